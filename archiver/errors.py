@@ -1,0 +1,85 @@
+"""Every exception this program raises on purpose.
+
+The tree::
+
+    ArchiverError
+    ├── InputError              what a person or a client gave can't be used
+    │   ├── InvalidUrl          not a URL a browser would accept, or not http(s)
+    │   ├── UnreadableFile      a file that is empty, of the wrong kind, or not text
+    │   └── TooLarge            over a limit that the message names
+    ├── NotFound                no such entry, snapshot or import
+    │   └── NotInArchive        a URL that was never captured
+    ├── ConfigurationError      settings that contradict each other or the machine
+    ├── FetchError              a response could not be had; carries a Failure
+    └── StoreError              the bytes on disk are not what they must be
+        ├── InvalidRecord       not a WARC record, or one whose digest is wrong
+        └── TornRecord          a record that ends too early
+
+A message is a sentence for the person who meets it and says what to do next.
+"""
+
+from archiver.model.failure import Failure
+
+
+class ArchiverError(Exception):
+    """The root: catch this at an edge, never in the middle."""
+
+
+class InputError(ArchiverError):
+    """What was given can't be used; the message says what would be."""
+
+
+class InvalidUrl(InputError):  # noqa: N818 - named for what it is, as httpx does
+    """Not a URL a browser would accept (WHATWG URL), or its scheme is not http(s)."""
+
+
+class UnreadableFile(InputError):  # noqa: N818
+    """A file that is empty, of the wrong kind, or not text."""
+
+
+class TooLarge(InputError):  # noqa: N818
+    """Over a limit; the message names the limit and the setting that moves it."""
+
+
+class NotFound(ArchiverError):  # noqa: N818
+    """No such entry, snapshot or import."""
+
+
+class NotInArchive(NotFound):
+    """A URL that was never captured.
+
+    Attributes:
+        url: the URI-R that was asked for.
+    """
+
+    def __init__(self, url: str) -> None:
+        super().__init__(f"{url} is not in the archive.")
+        self.url = url
+
+
+class ConfigurationError(ArchiverError):
+    """Settings that contradict each other or the machine."""
+
+
+class FetchError(ArchiverError):
+    """A response could not be had.
+
+    Attributes:
+        failure: the typed reason, kept with the attempt.
+    """
+
+    def __init__(self, failure: Failure) -> None:
+        super().__init__(failure.message)
+        self.failure = failure
+
+
+class StoreError(ArchiverError):
+    """The bytes on disk are not what they must be."""
+
+
+class InvalidRecord(StoreError):  # noqa: N818
+    """Not a WARC record (ISO 28500), or one whose digest does not match its block."""
+
+
+class TornRecord(StoreError):  # noqa: N818
+    """A record that ends too early: the tail of a segment whose writer was killed."""

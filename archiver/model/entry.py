@@ -1,0 +1,80 @@
+"""An entry: one link a person keeps, with what they said about it, and its snapshots."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from archiver.model.capture import Capture, HashUrl, Location, Timestamp
+from archiver.model.failure import Failure
+from archiver.model.job import State
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One link.
+
+    Attributes:
+        hash_url: its name everywhere.
+        url: serialised, without fragment: what is hashed and fetched.
+        url_given: as the person gave it.
+        host: of the URL, with the port if it is not the scheme's.
+        title: the person's title, else the page's, else empty.
+        tags: sorted.
+        note: the person's note.
+        source: whence it came: ``web``, ``cli``, ``api`` or ``import:<file name>``.
+        added_at: when it was saved by the person (aware, UTC).
+        state: of its latest job.
+        failure: of its latest attempt, if that failed.
+        latest: timestamp of its newest snapshot, if there is one.
+        snapshot_count: how many snapshots it has.
+        status: HTTP status of the newest snapshot.
+        media_type: of the newest snapshot.
+    """
+
+    hash_url: HashUrl
+    url: str
+    url_given: str
+    host: str
+    title: str
+    tags: tuple[str, ...]
+    note: str
+    source: str
+    added_at: datetime
+    state: State
+    failure: Failure | None = None
+    latest: Timestamp | None = None
+    snapshot_count: int = 0
+    status: int | None = None
+    media_type: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """One visit to an entry's URL that brought a page home.
+
+    Attributes:
+        hash_url: of its entry.
+        timestamp: when the URL was requested.
+        url: the entry's URL.
+        final_url: after redirects.
+        title: the page's own title; empty if it has none.
+        byline, site, excerpt, language, published: what the page says of itself.
+        capture: of the final response.
+        article: the conversion record of its article, if it has one.
+        requisite_count: how many requisites it was found to need.
+        missing_count: how many of them could not be had.
+    """
+
+    hash_url: HashUrl
+    timestamp: Timestamp
+    url: str
+    final_url: str
+    title: str
+    byline: str
+    site: str
+    excerpt: str
+    language: str
+    published: str
+    capture: Capture
+    article: Location | None = None
+    requisite_count: int = 0
+    missing_count: int = 0

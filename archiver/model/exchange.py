@@ -1,0 +1,42 @@
+"""An exchange: one request and its response, as they crossed the wire."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import BinaryIO
+
+from archiver.model.capture import PayloadDigest
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """What the fetcher brings home. The receiver closes ``body``.
+
+    Attributes:
+        url: the URL requested, serialised, without fragment.
+        at: when the request began (aware, UTC, whole seconds).
+        ip: the address that answered.
+        request: the request's bytes (head only: we only GET).
+        head: the final response's status line and header fields with the closing empty line.
+        body: everything after the head as it came, transfer coding included; seekable.
+        chunked: whether ``body`` carries chunk framing (RFC 9112 §7.1).
+        status: the HTTP status.
+        headers: (name, value) in order, names lower case, values latin-1 decoded.
+        payload_digest: over the body without transfer coding, content codings left on.
+        payload_length: bytes of that payload.
+    """
+
+    url: str
+    at: datetime
+    ip: str
+    request: bytes
+    head: bytes
+    body: BinaryIO
+    chunked: bool
+    status: int
+    headers: tuple[tuple[str, str], ...]
+    payload_digest: PayloadDigest
+    payload_length: int
+
+    def header(self, name: str) -> str | None:
+        """Return the first field of that lower-case name."""
+        return next((value for key, value in self.headers if key == name), None)

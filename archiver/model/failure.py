@@ -1,0 +1,61 @@
+"""Why an attempt to capture a page did not succeed."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class FailureKind(StrEnum):
+    """The typed reasons; stored by these names in the index and in metadata records."""
+
+    DNS = "dns"
+    REFUSED = "refused"
+    TLS = "tls"
+    TIMEOUT = "timeout"
+    DISCONNECTED = "disconnected"
+    PROTOCOL = "protocol"
+    HTTP_STATUS = "http-status"
+    TOO_LARGE = "too-large"
+    TOO_MANY_REDIRECTS = "too-many-redirects"
+    BLOCKED_ADDRESS = "blocked-address"
+    INVALID_URL = "invalid-url"
+    NOT_A_PAGE = "not-a-page"
+    INTERNAL = "internal"
+
+
+TRANSIENT = frozenset(
+    {
+        FailureKind.DNS,
+        FailureKind.REFUSED,
+        FailureKind.TIMEOUT,
+        FailureKind.DISCONNECTED,
+        FailureKind.INTERNAL,
+    }
+)
+"""Kinds where another attempt can help whatever the detail; HTTP_STATUS depends on the status."""
+
+RETRIED_STATUSES = frozenset({408, 425, 429, 500, 502, 503, 504})
+"""Statuses that say "not now" (RFC 9110 §15, RFC 6585 §4)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """One reason, in a form that can be stored and shown.
+
+    Attributes:
+        kind: the typed reason.
+        message: a sentence for a person.
+        status: the HTTP status where there was one.
+        retry_after: seconds the server asked us to wait, if it did (RFC 9110 §10.2.3).
+    """
+
+    kind: FailureKind
+    message: str
+    status: int | None = None
+    retry_after: float | None = None
+
+    @property
+    def transient(self) -> bool:
+        """Whether another attempt can help."""
+        if self.kind is FailureKind.HTTP_STATUS:
+            return self.status in RETRIED_STATUSES
+        return self.kind in TRANSIENT

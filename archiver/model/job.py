@@ -1,0 +1,64 @@
+"""A job: one wish to capture one URL, from the queue to its end."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from archiver.model.capture import HashUrl, Timestamp
+from archiver.model.failure import Failure
+
+
+class State(StrEnum):
+    """Where a job, and so its entry, stands."""
+
+    QUEUED = "queued"
+    FETCHING = "fetching"
+    SAVED = "saved"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A job as people follow it.
+
+    Attributes:
+        id: grows with time.
+        hash_url: of its entry.
+        url: what is fetched.
+        state: where it stands.
+        title: the entry's title so far; empty if none is known.
+        attempts: how many were made.
+        failure: of the last attempt, also while queued again.
+        not_before: when the next attempt is due, while queued again (aware, UTC).
+        timestamp: of the snapshot it made, once saved.
+    """
+
+    id: int
+    hash_url: HashUrl
+    url: str
+    state: State
+    title: str = ""
+    attempts: int = 0
+    failure: Failure | None = None
+    not_before: datetime | None = None
+    timestamp: Timestamp | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class QueueCounts:
+    """How many jobs stand where, over the whole queue or one import."""
+
+    queued: int = 0
+    fetching: int = 0
+    saved: int = 0
+    failed: int = 0
+
+    @property
+    def open(self) -> int:
+        """Jobs that are not at an end."""
+        return self.queued + self.fetching
+
+    @property
+    def total(self) -> int:
+        """All jobs."""
+        return self.open + self.saved + self.failed

@@ -1,0 +1,36 @@
+"""A page requisite: something a page needs to look as it looked."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from archiver.model.failure import Failure
+
+
+class RequisiteKind(StrEnum):
+    """What a reference is for; decides how it is fetched and replayed."""
+
+    STYLE = "style"
+    IMAGE = "image"
+    FONT = "font"
+    ICON = "icon"
+    FRAME = "frame"
+    MEDIA = "media"
+    OTHER = "other"
+
+
+@dataclass(frozen=True, slots=True)
+class Requisite:
+    """One reference: an absolute http(s) URL without fragment, and what it is for."""
+
+    url: str
+    kind: RequisiteKind
+
+
+@dataclass(frozen=True, slots=True)
+class RequisiteOutcome:
+    """What became of a requisite in a snapshot: its status, or why there is none."""
+
+    url: str
+    kind: RequisiteKind
+    status: int | None = None
+    failure: Failure | None = None
