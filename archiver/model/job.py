@@ -45,6 +45,33 @@ class Job:
 
 
 @dataclass(frozen=True, slots=True)
+class Lease:
+    """A job that one process holds until it reports or dies.
+
+    Attributes:
+        job_id, entry_id, import_id: rows it belongs to.
+        hash_url, url, host: what is to be captured.
+        attempts: how many were made before this one.
+        created_at: when the wish was made (aware, UTC).
+        interrupted: an earlier holder died; some of its captures may be in the archive.
+        priority: 0 for what someone is looking at, 1 for an import.
+        latest: timestamp of the entry's newest snapshot, if it has one.
+    """
+
+    job_id: int
+    entry_id: int
+    import_id: int | None
+    hash_url: HashUrl
+    url: str
+    host: str
+    attempts: int
+    created_at: datetime
+    interrupted: bool
+    priority: int = 0
+    latest: Timestamp | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class QueueCounts:
     """How many jobs stand where, over the whole queue or one import."""
 

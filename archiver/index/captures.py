@@ -1,0 +1,182 @@
+"""Captures: where the record of each response lies, and which one a URL and a moment mean."""
+
+from collections.abc import AsyncIterator, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import Row, Select, func, insert, select
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from archiver.index import segments
+from archiver.index.schema import capture, segment
+from archiver.model.capture import Capture, Location, PayloadDigest, RecordId, Timestamp
+from archiver.urls.surt import surt
+
+_LABEL = "sha256:"
+COLUMNS = (
+    capture.c.id,
+    capture.c.url,
+    capture.c.timestamp,
+    capture.c.status,
+    capture.c.media_type,
+    capture.c.payload_digest,
+    capture.c.payload_length,
+    capture.c.record_id,
+    capture.c.offset,
+    capture.c.length,
+    capture.c.is_revisit,
+    capture.c.redirect_to,
+    capture.c.ip,
+    segment.c.name.label("segment_name"),
+)
+_CAPTURES = select(*COLUMNS).join(segment, segment.c.id == capture.c.segment_id)
+
+
+async def insert_all(conn: AsyncConnection, captures: Sequence[Capture]) -> dict[RecordId, int]:
+    """Index captures whose records are on disk; return their row ids by record id."""
+    if not captures:
+        return {}
+    known = await segments.ids(conn, [*{each.location.segment for each in captures}])
+    first = ((await conn.execute(select(func.max(capture.c.id)))).scalar() or 0) + 1
+    ids = {each.record_id: first + n for n, each in enumerate(captures)}
+    await conn.execute(
+        insert(capture),
+        [
+            {
+                "id": ids[each.record_id],
+                "surt": surt(each.url),
+                "url": each.url,
+                "timestamp": int(each.timestamp),
+                "status": each.status,
+                "media_type": each.media_type,
+                "payload_digest": bytes.fromhex(each.payload_digest.removeprefix(_LABEL)),
+                "payload_length": each.payload_length,
+                "record_id": each.record_id,
+                "segment_id": known[each.location.segment],
+                "offset": each.location.offset,
+                "length": each.location.length,
+                "is_revisit": int(each.is_revisit),
+                "redirect_to": each.redirect_to,
+                "ip": each.ip,
+            }
+            for each in captures
+        ],
+    )
+    return ids
+
+
+async def nearest(
+    conn: AsyncConnection, url: str, timestamp: Timestamp, *, exact_only: bool = False
+) -> Capture | None:
+    """The capture of a URL closest in time.
+
+    Args:
+        conn: a connection.
+        url: the URI-R, serialised.
+        timestamp: the moment that is wanted.
+        exact_only: take no URL that differs in more than its spelling here; without it, where the
+            URL itself was never captured, one with the same SURT is taken (another scheme,
+            ``www.``, another order of the query), unless that is a redirect, which could lead back here.
+    """
+    same = _CAPTURES.where(capture.c.surt == surt(url))
+    found = await _closest(conn, same.where(capture.c.url == url), timestamp)
+    if found is None and not exact_only:
+        found = await _closest(conn, same.where(capture.c.redirect_to.is_(None)), timestamp)
+    return found
+
+
+async def of_url(conn: AsyncConnection, url: str, *, limit: int) -> list[Capture]:
+    """The newest captures of a URL and of those with its SURT, oldest first."""
+    rows = await conn.execute(
+        _CAPTURES.where(capture.c.surt == surt(url))
+        .order_by(capture.c.timestamp.desc(), capture.c.id.desc())
+        .limit(limit)
+    )
+    return [to_capture(row) for row in rows][::-1]
+
+
+async def recent(conn: AsyncConnection, url: str, since: Timestamp) -> tuple[int, Capture] | None:
+    """The newest capture of exactly this URL since a moment, with its row id."""
+    rows = await conn.execute(
+        _CAPTURES.where(
+            capture.c.surt == surt(url),
+            capture.c.url == url,
+            capture.c.timestamp >= int(since),
+        )
+        .order_by(capture.c.timestamp.desc(), capture.c.id.desc())
+        .limit(1)
+    )
+    row = rows.one_or_none()
+    return (row.id, to_capture(row)) if row else None
+
+
+async def original_of(conn: AsyncConnection, digest: PayloadDigest) -> Capture | None:
+    """The response record that holds a payload."""
+    return (await originals(conn, [digest])).get(digest)
+
+
+async def originals(
+    conn: AsyncConnection, digests: Sequence[PayloadDigest]
+) -> dict[PayloadDigest, Capture]:
+    """For each digest whose payload is stored, the first response record that holds it."""
+    keys = [bytes.fromhex(digest.removeprefix(_LABEL)) for digest in digests]
+    rows = await conn.execute(
+        _CAPTURES.where(capture.c.payload_digest.in_(keys), capture.c.is_revisit == 0).order_by(
+            capture.c.id.desc()
+        )
+    )
+    return {found.payload_digest: found for found in map(to_capture, rows)}
+
+
+async def at(conn: AsyncConnection, location: Location) -> int | None:
+    """The row id of the capture whose record lies there."""
+    rows = await conn.execute(
+        select(capture.c.id)
+        .join(segment, segment.c.id == capture.c.segment_id)
+        .where(segment.c.name == location.segment, capture.c.offset == location.offset)
+    )
+    return rows.scalar()
+
+
+async def in_segment(conn: AsyncConnection, name: str) -> AsyncIterator[Capture]:
+    """Every capture of one segment, in the order of the file."""
+    rows = await conn.stream(_CAPTURES.where(segment.c.name == name).order_by(capture.c.offset))
+    async for row in rows:
+        yield to_capture(row)
+
+
+def to_capture(row: Row[*tuple[Any, ...]]) -> Capture:
+    """A capture from a row that has ``COLUMNS``."""
+    return Capture(
+        url=row.url,
+        timestamp=Timestamp(f"{row.timestamp:014d}"),
+        status=row.status,
+        media_type=row.media_type,
+        payload_digest=PayloadDigest(_LABEL + row.payload_digest.hex()),
+        payload_length=row.payload_length,
+        record_id=RecordId(row.record_id),
+        location=Location(row.segment_name, row.offset, row.length),
+        is_revisit=bool(row.is_revisit),
+        redirect_to=row.redirect_to,
+        ip=row.ip,
+    )
+
+
+async def _closest(
+    conn: AsyncConnection, query: Select[Any], timestamp: Timestamp
+) -> Capture | None:
+    wanted = int(timestamp)
+    before = query.where(capture.c.timestamp <= wanted).order_by(
+        capture.c.timestamp.desc(), capture.c.id.desc()
+    )
+    after = query.where(capture.c.timestamp > wanted).order_by(
+        capture.c.timestamp, capture.c.id.desc()
+    )
+    rows = [(await conn.execute(each.limit(1))).one_or_none() for each in (before, after)]
+    found = [to_capture(row) for row in rows if row]
+    moment = _moment(wanted)
+    return min(found, key=lambda each: abs(_moment(int(each.timestamp)) - moment), default=None)
+
+
+def _moment(digits: int) -> float:
+    return datetime.strptime(f"{digits:014d}", "%Y%m%d%H%M%S").replace(tzinfo=UTC).timestamp()

@@ -1,0 +1,143 @@
+"""Opens the index: one writer, a few readers, WAL.
+
+A write transaction begins with ``BEGIN IMMEDIATE``: a reader that turns writer half way fails at
+once in SQLite, whatever the timeout, so nothing here ever does.
+"""
+
+import asyncio
+import fcntl
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from alembic import command
+from alembic.config import Config
+from sqlalchemy import Connection, create_engine, event, text
+from sqlalchemy.exc import OperationalError
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
+from sqlalchemy.pool import NullPool
+
+from archiver.errors import ConfigurationError
+from archiver.index.schema import HEAD
+from archiver.paths import MIGRATIONS
+
+READERS = 4
+BUSY_SECONDS = 60
+_PRAGMAS = (
+    f"PRAGMA busy_timeout = {BUSY_SECONDS * 1000}",
+    "PRAGMA journal_mode = WAL",
+    "PRAGMA synchronous = FULL",
+    "PRAGMA foreign_keys = ON",
+    "PRAGMA temp_store = MEMORY",
+    "PRAGMA cache_size = -16000",
+    "PRAGMA journal_size_limit = 67108864",
+)
+
+
+class Database:
+    """The open index. Made by ``Database.open``; closed by its owner."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._writer = _engine(path, begin="BEGIN IMMEDIATE", pool_size=1)
+        self._readers = _engine(path, begin="BEGIN", pool_size=READERS)
+        self._turn = asyncio.Lock()
+
+    @classmethod
+    async def open(cls, path: Path) -> "Database":
+        """Open the index at ``path``, made or migrated first where that is needed.
+
+        Raises:
+            ConfigurationError: the file was written by a newer version, or is no database.
+        """
+        await asyncio.to_thread(migrate, path)
+        return cls(path)
+
+    @asynccontextmanager
+    async def read(self) -> AsyncIterator[AsyncConnection]:
+        """A connection that sees one moment of the index and changes nothing."""
+        async with self._readers.connect() as conn, conn.begin():
+            yield conn
+
+    @asynccontextmanager
+    async def write(self) -> AsyncIterator[AsyncConnection]:
+        """The writing connection, in a transaction that commits unless the block raises."""
+        async with self._turn, self._writer.begin() as conn:
+            yield conn
+
+    async def close(self) -> None:
+        """Close every connection."""
+        await self._readers.dispose()
+        await self._writer.dispose()
+
+
+def migrate(path: Path) -> None:
+    """Bring the file at ``path`` to this program's schema; blocking.
+
+    Raises:
+        ConfigurationError: the file was written by a newer version, or is no database.
+    """
+    locks = path.parent / "run"
+    locks.mkdir(parents=True, exist_ok=True)
+    with (locks / "migrate").open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        engine = create_engine(f"sqlite:///{path}", poolclass=NullPool)
+        event.listen(engine, "connect", _prepare)
+        event.listen(engine, "begin", lambda conn: conn.exec_driver_sql("BEGIN IMMEDIATE"))
+        try:
+            with engine.connect() as conn:
+                _upgrade(conn, path)
+        except OperationalError as error:
+            raise ConfigurationError(f"{path} can't be opened: {error.orig}.") from error
+        finally:
+            engine.dispose()
+
+
+def _upgrade(conn: Connection, path: Path) -> None:
+    found = _revision(conn)
+    if found == HEAD:
+        return
+    if found is not None and found > HEAD:
+        raise ConfigurationError(
+            f"{path} was written by a newer version of archiver (schema {found}, this one knows "
+            f"{HEAD}). Update the program, or run `archiver reindex` to build the index again."
+        )
+    config = Config()
+    config.set_main_option("script_location", str(MIGRATIONS))
+    config.attributes["connection"] = conn
+    command.upgrade(config, "head")
+    conn.commit()
+
+
+def _revision(conn: Connection) -> str | None:
+    known = conn.execute(text("SELECT name FROM sqlite_master WHERE name = 'alembic_version'"))
+    if known.scalar() is None:
+        return None
+    revision: str | None = conn.execute(text("SELECT version_num FROM alembic_version")).scalar()
+    return revision
+
+
+def _engine(path: Path, *, begin: str, pool_size: int) -> AsyncEngine:
+    engine = create_async_engine(
+        f"sqlite+aiosqlite:///{path}",
+        pool_size=pool_size,
+        max_overflow=0,
+        pool_timeout=BUSY_SECONDS,
+    )
+    event.listen(engine.sync_engine, "connect", _prepare)
+
+    @event.listens_for(engine.sync_engine, "begin")
+    def _begin(conn: Connection) -> None:
+        conn.exec_driver_sql(begin)
+
+    return engine
+
+
+def _prepare(connection: Any, _record: object) -> None:
+    """Set a new connection up; transactions are begun by us, not guessed by the driver."""
+    connection.isolation_level = None
+    cursor = connection.cursor()
+    for pragma in _PRAGMAS:
+        cursor.execute(pragma)
+    cursor.close()

@@ -1,0 +1,139 @@
+"""Entries as people see them: one by name, or a page of them, newest first."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import Row, Select, bindparam, select, tuple_, update
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from archiver.index import failures, tags
+from archiver.index.schema import document, entry, entry_tag, tag
+from archiver.model.capture import HashUrl, Timestamp
+from archiver.model.entry import Entry
+from archiver.model.job import State
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A place in a list that is ordered newest first; the next page starts below it."""
+
+    sort_at: int
+    hash_url: str
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """What a list is narrowed to; None leaves it open."""
+
+    tag: str | None = None
+    host: str | None = None
+    state: State | None = None
+    status: int | None = None
+
+
+async def by_hash(conn: AsyncConnection, hash_url: HashUrl) -> tuple[int, Entry] | None:
+    """The entry of that name, with its row id."""
+    row = (await conn.execute(select(entry).where(entry.c.hash_url == hash_url))).one_or_none()
+    if row is None:
+        return None
+    return row.id, (await _entries(conn, [row]))[0]
+
+
+async def by_ids(conn: AsyncConnection, ids: Sequence[int]) -> dict[int, Entry]:
+    """Entries by row id."""
+    rows = (await conn.execute(select(entry).where(entry.c.id.in_(ids)))).all()
+    return dict(zip([row.id for row in rows], await _entries(conn, rows), strict=True))
+
+
+async def newest(
+    conn: AsyncConnection, filters: Filters, *, below: Place | None, limit: int
+) -> tuple[list[Entry], Place | None]:
+    """A page of entries, newest first, and the place where the next one starts."""
+    rows = (await conn.execute(newest_query(filters, below=below, limit=limit + 1))).all()
+    shown = rows[:limit]
+    following = Place(shown[-1].sort_at, shown[-1].hash_url) if len(rows) > limit else None
+    return await _entries(conn, shown), following
+
+
+def newest_query(filters: Filters, *, below: Place | None, limit: int) -> Select[*tuple[Any, ...]]:
+    """The statement behind ``newest``; every combination of one filter walks an index."""
+    query: Select[*tuple[Any, ...]] = select(entry)
+    sort_at, hash_url = entry.c.sort_at, entry.c.hash_url
+    if filters.tag is not None:
+        wanted = select(tag.c.id).where(tag.c.name == filters.tag).scalar_subquery()
+        query = query.join(entry_tag, entry_tag.c.entry_id == entry.c.id)
+        query = query.where(entry_tag.c.tag_id == wanted)
+        sort_at, hash_url = entry_tag.c.sort_at, entry_tag.c.hash_url
+    query = narrowed(query, filters)
+    if below is not None:
+        query = query.where(tuple_(sort_at, hash_url) < (below.sort_at, below.hash_url))
+    return query.order_by(sort_at.desc(), hash_url.desc()).limit(limit)
+
+
+def narrowed(query: Select[*tuple[Any, ...]], filters: Filters) -> Select[*tuple[Any, ...]]:
+    """Add the filters that are columns of an entry."""
+    if filters.host is not None:
+        query = query.where(entry.c.host == filters.host)
+    if filters.state is not None:
+        query = query.where(entry.c.state == filters.state)
+    if filters.status is not None:
+        query = query.where(entry.c.status == filters.status)
+    return query
+
+
+async def unrecorded(conn: AsyncConnection, limit: int) -> dict[int, Entry]:
+    """Entries whose own data is newer than their last metadata record, by row id."""
+    rows = await conn.execute(
+        select(entry.c.id).where(entry.c.unrecorded == 1).order_by(entry.c.id).limit(limit)
+    )
+    return await by_ids(conn, list(rows.scalars()))
+
+
+async def mark_recorded(conn: AsyncConnection, ids: Sequence[int]) -> None:
+    """Note that these entries' own data is in the WARC files as it stands."""
+    if ids:
+        await conn.execute(
+            update(entry).where(entry.c.id == bindparam("entry_id")).values(unrecorded=0),
+            [{"entry_id": each} for each in ids],
+        )
+
+
+async def given_titles(conn: AsyncConnection, ids: Sequence[int]) -> dict[int, str]:
+    """What the persons themselves called these entries; empty where they did not."""
+    rows = await conn.execute(select(entry.c.id, entry.c.given_title).where(entry.c.id.in_(ids)))
+    return dict(rows.tuples().all())
+
+
+async def of_documents(conn: AsyncConnection, documents: Sequence[int]) -> dict[int, int]:
+    """Entry ids by the documents that hold their words."""
+    rows = await conn.execute(
+        select(document.c.id, document.c.entry_id).where(document.c.id.in_(documents))
+    )
+    return dict(rows.tuples().all())
+
+
+async def _entries(conn: AsyncConnection, rows: Sequence[Row[*tuple[Any, ...]]]) -> list[Entry]:
+    labels = await tags.of_entries(conn, [row.id for row in rows])
+    return [_entry(row, labels.get(row.id, ())) for row in rows]
+
+
+def _entry(row: Row[*tuple[Any, ...]], labels: tuple[str, ...]) -> Entry:
+    return Entry(
+        hash_url=HashUrl(row.hash_url),
+        url=row.url,
+        url_given=row.url_given,
+        host=row.host,
+        title=row.given_title or row.page_title,
+        tags=labels,
+        note=row.note,
+        source=row.source,
+        added_at=datetime.fromtimestamp(row.added_at, UTC),
+        state=State(row.state),
+        failure=failures.load(row.failure),
+        latest=Timestamp(f"{row.latest:014d}") if row.latest else None,
+        snapshot_count=row.snapshot_count,
+        status=row.status,
+        media_type=row.media_type,
+    )

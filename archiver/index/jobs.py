@@ -1,0 +1,85 @@
+"""Jobs as people follow them."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import Row, Select, func, select
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from archiver.index import counters, failures
+from archiver.index.schema import entry, job
+from archiver.model.capture import HashUrl, Timestamp
+from archiver.model.job import Job, QueueCounts, State
+
+
+async def by_ids(conn: AsyncConnection, ids: Sequence[int]) -> list[Job]:
+    """These jobs, in the order they were made."""
+    rows = await conn.execute(_query().where(job.c.id.in_(ids)).order_by(job.c.id))
+    return [_job(row) for row in rows]
+
+
+async def changed_since(
+    conn: AsyncConnection, moment_ms: int, *, limit: int
+) -> list[tuple[int, Job]]:
+    """Jobs that changed at or after a moment (ms), the earliest change first, with its moment."""
+    rows = await conn.execute(
+        _query()
+        .where(job.c.changed_at_ms >= moment_ms)
+        .order_by(job.c.changed_at_ms, job.c.id)
+        .limit(limit)
+    )
+    return [(row.changed_at_ms, _job(row)) for row in rows]
+
+
+async def under_way(conn: AsyncConnection, limit: int) -> list[Job]:
+    """Jobs that are being fetched now, in any process."""
+    rows = await conn.execute(
+        _query().where(job.c.state == State.FETCHING).order_by(job.c.owner, job.c.id).limit(limit)
+    )
+    return [_job(row) for row in rows]
+
+
+async def latest_of_entry(conn: AsyncConnection, entry_id: int) -> Job | None:
+    """The newest job of an entry."""
+    row = (
+        await conn.execute(
+            _query().where(job.c.entry_id == entry_id).order_by(job.c.id.desc()).limit(1)
+        )
+    ).one_or_none()
+    return _job(row) if row else None
+
+
+async def queue_counts(conn: AsyncConnection) -> QueueCounts:
+    """How many jobs stand where."""
+    known = await counters.all_counters(conn)
+    return QueueCounts(*(known.get(state, 0) for state in State))
+
+
+async def fetching_of_import(conn: AsyncConnection, import_id: int) -> int:
+    """How many jobs of an import are being fetched now."""
+    rows = await conn.execute(
+        select(func.count()).where(job.c.state == State.FETCHING, job.c.import_id == import_id)
+    )
+    return rows.scalar_one()
+
+
+def _query() -> Select[*tuple[Any, ...]]:
+    return select(job, entry.c.hash_url, entry.c.url, entry.c.given_title, entry.c.page_title).join(
+        entry, entry.c.id == job.c.entry_id
+    )
+
+
+def _job(row: Row[*tuple[Any, ...]]) -> Job:
+    waits = row.state == State.QUEUED and row.attempts
+    return Job(
+        id=row.id,
+        hash_url=HashUrl(row.hash_url),
+        url=row.url,
+        state=State(row.state),
+        title=row.given_title or row.page_title,
+        attempts=row.attempts,
+        failure=failures.load(row.failure),
+        not_before=datetime.fromtimestamp(row.not_before_ms / 1000, UTC) if waits else None,
+        timestamp=Timestamp(f"{row.timestamp:014d}") if row.timestamp else None,
+    )

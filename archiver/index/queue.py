@@ -1,0 +1,285 @@
+"""The frontier's rows: jobs, and the hosts that have some waiting.
+
+The queue on disk is the only list of what is to be done. ``queue_host`` holds a row for each host
+with queued jobs, ordered by when it may be asked next, so that hosts take turns however the list
+was ordered and a slow one waits here and not in memory.
+"""
+
+from collections.abc import Collection, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import Row, bindparam, func, select, text, update
+from sqlalchemy.dialects.sqlite import insert
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from archiver.index import counters
+from archiver.index.schema import entry, job, queue_host
+from archiver.model.capture import Timestamp
+from archiver.model.job import Lease, State
+
+
+_NEXT = """
+SELECT job.id FROM (
+    SELECT priority, host FROM queue_host
+    WHERE priority = :priority AND ready_at_ms <= :now
+      AND host NOT IN (SELECT value FROM json_each(:busy))
+    ORDER BY ready_at_ms LIMIT :count
+) AS ready
+JOIN job ON job.id IN (
+    SELECT id FROM job AS waiting
+    WHERE waiting.state = 'queued' AND waiting.priority = ready.priority
+      AND waiting.host = ready.host AND waiting.not_before_ms <= :now
+    ORDER BY waiting.not_before_ms, waiting.id LIMIT :each
+)
+LIMIT :count
+"""
+
+_TURN = """
+UPDATE queue_host SET ready_at_ms = max(:now, coalesce((
+    SELECT min(not_before_ms) FROM job
+    WHERE state = 'queued' AND priority = queue_host.priority AND host = queue_host.host), 0))
+WHERE priority = :priority AND host = :host
+"""
+
+_FORGET = """
+DELETE FROM queue_host WHERE priority = :priority AND host = :host AND NOT EXISTS (
+    SELECT 1 FROM job
+    WHERE state = 'queued' AND priority = queue_host.priority AND host = queue_host.host)
+"""
+
+
+async def enqueue(
+    conn: AsyncConnection,
+    entries: Sequence[tuple[int, str]],
+    *,
+    priority: int,
+    now: datetime,
+    import_id: int | None = None,
+) -> dict[int, int]:
+    """Make a job for each (entry id, host) that has none open; return job ids by entry id."""
+    if not entries:
+        return {}
+    first = ((await conn.execute(select(func.max(job.c.id)))).scalar() or 0) + 1
+    made = {entry_id: first + n for n, (entry_id, _) in enumerate(entries)}
+    now_ms = _ms(now)
+    await conn.execute(
+        insert(job),
+        [
+            {
+                "id": made[entry_id],
+                "entry_id": entry_id,
+                "import_id": import_id,
+                "host": host,
+                "priority": priority,
+                "state": State.QUEUED,
+                "created_at": int(now.timestamp()),
+                "not_before_ms": now_ms,
+                "changed_at_ms": now_ms,
+            }
+            for entry_id, host in entries
+        ],
+    )
+    await _make_ready(conn, {(priority, host): now_ms for _, host in entries})
+    await counters.change(conn, {counters.QUEUED: len(entries)})
+    return made
+
+
+async def hurry(
+    conn: AsyncConnection, job_ids: Sequence[int], *, priority: int, now: datetime
+) -> None:
+    """Let queued jobs go before others: someone is looking at them now."""
+    if not job_ids:
+        return
+    rows = await conn.execute(
+        select(job.c.id, job.c.host, job.c.priority).where(
+            job.c.id.in_(job_ids), job.c.state == State.QUEUED, job.c.priority > priority
+        )
+    )
+    found = rows.all()
+    if found:
+        await conn.execute(
+            update(job).where(job.c.id == bindparam("job_id")).values(priority=priority),
+            [{"job_id": row.id} for row in found],
+        )
+        await _make_ready(conn, {(priority, row.host): _ms(now) for row in found})
+        await _turn(conn, {(row.priority, row.host) for row in found}, now)
+
+
+async def lease(
+    conn: AsyncConnection,
+    *,
+    owner: str,
+    count: int,
+    each: int,
+    busy: str,
+    now: datetime,
+) -> list[Lease]:
+    """Take up to ``count`` jobs that are due, at most ``each`` of one host.
+
+    Args:
+        conn: a writing connection.
+        owner: the run lock's name of this process.
+        count: how many there is room for.
+        each: how many of one host.
+        busy: a JSON array of the hosts that must not be asked for more now.
+        now: the moment (aware, UTC).
+    """
+    ids: list[int] = []
+    for priority in (0, 1):
+        if len(ids) < count:
+            due = {
+                "priority": priority,
+                "now": _ms(now),
+                "busy": busy,
+                "count": count - len(ids),
+                "each": each,
+            }
+            ids += (await conn.execute(text(_NEXT), due)).scalars().all()
+    return await _take(conn, ids, owner=owner, now=now)
+
+
+async def lease_only(
+    conn: AsyncConnection, job_ids: Sequence[int], *, owner: str, count: int, now: datetime
+) -> list[Lease]:
+    """Take up to ``count`` of these jobs, of those that nobody holds and that are due."""
+    rows = await conn.execute(
+        select(job.c.id)
+        .where(job.c.id.in_(job_ids), job.c.state == State.QUEUED, job.c.not_before_ms <= _ms(now))
+        .order_by(job.c.id)
+        .limit(count)
+    )
+    return await _take(conn, list(rows.scalars()), owner=owner, now=now)
+
+
+async def requeue(
+    conn: AsyncConnection, job_ids: Sequence[int], *, interrupted: bool, now: datetime
+) -> None:
+    """Give leases back, as they were."""
+    if not job_ids:
+        return
+    rows = await conn.execute(
+        select(job.c.id, job.c.priority, job.c.host).where(
+            job.c.id.in_(job_ids), job.c.state == State.FETCHING
+        )
+    )
+    found = rows.all()
+    if not found:
+        return
+    await conn.execute(
+        update(job)
+        .where(job.c.id == bindparam("job_id"))
+        .values(
+            state=State.QUEUED,
+            owner=None,
+            changed_at_ms=_ms(now),
+            interrupted=func.max(job.c.interrupted, int(interrupted)),
+        ),
+        [{"job_id": row.id} for row in found],
+    )
+    await _make_ready(conn, {(row.priority, row.host): _ms(now) for row in found})
+    await counters.change(conn, {counters.QUEUED: len(found), counters.FETCHING: -len(found)})
+
+
+async def held_by(conn: AsyncConnection, owner: str) -> list[int]:
+    """The jobs a process holds."""
+    rows = await conn.execute(
+        select(job.c.id).where(job.c.owner == owner, job.c.state == State.FETCHING)
+    )
+    return list(rows.scalars())
+
+
+async def owners(conn: AsyncConnection) -> list[str]:
+    """Every process that holds a job."""
+    rows = await conn.execute(select(job.c.owner).where(job.c.state == State.FETCHING).distinct())
+    return [owner for owner in rows.scalars() if owner]
+
+
+async def next_due(conn: AsyncConnection, busy: Collection[str]) -> datetime | None:
+    """When the next job of a host that is not busy is due; None when none is queued."""
+    soonest: list[int] = []
+    for priority in (0, 1):
+        statement = (
+            select(queue_host.c.ready_at_ms)
+            .where(queue_host.c.priority == priority, queue_host.c.host.not_in(busy))
+            .order_by(queue_host.c.ready_at_ms)
+            .limit(1)
+        )
+        soonest += (await conn.execute(statement)).scalars().all()
+    return datetime.fromtimestamp(min(soonest) / 1000, UTC) if soonest else None
+
+
+async def wait_until(conn: AsyncConnection, rows: Sequence[tuple[int, str, int]]) -> None:
+    """Note for each (priority, host, ms) that a job of that host is queued and due then."""
+    ready: dict[tuple[int, str], int] = {}
+    for priority, host, due in rows:
+        ready[priority, host] = min(due, ready.get((priority, host), due))
+    await _make_ready(conn, ready)
+
+
+async def _make_ready(conn: AsyncConnection, ready: dict[tuple[int, str], int]) -> None:
+    if not ready:
+        return
+    statement = insert(queue_host)
+    await conn.execute(
+        statement.on_conflict_do_update(
+            index_elements=["priority", "host"],
+            set_={
+                "ready_at_ms": func.min(queue_host.c.ready_at_ms, statement.excluded.ready_at_ms)
+            },
+        ),
+        [
+            {"priority": priority, "host": host, "ready_at_ms": due}
+            for (priority, host), due in ready.items()
+        ],
+    )
+
+
+async def _take(
+    conn: AsyncConnection, ids: Sequence[int], *, owner: str, now: datetime
+) -> list[Lease]:
+    if not ids:
+        return []
+    rows = await conn.execute(
+        select(job, entry.c.hash_url, entry.c.url, entry.c.latest)
+        .join(entry, entry.c.id == job.c.entry_id)
+        .where(job.c.id.in_(ids))
+        .order_by(job.c.id)
+    )
+    taken = rows.all()
+    await conn.execute(
+        update(job)
+        .where(job.c.id == bindparam("job_id"))
+        .values(state=State.FETCHING, owner=owner, changed_at_ms=_ms(now)),
+        [{"job_id": row.id} for row in taken],
+    )
+    await _turn(conn, {(row.priority, row.host) for row in taken}, now)
+    await counters.change(conn, {counters.QUEUED: -len(taken), counters.FETCHING: len(taken)})
+    return [_lease(row) for row in taken]
+
+
+async def _turn(conn: AsyncConnection, hosts: set[tuple[int, str]], now: datetime) -> None:
+    """Send hosts to the end of the line, or out of it when nothing of theirs is queued."""
+    rows = [{"priority": priority, "host": host, "now": _ms(now)} for priority, host in hosts]
+    await conn.execute(text(_TURN), rows)
+    await conn.execute(text(_FORGET), rows)
+
+
+def _lease(row: Row[*tuple[Any, ...]]) -> Lease:
+    return Lease(
+        job_id=row.id,
+        entry_id=row.entry_id,
+        import_id=row.import_id,
+        hash_url=row.hash_url,
+        url=row.url,
+        host=row.host,
+        attempts=row.attempts,
+        created_at=datetime.fromtimestamp(row.created_at, UTC),
+        interrupted=bool(row.interrupted),
+        priority=row.priority,
+        latest=Timestamp(f"{row.latest:014d}") if row.latest else None,
+    )
+
+
+def _ms(moment: datetime) -> int:
+    return int(moment.timestamp() * 1000)

@@ -1,0 +1,338 @@
+"""What visits brought: snapshots, failures and the ends of jobs, many to a transaction."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import bindparam, case, func, insert, null, select, text, update
+from sqlalchemy.dialects.sqlite import insert as sqlite_insert
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from archiver.index import counters, failures, queue, segments
+from archiver.index.schema import attempt, document, entry, entry_tag, imports, job, snapshot
+from archiver.model.capture import Location, Timestamp
+from archiver.model.failure import Failure
+from archiver.model.job import Lease, State
+from archiver.model.page import PageMetadata
+
+
+@dataclass(frozen=True, slots=True)
+class NewSnapshot:
+    """A snapshot whose records are on disk.
+
+    Attributes:
+        entry_id: of its entry.
+        timestamp, at: when its URL was requested.
+        capture_id: row id of the final response's capture.
+        final_url, status, media_type: of that response.
+        metadata: what the page says of itself.
+        requisite_count, missing_count: what it needs, and what of that could not be had.
+        article: the conversion record, if there is one.
+        record: the metadata record that closes the snapshot.
+        words: (title, text) to be found by; None where the entry's last ones still hold.
+    """
+
+    entry_id: int
+    timestamp: Timestamp
+    at: datetime
+    capture_id: int
+    final_url: str
+    status: int
+    media_type: str
+    metadata: PageMetadata
+    requisite_count: int
+    missing_count: int
+    article: Location | None
+    record: Location
+    words: tuple[str, str] | None
+
+
+@dataclass(frozen=True, slots=True)
+class FailedAttempt:
+    """An attempt that brought nothing; ``final`` when there will be no other for this wish."""
+
+    entry_id: int
+    at: datetime
+    failure: Failure
+    final: bool
+    words: str = ""
+
+
+async def add_snapshots(conn: AsyncConnection, found: Sequence[NewSnapshot]) -> None:
+    """Index snapshots, oldest first, and bring their entries up to date."""
+    if not found:
+        return
+    first = ((await conn.execute(select(func.max(snapshot.c.id)))).scalar() or 0) + 1
+    ids = {id(each): first + n for n, each in enumerate(found)}
+    await _insert_snapshots(conn, found, ids)
+    written = [(each.entry_id, ids[id(each)], *each.words) for each in found if each.words]
+    documents = await _insert_documents(conn, written)
+    await _update_entries(conn, found)
+    await _point_to_documents(conn, documents)
+    await _move_up(conn, [(each.entry_id, each.at) for each in found])
+    await counters.change(conn, {counters.SNAPSHOTS: len(found)})
+
+
+async def add_failures(conn: AsyncConnection, failed: Sequence[FailedAttempt]) -> None:
+    """Index attempts that failed; an entry without any snapshot is then a failed one."""
+    if not failed:
+        return
+    await conn.execute(
+        insert(attempt),
+        [
+            {
+                "entry_id": each.entry_id,
+                "at": int(each.at.timestamp()),
+                "failure": failures.dump(each.failure),
+            }
+            for each in failed
+        ],
+    )
+    await conn.execute(
+        update(entry)
+        .where(entry.c.id == bindparam("entry_id"))
+        .values(
+            failure=bindparam("why"),
+            state=case((entry.c.snapshot_count > 0, State.SAVED), else_=bindparam("becomes")),
+            unrecorded=bindparam("unsaid"),
+        ),
+        [
+            {
+                "entry_id": each.entry_id,
+                "why": failures.dump(each.failure),
+                "becomes": State.FAILED if each.final else State.QUEUED,
+                "unsaid": int(not each.final),
+            }
+            for each in failed
+        ],
+    )
+    final = [each for each in failed if each.final]
+    await _name_failed(conn, final)
+    await _move_up(conn, [(each.entry_id, each.at) for each in final], unless_saved=True)
+
+
+async def end_jobs(
+    conn: AsyncConnection,
+    ends: Sequence[tuple[Lease, Timestamp | None, Failure | None]],
+    now: datetime,
+) -> None:
+    """End leases: saved with a snapshot's timestamp, or failed for good with a reason."""
+    if not ends:
+        return
+    await conn.execute(
+        update(job)
+        .where(job.c.id == bindparam("job_id"))
+        .values(
+            state=bindparam("becomes"),
+            timestamp=bindparam("at"),
+            failure=bindparam("why"),
+            attempts=job.c.attempts + 1,
+            changed_at_ms=int(now.timestamp() * 1000),
+            owner=null(),
+        ),
+        [
+            {
+                "job_id": lease.job_id,
+                "becomes": State.FAILED if failure else State.SAVED,
+                "at": int(timestamp) if timestamp else None,
+                "why": failures.dump(failure) if failure else None,
+            }
+            for lease, timestamp, failure in ends
+        ],
+    )
+    failed = sum(1 for _, _, failure in ends if failure)
+    await counters.change(
+        conn,
+        {
+            counters.FETCHING: -len(ends),
+            counters.SAVED: len(ends) - failed,
+            counters.FAILED: failed,
+        },
+    )
+    await _count_in_imports(conn, ends)
+
+
+async def postpone_jobs(
+    conn: AsyncConnection, later: Sequence[tuple[Lease, Failure, datetime]], now: datetime
+) -> None:
+    """Put leases back into the queue for another attempt at a later moment."""
+    if not later:
+        return
+    await conn.execute(
+        update(job)
+        .where(job.c.id == bindparam("job_id"))
+        .values(
+            state=State.QUEUED,
+            owner=null(),
+            failure=bindparam("why"),
+            attempts=job.c.attempts + 1,
+            interrupted=0,
+            not_before_ms=bindparam("due"),
+            changed_at_ms=int(now.timestamp() * 1000),
+        ),
+        [
+            {
+                "job_id": lease.job_id,
+                "why": failures.dump(failure),
+                "due": int(due.timestamp() * 1000),
+            }
+            for lease, failure, due in later
+        ],
+    )
+    await queue.wait_until(
+        conn, [(lease.priority, lease.host, int(due.timestamp() * 1000)) for lease, _, due in later]
+    )
+    await counters.change(conn, {counters.FETCHING: -len(later), counters.QUEUED: len(later)})
+
+
+async def _insert_snapshots(
+    conn: AsyncConnection, found: Sequence[NewSnapshot], ids: dict[int, int]
+) -> None:
+    places = [place for each in found for place in (each.article, each.record) if place]
+    known = await segments.ids(conn, [*{place.segment for place in places}])
+    rows = []
+    for each in found:
+        article, record, said = each.article, each.record, each.metadata
+        rows.append(
+            {
+                "id": ids[id(each)],
+                "entry_id": each.entry_id,
+                "timestamp": int(each.timestamp),
+                "capture_id": each.capture_id,
+                "final_url": each.final_url,
+                "title": said.title,
+                "byline": said.byline,
+                "site": said.site,
+                "excerpt": said.excerpt,
+                "language": said.language,
+                "published": said.published,
+                "requisite_count": each.requisite_count,
+                "missing_count": each.missing_count,
+                "article_segment_id": known[article.segment] if article else None,
+                "article_offset": article.offset if article else None,
+                "article_length": article.length if article else None,
+                "metadata_segment_id": known[record.segment],
+                "metadata_offset": record.offset,
+                "metadata_length": record.length,
+            }
+        )
+    await conn.execute(sqlite_insert(snapshot).on_conflict_do_nothing(), rows)
+
+
+async def _insert_documents(
+    conn: AsyncConnection, rows: Sequence[tuple[int, int | None, str, str]]
+) -> dict[int, int]:
+    """Make (entry id, snapshot id, title, text) findable; return document ids by entry id."""
+    if not rows:
+        return {}
+    first = ((await conn.execute(select(func.max(document.c.id)))).scalar() or 0) + 1
+    await conn.execute(
+        insert(document),
+        [
+            {"id": first + n, "entry_id": entry_id, "snapshot_id": snapshot_id}
+            for n, (entry_id, snapshot_id, _, _) in enumerate(rows)
+        ],
+    )
+    await conn.execute(
+        text("INSERT INTO search (rowid, title, text) VALUES (:id, :title, :text)"),
+        [
+            {"id": first + n, "title": title, "text": words}
+            for n, (_, _, title, words) in enumerate(rows)
+        ],
+    )
+    return {row[0]: first + n for n, row in enumerate(rows)}
+
+
+async def _update_entries(conn: AsyncConnection, found: Sequence[NewSnapshot]) -> None:
+    held = select(func.count()).where(snapshot.c.entry_id == entry.c.id).scalar_subquery()
+    await conn.execute(
+        update(entry)
+        .where(entry.c.id == bindparam("entry_id"))
+        .values(
+            page_title=bindparam("title"),
+            latest=bindparam("timestamp_"),
+            snapshot_count=held,
+            status=bindparam("status_"),
+            media_type=bindparam("type_"),
+            state=State.SAVED,
+            failure=null(),
+            unrecorded=0,
+        ),
+        [
+            {
+                "entry_id": each.entry_id,
+                "title": each.metadata.title,
+                "timestamp_": int(each.timestamp),
+                "status_": each.status,
+                "type_": each.media_type,
+            }
+            for each in found
+        ],
+    )
+
+
+async def _point_to_documents(conn: AsyncConnection, documents: dict[int, int]) -> None:
+    if documents:
+        await conn.execute(
+            update(entry)
+            .where(entry.c.id == bindparam("entry_id"))
+            .values(document_id=bindparam("newest")),
+            [{"entry_id": entry_id, "newest": newest} for entry_id, newest in documents.items()],
+        )
+
+
+async def _move_up(
+    conn: AsyncConnection, rows: Sequence[tuple[int, datetime]], *, unless_saved: bool = False
+) -> None:
+    """Bring entries to the top of every list they are in."""
+    values = [{"entry_id": entry_id, "at": int(at.timestamp())} for entry_id, at in rows]
+    if not values:
+        return
+    moved = update(entry).where(entry.c.id == bindparam("entry_id"))
+    if unless_saved:
+        moved = moved.where(entry.c.snapshot_count == 0)
+    await conn.execute(moved.values(sort_at=bindparam("at")), values)
+    await conn.execute(
+        update(entry_tag)
+        .where(entry_tag.c.entry_id == bindparam("entry_id"))
+        .values(
+            sort_at=select(entry.c.sort_at)
+            .where(entry.c.id == entry_tag.c.entry_id)
+            .scalar_subquery()
+        ),
+        [{"entry_id": value["entry_id"]} for value in values],
+    )
+
+
+async def _name_failed(conn: AsyncConnection, final: Sequence[FailedAttempt]) -> None:
+    """Let an entry that was never saved be found by its title."""
+    rows = await conn.execute(
+        select(entry.c.id).where(
+            entry.c.id.in_([each.entry_id for each in final]), entry.c.document_id.is_(None)
+        )
+    )
+    unnamed = set(rows.scalars())
+    written = [(each.entry_id, None, each.words, "") for each in final if each.entry_id in unnamed]
+    await _point_to_documents(conn, await _insert_documents(conn, written))
+
+
+async def _count_in_imports(
+    conn: AsyncConnection, ends: Sequence[tuple[Lease, Timestamp | None, Failure | None]]
+) -> None:
+    tally: dict[int, list[int]] = {}
+    for lease, _, failure in ends:
+        if lease.import_id is not None:
+            tally.setdefault(lease.import_id, [0, 0])[1 if failure else 0] += 1
+    if tally:
+        await conn.execute(
+            update(imports)
+            .where(imports.c.id == bindparam("import_id"))
+            .values(
+                saved=imports.c.saved + bindparam("more_saved"),
+                failed=imports.c.failed + bindparam("more_failed"),
+            ),
+            [
+                {"import_id": number, "more_saved": saved, "more_failed": failed}
+                for number, (saved, failed) in tally.items()
+            ],
+        )

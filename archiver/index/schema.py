@@ -1,0 +1,226 @@
+"""The tables, as SQLAlchemy Core knows them; migrations/ makes them so on disk.
+
+Times are Unix seconds unless a name says otherwise; ``timestamp`` columns hold the 14 digits of a
+memento's timestamp as an integer, which sorts as it reads.
+"""
+
+from sqlalchemy import (
+    BLOB,
+    Column,
+    ForeignKey,
+    Index,
+    Integer,
+    MetaData,
+    Table,
+    Text,
+    UniqueConstraint,
+    text,
+)
+
+HEAD = "0001"
+"""The revision in migrations/ that these tables are."""
+
+metadata = MetaData()
+
+entry = Table(
+    "entry",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("hash_url", Text, nullable=False, unique=True),
+    Column("url", Text, nullable=False),
+    Column("url_given", Text, nullable=False),
+    Column("host", Text, nullable=False),
+    Column("given_title", Text, nullable=False, server_default=""),
+    Column("page_title", Text, nullable=False, server_default=""),
+    Column("note", Text, nullable=False, server_default=""),
+    Column("source", Text, nullable=False, server_default=""),
+    Column("added_at", Integer, nullable=False),
+    Column("state", Text, nullable=False),
+    Column("failure", Text),
+    Column("latest", Integer),
+    Column("snapshot_count", Integer, nullable=False, server_default="0"),
+    Column("status", Integer),
+    Column("media_type", Text, nullable=False, server_default=""),
+    Column("sort_at", Integer, nullable=False),
+    Column("document_id", Integer),
+    Column("unrecorded", Integer, nullable=False, server_default="0"),
+    Index("entry_newest", "sort_at", "hash_url"),
+    Index("entry_by_host", "host", "sort_at", "hash_url"),
+    Index("entry_by_state", "state", "sort_at", "hash_url"),
+    Index("entry_by_status", "status", "sort_at", "hash_url"),
+    Index("entry_unrecorded", "id", sqlite_where=text("unrecorded = 1")),
+)
+
+tag = Table(
+    "tag",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("name", Text, nullable=False, unique=True),
+    Column("entry_count", Integer, nullable=False, server_default="0"),
+    Index("tag_by_count", "entry_count"),
+)
+
+entry_tag = Table(
+    "entry_tag",
+    metadata,
+    Column("entry_id", ForeignKey("entry.id"), primary_key=True),
+    Column("tag_id", ForeignKey("tag.id"), primary_key=True),
+    Column("sort_at", Integer, nullable=False),
+    Column("hash_url", Text, nullable=False),
+    Index("entry_tag_newest", "tag_id", "sort_at", "hash_url"),
+    sqlite_with_rowid=False,
+)
+
+job = Table(
+    "job",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("entry_id", ForeignKey("entry.id"), nullable=False),
+    Column("import_id", ForeignKey("import.id")),
+    Column("host", Text, nullable=False),
+    Column("priority", Integer, nullable=False),
+    Column("state", Text, nullable=False),
+    Column("created_at", Integer, nullable=False),
+    Column("not_before_ms", Integer, nullable=False),
+    Column("changed_at_ms", Integer, nullable=False),
+    Column("attempts", Integer, nullable=False, server_default="0"),
+    Column("interrupted", Integer, nullable=False, server_default="0"),
+    Column("owner", Text),
+    Column("failure", Text),
+    Column("timestamp", Integer),
+    Index(
+        "job_open_once",
+        "entry_id",
+        unique=True,
+        sqlite_where=text("state IN ('queued', 'fetching')"),
+    ),
+    Index("job_of_entry", "entry_id", "id"),
+    Index(
+        "job_queue",
+        "priority",
+        "host",
+        "not_before_ms",
+        "id",
+        sqlite_where=text("state = 'queued'"),
+    ),
+    Index("job_leased", "owner", sqlite_where=text("state = 'fetching'")),
+    Index("job_changed", "changed_at_ms"),
+)
+
+queue_host = Table(
+    "queue_host",
+    metadata,
+    Column("priority", Integer, primary_key=True),
+    Column("host", Text, primary_key=True),
+    Column("ready_at_ms", Integer, nullable=False),
+    Index("queue_host_ready", "priority", "ready_at_ms"),
+    sqlite_with_rowid=False,
+)
+
+attempt = Table(
+    "attempt",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("entry_id", ForeignKey("entry.id"), nullable=False),
+    Column("at", Integer, nullable=False),
+    Column("failure", Text, nullable=False),
+    Index("attempt_of_entry", "entry_id", "at"),
+)
+
+segment = Table(
+    "segment",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("name", Text, nullable=False, unique=True),
+    Column("indexed_bytes", Integer, nullable=False),
+)
+
+capture = Table(
+    "capture",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("surt", Text, nullable=False),
+    Column("url", Text, nullable=False),
+    Column("timestamp", Integer, nullable=False),
+    Column("status", Integer, nullable=False),
+    Column("media_type", Text, nullable=False),
+    Column("payload_digest", BLOB, nullable=False),
+    Column("payload_length", Integer, nullable=False),
+    Column("record_id", Text, nullable=False),
+    Column("segment_id", ForeignKey("segment.id"), nullable=False),
+    Column("offset", Integer, nullable=False),
+    Column("length", Integer, nullable=False),
+    Column("is_revisit", Integer, nullable=False),
+    Column("redirect_to", Text),
+    Column("ip", Text, nullable=False, server_default=""),
+    UniqueConstraint("segment_id", "offset"),
+    Index("capture_by_url", "surt", "timestamp"),
+    Index("capture_payload", "payload_digest", sqlite_where=text("is_revisit = 0")),
+)
+
+snapshot = Table(
+    "snapshot",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("entry_id", ForeignKey("entry.id"), nullable=False),
+    Column("timestamp", Integer, nullable=False),
+    Column("capture_id", ForeignKey("capture.id"), nullable=False),
+    Column("final_url", Text, nullable=False),
+    Column("title", Text, nullable=False),
+    Column("byline", Text, nullable=False),
+    Column("site", Text, nullable=False),
+    Column("excerpt", Text, nullable=False),
+    Column("language", Text, nullable=False),
+    Column("published", Text, nullable=False),
+    Column("requisite_count", Integer, nullable=False),
+    Column("missing_count", Integer, nullable=False),
+    Column("article_segment_id", ForeignKey("segment.id")),
+    Column("article_offset", Integer),
+    Column("article_length", Integer),
+    Column("metadata_segment_id", ForeignKey("segment.id"), nullable=False),
+    Column("metadata_offset", Integer, nullable=False),
+    Column("metadata_length", Integer, nullable=False),
+    UniqueConstraint("entry_id", "timestamp"),
+)
+
+document = Table(
+    "document",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("entry_id", ForeignKey("entry.id"), nullable=False),
+    Column("snapshot_id", ForeignKey("snapshot.id")),
+)
+
+imports = Table(
+    "import",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("name", Text, nullable=False),
+    Column("format", Text, nullable=False, server_default=""),
+    Column("path", Text),
+    Column("started_at", Integer, nullable=False),
+    Column("reading", Integer, nullable=False),
+    Column("read", Integer, nullable=False, server_default="0"),
+    Column("added", Integer, nullable=False, server_default="0"),
+    Column("known", Integer, nullable=False, server_default="0"),
+    Column("merged", Integer, nullable=False, server_default="0"),
+    Column("rejected", Integer, nullable=False, server_default="0"),
+    Column("rejected_samples", Text, nullable=False, server_default="[]"),
+    Column("error", Text, nullable=False, server_default=""),
+    Column("saved", Integer, nullable=False, server_default="0"),
+    Column("failed", Integer, nullable=False, server_default="0"),
+)
+
+counter = Table(
+    "counter",
+    metadata,
+    Column("name", Text, primary_key=True),
+    Column("value", Integer, nullable=False),
+    sqlite_with_rowid=False,
+)
+
+SEARCH_DDL = (
+    "CREATE VIRTUAL TABLE search USING fts5("
+    "title, text, content='', tokenize='unicode61 remove_diacritics 2')"
+)
+"""Contentless: the text itself lies in the conversion records; rowid is ``document.id``."""

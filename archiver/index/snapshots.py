@@ -1,0 +1,123 @@
+"""Snapshots of an entry, read back."""
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Row, Select, select
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from archiver.index import captures
+from archiver.index.schema import capture, entry, segment, snapshot
+from archiver.model.capture import Capture, HashUrl, Location, Timestamp
+from archiver.model.entry import Snapshot
+
+_ARTICLE = segment.alias("article_segment")
+_METADATA = segment.alias("metadata_segment")
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A snapshot with the place of the metadata record that tells the rest."""
+
+    snapshot: Snapshot
+    record: Location
+
+
+def _query() -> Select[*tuple[Any, ...]]:
+    own = [column for column in snapshot.c if column.name not in ("id", "timestamp")]
+    return (
+        select(
+            *captures.COLUMNS,
+            *own,
+            snapshot.c.timestamp.label("taken_at"),
+            entry.c.hash_url,
+            entry.c.url.label("entry_url"),
+            _ARTICLE.c.name.label("article_segment"),
+            _METADATA.c.name.label("metadata_segment"),
+        )
+        .join(capture, capture.c.id == snapshot.c.capture_id)
+        .join(segment, segment.c.id == capture.c.segment_id)
+        .join(entry, entry.c.id == snapshot.c.entry_id)
+        .join(_METADATA, _METADATA.c.id == snapshot.c.metadata_segment_id)
+        .outerjoin(_ARTICLE, _ARTICLE.c.id == snapshot.c.article_segment_id)
+    )
+
+
+async def of_entry(conn: AsyncConnection, entry_id: int, *, limit: int) -> list[Held]:
+    """The newest snapshots of an entry, newest first."""
+    rows = await conn.execute(
+        _query()
+        .where(snapshot.c.entry_id == entry_id)
+        .order_by(snapshot.c.timestamp.desc())
+        .limit(limit)
+    )
+    return [_held(row) for row in rows]
+
+
+async def latest_of(conn: AsyncConnection, entry_ids: Sequence[int]) -> dict[int, Held]:
+    """The newest snapshot of each of these entries, by entry id."""
+    rows = await conn.execute(
+        _query()
+        .where(snapshot.c.entry_id.in_(entry_ids), snapshot.c.timestamp == entry.c.latest)
+        .add_columns(snapshot.c.entry_id.label("owner_id"))
+    )
+    return {row.owner_id: _held(row) for row in rows}
+
+
+async def around(
+    conn: AsyncConnection, entry_id: int, timestamp: Timestamp
+) -> tuple[Held | None, Held | None]:
+    """The newest snapshot not after a moment, and the oldest after it."""
+    moment = int(timestamp)
+    mine = _query().where(snapshot.c.entry_id == entry_id)
+    before = mine.where(snapshot.c.timestamp <= moment).order_by(snapshot.c.timestamp.desc())
+    after = mine.where(snapshot.c.timestamp > moment).order_by(snapshot.c.timestamp)
+    rows = [(await conn.execute(each.limit(1))).one_or_none() for each in (before, after)]
+    found = [_held(row) if row else None for row in rows]
+    return found[0], found[1]
+
+
+async def neighbours(
+    conn: AsyncConnection, entry_id: int, timestamp: Timestamp
+) -> tuple[Timestamp | None, Timestamp | None]:
+    """The timestamps of the snapshots before and after that one."""
+    moment = int(timestamp)
+    mine = select(snapshot.c.timestamp).where(snapshot.c.entry_id == entry_id)
+    before = mine.where(snapshot.c.timestamp < moment).order_by(snapshot.c.timestamp.desc())
+    after = mine.where(snapshot.c.timestamp > moment).order_by(snapshot.c.timestamp)
+    found = [(await conn.execute(each.limit(1))).scalar() for each in (before, after)]
+    earlier, later = (Timestamp(f"{each:014d}") if each else None for each in found)
+    return earlier, later
+
+
+async def places(conn: AsyncConnection) -> AsyncIterator[Held]:
+    """Every snapshot, in the order they were indexed."""
+    rows = await conn.stream(_query().order_by(snapshot.c.id))
+    async for row in rows:
+        yield _held(row)
+
+
+def _held(row: Row[*tuple[Any, ...]]) -> Held:
+    found: Capture = captures.to_capture(row)
+    article = None
+    if row.article_segment is not None:
+        article = Location(row.article_segment, row.article_offset, row.article_length)
+    kept = Snapshot(
+        hash_url=HashUrl(row.hash_url),
+        timestamp=Timestamp(f"{row.taken_at:014d}"),
+        url=row.entry_url,
+        final_url=row.final_url,
+        title=row.title,
+        byline=row.byline,
+        site=row.site,
+        excerpt=row.excerpt,
+        language=row.language,
+        published=row.published,
+        capture=found,
+        article=article,
+        requisite_count=row.requisite_count,
+        missing_count=row.missing_count,
+    )
+    record = Location(row.metadata_segment, row.metadata_offset, row.metadata_length)
+    return Held(kept, record)

@@ -1,0 +1,88 @@
+"""Tags, and which entries carry them."""
+
+from collections.abc import Mapping, Sequence
+
+from sqlalchemy import bindparam, select, update
+from sqlalchemy.dialects.sqlite import insert
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from archiver.index.schema import entry, entry_tag, tag
+
+
+async def attach(conn: AsyncConnection, wanted: Mapping[int, Sequence[str]]) -> set[int]:
+    """Give entries tags; return the ids of those that got one they did not have."""
+    names = sorted({name for tags in wanted.values() for name in tags})
+    if not names:
+        return set()
+    ids = await _ids(conn, names)
+    pairs = {(entry_id, ids[name]) for entry_id, tags in wanted.items() for name in tags}
+    known = await conn.execute(
+        select(entry_tag.c.entry_id, entry_tag.c.tag_id).where(
+            entry_tag.c.entry_id.in_({pair[0] for pair in pairs})
+        )
+    )
+    fresh = sorted(pairs - {(row.entry_id, row.tag_id) for row in known})
+    if fresh:
+        await _insert(conn, fresh)
+    return {entry_id for entry_id, _ in fresh}
+
+
+async def of_entries(conn: AsyncConnection, entry_ids: Sequence[int]) -> dict[int, tuple[str, ...]]:
+    """The sorted tags of each entry that has any."""
+    rows = await conn.execute(
+        select(entry_tag.c.entry_id, tag.c.name)
+        .join(tag, tag.c.id == entry_tag.c.tag_id)
+        .where(entry_tag.c.entry_id.in_(entry_ids))
+        .order_by(entry_tag.c.entry_id, tag.c.name)
+    )
+    found: dict[int, tuple[str, ...]] = {}
+    for entry_id, name in rows:
+        found[entry_id] = (*found.get(entry_id, ()), name)
+    return found
+
+
+async def most_used(conn: AsyncConnection, limit: int) -> list[tuple[str, int]]:
+    """(name, number of entries) of the tags used most."""
+    rows = await conn.execute(
+        select(tag.c.name, tag.c.entry_count)
+        .where(tag.c.entry_count > 0)
+        .order_by(tag.c.entry_count.desc())
+        .limit(limit)
+    )
+    return [(name, count) for name, count in rows]
+
+
+async def _ids(conn: AsyncConnection, names: Sequence[str]) -> dict[str, int]:
+    await conn.execute(insert(tag).on_conflict_do_nothing(), [{"name": name} for name in names])
+    rows = await conn.execute(select(tag.c.name, tag.c.id).where(tag.c.name.in_(names)))
+    return dict(rows.tuples().all())
+
+
+async def _insert(conn: AsyncConnection, pairs: Sequence[tuple[int, int]]) -> None:
+    keys = await conn.execute(
+        select(entry.c.id, entry.c.sort_at, entry.c.hash_url).where(
+            entry.c.id.in_({entry_id for entry_id, _ in pairs})
+        )
+    )
+    by_id = {row.id: row for row in keys}
+    await conn.execute(
+        insert(entry_tag),
+        [
+            {
+                "entry_id": entry_id,
+                "tag_id": tag_id,
+                "sort_at": by_id[entry_id].sort_at,
+                "hash_url": by_id[entry_id].hash_url,
+            }
+            for entry_id, tag_id in pairs
+        ],
+    )
+    used: dict[int, int] = {}
+    for _, tag_id in pairs:
+        used[tag_id] = used.get(tag_id, 0) + 1
+    await conn.execute(
+        update(tag)
+        .where(tag.c.id == bindparam("tag_id"))
+        .values(entry_count=tag.c.entry_count + bindparam("more")),
+        [{"tag_id": tag_id, "more": more} for tag_id, more in used.items()],
+    )

@@ -1,0 +1,191 @@
+"""Puts wishes into the queue: a batch at a time, each URL once, nothing a person said lost."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Row, bindparam, func, insert, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from archiver.index import counters, queue, tags
+from archiver.index.schema import entry, job
+from archiver.model.job import State
+from archiver.model.wish import Received, Reception, Wish
+
+INTERACTIVE = 0
+BULK = 1
+
+
+async def receive(
+    conn: AsyncConnection,
+    wishes: Sequence[Wish],
+    *,
+    now: datetime,
+    recapture: bool,
+    import_id: int | None = None,
+) -> list[Received]:
+    """Put up to a few thousand wishes into the queue.
+
+    Args:
+        conn: a writing connection.
+        wishes: in the order they were made; the same URL may come more than once.
+        now: the moment (aware, UTC).
+        recapture: whether a URL that has a snapshot is captured again; such wishes also go before
+            those of an import.
+        import_id: the import they belong to.
+
+    Returns:
+        One result a wish, in order; of several wishes for one URL all but the first are MERGED.
+    """
+    unique = _merge(wishes)
+    known = await _known(conn, [*unique])
+    ids = await _insert_entries(conn, [w for key, w in unique.items() if key not in known], now)
+    ids |= {key: row.id for key, row in known.items()}
+    changed = await _enrich(conn, unique, known)
+    changed |= await tags.attach(conn, {ids[key]: wish.tags for key, wish in unique.items()})
+    await _mark_unrecorded(conn, changed & {row.id for row in known.values()})
+    open_jobs = await _open_jobs(conn, [row.id for row in known.values()])
+    wanted = [
+        key
+        for key in unique
+        if ids[key] not in open_jobs
+        and (recapture or key not in known or known[key].snapshot_count == 0)
+    ]
+    priority = INTERACTIVE if recapture else BULK
+    made = await queue.enqueue(
+        conn,
+        [(ids[key], unique[key].host) for key in wanted],
+        priority=priority,
+        now=now,
+        import_id=import_id,
+    )
+    if recapture:
+        await queue.hurry(conn, [*open_jobs.values()], priority=priority, now=now)
+    return _results(wishes, ids, made, open_jobs)
+
+
+def _merge(wishes: Sequence[Wish]) -> dict[str, Wish]:
+    unique: dict[str, Wish] = {}
+    for wish in wishes:
+        earlier = unique.get(wish.hash_url)
+        unique[wish.hash_url] = wish if earlier is None else _merged(earlier, wish)
+    return unique
+
+
+def _merged(first: Wish, second: Wish) -> Wish:
+    return replace(
+        first,
+        title=first.title or second.title,
+        tags=tuple(dict.fromkeys((*first.tags, *second.tags))),
+        note=_merge_notes(first.note, second.note),
+        added_at=min(first.added_at, second.added_at),
+    )
+
+
+def _merge_notes(first: str, second: str) -> str:
+    if not second or second in first:
+        return first
+    return f"{first}\n\n{second}" if first else second
+
+
+async def _known(conn: AsyncConnection, keys: Sequence[str]) -> dict[str, Row[*tuple[Any, ...]]]:
+    columns = (
+        entry.c.id,
+        entry.c.hash_url,
+        entry.c.given_title,
+        entry.c.note,
+        entry.c.added_at,
+        entry.c.snapshot_count,
+    )
+    rows = await conn.execute(select(*columns).where(entry.c.hash_url.in_(keys)))
+    return {row.hash_url: row for row in rows}
+
+
+async def _insert_entries(
+    conn: AsyncConnection, wishes: Sequence[Wish], now: datetime
+) -> dict[str, int]:
+    if not wishes:
+        return {}
+    first = ((await conn.execute(select(func.max(entry.c.id)))).scalar() or 0) + 1
+    ids: dict[str, int] = {wish.hash_url: first + n for n, wish in enumerate(wishes)}
+    await conn.execute(
+        insert(entry),
+        [
+            {
+                "id": ids[wish.hash_url],
+                "hash_url": wish.hash_url,
+                "url": wish.url,
+                "url_given": wish.url_given,
+                "host": wish.host,
+                "given_title": wish.title,
+                "note": wish.note,
+                "source": wish.source,
+                "added_at": int(wish.added_at.timestamp()),
+                "state": State.QUEUED,
+                "sort_at": int(now.timestamp()),
+            }
+            for wish in wishes
+        ],
+    )
+    await counters.change(conn, {counters.ENTRIES: len(wishes)})
+    return ids
+
+
+async def _enrich(
+    conn: AsyncConnection, wishes: dict[str, Wish], known: dict[str, Row[*tuple[Any, ...]]]
+) -> set[int]:
+    """Add what a person now says to what they said before; a title once given stays."""
+    rows = []
+    for key, row in known.items():
+        wish = wishes[key]
+        said = {
+            "given_title": row.given_title or wish.title,
+            "note": _merge_notes(row.note, wish.note),
+            "added_at": min(row.added_at, int(wish.added_at.timestamp())),
+        }
+        if said != {"given_title": row.given_title, "note": row.note, "added_at": row.added_at}:
+            rows.append({"entry_id": row.id, **said})
+    if rows:
+        await conn.execute(update(entry).where(entry.c.id == bindparam("entry_id")), rows)
+    return {row["entry_id"] for row in rows}
+
+
+async def _mark_unrecorded(conn: AsyncConnection, entry_ids: set[int]) -> None:
+    """Note which entries' own data is newer than their last metadata record."""
+    if entry_ids:
+        await conn.execute(
+            update(entry)
+            .where(entry.c.id == bindparam("entry_id"), entry.c.state != State.QUEUED)
+            .values(unrecorded=1),
+            [{"entry_id": entry_id} for entry_id in sorted(entry_ids)],
+        )
+
+
+async def _open_jobs(conn: AsyncConnection, entry_ids: Sequence[int]) -> dict[int, int]:
+    rows = await conn.execute(
+        select(job.c.entry_id, job.c.id).where(
+            job.c.entry_id.in_(entry_ids), job.c.state.in_([State.QUEUED, State.FETCHING])
+        )
+    )
+    return dict(rows.tuples().all())
+
+
+def _results(
+    wishes: Sequence[Wish],
+    ids: dict[str, int],
+    made: dict[int, int],
+    open_jobs: dict[int, int],
+) -> list[Received]:
+    results, seen = [], set()
+    for wish in wishes:
+        entry_id = ids[wish.hash_url]
+        if entry_id in made:
+            reception = Reception.MERGED if entry_id in seen else Reception.ADDED
+        else:
+            merged = entry_id in open_jobs or entry_id in seen
+            reception = Reception.MERGED if merged else Reception.KNOWN
+        seen.add(entry_id)
+        job_id = made.get(entry_id, open_jobs.get(entry_id))
+        results.append(Received(wish.hash_url, wish.url, reception, job_id))
+    return results

@@ -1,0 +1,49 @@
+"""An import: one file of links, from its first line to the last of its captures."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from archiver.model.job import QueueCounts
+
+
+@dataclass(frozen=True, slots=True)
+class Rejected:
+    """A link that can't be kept, as it was given, and the sentence that says why."""
+
+    given: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class ImportStatus:
+    """How far an import has come.
+
+    Attributes:
+        id: grows with time.
+        name: of the file.
+        format: what it was read as.
+        started_at: when (aware, UTC).
+        reading: whether there is more of the file to read.
+        read: links read so far; the sum of the next four.
+        added: put into the queue.
+        known: in the archive already; what the file says of them was kept all the same.
+        merged: the same URL again, in this file or in the queue.
+        rejected: not URLs that can be kept.
+        rejected_samples: the first few of them.
+        error: why reading stopped early, in a sentence; empty if it did not.
+        counts: where its jobs stand.
+    """
+
+    id: int
+    name: str
+    format: str
+    started_at: datetime
+    reading: bool
+    read: int
+    added: int
+    known: int
+    merged: int
+    rejected: int
+    rejected_samples: tuple[Rejected, ...]
+    error: str
+    counts: QueueCounts

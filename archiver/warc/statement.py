@@ -1,0 +1,167 @@
+"""Statements: the JSON of our metadata records, to values and back.
+
+A statement closes each visit. It says what the person said of the entry and what the visit
+brought, so that the WARC files alone can give everything back. Fields are only ever added; a
+reader passes over those it does not know.
+"""
+
+import json
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from archiver.errors import InvalidRecord
+from archiver.model.capture import HashUrl, RecordId, Timestamp
+from archiver.model.failure import Failure, FailureKind
+from archiver.model.page import PageMetadata
+from archiver.model.requisite import RequisiteKind, RequisiteOutcome
+
+FORMAT = "archiver/1"
+
+
+@dataclass(frozen=True, slots=True)
+class EntryStatement:
+    """What a person said of a link, and the page's title where it is known."""
+
+    hash_url: HashUrl
+    url: str
+    url_given: str
+    title: str
+    tags: tuple[str, ...]
+    note: str
+    source: str
+    added_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class SnapshotStatement:
+    """What a visit brought.
+
+    Attributes:
+        timestamp: when the URL was requested.
+        capture_url, capture_timestamp, capture_record: of the final response.
+        article: record id of the conversion record, if there is one.
+        article_timestamp: of the snapshot that conversion was first made for.
+        extractor: version of the extractor that made it.
+        metadata: what the page says of itself.
+        requisites: each one, with its status or why there is none.
+    """
+
+    timestamp: Timestamp
+    capture_url: str
+    capture_timestamp: Timestamp
+    capture_record: RecordId
+    article: RecordId | None
+    article_timestamp: Timestamp | None
+    extractor: str
+    metadata: PageMetadata
+    requisites: tuple[RequisiteOutcome, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One metadata record: an entry with a snapshot, with a failure, or as it was changed."""
+
+    at: datetime
+    entry: EntryStatement
+    snapshot: SnapshotStatement | None = None
+    failure: Failure | None = None
+
+
+def write_statement(statement: Statement) -> dict[str, Any]:
+    """The JSON document of a statement."""
+    entry = asdict(statement.entry) | {"added_at": _iso(statement.entry.added_at)}
+    document: dict[str, Any] = {"format": FORMAT, "at": _iso(statement.at), "entry": entry}
+    if statement.snapshot:
+        kept = asdict(statement.snapshot)
+        kept["requisites"] = [_write_outcome(each) for each in statement.snapshot.requisites]
+        document["snapshot"] = kept
+    if statement.failure:
+        document["failure"] = _write_failure(statement.failure)
+    return document
+
+
+def read_statement(block: bytes) -> Statement | None:
+    """The statement of a metadata record's block; None if it is not one of ours.
+
+    Raises:
+        InvalidRecord: it says it is one of ours and does not hold what one must.
+    """
+    try:
+        document = json.loads(block)
+    except ValueError:
+        return None
+    if not isinstance(document, dict) or document.get("format") != FORMAT:
+        return None
+    try:
+        return _read(document)
+    except (KeyError, TypeError, ValueError) as error:
+        raise InvalidRecord(f"A metadata record lacks or garbles {error}.") from error
+
+
+def _read(document: dict[str, Any]) -> Statement:
+    entry, snapshot, failure = (document.get(key) for key in ("entry", "snapshot", "failure"))
+    return Statement(
+        at=_moment(document["at"]),
+        entry=EntryStatement(
+            hash_url=HashUrl(entry["hash_url"]),
+            url=entry["url"],
+            url_given=entry["url_given"],
+            title=entry["title"],
+            tags=tuple(entry["tags"]),
+            note=entry["note"],
+            source=entry["source"],
+            added_at=_moment(entry["added_at"]),
+        ),
+        snapshot=_read_snapshot(snapshot) if snapshot else None,
+        failure=_read_failure(failure) if failure else None,
+    )
+
+
+def _read_snapshot(kept: dict[str, Any]) -> SnapshotStatement:
+    known = PageMetadata.__dataclass_fields__
+    return SnapshotStatement(
+        timestamp=kept["timestamp"],
+        capture_url=kept["capture_url"],
+        capture_timestamp=kept["capture_timestamp"],
+        capture_record=kept["capture_record"],
+        article=kept["article"],
+        article_timestamp=kept["article_timestamp"],
+        extractor=kept["extractor"],
+        metadata=PageMetadata(**{k: str(v) for k, v in kept["metadata"].items() if k in known}),
+        requisites=tuple(_read_outcome(each) for each in kept["requisites"]),
+    )
+
+
+def _write_outcome(outcome: RequisiteOutcome) -> dict[str, Any]:
+    document: dict[str, Any] = {"url": outcome.url, "kind": outcome.kind}
+    if outcome.failure:
+        return document | {"failure": _write_failure(outcome.failure)}
+    return document | {"status": outcome.status}
+
+
+def _read_outcome(document: dict[str, Any]) -> RequisiteOutcome:
+    failure = document.get("failure")
+    return RequisiteOutcome(
+        url=document["url"],
+        kind=RequisiteKind(document["kind"]),
+        status=document.get("status"),
+        failure=_read_failure(failure) if failure else None,
+    )
+
+
+def _write_failure(failure: Failure) -> dict[str, Any]:
+    document: dict[str, Any] = {"kind": failure.kind, "message": failure.message}
+    return document if failure.status is None else document | {"status": failure.status}
+
+
+def _read_failure(document: dict[str, Any]) -> Failure:
+    return Failure(FailureKind(document["kind"]), document["message"], document.get("status"))
+
+
+def _iso(moment: datetime) -> str:
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _moment(text: str) -> datetime:
+    return datetime.fromisoformat(text)

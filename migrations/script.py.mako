@@ -1,0 +1,20 @@
+"""${message}
+
+Revision: ${up_revision}, after ${down_revision}.
+"""
+
+from alembic import op
+import sqlalchemy as sa
+
+revision = ${repr(up_revision)}
+down_revision = ${repr(down_revision)}
+branch_labels = None
+depends_on = None
+
+
+def upgrade() -> None:
+    ${upgrades if upgrades else "raise AssertionError('write me')"}
+
+
+def downgrade() -> None:
+    ${downgrades if downgrades else "raise AssertionError('write me')"}
