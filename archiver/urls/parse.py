@@ -1,0 +1,94 @@
+"""URLs as browsers parse and serialise them (WHATWG URL), and the names made from them."""
+
+import re
+from hashlib import md5
+
+import ada_url
+
+from archiver.errors import InvalidUrl
+from archiver.model.capture import HashUrl
+
+MOST_CHARACTERS = 8192
+"""Longer addresses are refused: servers refuse them too, and every index row holds one."""
+_HASH_URL = re.compile(r"[0-9a-f]{32}\Z")
+_SCHEME = re.compile(r"([a-zA-Z][a-zA-Z0-9+.-]*):")
+_DEFAULT_PORTS = {"http:": "80", "https:": "443"}
+
+
+def parse_url(given: str) -> str:
+    """Parse what a person gave and serialise it as browsers do, without its fragment.
+
+    Raises:
+        InvalidUrl: it is no http(s) URL that can be kept; the message says why.
+    """
+    text = given.strip()
+    if not text:
+        raise InvalidUrl("This is empty. An address starts with https:// or http://.")
+    if len(text) > MOST_CHARACTERS:
+        raise InvalidUrl(f"The address is longer than {MOST_CHARACTERS:,} characters.")
+    if "\0" in text or any("\ud800" <= char <= "\udfff" for char in text):
+        raise InvalidUrl("The address holds characters that no address may hold.")
+    return _serialise(text)
+
+
+def join(base: str, reference: str) -> str | None:
+    """Resolve a reference; the absolute http(s) URL without fragment, or None if it is none."""
+    if len(reference) > MOST_CHARACTERS:
+        return None
+    try:
+        url = ada_url.join_url(base, reference)
+    except ValueError:
+        return None
+    if not url.startswith(("http://", "https://")) or len(url) > MOST_CHARACTERS:
+        return None
+    return url.partition("#")[0]
+
+
+def hash_url(url: str) -> HashUrl:
+    """The lower-case hex MD5 of a serialised URL: the name of its entry."""
+    return HashUrl(md5(url.encode(), usedforsecurity=False).hexdigest())
+
+
+def is_hash_url(text: str) -> bool:
+    """Whether a text has the form of a hash_url."""
+    return _HASH_URL.match(text) is not None
+
+
+def host(url: str) -> str:
+    """The host of a serialised URL, with its port where that is not the scheme's own."""
+    authority = url.split("/", 3)[2]
+    return authority.rpartition("@")[2]
+
+
+def _serialise(text: str) -> str:
+    try:
+        parsed = ada_url.URL(text)
+    except ValueError:
+        raise InvalidUrl(_why_not(text)) from None
+    if parsed.protocol not in _DEFAULT_PORTS:
+        raise InvalidUrl(
+            f"Only http and https addresses can be kept, and this one is “{parsed.protocol}”."
+            if "." not in parsed.protocol
+            else _suggest_scheme(text)
+        )
+    if parsed.username or parsed.password:
+        raise InvalidUrl(
+            "The address holds a user name or password, which the archive would give away. "
+            "Remove what stands before the @."
+        )
+    url = str(parsed.href).partition("#")[0]
+    if len(url) > MOST_CHARACTERS:
+        raise InvalidUrl(f"The address is longer than {MOST_CHARACTERS:,} characters.")
+    return url
+
+
+def _why_not(text: str) -> str:
+    if _SCHEME.match(text):
+        return "This is not an address a browser would accept."
+    return _suggest_scheme(text)
+
+
+def _suggest_scheme(text: str) -> str:
+    if " " not in text and "." in text:
+        return f"The address has no scheme. Did you mean https://{text[:200]}?"
+    return "This is not an address. An address starts with https:// or http://."

@@ -1,0 +1,1 @@
+"""What crosses the wire: HTTP/1.1 heads, transfer and content codings, media types. Pure."""

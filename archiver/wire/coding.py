@@ -1,0 +1,200 @@
+"""Transfer and content codings, undone piece by piece and bounded (RFC 9112 §7, RFC 9110 §8.4)."""
+
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from typing import Protocol
+
+import brotli
+from isal import isal_zlib
+
+from archiver.errors import TooLarge
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
+ACCEPT_ENCODING = "gzip, deflate, br, zstd"
+PIECE = 64 << 10
+"""No decoder gives more than about this many bytes at once, whatever it is fed."""
+MOST_CODINGS = 4
+_MOST_SIZE_LINE = 4096
+
+
+def dechunk(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """Remove chunk framing; what is cut short or was never chunked is given as far as it goes."""
+    feed = _Feed(pieces)
+    first = True
+    while (line := feed.line(_MOST_SIZE_LINE)) is not None:
+        size = _chunk_size(line)
+        if size is None:
+            if first:
+                yield line
+                yield from feed.rest()
+            return
+        if size == 0:
+            return
+        first = False
+        yield from feed.take(size)
+        feed.line(2)
+
+
+def decode(
+    pieces: Iterable[bytes], content_encoding: str | None, *, limit: int
+) -> Iterator[bytes]:
+    """Undo the content codings, the last applied first.
+
+    An unknown coding ends the undoing; bytes that are not in the coding they claim are given as
+    they are, and what is corrupt or cut short as far as it could be decoded.
+
+    Args:
+        pieces: the coded content.
+        content_encoding: the header's value.
+        limit: most bytes that may come out.
+
+    Raises:
+        TooLarge: more would come out; no more than a piece beyond the limit was ever decoded.
+    """
+    for name in reversed(_codings(content_encoding)):
+        make = _DECODERS.get(name)
+        if make is None:
+            break
+        pieces = _decoded(pieces, make)
+    total = 0
+    for piece in pieces:
+        total += len(piece)
+        if total > limit:
+            raise TooLarge(f"The content decompresses to more than {limit:,} bytes.")
+        yield piece
+
+
+class _Decoder(Protocol):
+    def feed(self, data: bytes) -> Iterator[bytes]:
+        """Decode some more; raises an error of the library's on corrupt data."""
+
+
+def _codings(content_encoding: str | None) -> list[str]:
+    names = [name.strip().lower() for name in (content_encoding or "").split(",")]
+    return [name for name in names if name and name != "identity"][:MOST_CODINGS]
+
+
+def _decoded(pieces: Iterable[bytes], make: Callable[[], _Decoder]) -> Iterator[bytes]:
+    decoder, begun = make(), False
+    source = iter(pieces)
+    for piece in source:
+        try:
+            for out in decoder.feed(piece):
+                begun = True
+                yield out
+        except _CORRUPT:
+            if not begun:
+                yield piece
+                yield from source
+            return
+
+
+class _Inflate:
+    """gzip, of any number of members, and zlib or raw deflate, told apart by their first byte."""
+
+    def __init__(self, wbits: int) -> None:
+        self._wbits = wbits
+        self._inner = isal_zlib.decompressobj(wbits=wbits) if wbits > 0 else None
+
+    def feed(self, data: bytes) -> Iterator[bytes]:
+        full = False
+        while data or full:
+            if self._inner is None:
+                self._inner = isal_zlib.decompressobj(wbits=15 if data[0] & 0x0F == 8 else -15)
+            out = self._inner.decompress(data, PIECE)
+            if out:
+                yield out
+            full = len(out) == PIECE
+            data = self._inner.unconsumed_tail
+            if self._inner.eof:
+                data, full = self._inner.unused_data, False
+                if self._wbits != 31 or not data.startswith(b"\x1f"):
+                    return
+                self._inner = isal_zlib.decompressobj(wbits=31)
+
+
+class _Brotli:
+    def __init__(self) -> None:
+        self._inner = brotli.Decompressor()
+
+    def feed(self, data: bytes) -> Iterator[bytes]:
+        while not self._inner.is_finished():
+            out = self._inner.process(data, output_buffer_limit=PIECE)
+            if not out:
+                return
+            yield out
+            data = b""
+
+
+class _Zstd:
+    def __init__(self) -> None:
+        self._inner = zstd.ZstdDecompressor()
+
+    def feed(self, data: bytes) -> Iterator[bytes]:
+        while not self._inner.eof:
+            out = self._inner.decompress(data, PIECE)
+            if out:
+                yield out
+            if self._inner.needs_input:
+                return
+            data = b""
+
+
+_DECODERS: dict[str, Callable[[], _Decoder]] = {
+    "gzip": lambda: _Inflate(31),
+    "x-gzip": lambda: _Inflate(31),
+    "deflate": lambda: _Inflate(0),
+    "br": _Brotli,
+    "zstd": _Zstd,
+}
+_CORRUPT = (isal_zlib.error, brotli.error, zstd.ZstdError, EOFError)
+
+
+class _Feed:
+    """Bytes from pieces, by line or by number."""
+
+    def __init__(self, pieces: Iterable[bytes]) -> None:
+        self._pieces = iter(pieces)
+        self._held = b""
+
+    def line(self, most: int) -> bytes | None:
+        """Up to and including the next newline, or ``most`` bytes; None at the end."""
+        while b"\n" not in self._held and len(self._held) < most:
+            piece = next(self._pieces, None)
+            if piece is None:
+                break
+            self._held += piece
+        if not self._held:
+            return None
+        end = self._held.find(b"\n", 0, most) + 1 or min(len(self._held), most)
+        line, self._held = self._held[:end], self._held[end:]
+        return line
+
+    def take(self, size: int) -> Iterator[bytes]:
+        """The next ``size`` bytes, or as many as there are."""
+        while size:
+            piece = self._held or next(self._pieces, None)
+            if piece is None:
+                return
+            self._held = piece[size:]
+            piece = piece[:size]
+            size -= len(piece)
+            if piece:
+                yield piece
+
+    def rest(self) -> Iterator[bytes]:
+        """Everything that is left."""
+        if self._held:
+            yield self._held
+        yield from self._pieces
+
+
+def _chunk_size(line: bytes) -> int | None:
+    digits = line.partition(b";")[0].strip()
+    if not digits or len(digits) > 16 or digits.strip(b"0123456789abcdefABCDEF"):
+        return None
+    return int(digits, 16)
