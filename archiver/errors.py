@@ -12,6 +12,7 @@ The tree::
     ├── ConfigurationError      settings that contradict each other or the machine
     ├── FetchError              a response could not be had; carries a Failure
     └── StoreError              the bytes on disk are not what they must be
+        ├── IndexUnavailable    the index can't be read or written now
         ├── InvalidRecord       not a WARC record, or one whose digest is wrong
         └── TornRecord          a record that ends too early
 
@@ -74,7 +75,17 @@ class FetchError(ArchiverError):
 
 
 class StoreError(ArchiverError):
-    """The bytes on disk are not what they must be."""
+    """The bytes on disk are not what they must be.
+
+    Attributes:
+        offset: the byte of the segment where the record in question starts, if that is known.
+    """
+
+    offset: int | None = None
+
+
+class IndexUnavailable(StoreError):  # noqa: N818
+    """The index can't be read or written now: the disk is full, or another process holds it."""
 
 
 class InvalidRecord(StoreError):  # noqa: N818

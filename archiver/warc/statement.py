@@ -40,8 +40,8 @@ class SnapshotStatement:
     Attributes:
         timestamp: when the URL was requested.
         capture_url, capture_timestamp, capture_record: of the final response.
-        article: record id of the conversion record, if there is one.
-        article_timestamp: of the snapshot that conversion was first made for.
+        article: record id of the conversion record made for it, if one was.
+        article_of: timestamp of the earlier snapshot of this entry whose article still holds.
         extractor: version of the extractor that made it.
         metadata: what the page says of itself.
         requisites: each one, with its status or why there is none.
@@ -52,7 +52,7 @@ class SnapshotStatement:
     capture_timestamp: Timestamp
     capture_record: RecordId
     article: RecordId | None
-    article_timestamp: Timestamp | None
+    article_of: Timestamp | None
     extractor: str
     metadata: PageMetadata
     requisites: tuple[RequisiteOutcome, ...]
@@ -126,7 +126,7 @@ def _read_snapshot(kept: dict[str, Any]) -> SnapshotStatement:
         capture_timestamp=kept["capture_timestamp"],
         capture_record=kept["capture_record"],
         article=kept["article"],
-        article_timestamp=kept["article_timestamp"],
+        article_of=kept["article_of"],
         extractor=kept["extractor"],
         metadata=PageMetadata(**{k: str(v) for k, v in kept["metadata"].items() if k in known}),
         requisites=tuple(_read_outcome(each) for each in kept["requisites"]),

@@ -1,0 +1,55 @@
+"""Run locks: which processes are alive. A lock file nobody holds belonged to one that died."""
+
+import fcntl
+import os
+from pathlib import Path
+from uuid import uuid4
+
+SUFFIX = ".lock"
+
+
+class RunLock:
+    """This process's lock, ``<directory>/<name>.lock``, held until ``release`` or death."""
+
+    def __init__(self, directory: Path) -> None:
+        directory.mkdir(parents=True, exist_ok=True)
+        self.directory = directory
+        self.name = uuid4().hex[:12]
+        self._path = directory / f"{self.name}{SUFFIX}"
+        self._file = os.open(self._path, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, 0o644)
+        fcntl.flock(self._file, fcntl.LOCK_EX)
+
+    def is_alive(self, name: str) -> bool:
+        """Whether the process of that name is running; true of this one."""
+        return name == self.name or _is_held(self.directory / f"{name}{SUFFIX}")
+
+    def sweep(self) -> None:
+        """Remove the lock files of the dead."""
+        for path in self.directory.glob(f"*{SUFFIX}"):
+            if path != self._path and not _is_held(path):
+                path.unlink(missing_ok=True)
+
+    def release(self) -> None:
+        """Let go; from here on this process counts as dead."""
+        self._path.unlink(missing_ok=True)
+        os.close(self._file)
+
+
+def living(directory: Path) -> list[str]:
+    """The names of the processes that are alive."""
+    return [path.stem for path in sorted(directory.glob(f"*{SUFFIX}")) if _is_held(path)]
+
+
+def _is_held(path: Path) -> bool:
+    try:
+        file = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return False
+    try:
+        fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    else:
+        return False
+    finally:
+        os.close(file)

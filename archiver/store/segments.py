@@ -1,0 +1,169 @@
+"""Appends records to segments, and reads them where they lie.
+
+A segment is ``archiver-<created, 14 digits>-<writer>-<serial>.warc.gz``. Each process writes its
+own, so commands work beside a running server. ``append`` and ``sync`` are for one thread at a
+time; ``read`` is for any number.
+"""
+
+import os
+from collections.abc import Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+
+from archiver.errors import StoreError
+from archiver.model.capture import Location
+from archiver.store.locks import RunLock
+from archiver.warc.build import warcinfo
+from archiver.warc.reader import StoredRecord, read_record
+from archiver.warc.record import Record
+from archiver.warc.writer import write_record
+
+
+class SegmentStore:
+    """The segments of one archive, as one process writes and reads them.
+
+    Attributes:
+        directory: where they lie.
+        lock: of this process; its name is the writer's.
+    """
+
+    def __init__(
+        self, directory: Path, *, lock: RunLock, segment_bytes: int, software: str
+    ) -> None:
+        self.directory = directory
+        self.lock = lock
+        self._segment_bytes = segment_bytes
+        self._software = software
+        self._serial = 0
+        self._open: _OpenSegment | None = None
+
+    @property
+    def writer(self) -> str:
+        """The name of this process in its segments and leases."""
+        return self.lock.name
+
+    def append(self, records: Sequence[Record]) -> list[Location]:
+        """Write records; return where each lies. They are on disk after ``sync``.
+
+        Raises:
+            StoreError: they could not all be written; the segment ends where it ended before.
+        """
+        start = self._writable(), self._writable().size
+        try:
+            return [self._writable().append(record) for record in records]
+        except OSError as error:
+            self._give_up(*start)
+            raise StoreError(f"Records can't be written: {error.strerror}.") from error
+
+    def sync(self) -> None:
+        """Wait until everything appended is on disk (fdatasync).
+
+        Raises:
+            StoreError: the disk refused.
+        """
+        if self._open:
+            try:
+                self._open.sync()
+            except OSError as error:
+                self.close()
+                raise StoreError(f"Records can't be synced: {error.strerror}.") from error
+
+    def read(self, location: Location) -> StoredRecord:
+        """The record at a place.
+
+        Raises:
+            StoreError: its segment is missing, or there is no such record.
+        """
+        try:
+            file = _ReadOnly(self.directory / location.segment)
+        except OSError as error:
+            raise StoreError(f"{location.segment} can't be read: {error.strerror}.") from error
+        return read_record(file, location.offset)
+
+    def close(self) -> None:
+        """Finish the open segment."""
+        if self._open:
+            self._open.close()
+            self._open = None
+
+    def _writable(self) -> "_OpenSegment":
+        if self._open and self._open.size >= self._segment_bytes:
+            self._open.sync()
+            self.close()
+        if self._open is None:
+            self._serial += 1
+            created = datetime.now(UTC).replace(microsecond=0)
+            name = f"archiver-{created:%Y%m%d%H%M%S}-{self.writer}-{self._serial:05d}.warc.gz"
+            self._open = _OpenSegment(self.directory, name, self._software, created)
+        return self._open
+
+    def _give_up(self, segment: "_OpenSegment", size: int) -> None:
+        """Cut a segment back to where a batch began, and write no more to it."""
+        with suppress(OSError):
+            segment.truncate(size)
+        self.close()
+
+
+class _OpenSegment:
+    """The segment that is being written; unbuffered, so that nothing is written late."""
+
+    def __init__(self, directory: Path, name: str, software: str, created: datetime) -> None:
+        directory.mkdir(parents=True, exist_ok=True)
+        flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC
+        self._file = os.open(directory / name, flags, 0o644)
+        self.name = name
+        self.size = 0
+        self.append(warcinfo(filename=name, software=software, date=created))
+        _sync_directory(directory)
+
+    def append(self, record: Record) -> Location:
+        length = write_record(record, self)
+        place = Location(self.name, self.size, length)
+        self.size += length
+        return place
+
+    def write(self, data: bytes) -> int:
+        rest = memoryview(data)
+        while rest:
+            rest = rest[os.write(self._file, rest) :]
+        return len(data)
+
+    def sync(self) -> None:
+        os.fdatasync(self._file)
+
+    def truncate(self, size: int) -> None:
+        os.ftruncate(self._file, size)
+
+    def close(self) -> None:
+        os.close(self._file)
+
+
+class _ReadOnly:
+    """A file read by position, closed when nothing refers to it any more."""
+
+    def __init__(self, path: Path) -> None:
+        self._position = 0
+        self._file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+
+    def seek(self, offset: int) -> int:
+        self._position = offset
+        return offset
+
+    def read(self, size: int) -> bytes:
+        data = os.pread(self._file, size, self._position)
+        self._position += len(data)
+        return data
+
+    def __del__(self) -> None:
+        if hasattr(self, "_file"):
+            os.close(self._file)
+
+
+def _sync_directory(directory: Path) -> None:
+    """Make a new name in a directory survive a loss of power."""
+    file = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(file)
+    finally:
+        os.close(file)

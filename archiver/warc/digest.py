@@ -1,0 +1,63 @@
+"""Digests as WARC fields hold them: an algorithm, a colon, and its value."""
+
+import base64
+import hashlib
+from collections.abc import Iterable
+
+from archiver.errors import InvalidRecord
+from archiver.model.capture import PayloadDigest
+
+OURS = "sha256"
+_KNOWN = {
+    "sha256": hashlib.sha256,
+    "sha1": hashlib.sha1,
+    "md5": hashlib.md5,
+    "sha512": hashlib.sha512,
+}
+
+
+def label(digest: "hashlib._Hash") -> PayloadDigest:
+    """The field's value for a finished sha256: ``sha256:`` and 64 hex digits."""
+    return PayloadDigest(f"{OURS}:{digest.hexdigest()}")
+
+
+def digest_of(pieces: Iterable[bytes]) -> tuple[PayloadDigest, int]:
+    """The sha256 of bytes in pieces, and how many there are."""
+    digest, length = hashlib.sha256(), 0
+    for piece in pieces:
+        digest.update(piece)
+        length += len(piece)
+    return label(digest), length
+
+
+class Check:
+    """A digest in the making, to be compared with what a field states, in hex or base32.
+
+    Raises:
+        InvalidRecord: the algorithm is unknown, or the value is in no known encoding.
+    """
+
+    def __init__(self, stated: str) -> None:
+        algorithm, _, value = stated.strip().partition(":")
+        make = _KNOWN.get(algorithm.lower().replace("-", ""))
+        if make is None:
+            raise InvalidRecord(f"The digest algorithm “{algorithm}” is unknown.")
+        self._digest = make(usedforsecurity=False)
+        self._wanted = _value(value, self._digest.digest_size)
+
+    def update(self, data: bytes) -> None:
+        """Take more bytes in."""
+        self._digest.update(data)
+
+    def holds(self) -> bool:
+        """Whether the bytes so far have the digest that was stated."""
+        return self._digest.digest() == self._wanted
+
+
+def _value(text: str, size: int) -> bytes:
+    try:
+        if len(text) == 2 * size:
+            return bytes.fromhex(text)
+        return base64.b32decode(text + "=" * (-len(text) % 8), casefold=True)
+    except ValueError as error:
+        raise InvalidRecord("The digest is in no encoding that is known.") from error

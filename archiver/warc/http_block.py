@@ -1,0 +1,36 @@
+"""HTTP inside records: the head and the payload of a response's block."""
+
+from collections.abc import Iterator
+
+from archiver.errors import InvalidRecord
+from archiver.warc.reader import StoredRecord
+from archiver.wire.coding import dechunk
+from archiver.wire.head import ResponseHead, parse_head
+
+MOST_HEAD_BYTES = 256 << 10
+
+
+def open_payload(record: StoredRecord) -> tuple[ResponseHead, Iterator[bytes]]:
+    """The head of a response or revisit record, and its payload: transfer coding removed, content
+    codings left on; empty for a revisit.
+
+    Raises:
+        InvalidRecord: the block is not an HTTP response.
+    """
+    head = parse_head(_head_bytes(record))
+    pieces = record.block.pieces()
+    coding = head.header("transfer-encoding") or ""
+    return head, dechunk(pieces) if "chunked" in coding.lower() else pieces
+
+
+def _head_bytes(record: StoredRecord) -> bytes:
+    head = bytearray()
+    while True:
+        line = record.block.line(MOST_HEAD_BYTES)
+        head += line
+        if not line.strip():
+            return bytes(head)
+        if len(head) >= MOST_HEAD_BYTES:
+            raise InvalidRecord(
+                f"The HTTP head of the record at byte {record.offset:,} does not end."
+            )

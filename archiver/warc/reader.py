@@ -1,0 +1,177 @@
+"""Reads records: one at a place, or all of a segment in order."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from archiver.errors import InvalidRecord, TornRecord
+from archiver.model.capture import RecordId
+from archiver.warc.members import Member, Readable, Source
+from archiver.warc.record import RecordType
+
+MOST_HEAD_BYTES = 64 << 10
+PIECE = 64 << 10
+
+
+@dataclass(slots=True)
+class StoredRecord:
+    """A record as it was read. Its block can be read once, and before the next record is.
+
+    Attributes:
+        type, id, date, target_uri, content_type: as of ``Record``.
+        fields: every named field, names lower case.
+        offset: where its member starts, in bytes.
+        block_length: bytes of the block.
+        block: the block, as a file that can be read forward.
+    """
+
+    type: RecordType
+    id: RecordId
+    date: datetime
+    target_uri: str | None
+    content_type: str
+    fields: dict[str, str]
+    offset: int
+    block_length: int
+    block: "Block"
+    _member: Member = field(repr=False)
+
+    def get(self, name: str) -> str:
+        """A named field; empty if it is missing."""
+        return self.fields.get(name, "")
+
+    def finish(self) -> int:
+        """Read to the record's end; return the compressed bytes of its member.
+
+        Raises:
+            TornRecord: the segment ends first.
+            InvalidRecord: it does not end as a record must.
+        """
+        self.block.skip()
+        tail = self._member.read(5)
+        if tail != b"\r\n\r\n":
+            raise InvalidRecord(f"The record at byte {self.offset:,} does not end as one must.")
+        return self._member.compressed
+
+
+class Block:
+    """The block of a record: so many bytes of its member."""
+
+    def __init__(self, member: Member, length: int) -> None:
+        self._member = member
+        self._left = length
+        self._watch: Callable[[bytes], object] | None = None
+
+    def watch(self, update: Callable[[bytes], object]) -> None:
+        """Let ``update`` see every byte that is read from now on."""
+        self._watch = update
+
+    def read(self, size: int = -1) -> bytes:
+        """Up to ``size`` bytes, or all that is left; empty at the end.
+
+        Raises:
+            TornRecord: the segment ends first.
+            InvalidRecord: the member does.
+        """
+        wanted = self._left if size < 0 else min(size, self._left)
+        data = self._member.read(wanted) if wanted else b""
+        if len(data) < wanted:
+            raise InvalidRecord("A record's block is shorter than it says.")
+        self._left -= len(data)
+        if self._watch:
+            self._watch(data)
+        return data
+
+    def line(self, most: int) -> bytes:
+        """Up to and including the next newline, or ``most`` bytes."""
+        data = self._member.line(min(most, self._left))
+        self._left -= len(data)
+        if self._watch:
+            self._watch(data)
+        return data
+
+    def pieces(self) -> Iterator[bytes]:
+        """What is left, piece by piece."""
+        while data := self.read(PIECE):
+            yield data
+
+    def skip(self) -> None:
+        """Pass over what is left."""
+        for _ in self.pieces():
+            pass
+
+
+def read_record(file: Readable, offset: int) -> StoredRecord:
+    """The record whose member starts at ``offset``.
+
+    Raises:
+        TornRecord: the file ends in the middle of it.
+        InvalidRecord: there is no record there.
+    """
+    return _read(Source(file, offset))
+
+
+def iterate(file: Readable, offset: int = 0) -> Iterator[StoredRecord]:
+    """Every record from a byte on; each must be used before the next is asked for.
+
+    Raises:
+        TornRecord: the file ends in the middle of a record.
+        InvalidRecord: what follows is no record.
+    """
+    source = Source(file, offset)
+    while not source.at_end():
+        start = source.offset
+        try:
+            record = _read(source)
+            yield record
+            record.finish()
+        except (InvalidRecord, TornRecord) as error:
+            error.offset = start
+            raise
+
+
+def _read(source: Source) -> StoredRecord:
+    offset = source.offset
+    member = Member(source)
+    fields = _fields(member, offset)
+    try:
+        length = int(fields["content-length"])
+        record = StoredRecord(
+            type=RecordType(fields["warc-type"]),
+            id=RecordId(fields["warc-record-id"].strip("<>")),
+            date=_date(fields["warc-date"]),
+            target_uri=fields.get("warc-target-uri", "").strip("<>") or None,
+            content_type=fields.get("content-type", ""),
+            fields=fields,
+            offset=offset,
+            block_length=length,
+            block=Block(member, length),
+            _member=member,
+        )
+    except (KeyError, ValueError) as error:
+        raise InvalidRecord(f"The record at byte {offset:,} lacks or garbles {error}.") from error
+    return record
+
+
+def _fields(member: Member, offset: int) -> dict[str, str]:
+    if not member.line(64).startswith(b"WARC/1."):
+        raise InvalidRecord(f"There is no WARC record at byte {offset:,}.")
+    fields: dict[str, str] = {}
+    left, name = MOST_HEAD_BYTES, ""
+    while (line := member.line(left)).strip():
+        left -= len(line)
+        if left <= 0 or not line.endswith(b"\n"):
+            raise InvalidRecord(f"The head of the record at byte {offset:,} does not end.")
+        text = line.decode("utf-8", "replace")
+        if text[0] in " \t" and name:
+            fields[name] += " " + text.strip()
+            continue
+        name, _, value = text.partition(":")
+        name = name.strip().lower()
+        fields.setdefault(name, value.strip())
+    return fields
+
+
+def _date(text: str) -> datetime:
+    moment = datetime.fromisoformat(text)
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
