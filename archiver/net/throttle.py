@@ -1,0 +1,87 @@
+"""Politeness: how many requests are under way at a host, how far apart, and when it asked for rest."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+
+from archiver.config import Settings
+
+IDLE_HOSTS = 4096
+"""Past so many hosts, those that are idle and owe no rest are forgotten."""
+
+
+@dataclass(slots=True)
+class _Host:
+    free: asyncio.Semaphore
+    pace: asyncio.Lock = field(default_factory=asyncio.Lock)
+    next_at: float = 0.0
+    rest_until: float = 0.0
+    users: int = 0
+
+
+class Throttle:
+    """The politeness of one process. ``clock`` and ``sleep`` are the loop's, but for tests."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        clock: Callable[[], float] | None = None,
+        sleep: Callable[[float], "asyncio.Future[None]"] | None = None,
+    ) -> None:
+        self._concurrency = settings.host_concurrency
+        self._delay = settings.host_delay
+        self._clock = clock or (lambda: asyncio.get_running_loop().time())
+        self._sleep = sleep or asyncio.sleep
+        self._hosts: dict[str, _Host] = {}
+
+    @asynccontextmanager
+    async def slot(self, host: str, *, spaced: bool = True) -> AsyncIterator[None]:
+        """Wait for a turn at a host, first come first served, and hold it.
+
+        Args:
+            host: with its port where that is not the scheme's own.
+            spaced: whether the delay between requests applies. It is for pages; the requisites of
+                a page come together, as they do for a browser, held back by the number only.
+        """
+        known = self._known(host)
+        known.users += 1
+        try:
+            async with known.free:
+                async with known.pace:
+                    await self._wait(known, spaced=spaced)
+                yield
+        finally:
+            known.users -= 1
+
+    def pause(self, host: str, seconds: float) -> None:
+        """Leave a host alone for a while: it answered 429 or 503."""
+        known = self._known(host)
+        known.rest_until = max(known.rest_until, self._clock() + seconds)
+
+    def resting(self, host: str) -> float:
+        """Seconds until a host that was paused may be asked again."""
+        known = self._hosts.get(host)
+        return max(known.rest_until - self._clock(), 0.0) if known else 0.0
+
+    async def _wait(self, known: _Host, *, spaced: bool) -> None:
+        due = max(known.rest_until, known.next_at if spaced else 0.0)
+        wait = due - self._clock()
+        if wait > 0:
+            await self._sleep(wait)
+        if spaced:
+            known.next_at = self._clock() + self._delay
+
+    def _known(self, host: str) -> _Host:
+        known = self._hosts.get(host)
+        if known is None:
+            if len(self._hosts) >= IDLE_HOSTS:
+                self._forget_idle()
+            known = self._hosts[host] = _Host(asyncio.Semaphore(self._concurrency))
+        return known
+
+    def _forget_idle(self) -> None:
+        now = self._clock()
+        for host, known in [*self._hosts.items()]:
+            if not known.users and max(known.rest_until, known.next_at) <= now:
+                del self._hosts[host]
