@@ -1,0 +1,1 @@
+"""``/api/v1``: the same as the pages, as JSON. ``openapi`` describes it."""

@@ -1,0 +1,31 @@
+"""Values to JSON: what the services give is what the API says, field by field.
+
+Times are ISO 8601 in UTC, states and kinds their names, absent values null.
+"""
+
+from functools import cache
+from typing import Any
+
+from aiohttp import web
+from pydantic import TypeAdapter
+
+
+@cache
+def adapter(shape: Any) -> TypeAdapter[Any]:
+    """Return what reads, writes and describes values of a type; made once a type."""
+    return TypeAdapter(shape)
+
+
+def answer(value: object, *, shape: Any = None, status: int = 200) -> web.Response:
+    """Return a value as JSON.
+
+    Args:
+        value: a dataclass of the services or the model.
+        shape: its type, where ``type(value)`` does not say it (lists).
+        status: HTTP status.
+    """
+    return web.Response(
+        body=adapter(shape or type(value)).dump_json(value),
+        content_type="application/json",
+        status=status,
+    )

@@ -1,0 +1,276 @@
+"""``/api/v1/openapi.json``: OpenAPI 3.1, its schemas made from the values that are served.
+
+One ``Operation`` a route; a test holds that the two agree.
+"""
+
+from dataclasses import dataclass
+from functools import cache
+from http import HTTPStatus
+from typing import Any
+
+from aiohttp import web
+from pydantic import TypeAdapter
+
+from archiver import __version__
+from archiver.model.importing import ImportStatus
+from archiver.model.job import Job, QueueCounts
+from archiver.services.entries import EntryDetail, SaveResult, SnapshotDetail
+from archiver.services.search import Listing
+from archiver.web.api.questions import SaveRequest
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A value in the path or the query."""
+
+    name: str
+    says: str
+    schema: Json
+    place: str = "query"
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One route of the API: what it takes, and what it answers when all is well.
+
+    Attributes:
+        method: lower case.
+        path: as in the document, with ``{names}``.
+        name: of the route, and the ``operationId``.
+        says: what it does.
+        parameters: in path and query.
+        takes: media types of the body with the type of each; ``bytes`` is a file.
+        status: of the answer.
+        gives: type of the JSON answer; ``str`` is text of ``media_type``.
+        media_type: of the answer.
+    """
+
+    method: str
+    path: str
+    name: str
+    says: str
+    gives: Any
+    parameters: tuple[Parameter, ...] = ()
+    takes: tuple[tuple[str, Any], ...] = ()
+    status: int = 200
+    media_type: str = "application/json"
+
+
+_HASH = Parameter(
+    "hash_url",
+    "Lower-case hex MD5 of the URL without its fragment.",
+    {"type": "string", "pattern": "^[0-9a-f]{32}$"},
+    "path",
+)
+_TIMESTAMP = Parameter(
+    "timestamp",
+    "4 to 14 digits, UTC: YYYYMMDDhhmmss; the nearest snapshot is shown.",
+    {"type": "string", "pattern": "^[0-9]{4,14}$"},
+    "path",
+)
+_ID = Parameter("id", "Of the import.", {"type": "integer", "minimum": 0}, "path")
+_TEXT: Json = {"type": "string"}
+_LISTED = (
+    Parameter("q", "Words to find in titles and texts.", _TEXT),
+    Parameter("tag", "Only entries with this tag.", _TEXT),
+    Parameter("host", "Only entries of this host.", _TEXT),
+    Parameter("status", "saved, failed, queued, or an HTTP status such as 200.", _TEXT),
+    Parameter("after", "The cursor that the page before gave.", _TEXT),
+    Parameter("limit", "Entries a page.", {"type": "integer", "minimum": 1, "maximum": 200}),
+)
+_NUMBERS: Json = {"type": "string", "pattern": "^[0-9]+(,[0-9]+)*$"}
+
+OPERATIONS = (
+    Operation(
+        "post",
+        "/api/v1/entries",
+        "api_save",
+        "Put URLs into the queue. Those that can't be kept come back with the reason.",
+        SaveResult,
+        takes=(("application/json", SaveRequest),),
+        status=202,
+    ),
+    Operation(
+        "get",
+        "/api/v1/entries",
+        "api_entries",
+        "List entries, newest first, or search them.",
+        Listing,
+        _LISTED,
+    ),
+    Operation(
+        "get",
+        "/api/v1/entries/{hash_url}",
+        "api_entry",
+        "Show an entry and its snapshots, newest first.",
+        EntryDetail,
+        (_HASH,),
+    ),
+    Operation(
+        "get",
+        "/api/v1/entries/{hash_url}/snapshots/{timestamp}",
+        "api_snapshot",
+        "Show a snapshot: its article, its requisites, its neighbours in time.",
+        SnapshotDetail,
+        (_HASH, _TIMESTAMP),
+    ),
+    Operation(
+        "post",
+        "/api/v1/imports",
+        "api_import",
+        "Read a file of bookmarks or links into the queue; reading goes on after the answer.",
+        ImportStatus,
+        (Parameter("name", "Of the file, when the body is the file itself.", _TEXT),),
+        (("multipart/form-data", bytes), ("application/octet-stream", bytes)),
+        202,
+    ),
+    Operation(
+        "get",
+        "/api/v1/imports",
+        "api_imports",
+        "List the latest imports, newest first.",
+        list[ImportStatus],
+    ),
+    Operation(
+        "get",
+        "/api/v1/imports/{id}",
+        "api_import_status",
+        "Show how far an import has come.",
+        ImportStatus,
+        (_ID,),
+    ),
+    Operation(
+        "get",
+        "/api/v1/jobs",
+        "api_jobs",
+        "Show jobs; unknown ones are left out.",
+        list[Job],
+        (Parameter("ids", "Numbers of jobs, separated by commas; 1,000 at most.", _NUMBERS),),
+    ),
+    Operation(
+        "get", "/api/v1/queue", "api_queue", "Count the jobs of the archive by state.", QueueCounts
+    ),
+    Operation(
+        "get",
+        "/api/v1/events",
+        "api_events",
+        "Server-sent events: `job` and `import` with the same JSON as the API, first as things "
+        "stand; `end` when all that was asked for is at an end. Without parameters: all jobs.",
+        str,
+        (
+            Parameter("jobs", "Numbers of jobs, separated by commas.", _NUMBERS),
+            Parameter("import", "Number of an import.", {"type": "integer", "minimum": 1}),
+        ),
+        media_type="text/event-stream",
+    ),
+    Operation("get", "/api/v1/openapi.json", "openapi", "This document.", Json),
+)
+
+
+async def document(_request: web.Request) -> web.StreamResponse:
+    """Serve the description."""
+    return web.json_response(describe())
+
+
+@cache
+def describe() -> Json:
+    """Return the document (OpenAPI 3.1.1)."""
+    shapes = [
+        *((each.name, "serialization", TypeAdapter(each.gives)) for each in OPERATIONS),
+        *(
+            (f"{each.name} body", "validation", TypeAdapter(shape))
+            for each in OPERATIONS
+            for _, shape in each.takes
+            if shape is not bytes
+        ),
+    ]
+    named, defined = TypeAdapter.json_schemas(shapes, ref_template="#/components/schemas/{model}")
+    schemas = {name: schema for (name, _), schema in named.items()}
+    found: Json = {}
+    for each in OPERATIONS:
+        found.setdefault(each.path, {})[each.method] = _describe(each, schemas)
+    return {
+        "openapi": "3.1.1",
+        "info": {
+            "title": "archiver",
+            "version": __version__,
+            "description": "A wayback machine of one's own.",
+            "license": {"name": "MIT", "identifier": "MIT"},
+        },
+        "paths": found,
+        "security": [{}, {"password": []}, {"basic": []}],
+        "components": {
+            "schemas": defined["$defs"] | {"Error": _ERROR},
+            "responses": {"Error": _problem()},
+            "securitySchemes": {
+                "password": {"type": "http", "scheme": "bearer"},
+                "basic": {"type": "http", "scheme": "basic"},
+            },
+        },
+    }
+
+
+_ERROR: Json = {
+    "type": "object",
+    "required": ["error"],
+    "properties": {
+        "error": {
+            "type": "object",
+            "required": ["code", "message"],
+            "properties": {
+                "code": {"type": "string", "description": "A name for programs."},
+                "message": {"type": "string", "description": "A sentence for people."},
+            },
+        }
+    },
+}
+
+
+def _problem() -> Json:
+    return {
+        "description": "It could not be done; the body says why.",
+        "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}},
+    }
+
+
+def _describe(operation: Operation, schemas: Json) -> Json:
+    content = {operation.media_type: {"schema": schemas[operation.name]}}
+    described: Json = {
+        "operationId": operation.name,
+        "summary": operation.says,
+        "parameters": [_parameter(each) for each in operation.parameters],
+        "responses": {
+            str(operation.status): {
+                "description": HTTPStatus(operation.status).phrase,
+                "content": content,
+            },
+            "default": {"$ref": "#/components/responses/Error"},
+        },
+    }
+    if operation.takes:
+        body = schemas.get(f"{operation.name} body", {})
+        described["requestBody"] = {
+            "required": True,
+            "content": {kind: {"schema": _body(kind, body)} for kind, _ in operation.takes},
+        }
+    return described
+
+
+def _parameter(parameter: Parameter) -> Json:
+    return {
+        "name": parameter.name,
+        "in": parameter.place,
+        "required": parameter.place == "path",
+        "description": parameter.says,
+        "schema": parameter.schema,
+    }
+
+
+def _body(kind: str, schema: Json) -> Json:
+    """Return the schema of a body; in 3.1 a bare file is an empty one (OpenAPI §4.14.2)."""
+    if kind == "multipart/form-data":
+        file = {"type": "string", "contentMediaType": "application/octet-stream"}
+        return {"type": "object", "required": ["file"], "properties": {"file": file}}
+    return schema

@@ -1,0 +1,81 @@
+"""What a client asks, read into values: JSON bodies and numbers in the query."""
+
+import asyncio
+from dataclasses import dataclass, field
+from typing import Annotated, Any, TypeVar
+
+from aiohttp import web
+from pydantic import Field, ValidationError
+
+from archiver.errors import InputError
+from archiver.web.api.answers import adapter
+
+MOST_URLS = 10_000
+MOST_JOBS = 1_000
+
+_BODY_SECONDS = 60
+_MOST_ID_DIGITS = 18
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True)
+class SaveRequest:
+    """URLs to keep, and tags for all of them."""
+
+    urls: Annotated[list[str], Field(min_length=1, max_length=MOST_URLS)]
+    tags: Annotated[list[str], Field(max_length=100)] = field(default_factory=list)
+
+
+async def read_json(request: web.Request, shape: type[_T]) -> _T:
+    """Read the body.
+
+    Raises:
+        web.HTTPUnsupportedMediaType: it is not sent as JSON.
+        InputError: it is not JSON, or not of the shape; the message says where.
+    """
+    if request.content_type != "application/json":
+        raise web.HTTPUnsupportedMediaType(text="Send the body as application/json.")
+    async with asyncio.timeout(_BODY_SECONDS):
+        body = await request.read()
+    try:
+        value: _T = adapter(shape).validate_json(body, strict=True)
+    except ValidationError as error:
+        first: Any = error.errors(include_url=False, include_context=False, include_input=False)[0]
+        where = ".".join(str(part) for part in first["loc"])
+        raise InputError(
+            f"The body is wrong{' at ' + where if where else ''}: {first['msg']}."
+        ) from None
+    return value
+
+
+def number(request: web.Request, name: str, default: int) -> int:
+    """Read a whole number from the query.
+
+    Raises:
+        InputError: it is none.
+    """
+    text = request.query.get(name)
+    return default if text is None else _whole(name, text)
+
+
+def numbers(request: web.Request, name: str) -> list[int]:
+    """Read whole numbers, separated by commas, from the query; at most 1,000.
+
+    Raises:
+        InputError: one is none, or they are too many.
+    """
+    words = [word for word in request.query.get(name, "").split(",") if word.strip()]
+    if len(words) > MOST_JOBS:
+        raise InputError(f"{name} may name {MOST_JOBS:,} at most.")
+    return [_whole(name, word.strip()) for word in words]
+
+
+def path_number(request: web.Request, name: str) -> int:
+    """Read a whole number from the path, which the route holds to digits."""
+    return _whole(name, request.match_info[name])
+
+
+def _whole(name: str, text: str) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) <= _MOST_ID_DIGITS):
+        raise InputError(f"{name} must be a whole number.")
+    return int(text)

@@ -1,0 +1,62 @@
+"""Builds the application: what it carries, what stands around its handlers, and its routes."""
+
+from collections.abc import Iterable
+
+from aiohttp import web
+
+from archiver import paths
+from archiver.runtime import Runtime
+from archiver.web import middleware
+from archiver.web.attempts import Attempts
+from archiver.web.keys import ATTEMPTS, LISTENERS, METRICS, RUNTIME, SIGNER, STATIC
+from archiver.web.listeners import Listeners
+from archiver.web.metrics import Metrics
+from archiver.web.middleware.csrf import FORM_BYTES
+from archiver.web.pages.errors import error_page
+from archiver.web.routes import ROUTES
+from archiver.web.signing import Signer, load_secret
+from archiver.web.static import StaticFiles
+from archiver.web.uploads import remove_stale
+
+
+def build_app(runtime: Runtime, *, routes: Iterable[web.RouteDef] = ROUTES) -> web.Application:
+    """Return the application over a runtime, which the caller opens and closes.
+
+    Args:
+        runtime: every service.
+        routes: all there are; a test may serve others behind the same middleware.
+
+    Raises:
+        ConfigurationError: the archive's secret file is not ours.
+    """
+    app = web.Application(
+        middlewares=(
+            middleware.measure,
+            middleware.error_middleware(error_page),
+            middleware.check_host,
+            middleware.authenticate,
+            middleware.guard_forms,
+        ),
+        client_max_size=FORM_BYTES,
+    )
+    _furnish(app, runtime)
+    app.on_response_prepare.append(middleware.add_headers)
+    app.on_shutdown.append(_end_streams)
+    app.add_routes(routes)
+    remove_stale(runtime.settings.data)
+    return app
+
+
+def _furnish(app: web.Application, runtime: Runtime) -> None:
+    password = runtime.settings.password
+    secret = load_secret(runtime.settings.data)
+    app[RUNTIME] = runtime
+    app[SIGNER] = Signer(secret, password.get_secret_value() if password else None)
+    app[ATTEMPTS] = Attempts()
+    app[LISTENERS] = Listeners()
+    app[METRICS] = Metrics()
+    app[STATIC] = StaticFiles(paths.STATIC)
+
+
+async def _end_streams(app: web.Application) -> None:
+    app[LISTENERS].closing.set()

@@ -1,0 +1,38 @@
+"""For machines: ``/healthz`` says whether the service can answer, ``/metrics`` how it fares."""
+
+import asyncio
+
+import structlog
+from aiohttp import web
+
+from archiver.errors import ArchiverError
+from archiver.web.keys import LISTENERS, METRICS, RUNTIME
+
+_PATIENCE_SECONDS = 5
+_TEXT_FORMAT = "text/plain; version=0.0.4; charset=utf-8"
+
+_log = structlog.get_logger(__name__)
+
+
+async def healthz(request: web.Request) -> web.StreamResponse:
+    """Say ``ok`` if the index answers in time, else 503. Open to anyone, so it says no more."""
+    try:
+        async with asyncio.timeout(_PATIENCE_SECONDS):
+            await request.app[RUNTIME].captures.counts()
+    except (ArchiverError, TimeoutError, OSError):
+        _log.exception("unhealthy")
+        return web.Response(status=503, text="The index does not answer; the log says why.\n")
+    return web.Response(text="ok\n")
+
+
+async def metrics(request: web.Request) -> web.StreamResponse:
+    """Answer Prometheus."""
+    kept = await request.app[RUNTIME].search.overview()
+    gauges = request.app[METRICS]
+    gauges.entries.set(kept.entries)
+    gauges.snapshots.set(kept.snapshots)
+    gauges.warc_bytes.set(kept.warc_bytes)
+    gauges.listeners.set(request.app[LISTENERS].count)
+    for state in ("queued", "fetching", "saved", "failed"):
+        gauges.jobs.labels(state).set(getattr(kept.queue, state))
+    return web.Response(body=gauges.page(), headers={"Content-Type": _TEXT_FORMAT})

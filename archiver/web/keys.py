@@ -1,0 +1,50 @@
+"""What the application and a request carry, by typed name.
+
+The middleware sets a request's before any handler or error page runs. (Typed keys, since aiohttp
+warns of plain strings: ``request[CSRF_TOKEN]``, not ``request["csrf_token"]``.)
+"""
+
+from aiohttp import web
+
+from archiver.runtime import Runtime
+from archiver.web.attempts import Attempts
+from archiver.web.listeners import Listeners
+from archiver.web.metrics import Metrics
+from archiver.web.signing import Signer
+from archiver.web.static import StaticFiles
+
+RUNTIME = web.AppKey("runtime", Runtime)
+"""Every service, and ``.settings``."""
+
+SIGNER = web.AppKey("signer", Signer)
+"""Signs sessions, forms and replay addresses."""
+
+ATTEMPTS = web.AppKey("attempts", Attempts)
+"""Who gave a wrong password how often."""
+
+LISTENERS = web.AppKey("listeners", Listeners)
+"""Who listens to events."""
+
+METRICS = web.AppKey("metrics", Metrics)
+"""What Prometheus reads."""
+
+STATIC = web.AppKey("static", StaticFiles)
+"""``app[STATIC].url("style.css")`` is the address of a static file, with its content hash."""
+
+CSRF_TOKEN = web.RequestKey("csrf_token", str)
+"""Goes into every form as the field ``csrf_token``."""
+
+SIGNED_IN = web.RequestKey("signed_in", bool)
+"""A person is signed in with the password, so a way to sign out is shown."""
+
+ORIGIN = web.RequestKey("origin", str)
+"""``http://host[:port]`` as the client asked for it, checked, so that it may stand in a header.
+
+Empty on the page that says that the host name is not served.
+"""
+
+SESSION = web.RequestKey("session", str)
+"""What the CSRF token is bound to; no business of pages."""
+
+ARCHIVED_URL = web.RequestKey("archived_url", str)
+"""The URL whose captures ``/web/*/{url}`` lists, for ``pages.captures.captures``."""

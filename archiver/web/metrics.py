@@ -1,0 +1,58 @@
+"""What Prometheus reads: requests, queue, archive, and the process itself."""
+
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    Info,
+    ProcessCollector,
+    generate_latest,
+)
+
+from archiver import __version__
+
+_METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+_SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
+
+
+class Metrics:
+    """One registry for one application. Labels come from bounded sets, never from a client."""
+
+    def __init__(self) -> None:
+        self._registry = CollectorRegistry()
+        ProcessCollector(registry=self._registry)
+        Info("archiver", "The running program.", registry=self._registry).info(
+            {"version": __version__}
+        )
+        self._requests = Counter(
+            "archiver_http_requests",
+            "Requests answered.",
+            ("method", "route", "status"),
+            registry=self._registry,
+        )
+        self._seconds = Histogram(
+            "archiver_http_request_seconds",
+            "Seconds from the request's head to the end of its handler.",
+            ("route",),
+            buckets=_SECONDS,
+            registry=self._registry,
+        )
+        self.listeners = self._gauge("archiver_event_listeners", "Open event streams.")
+        self.entries = self._gauge("archiver_entries", "Entries in the archive.")
+        self.snapshots = self._gauge("archiver_snapshots", "Snapshots in the archive.")
+        self.warc_bytes = self._gauge("archiver_warc_bytes", "Bytes of all WARC segments.")
+        self.jobs = Gauge("archiver_jobs", "Jobs by state.", ("state",), registry=self._registry)
+
+    def _gauge(self, name: str, says: str) -> Gauge:
+        return Gauge(name, says, registry=self._registry)
+
+    def answered(self, method: str, route: str, status: int, seconds: float) -> None:
+        """Count one request."""
+        known = method if method in _METHODS else "other"
+        self._requests.labels(known, route, str(status)).inc()
+        self._seconds.labels(route).observe(seconds)
+
+    def page(self) -> bytes:
+        """Return all of it in the text format, version 0.0.4."""
+        return generate_latest(self._registry)

@@ -1,0 +1,63 @@
+"""Lets in who knows the password, once one is set; decides by route, never by path."""
+
+from urllib.parse import urlencode
+
+from aiohttp import web
+from aiohttp.typedefs import Handler
+
+from archiver.web import auth, csrf
+from archiver.web.keys import CSRF_TOKEN, SESSION, SIGNED_IN
+from archiver.web.replay_address import token_of
+
+OPEN_ROUTES = frozenset({"healthz", "static", "login", "sign_in"})
+"""Served to anyone: what says the service is alive, and what the way in needs."""
+
+_PAGES = frozenset({None, "document"})
+
+
+@web.middleware
+async def authenticate(request: web.Request, handler: Handler) -> web.StreamResponse:
+    """Find out who asks, and refuse who may not."""
+    request[SESSION] = auth.ANONYMOUS
+    admitted = auth.password_of(request) is None or _is_known(request) or _is_open(request)
+    request[CSRF_TOKEN] = csrf.new_token(request)
+    if not admitted:
+        raise _refusal(request)
+    return await handler(request)
+
+
+def _is_known(request: web.Request) -> bool:
+    session = auth.session_of(request)
+    if session is not None:
+        request[SESSION], request[SIGNED_IN] = session, True
+        return True
+    given = auth.credentials_of(request)
+    if given is None:
+        return False
+    if not auth.check_password(request, given):
+        raise _unauthorized("The password in the Authorization header is wrong.")
+    request[SESSION] = auth.BY_HEADER
+    return True
+
+
+def _is_open(request: web.Request) -> bool:
+    route = request.match_info.route.name
+    if route == "replay" and request.method in csrf.SAFE_METHODS:
+        token = token_of(request.raw_path)
+        return token is not None and auth.opens_replay(request, token)
+    return route in OPEN_ROUTES
+
+
+def _refusal(request: web.Request) -> web.HTTPException:
+    """Send a person to the way in, and tell a program what is missing."""
+    machine = request.path.startswith("/api/") or request.path == "/metrics"
+    page = request.method in csrf.SAFE_METHODS and request.headers.get("Sec-Fetch-Dest") in _PAGES
+    if page and not machine:
+        return web.HTTPSeeOther("/login?" + urlencode({"next": request.raw_path}))
+    return _unauthorized("Sign in first: this archive has a password.")
+
+
+def _unauthorized(message: str) -> web.HTTPUnauthorized:
+    return web.HTTPUnauthorized(
+        text=message, headers={"WWW-Authenticate": 'Bearer realm="archiver"'}
+    )

@@ -1,0 +1,117 @@
+"""Turns every exception into an answer, in one place: a page, or under ``/api`` one JSON shape.
+
+The shape is ``{"error": {"code": "not_found", "message": "A sentence."}}``.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from http import HTTPStatus
+
+import structlog
+from aiohttp import web
+from aiohttp.typedefs import Handler, Middleware
+
+from archiver import errors
+from archiver.web.keys import CSRF_TOKEN, ORIGIN, SESSION, SIGNED_IN
+from archiver.web.listeners import Full
+
+ErrorPage = Callable[[web.Request, int, str], web.Response]
+"""Renders a page: (request, HTTP status, a sentence)."""
+
+_log = structlog.get_logger(__name__)
+
+_BY_CLASS: tuple[tuple[type[Exception], int, str], ...] = (
+    (errors.InvalidUrl, 400, "invalid_url"),
+    (errors.UnreadableFile, 422, "unreadable_file"),
+    (errors.TooLarge, 413, "too_large"),
+    (errors.InputError, 400, "invalid_input"),
+    (errors.NotInArchive, 404, "not_in_archive"),
+    (errors.NotFound, 404, "not_found"),
+    (errors.IndexUnavailable, 503, "index_unavailable"),
+    (errors.StoreError, 500, "store_error"),
+    (errors.ArchiverError, 500, "error"),
+    (Full, 503, "too_many_listeners"),
+    (TimeoutError, 408, "timeout"),
+)
+"""The first that fits wins, so the narrower class stands above the wider."""
+
+_SAYS = {
+    400: "The request can't be understood.",
+    404: "There is nothing at this address.",
+    405: "This address does not take such a request.",
+    408: "The request took too long to arrive.",
+    413: "This is more than one request may hold: send a file with the import instead.",
+    500: "Something went wrong here. The log says what.",
+    503: "Too many pages are listening for news: close some, or ask again later.",
+}
+_FATAL = 500
+_CODES = {413: "too_large"}
+_PLAIN_ROUTES = frozenset({"healthz", "metrics", "static"})
+_KEPT_HEADERS = ("Allow", "Retry-After", "WWW-Authenticate")
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """What went wrong, as it is told: status, a name for programs, a sentence for people."""
+
+    status: int
+    code: str
+    message: str
+    headers: dict[str, str] = field(default_factory=dict)
+
+
+def error_middleware(error_page: ErrorPage) -> Middleware:
+    """Return the middleware, given what renders a page."""
+
+    @web.middleware
+    async def answer_errors(request: web.Request, handler: Handler) -> web.StreamResponse:
+        request[CSRF_TOKEN], request[SIGNED_IN] = "", False
+        request[ORIGIN], request[SESSION] = "", ""
+        try:
+            return await handler(request)
+        except web.HTTPException as answer:
+            if answer.status < HTTPStatus.BAD_REQUEST:
+                raise
+            return _render(request, _of_http(answer), error_page)
+        except ConnectionError:
+            raise  # nobody is there to be told
+        except Exception as error:
+            if request.writer.output_size > 0:
+                raise  # an answer has begun: all that is left is to break it off
+            return _render(request, _of(error, request), error_page)
+
+    return answer_errors
+
+
+def _of_http(answer: web.HTTPException) -> Problem:
+    given = answer.text or ""
+    usual = given == f"{answer.status}: {answer.reason}" or answer.status in _CODES
+    phrase = HTTPStatus(answer.status).phrase
+    return Problem(
+        status=answer.status,
+        code=_CODES.get(answer.status, phrase.lower().replace(" ", "_").replace("-", "_")),
+        message=_SAYS.get(answer.status, f"{phrase}.") if usual else given,
+        headers={name: answer.headers[name] for name in _KEPT_HEADERS if name in answer.headers},
+    )
+
+
+def _of(error: Exception, request: web.Request) -> Problem:
+    for kind, status, code in _BY_CLASS:
+        if isinstance(error, kind):
+            if status >= _FATAL and kind is not Full:
+                _log.error("request_failed", route=request.match_info.route.name, exc_info=error)
+            return Problem(status, code, str(error) or _SAYS[status])
+    _log.error("request_failed", route=request.match_info.route.name, exc_info=error)
+    return Problem(_FATAL, "internal", _SAYS[_FATAL])
+
+
+def _render(request: web.Request, problem: Problem, error_page: ErrorPage) -> web.Response:
+    if request.path.startswith("/api/"):
+        shape = {"error": {"code": problem.code, "message": problem.message}}
+        response = web.json_response(shape, status=problem.status)
+    elif request.match_info.route.name in _PLAIN_ROUTES:
+        response = web.Response(status=problem.status, text=problem.message + "\n")
+    else:
+        response = error_page(request, problem.status, problem.message)
+    response.headers.update(problem.headers)
+    return response

@@ -1,0 +1,57 @@
+"""Every route, on one page. What is not here is not served.
+
+Names are what the middleware goes by, and what metrics are counted under.
+"""
+
+from aiohttp import web
+
+from archiver.web import events, files, health, replay
+from archiver.web.api import entries as api_entries
+from archiver.web.api import imports as api_imports
+from archiver.web.api import jobs as api_jobs
+from archiver.web.api import openapi
+from archiver.web.pages import entry, home, imports, login, snapshot, snapshots
+from archiver.web.uploads import expect_file
+
+_HASH = "{hash_url:[0-9a-f]{32}}"
+_TIMESTAMP = "{timestamp:[0-9]{14}}"
+_ANY_TIMESTAMP = "{timestamp:[0-9]{4,14}}"
+_ID = "{id:[0-9]{1,18}}"
+
+ROUTES: tuple[web.RouteDef, ...] = (
+    # Pages
+    web.get("/", home.home, name="home"),
+    web.post("/add", home.add, name="add"),
+    web.get("/snapshots", snapshots.listing, name="snapshots"),
+    web.get(f"/{_HASH}/", entry.entry, name="entry"),
+    web.get(f"/{_HASH}/index.md", entry.entry_markdown, name="entry_markdown"),
+    web.get(f"/{_HASH}/{_TIMESTAMP}/", snapshot.snapshot, name="snapshot"),
+    web.get("/import", imports.form, name="import"),
+    web.post("/import", imports.upload, name="upload", expect_handler=expect_file),
+    web.get(f"/import/{_ID}", imports.status, name="import_status"),
+    web.get("/login", login.form, name="login"),
+    web.post("/login", login.sign_in, name="sign_in"),
+    web.post("/logout", login.sign_out, name="sign_out"),
+    # The archive itself
+    web.get("/web/{address:.*}", replay.replay, name="replay"),
+    # The API
+    web.post("/api/v1/entries", api_entries.save, name="api_save"),
+    web.get("/api/v1/entries", api_entries.listing, name="api_entries"),
+    web.get(f"/api/v1/entries/{_HASH}", api_entries.show, name="api_entry"),
+    web.get(
+        f"/api/v1/entries/{_HASH}/snapshots/{_ANY_TIMESTAMP}",
+        api_entries.snapshot,
+        name="api_snapshot",
+    ),
+    web.post("/api/v1/imports", api_imports.start, name="api_import", expect_handler=expect_file),
+    web.get("/api/v1/imports", api_imports.recent, name="api_imports"),
+    web.get(f"/api/v1/imports/{_ID}", api_imports.show, name="api_import_status"),
+    web.get("/api/v1/jobs", api_jobs.show, name="api_jobs"),
+    web.get("/api/v1/queue", api_jobs.queue, name="api_queue"),
+    web.get("/api/v1/events", events.events, name="api_events"),
+    web.get("/api/v1/openapi.json", openapi.document, name="openapi"),
+    # Files and machines
+    web.get("/static/{version:[0-9a-f]+}/{name:.+}", files.static, name="static"),
+    web.get("/healthz", health.healthz, name="healthz"),
+    web.get("/metrics", health.metrics, name="metrics"),
+)

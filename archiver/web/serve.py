@@ -1,0 +1,124 @@
+"""Runs the service: binds, opens the archive, serves until told to stop."""
+
+import asyncio
+import errno
+import signal
+import socket
+import sys
+from ipaddress import ip_address
+
+import uvloop
+from aiohttp import web
+
+from archiver.config import Settings
+from archiver.errors import ConfigurationError
+from archiver.runtime import open_runtime
+from archiver.web.app import build_app
+
+_BACKLOG = 128
+_DRAIN_SECONDS = 3
+_REQUEST_LINE_BYTES = 32 << 10
+_STOPPING = (signal.SIGTERM, signal.SIGINT)
+_SAYS = {
+    errno.EADDRINUSE: "is in use: stop the other program, or choose another with --port",
+    errno.EACCES: "needs rights you do not have: choose a port above 1023 with --port",
+    errno.EADDRNOTAVAIL: "is not an address of this machine: choose another with --host",
+}
+
+
+def run(settings: Settings) -> None:
+    """Serve until SIGTERM or SIGINT, on an event loop of its own.
+
+    Raises:
+        ConfigurationError: as ``serve``.
+    """
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(serve(settings))
+
+
+async def serve(settings: Settings) -> None:
+    """Serve until SIGTERM or SIGINT; print the address once requests are answered.
+
+    Raises:
+        ConfigurationError: the address can't be had, or is open to others without a password.
+    """
+    refuse_open_doors(settings)
+    listening = _bind(settings)
+    try:
+        stop = _stop_on_signals()
+        async with open_runtime(settings, crawl=True) as runtime:
+            runner = web.AppRunner(
+                build_app(runtime),
+                access_log=None,
+                shutdown_timeout=_DRAIN_SECONDS,
+                max_line_size=_REQUEST_LINE_BYTES,
+            )
+            try:
+                await runner.setup()
+                await web.SockSite(runner, listening, backlog=_BACKLOG).start()
+                _announce(listening)
+                await stop.wait()
+            finally:
+                await runner.cleanup()
+    finally:
+        listening.close()
+
+
+def refuse_open_doors(settings: Settings) -> None:
+    """Raise unless a password is set or only this machine can connect.
+
+    Raises:
+        ConfigurationError: says what to set.
+    """
+    password = settings.password
+    if password is not None and not password.get_secret_value():
+        raise ConfigurationError("ARCHIVER_PASSWORD is empty: set one, or unset it.")
+    if password is None and not is_loopback(settings.host):
+        raise ConfigurationError(
+            f"Listening on {settings.host or 'every address'} would open the archive to others: "
+            "set ARCHIVER_PASSWORD, or listen on 127.0.0.1."
+        )
+
+
+def is_loopback(host: str) -> bool:
+    """Tell whether only this machine reaches that address; a name other than localhost may not."""
+    try:
+        return ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return host.lower() == "localhost"
+
+
+def _bind(settings: Settings) -> socket.socket:
+    """Take the address before anything is started, so that a clash has done nothing yet."""
+    host = settings.host.strip("[]") or None
+    try:
+        found = socket.getaddrinfo(
+            host, settings.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )
+        family, _, _, _, address = found[0]
+        return socket.create_server(address[:2], family=family, backlog=_BACKLOG)
+    except OSError as error:
+        says = _SAYS.get(error.errno or 0, f"can't be listened on: {error.strerror or error}")
+        raise ConfigurationError(f"Port {settings.port} on {settings.host} {says}.") from error
+
+
+def _stop_on_signals() -> asyncio.Event:
+    """The first signal stops in order; the second ends the process at once."""
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+
+    def on_signal(number: signal.Signals) -> None:
+        stop.set()
+        loop.remove_signal_handler(number)
+        signal.signal(number, signal.SIG_DFL)
+
+    for number in _STOPPING:
+        loop.add_signal_handler(number, on_signal, number)
+    return stop
+
+
+def _announce(listening: socket.socket) -> None:
+    host, port = listening.getsockname()[:2]
+    shown = f"[{host}]" if ":" in host else host
+    sys.stdout.write(f"archiver listens on http://{shown}:{port}/\n")
+    sys.stdout.flush()

@@ -1,0 +1,192 @@
+"""Takes a file from a request onto disk, bounded, and hands it to the import service.
+
+The file goes by one buffer at a time to ``data/tmp``; it is gone again on every path on which the
+import service did not take it over.
+"""
+
+import asyncio
+import os
+import secrets
+import time
+from collections.abc import AsyncIterator, Awaitable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, TypeVar
+
+from aiohttp import BodyPartReader, MultipartReader, web
+from aiohttp.http_exceptions import BadHttpMessage
+
+from archiver.errors import TooLarge, UnreadableFile
+from archiver.model.importing import ImportStatus
+from archiver.web import csrf
+from archiver.web.keys import RUNTIME
+
+_CHUNK = 1 << 18
+_READ_SECONDS = 60
+_MOST_PARTS = 16
+_MOST_FIELD = 4096
+_MOST_NAME = 200
+_FRAMING = 1 << 16
+_STALE_SECONDS = 86400
+_SUFFIX = ".upload"
+_MALFORMED = (ValueError, RuntimeError, AssertionError, BadHttpMessage)
+"""What aiohttp's multipart reader raises on bodies that are not well formed."""
+
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    """The part of a request that is the file: its name, and its bytes as they come."""
+
+    name: str
+    chunks: AsyncIterator[bytes]
+
+
+async def import_from_form(request: web.Request) -> ImportStatus:
+    """Take the file of our form: ``csrf_token`` must be the first part, the file comes after.
+
+    Raises:
+        web.HTTPForbidden: the token is missing or wrong; nothing of the file was read.
+        TooLarge, UnreadableFile: as the message says.
+    """
+    return await _import(request, await _file_part(request, with_token=True))
+
+
+async def import_from_api(request: web.Request) -> ImportStatus:
+    """Take a file from a program: multipart/form-data, or the bare bytes with ``?name=``.
+
+    Raises:
+        web.HTTPUnsupportedMediaType: it is sent as something else.
+        TooLarge, UnreadableFile: as the message says.
+    """
+    if request.content_type == "application/octet-stream":
+        file = _File(clean_name(request.query.get("name", "")), _chunks_of_body(request))
+    else:
+        file = await _file_part(request, with_token=False)
+    return await _import(request, file)
+
+
+async def expect_file(request: web.Request) -> None:
+    """Answer ``Expect: 100-continue``, but not for a file that will be refused (RFC 9110 §10.1.1).
+
+    aiohttp asks this before any middleware, so all it may do is keep silent.
+    """
+    is_wanted = request.headers.get("Expect", "").lower() == "100-continue"
+    if is_wanted and not _is_too_long(request):
+        await request.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+        request.writer.output_size = 0  # not yet the answer
+
+
+def clean_name(given: str) -> str:
+    """Return a file's name as it may be shown and kept: no folders, no control characters."""
+    valid = given.encode("utf-8", "replace").decode("utf-8", "replace")
+    last = valid.replace("\\", "/").rpartition("/")[2]
+    shown = "".join(character if character.isprintable() else "�" for character in last)
+    return shown[:_MOST_NAME] or "upload"
+
+
+def remove_stale(data: Path) -> None:
+    """Remove uploads that a process which was killed more than a day ago left behind."""
+    for path in (data / "tmp").glob(f"*{_SUFFIX}"):
+        if path.stat().st_mtime < time.time() - _STALE_SECONDS:
+            path.unlink(missing_ok=True)
+
+
+async def _import(request: web.Request, file: _File) -> ImportStatus:
+    runtime = request.app[RUNTIME]
+    if _is_too_long(request):
+        raise _too_large(request)
+    directory = runtime.settings.data / "tmp"
+    await asyncio.to_thread(directory.mkdir, parents=True, exist_ok=True)
+    path = directory / f"{secrets.token_hex(16)}{_SUFFIX}"
+    try:
+        await _write(request, file, path)
+        return await runtime.imports.start(path, name=file.name)
+    except BaseException:
+        path.unlink(missing_ok=True)
+        raise
+
+
+async def _write(request: web.Request, file: _File, path: Path) -> None:
+    limit = request.app[RUNTIME].settings.max_upload_bytes
+    size = 0
+    with await asyncio.to_thread(_open_new, path) as sink:
+        async for chunk in file.chunks:
+            size += len(chunk)
+            if size > limit:
+                raise _too_large(request)
+            await asyncio.to_thread(sink.write, chunk)
+    if size == 0:
+        raise UnreadableFile("The file is empty: choose one that holds bookmarks or links.")
+
+
+def _open_new(path: Path) -> BinaryIO:
+    return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")
+
+
+def _is_too_long(request: web.Request) -> bool:
+    limit = request.app[RUNTIME].settings.max_upload_bytes
+    return (request.content_length or 0) > limit + _FRAMING
+
+
+def _too_large(request: web.Request) -> TooLarge:
+    limit = request.app[RUNTIME].settings.max_upload_bytes
+    return TooLarge(
+        f"The file is larger than {limit:,} bytes. Split it, raise ARCHIVER_MAX_UPLOAD_BYTES, "
+        "or read it with the command: archiver import FILE"
+    )
+
+
+async def _chunks_of_body(request: web.Request) -> AsyncIterator[bytes]:
+    while chunk := await _in_time(request.content.read(_CHUNK)):
+        yield chunk
+
+
+async def _chunks_of_part(part: BodyPartReader) -> AsyncIterator[bytes]:
+    try:
+        while chunk := await _in_time(part.read_chunk(_CHUNK)):
+            yield chunk
+    except _MALFORMED:
+        raise _malformed() from None
+    if not part.at_eof():  # it stopped short of the closing boundary
+        raise _malformed()
+
+
+async def _file_part(request: web.Request, *, with_token: bool) -> _File:
+    """Find the file among the parts (RFC 7578); what stands before it is small or refused."""
+    if request.content_type != "multipart/form-data":
+        raise web.HTTPUnsupportedMediaType(text="Send the file as multipart/form-data.")
+    if _is_too_long(request):
+        raise _too_large(request)
+    try:
+        return await _search_parts(request, await request.multipart(), with_token=with_token)
+    except _MALFORMED:
+        raise _malformed() from None
+
+
+def _malformed() -> web.HTTPBadRequest:
+    return web.HTTPBadRequest(text="The upload broke off or is not well-formed multipart.")
+
+
+async def _search_parts(request: web.Request, parts: MultipartReader, *, with_token: bool) -> _File:
+    verified = not with_token
+    for _ in range(_MOST_PARTS):
+        part = await _in_time(parts.next())
+        if not isinstance(part, BodyPartReader):
+            break
+        if part.filename:  # empty when no file was chosen
+            if not verified:
+                break
+            return _File(clean_name(part.filename), _chunks_of_part(part))
+        value = await _in_time(part.read_chunk(_MOST_FIELD))
+        if part.name == csrf.FIELD:
+            verified = verified or csrf.is_valid(request, value.decode("latin-1"))
+    if not verified:
+        raise web.HTTPForbidden(text="This form is no longer valid: reload the page, send again.")
+    raise UnreadableFile("No file was chosen: choose one that holds bookmarks or links.")
+
+
+async def _in_time(reading: Awaitable[_T]) -> _T:
+    async with asyncio.timeout(_READ_SECONDS):
+        return await reading

@@ -1,0 +1,66 @@
+"""A real server around plain handlers, for what stands around every handler."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from types import SimpleNamespace
+
+import pytest
+from aiohttp import web
+from aiohttp.test_utils import TestClient, TestServer
+
+from archiver.config import Settings
+from archiver.web.app import build_app
+
+Serve = Callable[..., Awaitable[TestClient]]
+Raw = Callable[..., Awaitable[tuple[int, str]]]
+
+
+@pytest.fixture
+async def serve(tmp_path) -> AsyncIterator[Serve]:
+    """Serve these routes behind all of the middleware; ``services`` stand for the runtime's."""
+    clients = []
+
+    async def start(
+        *routes: web.RouteDef, services: dict[str, object] | None = None, **settings: object
+    ) -> TestClient:
+        runtime = SimpleNamespace(
+            settings=Settings(data=tmp_path / "data", **settings), **(services or {})
+        )
+        server = TestServer(build_app(runtime, routes=routes), skip_url_asserts=True)
+        client = TestClient(server)
+        await client.start_server()
+        clients.append(client)
+        return client
+
+    yield start
+    for client in clients:
+        await client.close()
+
+
+@pytest.fixture
+def eventually() -> Callable[[Callable[[], object]], Awaitable[None]]:
+    """Wait until something that can't signal (a file, a counter of the server) is so."""
+
+    async def wait(holds: Callable[[], object]) -> None:
+        while not holds():  # noqa: ASYNC110 - nothing to wait on; the suite's time limit bounds it
+            await asyncio.sleep(0.001)
+
+    return wait
+
+
+@pytest.fixture
+def raw() -> Raw:
+    """Send a request line as it is, as no client library would; return status and all that came."""
+    return _raw
+
+
+async def _raw(
+    client: TestClient, target: str, *lines: str, method: str = "GET"
+) -> tuple[int, str]:
+    reader, writer = await asyncio.open_connection("127.0.0.1", client.port)
+    head: Sequence[str] = lines or ("Host: localhost",)
+    text = "\r\n".join((f"{method} {target} HTTP/1.1", *head, "Connection: close", "", ""))
+    writer.write(text.encode("latin-1"))
+    answer = (await reader.read()).decode("latin-1")
+    writer.close()
+    return int(answer.split(" ", 2)[1]), answer

@@ -1,0 +1,79 @@
+import json
+import re
+
+from archiver.web.api.openapi import OPERATIONS, describe
+from archiver.web.routes import ROUTES
+
+METHODS = {"get", "post", "put", "patch", "delete"}
+
+
+def routed() -> set[tuple[str, str, str]]:
+    return {
+        (route.method.lower(), re.sub(r"{(\w+):[^/]*}", r"{\1}", route.path), route.kwargs["name"])
+        for route in ROUTES
+        if route.path.startswith("/api/")
+    }
+
+
+def test_each_route_is_described_and_each_described_path_routes():
+    assert {(each.method, each.path, each.name) for each in OPERATIONS} == routed()
+
+
+def test_each_name_of_a_route_is_its_own():
+    names = [route.kwargs["name"] for route in ROUTES]
+
+    assert len(names) == len(set(names))
+
+
+def test_the_document_is_openapi():
+    document = describe()
+
+    assert document["openapi"] == "3.1.1"
+    assert document["info"].keys() >= {"title", "version"}
+    operations = [
+        (path, each)
+        for path, item in document["paths"].items()
+        for method, each in item.items()
+        if method in METHODS
+    ]
+    assert len(operations) == len(OPERATIONS)
+    for path, operation in operations:
+        named = {each["name"] for each in operation["parameters"] if each["in"] == "path"}
+        assert named == set(re.findall(r"{(\w+)}", path))
+        assert operation["responses"].keys() > {"default"}
+        for answer in operation["responses"].values():
+            assert "$ref" in answer or "description" in answer
+    names = [each["operationId"] for _, each in operations]
+    assert len(names) == len(set(names))
+
+
+def test_every_reference_leads_somewhere():
+    document = describe()
+    text = json.dumps(document)
+
+    references = set(re.findall(r'"\$ref": "#/([^"]+)"', text))
+
+    assert len(references) > 5
+    for reference in references:
+        place = document
+        for step in reference.split("/"):
+            place = place[step]
+        assert place
+
+
+def test_the_names_that_clients_hold_on_to_are_there():
+    schemas = describe()["components"]["schemas"]
+    held = {
+        "Entry": {"hash_url", "url", "title", "tags", "state", "latest", "added_at"},
+        "Snapshot": {"timestamp", "url", "final_url", "capture"},
+        "Capture": {"url", "timestamp", "status", "media_type", "payload_digest", "ip"},
+        "Job": {"id", "hash_url", "url", "state", "failure", "timestamp"},
+        "SaveResult": {"accepted", "rejected"},
+        "Listing": {"items", "after"},
+        "ImportStatus": {"id", "name", "reading", "read", "added", "rejected", "counts"},
+        "QueueCounts": {"queued", "fetching", "saved", "failed"},
+        "Failure": {"kind", "message", "status"},
+    }
+
+    for name, properties in held.items():
+        assert schemas[name]["properties"].keys() >= properties

@@ -1,0 +1,78 @@
+import pytest
+from aiohttp import web
+
+from archiver.web.api.answers import answer
+from archiver.web.api.questions import SaveRequest, numbers, read_json
+
+
+async def echo(request: web.Request) -> web.Response:
+    return answer(await read_json(request, SaveRequest))
+
+
+async def ids(request: web.Request) -> web.Response:
+    return answer(numbers(request, "ids"), shape=list[int])
+
+
+ROUTES = (web.post("/api/v1/x", echo), web.get("/api/v1/ids", ids))
+JSON = {"Content-Type": "application/json"}
+
+
+async def test_a_body_of_the_shape_is_read(serve):
+    client = await serve(*ROUTES)
+
+    given = await client.post("/api/v1/x", json={"urls": ["https://a.example/"]})
+
+    assert await given.json() == {"urls": ["https://a.example/"], "tags": []}
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"{",
+        b"null",
+        b"[]",
+        b"{}",
+        b'{"urls": []}',
+        b'{"urls": "https://a.example/"}',
+        b'{"urls": [1]}',
+        b'{"urls": ["a"], "tags": [null]}',
+        b'{"urls": ["\xff"]}',
+        b'{"urls": ["\\ud800"]}',
+        b"[" * 100_000,
+        b'{"urls": [' + b'"a",' * 10_000 + b'"a"]}',
+    ],
+)
+async def test_any_other_body_is_400_and_says_where(serve, body):
+    client = await serve(*ROUTES)
+
+    given = await client.post("/api/v1/x", data=body, headers=JSON)
+
+    assert given.status == 400
+    assert (await given.json())["error"]["code"] == "invalid_input"
+
+
+@pytest.mark.parametrize(
+    "kind",
+    ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", ""],
+)
+async def test_a_body_that_is_not_json_is_415(serve, kind):
+    client = await serve(*ROUTES)
+
+    given = await client.post("/api/v1/x", data=b'{"urls": ["a"]}', headers={"Content-Type": kind})
+
+    assert (given.status, given.content_type) == (415, "application/json")
+
+
+async def test_numbers_are_read_from_the_query(serve):
+    client = await serve(*ROUTES)
+
+    assert await (await client.get("/api/v1/ids?ids=3,1,,2")).json() == [3, 1, 2]
+    assert await (await client.get("/api/v1/ids")).json() == []
+
+
+@pytest.mark.parametrize("text", ["x", "-1", "1.5", "٣", "9" * 19, "1," * 1001])
+async def test_what_is_not_a_number_is_400(serve, text):
+    client = await serve(*ROUTES)
+
+    assert (await client.get("/api/v1/ids", params={"ids": text})).status == 400

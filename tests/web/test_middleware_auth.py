@@ -1,0 +1,252 @@
+import pytest
+from aiohttp import encode_basic_auth, web
+from yarl import URL
+
+from archiver.web import auth
+from archiver.web.keys import CSRF_TOKEN, SIGNED_IN
+
+RIGHT = "a good pass phrase é"
+
+
+async def page(request: web.Request) -> web.Response:
+    return web.json_response([request[SIGNED_IN], request[CSRF_TOKEN]])
+
+
+async def sign_in(request: web.Request) -> web.Response:
+    if not auth.check_password(request, str((await request.post())["password"])):
+        raise web.HTTPUnauthorized(text="Wrong.")
+    response = web.Response()
+    auth.start_session(request, response)
+    return response
+
+
+async def sign_out(request: web.Request) -> web.Response:
+    response = web.Response()
+    auth.end_session(request, response)
+    return response
+
+
+async def prefix(request: web.Request) -> web.Response:
+    return web.Response(text=auth.replay_prefix(request))
+
+
+ROUTES = (
+    web.get("/", page),
+    web.get("/prefix", prefix),
+    web.get("/login", page, name="login"),
+    web.post("/login", sign_in, name="sign_in"),
+    web.post("/logout", sign_out, name="sign_out"),
+    web.get("/healthz", page, name="healthz"),
+    web.get("/metrics", page, name="metrics"),
+    web.get("/static/{name}", page, name="static"),
+    web.get("/api/v1/x", page),
+    web.get("/web/{address:.*}", page, name="replay"),
+    web.post("/web/{address:.*}", page, name="replay_post"),
+)
+
+
+async def token_of(client, path="/login") -> str:
+    return (await (await client.get(path)).json())[1]
+
+
+async def signed_in(client, password=RIGHT):
+    form = {"csrf_token": await token_of(client), "password": password}
+    return await client.post("/login", data=form)
+
+
+async def test_without_a_password_all_is_open_and_no_cookie_is_set(serve):
+    client = await serve(*ROUTES)
+
+    answer = await client.get("/")
+
+    assert (await answer.json())[0] is False
+    assert "Set-Cookie" not in answer.headers
+    assert await (await client.get("/prefix")).text() == "/web"
+
+
+async def test_with_a_password_a_person_is_sent_to_sign_in(serve):
+    client = await serve(*ROUTES, password=RIGHT)
+
+    answer = await client.get("/?a=1&b=//x", allow_redirects=False)
+
+    assert answer.status == 303
+    assert URL(answer.headers["Location"]) == URL("/login").with_query(next="/?a=1&b=//x")
+    assert "Set-Cookie" not in answer.headers
+
+
+@pytest.mark.parametrize("path", ["/api/v1/x", "/metrics", "/api/v1/unknown"])
+async def test_with_a_password_a_program_is_told(serve, path):
+    client = await serve(*ROUTES, password=RIGHT)
+
+    answer = await client.get(path)
+
+    assert answer.status == 401
+    assert answer.headers["WWW-Authenticate"].startswith("Bearer")
+
+
+@pytest.mark.parametrize("path", ["/healthz", "/login", "/static/a.css"])
+async def test_what_is_open_stays_open(serve, path):
+    client = await serve(*ROUTES, password=RIGHT)
+
+    assert (await client.get(path, allow_redirects=False)).status == 200
+
+
+@pytest.mark.parametrize(
+    "target", ["/%68ealthz/..//", "//healthz", "/x/../healthz", "/healthz/", "/login/../"]
+)
+async def test_openness_goes_by_route_and_not_by_how_a_path_looks(serve, raw, target):
+    client = await serve(*ROUTES, password=RIGHT)
+
+    status, _ = await raw(client, target)
+
+    assert status == 303
+
+
+async def test_signing_in_and_out(serve):
+    client = await serve(*ROUTES, password=RIGHT)
+
+    answer = await signed_in(client)
+    cookie = answer.headers["Set-Cookie"]
+    inside, token = await (await client.get("/")).json()
+    left = await client.post("/logout", data={"csrf_token": token})
+
+    assert {"HttpOnly", "SameSite=Strict", "Path=/"} <= {part.strip() for part in cookie.split(";")}
+    assert "Secure" not in cookie
+    assert inside is True
+    assert left.status == 200
+    assert (await client.get("/", allow_redirects=False)).status == 303
+
+
+async def test_the_cookie_is_secure_behind_https(serve):
+    client = await serve(*ROUTES, password=RIGHT)
+    form = {"csrf_token": await token_of(client), "password": RIGHT}
+
+    answer = await client.post("/login", data=form, headers={"X-Forwarded-Proto": "https"})
+
+    assert "Secure" in answer.headers["Set-Cookie"]
+
+
+async def test_a_token_from_before_signing_in_is_refused_after(serve):
+    client = await serve(*ROUTES, password=RIGHT)
+    before = await token_of(client)
+    await signed_in(client)
+
+    assert (await client.post("/logout", data={"csrf_token": before})).status == 403
+
+
+@pytest.mark.parametrize("change", ["9{}", "{}x", "", "..", "1.2.3", "{0}" * 100])
+async def test_a_cookie_that_was_changed_lets_nobody_in(serve, raw, change):
+    client = await serve(*ROUTES, password=RIGHT)
+    good = (await signed_in(client)).cookies[auth.COOKIE].value
+    client.session.cookie_jar.clear()
+
+    status, _ = await raw(
+        client, "/", "Host: localhost", f"Cookie: {auth.COOKIE}={change.format(good)}"
+    )
+
+    assert status in {303, 400}
+
+
+async def test_a_session_ends_with_its_time(serve, raw, monkeypatch):
+    client = await serve(*ROUTES, password=RIGHT)
+    monkeypatch.setattr(auth, "SESSION_SECONDS", -1)
+    good = (await signed_in(client)).cookies[auth.COOKIE].value
+
+    status, _ = await raw(client, "/", "Host: localhost", f"Cookie: {auth.COOKIE}={good}")
+
+    assert status == 303
+
+
+async def test_another_password_ends_every_session(serve, raw):
+    first = await serve(*ROUTES, password=RIGHT)
+    good = (await signed_in(first)).cookies[auth.COOKIE].value
+    second = await serve(*ROUTES, password="another")
+    same = await serve(*ROUTES, password=RIGHT)
+
+    changed, _ = await raw(second, "/", "Host: localhost", f"Cookie: {auth.COOKIE}={good}")
+    restarted, _ = await raw(same, "/", "Host: localhost", f"Cookie: {auth.COOKIE}={good}")
+
+    assert (changed, restarted) == (303, 200)
+
+
+async def test_programs_send_the_password_with_each_request(serve):
+    client = await serve(*ROUTES, password=RIGHT)
+    bearer = {"Authorization": f"Bearer {RIGHT}"}
+    basic = {"Authorization": encode_basic_auth("any", RIGHT, encoding="utf-8")}
+
+    assert (await client.get("/api/v1/x", headers=basic)).status == 200
+    assert (await client.get("/api/v1/x", headers=bearer)).status == 200
+
+
+@pytest.mark.parametrize(
+    "header", ["Bearer wrong", "Basic !!!", "Basic eDp5", "Digest x", "", "Bearer " + "x" * 5000]
+)
+async def test_a_wrong_header_is_401(serve, header):
+    client = await serve(*ROUTES, password=RIGHT)
+
+    assert (await client.get("/api/v1/x", headers={"Authorization": header})).status == 401
+
+
+async def test_after_some_wrong_tries_even_the_right_one_waits(serve):
+    client = await serve(*ROUTES, password=RIGHT)
+
+    statuses = [(await signed_in(client, "wrong")).status for _ in range(6)]
+    answer = await signed_in(client)
+
+    assert statuses == [401, 401, 401, 401, 401, 429]
+    assert answer.status == 429
+    assert int(answer.headers["Retry-After"]) >= 1
+
+
+async def test_an_address_of_replay_carries_its_own_permission(serve):
+    client = await serve(*ROUTES, password=RIGHT)
+    await signed_in(client)
+    given = await (await client.get("/prefix")).text()
+    client.session.cookie_jar.clear()
+    frame = {"Sec-Fetch-Dest": "image"}
+
+    opened = await client.get(f"{given}/2020im_/http://a.example/")
+    head = await client.head(f"{given}/2020im_/http://a.example/")
+    bare = await client.get("/web/2020im_/http://a.example/", headers=frame)
+    forged = await client.get("/web/~AAAAAAAAAAAAAAAAAAAAAA/2020/http://a.example/", headers=frame)
+    elsewhere = await client.get(f"/?{given}", allow_redirects=False)
+    posted = await client.post(f"{given}/2020/http://a.example/")
+
+    assert given.startswith("/web/~")
+    assert (opened.status, head.status) == (200, 200)
+    assert (bare.status, forged.status, posted.status) == (401, 401, 401)
+    assert elsewhere.status == 303
+
+
+async def test_such_an_address_ends_the_day_after(serve, monkeypatch):
+    client = await serve(*ROUTES, password=RIGHT)
+    await signed_in(client)
+    given = await (await client.get("/prefix")).text()
+    client.session.cookie_jar.clear()
+    today = auth._day
+
+    monkeypatch.setattr(auth, "_day", lambda ago: today(ago - 1))
+    tomorrow = (await client.get(f"{given}/2020/http://a.example/")).status
+    monkeypatch.setattr(auth, "_day", lambda ago: today(ago - 2))
+    later = (await client.get(f"{given}/2020/http://a.example/", allow_redirects=False)).status
+
+    assert (tomorrow, later) == (200, 303)
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        ("/snapshots?q=a", "/snapshots?q=a"),
+        ("/", "/"),
+        ("", "/"),
+        ("//evil.example", "/"),
+        ("/\\evil.example", "/"),
+        ("/\t/evil.example", "/"),
+        ("https://evil.example", "/"),
+        ("javascript:alert(1)", "/"),
+        ("snapshots", "/"),
+        ("/é", "/"),
+    ],
+)
+def test_after_signing_in_one_stays_here(given, kept):
+    assert auth.local_path(given) == kept

@@ -1,0 +1,95 @@
+import pytest
+from aiohttp import ClientPayloadError, web
+
+from archiver import errors
+from archiver.model.failure import Failure, FailureKind
+from archiver.web.listeners import Full
+
+CASES = [
+    (errors.InvalidUrl("No scheme."), 400, "invalid_url"),
+    (errors.UnreadableFile("Empty."), 422, "unreadable_file"),
+    (errors.TooLarge("Too big."), 413, "too_large"),
+    (errors.InputError("Bad cursor."), 400, "invalid_input"),
+    (errors.NotInArchive("https://a.example/"), 404, "not_in_archive"),
+    (errors.NotFound("No such entry."), 404, "not_found"),
+    (errors.IndexUnavailable("Held."), 503, "index_unavailable"),
+    (errors.StoreError("Gone."), 500, "store_error"),
+    (errors.FetchError(Failure(FailureKind.DNS, "No name.")), 500, "error"),
+    (Full(), 503, "too_many_listeners"),
+    (TimeoutError(), 408, "timeout"),
+    (RuntimeError("secret"), 500, "internal"),
+    (web.HTTPForbidden(text="Not you."), 403, "forbidden"),
+    (web.HTTPTooManyRequests(text="Slowly."), 429, "too_many_requests"),
+]
+
+
+def failing(error: Exception) -> web.RouteDef:
+    async def handler(request: web.Request) -> web.Response:
+        raise error
+
+    return web.get("/api/v1/x", handler)
+
+
+@pytest.mark.parametrize(("error", "status", "code"), CASES, ids=lambda case: type(case).__name__)
+async def test_every_error_has_one_shape_under_api(serve, error, status, code):
+    client = await serve(failing(error))
+
+    answer = await client.get("/api/v1/x")
+
+    assert answer.status == status
+    assert answer.content_type == "application/json"
+    body = await answer.json()
+    assert body.keys() == {"error"}
+    assert body["error"].keys() == {"code", "message"}
+    assert body["error"]["code"] == code
+    assert body["error"]["message"].endswith((".", "?"))
+    assert "secret" not in body["error"]["message"]
+
+
+async def test_404_and_405_under_api_have_the_same_shape(serve):
+    client = await serve(failing(errors.NotFound("x")))
+
+    missing = await client.get("/api/v1/nothing")
+    wrong = await client.delete("/api/v1/x")
+
+    assert (missing.status, (await missing.json())["error"]["code"]) == (404, "not_found")
+    assert (wrong.status, (await wrong.json())["error"]["code"]) == (405, "method_not_allowed")
+    assert wrong.headers["Allow"] == "GET,HEAD"
+
+
+async def test_pages_get_pages(serve):
+    async def page(request: web.Request) -> web.Response:
+        raise errors.NotFound("There is <no> such entry.")
+
+    client = await serve(web.get("/page", page))
+
+    for path in ("/page", "/nothing", "/"):
+        answer = await client.get(path)
+        assert answer.status == 404
+        assert answer.content_type == "text/html"
+        assert "<no>" not in await answer.text() or path != "/page"
+
+
+async def test_redirects_pass(serve):
+    async def away(request: web.Request) -> web.Response:
+        raise web.HTTPSeeOther("/there")
+
+    client = await serve(web.get("/away", away))
+
+    answer = await client.get("/away", allow_redirects=False)
+
+    assert (answer.status, answer.headers["Location"]) == (303, "/there")
+
+
+async def test_an_error_after_the_answer_began_breaks_it_off(serve):
+    async def streaming(request: web.Request) -> web.StreamResponse:
+        response = web.StreamResponse()
+        await response.prepare(request)
+        await response.write(b"begun")
+        raise errors.StoreError("Gone.")
+
+    client = await serve(web.get("/s", streaming))
+    answer = await client.get("/s")
+
+    with pytest.raises(ClientPayloadError):
+        await answer.read()

@@ -1,0 +1,90 @@
+import pytest
+from aiohttp import web
+
+from archiver.web.keys import CSRF_TOKEN, ORIGIN
+
+
+async def show_origin(request: web.Request) -> web.Response:
+    return web.Response(text=request[ORIGIN])
+
+
+ROUTE = web.get("/", show_origin)
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "localhost",
+        "localhost:8080",
+        "LOCALHOST.",
+        "archive.localhost",
+        "127.0.0.1:1",
+        "[::1]:8080",
+        "192.168.1.5",
+        "[fe80::1]",
+        "archive.example:99",
+        "www.archive.example",
+    ],
+)
+async def test_addresses_loopback_names_and_allowed_names_are_served(serve, raw, host):
+    client = await serve(ROUTE, allow_hosts=("archive.example", "WWW.archive.example"))
+
+    status, answer = await raw(client, "/", f"Host: {host}")
+
+    assert status == 200
+    assert answer.endswith(f"http://{host.lower()}")
+
+
+@pytest.mark.parametrize(
+    "host", ["evil.example", "localhost.evil.example", "xlocalhost", "127.0.0.1.nip.io"]
+)
+async def test_other_names_are_refused_and_the_setting_is_named(serve, raw, host):
+    client = await serve(ROUTE)
+
+    status, answer = await raw(client, "/", f"Host: {host}")
+
+    assert status == 421
+    assert "ARCHIVER_ALLOW_HOSTS" in answer
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ("X-No-Host: 1",),
+        ("Host: localhost", "Host: evil.example"),
+        ("Host: localhost/; img-src *",),
+        ("Host: localhost;x",),
+        ("Host: user@localhost",),
+        ("Host: [::1",),
+        ("Host: ",),
+    ],
+)
+async def test_a_host_that_is_missing_double_or_not_one_is_refused(serve, raw, lines):
+    client = await serve(ROUTE)
+
+    status, _ = await raw(client, "/", *lines)
+
+    assert status == 400
+
+
+async def test_an_absolute_request_target_is_refused(serve, raw):
+    client = await serve(ROUTE)
+
+    status, _ = await raw(client, "http://evil.example/")
+
+    assert status == 400
+
+
+async def test_the_page_for_another_name_holds_no_token(serve, raw, monkeypatch):
+    seen = []
+
+    def error_page(request: web.Request, status: int, message: str) -> web.Response:
+        seen.append(request[CSRF_TOKEN])
+        return web.Response(status=status, text=message)
+
+    monkeypatch.setattr("archiver.web.app.error_page", error_page)
+    client = await serve(ROUTE)
+
+    await raw(client, "/", "Host: evil.example")
+
+    assert seen == [""]

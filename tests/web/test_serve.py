@@ -1,0 +1,48 @@
+import socket
+
+import pytest
+
+from archiver.config import Settings
+from archiver.errors import ConfigurationError
+from archiver.web.serve import is_loopback, refuse_open_doors
+from archiver.web.serve import serve as serve_settings
+
+
+@pytest.mark.parametrize(
+    "host", ["127.0.0.1", "127.9.9.9", "::1", "[::1]", "localhost", "LOCALHOST"]
+)
+def test_loopback_needs_no_password(host):
+    assert is_loopback(host)
+    refuse_open_doors(Settings(host=host))
+
+
+@pytest.mark.parametrize(
+    "host", ["0.0.0.0", "::", "", "192.168.1.2", "archive.example", "2130706433"]
+)
+def test_elsewhere_a_password_is_needed(host):
+    with pytest.raises(ConfigurationError, match="ARCHIVER_PASSWORD"):
+        refuse_open_doors(Settings(host=host))
+
+    refuse_open_doors(Settings(host=host, password="pass"))
+
+
+def test_an_empty_password_is_none():
+    with pytest.raises(ConfigurationError, match="empty"):
+        refuse_open_doors(Settings(password=""))
+
+
+async def test_a_port_in_use_is_said_plainly_and_nothing_is_started(tmp_path):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+
+        with pytest.raises(ConfigurationError, match=f"Port {port} on 127.0.0.1 is in use"):
+            await serve_settings(Settings(data=tmp_path / "data", port=port))
+
+    assert not (tmp_path / "data").exists()
+
+
+async def test_an_address_that_is_not_ours_is_said_plainly(tmp_path):
+    settings = Settings(data=tmp_path / "data", host="192.0.2.1", port=0, password="pass")
+
+    with pytest.raises(ConfigurationError, match="not an address of this machine"):
+        await serve_settings(settings)
