@@ -1,0 +1,167 @@
+"""What Chromium makes of the headers that replay is served under; the pages are rewritten ones."""
+
+import base64
+from collections.abc import AsyncIterator
+from types import SimpleNamespace
+
+import pytest
+from aiohttp import web
+from playwright.async_api import Page, async_playwright
+
+from archiver.errors import NotInArchive
+from archiver.model.capture import Capture, Location, PayloadDigest, RecordId, Timestamp
+from archiver.web import auth, replay
+
+TIME = "20240229120001"
+PNG = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+)
+HOSTILE = """<!DOCTYPE html><title>as it was</title>
+<link rel=stylesheet href="PREFIX/TIMEcs_/http://a.example/s.css">
+<meta http-equiv=refresh content="0; url=http://127.0.0.1:PORT/changed?refresh">
+<body onload="document.title='ran'" style="color: rgb(1, 2, 3)">
+<script>document.title = "ran"</script>
+<img id=ours src="PREFIX/TIMEim_/http://a.example/i.png" onload="document.title='ran'">
+<img id=route src="/changed?img"><img id=away src="http://away.localhost:PORT/changed?away">
+<iframe src="PREFIX/TIMEif_/http://a.example/inner"></iframe>
+<iframe src="/changed?frame"></iframe>
+<object data="/changed?object"></object><embed src="/changed?embed">
+<iframe srcdoc="<script>parent.document.title='ran'</script>"></iframe>
+<video src="/changed?video"></video><link rel=prefetch href="/changed?prefetch">
+<form action="/changed?form" method=post><button id=send>send</button></form>
+<a id=script href="javascript:document.title='ran'">go</a>
+"""
+FILES = {
+    "http://a.example/": ("text/html", HOSTILE),
+    "http://a.example/inner": ("text/html", "<p>inner"),
+    "http://a.example/s.css": (
+        "text/css",
+        "@font-face { font-family: f; src: url(PREFIX/TIME/http://a.example/f.woff2) }"
+        "body { font-family: f; background: rgb(4, 5, 6) url(/changed?css) }",
+    ),
+    "http://a.example/i.png": ("image/png", PNG),
+    "http://a.example/f.woff2": ("font/woff2", b"no font"),
+    "http://a.example/i.svg": (
+        "image/svg+xml",
+        '<svg xmlns="http://www.w3.org/2000/svg"><script>fetch("/changed?svg")</script></svg>',
+    ),
+}
+
+
+class Shelf:
+    port = 0
+
+    async def resolve(self, address) -> Capture:
+        if address.url not in FILES:
+            raise NotInArchive(address.url)
+        return Capture(
+            url=address.url,
+            timestamp=Timestamp(TIME),
+            status=200,
+            media_type=FILES[address.url][0],
+            payload_digest=PayloadDigest("sha256:0"),
+            payload_length=1,
+            record_id=RecordId("urn:uuid:0"),
+            location=Location("a.warc.gz", 0, 1),
+        )
+
+    async def open(self, capture, _modifier, *, prefix):
+        kind, content = FILES[capture.url]
+        headers = [("Content-Type", kind), ("Set-Cookie", "evil=1")]
+        return SimpleNamespace(status=200, headers=headers, body=self.body(content, prefix))
+
+    async def body(self, content: str | bytes, prefix: str) -> AsyncIterator[bytes]:
+        if isinstance(content, str):
+            named = content.replace("PREFIX", prefix).replace("TIME", TIME)
+            content = named.replace("PORT", str(self.port)).encode()
+        yield content
+
+
+async def banner(request: web.Request) -> web.Response:
+    page = f"{auth.replay_prefix(request)}/{TIME}/http://a.example/"
+    return web.Response(
+        text=f'<title>ours</title><iframe sandbox src="{page}"></iframe>', content_type="text/html"
+    )
+
+
+async def changed(request: web.Request) -> web.Response:
+    return web.Response(text="reached")
+
+
+ROUTES = (
+    web.get("/", banner),
+    web.route("*", "/changed", changed),
+    web.get("/web/{address:.*}", replay.replay, name="replay"),
+)
+
+
+@pytest.fixture
+async def browser_page() -> AsyncIterator[Page]:
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(
+            executable_path="/usr/bin/chromium", args=["--no-sandbox", "--disable-gpu"]
+        )
+        yield await browser.new_page()
+        await browser.close()
+
+
+@pytest.fixture(params=[None, "pass"], ids=["open", "with a password"])
+async def client(request, serve):
+    shelf = Shelf()
+    client = await serve(*ROUTES, services={"replay": shelf}, password=request.param)
+    shelf.port = client.port
+    return client
+
+
+async def sign_in(client, browser_page: Page) -> None:
+    request = SimpleNamespace(app=client.app, secure=False, headers={})
+    response = web.Response()
+    auth.start_session(request, response)
+    await browser_page.context.add_cookies(
+        [
+            {
+                "name": auth.COOKIE,
+                "value": response.cookies[auth.COOKIE].value,
+                "url": f"http://127.0.0.1:{client.port}/",
+                "sameSite": "Strict",
+                "httpOnly": True,
+            }
+        ]
+    )
+
+
+async def test_a_hostile_page_shows_and_does_nothing(client, browser_page):
+    asked: list[str] = []
+    base = f"http://127.0.0.1:{client.port}"
+    await sign_in(client, browser_page)
+    browser_page.on("response", lambda response: asked.append(response.url))
+
+    await browser_page.goto(f"{base}/", wait_until="networkidle")
+    frame = browser_page.frames[1]
+
+    paths = [url.removeprefix(base) for url in asked]
+    assert all(path == "/" or path.startswith("/web/") for path in paths), paths
+    for name in ("s.css", "i.png", "inner", "f.woff2"):
+        assert any(path.endswith(f"http://a.example/{name}") for path in paths), name
+    assert await frame.title() == "as it was"
+    inner = next(each for each in browser_page.frames if each.url.endswith("/inner"))
+    assert "inner" in await inner.content()
+    looks = "el => getComputedStyle(el).backgroundColor"
+    assert await frame.locator("body").evaluate(looks) == "rgb(4, 5, 6)"
+    assert await frame.locator("#ours").evaluate("el => el.naturalWidth") == 1
+    assert await frame.locator("#route").evaluate("el => el.naturalWidth") == 0
+    assert {each["name"] for each in await browser_page.context.cookies()} == {auth.COOKIE}
+
+
+async def test_it_does_nothing_outside_a_frame_and_when_clicked_either(client, browser_page):
+    asked: list[str] = []
+    base = f"http://127.0.0.1:{client.port}"
+    await sign_in(client, browser_page)
+    await browser_page.goto(f"{base}/web/{TIME}/http://a.example/", wait_until="networkidle")
+    browser_page.on("response", lambda response: asked.append(response.url))
+
+    await browser_page.locator("#send").click()
+    await browser_page.locator("#script").click()
+    await browser_page.goto(f"{base}/web/{TIME}/http://a.example/i.svg", wait_until="networkidle")
+
+    assert [url.removeprefix(base) for url in asked] == [f"/web/{TIME}/http://a.example/i.svg"]
