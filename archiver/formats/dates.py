@@ -1,0 +1,64 @@
+"""When a bookmark was saved: the many ways producers write a moment, read as one."""
+
+import re
+from datetime import UTC, datetime, timedelta
+
+_NUMBER = re.compile(r"\s*([0-9]{1,20})(?:\.[0-9]{0,20})?\s*")
+_UNIX = datetime(1970, 1, 1, tzinfo=UTC)
+_COCOA = datetime(2001, 1, 1, tzinfo=UTC)
+_WEBKIT = datetime(1601, 1, 1, tzinfo=UTC)
+
+_EARLIEST_COCOA = 63_072_000
+"""2003 in Cocoa seconds, the year of Safari; smaller numbers are counters, not moments."""
+_EARLIEST_UNIX = 820_454_400
+"""1996. Numbers below it would be bookmarks older than any bookmark file: they are Cocoa's."""
+_LATEST = datetime(2100, 1, 1, tzinfo=UTC)
+_MILLISECONDS, _MICROSECONDS, _WEBKIT_MICROSECONDS = 10**11, 10**14, 10**16
+
+
+def parse_date(text: str) -> datetime | None:
+    """Read a moment as bookmark files write it.
+
+    Unix time in seconds, milliseconds or microseconds, Cocoa's seconds since 2001, WebKit's
+    microseconds since 1601, told apart by their size; or ISO 8601.
+
+    Returns:
+        An aware datetime in UTC, whole seconds; None for what is no moment or an absurd one
+        (before 1996 or after 2099). One that lies in the future is given as it stands: only the
+        caller knows the time.
+    """
+    number = _NUMBER.fullmatch(text)
+    return _from_number(int(number[1])) if number else _from_iso(text.strip())
+
+
+def _from_number(value: int) -> datetime | None:
+    if value >= _WEBKIT_MICROSECONDS:
+        return _sensible(_WEBKIT, value // 10**6)
+    if value >= _MICROSECONDS:
+        return _sensible(_UNIX, value // 10**6)
+    if value >= _MILLISECONDS:
+        return _sensible(_UNIX, value // 10**3)
+    if value >= _EARLIEST_UNIX:
+        return _sensible(_UNIX, value)
+    return _sensible(_COCOA, value) if value >= _EARLIEST_COCOA else None
+
+
+def _sensible(epoch: datetime, seconds: int) -> datetime | None:
+    try:
+        return _within(epoch + timedelta(seconds=seconds))
+    except OverflowError:
+        return None
+
+
+def _from_iso(text: str) -> datetime | None:
+    try:
+        moment = datetime.fromisoformat(text)
+        aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+        return _within(aware.astimezone(UTC).replace(microsecond=0))
+    except (ValueError, OverflowError):
+        return None
+
+
+def _within(moment: datetime) -> datetime | None:
+    earliest = _UNIX + timedelta(seconds=_EARLIEST_UNIX)
+    return moment if earliest <= moment < _LATEST else None

@@ -1,0 +1,246 @@
+"""Netscape bookmark files, as every browser and most services export them, and HTML like them.
+
+There is no standard; this reads what producers write. The doctype may be missing or mis-cased,
+nothing needs to be closed, and any HTML with links in it is read as a list of its links.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import BinaryIO
+
+from archiver.formats.charset import decode_head, read_text
+from archiver.formats.dates import parse_date
+from archiver.formats.markup import Tag, attributes_of, resolve, tokenize
+from archiver.formats.refusal import is_binary
+from archiver.model.bookmark import Bookmark
+
+MAX_URL = 10_000
+"""Characters kept of a URL: more than can be captured, so that a longer one is still refused."""
+MAX_TITLE = 4_096
+"""Characters kept of a title, a folder's name or a tag."""
+MAX_NOTE = 1 << 16
+"""Characters kept of a note."""
+MAX_TAGS = 200
+"""Tags kept of one bookmark."""
+_MAX_DEPTH = 64
+
+_BOOKMARKS = re.compile(
+    r"<!doctype\s{1,20}netscape-bookmark|<dt\b[^<]{0,20}<(?:a|h3)\b", re.IGNORECASE
+)
+_HTML = re.compile(r"\s*+<(?!https?:)", re.IGNORECASE)
+_LINK = re.compile(r"<a\s[^<>]{0,2000}?\bhref\s{0,20}=", re.IGNORECASE)
+# What browsers call their own top folders; a folder of that name further down is the person's.
+_ROOT_FOLDERS = frozenset(
+    {
+        "bookmarks",
+        "bookmarks bar",
+        "bookmarks menu",
+        "bookmarks toolbar",
+        "bookmarks toolbar folder",
+        "favorites",
+        "favorites bar",
+        "favourites",
+        "favourites bar",
+        "mobile bookmarks",
+        "other bookmarks",
+        "other favorites",
+        "other favourites",
+        "personal toolbar folder",
+        "speed dial",
+        "unsorted bookmarks",
+    }
+)
+_ROOT_ATTRIBUTES = ("personal_toolbar_folder", "unfiled_bookmarks_folder")
+_NOTES_MARKS = re.compile(r"\[/?linkding-notes\]")
+_SAID_TAGS = {"linkding:bookmarks.archived": "archived"}
+_ENDS_LINK = frozenset({"dl", "/dl", "h1", "h2", "h3", "hr", "/dd"})
+_LINE_BREAKS = frozenset({"br", "p", "/p", "div", "/div", "li"})
+
+
+class NetscapeHtml:
+    """HTML made of links: the Netscape bookmark file and its relatives."""
+
+    name = "Netscape HTML"
+
+    def recognises(self, head: bytes, filename: str) -> bool:
+        """Whether it is a bookmark file, however it begins, or any HTML with a link in it."""
+        if is_binary(head):
+            return False
+        text = decode_head(head)
+        if _BOOKMARKS.search(text):
+            return True
+        # Markdown and mails hold HTML too; there, and only there, URLs stand outside of it.
+        is_html = _HTML.match(text) is not None and not filename.lower().endswith((".md", ".txt"))
+        return is_html and _LINK.search(text) is not None
+
+    def read(self, source: BinaryIO) -> Iterator[Bookmark]:
+        """Read the links in order; folders become tags, ``<DD>`` texts notes."""
+        reader = _Reader()
+        for token in tokenize(read_text(source)):
+            if isinstance(token, Tag):
+                if bookmark := reader.tag(token):
+                    yield bookmark
+            else:
+                reader.text(token)
+        if bookmark := reader.finish():
+            yield bookmark
+
+
+class _Reader:
+    """Where in the file we are: the folders around, the link being read, the text wanted."""
+
+    def __init__(self) -> None:
+        self._folders = _Folders()
+        self._link: dict[str, str] | None = None
+        self._title = _Text(MAX_TITLE)
+        self._note = _Text(MAX_NOTE)
+        self._wanted: _Text | None = None
+        self._in_item = False
+
+    def text(self, text: str) -> None:
+        """Take the text between two tags."""
+        if self._wanted is not None:
+            self._wanted.add(text)
+
+    def tag(self, tag: Tag) -> Bookmark | None:
+        """Take a tag; gives the bookmark that it ends, if it ends one."""
+        match tag.name:
+            case "dt":
+                self._in_item = True
+                return self.finish()
+            case "a":
+                return self._begin_link(tag)
+            case "/a":
+                if self._wanted is self._title:
+                    self._wanted = None
+            case "dd":
+                self._wanted = self._note if self._link is not None else None
+            case "/h3":
+                self._end_folder_name()
+            case name if name in _LINE_BREAKS:
+                self.text("\n")
+            case name if name in _ENDS_LINK:
+                return self._structure(tag)
+        return None
+
+    def finish(self) -> Bookmark | None:
+        """Give the link that was being read."""
+        self._wanted = None
+        link, self._link = self._link, None
+        if link is None:
+            return None
+        return Bookmark(
+            url=link["href"].strip()[:MAX_URL],
+            title=" ".join(self._title.take().split()),
+            tags=_tags(link, self._folders.path),
+            note=_note(self._note.take()),
+            added_at=parse_date(link.get("add_date") or link.get("time_added") or ""),
+        )
+
+    def _begin_link(self, tag: Tag) -> Bookmark | None:
+        if self._wanted is self._note and self._in_item:
+            # Where items begin with <DT>, a link behind <DD> is part of what the person wrote.
+            return None
+        attributes = attributes_of(tag)
+        if "href" not in attributes:
+            return None
+        ended = self.finish()
+        self._link = attributes
+        self._want_title()
+        self._note.take()
+        return ended
+
+    def _want_title(self) -> None:
+        self._title.take()
+        self._wanted = self._title
+
+    def _structure(self, tag: Tag) -> Bookmark | None:
+        self._end_folder_name()
+        ended = self.finish()
+        self._in_item = False
+        if tag.name == "h3":
+            self._folders.announce(attributes_of(tag))
+            self._want_title()
+        elif tag.name == "dl":
+            self._folders.enter()
+        elif tag.name == "/dl":
+            self._folders.leave()
+        return ended
+
+    def _end_folder_name(self) -> None:
+        """Take the text of an ``<H3>``, closed or not."""
+        if self._link is None and self._wanted is self._title:
+            self._folders.named(self._title.take())
+            self._wanted = None
+
+
+class _Folders:
+    """The folders around a link: ``path`` holds their names, the browser's own left out."""
+
+    def __init__(self) -> None:
+        self.path: tuple[str, ...] = ()
+        self._outer: list[tuple[str, ...]] = []
+        self._too_deep = 0
+        self._next = ""
+        self._next_is_root = False
+
+    def announce(self, attributes: dict[str, str]) -> None:
+        self._next = ""
+        self._next_is_root = any(attributes.get(key) == "true" for key in _ROOT_ATTRIBUTES)
+
+    def named(self, name: str) -> None:
+        self._next = " ".join(name.split())
+
+    def enter(self) -> None:
+        if len(self._outer) >= _MAX_DEPTH:
+            self._too_deep += 1
+            return
+        self._outer.append(self.path)
+        is_root = self._next_is_root or (not self.path and self._next.lower() in _ROOT_FOLDERS)
+        if self._next and not is_root:
+            self.path = (*self.path, self._next)
+        self._next, self._next_is_root = "", False
+
+    def leave(self) -> None:
+        if self._too_deep:
+            self._too_deep -= 1
+        elif self._outer:
+            self.path = self._outer.pop()
+
+
+class _Text:
+    """Text that comes in pieces, kept up to a limit."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._room = limit
+        self._pieces: list[str] = []
+
+    def add(self, piece: str) -> None:
+        if self._room > 0:
+            self._pieces.append(piece[: self._room])
+            self._room -= len(piece)
+
+    def take(self) -> str:
+        """Give what there is, references resolved, and be empty again."""
+        text = resolve("".join(self._pieces))
+        self._pieces.clear()
+        self._room = self._limit
+        return text
+
+
+def _note(text: str) -> str:
+    """Join what linkding keeps apart: its description, and its notes between marks."""
+    parts = (part.strip() for part in _NOTES_MARKS.split(text))
+    return "\n\n".join(part for part in parts if part)
+
+
+def _tags(link: dict[str, str], folders: tuple[str, ...]) -> tuple[str, ...]:
+    """Folders first, then the file's own tags, then what it says in attributes of its own."""
+    given = link.get("tags", "")
+    if not given and not folders and "toread" not in link:
+        return ()
+    own = (_SAID_TAGS.get(tag, tag) for tag in (word.strip() for word in given.split(",")))
+    later = ("toread",) if link.get("toread") == "1" else ()
+    named = dict.fromkeys(tag[:MAX_TITLE] for tag in (*folders, *own, *later) if tag)
+    return tuple(named)[:MAX_TAGS]

@@ -1,0 +1,274 @@
+"""Netscape bookmark files, as producers write them and as nobody should."""
+
+import io
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from archiver.formats import open_bookmarks
+from archiver.formats.netscape import MAX_NOTE, MAX_TITLE, MAX_URL, NetscapeHtml
+from archiver.model.bookmark import Bookmark
+
+CHROME = """<!DOCTYPE NETSCAPE-Bookmark-file-1>
+<!-- This is an automatically generated file.
+     It will be read and overwritten.
+     DO NOT EDIT! -->
+<META HTTP-EQUIV="Content-Type" CONTENT="text/html; charset=UTF-8">
+<TITLE>Bookmarks</TITLE>
+<H1>Bookmarks</H1>
+<DL><p>
+    <DT><H3 ADD_DATE="1600000000" LAST_MODIFIED="0" PERSONAL_TOOLBAR_FOLDER="true">Lesezeichen</H3>
+    <DL><p>
+        <DT><A HREF="https://a.example/?x=1&amp;y=2" ADD_DATE="1600000000"
+            ICON="data:image/png;base64,iVBORw0KGgo=">A &amp; B</A>
+        <DT><H3>News</H3>
+        <DL><p>
+            <DT><H3>World &lt;1&gt;</H3>
+            <DL><p>
+                <DT><A HREF="https://b.example/">B</A>
+            </DL><p>
+            <DT><A HREF="https://c.example/">C</A>
+        </DL><p>
+    </DL><p>
+    <DT><H3>Other bookmarks</H3>
+    <DL><p>
+        <DT><A HREF="https://d.example/">D</A>
+    </DL><p>
+    <DT><A HREF="https://e.example/">E</A>
+</DL><p>
+"""
+
+
+def read(text: str | bytes) -> list[Bookmark]:
+    data = text.encode() if isinstance(text, str) else text
+    return list(NetscapeHtml().read(io.BytesIO(data)))
+
+
+def only(text: str | bytes) -> Bookmark:
+    (bookmark,) = read(text)
+    return bookmark
+
+
+def test_folders_become_tags_but_not_those_of_the_browser() -> None:
+    found = {bookmark.title: bookmark.tags for bookmark in read(CHROME)}
+
+    assert found == {
+        "A & B": (),
+        "B": ("News", "World <1>"),
+        "C": ("News",),
+        "D": (),
+        "E": (),
+    }
+
+
+def test_a_bookmark_keeps_its_url_title_and_date() -> None:
+    first = read(CHROME)[0]
+
+    assert first == Bookmark(
+        url="https://a.example/?x=1&y=2",
+        title="A & B",
+        added_at=datetime(2020, 9, 13, 12, 26, 40, tzinfo=UTC),
+    )
+
+
+def test_a_folder_named_like_the_browsers_own_is_a_tag_further_down() -> None:
+    text = "<DL><DT><H3>Mine</H3><DL><DT><H3>Favorites</H3><DL><DT><A HREF=x>X</A>"
+
+    assert only(text).tags == ("Mine", "Favorites")
+
+
+@pytest.mark.parametrize(
+    "link",
+    [
+        '<A HREF="https://a.example/">',
+        "<A HREF='https://a.example/'>",
+        "<A HREF=https://a.example/>",
+        '<a\nhref = "https://a.example/"\n>',
+        '<A ADD_DATE="1" HREF="https://a.example/" HREF="https://b.example/">',
+        '<A TITLE="x > y" HREF="https://a.example/">',
+        '<A HREF="https:&#x2F;&#47;a.example&sol;">',
+        '<A HREF=" https://a.example/ ">',
+    ],
+)
+def test_every_way_to_quote_an_attribute_is_read(link: str) -> None:
+    assert only(f"<DT>{link}T</A>").url == "https://a.example/"
+
+
+def test_a_reference_without_its_semicolon_stays_in_a_url() -> None:
+    assert only('<DT><A HREF="http://a.example/?a=1&copy=2">T</A>').url.endswith("?a=1&copy=2")
+
+
+def test_tags_follow_the_folders_each_once() -> None:
+    text = '<DL><DT><H3>one</H3><DL><DT><A HREF=x TAGS="two, one,,three " TOREAD="1">X</A>'
+
+    assert only(text).tags == ("one", "two", "three", "toread")
+
+
+def test_linkdings_archived_mark_becomes_a_tag() -> None:
+    assert only('<DT><A HREF=x TAGS="a,linkding:bookmarks.archived">X</A>').tags == (
+        "a",
+        "archived",
+    )
+
+
+def test_a_note_ends_where_the_next_item_begins() -> None:
+    text = "<DT><A HREF=a>A</A>\n<DD>First &amp; second<BR>third\n<DT><A HREF=b>B</A>\n<DD>Other"
+
+    assert [bookmark.note for bookmark in read(text)] == ["First & second\nthird", "Other"]
+
+
+def test_linkdings_notes_are_joined_to_the_description() -> None:
+    text = "<DT><A HREF=a>A</A><DD>Said.[linkding-notes]\nNoted.\n[/linkding-notes]"
+
+    assert only(text).note == "Said.\n\nNoted."
+
+
+def test_a_link_inside_a_note_is_part_of_the_note() -> None:
+    text = "<DT><A HREF=a>A</A><DD>see <A HREF=z>there</A> too\n<DT><A HREF=b>B</A>"
+
+    assert [(found.url, found.note) for found in read(text)] == [("a", "see there too"), ("b", "")]
+
+
+def test_the_note_of_a_folder_is_not_the_note_of_a_link() -> None:
+    text = "<DL><DT><H3>F</H3><DD>About F<DL><DT><A HREF=a>A</A></DL>"
+
+    assert only(text) == Bookmark(url="a", title="A", tags=("F",))
+
+
+def test_what_can_not_be_captured_is_handed_on_as_it_is() -> None:
+    urls = ["javascript:alert(1)", "place:sort=8", "data:text/html,x", "chrome://settings", "#top"]
+    text = "".join(f'<DT><A HREF="{url}">T</A>' for url in urls)
+
+    assert [bookmark.url for bookmark in read(text)] == urls
+
+
+def test_an_anchor_without_an_address_is_none() -> None:
+    assert read("<DT><A NAME=x>T</A><DT><A HREF=a>A</A>") == [Bookmark(url="a", title="A")]
+
+
+def test_links_without_any_structure_are_read() -> None:
+    text = '<html><body><ul><li><a href="a" time_added="1600000000" tags="x">A</a><li><a href=b>B'
+
+    assert [(found.url, found.title, found.tags) for found in read(text)] == [
+        ("a", "A", ("x",)),
+        ("b", "B", ()),
+    ]
+    assert read(text)[0].added_at is not None
+
+
+def test_comments_and_scripts_are_left_out() -> None:
+    text = (
+        "<!-- <A HREF=no> --><script>'<A HREF=no>'</SCRIPT><STYLE><A HREF=no></style>"
+        "<!--><A HREF=yes>Y</A>-->"
+    )
+
+    assert [found.url for found in read(text)] == ["yes"]
+
+
+def test_a_forgotten_quote_costs_only_its_own_bookmark() -> None:
+    text = (
+        '<DT><A HREF="https://a.example/>A</A>\n<DT><A HREF="https://b.example/">B</A>\n'
+        '<DT><A HREF="https://c.example/">C</A>'
+    )
+
+    assert [found.url for found in read(text)] == [
+        "https://a.example/",
+        "https://b.example/",
+        "https://c.example/",
+    ]
+
+
+def test_unclosed_folder_names_and_links_are_read() -> None:
+    text = "<DL><DT><H3>F<DL><DT><A HREF=a>A<DT><A HREF=b>B"
+
+    assert read(text) == [
+        Bookmark(url="a", title="A", tags=("F",)),
+        Bookmark(url="b", title="B", tags=("F",)),
+    ]
+
+
+def test_a_less_than_sign_in_a_title_is_text() -> None:
+    assert only("<DT><A HREF=a>1 < 2 <3 & so on</A>").title == "1 < 2 <3 & so on"
+
+
+def test_more_closing_tags_than_folders_do_no_harm() -> None:
+    assert only("</DL></DL><DT><H3>F</H3><DL></DL></DL><DT><A HREF=a>A</A>").tags == ()
+
+
+def test_folders_too_deep_to_follow_are_left_again() -> None:
+    deep = "<DT><H3>F</H3><DL>" * 5_000 + "</DL>" * 5_000
+
+    assert only(f"<DL>{deep}<DT><A HREF=a>A</A>").tags == ()
+
+
+def test_every_field_is_bounded() -> None:
+    long = "x" * 300_000
+    found = read(
+        f"<DT><A HREF={long}>{long}</A><DD>{long}"
+        f"<DT><A HREF=b TAGS={','.join(map(str, range(9_999)))}>B"
+    )
+
+    assert (len(found[0].url), len(found[0].title), len(found[0].note)) == (
+        MAX_URL,
+        MAX_TITLE,
+        MAX_NOTE,
+    )
+    assert len(found[1].tags) <= 200
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        b"<DT><A HREF='" + b"x" * 3_000_000,
+        b"<a " * 1_000_000,
+        b'<a b="' * 500_000,
+        b"<a b=\"<a c='>" * 200_000,
+        b"<a b=\"='>" * 200_000,
+        b"<" * 500_000,
+        b"<!--" * 700_000,
+        b"<script></script>" * 100_000,
+        b"<a " + b"= " * 1_000_000 + b">",
+        b"<a x" + b" " * 3_000_000 + b">",
+        b"<DT><A HREF=x>&#" + b"9" * 3_000_000,
+        b"<DT><A HREF=x>T</A><DD>" + b"[linkding-notes]" * 200_000,
+        b"<DL>" * 300_000,
+        b"\xe9\n" * 300_000,
+        b"\0" * 3_000_000,
+    ],
+    ids=range(15),
+)
+def test_hostile_input_takes_linear_time(hostile: bytes) -> None:
+    # Anything quadratic would take hours here.
+    found = read(b"<DT><A HREF=first>T</A><DT>" + hostile)
+
+    assert found[0].url == "first"
+
+
+def test_a_bookmark_behind_a_huge_broken_tag_is_found() -> None:
+    text = b"<DT><A HREF='" + b"x" * 3_000_000 + b"><DT><A HREF=next>N</A>"
+
+    assert read(text)[-1] == Bookmark(url="next", title="N")
+
+
+@given(st.text(alphabet=st.sampled_from(list("<>/!-='\" &;#aAdDtTlL3hHrRefREF\n\0é\ud7ff"))))
+def test_no_text_makes_it_raise(text: str) -> None:
+    for found in read("<DT><A HREF=x>" + text):
+        assert isinstance(found, Bookmark)
+
+
+@given(st.binary())
+def test_no_bytes_make_it_raise(data: bytes) -> None:
+    for found in read(data):
+        found.url.encode()
+
+
+@given(st.integers(1, 400))
+def test_where_the_stream_is_cut_makes_no_difference(size: int) -> None:
+    class Trickle(io.BytesIO):
+        def read(self, count: int | None = -1, /) -> bytes:
+            return super().read(min(size, count or size))
+
+    _, found = open_bookmarks(Trickle(CHROME.encode()), "x.html")
+    assert list(found) == read(CHROME)
