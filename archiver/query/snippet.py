@@ -1,0 +1,105 @@
+"""The stretch of a text where the words of a query stand, with the hits marked."""
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+
+from archiver.query.parse import Query, Term, terms
+
+LENGTH = 240
+"""Characters of a snippet, give or take a word."""
+_BEFORE = 60
+_MOST_HITS = 200
+_MOST_TEXT = 1 << 20
+_LONGEST_WORD = 30
+_WORD = re.compile(r"[^\W_]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Marked:
+    """A piece of a snippet, and whether it is one of the words that were looked for."""
+
+    text: str
+    hit: bool
+
+
+def snippet(text: str, query: Query) -> tuple[Marked, ...]:
+    """Cut out where most of a query's words stand together, and mark them.
+
+    Words are compared as the index does: without case or diacritics. A text that holds none of
+    them (the title did) gives its beginning, unmarked; an empty one gives nothing.
+    """
+    text = " ".join(text[:_MOST_TEXT].split())
+    folded = text.translate(_FOLDED)
+    pattern = _pattern(terms(query))
+    hits = [match.span() for match in islice(pattern.finditer(folded), _MOST_HITS)]
+    start, end = _window(text, _best(folded, hits))
+    pieces = list(_pieces(text, start, end, hits))
+    return tuple(piece for piece in pieces if piece.text)
+
+
+class _Folding(dict[int, int]):
+    """Each character without case and diacritics, made when it is first met; one for one."""
+
+    def __missing__(self, code: int) -> int:
+        base = unicodedata.normalize("NFD", chr(code))[0]
+        lower = base.lower()
+        self[code] = folded = ord(lower if len(lower) == 1 else base)
+        return folded
+
+
+_FOLDED = _Folding()
+
+
+def _pattern(wanted: tuple[Term, ...]) -> re.Pattern[str]:
+    """Match any of the terms where a word begins; longer ones are tried first."""
+    written = []
+    for term in sorted(wanted, key=lambda term: len(term.text), reverse=True):
+        words = _WORD.findall(term.text.translate(_FOLDED))
+        end = r"[^\W_]*+" if term.prefix else r"(?![^\W_])"
+        if words:
+            written.append(r"[\W_]{1,20}+".join(words) + end)
+    return re.compile(rf"(?<![^\W_])(?:{'|'.join(written)})") if written else re.compile(r"(?!)")
+
+
+def _best(folded: str, hits: list[tuple[int, int]]) -> int:
+    """Find the hit that most different words follow within a snippet's length."""
+    best = most = 0
+    for index, (start, _) in enumerate(hits):
+        near = {
+            folded[first:last]
+            for first, last in islice(hits, index, index + LENGTH // 4)
+            if last <= start + LENGTH - _BEFORE
+        }
+        if len(near) > most:
+            best, most = start, len(near)
+    return best
+
+
+def _window(text: str, hit: int) -> tuple[int, int]:
+    """Choose where a snippet around a hit begins and ends: at spaces, if there are any near."""
+    start = max(0, hit - _BEFORE)
+    if start:
+        space = text.find(" ", start, hit)
+        start = space + 1 if space >= 0 else start
+    end = min(len(text), start + LENGTH)
+    if end < len(text):
+        space = text.rfind(" ", end - _LONGEST_WORD, end)
+        end = space if space > hit else end
+    return start, end
+
+
+def _pieces(text: str, start: int, end: int, hits: list[tuple[int, int]]) -> Iterator[Marked]:
+    if start:
+        yield Marked("… ", hit=False)
+    at = start
+    for first, last in hits:
+        if start <= first and last <= end:
+            yield Marked(text[at:first], hit=False)
+            yield Marked(text[first:last], hit=True)
+            at = last
+    yield Marked(text[at:end], hit=False)
+    if end < len(text):
+        yield Marked(" …", hit=False)

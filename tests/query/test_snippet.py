@@ -1,0 +1,66 @@
+"""Snippets: the stretch where the words stand."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from archiver.query.parse import parse_query
+from archiver.query.snippet import LENGTH, Marked, snippet
+
+FILLER = "lorem ipsum dolor sit amet " * 40
+
+
+def marked(text: str, query: str) -> str:
+    return "".join(
+        f"[{piece.text}]" if piece.hit else piece.text
+        for piece in snippet(text, parse_query(query))
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "query", "expected"),
+    [
+        ("The quick brown fox", "quick FOX", "The [quick] brown [fox]"),
+        ("Un café noir", "cafe", "Un [café] noir"),
+        ("Straße, ÉCOLE", "école", "Straße, [ÉCOLE]"),
+        ("archive archives", "archive", "[archive] archives"),
+        ("archive archives", "archiv*", "[archive] [archives]"),
+        ("one, two; one two", '"one two"', "[one, two]; [one two]"),
+        ("foxes and fox", "fox -foxes", "foxes and [fox]"),
+        ("snake_case word", "case", "snake_[case] word"),
+        ("nothing here", "fox", "nothing here"),
+        ("spaces\n\n and\tlines", "lines", "spaces and [lines]"),
+        ("anything", "", "anything"),
+        ("", "fox", ""),
+    ],
+)
+def test_hits_are_marked(text: str, query: str, expected: str) -> None:
+    assert marked(text, query) == expected
+
+
+def test_it_is_cut_out_around_the_hit() -> None:
+    cut = marked(FILLER + "the fox sleeps " + FILLER, "fox")
+
+    assert cut.startswith("… ")
+    assert cut.endswith(" …")
+    assert "the [fox] sleeps" in cut
+    assert len(cut) < LENGTH + 20
+
+
+def test_it_prefers_where_more_of_the_words_are() -> None:
+    assert "[fox] and [bear]" in marked(f"fox {FILLER} fox and bear {FILLER}", "fox bear")
+
+
+def test_without_a_hit_it_is_the_beginning() -> None:
+    pieces = snippet(f"Beginning {FILLER}", parse_query("fox"))
+
+    assert pieces[0].text.startswith("Beginning lorem")
+    assert pieces[-1] == Marked(" …", hit=False)
+
+
+@given(st.text(), st.text())
+def test_nothing_makes_it_raise(text: str, query: str) -> None:
+    text = text * 20
+    joined = "".join(piece.text for piece in snippet(text, parse_query(query)))
+
+    assert joined.removeprefix("… ").removesuffix(" …") in " ".join(text.split()) or not joined
