@@ -1,0 +1,101 @@
+"""Moments in the three forms the field uses: 14 digits, HTTP-date and ``datetime``.
+
+All are UTC and have whole seconds.
+"""
+
+import re
+from calendar import monthrange
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime, parsedate_to_datetime
+
+from archiver.errors import InputError
+from archiver.model.capture import Timestamp
+
+SHORTEST = 4
+"""Digits of the shortest prefix that names a period: a year."""
+
+_FULL = "%Y%m%d%H%M%S"
+_DIGITS = re.compile(r"[0-9]{4,14}")
+_MAX_DATE = 64
+
+
+def to_timestamp(moment: datetime) -> Timestamp:
+    """The 14 digits of an aware ``moment``; fractions of a second are cut off.
+
+    >>> to_timestamp(datetime(2024, 2, 29, 12, 0, 1, tzinfo=UTC))
+    '20240229120001'
+    """
+    return Timestamp(f"{moment.astimezone(UTC):%Y%m%d%H%M%S}".rjust(14, "0"))
+
+
+def to_datetime(timestamp: Timestamp) -> datetime:
+    """The moment of 14 digits, aware.
+
+    Raises:
+        InputError: they are not a date and time.
+    """
+    if len(timestamp) != len("YYYYMMDDhhmmss") or not _DIGITS.fullmatch(timestamp):
+        raise InputError(f"{timestamp!r} is not a timestamp: give 14 digits, YYYYMMDDhhmmss.")
+    try:
+        return datetime.strptime(timestamp, _FULL).replace(tzinfo=UTC)
+    except ValueError:
+        raise InputError(f"{timestamp} is not a date and time: YYYYMMDDhhmmss.") from None
+
+
+def pad(prefix: str) -> Timestamp:
+    """The middle of the period that 4 to 14 digits name.
+
+    The middle, since then the capture nearest to it is one *within* the period whenever there is
+    one: padded to either end, a capture just outside would win over one just inside the other.
+    Digits that can't be (a month 13) give the nearest that can.
+
+    >>> pad("2024"), pad("202402"), pad("20240229"), pad("20240229120001")
+    ('20240702000000', '20240215120000', '20240229120000', '20240229120001')
+
+    Raises:
+        InputError: not 4 to 14 digits.
+    """
+    if not _DIGITS.fullmatch(prefix):
+        raise InputError(
+            f"{prefix!r} is not a timestamp: give 4 to 14 digits of YYYYMMDDhhmmss, or none."
+        )
+    first, last = _end(prefix, "00000101000000"), _end(prefix, "99991231235959")
+    return to_timestamp(first + (last - first + timedelta(seconds=1)) // 2)
+
+
+def _end(prefix: str, filler: str) -> datetime:
+    """One end of the period: the missing digits taken from ``filler``, then made possible."""
+    digits = prefix + filler[len(prefix) :]
+    year = max(1, int(digits[:4]))
+    month = min(max(1, int(digits[4:6])), 12)
+    day = min(max(1, int(digits[6:8])), monthrange(year, month)[1])
+    hour, minute, second = (int(digits[at : at + 2]) for at in (8, 10, 12))
+    return datetime(year, month, day, min(hour, 23), min(minute, 59), min(second, 59), tzinfo=UTC)
+
+
+def http_date(moment: datetime) -> str:
+    """An aware ``moment`` as an IMF-fixdate (RFC 9110 §5.6.7).
+
+    >>> http_date(datetime(2024, 2, 29, 12, 0, 1, tzinfo=UTC))
+    'Thu, 29 Feb 2024 12:00:01 GMT'
+    """
+    return format_datetime(moment.astimezone(UTC), usegmt=True)
+
+
+def parse_accept_datetime(value: str) -> datetime:
+    """The moment an ``Accept-Datetime`` header asks for (RFC 7089 §2.1.1), aware.
+
+    The obsolete forms of HTTP-date are read too.
+
+    Raises:
+        InputError: not an HTTP-date; a TimeGate answers 400 (RFC 7089 §4.5.3).
+    """
+    try:
+        moment = parsedate_to_datetime(value[:_MAX_DATE])
+        aware = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+    except (ValueError, OverflowError, TypeError, IndexError):
+        raise InputError(
+            f"{value[:_MAX_DATE]!r} is not an HTTP-date: "
+            "give one such as 'Thu, 29 Feb 2024 12:00:01 GMT'."
+        ) from None
+    return aware.replace(microsecond=0)

@@ -1,0 +1,282 @@
+"""A streaming rewriter of style sheets: ``url()``, ``@import``, ``image-set()``.
+
+What it holds back between two feeds is bounded: a URL that is longer than any that can be in an
+archive is passed on as it comes if it is ``data:``, and blanked if it is not.
+"""
+
+from collections.abc import Callable
+from typing import Final
+
+from archiver.rewrite.css_tokens import (
+    BODIES,
+    IDENT,
+    OTHER,
+    PLAIN,
+    REMNANTS,
+    SPACE,
+    decode_escapes,
+    encode_escapes,
+    end_of,
+)
+from archiver.rewrite.links import Use
+
+Lead = Callable[[str, Use], str | None]
+
+MOST_HELD: Final = 64 << 10
+"""Characters of one URL's source: its 8,192 characters may be escapes of up to 8 each."""
+
+BLANK: Final = "data:,"
+"""What stands where a URL must not stay."""
+
+_LONGEST_NAME = 256
+_MOST_NESTED = 64
+_STRING_FUNCTIONS = frozenset({"image-set", "-webkit-image-set", "image", "src"})
+_NAME_CUTS = ("", "\\")
+_STRING_CUTS = ("", "\\", "\\\r")
+_LONGEST_CUT = 2
+_PRELUDE_ENDS = frozenset(";{}")
+
+
+def rewrite_css(css: str, lead: Lead) -> str:
+    """Rewrite a whole style sheet, or the value of a ``style`` attribute."""
+    rewriter = CssRewriter(lead)
+    return rewriter.feed(css) + rewriter.close()
+
+
+class CssRewriter:
+    """Rewrites one style sheet as it comes, in pieces of any size.
+
+    Args:
+        lead: where a URL reference leads, see ``Links.lead``.
+        to_text: turns source characters into text, where they stand for bytes.
+    """
+
+    def __init__(self, lead: Lead, to_text: Callable[[str], str] = str) -> None:
+        self._lead = lead
+        self._to_text = to_text
+        self._end = ")"
+        self._text = ""
+        self._out: list[str] = []
+        self._final = False
+        self._import = False
+        self._namespace = False
+        self._depth = 0
+        self._sets: list[int] = []
+        self._step: Callable[[int], int | None] = self._tokens
+        """What is done with the next character: the state of the tokenizer."""
+
+    def feed(self, css: str) -> str:
+        """Take some more; return what is ready."""
+        self._text += css
+        at = 0
+        while at < len(self._text):
+            after = self._step(at)
+            if after is None:
+                break
+            at = after
+        self._text = self._text[at:]
+        ready = "".join(self._out)
+        self._out.clear()
+        return ready
+
+    def close(self) -> str:
+        """The end of the sheet, where what is open is closed (CSS Syntax 3 §5)."""
+        self._final = True
+        ready = self.feed("")
+        rest, self._text = self._text, ""
+        return ready + rest
+
+    def _copy(self, start: int, end: int) -> int:
+        self._out.append(self._text[start:end])
+        return end
+
+    def _tokens(self, at: int) -> int | None:
+        text = self._text
+        if not (self._import or self._namespace or self._sets):
+            end = end_of(PLAIN, text, at)
+            if end > at:
+                return self._copy(at, end)
+        first = text[at]
+        if first in "\"'":
+            return self._string(at)
+        if first == "/":
+            return self._slash(at)
+        if first in "@\\" or IDENT.match(text, at):
+            return self._named(at)
+        return self._punctuation(at)
+
+    def _string(self, at: int) -> int:
+        """A string is a URL right after ``@import`` and directly in ``image-set()``."""
+        self._end = self._text[at]
+        is_url = self._import or bool(self._sets and self._sets[-1] == self._depth)
+        self._step = self._string_url if is_url and not self._namespace else self._passed
+        return self._copy(at, at + 1)
+
+    def _slash(self, at: int) -> int | None:
+        if at + 1 == len(self._text) and not self._final:
+            return None
+        if self._text.startswith("/*", at):
+            self._step = self._comment
+            return self._copy(at, at + 2)
+        self._import = False
+        return self._copy(at, at + 1)
+
+    def _punctuation(self, at: int) -> int:
+        space = end_of(SPACE, self._text, at)
+        if space > at:
+            return self._copy(at, space)
+        self._import = False
+        first = self._text[at]
+        if first in _PRELUDE_ENDS:
+            self._namespace = False
+        if first == "(":
+            self._depth += bool(self._sets)
+        elif first == ")":
+            self._close_function()
+        return self._copy(at, max(at + 1, end_of(OTHER, self._text, at)))
+
+    def _named(self, at: int) -> int | None:
+        """An identifier, at-keyword or function, possibly written with escapes."""
+        is_keyword = self._text[at] == "@"
+        start = at + is_keyword
+        end = end_of(IDENT, self._text, start)
+        is_short = end - start <= _LONGEST_NAME
+        if self._is_cut(end):
+            return None if is_short else self._long_name(at, end)
+        name = decode_escapes(self._text[start:end]).lower() if is_short else ""
+        if is_keyword:
+            self._import, self._namespace = name == "import", name == "namespace"
+            return self._copy(at, end)
+        if self._text.startswith("(", end) and end > start:
+            return self._function(name, at, end + 1)
+        self._import = False
+        return self._copy(at, max(end, at + 1))
+
+    def _is_cut(self, end: int) -> bool:
+        """Whether what ends here may go on with the next feed."""
+        return not self._final and self._rest_is(end, _NAME_CUTS)
+
+    def _rest_is(self, end: int, cuts: tuple[str, ...]) -> bool:
+        """Whether the text ends here, or in an escape that begins here."""
+        return len(self._text) - end <= _LONGEST_CUT and self._text[end:] in cuts
+
+    def _long_name(self, at: int, end: int) -> int:
+        self._import = False
+        if self._text[at] == "@":
+            self._namespace = False
+        self._step = self._name_rest
+        return self._copy(at, end)
+
+    def _name_rest(self, at: int) -> int | None:
+        """The rest of a name too long to mean anything."""
+        end = end_of(IDENT, self._text, at)
+        if self._is_cut(end):
+            return self._copy(at, end) if end > at else None
+        self._step = self._tokens
+        return self._copy(at, end)
+
+    def _function(self, name: str, at: int, end: int) -> int:
+        if name == "url":
+            self._step = self._url
+            return self._copy(at, end)
+        self._import = False
+        if name in _STRING_FUNCTIONS and len(self._sets) < _MOST_NESTED:
+            self._depth += 1
+            self._sets.append(self._depth)
+        else:
+            self._depth += bool(self._sets)
+        return self._copy(at, end)
+
+    def _close_function(self) -> None:
+        if self._sets and self._sets[-1] == self._depth:
+            self._sets.pop()
+        self._depth = self._depth - 1 if self._sets else 0
+
+    def _comment(self, at: int) -> int | None:
+        end = self._text.find("*/", at)
+        if end >= 0:
+            self._step = self._tokens
+            return self._copy(at, end + 2)
+        held = len(self._text) - (not self._final and self._text.endswith("*"))
+        return self._copy(at, held) if held > at else None
+
+    def _url(self, at: int) -> int | None:
+        """Behind ``url(``: space, then a string, or the URL itself."""
+        text = self._text
+        start = end_of(SPACE, text, at)
+        if start > at:
+            return self._copy(at, start)
+        if text[at] in "\"'":
+            self._end, self._step = text[at], self._string_url
+            self._depth += bool(self._sets)
+            return self._copy(at, at + 1)
+        self._end = ")"
+        body = end_of(BODIES[")"], text, at)
+        end = end_of(SPACE, text, body)
+        if end - at > MOST_HELD:
+            return self._too_long(at, end)
+        if self._is_cut(end):
+            return None
+        if text.startswith(")", end) or self._rest_is(end, _NAME_CUTS):
+            self._step = self._tokens
+            self._depth += bool(self._sets)
+            return self._put(at, body)
+        return self._pass(at, end)
+
+    def _string_url(self, at: int) -> int | None:
+        """A string that is a URL, behind its opening quote."""
+        text = self._text
+        end = end_of(BODIES[self._end], text, at)
+        if end - at > MOST_HELD:
+            return self._too_long(at, end)
+        is_cut = self._rest_is(end, _STRING_CUTS)
+        if is_cut and not self._final:
+            return None
+        if is_cut or text.startswith(self._end, end):
+            self._step = self._passed
+            return self._put(at, end)
+        return self._pass(at, end)
+
+    def _put(self, start: int, end: int) -> int:
+        raw = self._text[start:end]
+        use = Use.STYLE if self._import else Use.IMAGE
+        value = decode_escapes(self._to_text(raw))
+        led = None if self._namespace else self._lead(value, use)
+        self._import = False
+        self._out.append(raw if led is None else encode_escapes(led or BLANK, self._end))
+        return end
+
+    def _pass(self, at: int, end: int) -> int:
+        self._import = False
+        self._step = self._passed
+        return self._copy(at, end)
+
+    def _too_long(self, at: int, end: int) -> int:
+        """Data goes on as it comes; anything else is longer than a URL can be."""
+        start = decode_escapes(self._text[at : at + _LONGEST_NAME]).lstrip().lower()
+        if start.startswith("data:"):
+            return self._pass(at, end)
+        self._import = False
+        self._out.append(BLANK)
+        self._step = self._dropped
+        return end
+
+    def _passed(self, at: int) -> int | None:
+        """The rest of a string, or of an unquoted URL, up to its end."""
+        end = self._rest_of_body(at)
+        self._out.append(self._text[at:end])
+        return self._end_body(at, end)
+
+    def _dropped(self, at: int) -> int | None:
+        return self._end_body(at, self._rest_of_body(at))
+
+    def _rest_of_body(self, at: int) -> int:
+        pattern = REMNANTS if self._end == ")" else BODIES[self._end]
+        return end_of(pattern, self._text, at)
+
+    def _end_body(self, at: int, end: int) -> int | None:
+        """Take the closing character; a string is over at the end of its line, too."""
+        if self._rest_is(end, _STRING_CUTS):
+            return end if end > at else None
+        self._step = self._tokens
+        return self._copy(end, end + self._text.startswith(self._end, end))

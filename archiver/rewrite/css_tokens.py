@@ -1,0 +1,67 @@
+"""The few tokens of CSS that matter for finding URLs (CSS Syntax 3 §4). Each pattern is linear."""
+
+import re
+from sys import maxunicode
+from typing import Final
+
+_IDENT = r"[-_a-zA-Z0-9\x80-\U0010ffff]"
+_NO_IDENT = r"-_a-zA-Z0-9\x80-\U0010ffff"
+_ESCAPE = r"\\(?:[0-9a-fA-F]{1,6}+(?:\r\n|[ \t\n\r\f])?+|[^\n\r\f0-9a-fA-F])"
+_IMAGE = r"(?:-[a-zA-Z]+-)?[iI][mM][aA][gG][eE](?:-[sS][eE][tT])?"
+_URL_FUNCTION = rf"(?:[uU][rR][lL]|[sS][rR][cC]|{_IMAGE})"
+
+PLAIN: Final = re.compile(
+    rf"""(?: [^{_NO_IDENT}"'/\\@]++
+    | (?!{_URL_FUNCTION}\(){_IDENT}++(?=[^\\])
+    | "[^"\\\n\r\f]*+" | '[^'\\\n\r\f]*+'
+    | /(?=[^*])
+    )*+""",
+    re.VERBOSE,
+)
+"""What can hold no URL, as far as it is surely complete."""
+
+IDENT: Final = re.compile(rf"(?:{_IDENT}++|{_ESCAPE})++")
+SPACE: Final = re.compile(r"[ \t\n\r\f]*+")
+OTHER: Final = re.compile(rf"""[^{_NO_IDENT}"'/\\@();{{}} \t\n\r\f]++""")
+BODIES: Final = {
+    '"': re.compile(r'(?:[^"\\\n\r\f]++|\\(?:\r\n|[^\r]|\r(?=[^\n])))*+'),
+    "'": re.compile(r"(?:[^'\\\n\r\f]++|\\(?:\r\n|[^\r]|\r(?=[^\n])))*+"),
+    ")": re.compile(r"""(?:[^"'()\\ \t\n\r\f]++|\\[^\n\r\f])*+"""),
+}
+"""What stands in a string, or in ``url(…)`` without quotes, up to what ends it."""
+
+REMNANTS: Final = re.compile(r"(?:[^)\\]++|\\[\s\S])*+")
+"""The rest of a bad url token (CSS Syntax 3 §4.3.14)."""
+
+_ESCAPES = re.compile(r"\\(?:([0-9a-fA-F]{1,6}+)(?:\r\n|[ \t\n\r\f])?+|(\r\n|[\s\S]))")
+_LINES = frozenset({"\n", "\r\n", "\r", "\f"})
+
+
+def end_of(pattern: re.Pattern[str], text: str, at: int) -> int:
+    """Where a match that starts at ``at`` ends; ``at`` itself where there is none."""
+    found = pattern.match(text, at)
+    return found.end() if found else at
+
+
+def decode_escapes(text: str) -> str:
+    """What an identifier, string or URL means (CSS Syntax 3 §4.3.7)."""
+    return _ESCAPES.sub(_character, text) if "\\" in text else text
+
+
+def encode_escapes(url: str, end: str) -> str:
+    """A URL as it can stand in a string with that quote, or in ``url(…)`` with ``end`` ``)``."""
+    special = "\"'()\\ " if end == ")" else f"{end}\\"
+    if not any(character in url for character in special):
+        return url
+    return "".join(f"\\{each}" if each in special else each for each in url)
+
+
+def _character(escape: re.Match[str]) -> str:
+    if escape[1] is None:
+        return "" if escape[2] in _LINES else escape[2]
+    point = int(escape[1], 16)
+    return chr(point) if point and point <= maxunicode and not _is_surrogate(point) else "\ufffd"
+
+
+def _is_surrogate(point: int) -> bool:
+    return "\ud800" <= chr(point) <= "\udfff"

@@ -1,0 +1,114 @@
+"""Whether markup stands in SVG or MathML, where elements of HTML's names are others.
+
+There a ``<style>`` or ``<script>`` holds markup, CDATA sections exist, and any element can have an
+``href``. This follows the tree builder (HTML §13.2.6.5) as far as a tokenizer can: open SVG and
+MathML elements, the points where HTML begins again, and the tags that break out.
+"""
+
+from typing import Final
+
+_ROOTS = frozenset({"svg", "math"})
+_HTML_INSIDE = {
+    "svg": frozenset({"foreignobject", "desc", "title"}),
+    "math": frozenset({"mi", "mo", "mn", "ms", "mtext", "annotation-xml"}),
+}
+_BREAK_OUT: Final = frozenset(
+    [
+        "b",
+        "big",
+        "blockquote",
+        "body",
+        "br",
+        "center",
+        "code",
+        "dd",
+        "div",
+        "dl",
+        "dt",
+        "em",
+        "embed",
+        "h1",
+        "h2",
+        "h3",
+        "h4",
+        "h5",
+        "h6",
+        "head",
+        "hr",
+        "i",
+        "img",
+        "li",
+        "listing",
+        "menu",
+        "meta",
+        "nobr",
+        "ol",
+        "p",
+        "pre",
+        "ruby",
+        "s",
+        "small",
+        "span",
+        "strong",
+        "strike",
+        "sub",
+        "sup",
+        "table",
+        "tt",
+        "u",
+        "ul",
+        "var",
+    ]
+)
+_DEEPEST = 256
+
+
+class Foreign:
+    """The stack of elements that matter. Names are lower case.
+
+    Args:
+        xml: the document is XML, in which nothing is read as HTML's tokenizer reads HTML.
+    """
+
+    def __init__(self, *, xml: bool = False) -> None:
+        self._xml = xml
+        self._open: list[str] = []
+
+    @property
+    def near(self) -> bool:
+        """Whether any such element is open, so that each tag has to be looked at."""
+        return self._xml or bool(self._open)
+
+    @property
+    def inside(self) -> bool:
+        """Whether what comes next is read as foreign content."""
+        return self._xml or bool(self._kind())
+
+    def start(self, name: str, *, closes_itself: bool) -> str:
+        """A start tag; returns ``svg`` or ``math`` if it is of that, else nothing."""
+        if self._xml:
+            return ""
+        kind = self._kind()
+        if kind and name in _BREAK_OUT:
+            self._leave()
+            return ""
+        is_root = name in _ROOTS
+        is_kept = is_root or name in _HTML_INSIDE.get(kind, ())
+        if is_kept and not closes_itself and len(self._open) < _DEEPEST:
+            self._open.append(name)
+        return kind or (name if is_root else "")
+
+    def end(self, name: str) -> None:
+        """An end tag: closes the nearest open element of that name; ``p`` and ``br`` break out."""
+        if name in self._open:
+            while self._open.pop() != name:
+                pass
+        elif name in {"p", "br"} and self._kind():
+            self._leave()
+
+    def _kind(self) -> str:
+        return self._open[-1] if self._open and self._open[-1] in _ROOTS else ""
+
+    def _leave(self) -> None:
+        while self._open and self._open[-1] in _ROOTS:
+            self._open.pop()

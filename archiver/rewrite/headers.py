@@ -1,0 +1,95 @@
+"""Which header fields of an archived response act when it is replayed.
+
+``Content-Language`` stays; ``Location``, ``Refresh`` and ``Link`` lead into the archive. Every
+other field is shown as ``X-Archive-Orig-<name>``, so that it can be read and does nothing: policies
+(Content-Security-Policy, Strict-Transport-Security, Clear-Site-Data, Service-Worker-Allowed …) were
+given for another origin. Cookies are left out: they were secrets. What describes the bytes
+(``Content-Type``, ``Content-Encoding``, ``Content-Length``) is for the one who serves them.
+"""
+
+import re
+from collections.abc import Callable, Iterable
+from typing import Final
+
+from archiver.rewrite.links import Links, Use
+from archiver.rewrite.values import rewrite_refresh
+
+ORIGINAL_PREFIX: Final = "X-Archive-Orig-"
+
+_KEPT = frozenset({"content-language"})
+_LEFT_OUT = frozenset({"set-cookie", "set-cookie2"})
+_TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9a-zA-Z-]{1,128}")
+_CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
+_MOST_FIELDS = 100
+_LONGEST_VALUE = 4096
+
+_LINK = re.compile(r"""[ \t,]*+<([^>]*+)>((?:[^,"]++|"(?:[^"\\]++|\\.)*+"?)*+)""")
+_PARAMETER = re.compile(r""";[ \t]*+([a-zA-Z]++)[ \t]*+=[ \t]*+(?:"([^"\\]*+)"|([^ \t;,"]++))""")
+_LOADING = frozenset({"stylesheet", "preload", "modulepreload", "icon"})
+_LINK_USES = {"style": Use.STYLE, "script": Use.SCRIPT}
+_LINK_PARAMETERS = ("as", "media", "type", "fetchpriority")
+
+
+def rewrite_headers(fields: Iterable[tuple[str, str]], links: Links) -> list[tuple[str, str]]:
+    """The fields to replay a response with.
+
+    Args:
+        fields: (name, value) as they were.
+        links: of the response's URL; what a redirect leads to gets the modifier of its pages.
+    """
+    acting: list[tuple[str, str]] = []
+    shown: list[tuple[str, str]] = []
+    for given, value in fields:
+        name = given.lower()
+        if name in _LEFT_OUT or not _TOKEN.fullmatch(name) or len(value) > _LONGEST_VALUE:
+            continue
+        clean = _CONTROL.sub(" ", value)
+        shown.append((ORIGINAL_PREFIX + name, clean))
+        if name in _KEPT:
+            acting.append((name.title(), clean))
+        elif name in _REWRITTEN and (rewritten := _REWRITTEN[name](clean, links)):
+            acting.append((name.title(), rewritten))
+    return acting + shown[:_MOST_FIELDS]
+
+
+def _location(value: str, links: Links) -> str:
+    return links.lead(value, Use.ANCHOR) or ""
+
+
+def _refresh(value: str, links: Links) -> str:
+    return rewrite_refresh(value, lambda url: links.lead(url, Use.ANCHOR))
+
+
+def _link(value: str, links: Links) -> str:
+    """Only links that load something are kept: others could be taken for the archive's own."""
+    kept = []
+    for found in _LINK.finditer(value):
+        parameters = {
+            name.lower(): quoted or bare for name, quoted, bare in _PARAMETER.findall(found[2])
+        }
+        relations = frozenset(parameters.get("rel", "").lower().split()) & _LOADING
+        if relations:
+            led = links.lead(found[1], _link_use(relations, parameters.get("as", "").lower()))
+            kept += [_write_link(led, relations, parameters)] if led else []
+    return ", ".join(kept)
+
+
+def _link_use(relations: frozenset[str], loaded_as: str) -> Use:
+    if "stylesheet" in relations:
+        return Use.STYLE
+    if "modulepreload" in relations:
+        return Use.SCRIPT
+    return _LINK_USES.get(loaded_as, Use.IMAGE)
+
+
+def _write_link(path: str, relations: frozenset[str], parameters: dict[str, str]) -> str:
+    rel = " ".join(sorted(relations))
+    others = (f'; {name}="{parameters[name]}"' for name in _LINK_PARAMETERS if name in parameters)
+    return f'<{path}>; rel="{rel}"{"".join(others)}'
+
+
+_REWRITTEN: Final[dict[str, Callable[[str, Links], str]]] = {
+    "location": _location,
+    "refresh": _refresh,
+    "link": _link,
+}

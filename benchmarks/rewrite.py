@@ -1,0 +1,53 @@
+"""Measures the rewriter on a folder of pages: CPU per page, megabytes per second.
+
+Usage: python benchmarks/rewrite.py FOLDER [--runs N]
+
+Every ``*.html`` file below the folder is rewritten in pieces of 64 KiB, as a replay does it.
+"""
+
+import argparse
+import statistics
+import time
+from pathlib import Path
+
+from archiver.rewrite.html import HtmlRewriter
+from archiver.rewrite.links import Links
+
+PIECE = 64 << 10
+
+
+def rewrite(page: str) -> int:
+    """Rewrite one page; return the characters that came out."""
+    links = Links("https://www.example.com/a/page.html", "20240229120000")
+    rewriter = HtmlRewriter(links, charset="utf-8")
+    length = 0
+    for start in range(0, len(page), PIECE):
+        length += len(rewriter.feed(page[start : start + PIECE]))
+    return length + len(rewriter.close())
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--runs", type=int, default=5)
+    given = parser.parse_args()
+    pages = [path.read_bytes().decode("latin-1") for path in sorted(given.folder.rglob("*.html"))]
+    if not pages:
+        parser.error(f"there is no *.html below {given.folder}")
+    size = sum(map(len, pages))
+    times = []
+    for _ in range(given.runs):
+        start = time.process_time()
+        for page in pages:
+            rewrite(page)
+        times.append(time.process_time() - start)
+    spent = statistics.median(times)
+    print(f"{'pages':>8} {'mean kB':>8} {'ms/page':>8} {'MB/s':>8}")
+    print(
+        f"{len(pages):>8} {size / len(pages) / 1e3:>8.1f} "
+        f"{spent / len(pages) * 1e3:>8.2f} {size / spent / 1e6:>8.1f}"
+    )
+
+
+if __name__ == "__main__":
+    main()
