@@ -1,6 +1,6 @@
 """Captures: where the record of each response lies, and which one a URL and a moment mean."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -95,8 +95,8 @@ async def of_url(conn: AsyncConnection, url: str, *, limit: int) -> list[Capture
     return [to_capture(row) for row in rows][::-1]
 
 
-async def recent(conn: AsyncConnection, url: str, since: Timestamp) -> tuple[int, Capture] | None:
-    """The newest capture of exactly this URL since a moment, with its row id."""
+async def recent(conn: AsyncConnection, url: str, since: Timestamp) -> Capture | None:
+    """The newest capture of exactly this URL since a moment."""
     rows = await conn.execute(
         _CAPTURES.where(
             capture.c.surt == surt(url),
@@ -107,7 +107,7 @@ async def recent(conn: AsyncConnection, url: str, since: Timestamp) -> tuple[int
         .limit(1)
     )
     row = rows.one_or_none()
-    return (row.id, to_capture(row)) if row else None
+    return to_capture(row) if row else None
 
 
 async def original_of(conn: AsyncConnection, digest: PayloadDigest) -> Capture | None:
@@ -128,21 +128,25 @@ async def originals(
     return {found.payload_digest: found for found in map(to_capture, rows)}
 
 
-async def at(conn: AsyncConnection, location: Location) -> int | None:
-    """The row id of the capture whose record lies there."""
+async def find_row(conn: AsyncConnection, url: str, record_id: RecordId) -> int | None:
+    """The row id of the capture of a URL that has that record."""
     rows = await conn.execute(
-        select(capture.c.id)
-        .join(segment, segment.c.id == capture.c.segment_id)
-        .where(segment.c.name == location.segment, capture.c.offset == location.offset)
+        select(capture.c.id).where(capture.c.surt == surt(url), capture.c.record_id == record_id)
     )
     return rows.scalar()
 
 
-async def in_segment(conn: AsyncConnection, name: str) -> AsyncIterator[Capture]:
-    """Every capture of one segment, in the order of the file."""
-    rows = await conn.stream(_CAPTURES.where(segment.c.name == name).order_by(capture.c.offset))
-    async for row in rows:
-        yield to_capture(row)
+async def by_row(conn: AsyncConnection, row_id: int) -> Capture:
+    """The capture of a row."""
+    return to_capture((await conn.execute(_CAPTURES.where(capture.c.id == row_id))).one())
+
+
+async def between(conn: AsyncConnection, name: str, first: int, last: int) -> dict[int, Capture]:
+    """The captures of a segment whose records start between two bytes, by that byte."""
+    rows = await conn.execute(
+        _CAPTURES.where(segment.c.name == name, capture.c.offset >= first, capture.c.offset <= last)
+    )
+    return {row.offset: to_capture(row) for row in rows}
 
 
 def to_capture(row: Row[*tuple[Any, ...]]) -> Capture:

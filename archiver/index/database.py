@@ -18,9 +18,11 @@ from sqlalchemy.exc import OperationalError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 from sqlalchemy.pool import NullPool
 
-from archiver.errors import ConfigurationError
+from archiver.errors import ConfigurationError, IndexUnavailable
 from archiver.index.schema import HEAD
 from archiver.paths import MIGRATIONS
+
+__all__ = ["AsyncConnection", "Database", "migrate"]
 
 READERS = 4
 BUSY_SECONDS = 60
@@ -63,8 +65,11 @@ class Database:
     @asynccontextmanager
     async def write(self) -> AsyncIterator[AsyncConnection]:
         """The writing connection, in a transaction that commits unless the block raises."""
-        async with self._turn, self._writer.begin() as conn:
-            yield conn
+        try:
+            async with self._turn, self._writer.begin() as conn:
+                yield conn
+        except OperationalError as error:
+            raise IndexUnavailable(f"{self.path} can't be written: {error.orig}.") from error
 
     async def close(self) -> None:
         """Close every connection."""

@@ -37,7 +37,7 @@ async def create(
             name=name, format=form, path=path, started_at=int(now.timestamp()), reading=1
         )
     )
-    return int(made.inserted_primary_key[0])
+    return int(made.lastrowid)
 
 
 async def advance(
@@ -78,6 +78,19 @@ async def unfinished(conn: AsyncConnection) -> list[Unfinished]:
         select(imports).where(imports.c.reading == 1, imports.c.path.is_not(None))
     )
     return [Unfinished(row.id, row.name, row.path, row.read) for row in rows]
+
+
+async def restore(conn: AsyncConnection, left: Unfinished, *, now: datetime) -> None:
+    """Take an import over that another index did not see to its end."""
+    await conn.execute(
+        insert(imports).values(
+            name=left.name,
+            path=left.path,
+            read=left.read,
+            started_at=int(now.timestamp()),
+            reading=1,
+        )
+    )
 
 
 async def status(conn: AsyncConnection, import_id: int) -> ImportStatus | None:

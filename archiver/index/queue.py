@@ -9,14 +9,15 @@ from collections.abc import Collection, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Row, bindparam, func, select, text, update
+from sqlalchemy import Row, and_, bindparam, func, or_, select, text, update
 from sqlalchemy.dialects.sqlite import insert
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from archiver.index import counters
+from archiver.index import counters, tags
 from archiver.index.schema import entry, job, queue_host
 from archiver.model.capture import Timestamp
 from archiver.model.job import Lease, State
+from archiver.model.wish import Wish
 
 
 _NEXT = """
@@ -47,6 +48,11 @@ DELETE FROM queue_host WHERE priority = :priority AND host = :host AND NOT EXIST
     SELECT 1 FROM job
     WHERE state = 'queued' AND priority = queue_host.priority AND host = queue_host.host)
 """
+
+
+_LEASES = select(job, entry.c.hash_url, entry.c.url, entry.c.latest).join(
+    entry, entry.c.id == job.c.entry_id
+)
 
 
 async def enqueue(
@@ -181,6 +187,11 @@ async def requeue(
     await counters.change(conn, {counters.QUEUED: len(found), counters.FETCHING: -len(found)})
 
 
+async def as_lease(conn: AsyncConnection, job_id: int) -> Lease:
+    """A job as its holder would see it."""
+    return _lease((await conn.execute(_LEASES.where(job.c.id == job_id))).one())
+
+
 async def held_by(conn: AsyncConnection, owner: str) -> list[int]:
     """The jobs a process holds."""
     rows = await conn.execute(
@@ -189,10 +200,53 @@ async def held_by(conn: AsyncConnection, owner: str) -> list[int]:
     return list(rows.scalars())
 
 
+async def attempted(conn: AsyncConnection, job_ids: Sequence[int]) -> list[int]:
+    """Those of these jobs that are at an end or wait for another attempt."""
+    rows = await conn.execute(
+        select(job.c.id).where(
+            job.c.id.in_(job_ids),
+            or_(
+                job.c.state.in_([State.SAVED, State.FAILED]),
+                and_(job.c.state == State.QUEUED, job.c.attempts > 0),
+            ),
+        )
+    )
+    return list(rows.scalars())
+
+
 async def owners(conn: AsyncConnection) -> list[str]:
     """Every process that holds a job."""
     rows = await conn.execute(select(job.c.owner).where(job.c.state == State.FETCHING).distinct())
     return [owner for owner in rows.scalars() if owner]
+
+
+async def open_wishes(conn: AsyncConnection, after: int, *, limit: int) -> tuple[list[Wish], int]:
+    """What is still to be done, as wishes, after a job, and the last job of them."""
+    rows = (
+        await conn.execute(
+            select(entry, job.c.id.label("job_id"))
+            .join(job, job.c.entry_id == entry.c.id)
+            .where(job.c.id > after, job.c.state.in_([State.QUEUED, State.FETCHING]))
+            .order_by(job.c.id)
+            .limit(limit)
+        )
+    ).all()
+    labels = await tags.of_entries(conn, [row.id for row in rows])
+    found = [
+        Wish(
+            hash_url=row.hash_url,
+            url=row.url,
+            url_given=row.url_given,
+            host=row.host,
+            added_at=datetime.fromtimestamp(row.added_at, UTC),
+            title=row.given_title,
+            tags=labels.get(row.id, ()),
+            note=row.note,
+            source=row.source,
+        )
+        for row in rows
+    ]
+    return found, rows[-1].job_id if rows else after
 
 
 async def next_due(conn: AsyncConnection, busy: Collection[str]) -> datetime | None:
@@ -240,12 +294,7 @@ async def _take(
 ) -> list[Lease]:
     if not ids:
         return []
-    rows = await conn.execute(
-        select(job, entry.c.hash_url, entry.c.url, entry.c.latest)
-        .join(entry, entry.c.id == job.c.entry_id)
-        .where(job.c.id.in_(ids))
-        .order_by(job.c.id)
-    )
+    rows = await conn.execute(_LEASES.where(job.c.id.in_(ids)).order_by(job.c.id))
     taken = rows.all()
     await conn.execute(
         update(job)

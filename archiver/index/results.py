@@ -28,6 +28,7 @@ class NewSnapshot:
         metadata: what the page says of itself.
         requisite_count, missing_count: what it needs, and what of that could not be had.
         article: the conversion record, if there is one.
+        extractor: version of what read it.
         record: the metadata record that closes the snapshot.
         words: (title, text) to be found by; None where the entry's last ones still hold.
     """
@@ -43,6 +44,7 @@ class NewSnapshot:
     requisite_count: int
     missing_count: int
     article: Location | None
+    extractor: str
     record: Location
     words: tuple[str, str] | None
 
@@ -119,6 +121,7 @@ async def end_jobs(
     """End leases: saved with a snapshot's timestamp, or failed for good with a reason."""
     if not ends:
         return
+    held = await _fetching(conn, [lease.job_id for lease, _, _ in ends])
     await conn.execute(
         update(job)
         .where(job.c.id == bindparam("job_id"))
@@ -144,7 +147,8 @@ async def end_jobs(
     await counters.change(
         conn,
         {
-            counters.FETCHING: -len(ends),
+            counters.FETCHING: -held,
+            counters.QUEUED: held - len(ends),
             counters.SAVED: len(ends) - failed,
             counters.FAILED: failed,
         },
@@ -185,6 +189,14 @@ async def postpone_jobs(
     await counters.change(conn, {counters.FETCHING: -len(later), counters.QUEUED: len(later)})
 
 
+async def _fetching(conn: AsyncConnection, job_ids: Sequence[int]) -> int:
+    """How many of these jobs are leased; the rest was given back before it ended."""
+    rows = await conn.execute(
+        select(func.count()).where(job.c.id.in_(job_ids), job.c.state == State.FETCHING)
+    )
+    return rows.scalar_one()
+
+
 async def _insert_snapshots(
     conn: AsyncConnection, found: Sequence[NewSnapshot], ids: dict[int, int]
 ) -> None:
@@ -208,6 +220,7 @@ async def _insert_snapshots(
                 "published": said.published,
                 "requisite_count": each.requisite_count,
                 "missing_count": each.missing_count,
+                "extractor": each.extractor,
                 "article_segment_id": known[article.segment] if article else None,
                 "article_offset": article.offset if article else None,
                 "article_length": article.length if article else None,
@@ -294,13 +307,13 @@ async def _move_up(
     await conn.execute(moved.values(sort_at=bindparam("at")), values)
     await conn.execute(
         update(entry_tag)
-        .where(entry_tag.c.entry_id == bindparam("entry_id"))
+        .where(entry_tag.c.entry_id == bindparam("moved_id"))
         .values(
             sort_at=select(entry.c.sort_at)
             .where(entry.c.id == entry_tag.c.entry_id)
             .scalar_subquery()
         ),
-        [{"entry_id": value["entry_id"]} for value in values],
+        [{"moved_id": value["entry_id"]} for value in values],
     )
 
 

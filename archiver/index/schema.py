@@ -174,6 +174,7 @@ snapshot = Table(
     Column("published", Text, nullable=False),
     Column("requisite_count", Integer, nullable=False),
     Column("missing_count", Integer, nullable=False),
+    Column("extractor", Text, nullable=False),
     Column("article_segment_id", ForeignKey("segment.id")),
     Column("article_offset", Integer),
     Column("article_length", Integer),

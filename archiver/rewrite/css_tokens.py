@@ -26,7 +26,7 @@ OTHER: Final = re.compile(rf"""[^{_NO_IDENT}"'/\\@();{{}} \t\n\r\f]++""")
 BODIES: Final = {
     '"': re.compile(r'(?:[^"\\\n\r\f]++|\\(?:\r\n|[^\r]|\r(?=[^\n])))*+'),
     "'": re.compile(r"(?:[^'\\\n\r\f]++|\\(?:\r\n|[^\r]|\r(?=[^\n])))*+"),
-    ")": re.compile(r"""(?:[^"'()\\ \t\n\r\f]++|\\[^\n\r\f])*+"""),
+    ")": re.compile(rf"""(?:[^"'()\\ \t\n\r\f]++|{_ESCAPE})*+"""),
 }
 """What stands in a string, or in ``url(…)`` without quotes, up to what ends it."""
 

@@ -133,6 +133,7 @@ _PAINT: Final[Rules] = dict.fromkeys(
 _SVG_ANY: Final[Rules] = {"href": Use.IMAGE, "xlink:href": Use.IMAGE, "src": Use.IMAGE, **_PAINT}
 _SVG: Final[Mapping[str, Rules]] = {
     "a": {**_ANCHOR, **_PAINT},
+    "image": {**_IMAGE, **_SVG_ANY},
     "script": HTML["script"],
 }
 _MATHML: Final[Rules] = {"href": Use.ANCHOR, "xlink:href": Use.ANCHOR, "src": Use.IMAGE}
@@ -150,6 +151,6 @@ def rules_for(name: str, *, foreign: bool, kind: str) -> Rules:
         return HTML.get(name, _NONE)
     if kind == "math":
         return _MATHML
-    if not kind and name in HTML:
-        return HTML[name]
-    return _SVG.get(name, _SVG_ANY)
+    if kind or name not in HTML:
+        return _SVG.get(name, _SVG_ANY)
+    return _SVG.get(name, HTML[name])

@@ -120,7 +120,7 @@ class Links:
         if self.is_ours(given):
             return None
         address, mark, fragment = given.partition("#")
-        url = join(self.base, address)
+        url = join(self.base, address + mark)
         if url is None:
             return BLOCKED
         return self._path(url, use) + mark + quote(fragment, safe=_FRAGMENT_SAFE)

@@ -8,6 +8,7 @@ from archiver.errors import InvalidRecord, TornRecord
 
 PIECE = 64 << 10
 _GZIP = 31
+DAMAGED: tuple[type[Exception], ...] = (isal_zlib.error,)
 
 
 class Readable(Protocol):
@@ -77,7 +78,7 @@ class Member:
                 raise TornRecord("The segment ends in the middle of a record.")
         try:
             out = self._unpack.decompress(data, PIECE)
-        except isal_zlib.error as error:
+        except DAMAGED as error:
             raise InvalidRecord(f"This is not a gzip member, or a damaged one: {error}.") from error
         self._ready += out
         self._pending = self._unpack.unconsumed_tail

@@ -35,6 +35,7 @@ class StoredRecord:
     block_length: int
     block: "Block"
     _member: Member = field(repr=False)
+    _finished: bool = field(default=False, repr=False)
 
     def get(self, name: str) -> str:
         """A named field; empty if it is missing."""
@@ -47,10 +48,11 @@ class StoredRecord:
             TornRecord: the segment ends first.
             InvalidRecord: it does not end as a record must.
         """
-        self.block.skip()
-        tail = self._member.read(5)
-        if tail != b"\r\n\r\n":
-            raise InvalidRecord(f"The record at byte {self.offset:,} does not end as one must.")
+        if not self._finished:
+            self.block.skip()
+            if self._member.read(5) != b"\r\n\r\n":
+                raise InvalidRecord(f"The record at byte {self.offset:,} does not end as one must.")
+            self._finished = True
         return self._member.compressed
 
 

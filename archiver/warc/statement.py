@@ -100,7 +100,8 @@ def read_statement(block: bytes) -> Statement | None:
 
 
 def _read(document: dict[str, Any]) -> Statement:
-    entry, snapshot, failure = (document.get(key) for key in ("entry", "snapshot", "failure"))
+    entry = document["entry"]
+    snapshot, failure = document.get("snapshot"), document.get("failure")
     return Statement(
         at=_moment(document["at"]),
         entry=EntryStatement(

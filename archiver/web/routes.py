@@ -26,7 +26,7 @@ ROUTES: tuple[web.RouteDef, ...] = (
     web.get(f"/{_HASH}/", entry.entry, name="entry"),
     web.get(f"/{_HASH}/index.md", entry.entry_markdown, name="entry_markdown"),
     web.get(f"/{_HASH}/{_TIMESTAMP}/", snapshot.snapshot, name="snapshot"),
-    web.get("/import", imports.form, name="import"),
+    web.get("/import", imports.form, name="import_form"),
     web.post("/import", imports.upload, name="upload", expect_handler=expect_file),
     web.get(f"/import/{_ID}", imports.status, name="import_status"),
     web.get("/login", login.form, name="login"),

@@ -39,9 +39,7 @@ def dechunk(pieces: Iterable[bytes]) -> Iterator[bytes]:
         feed.line(2)
 
 
-def decode(
-    pieces: Iterable[bytes], content_encoding: str | None, *, limit: int
-) -> Iterator[bytes]:
+def decode(pieces: Iterable[bytes], content_encoding: str | None, *, limit: int) -> Iterator[bytes]:
     """Undo the content codings, the last applied first.
 
     An unknown coding ends the undoing; bytes that are not in the coding they claim are given as
@@ -151,7 +149,7 @@ _DECODERS: dict[str, Callable[[], _Decoder]] = {
     "br": _Brotli,
     "zstd": _Zstd,
 }
-_CORRUPT = (isal_zlib.error, brotli.error, zstd.ZstdError, EOFError)
+_CORRUPT: tuple[type[Exception], ...] = (isal_zlib.error, brotli.error, zstd.ZstdError, EOFError)
 
 
 class _Feed:

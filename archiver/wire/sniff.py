@@ -5,8 +5,23 @@ from archiver.wire.head import media_type
 _UNKNOWN = frozenset({"", "unknown/unknown", "application/unknown", "*/*"})
 _HTML = frozenset({"text/html", "application/xhtml+xml"})
 _HTML_STARTS = (
-    b"<!doctype html", b"<html", b"<head", b"<script", b"<iframe", b"<h1", b"<div", b"<font",
-    b"<table", b"<a", b"<style", b"<title", b"<b", b"<body", b"<br", b"<p", b"<!--",
+    b"<!doctype html",
+    b"<html",
+    b"<head",
+    b"<script",
+    b"<iframe",
+    b"<h1",
+    b"<div",
+    b"<font",
+    b"<table",
+    b"<a",
+    b"<style",
+    b"<title",
+    b"<b",
+    b"<body",
+    b"<br",
+    b"<p",
+    b"<!--",
 )
 _SIGNATURES = (
     (b"%PDF-", "application/pdf"),

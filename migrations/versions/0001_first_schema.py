@@ -216,6 +216,7 @@ STATEMENTS = (
         published TEXT NOT NULL,
         requisite_count INTEGER NOT NULL,
         missing_count INTEGER NOT NULL,
+        extractor TEXT NOT NULL,
         article_segment_id INTEGER,
         article_offset INTEGER,
         article_length INTEGER,

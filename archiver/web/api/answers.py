@@ -3,17 +3,19 @@
 Times are ISO 8601 in UTC, states and kinds their names, absent values null.
 """
 
-from functools import cache
 from typing import Any
 
 from aiohttp import web
 from pydantic import TypeAdapter
 
+_ADAPTERS: dict[Any, TypeAdapter[Any]] = {}
 
-@cache
+
 def adapter(shape: Any) -> TypeAdapter[Any]:
     """Return what reads, writes and describes values of a type; made once a type."""
-    return TypeAdapter(shape)
+    if shape not in _ADAPTERS:
+        _ADAPTERS[shape] = TypeAdapter(shape)
+    return _ADAPTERS[shape]
 
 
 def answer(value: object, *, shape: Any = None, status: int = 200) -> web.Response:

@@ -6,7 +6,7 @@ One ``Operation`` a route; a test holds that the two agree.
 from dataclasses import dataclass
 from functools import cache
 from http import HTTPStatus
-from typing import Any
+from typing import Any, Literal
 
 from aiohttp import web
 from pydantic import TypeAdapter
@@ -19,6 +19,7 @@ from archiver.services.search import Listing
 from archiver.web.api.questions import SaveRequest
 
 Json = dict[str, Any]
+_Mode = Literal["serialization", "validation"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +178,7 @@ async def document(_request: web.Request) -> web.StreamResponse:
 @cache
 def describe() -> Json:
     """Return the document (OpenAPI 3.1.1)."""
-    shapes = [
+    shapes: list[tuple[str, _Mode, TypeAdapter[Any]]] = [
         *((each.name, "serialization", TypeAdapter(each.gives)) for each in OPERATIONS),
         *(
             (f"{each.name} body", "validation", TypeAdapter(shape))

@@ -1,0 +1,77 @@
+"""What to do about a failed attempt: pure decisions, in seconds."""
+
+from datetime import datetime, timedelta
+from email.utils import parsedate_to_datetime
+
+from archiver.config import Settings
+from archiver.model.exchange import Exchange
+from archiver.model.failure import Failure, FailureKind
+from archiver.model.job import Lease
+
+BACKOFF = 6
+"""Each further attempt waits this many times longer."""
+
+
+def retry_at(failure: Failure, lease: Lease, settings: Settings, now: datetime) -> datetime | None:
+    """When to try again, or None when that would not help or was tried often enough."""
+    if not failure.transient or lease.attempts >= settings.retries:
+        return None
+    asked = failure.retry_after or 0.0
+    if asked > settings.max_retry_after:
+        return None
+    delay = settings.retry_delay * BACKOFF**lease.attempts
+    return now + timedelta(seconds=max(delay, asked))
+
+
+def retry_after_seconds(exchange: Exchange, now: datetime) -> float | None:
+    """Seconds a server asks us to wait (RFC 9110 §10.2.3), with a 429 or a 503."""
+    asked = exchange.header("retry-after")
+    if exchange.status not in (429, 503) or not asked:
+        return None
+    if asked.strip().isdecimal():
+        return float(asked.strip()[:9])
+    try:
+        moment = parsedate_to_datetime(asked)
+    except ValueError:
+        return None
+    return max((moment - now).total_seconds(), 0.0) if moment.tzinfo else None
+
+
+def status_failure(status: int, retry_after: float | None) -> Failure | None:
+    """The failure that a final response's status means; None when it brought something."""
+    if status in (204, 205):
+        return Failure(
+            FailureKind.NOT_A_PAGE,
+            f"The server answered {status}: there is nothing to keep.",
+            status,
+        )
+    if 200 <= status < 300:
+        return None
+    return Failure(
+        FailureKind.HTTP_STATUS,
+        f"The server answered {status} {reason(status)}".strip() + ".",
+        status,
+        retry_after,
+    )
+
+
+def reason(status: int) -> str:
+    """What a status means, in words a person knows."""
+    words = {
+        400: "Bad Request",
+        401: "Unauthorized: the page wants a login",
+        402: "Payment Required",
+        403: "Forbidden",
+        404: "Not Found",
+        405: "Method Not Allowed",
+        406: "Not Acceptable",
+        408: "Request Timeout",
+        410: "Gone: the page was removed",
+        429: "Too Many Requests",
+        451: "Unavailable For Legal Reasons",
+        500: "Internal Server Error",
+        502: "Bad Gateway",
+        503: "Service Unavailable",
+        504: "Gateway Timeout",
+    }
+    return words.get(status, "")

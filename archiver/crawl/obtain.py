@@ -1,0 +1,154 @@
+"""Obtains one URL: a polite fetch whose exchange is kept, or a capture that is here already."""
+
+import asyncio
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import BinaryIO
+
+from archiver.crawl.admit import retry_after_seconds
+from archiver.crawl.endings import CaptureRef
+from archiver.crawl.tools import Tools
+from archiver.errors import StoreError, TooLarge
+from archiver.index import captures
+from archiver.memento.timestamps import to_datetime, to_timestamp
+from archiver.model.capture import Capture
+from archiver.model.exchange import Exchange
+from archiver.urls.parse import host, join
+from archiver.warc.http_block import open_payload
+from archiver.wire.coding import decode, dechunk
+from archiver.wire.head import charset_parameter
+from archiver.wire.sniff import is_css, is_html, sniff
+
+PIECE = 64 << 10
+PARSED_BYTES = 16 << 20
+"""A page or style sheet larger than this is kept, and read up to here."""
+SHOWN_AS_TEXT = ("text/", "application/json", "application/xml", "application/ld+json")
+
+
+@dataclass(frozen=True, slots=True)
+class Obtained:
+    """A response, whether fetched now or earlier.
+
+    Attributes:
+        ref: its capture.
+        at: when it was requested (aware, UTC).
+        redirect_to: where a 3xx leads, absolute.
+        media_type: what the payload is to be treated as.
+        charset: as the Content-Type declared it; empty if it did not.
+        content: the decoded payload of what can be read (HTML, CSS, text), else empty.
+        retry_after: seconds the server asked us to wait, if it did.
+    """
+
+    ref: CaptureRef
+    at: datetime
+    redirect_to: str | None
+    media_type: str
+    charset: str
+    content: bytes
+    retry_after: float | None = None
+
+
+async def fetch(
+    tools: Tools, url: str, *, referer: str | None = None, unhurried: bool = False
+) -> Obtained:
+    """Fetch a URL politely and hand the exchange to the recorder.
+
+    Raises:
+        FetchError: no response could be had.
+    """
+    async with tools.throttle.slot(host(url), spaced=unhurried):
+        exchange = await tools.fetcher.fetch(url, referer=referer)
+    asked = retry_after_seconds(exchange, datetime.now(exchange.at.tzinfo))
+    if asked:
+        tools.throttle.pause(host(url), min(asked, tools.settings.max_retry_after))
+    try:
+        kind, content = await asyncio.to_thread(_read_exchange, exchange, tools)
+    except BaseException:
+        exchange.body.close()
+        raise
+    location = exchange.header("location") if 300 <= exchange.status < 400 else None
+    return Obtained(
+        ref=await tools.recorder.keep(exchange),
+        at=exchange.at,
+        redirect_to=join(url, location) if location else None,
+        media_type=kind,
+        charset=charset_parameter(exchange.header("content-type")),
+        content=content,
+        retry_after=asked,
+    )
+
+
+async def recall(tools: Tools, url: str, since: datetime) -> Obtained | None:
+    """The newest capture of a URL since a moment, read back; None if there is none."""
+    async with tools.db.read() as conn:
+        found = await captures.recent(conn, url, to_timestamp(since))
+        if found is None:
+            return None
+        holder = found
+        if found.is_revisit:
+            holder = await captures.original_of(conn, found.payload_digest) or found
+    try:
+        return await asyncio.to_thread(_read_back, tools, found, holder)
+    except StoreError:
+        return None
+
+
+def _read_exchange(exchange: Exchange, tools: Tools) -> tuple[str, bytes]:
+    """(media type to treat it as, decoded content of what can be read)."""
+    pieces = dechunk(_pieces(exchange.body)) if exchange.chunked else _pieces(exchange.body)
+    encoding = exchange.header("content-encoding")
+    kind, content = _content(pieces, exchange.header("content-type"), encoding, tools)
+    exchange.body.seek(0)
+    return kind, content
+
+
+def _read_back(tools: Tools, found: Capture, holder: Capture) -> Obtained:
+    head, pieces = open_payload(tools.store.read(holder.location))
+    declared = head.header("content-type")
+    kind, content = _content(pieces, declared, head.header("content-encoding"), tools)
+    return Obtained(
+        ref=CaptureRef(
+            record_id=found.record_id,
+            url=found.url,
+            timestamp=found.timestamp,
+            status=found.status,
+            media_type=found.media_type,
+            payload_digest=found.payload_digest,
+        ),
+        at=to_datetime(found.timestamp),
+        redirect_to=found.redirect_to,
+        media_type=kind,
+        charset=charset_parameter(declared),
+        content=content,
+    )
+
+
+def _content(
+    pieces: Iterable[bytes], declared: str | None, encoding: str | None, tools: Tools
+) -> tuple[str, bytes]:
+    decoded = decode(pieces, encoding, limit=tools.settings.max_decoded_bytes)
+    content = bytearray()
+    kind = ""
+    try:
+        for piece in decoded:
+            content += piece
+            if not kind and content:
+                kind = sniff(declared, bytes(content[:1024]))
+                if not _is_readable(kind):
+                    return kind, b""
+            if len(content) >= PARSED_BYTES:
+                break
+    except TooLarge:
+        pass
+    return kind or sniff(declared, b""), bytes(content[:PARSED_BYTES])
+
+
+def _is_readable(kind: str) -> bool:
+    return is_html(kind) or is_css(kind) or kind.startswith(SHOWN_AS_TEXT)
+
+
+def _pieces(body: BinaryIO) -> Iterable[bytes]:
+    body.seek(0)
+    while piece := body.read(PIECE):
+        yield piece

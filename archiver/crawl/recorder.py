@@ -1,0 +1,267 @@
+"""Group commit: many records to one fsync, then their rows in one transaction.
+
+Whatever arrives while one batch is on its way to disk makes the next one. Rows are committed only
+after the records they name are on disk, and a job ends in the same transaction as its rows, so a
+process can be killed at any moment: ``recovery`` reads the rest.
+
+| queue | from | to | length | when full |
+| --- | --- | --- | --- | --- |
+| ``_waiting`` | visits | the one committing task | 64 MiB, an item at least 16 KiB | visits wait |
+"""
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+
+import structlog
+
+from archiver.crawl import records, rows
+from archiver.crawl.endings import CaptureRef, Ending
+from archiver.errors import StoreError
+from archiver.index import captures, entries, results, segments, snapshots
+from archiver.index.database import AsyncConnection, Database
+from archiver.model.capture import Capture, Location, PayloadDigest, RecordId
+from archiver.model.exchange import Exchange
+from archiver.store.segments import SegmentStore
+from archiver.warc.record import new_record_id
+
+BATCH = 512
+HELD_BYTES = 64 << 20
+LEAST_WEIGHT = 16 << 10
+SPOOLED_BYTES = 1 << 20
+REMEMBERED_ROWS = 8192
+
+log = structlog.get_logger()
+
+
+@dataclass(slots=True)
+class _Item:
+    """One thing on its way to disk; ``weight`` is the memory it holds until then, in bytes."""
+
+    thing: "Exchange | Ending | _Note"
+    record_id: RecordId
+    weight: int
+    done: asyncio.Future[None]
+
+
+@dataclass(frozen=True, slots=True)
+class _Note:
+    """An entry whose own data changed without a visit."""
+
+    entry_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What the index says that a batch needs to know before its records are made."""
+
+    originals: dict[PayloadDigest, Capture]
+    facts: dict[int, records.EntryFacts]
+
+
+class Recorder:
+    """Turns exchanges and endings into records and rows. ``run`` is its one task."""
+
+    def __init__(self, db: Database, store: SegmentStore) -> None:
+        self._db = db
+        self._store = store
+        self._waiting: asyncio.Queue[_Item] = asyncio.Queue()
+        self._held = 0
+        self._room = asyncio.Condition()
+        self._disk: ThreadPoolExecutor | None = None
+        self._rows: OrderedDict[RecordId, int] = OrderedDict()
+
+    async def keep(self, exchange: Exchange) -> CaptureRef:
+        """Take an exchange over; its body is closed here. Waits while too much is on its way."""
+        record_id = new_record_id()
+        weight = LEAST_WEIGHT + min(exchange.payload_length, SPOOLED_BYTES)
+        await self._put(_Item(exchange, record_id, weight, _future()))
+        return records.reference(exchange, record_id)
+
+    async def close(self, ending: Ending) -> None:
+        """End an attempt; returns once all of it is durable and indexed.
+
+        Raises:
+            StoreError: it could not be written; the job is still leased.
+        """
+        item = _Item(ending, new_record_id(), LEAST_WEIGHT, _future())
+        await self._put(item)
+        await item.done
+
+    async def note(self, entry_ids: Sequence[int]) -> None:
+        """Write what was said of entries since their last metadata record."""
+        items = [_Item(_Note(each), new_record_id(), LEAST_WEIGHT, _future()) for each in entry_ids]
+        for item in items:
+            await self._put(item)
+        for item in items:
+            await item.done
+
+    async def run(self) -> None:
+        """Commit batch after batch until cancelled; the batch under way is finished first."""
+        self._disk = ThreadPoolExecutor(1, thread_name_prefix="warc")
+        try:
+            while True:
+                step = asyncio.ensure_future(self._step(await self._waiting.get()))
+                try:
+                    await asyncio.shield(step)
+                finally:
+                    await step
+        finally:
+            self._disk.shutdown(wait=True)
+
+    async def drain(self) -> None:
+        """Wait until nothing is on its way any more."""
+        async with self._room:
+            await self._room.wait_for(lambda: self._held == 0)
+
+    async def _put(self, item: _Item) -> None:
+        async with self._room:
+            await self._room.wait_for(lambda: self._held < HELD_BYTES)
+            self._held += item.weight
+            self._waiting.put_nowait(item)
+
+    async def _step(self, first: _Item) -> None:
+        batch = [first]
+        while len(batch) < BATCH and not self._waiting.empty():
+            batch.append(self._waiting.get_nowait())
+        try:
+            await self._commit(batch)
+        except Exception as error:
+            # The one edge where a batch can fail: whoever waits for it must hear, and the next
+            # batch must still find a recorder.
+            log.exception("batch not written", items=len(batch))
+            _settle(batch, StoreError(f"Records could not be kept: {error}"))
+        else:
+            _settle(batch, None)
+        finally:
+            async with self._room:
+                self._held -= sum(item.weight for item in batch)
+                self._room.notify_all()
+
+    async def _commit(self, batch: Sequence[_Item]) -> None:
+        known = await self._look_up(batch)
+        plan = records.Plan()
+        for item in batch:
+            _plan(plan, item, known)
+        loop = asyncio.get_running_loop()
+        places = await loop.run_in_executor(self._disk, self._write, plan, batch)
+        await self._index(batch, known, plan, places)
+
+    async def _look_up(self, batch: Sequence[_Item]) -> _Known:
+        digests = [item.thing.payload_digest for item in batch if isinstance(item.thing, Exchange)]
+        ids = [entry_id for item in batch if (entry_id := _entry_id(item.thing)) is not None]
+        async with self._db.read() as conn:
+            originals = await captures.originals(conn, digests) if digests else {}
+            if not ids:
+                return _Known(originals, {})
+            found = await entries.by_ids(conn, ids)
+            titles = await entries.given_titles(conn, ids)
+            saved = [number for number, entry in found.items() if entry.snapshot_count]
+            held = await snapshots.latest_of(conn, saved) if saved else {}
+        facts = {
+            number: records.EntryFacts(
+                entry, titles[number], held[number].snapshot if number in held else None
+            )
+            for number, entry in found.items()
+        }
+        return _Known(originals, facts)
+
+    def _write(self, plan: records.Plan, batch: Sequence[_Item]) -> list[Location]:
+        try:
+            places = self._store.append(plan.records)
+            self._store.sync()
+        finally:
+            for item in batch:
+                if isinstance(item.thing, Exchange):
+                    item.thing.body.close()
+        return places
+
+    async def _index(
+        self,
+        batch: Sequence[_Item],
+        known: _Known,
+        plan: records.Plan,
+        places: Sequence[Location],
+    ) -> None:
+        ends: dict[str, int] = {}
+        for place in places:
+            ends[place.segment] = place.offset + place.length
+        endings = [item.thing for item in batch if isinstance(item.thing, Ending)]
+        noted = [item.thing.entry_id for item in batch if isinstance(item.thing, _Note)]
+        now = datetime.now(UTC)
+        async with self._db.write() as conn:
+            if ends:
+                await segments.advance(conn, ends)
+            kept = [replace(each, location=places[n]) for n, each in plan.captures.items()]
+            self._remember(await captures.insert_all(conn, kept))
+            await results.add_snapshots(
+                conn,
+                [
+                    await self._snapshot(conn, each, known, plan, places)
+                    for each in endings
+                    if each.visit
+                ],
+            )
+            await results.add_failures(conn, rows.failed_attempts(endings, known.facts))
+            await results.end_jobs(conn, rows.ends(endings), now)
+            await results.postpone_jobs(conn, rows.postponed(endings), now)
+            await entries.mark_recorded(conn, noted)
+
+    async def _snapshot(
+        self,
+        conn: AsyncConnection,
+        ending: Ending,
+        known: _Known,
+        plan: records.Plan,
+        places: Sequence[Location],
+    ) -> results.NewSnapshot:
+        visit = rows.visit_of(ending)
+        row_id = self._rows.pop(visit.page.record_id, None)
+        if row_id is None:
+            row_id = await captures.find_row(conn, visit.page.url, visit.page.record_id)
+        if row_id is None:
+            raise StoreError(f"The capture of {visit.page.url} is not in the index.")
+        return rows.new_snapshot(
+            ending, known.facts[ending.lease.entry_id], plan, places, capture_id=row_id
+        )
+
+    def _remember(self, made: dict[RecordId, int]) -> None:
+        """Keep row ids at hand for the snapshots that will point at them."""
+        self._rows.update(made)
+        while len(self._rows) > REMEMBERED_ROWS:
+            self._rows.popitem(last=False)
+
+
+def _plan(plan: records.Plan, item: _Item, known: _Known) -> None:
+    thing = item.thing
+    if isinstance(thing, Exchange):
+        records.plan_exchange(plan, thing, item.record_id, known.originals)
+    elif isinstance(thing, _Note):
+        records.plan_note(plan, known.facts[thing.entry_id])
+    elif thing.retry_at is None:
+        records.plan_ending(plan, thing, known.facts[thing.lease.entry_id])
+
+
+def _entry_id(thing: "Exchange | Ending | _Note") -> int | None:
+    if isinstance(thing, Exchange):
+        return None
+    return thing.entry_id if isinstance(thing, _Note) else thing.lease.entry_id
+
+
+def _future() -> asyncio.Future[None]:
+    return asyncio.get_running_loop().create_future()
+
+
+def _settle(batch: Sequence[_Item], error: StoreError | None) -> None:
+    for item in batch:
+        if item.done.done():
+            continue
+        if error is None:
+            item.done.set_result(None)
+        elif isinstance(item.thing, Exchange):
+            item.done.cancel()
+        else:
+            item.done.set_exception(error)

@@ -1,0 +1,206 @@
+"""Which records a batch becomes: pure, from exchanges and endings to records in order."""
+
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from archiver.crawl.endings import CaptureRef, Ending, Visit
+from archiver.html.document import write_article_document
+from archiver.memento.timestamps import to_datetime, to_timestamp
+from archiver.model.capture import Capture, Location, PayloadDigest, RecordId, Timestamp
+from archiver.model.entry import Entry, Snapshot
+from archiver.model.exchange import Exchange
+from archiver.model.page import EXTRACTOR_VERSION
+from archiver.urls.parse import join
+from archiver.warc import build
+from archiver.warc.record import Record, new_record_id
+from archiver.warc.statement import (
+    EntryStatement,
+    SnapshotStatement,
+    Statement,
+    write_statement,
+)
+from archiver.wire.head import media_type
+
+
+@dataclass(frozen=True, slots=True)
+class EntryFacts:
+    """What the index knows of an entry when its visit is closed.
+
+    Attributes:
+        entry: as people see it.
+        given_title: what the person called it; empty if they did not.
+        previous: its newest snapshot before this one.
+    """
+
+    entry: Entry
+    given_title: str
+    previous: Snapshot | None
+
+
+@dataclass(slots=True)
+class Plan:
+    """The records of a batch, and where in it each thing of interest stands.
+
+    Attributes:
+        records: in the order they are to be written.
+        captures: for each exchange its capture, still without a place, by record position.
+        articles: positions of conversion records, by the entry's hash_url.
+        statements: positions of metadata records, by the entry's hash_url.
+    """
+
+    records: list[Record] = field(default_factory=list)
+    captures: dict[int, Capture] = field(default_factory=dict)
+    articles: dict[str, int] = field(default_factory=dict)
+    statements: dict[str, int] = field(default_factory=dict)
+
+
+NOWHERE = Location("", 0, 0)
+
+
+def reference(exchange: Exchange, record_id: RecordId) -> CaptureRef:
+    """What a snapshot needs to point at an exchange, before it is on disk."""
+    return CaptureRef(
+        record_id=record_id,
+        url=exchange.url,
+        timestamp=to_timestamp(exchange.at),
+        status=exchange.status,
+        media_type=media_type(exchange.header("content-type")),
+        payload_digest=exchange.payload_digest,
+    )
+
+
+def plan_exchange(
+    plan: Plan,
+    exchange: Exchange,
+    record_id: RecordId,
+    originals: dict[PayloadDigest, Capture],
+) -> None:
+    """Add an exchange's records: a revisit where its payload is stored already.
+
+    ``originals`` learns of the payloads that this plan stores.
+    """
+    original = originals.get(exchange.payload_digest) if exchange.payload_length else None
+    capture = _capture(exchange, record_id, is_revisit=original is not None)
+    plan.captures[len(plan.records)] = capture
+    request_id = new_record_id()
+    if original is None:
+        originals[exchange.payload_digest] = capture
+        plan.records.append(build.response(exchange, id=record_id, request_id=request_id))
+    else:
+        refers_to = build.Original(
+            record_id=original.record_id,
+            url=original.url,
+            date=to_datetime(original.timestamp),
+        )
+        plan.records.append(
+            build.revisit(exchange, id=record_id, request_id=request_id, refers_to=refers_to)
+        )
+    plan.records.append(build.request(exchange, id=request_id, response_id=record_id))
+
+
+def plan_ending(plan: Plan, ending: Ending, facts: EntryFacts) -> None:
+    """Add the records that close an attempt: its article and its statement."""
+    visit, key = ending.visit, facts.entry.hash_url
+    snapshot = _snapshot(plan, visit, facts) if visit else None
+    statement = Statement(
+        at=ending.at, entry=_said(facts), snapshot=snapshot, failure=ending.failure
+    )
+    plan.statements[key] = len(plan.records)
+    plan.records.append(
+        build.metadata(
+            id=new_record_id(),
+            url=facts.entry.url,
+            date=ending.at,
+            document=write_statement(statement),
+            refers_to=visit.page.record_id if visit else None,
+        )
+    )
+
+
+def plan_note(plan: Plan, facts: EntryFacts) -> None:
+    """Add the record that says what a person has changed of an entry, without a visit."""
+    now = datetime.now(UTC).replace(microsecond=0)
+    document = write_statement(Statement(at=now, entry=_said(facts)))
+    plan.records.append(
+        build.metadata(id=new_record_id(), url=facts.entry.url, date=now, document=document)
+    )
+
+
+def reused_article(visit: Visit, facts: EntryFacts) -> Snapshot | None:
+    """The snapshot before, where this page's payload, and so its article, is the same."""
+    previous = facts.previous
+    if previous is None or previous.extractor != EXTRACTOR_VERSION:
+        return None
+    same = previous.capture.payload_digest == visit.page.payload_digest
+    return previous if same else None
+
+
+def search_words(visit: Visit, facts: EntryFacts) -> tuple[str, str] | None:
+    """(title, text) that a saved entry is found by; None where those of the last time hold."""
+    if reused_article(visit, facts):
+        return None
+    titles = dict.fromkeys((facts.given_title, visit.article.metadata.title))
+    return " ".join(filter(None, titles)), visit.article.text
+
+
+def _snapshot(plan: Plan, visit: Visit, facts: EntryFacts) -> SnapshotStatement:
+    reused = reused_article(visit, facts)
+    article = None if reused or not visit.article.html else _conversion(plan, visit, facts)
+    return SnapshotStatement(
+        timestamp=visit.timestamp,
+        capture_url=visit.page.url,
+        capture_timestamp=visit.page.timestamp,
+        capture_record=visit.page.record_id,
+        article=article,
+        article_of=reused.timestamp if reused else None,
+        extractor=EXTRACTOR_VERSION,
+        metadata=visit.article.metadata,
+        requisites=visit.requisites,
+    )
+
+
+def _conversion(plan: Plan, visit: Visit, facts: EntryFacts) -> RecordId:
+    record_id = new_record_id()
+    plan.articles[facts.entry.hash_url] = len(plan.records)
+    plan.records.append(
+        build.conversion(
+            id=record_id,
+            url=visit.page.url,
+            date=visit.at,
+            refers_to=visit.page.record_id,
+            content_type="text/html; charset=utf-8",
+            block=write_article_document(visit.article),
+        )
+    )
+    return record_id
+
+
+def _said(facts: EntryFacts) -> EntryStatement:
+    entry = facts.entry
+    return EntryStatement(
+        hash_url=entry.hash_url,
+        url=entry.url,
+        url_given=entry.url_given,
+        title=facts.given_title,
+        tags=entry.tags,
+        note=entry.note,
+        source=entry.source,
+        added_at=entry.added_at,
+    )
+
+
+def _capture(exchange: Exchange, record_id: RecordId, *, is_revisit: bool) -> Capture:
+    location = exchange.header("location") if 300 <= exchange.status < 400 else None
+    return Capture(
+        url=exchange.url,
+        timestamp=to_timestamp(exchange.at),
+        status=exchange.status,
+        media_type=media_type(exchange.header("content-type")),
+        payload_digest=exchange.payload_digest,
+        payload_length=exchange.payload_length,
+        record_id=record_id,
+        location=NOWHERE,
+        is_revisit=is_revisit,
+        redirect_to=join(exchange.url, location) if location else None,
+        ip=exchange.ip,
+    )

@@ -1,0 +1,189 @@
+"""Fetches what pages need: each requisite once for many pages, a few of a page at a time."""
+
+import asyncio
+from collections import OrderedDict, deque
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from archiver.crawl.obtain import Obtained, fetch, recall
+from archiver.crawl.tools import Tools
+from archiver.derive.pool import Document
+from archiver.errors import FetchError
+from archiver.model.failure import Failure, FailureKind
+from archiver.model.requisite import Requisite, RequisiteKind, RequisiteOutcome
+
+AT_ONCE = 6
+"""Requisites of one page under way at the same time, as browsers do for one host."""
+MAX_DEPTH = 4
+"""Style sheets import style sheets, frames hold frames: so many levels below the page."""
+REMEMBERED = 8192
+FAILED_SECONDS = 600
+"""For so long a requisite that could not be had is not asked for again."""
+NESTED = frozenset({RequisiteKind.STYLE, RequisiteKind.FRAME})
+
+
+@dataclass(frozen=True, slots=True)
+class _Result:
+    """What became of one URL: a status or a failure, and what it needs in its turn."""
+
+    status: int | None
+    failure: Failure | None
+    needs: tuple[Requisite, ...]
+    until: datetime
+
+
+class Requisites:
+    """Remembers what was fetched lately, and what is being fetched, over all pages."""
+
+    def __init__(self, tools: Tools) -> None:
+        self._tools = tools
+        self._under_way: dict[str, asyncio.Future[_Result]] = {}
+        self._known: OrderedDict[str, _Result] = OrderedDict()
+
+    async def fetch_all(
+        self, page_url: str, wanted: tuple[Requisite, ...]
+    ) -> tuple[RequisiteOutcome, ...]:
+        """Fetch a page's requisites and what those need; return what became of each.
+
+        Never raises for a requisite: one that can't be had is an outcome. What the time or the
+        number allowed for a page cuts off is an outcome too.
+        """
+        round_ = _Round(page_url, self._tools.settings.max_requisites)
+        round_.add(wanted, depth=0)
+        try:
+            async with asyncio.timeout(self._tools.settings.page_timeout):
+                async with asyncio.TaskGroup() as group:
+                    for _ in range(AT_ONCE):
+                        group.create_task(self._work(round_))
+        except TimeoutError:
+            round_.give_up("The page took too long; this was left out.", FailureKind.TIMEOUT)
+        return tuple(round_.outcomes.values())
+
+    async def _work(self, round_: "_Round") -> None:
+        while True:
+            taken = await round_.take()
+            if taken is None:
+                return
+            wanted, depth = taken
+            try:
+                result = await self._obtain(wanted, round_.page_url)
+                round_.outcomes[wanted.url] = RequisiteOutcome(
+                    wanted.url, wanted.kind, result.status, result.failure
+                )
+                if depth < MAX_DEPTH:
+                    round_.add(result.needs, depth=depth + 1)
+            finally:
+                round_.finished()
+
+    async def _obtain(self, wanted: Requisite, page_url: str) -> _Result:
+        known = self._known.get(wanted.url)
+        if known and known.until > datetime.now(UTC):
+            return known
+        under_way = self._under_way.get(wanted.url)
+        if under_way:
+            return await asyncio.shield(under_way)
+        return await self._obtain_first(wanted, page_url)
+
+    async def _obtain_first(self, wanted: Requisite, page_url: str) -> _Result:
+        """Obtain what nobody else is obtaining; whoever comes meanwhile waits for this."""
+        future: asyncio.Future[_Result] = asyncio.get_running_loop().create_future()
+        self._under_way[wanted.url] = future
+        try:
+            result = await self._look(wanted, page_url)
+            self._remember(wanted.url, result)
+            future.set_result(result)
+        finally:
+            del self._under_way[wanted.url]
+            if not future.done():
+                future.set_result(_failed(FailureKind.TIMEOUT, "The fetch was broken off."))
+        return result
+
+    async def _look(self, wanted: Requisite, page_url: str) -> _Result:
+        until = datetime.now(UTC) + timedelta(seconds=self._tools.settings.requisite_max_age)
+        try:
+            found = await self._follow(wanted.url, page_url)
+        except FetchError as error:
+            again = datetime.now(UTC) + timedelta(seconds=FAILED_SECONDS)
+            return _Result(None, error.failure, (), again)
+        needs: tuple[Requisite, ...] = ()
+        if wanted.kind in NESTED and found.content:
+            discovery = await self._tools.derive.discover(
+                Document(found.content, found.media_type, found.charset, found.ref.url)
+            )
+            needs = discovery.requisites
+        return _Result(found.ref.status, None, needs, until)
+
+    async def _follow(self, url: str, page_url: str) -> Obtained:
+        max_age = self._tools.settings.requisite_max_age
+        for _ in range(self._tools.settings.max_redirects + 1):
+            found = None
+            if max_age:
+                since = datetime.now(UTC) - timedelta(seconds=max_age)
+                found = await recall(self._tools, url, since=since)
+            if found is None:
+                found = await fetch(self._tools, url, referer=page_url)
+            if found.redirect_to is None:
+                return found
+            url = found.redirect_to
+        raise FetchError(
+            Failure(FailureKind.TOO_MANY_REDIRECTS, f"{url} leads to others without end.")
+        )
+
+    def _remember(self, url: str, result: _Result) -> None:
+        self._known[url] = result
+        self._known.move_to_end(url)
+        while len(self._known) > REMEMBERED:
+            self._known.popitem(last=False)
+
+
+class _Round:
+    """The requisites of one page: what is still to be taken, and what became of the rest."""
+
+    def __init__(self, page_url: str, limit: int) -> None:
+        self.page_url = page_url
+        self.outcomes: OrderedDict[str, RequisiteOutcome] = OrderedDict()
+        self._limit = limit
+        self._waiting: deque[tuple[Requisite, int]] = deque()
+        self._seen = {page_url: RequisiteKind.OTHER}
+        self._busy = 0
+        self._change = asyncio.Event()
+
+    def add(self, wanted: tuple[Requisite, ...], *, depth: int) -> None:
+        for each in wanted:
+            if each.url in self._seen or len(self._seen) > 2 * self._limit:
+                continue
+            self._seen[each.url] = each.kind
+            if len(self._seen) <= self._limit + 1:
+                self._waiting.append((each, depth))
+            else:
+                message = f"The page needs more than {self._limit} things; this was left out."
+                self._leave_out(each, Failure(FailureKind.TOO_LARGE, message))
+        self._change.set()
+
+    async def take(self) -> tuple[Requisite, int] | None:
+        """The next one, or None once there will be none."""
+        while not self._waiting:
+            if not self._busy:
+                self._change.set()
+                return None
+            self._change.clear()
+            await self._change.wait()
+        self._busy += 1
+        return self._waiting.popleft()
+
+    def finished(self) -> None:
+        self._busy -= 1
+        self._change.set()
+
+    def give_up(self, message: str, kind: FailureKind) -> None:
+        """Give every one that has no outcome yet the same one."""
+        for url, what in self._seen.items():
+            if url != self.page_url and url not in self.outcomes:
+                self._leave_out(Requisite(url, what), Failure(kind, message))
+
+    def _leave_out(self, wanted: Requisite, failure: Failure) -> None:
+        self.outcomes[wanted.url] = RequisiteOutcome(wanted.url, wanted.kind, failure=failure)
+
+
+def _failed(kind: FailureKind, message: str) -> _Result:
+    return _Result(None, Failure(kind, message), (), datetime.now(UTC))

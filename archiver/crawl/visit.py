@@ -1,0 +1,88 @@
+"""Visits a page: its redirects, the page, its requisites and its article."""
+
+import asyncio
+from datetime import UTC, datetime
+
+from archiver.crawl.admit import status_failure
+from archiver.crawl.endings import Visit
+from archiver.crawl.obtain import Obtained, fetch, recall
+from archiver.crawl.requisites import Requisites
+from archiver.crawl.tools import Tools
+from archiver.derive.pool import Document
+from archiver.errors import FetchError
+from archiver.memento.timestamps import to_timestamp
+from archiver.model.failure import Failure, FailureKind
+from archiver.model.job import Lease
+from archiver.model.page import Article
+from archiver.model.requisite import RequisiteOutcome
+
+
+async def visit(tools: Tools, requisites: Requisites, lease: Lease) -> Visit:
+    """Bring the page of a lease home, with all it needs.
+
+    Raises:
+        FetchError: there is no page to be had now.
+    """
+    await _next_second(lease)
+    first, page = await _follow(tools, lease)
+    failure = status_failure(page.ref.status, page.retry_after)
+    if failure:
+        raise FetchError(failure)
+    async with asyncio.TaskGroup() as group:
+        outcomes = group.create_task(_requisites(tools, requisites, page))
+        article = group.create_task(_article(tools, page))
+    return Visit(
+        timestamp=first.ref.timestamp,
+        at=first.at,
+        page=page.ref,
+        article=article.result(),
+        requisites=outcomes.result(),
+    )
+
+
+async def _next_second(lease: Lease) -> None:
+    """A snapshot is named by its second, so an entry has one a second at the most."""
+    while lease.latest and to_timestamp(datetime.now(UTC)) <= lease.latest:
+        now = datetime.now(UTC)
+        await asyncio.sleep(1 - now.microsecond / 1_000_000)
+
+
+async def _follow(tools: Tools, lease: Lease) -> tuple[Obtained, Obtained]:
+    """The first response and the final one, each redirect kept as a capture of its own."""
+    url, first, seen = lease.url, None, set[str]()
+    for _ in range(tools.settings.max_redirects + 1):
+        found = None
+        if lease.interrupted:
+            found = await recall(tools, url, since=lease.created_at)
+        if found is None or status_failure(found.ref.status, None):
+            found = await fetch(tools, url, unhurried=True)
+        first = first or found
+        seen.add(url)
+        if found.redirect_to is None:
+            return first, found
+        if found.redirect_to in seen:
+            break
+        url = found.redirect_to
+    raise FetchError(
+        Failure(
+            FailureKind.TOO_MANY_REDIRECTS,
+            f"The address leads to another, and that to another, without end (last: {url}).",
+        )
+    )
+
+
+async def _requisites(
+    tools: Tools, requisites: Requisites, page: Obtained
+) -> tuple[RequisiteOutcome, ...]:
+    found = await tools.derive.discover(_document(page))
+    return await requisites.fetch_all(page.ref.url, found.requisites)
+
+
+async def _article(tools: Tools, page: Obtained) -> Article:
+    return await tools.derive.extract(_document(page))
+
+
+def _document(page: Obtained) -> Document:
+    return Document(
+        payload=page.content, media_type=page.media_type, charset=page.charset, url=page.ref.url
+    )

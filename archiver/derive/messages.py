@@ -1,0 +1,95 @@
+"""What goes between the service and its children: JSON heads with the page's bytes behind.
+
+A message is its length (4 bytes), the length of its JSON (4 bytes), the JSON, and raw bytes.
+"""
+
+import json
+import struct
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from typing import Any
+
+from archiver.model.page import Article, Discovery, PageMetadata
+from archiver.model.requisite import Requisite, RequisiteKind
+
+PREFIX = struct.Struct(">I")
+
+
+class Task(StrEnum):
+    """What a child is asked to do."""
+
+    DISCOVER = "discover"
+    EXTRACT = "extract"
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """Content to be looked at.
+
+    Attributes:
+        payload: decoded content (no content coding), or its first part.
+        media_type: what it is to be treated as.
+        charset: as its Content-Type declared it; empty if it did not.
+        url: where it was, to resolve references against.
+    """
+
+    payload: bytes
+    media_type: str
+    charset: str
+    url: str
+
+
+def pack(head: dict[str, Any], payload: bytes = b"") -> bytes:
+    """A message with its length."""
+    encoded = json.dumps(head, separators=(",", ":")).encode()
+    body = PREFIX.pack(len(encoded)) + encoded + payload
+    return PREFIX.pack(len(body)) + body
+
+
+def unpack(body: bytes) -> tuple[dict[str, Any], bytes]:
+    """The head and the payload of a message without its length."""
+    (size,) = PREFIX.unpack_from(body)
+    start = PREFIX.size
+    return json.loads(body[start : start + size]), body[start + size :]
+
+
+def pack_request(task: Task, document: Document, limit: int) -> bytes:
+    """What a child is sent."""
+    head = {
+        "task": task,
+        "media_type": document.media_type,
+        "charset": document.charset,
+        "url": document.url,
+        "limit": limit,
+    }
+    return pack(head, document.payload)
+
+
+def read_request(body: bytes) -> tuple[Task, Document, int]:
+    """What a child was sent."""
+    head, payload = unpack(body)
+    document = Document(payload, head["media_type"], head["charset"], head["url"])
+    return Task(head["task"]), document, head["limit"]
+
+
+def pack_result(result: Article | Discovery) -> bytes:
+    """What a child answers."""
+    if isinstance(result, Discovery):
+        needs = [[each.url, each.kind] for each in result.requisites]
+        return pack(
+            {"requisites": needs, "charset": result.charset, "declared": result.declared_charset}
+        )
+    return pack({"metadata": asdict(result.metadata), "text": result.text}, result.html.encode())
+
+
+def read_discovery(body: bytes) -> Discovery:
+    """The answer to DISCOVER."""
+    head, _ = unpack(body)
+    needs = tuple(Requisite(url, RequisiteKind(kind)) for url, kind in head["requisites"])
+    return Discovery(needs, head["charset"], head["declared"])
+
+
+def read_article(body: bytes) -> Article:
+    """The answer to EXTRACT."""
+    head, html = unpack(body)
+    return Article(PageMetadata(**head["metadata"]), html.decode(), head["text"])

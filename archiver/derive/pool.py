@@ -1,0 +1,170 @@
+"""The service's side: a few children, the next request to whichever is free, discovery first.
+
+A child that takes too long, or dies, is replaced; its page then has no article, which is said in
+the log, and the page itself is kept all the same.
+"""
+
+import asyncio
+import os
+import sys
+from collections import deque
+from contextlib import suppress
+
+import structlog
+
+from archiver.derive.messages import (
+    PREFIX,
+    Document,
+    Task,
+    pack_request,
+    read_article,
+    read_discovery,
+    unpack,
+)
+from archiver.model.page import Article, Discovery
+
+__all__ = ["DerivePool", "Document"]
+
+PAGES_A_CHILD = 2000
+"""After so many a child is replaced: libraries in C that see hostile input may leak."""
+MOST_ANSWER_BYTES = 256 << 20
+
+log = structlog.get_logger()
+
+
+class DerivePool:
+    """The children of one process. They are started when first needed."""
+
+    def __init__(
+        self, *, processes: int, timeout: float, memory_bytes: int, max_requisites: int
+    ) -> None:
+        self._timeout = timeout
+        self._memory = memory_bytes
+        self._limit = max_requisites
+        self._idle: deque[_Child | None] = deque([None] * processes)
+        self._urgent: deque[asyncio.Future[None]] = deque()
+        self._patient: deque[asyncio.Future[None]] = deque()
+        self._children: set[_Child] = set()
+
+    async def start(self) -> None:
+        """Nothing yet: a command that captures nothing starts no process."""
+
+    async def stop(self) -> None:
+        """End every child."""
+        for child in [*self._children]:
+            await self._end(child)
+
+    async def discover(self, document: Document) -> Discovery:
+        """What a page or style sheet needs; empty where it could not be read."""
+        answer = await self._ask(Task.DISCOVER, document)
+        return read_discovery(answer) if answer else Discovery()
+
+    async def extract(self, document: Document) -> Article:
+        """The article of a document; empty where it could not be read."""
+        answer = await self._ask(Task.EXTRACT, document)
+        return read_article(answer) if answer else Article()
+
+    async def _ask(self, task: Task, document: Document) -> bytes | None:
+        child = await self._take(urgent=task is Task.DISCOVER)
+        try:
+            child = child or await self._begin()
+            async with asyncio.timeout(self._timeout):
+                answer = await child.ask(pack_request(task, document, self._limit))
+            if child.asked >= PAGES_A_CHILD:
+                await self._end(child)
+                child = None
+        except (TimeoutError, OSError, asyncio.IncompleteReadError) as error:
+            log.warning("page not read", task=task, url=document.url, reason=repr(error))
+            await self._end(child)
+            child = None
+            return None
+        except BaseException:
+            await self._end(child)
+            child = None
+            raise
+        finally:
+            self._give(child)
+        head, _ = unpack(answer)
+        if "error" in head:
+            log.warning("page not read", task=task, url=document.url, reason=head["error"])
+            return None
+        return answer
+
+    async def _take(self, *, urgent: bool) -> "_Child | None":
+        """Wait for a place; a child if one is idle there, None where one has to be started."""
+        line = self._urgent if urgent else self._patient
+        while not self._idle or (not urgent and self._urgent):
+            turn = asyncio.get_running_loop().create_future()
+            line.append(turn)
+            try:
+                await turn
+            except BaseException:
+                if turn in line:
+                    line.remove(turn)
+                elif turn.done() and not turn.cancelled():
+                    self._next()
+                raise
+        return self._idle.popleft()
+
+    def _give(self, child: "_Child | None") -> None:
+        self._idle.append(child)
+        self._next()
+
+    def _next(self) -> None:
+        for line in (self._urgent, self._patient):
+            while line:
+                turn = line.popleft()
+                if not turn.done():
+                    turn.set_result(None)
+                    return
+
+    async def _begin(self) -> "_Child":
+        child = await _Child.start(self._memory)
+        self._children.add(child)
+        return child
+
+    async def _end(self, child: "_Child | None") -> None:
+        if child:
+            self._children.discard(child)
+            child.kill()
+            await child.process.wait()
+
+
+class _Child:
+    """One child process."""
+
+    def __init__(self, process: asyncio.subprocess.Process) -> None:
+        self.process = process
+        self.asked = 0
+
+    @classmethod
+    async def start(cls, memory: int) -> "_Child":
+        environment = os.environ | {"MALLOC_ARENA_MAX": "1", "PYTHONUNBUFFERED": "1"}
+        process = await asyncio.create_subprocess_exec(
+            sys.executable,
+            "-m",
+            "archiver.derive.worker",
+            str(memory),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            env=environment,
+        )
+        return cls(process)
+
+    async def ask(self, request: bytes) -> bytes:
+        """Send a request and read the answer."""
+        source, sink = self.process.stdout, self.process.stdin
+        if source is None or sink is None:
+            raise OSError("the child has no pipes")
+        self.asked += 1
+        sink.write(request)
+        await sink.drain()
+        (size,) = PREFIX.unpack(await source.readexactly(PREFIX.size))
+        if size > MOST_ANSWER_BYTES:
+            raise OSError("the child's answer is too long")
+        return await source.readexactly(size)
+
+    def kill(self) -> None:
+        """End it at once."""
+        with suppress(ProcessLookupError):
+            self.process.kill()

@@ -1,0 +1,46 @@
+"""What a child does with a document: pure, from bytes to values."""
+
+from posixpath import basename
+from urllib.parse import unquote, urlsplit
+
+from archiver.derive.messages import Document, Task
+from archiver.html.article import extract_article, image_article, text_article
+from archiver.html.css import find_css_urls
+from archiver.html.encoding import decode_html
+from archiver.html.requisites import find_requisites
+from archiver.model.page import Article, Discovery, PageMetadata
+from archiver.wire.sniff import is_css, is_html
+
+
+def perform(task: Task, document: Document, limit: int) -> Article | Discovery:
+    """Do one task; ``limit`` is the most requisites to name."""
+    return _discover(document, limit) if task is Task.DISCOVER else _extract(document)
+
+
+def _discover(document: Document, limit: int) -> Discovery:
+    if is_html(document.media_type):
+        page = decode_html(document.payload, document.charset)
+        found = find_requisites(page.text, document.url, limit)
+        return Discovery(found, page.used, page.declared)
+    if is_css(document.media_type):
+        sheet = decode_html(document.payload, document.charset)
+        return Discovery(find_css_urls(sheet.text, document.url)[:limit], sheet.used)
+    return Discovery()
+
+
+def _extract(document: Document) -> Article:
+    kind, title = document.media_type, file_name(document.url)
+    if is_html(kind):
+        page = decode_html(document.payload, document.charset)
+        return extract_article(page.text, document.url)
+    if kind.startswith("image/"):
+        return image_article(document.url, title)
+    if kind.startswith("text/") or kind.endswith(("json", "xml")):
+        return text_article(decode_html(document.payload, document.charset).text, title)
+    return Article(PageMetadata(title=title))
+
+
+def file_name(url: str) -> str:
+    """The last part of a URL's path, or its host: what a file without a title is called."""
+    parts = urlsplit(url)
+    return unquote(basename(parts.path)) or parts.netloc

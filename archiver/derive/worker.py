@@ -1,0 +1,44 @@
+"""A child: reads requests from its standard input, answers on its standard output, ends with both.
+
+Run as ``python -m archiver.derive.worker MEMORY_BYTES``.
+"""
+
+import os
+import resource
+import signal
+import sys
+from typing import BinaryIO
+
+from archiver.derive.messages import PREFIX, pack, pack_result, read_request
+from archiver.derive.work import perform
+
+NICE = 5
+
+
+def main() -> None:
+    """Serve until the other side closes, or dies."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    memory = int(sys.argv[1])
+    resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    os.nice(NICE)
+    source, sink = sys.stdin.buffer, sys.stdout.buffer
+    while (prefix := source.read(PREFIX.size)) and len(prefix) == PREFIX.size:
+        (size,) = PREFIX.unpack(prefix)
+        body = source.read(size)
+        if len(body) < size:
+            return
+        _answer(body, sink)
+
+
+def _answer(body: bytes, sink: BinaryIO) -> None:
+    try:
+        answer = pack_result(perform(*read_request(body)))
+    except (Exception, MemoryError) as error:
+        answer = pack({"error": f"{type(error).__name__}: {error}"[:500]})
+    sink.write(answer)
+    sink.flush()
+
+
+if __name__ == "__main__":
+    main()

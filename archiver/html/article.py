@@ -1,0 +1,162 @@
+"""Reads the article out of a page: what a person came for, as clean HTML.
+
+Readability's scoring finds the element; the tree is tidied before (lazy images, what is never
+read) and sanitised after. Where it finds little, the page's main part is taken as it is.
+"""
+
+import re
+from html import escape
+
+from lxml import etree
+from readability import Document
+from readability.readability import Unparseable
+from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+from archiver.html.metadata import read_metadata
+from archiver.html.sanitise import sanitise
+from archiver.html.text import to_text
+from archiver.model.page import Article, PageMetadata
+from archiver.urls.parse import join
+
+MOST_CHARACTERS = 8 << 20
+ENOUGH_CHARACTERS = 200
+_NEVER_READ = [
+    "script",
+    "style",
+    "template",
+    "iframe",
+    "object",
+    "embed",
+    "form",
+    "button",
+    "input",
+    "select",
+    "textarea",
+    "svg",
+    "link",
+    "canvas",
+    "video",
+    "audio",
+    "nav",
+    "dialog",
+]
+_FALLBACK = ("main", '[role="main"]', "article", "body")
+_BESIDE = ["header", "footer", "aside"]
+_LAZY_SOURCES = ("data-src", "data-original", "data-lazy-src", "data-lazy", "data-url")
+_PRE = re.compile(r"(<pre\b.*?</pre>)", re.DOTALL)
+_FOLD = re.compile(r"[ \t\r\n\f]{2,}")
+_EMPTY = re.compile(r"<(p|div|span|section|figure|li|ul|ol|h[1-6])[^<>]*>\s*</\1>")
+
+
+def extract_article(html: str, url: str) -> Article:
+    """The article of a page, with absolute URLs. Never fails: a page without one gives its text."""
+    tree = LexborHTMLParser(html[:MOST_CHARACTERS])
+    metadata = read_metadata(tree)
+    _tidy(tree)
+    found = _readable(tree)
+    article = _finish(found, url, metadata)
+    if len(article.text) < ENOUGH_CHARACTERS:
+        other = _finish(_main_part(tree), url, metadata)
+        if len(other.text) > 2 * len(article.text):
+            return other
+    return article
+
+
+def text_article(text: str, title: str) -> Article:
+    """The article of a plain text."""
+    body = f"<pre>{escape(text[:MOST_CHARACTERS])}</pre>" if text.strip() else ""
+    return Article(PageMetadata(title=title), body, to_text(body))
+
+
+def image_article(url: str, title: str) -> Article:
+    """The article of an image: the image."""
+    body = sanitise(f'<figure><img src="{escape(url)}" alt="{escape(title)}"></figure>')
+    return Article(PageMetadata(title=title), body, "")
+
+
+def _tidy(tree: LexborHTMLParser) -> None:
+    for node in tree.css("noscript"):
+        if "<img" in (node.html or ""):
+            node.unwrap()
+        else:
+            node.decompose()
+    tree.strip_tags(_NEVER_READ)
+    for node in tree.css("img, source"):
+        _undo_laziness(node)
+
+
+def _undo_laziness(node: LexborNode) -> None:
+    attributes = node.attributes
+    source = attributes.get("src") or ""
+    if not source or source.startswith("data:"):
+        lazy = next((attributes[name] for name in _LAZY_SOURCES if attributes.get(name)), None)
+        if lazy:
+            node.attrs["src"] = lazy
+    if not attributes.get("srcset") and attributes.get("data-srcset"):
+        node.attrs["srcset"] = attributes["data-srcset"] or ""
+
+
+def _readable(tree: LexborHTMLParser) -> str:
+    try:
+        return str(Document(_squeeze(tree.html or "")).summary(html_partial=True))
+    except (Unparseable, etree.LxmlError, ValueError, RecursionError):
+        return ""
+
+
+def _squeeze(html: str) -> str:
+    """Fold runs of white space outside ``<pre>``: they mean nothing, and cost readability half."""
+    parts = _PRE.split(html)
+    return "".join(_FOLD.sub(_folded, part) if n % 2 == 0 else part for n, part in enumerate(parts))
+
+
+def _folded(run: re.Match[str]) -> str:
+    return "\n" if "\n" in run[0] else " "
+
+
+def _main_part(tree: LexborHTMLParser) -> str:
+    tree.strip_tags(_BESIDE)
+    for selector in _FALLBACK:
+        node = tree.css_first(selector)
+        if node and (node.text() or "").strip():
+            return node.html or ""
+    return ""
+
+
+def _finish(found: str, url: str, metadata: PageMetadata) -> Article:
+    if not found.strip():
+        return Article(metadata)
+    clean = sanitise(_absolute(found, url))
+    for _ in range(3):
+        clean = _EMPTY.sub("", clean)
+    return Article(metadata, clean.strip(), to_text(clean))
+
+
+def _absolute(found: str, url: str) -> str:
+    """Resolve links and images against the page; what can't be resolved goes."""
+    fragment = LexborHTMLParser(found)
+    for node in fragment.css("a[href], img[src], img[srcset], source[srcset]"):
+        for name in ("href", "src"):
+            value = node.attributes.get(name)
+            if value:
+                _set(node, name, join(url, value))
+        if node.attributes.get("srcset"):
+            _set(node, "srcset", _absolute_set(node.attributes["srcset"] or "", url))
+    body = fragment.body
+    return body.inner_html or "" if body else ""
+
+
+def _absolute_set(value: str, url: str) -> str | None:
+    candidates = []
+    for candidate in value.split(", "):
+        reference, _, descriptor = candidate.strip().partition(" ")
+        absolute = join(url, reference.rstrip(",")) if reference else None
+        if absolute:
+            candidates.append(f"{absolute} {descriptor}".strip())
+    return ", ".join(candidates) or None
+
+
+def _set(node: LexborNode, name: str, value: str | None) -> None:
+    if value:
+        node.attrs[name] = value
+    else:
+        del node.attrs[name]

@@ -1,0 +1,32 @@
+"""The document of an article: the block of its conversion record."""
+
+import re
+from html import escape, unescape
+
+from archiver.errors import InvalidRecord
+from archiver.model.page import Article
+
+_BODY = re.compile(r"<title>(?P<title>.*?)</title>.*?<body>\n(?P<html>.*)\n</body>", re.DOTALL)
+
+
+def write_article_document(article: Article) -> bytes:
+    """A small HTML document around an article; any browser reads it."""
+    said = article.metadata
+    language = f' lang="{escape(said.language)}"' if said.language else ""
+    return (
+        f"<!DOCTYPE html>\n<html{language}>\n<head>\n"
+        f'<meta charset="utf-8">\n<title>{escape(said.title)}</title>\n</head>\n'
+        f"<body>\n{article.html}\n</body>\n</html>\n"
+    ).encode("utf-8", "replace")
+
+
+def read_article_document(block: bytes) -> tuple[str, str]:
+    """(title, article HTML) of such a document.
+
+    Raises:
+        InvalidRecord: it is not one.
+    """
+    found = _BODY.search(block.decode("utf-8", "replace"))
+    if not found:
+        raise InvalidRecord("This conversion record does not hold an article.")
+    return unescape(found["title"]), found["html"]

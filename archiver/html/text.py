@@ -1,0 +1,26 @@
+"""Plain text of sanitised HTML, as it is searched: a line for each block."""
+
+import re
+from html import unescape
+
+_TAG = re.compile(
+    r"<(/?[a-zA-Z][a-zA-Z0-9]*)(?:[^<>\"']|\"[^\"]*\"|'[^']*')*>|<!--.*?-->", re.DOTALL
+)
+_BLOCKS = frozenset(
+    "address article aside blockquote br caption dd details div dl dt figcaption figure footer h1 "
+    "h2 h3 h4 h5 h6 header hr li main nav ol p pre section summary table tbody td tfoot th thead "
+    "tr ul".split()
+)
+_SPACES = re.compile(r"[^\S\n]+")
+_LINES = re.compile(r" ?\n[ \n]*")
+
+
+def to_text(html: str) -> str:
+    """The text of HTML that was sanitised: markup as nh3 writes it, blocks apart."""
+    text = unescape(_TAG.sub(_between, html))
+    return _LINES.sub("\n", _SPACES.sub(" ", text)).strip()
+
+
+def _between(tag: re.Match[str]) -> str:
+    name = (tag[1] or "").lstrip("/").lower()
+    return "\n" if name in _BLOCKS else ""

@@ -1,0 +1,225 @@
+"""The runtime: the one place that builds, wires, starts and stops everything, in order."""
+
+import asyncio
+import os
+import resource
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import structlog
+
+from archiver import __version__
+from archiver.config import Settings
+from archiver.crawl.rebuild import Rebuilt
+from archiver.crawl.recorder import Recorder
+from archiver.crawl.recovery import recover
+from archiver.crawl.tools import Tools
+from archiver.derive.pool import DerivePool
+from archiver.errors import ArchiverError, ConfigurationError
+from archiver.index.database import Database
+from archiver.net.fetcher import Fetcher
+from archiver.net.throttle import Throttle
+from archiver.services.captures import Captures
+from archiver.services.entries import Entries
+from archiver.services.exports import Exports
+from archiver.services.fixity import Fixity
+from archiver.services.imports import Imports
+from archiver.services.reindexing import ReindexReport, build_index
+from archiver.services.replay import Replay
+from archiver.services.search import Search
+from archiver.store.locks import RunLock, living
+from archiver.store.segments import SegmentStore
+
+INDEX = "archive.sqlite3"
+SEGMENTS = "warc"
+LOCKS = "run"
+FILES_A_PAGE = 8
+"""Open files that one page under way may need: connections, a spooled body, a segment."""
+SPARE_FILES = 128
+REST_SECONDS = 15.0
+
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True)
+class Runtime:
+    """The services of one process, ready to be called."""
+
+    settings: Settings
+    entries: Entries
+    search: Search
+    captures: Captures
+    imports: Imports
+    exports: Exports
+    replay: Replay
+    fixity: Fixity
+
+
+@asynccontextmanager
+async def open_runtime(settings: Settings, *, crawl: bool = False) -> AsyncIterator[Runtime]:
+    """Open the archive; close it cleanly in the end.
+
+    Args:
+        settings: how.
+        crawl: whether to work the queue in the background as long as it is open.
+
+    Raises:
+        ConfigurationError: the data directory can't be used as it is.
+    """
+    settings = fit_to_machine(settings)
+    async with AsyncExitStack() as stack:
+        lock = await asyncio.to_thread(_claim, settings.data)
+        stack.callback(lock.release)
+        store = SegmentStore(
+            settings.data / SEGMENTS,
+            lock=lock,
+            segment_bytes=settings.segment_bytes,
+            software=f"archiver/{__version__}",
+        )
+        stack.callback(store.close)
+        db = await Database.open(settings.data / INDEX)
+        stack.push_async_callback(db.close)
+        await recover(db, store)
+        tools = await _tools(stack, settings, db, store)
+        runtime = _runtime(settings, tools)
+        if crawl:
+            await runtime.imports.resume()
+            stack.push_async_callback(_stop, asyncio.create_task(_crawl(runtime), name="crawl"))
+            stack.push_async_callback(runtime.imports.stop)
+        yield runtime
+
+
+async def reindex(
+    settings: Settings, on_progress: Callable[[Rebuilt], None] = lambda _: None
+) -> ReindexReport:
+    """Build the index again from the WARC files alone; the old one is replaced at the very end.
+
+    Raises:
+        ConfigurationError: another process is using the archive.
+        StoreError: a segment can't be read.
+    """
+    others = await asyncio.to_thread(living, settings.data / LOCKS)
+    if others:
+        raise ConfigurationError(
+            "The archive is in use by another process. Stop the server and every crawl first."
+        )
+    path, fresh = settings.data / INDEX, settings.data / f"{INDEX}.new"
+    async with AsyncExitStack() as stack:
+        lock = await asyncio.to_thread(_claim, settings.data)
+        stack.callback(lock.release)
+        store = SegmentStore(
+            settings.data / SEGMENTS,
+            lock=lock,
+            segment_bytes=settings.segment_bytes,
+            software=f"archiver/{__version__}",
+        )
+        stack.callback(store.close)
+        _remove_index(fresh)
+        old = await _open_if_readable(path)
+        new = await Database.open(fresh)
+        try:
+            report = await build_index(new, store, old, on_progress)
+        finally:
+            await new.close()
+            if old:
+                await old.close()
+        _remove_index(path)
+        os.replace(fresh, path)
+    return report
+
+
+def fit_to_machine(settings: Settings) -> Settings:
+    """Raise the limit of open files as far as we may, and keep concurrency beneath it."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = settings.concurrency * FILES_A_PAGE + SPARE_FILES
+    if soft < wanted:
+        limit = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, limit), hard))
+        soft = max(soft, limit)
+    fits = max((soft - SPARE_FILES) // FILES_A_PAGE, 1)
+    if settings.concurrency <= fits:
+        return settings
+    log.warning("concurrency lowered to fit the open-file limit", concurrency=fits, files=soft)
+    return settings.model_copy(update={"concurrency": fits})
+
+
+def _claim(data: Path) -> RunLock:
+    try:
+        data.mkdir(parents=True, exist_ok=True)
+        return RunLock(data / LOCKS)
+    except OSError as error:
+        raise ConfigurationError(
+            f"The data directory {data} can't be used: {error.strerror}. "
+            "Choose another with --data or ARCHIVER_DATA."
+        ) from error
+
+
+async def _tools(
+    stack: AsyncExitStack, settings: Settings, db: Database, store: SegmentStore
+) -> Tools:
+    derive = DerivePool(
+        processes=settings.extract_processes,
+        timeout=settings.extract_timeout,
+        memory_bytes=settings.extract_memory_bytes,
+        max_requisites=settings.max_requisites,
+    )
+    await derive.start()
+    stack.push_async_callback(derive.stop)
+    fetcher = await stack.enter_async_context(Fetcher(settings))
+    return Tools(
+        settings=settings,
+        db=db,
+        store=store,
+        fetcher=fetcher,
+        throttle=Throttle(settings),
+        derive=derive,
+        recorder=Recorder(db, store),
+    )
+
+
+def _runtime(settings: Settings, tools: Tools) -> Runtime:
+    captures = Captures(tools)
+    entries = Entries(tools.db, tools.store, on_queued=captures.wake)
+    return Runtime(
+        settings=settings,
+        entries=entries,
+        search=Search(tools.db, tools.store),
+        captures=captures,
+        imports=Imports(tools.db, on_queued=captures.wake),
+        exports=Exports(tools.db, entries),
+        replay=Replay(tools.db, tools.store, settings),
+        fixity=Fixity(tools.db, tools.store),
+    )
+
+
+async def _crawl(runtime: Runtime) -> None:
+    """Work the queue for ever; whatever goes wrong is logged and tried again."""
+    while True:
+        try:
+            await runtime.captures.work(until_empty=False)
+        except Exception:
+            log.exception("the crawl broke off; it starts again", seconds=REST_SECONDS)
+            await asyncio.sleep(REST_SECONDS)
+
+
+async def _stop(task: asyncio.Task[None]) -> None:
+    task.cancel()
+    with suppress(asyncio.CancelledError):
+        await task
+
+
+async def _open_if_readable(path: Path) -> Database | None:
+    if not path.exists():
+        return None
+    try:
+        return await Database.open(path)
+    except ArchiverError:
+        log.warning("the old index can't be read; its queue is lost", path=str(path))
+        return None
+
+
+def _remove_index(path: Path) -> None:
+    for suffix in ("", "-wal", "-shm"):
+        path.with_name(path.name + suffix).unlink(missing_ok=True)

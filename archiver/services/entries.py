@@ -1,0 +1,223 @@
+"""Saving links, and looking at one: its snapshots, its article, what is missing from it."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from archiver.errors import InputError, InvalidUrl, NotFound, StoreError
+from archiver.html.document import read_article_document
+from archiver.index import entries, jobs, snapshots, wishes
+from archiver.index.database import Database
+from archiver.memento.timestamps import pad, to_datetime
+from archiver.model.capture import HashUrl, Location, Timestamp
+from archiver.model.entry import Entry, Snapshot
+from archiver.model.importing import Rejected
+from archiver.model.job import Job
+from archiver.model.requisite import RequisiteOutcome
+from archiver.model.wish import Received, Wish
+from archiver.store.segments import SegmentStore
+from archiver.urls.parse import hash_url, host, is_hash_url, parse_url
+from archiver.warc.statement import read_statement
+
+MOST_URLS = 10_000
+MOST_SNAPSHOTS = 1_000
+MOST_TAG_CHARACTERS = 100
+MOST_TAGS = 100
+
+
+@dataclass(frozen=True, slots=True)
+class SaveResult:
+    """What became of the URLs of one request: ``accepted`` is safe in the queue."""
+
+    accepted: tuple[Received, ...]
+    rejected: tuple[Rejected, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class EntryDetail:
+    """An entry with its newest job and its snapshots, newest first."""
+
+    entry: Entry
+    job: Job | None
+    snapshots: tuple[Snapshot, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SnapshotDetail:
+    """A snapshot with all that is known of it.
+
+    Attributes:
+        entry: its entry.
+        snapshot: the snapshot.
+        article: sanitised HTML with absolute URLs; empty if it has none.
+        requisites: what became of each.
+        earlier, later: the timestamps of its neighbours.
+    """
+
+    entry: Entry
+    snapshot: Snapshot
+    article: str
+    requisites: tuple[RequisiteOutcome, ...]
+    earlier: Timestamp | None
+    later: Timestamp | None
+
+
+class Entries:
+    """Entries and their snapshots."""
+
+    def __init__(
+        self, db: Database, store: SegmentStore, on_queued: Callable[[], None] = lambda: None
+    ) -> None:
+        self._db = db
+        self._store = store
+        self._on_queued = on_queued
+
+    async def save(
+        self, urls: Sequence[str], *, tags: Sequence[str] = (), source: str
+    ) -> SaveResult:
+        """Put URLs into the queue, ahead of imports; each is captured even if it is here already.
+
+        Args:
+            urls: as they were given, up to ``MOST_URLS``; empty ones are passed over.
+            tags: for all of them.
+            source: ``web``, ``cli`` or ``api``.
+
+        Raises:
+            InputError: there is no URL at all, there are too many, or a tag is too long.
+        """
+        given = [url.strip() for url in urls if url.strip()]
+        if not given:
+            raise InputError("There is no address here. Paste at least one, such as https://….")
+        if len(given) > MOST_URLS:
+            raise InputError(
+                f"These are {len(given):,} addresses; {MOST_URLS:,} at once is the most. "
+                "Import them as a file instead."
+            )
+        kept, rejected = _wishes(given, clean_tags(tags), source, datetime.now(UTC))
+        async with self._db.write() as conn:
+            received = await wishes.receive(conn, kept, now=datetime.now(UTC), recapture=True)
+        self._on_queued()
+        return SaveResult(tuple(received), tuple(rejected))
+
+    async def get(self, ref: str) -> EntryDetail:
+        """An entry by its hash_url or its URL.
+
+        Raises:
+            NotFound: there is none.
+            InvalidUrl: it is neither a hash_url nor a URL.
+        """
+        async with self._db.read() as conn:
+            entry_id, entry = await _find(conn, ref)
+            held = await snapshots.of_entry(conn, entry_id, limit=MOST_SNAPSHOTS)
+            job = await jobs.latest_of_entry(conn, entry_id)
+        return EntryDetail(entry, job, tuple(each.snapshot for each in held))
+
+    async def snapshot(self, ref: str, timestamp: str | None = None) -> SnapshotDetail:
+        """The snapshot nearest to a moment, or the newest.
+
+        Args:
+            ref: hash_url or URL.
+            timestamp: 4 to 14 digits, or None.
+
+        Raises:
+            NotFound: there is no such entry, or it has no snapshot.
+            InputError: that is not a timestamp.
+        """
+        async with self._db.read() as conn:
+            entry_id, entry = await _find(conn, ref)
+            wanted = pad(timestamp) if timestamp else entry.latest
+            found = await snapshots.around(conn, entry_id, wanted) if wanted else (None, None)
+            held = _nearest(found, wanted)
+            if held is None:
+                raise NotFound(f"{entry.url} has no snapshot yet.")
+            earlier, later = await snapshots.neighbours(conn, entry_id, held.snapshot.timestamp)
+        article, outcomes = await asyncio.to_thread(self._read, held)
+        return SnapshotDetail(entry, held.snapshot, article, outcomes, earlier, later)
+
+    async def jobs(self, ids: Sequence[int]) -> list[Job]:
+        """These jobs as they stand, in the order they were made."""
+        async with self._db.read() as conn:
+            return await jobs.by_ids(conn, ids[:MOST_URLS])
+
+    def _read(self, held: snapshots.Held) -> tuple[str, tuple[RequisiteOutcome, ...]]:
+        article = ""
+        if held.snapshot.article:
+            block = self._store.read(held.snapshot.article).block.read()
+            article = read_article_document(block)[1]
+        return article, self._outcomes(held.record)
+
+    def _outcomes(self, record: Location) -> tuple[RequisiteOutcome, ...]:
+        statement = read_statement(self._store.read(record).block.read())
+        if statement is None or statement.snapshot is None:
+            raise StoreError("The record of this snapshot is not what it must be.")
+        return statement.snapshot.requisites
+
+
+def clean_tags(tags: Sequence[str]) -> tuple[str, ...]:
+    """Tags without surrounding space or repetition, in order.
+
+    Raises:
+        InputError: one is too long, or there are too many.
+    """
+    cleaned = tuple(dict.fromkeys(filter(None, (" ".join(tag.split()) for tag in tags))))
+    if len(cleaned) > MOST_TAGS:
+        raise InputError(f"{len(cleaned)} tags are too many; {MOST_TAGS} is the most.")
+    for tag in cleaned:
+        if len(tag) > MOST_TAG_CHARACTERS:
+            raise InputError(
+                f"The tag “{tag[:30]}…” is too long; {MOST_TAG_CHARACTERS} characters is the most."
+            )
+    return cleaned
+
+
+def make_wish(given: str, *, added_at: datetime, **said: object) -> Wish:
+    """A wish for a URL as it was given.
+
+    Raises:
+        InvalidUrl: it can't be kept.
+    """
+    url = parse_url(given)
+    return Wish(
+        hash_url=hash_url(url),
+        url=url,
+        url_given=given,
+        host=host(url),
+        added_at=added_at,
+        **said,
+    )
+
+
+def _wishes(
+    given: Sequence[str], tags: tuple[str, ...], source: str, now: datetime
+) -> tuple[list[Wish], list[Rejected]]:
+    kept, rejected = [], []
+    for url in given:
+        try:
+            kept.append(make_wish(url, added_at=now, tags=tags, source=source))
+        except InvalidUrl as error:
+            rejected.append(Rejected(url, str(error)))
+    return kept, rejected
+
+
+async def _find(conn: entries.AsyncConnection, ref: str) -> tuple[int, Entry]:
+    key = HashUrl(ref) if is_hash_url(ref) else hash_url(parse_url(ref))
+    found = await entries.by_hash(conn, key)
+    if found is None:
+        raise NotFound(f"{ref} is not in the archive.")
+    return found
+
+
+def _nearest(
+    found: tuple[snapshots.Held | None, snapshots.Held | None], wanted: Timestamp | None
+) -> snapshots.Held | None:
+    before, after = found
+    if before is None or after is None or wanted is None:
+        return before or after
+    gap_before = _seconds(wanted) - _seconds(before.snapshot.timestamp)
+    gap_after = _seconds(after.snapshot.timestamp) - _seconds(wanted)
+    return before if gap_before <= gap_after else after
+
+
+def _seconds(timestamp: Timestamp) -> float:
+    return to_datetime(timestamp).timestamp()

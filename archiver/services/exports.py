@@ -1,0 +1,63 @@
+"""Exports: entries as plain text that any program reads."""
+
+import asyncio
+import os
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+from archiver.errors import NotFound
+from archiver.formats.markdown import entry_markdown
+from archiver.index import entries
+from archiver.index.database import Database
+from archiver.index.entries import Filters, Place
+from archiver.model.capture import HashUrl
+from archiver.model.entry import Entry
+from archiver.services.entries import Entries
+
+PAGE = 200
+
+
+class Exports:
+    """Entries as ``index.md``."""
+
+    def __init__(self, db: Database, saved: Entries) -> None:
+        self._db = db
+        self._entries = saved
+
+    async def index_md(self, ref: str, timestamp: str | None = None) -> str:
+        """An entry as text: front matter, then its article as clean HTML.
+
+        Raises:
+            NotFound: there is no such entry.
+            InvalidUrl: ``ref`` is neither a hash_url nor a URL.
+        """
+        try:
+            detail = await self._entries.snapshot(ref, timestamp)
+        except NotFound:
+            found = await self._entries.get(ref)
+            return entry_markdown(found.entry, None, "")
+        return entry_markdown(detail.entry, detail.snapshot, detail.article)
+
+    async def markdown_tree(self, directory: Path) -> AsyncIterator[HashUrl]:
+        """Write ``directory/<hash_url>/index.md`` for every entry; yields each once written."""
+        below: Place | None = None
+        while True:
+            async with self._db.read() as conn:
+                found, below = await entries.newest(conn, Filters(), below=below, limit=PAGE)
+            for entry in found:
+                yield await self._write(directory, entry)
+            if below is None:
+                return
+
+    async def _write(self, directory: Path, entry: Entry) -> HashUrl:
+        text = await self.index_md(entry.hash_url)
+        await asyncio.to_thread(_replace, directory / entry.hash_url / "index.md", text)
+        return entry.hash_url
+
+
+def _replace(path: Path, text: str) -> None:
+    """Write a file so that it is the old one or the new one at every moment."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = path.with_suffix(".md.part")
+    unfinished.write_text(text, encoding="utf-8")
+    os.replace(unfinished, path)

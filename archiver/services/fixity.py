@@ -1,0 +1,173 @@
+"""Fixity: is every byte still what it was, and does the index say what the records say?"""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterator
+from dataclasses import dataclass, replace
+from itertools import islice
+from pathlib import Path
+
+from archiver.crawl.findings import capture_of
+from archiver.errors import StoreError
+from archiver.index import captures, segments, snapshots
+from archiver.index.database import Database
+from archiver.model.capture import Capture, Location
+from archiver.store import recovery
+from archiver.store.segments import SegmentStore
+from archiver.warc.record import RecordType
+from archiver.warc.verify import watch
+
+CHUNK = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something that is wrong: where, and what, in a sentence."""
+
+    where: str
+    problem: str
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a reading of the segments has come."""
+
+    records: int
+    bytes_read: int
+    bytes_total: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Checked:
+    """A record that was read back: its place, its capture if it is one, and what is wrong."""
+
+    location: Location
+    capture: Capture | None
+    findings: tuple[Finding, ...]
+
+
+class Fixity:
+    """Checks the archive against itself."""
+
+    def __init__(self, db: Database, store: SegmentStore) -> None:
+        self._db = db
+        self._store = store
+
+    async def verify(
+        self, on_progress: Callable[[Progress], None] = lambda _: None
+    ) -> AsyncIterator[Finding]:
+        """Read every stored record back, and check every digest and every index row against it."""
+        async with self._db.read() as conn:
+            indexed = await segments.indexed(conn)
+        found = await asyncio.to_thread(recovery.segments, self._store.directory)
+        for name in sorted(indexed.keys() - {each.name for each in found}):
+            yield Finding(name, "The index knows this segment, but its file is gone.")
+        total, done, records = sum(each.size for each in found), 0, 0
+        for each in found:
+            async for stretch in self._stretches(each.name):
+                records += len(stretch)
+                on_progress(Progress(records, done + _end(stretch), total))
+                for checked in stretch:
+                    for finding in checked.findings:
+                        yield finding
+                for finding in await self._compare(each.name, stretch, indexed.get(each.name, 0)):
+                    yield finding
+            done += each.size
+            if each.size < indexed.get(each.name, 0):
+                yield Finding(each.name, "The file is shorter than what the index has read of it.")
+        async for finding in self._verify_snapshots():
+            yield finding
+
+    async def _stretches(self, name: str) -> AsyncIterator[list[_Checked]]:
+        records = _check_records(self._store.directory / name, name)
+        while stretch := await asyncio.to_thread(lambda: list(islice(records, CHUNK))):
+            yield stretch
+
+    async def _compare(self, name: str, stretch: list[_Checked], end: int) -> list[Finding]:
+        """Check the index rows of a stretch of a segment against its records."""
+        first, last = stretch[0].location.offset, stretch[-1].location.offset
+        async with self._db.read() as conn:
+            rows = await captures.between(conn, name, first, last)
+        findings = []
+        for checked in stretch:
+            if checked.capture is None or checked.location.offset >= end:
+                continue
+            row = rows.pop(checked.location.offset, None)
+            if row is None:
+                findings.append(Finding(_where(checked.location), "The index has no row for it."))
+            elif _essence(row) != _essence(checked.capture):
+                findings.append(Finding(_where(checked.location), "Its index row says otherwise."))
+        findings += [
+            Finding(_where(row.location), "The index has a row where there is no such record.")
+            for row in rows.values()
+        ]
+        return findings
+
+    async def _verify_snapshots(self) -> AsyncIterator[Finding]:
+        """Check that the records each snapshot points at are there and of the right type."""
+        after = 0
+        while True:
+            async with self._db.read() as conn:
+                held, after = await snapshots.after(conn, after, limit=CHUNK)
+            if not held:
+                return
+            for finding in await asyncio.to_thread(self._point_at_nothing, held):
+                yield finding
+
+    def _point_at_nothing(self, held: list[snapshots.Held]) -> list[Finding]:
+        findings = []
+        for each in held:
+            wanted = [(each.record, RecordType.METADATA)]
+            if each.snapshot.article:
+                wanted.append((each.snapshot.article, RecordType.CONVERSION))
+            for location, kind in wanted:
+                problem = self._is_not(location, kind)
+                if problem:
+                    findings.append(
+                        Finding(f"{each.snapshot.url} {each.snapshot.timestamp}", problem)
+                    )
+        return findings
+
+    def _is_not(self, location: Location, kind: RecordType) -> str:
+        try:
+            record = self._store.read(location)
+        except StoreError as error:
+            return f"Its {kind} record at {_where(location)} can't be read: {error}"
+        return "" if record.type is kind else f"There is no {kind} record at {_where(location)}."
+
+
+def _check_records(path: Path, name: str) -> Iterator[_Checked]:
+    """Read a segment's records one by one; what can't be read is a finding too."""
+    for each in recovery.scan(path, from_offset=0):
+        if isinstance(each, recovery.Damage):
+            yield _Checked(each.location, None, (Finding(_where(each.location), each.problem),))
+        else:
+            yield _check(each, name)
+
+
+def _check(scanned: recovery.Scanned, name: str) -> _Checked:
+    record, capture = scanned.record, None
+    place = Location(name, record.offset, 0)
+    verification = watch(record)
+    try:
+        if record.type in (RecordType.RESPONSE, RecordType.REVISIT):
+            capture = capture_of(record, place, verification.payload)
+        problems = verification.problems()
+        place = scanned.place()
+    except StoreError as error:
+        problems = [str(error)]
+    if capture:
+        capture = replace(capture, location=place)
+    return _Checked(place, capture, tuple(Finding(_where(place), each) for each in problems))
+
+
+def _essence(capture: Capture) -> Capture:
+    """What a row must say; a revisit's own record does not tell its payload's length."""
+    return replace(capture, payload_length=0) if capture.is_revisit else capture
+
+
+def _end(stretch: list[_Checked]) -> int:
+    return stretch[-1].location.offset + stretch[-1].location.length
+
+
+def _where(location: Location) -> str:
+    return f"{location.segment} at byte {location.offset:,}"

@@ -1,0 +1,195 @@
+"""Imports: files of links, read in batches into the queue, taken up again after a restart."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import islice
+from pathlib import Path
+from typing import BinaryIO
+
+import structlog
+
+from archiver.errors import ArchiverError, InvalidUrl, NotFound, UnreadableFile
+from archiver.formats import open_bookmarks
+from archiver.index import imports, wishes
+from archiver.index.database import Database
+from archiver.model.bookmark import Bookmark
+from archiver.model.importing import ImportStatus, Rejected
+from archiver.model.wish import Wish
+from archiver.services.entries import MOST_TAGS, MOST_TAG_CHARACTERS, make_wish
+
+BATCH = 1000
+MOST_TITLE = 2000
+MOST_NOTE = 100_000
+
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True)
+class _Batch:
+    """Some links of a file: those that can be kept, those that can't, in order."""
+
+    wishes: list[Wish]
+    rejected: list[Rejected]
+
+    def __bool__(self) -> bool:
+        return bool(self.wishes or self.rejected)
+
+
+class Imports:
+    """Bookmark files on their way into the queue. ``resume`` and ``stop`` are the runtime's."""
+
+    def __init__(self, db: Database, on_queued: Callable[[], None] = lambda: None) -> None:
+        self._db = db
+        self._on_queued = on_queued
+        self._reading: set[asyncio.Task[None]] = set()
+
+    async def read_file(
+        self,
+        source: BinaryIO,
+        *,
+        name: str,
+        on_progress: Callable[[ImportStatus], None] = lambda _: None,
+    ) -> ImportStatus:
+        """Read a whole file of links into the queue.
+
+        Raises:
+            UnreadableFile: it is empty, of the wrong kind, or holds no link.
+        """
+        form, found = await asyncio.to_thread(open_bookmarks, source, name)
+        first = await asyncio.to_thread(_next_batch, found, name)
+        if not first:
+            raise UnreadableFile(f"{name} holds no link. Is it the right file?")
+        async with self._db.write() as conn:
+            number = await imports.create(conn, name=name, form=form, path=None, now=_now())
+        await self._read_on(number, name, first, found, on_progress)
+        return await self.status(number)
+
+    async def start(self, path: Path, *, name: str) -> ImportStatus:
+        """Take an uploaded file over, and read it in the background.
+
+        Raises:
+            UnreadableFile: it is empty, of the wrong kind, or holds no link; it is deleted.
+        """
+        try:
+            form = await asyncio.to_thread(_look_at, path, name)
+        except UnreadableFile:
+            path.unlink(missing_ok=True)
+            raise
+        async with self._db.write() as conn:
+            number = await imports.create(
+                conn, name=name, form=form, path=str(path.resolve()), now=_now()
+            )
+        self._begin(number, name, path, skip=0)
+        return await self.status(number)
+
+    async def resume(self) -> None:
+        """Go on with the files that an earlier process did not finish."""
+        async with self._db.read() as conn:
+            left = await imports.unfinished(conn)
+        for each in left:
+            self._begin(each.id, each.name, Path(each.path), skip=each.read)
+
+    async def stop(self) -> None:
+        """Stop reading; what is left is read after the next start."""
+        for task in self._reading:
+            task.cancel()
+        if self._reading:
+            await asyncio.wait(self._reading)
+
+    async def status(self, number: int) -> ImportStatus:
+        """How far an import has come.
+
+        Raises:
+            NotFound: there is none of that number.
+        """
+        async with self._db.read() as conn:
+            found = await imports.status(conn, number)
+        if found is None:
+            raise NotFound(f"There is no import number {number}.")
+        return found
+
+    async def recent(self, limit: int = 20) -> list[ImportStatus]:
+        """The newest imports, newest first."""
+        async with self._db.read() as conn:
+            return await imports.recent(conn, limit)
+
+    def _begin(self, number: int, name: str, path: Path, *, skip: int) -> None:
+        task = asyncio.create_task(self._read_kept(number, name, path, skip), name=f"import-{name}")
+        self._reading.add(task)
+        task.add_done_callback(self._reading.discard)
+
+    async def _read_kept(self, number: int, name: str, path: Path, skip: int) -> None:
+        try:
+            with await asyncio.to_thread(path.open, "rb") as source:
+                _, found = await asyncio.to_thread(open_bookmarks, source, name)
+                await asyncio.to_thread(_skip, found, skip)
+                first = await asyncio.to_thread(_next_batch, found, name)
+                await self._read_on(number, name, first, found, lambda _: None)
+        except (ArchiverError, OSError) as error:
+            log.exception("import broke off", name=name)
+            async with self._db.write() as conn:
+                await imports.finish(conn, number, error=f"Reading broke off: {error}")
+        path.unlink(missing_ok=True)
+
+    async def _read_on(
+        self,
+        number: int,
+        name: str,
+        batch: _Batch,
+        found: Iterator[Bookmark],
+        on_progress: Callable[[ImportStatus], None],
+    ) -> None:
+        while batch:
+            async with self._db.write() as conn:
+                received = await wishes.receive(
+                    conn, batch.wishes, now=_now(), recapture=False, import_id=number
+                )
+                tally = Counter(each.reception for each in received)
+                await imports.advance(conn, number, tally, batch.rejected)
+            self._on_queued()
+            on_progress(await self.status(number))
+            batch = await asyncio.to_thread(_next_batch, found, name)
+        async with self._db.write() as conn:
+            await imports.finish(conn, number)
+
+
+def _look_at(path: Path, name: str) -> str:
+    with path.open("rb") as source:
+        form, found = open_bookmarks(source, name)
+        if next(found, None) is None:
+            raise UnreadableFile(f"{name} holds no link. Is it the right file?")
+    return form
+
+
+def _skip(found: Iterator[Bookmark], count: int) -> None:
+    for _ in islice(found, count):
+        pass
+
+
+def _next_batch(found: Iterator[Bookmark], name: str) -> _Batch:
+    batch, now = _Batch([], []), _now()
+    for bookmark in islice(found, BATCH):
+        try:
+            batch.wishes.append(_wish(bookmark, name, now))
+        except InvalidUrl as error:
+            batch.rejected.append(Rejected(bookmark.url[:500], str(error)))
+    return batch
+
+
+def _wish(bookmark: Bookmark, name: str, now: datetime) -> Wish:
+    tags = (" ".join(tag.split())[:MOST_TAG_CHARACTERS] for tag in bookmark.tags[:MOST_TAGS])
+    return make_wish(
+        bookmark.url,
+        added_at=bookmark.added_at or now,
+        title=bookmark.title.strip()[:MOST_TITLE],
+        tags=tuple(dict.fromkeys(filter(None, tags))),
+        note=bookmark.note.strip()[:MOST_NOTE],
+        source=f"import:{name}",
+    )
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
