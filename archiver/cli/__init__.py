@@ -1,0 +1,6 @@
+"""The command line: reads flags, calls one service, prints.
+
+``main`` declares every command on one page and imports nothing heavy, so that help comes at once;
+each command's body is a module of its own, imported when it is run. Standard output is for what
+was asked for, one record a line or JSON; progress, logs and errors go to standard error.
+"""

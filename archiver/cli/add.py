@@ -1,0 +1,78 @@
+"""``archiver add``."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+from archiver.cli.loop import GO_ON, run_until_signal
+from archiver.cli.output import write_row
+from archiver.cli.progress import Bar, progress_bar
+from archiver.config import Settings
+from archiver.model.job import Job, State
+from archiver.model.wish import Received
+from archiver.runtime import Runtime, open_runtime
+
+
+def run(settings: Settings, *, urls: Sequence[str], tags: Sequence[str]) -> int:
+    """Capture URLs now; 1 if any of them failed."""
+    return run_until_signal(_add(settings, urls, tags), said=GO_ON)
+
+
+async def _add(settings: Settings, urls: Sequence[str], tags: Sequence[str]) -> int:
+    async with open_runtime(settings) as runtime:
+        result = await runtime.entries.save(urls, tags=tags, source="cli")
+        for rejected in result.rejected:
+            write_row("-", "rejected", f"{rejected.given}: {rejected.reason}")
+        with progress_bar("Capturing") as bar:
+            report = _Report(result.accepted, bar)
+            await _capture(runtime, report)
+    return int(report.failed or bool(result.rejected))
+
+
+async def _capture(runtime: Runtime, report: "_Report") -> None:
+    """Make each job's first attempt, and wait for those that another process is making."""
+    if report.waiting:
+        await runtime.captures.work(only=sorted(report.waiting), on_change=report.note)
+    if report.waiting:
+        async for change in runtime.captures.events(job_ids=sorted(report.waiting)):
+            if isinstance(change, Job):
+                report.note(change)
+            if not report.waiting:
+                return
+
+
+class _Report:
+    """Prints a line for each URL as soon as its capture has ended."""
+
+    def __init__(self, accepted: Sequence[Received], bar: Bar) -> None:
+        self.failed = False
+        self.waiting: dict[int, list[Received]] = defaultdict(list)
+        self._bar = bar
+        for each in accepted:
+            if each.job_id is None:
+                write_row(each.hash_url, "known", each.url)
+            else:
+                self.waiting[each.job_id].append(each)
+        self._total = len(self.waiting)
+        self._show("")
+
+    def note(self, job: Job) -> None:
+        """Take a change of a job; one that goes back into the queue has failed for now."""
+        ended = job.state in (State.SAVED, State.FAILED) or self._is_put_off(job)
+        for each in self.waiting.pop(job.id, ()) if ended else ():
+            self._write(each, job)
+        self._show("" if ended else job.url)
+
+    def _is_put_off(self, job: Job) -> bool:
+        return job.state is State.QUEUED and job.failure is not None
+
+    def _write(self, received: Received, job: Job) -> None:
+        if job.state is State.SAVED:
+            write_row(received.hash_url, "saved", job.title or received.url)
+            return
+        self.failed = True
+        why = job.failure.message if job.failure else "It could not be captured."
+        later = " It stays in the queue." if job.state is State.QUEUED else ""
+        write_row(received.hash_url, "failed", f"{received.url}: {why}{later}")
+
+    def _show(self, now: str) -> None:
+        self._bar.show(done=self._total - len(self.waiting), total=self._total, now=now)

@@ -1,0 +1,75 @@
+"""``archiver import``."""
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+from archiver.cli.capture import work_queue
+from archiver.cli.loop import run_until_signal
+from archiver.cli.output import write_row
+from archiver.cli.progress import progress_bar
+from archiver.config import Settings
+from archiver.errors import ArchiverError
+from archiver.model.importing import ImportStatus
+from archiver.runtime import Runtime, open_runtime
+
+_STANDARD_INPUT = Path("-")
+_STOPPED = (
+    "Stopped. What was read stays in the queue: `archiver crawl` captures it, "
+    "and importing the file again reads the rest."
+)
+
+
+def run(settings: Settings, *, file: Path, crawl: bool) -> int:
+    """Read a list of bookmarks into the queue; capture it unless told not to."""
+    return run_until_signal(_import(settings, file, crawl=crawl), said=_STOPPED)
+
+
+async def _import(settings: Settings, file: Path, *, crawl: bool) -> int:
+    with _opened(file) as source:
+        async with open_runtime(settings) as runtime:
+            status = await _read(runtime, source, _name(file))
+            _summarise(status)
+            if crawl:
+                await work_queue(runtime)
+    if status.error:
+        raise ArchiverError(status.error)
+    return 0
+
+
+@contextmanager
+def _opened(file: Path) -> Iterator[BinaryIO]:
+    if file == _STANDARD_INPUT:
+        yield sys.stdin.buffer
+    else:
+        with file.open("rb") as source:
+            yield source
+
+
+def _name(file: Path) -> str:
+    """Name the file for people: a file's name need not be UTF-8."""
+    if file == _STANDARD_INPUT:
+        return "standard input"
+    return os.fsencode(file.name).decode("utf-8", "replace")
+
+
+async def _read(runtime: Runtime, source: BinaryIO, name: str) -> ImportStatus:
+    total = os.fstat(source.fileno()).st_size or None
+    with progress_bar("Reading") as bar:
+
+        def on_progress(status: ImportStatus) -> None:
+            done = source.tell() if source.seekable() else 0
+            bar.show(done=done, total=total, now=f"{status.read:,} links")
+
+        return await runtime.imports.read_file(source, name=name, on_progress=on_progress)
+
+
+def _summarise(status: ImportStatus) -> None:
+    write_row("file", f"{status.name} ({status.format})")
+    for what in ("read", "added", "known", "merged", "rejected"):
+        write_row(what, str(getattr(status, what)))
+    for sample in status.rejected_samples:
+        write_row("-", "rejected", f"{sample.given}: {sample.reason}")

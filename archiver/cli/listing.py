@@ -1,0 +1,64 @@
+"""``archiver list`` and ``archiver search``: the same, without and with words."""
+
+import sys
+from collections.abc import AsyncIterator
+from dataclasses import replace
+
+import click
+
+from archiver.cli.loop import run_until_signal
+from archiver.cli.output import JsonArray, clean, to_document, write_row
+from archiver.config import Settings
+from archiver.runtime import Runtime, open_runtime
+from archiver.services.search import MOST_PER_PAGE, ListedEntry, ListingQuery
+
+
+def run(settings: Settings, *, limit: int, everything: bool, as_json: bool, **narrowed: str) -> int:
+    """Print entries, newest first; ``narrowed`` by words, tag, host and status."""
+    query = ListingQuery(narrowed["q"], narrowed["tag"], narrowed["host"], narrowed["status"])
+    wanted = None if everything else limit
+    return run_until_signal(_list(settings, query, wanted, as_json=as_json))
+
+
+async def _list(
+    settings: Settings, query: ListingQuery, wanted: int | None, *, as_json: bool
+) -> int:
+    async with open_runtime(settings) as runtime:
+        array = JsonArray()
+        async for listed in _pages(runtime, query, wanted):
+            if as_json:
+                array.add(_document(listed, with_excerpt=bool(query.q)))
+            else:
+                _write(listed)
+        if as_json:
+            array.end()
+    return 0
+
+
+async def _pages(
+    runtime: Runtime, query: ListingQuery, wanted: int | None
+) -> AsyncIterator[ListedEntry]:
+    """Give the entries of page after page; only one page is held."""
+    after: str | None = ""
+    while after is not None and (wanted is None or wanted > 0):
+        limit = MOST_PER_PAGE if wanted is None else min(wanted, MOST_PER_PAGE)
+        page = await runtime.search.listing(replace(query, after=after, limit=limit))
+        for listed in page.items:
+            yield listed
+        after = page.after
+        wanted = None if wanted is None else wanted - len(page.items)
+
+
+def _document(listed: ListedEntry, *, with_excerpt: bool) -> dict[str, object]:
+    document: dict[str, object] = to_document(listed.entry)
+    return document | {"excerpt": to_document(listed.excerpt)} if with_excerpt else document
+
+
+def _write(listed: ListedEntry) -> None:
+    entry = listed.entry
+    write_row(
+        entry.hash_url, f"{entry.added_at:%Y-%m-%d}", entry.state, entry.title or "-", entry.url
+    )
+    if listed.excerpt and sys.stdout.isatty():
+        shown = (click.style(clean(each.text), bold=each.hit) for each in listed.excerpt)
+        click.echo("    " + "".join(shown))

@@ -1,0 +1,205 @@
+"""Every command on one page: its arguments, its settings, and which module does it."""
+
+import os
+import sys
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from pathlib import Path
+
+import click
+
+from archiver import __version__
+from archiver.cli.options import COMMON, CRAWLING, EVERYTHING, Command, with_settings
+from archiver.config import Settings
+from archiver.errors import ArchiverError, ConfigurationError
+
+_INTERRUPTED = 130
+_ELSEWHERE = {"serve": "archiver.web.serve"}
+"""The other face runs itself: neither imports the other, this table only names it."""
+
+_BEGIN_ARCHIVE = frozenset({"serve", "add", "import_", "crawl"})
+"""Bodies that make the data directory; the others want one that is there."""
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, message="%(prog)s %(version)s")
+def cli() -> None:
+    """Keep the pages you link to, and read them for ever.
+
+    Every setting is a flag and a variable; a flag wins over its variable, and both over the
+    default.
+    """
+
+
+def _filters(command: Callable[..., int]) -> Callable[..., int]:
+    """Add what lists are narrowed by."""
+    for option in (
+        click.option("--json", "as_json", is_flag=True, help="Print a JSON array."),
+        click.option("--all", "everything", is_flag=True, help="Print all, however many."),
+        click.option(
+            "--limit", type=click.IntRange(min=1), default=50, show_default=True, help="Print most."
+        ),
+        click.option("--status", default="", help="saved, failed, queued, or an HTTP status."),
+        click.option("--host", default="", metavar="HOST", help="Only of this host."),
+        click.option("--tag", default="", metavar="TAG", help="Only with this tag."),
+    ):
+        command = option(command)
+    return command
+
+
+@cli.command(cls=Command)
+@with_settings(EVERYTHING)
+def serve(settings: Settings) -> int:
+    """Serve the archive and capture what is queued."""
+    return _run("serve", settings)
+
+
+@cli.command(cls=Command)
+@click.argument("urls", nargs=-1, required=True, metavar="URL...")
+@click.option("--tag", "tags", multiple=True, metavar="TAG", help="Tag them; can be repeated.")
+@with_settings(CRAWLING)
+def add(settings: Settings, urls: tuple[str, ...], tags: tuple[str, ...]) -> int:
+    """Capture URLs now; prints hash_url, result and title of each.
+
+    Exits with 1 if any of them failed.
+    """
+    return _run("add", settings, urls=urls, tags=tags)
+
+
+@cli.command("import", cls=Command)
+@click.argument(
+    "file",
+    type=click.Path(exists=True, dir_okay=False, readable=True, allow_dash=True, path_type=Path),
+)
+@click.option("--no-crawl", is_flag=True, help="Only put the links into the queue.")
+@with_settings(CRAWLING)
+def import_(settings: Settings, file: Path, no_crawl: bool) -> int:
+    """Read a list of bookmarks into the queue, then capture them.
+
+    FILE is a bookmark file in Netscape's HTML, as every browser exports it, or text with URLs in
+    it; "-" reads standard input.
+    """
+    return _run("import_", settings, file=file, crawl=not no_crawl)
+
+
+@cli.command(cls=Command)
+@with_settings(CRAWLING)
+def crawl(settings: Settings) -> int:
+    """Capture what is queued until nothing is."""
+    return _run("crawl", settings)
+
+
+@cli.command("list", cls=Command)
+@_filters
+@with_settings(COMMON)
+def list_(settings: Settings, **wanted: object) -> int:
+    """List entries, newest first: hash_url, date, state, title, URL."""
+    return _run("listing", settings, q="", **wanted)
+
+
+@cli.command(cls=Command)
+@click.argument("words", nargs=-1, required=True)
+@_filters
+@with_settings(COMMON)
+def search(settings: Settings, words: tuple[str, ...], **wanted: object) -> int:
+    """Find entries by words in their titles and articles.
+
+    All words must be there. '"two words"' finds a phrase, arch* what begins so, A OR B either;
+    after "--", -word leaves out what has it.
+    """
+    return _run("listing", settings, q=" ".join(words), **wanted)
+
+
+@cli.command(cls=Command)
+@click.argument("ref", metavar="URL|HASH_URL")
+@click.option("--at", "timestamp", metavar="TIMESTAMP", help="The snapshot nearest to this moment.")
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON object.")
+@with_settings(COMMON)
+def show(settings: Settings, ref: str, timestamp: str | None, as_json: bool) -> int:
+    """Show an entry: its details, its snapshots, its article as text.
+
+    TIMESTAMP is 4 to 14 digits, UTC: YYYYMMDDhhmmss.
+    """
+    return _run("show", settings, ref=ref, timestamp=timestamp, as_json=as_json)
+
+
+@cli.group()
+def export() -> None:
+    """Write entries in forms that other programs read."""
+
+
+@export.command(cls=Command)
+@click.argument("directory", metavar="DIR", type=click.Path(file_okay=False, path_type=Path))
+@with_settings(COMMON)
+def markdown(settings: Settings, directory: Path) -> int:
+    """Write DIR/<hash_url>/index.md for every entry."""
+    return _run("export", settings, directory=directory)
+
+
+@cli.command(cls=Command)
+@with_settings(COMMON)
+def verify(settings: Settings) -> int:
+    """Read everything back and check it; prints what is wrong.
+
+    Exits with 1 if anything is.
+    """
+    return _run("verify", settings)
+
+
+@cli.command(cls=Command)
+@with_settings(COMMON)
+def reindex(settings: Settings) -> int:
+    """Build the database again from the WARC files alone."""
+    return _run("reindex", settings)
+
+
+def _run(command: str, settings: Settings, **given: object) -> int:
+    """Import the body of a command and run it; returns the exit status."""
+    if command not in _BEGIN_ARCHIVE and not settings.data.is_dir():
+        raise ConfigurationError(
+            f"There is no archive in {settings.data}. Say where it is with --data or ARCHIVER_DATA."
+        )
+    import_module("archiver.cli.logs").configure(settings)
+    body = import_module(_ELSEWHERE.get(command, f"archiver.cli.{command}"))
+    status = body.run(settings, **given)
+    return status if isinstance(status, int) else 0
+
+
+def main() -> None:
+    """Run the program; its entry point."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command; every error a person can meet becomes a line on standard error.
+
+    Returns:
+        0 when all went well, 1 when something failed, 2 when the arguments or settings are wrong,
+        128 and the signal's number when a signal ended it.
+    """
+    try:
+        status = cli.main(list(arguments), prog_name="archiver", standalone_mode=False)
+        sys.stdout.flush()
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except BrokenPipeError:
+        # Whoever read our output has gone: nothing to say, and nobody to say it to.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except (click.Abort, KeyboardInterrupt):
+        return _INTERRUPTED
+    except ArchiverError as error:
+        return _fail(str(error))
+    except OSError as error:
+        what = error.strerror or str(error)
+        return _fail(f"{error.filename}: {what}." if error.filename else f"{what}.")
+    return status if isinstance(status, int) else 0
+
+
+def _fail(message: str) -> int:
+    click.echo(f"archiver: {message}", err=True)
+    return 1

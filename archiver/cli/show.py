@@ -1,0 +1,68 @@
+"""``archiver show``."""
+
+from collections.abc import Iterator
+
+from archiver.cli.loop import run_until_signal
+from archiver.cli.output import to_document, write_json, write_row, write_text
+from archiver.config import Settings
+from archiver.html.text import to_text
+from archiver.runtime import open_runtime
+from archiver.services.entries import EntryDetail, SnapshotDetail
+
+
+def run(settings: Settings, *, ref: str, timestamp: str | None, as_json: bool) -> int:
+    """Print an entry and its article."""
+    return run_until_signal(_show(settings, ref, timestamp, as_json=as_json))
+
+
+async def _show(settings: Settings, ref: str, timestamp: str | None, *, as_json: bool) -> int:
+    async with open_runtime(settings) as runtime:
+        detail = await runtime.entries.get(ref)
+        wanted = detail.snapshots or timestamp
+        shown = await runtime.entries.snapshot(ref, timestamp) if wanted else None
+    if as_json:
+        write_json(_document(detail, shown))
+        return 0
+    for name, value in _rows(detail, shown):
+        write_row(name, value)
+    if shown and shown.article:
+        write_text("\n" + to_text(shown.article))
+    return 0
+
+
+def _document(detail: EntryDetail, shown: SnapshotDetail | None) -> dict[str, object]:
+    """The entry's own fields, its snapshots, and the article of the one that is shown."""
+    document: dict[str, object] = to_document(detail.entry)
+    return document | {
+        "snapshots": to_document(detail.snapshots),
+        "timestamp": shown.snapshot.timestamp if shown else None,
+        "article": shown.article if shown else "",
+        "text": to_text(shown.article) if shown else "",
+        "requisites": to_document(shown.requisites) if shown else [],
+    }
+
+
+def _rows(detail: EntryDetail, shown: SnapshotDetail | None) -> Iterator[tuple[str, str]]:
+    entry = detail.entry
+    rows = {
+        "title": entry.title,
+        "url": entry.url,
+        "hash_url": entry.hash_url,
+        "state": entry.state,
+        "failure": entry.failure.message if entry.failure else "",
+        "tags": ", ".join(entry.tags),
+        "note": entry.note,
+        "added": f"{entry.added_at:%Y-%m-%d %H:%M:%S} UTC, {entry.source}",
+    }
+    yield from ((name, value) for name, value in rows.items() if value)
+    for snapshot in detail.snapshots:
+        capture = snapshot.capture
+        yield (
+            "snapshot",
+            f"{snapshot.timestamp} {capture.status} {capture.media_type} {snapshot.final_url}",
+        )
+    if shown:
+        snapshot = shown.snapshot
+        yield "shown", snapshot.timestamp
+        if snapshot.missing_count:
+            yield "missing", f"{snapshot.missing_count} of {snapshot.requisite_count} requisites"

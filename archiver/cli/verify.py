@@ -1,0 +1,37 @@
+"""``archiver verify``."""
+
+from archiver.cli.loop import run_until_signal
+from archiver.cli.output import write_row
+from archiver.cli.progress import Bar, progress_bar
+from archiver.config import Settings
+from archiver.runtime import open_runtime
+from archiver.services.fixity import Progress
+
+
+def run(settings: Settings) -> int:
+    """Check everything that is stored; 1 if anything is wrong."""
+    return run_until_signal(_verify(settings))
+
+
+async def _verify(settings: Settings) -> int:
+    wrong = 0
+    seen = _Seen()
+    async with open_runtime(settings) as runtime:
+        with progress_bar("Reading back") as bar:
+            async for finding in runtime.fixity.verify(lambda now: seen.note(now, bar)):
+                write_row(finding.where, finding.problem)
+                wrong += 1
+    write_row("records", str(seen.records))
+    write_row("problems", str(wrong))
+    return int(wrong > 0)
+
+
+class _Seen:
+    """How many records were read back."""
+
+    records = 0
+
+    def note(self, now: Progress, bar: Bar) -> None:
+        """Take how far it has come."""
+        self.records = now.records
+        bar.show(done=now.bytes_read, total=now.bytes_total, now=f"{now.records:,} records")

@@ -1,0 +1,128 @@
+"""The program from outside: help, usage, exit statuses."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+COMMANDS = (
+    ["serve"],
+    ["add"],
+    ["import"],
+    ["crawl"],
+    ["list"],
+    ["search"],
+    ["show"],
+    ["export"],
+    ["export", "markdown"],
+    ["verify"],
+    ["reindex"],
+)
+HEAVY = {"aiohttp", "sqlalchemy", "structlog", "rich", "uvloop", "trafilatura"}
+
+
+def run(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "archiver", *arguments],
+        env={**os.environ, **variables},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def test_the_program_says_its_version() -> None:
+    assert run("--version").stdout.startswith("archiver ")
+
+
+def test_help_imports_nothing_heavy() -> None:
+    code = f"""
+import sys
+from archiver.cli.main import run
+for command in {[[], *COMMANDS]!r}:
+    assert run([*command, "--help"]) == 0
+print("LOADED", *({HEAVY!r} & sys.modules.keys()))
+"""
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True
+    )
+
+    assert result.stdout.splitlines()[-1] == "LOADED"
+    assert result.stdout.count("Usage: archiver") == len(COMMANDS) + 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["nonsense"], "No such command"),
+        (["add"], "Missing argument"),
+        (["crawl", "--concurrency", "0"], "--concurrency: "),
+        (["list", "--limit", "0"], "--limit"),
+        (["import", "no/such/file"], "does not exist"),
+        (["serve", "--port", "x"], "--port: "),
+    ],
+)
+def test_wrong_usage_is_2_and_says_what(arguments: list[str], said: str) -> None:
+    result = run(*arguments)
+
+    assert result.returncode == 2
+    assert said in result.stderr
+    assert result.stdout == ""
+
+
+def test_a_bad_variable_is_2_and_named() -> None:
+    result = run("crawl", ARCHIVER_CONCURRENCY="many")
+
+    assert result.returncode == 2
+    assert "ARCHIVER_CONCURRENCY: " in result.stderr
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["list"],
+        ["search", "x"],
+        ["show", "x"],
+        ["export", "markdown", "out"],
+        ["verify"],
+        ["reindex"],
+    ],
+)
+def test_commands_that_read_make_no_archive(command: list[str], tmp_path: Path) -> None:
+    result = run(*command, "--data", str(tmp_path / "none"))
+
+    assert result.returncode == 1
+    assert result.stderr == (
+        f"archiver: There is no archive in {tmp_path}/none. "
+        "Say where it is with --data or ARCHIVER_DATA.\n"
+    )
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_error_of_the_system_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x")
+
+    result = run("add", "https://a.example/", "--data", str(tmp_path / "file"))
+
+    assert result.returncode == 1
+    assert result.stderr.startswith("archiver: ")
+    assert result.stderr.count("\n") == 1
+
+
+def test_a_reader_that_leaves_is_no_error() -> None:
+    ours, theirs = os.pipe()
+    os.close(ours)
+    with os.fdopen(theirs, "wb") as gone:
+        result = subprocess.run(
+            [sys.executable, "-m", "archiver", "serve", "--help"],
+            stdout=gone,
+            stderr=subprocess.PIPE,
+            timeout=60,
+            check=False,
+        )
+
+    assert result.returncode == 1
+    assert result.stderr == b""

@@ -1,0 +1,133 @@
+"""Flags, variables and defaults: one name each, in that order."""
+
+from ipaddress import ip_network
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from archiver.cli.options import (
+    COMMON,
+    CRAWLING,
+    EVERYTHING,
+    Command,
+    build_settings,
+    flag,
+    variable,
+    with_settings,
+)
+from archiver.config import Settings
+
+
+@click.command(cls=Command)
+@click.option("--own", help="Its own.")
+@with_settings(EVERYTHING)
+def probe(settings: Settings, own: str | None) -> int:
+    click.echo(f"{settings.port} {settings.log_json} {settings.allow_networks} {own}")
+    return 0
+
+
+@pytest.fixture(autouse=True)
+def _no_variables(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in EVERYTHING:
+        monkeypatch.delenv(variable(name), raising=False)
+
+
+def output(*arguments: str) -> str:
+    result = CliRunner().invoke(probe, arguments)
+    return result.output.strip()
+
+
+def test_a_flag_wins_over_its_variable_and_that_over_the_default(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert output().startswith("8080 ")
+    monkeypatch.setenv("ARCHIVER_PORT", "81")
+    assert output().startswith("81 ")
+    assert output("--port", "82").startswith("82 ")
+
+
+def test_a_switch_can_be_turned_off_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ARCHIVER_LOG_JSON", "true")
+
+    assert " True " in output()
+    assert " False " in output("--no-log-json")
+    monkeypatch.setenv("ARCHIVER_LOG_JSON", "no")
+    assert " True " in output("--log-json")
+
+
+def test_a_list_is_given_by_repetition_or_with_commas() -> None:
+    expected = (ip_network("10.0.0.0/8"), ip_network("fd00::/8"))
+
+    for given in (("10.0.0.0/8", "fd00::/8"), ("10.0.0.0/8,fd00::/8",)):
+        assert build_settings({"allow_networks": given}).allow_networks == expected
+
+
+@pytest.mark.parametrize("name", EVERYTHING)
+def test_every_setting_is_a_flag_that_says_what_it_is_for(name: str) -> None:
+    described = Settings.model_fields[name].description
+    said = " ".join(output("--help").split())
+
+    assert described
+    assert flag(name) in said
+    assert variable(name) in said
+    assert described in said
+
+
+def test_help_keeps_settings_apart() -> None:
+    own, settings = output("--help").split("Settings:")
+
+    assert "--own" in own
+    assert "--port" in settings
+    assert "--own" not in settings
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (["--port", "many"], "--port: Input should be a valid integer"),
+        (["--port", "70000"], "--port: Input should be less than or equal to 65535"),
+        (["--allow-networks", "here"], "--allow-networks: "),
+        (["--log-level", "loud"], "--log-level: "),
+        (["--concurrency", "0"], "--concurrency: "),
+    ],
+)
+def test_a_bad_flag_is_a_usage_error_that_names_it(arguments: list[str], named: str) -> None:
+    result = CliRunner().invoke(probe, arguments)
+
+    assert result.exit_code == 2
+    assert named in result.output
+
+
+def test_a_bad_variable_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ARCHIVER_PORT", "many")
+    monkeypatch.setenv("ARCHIVER_RETRIES", "-1")
+
+    result = CliRunner().invoke(probe)
+
+    assert result.exit_code == 2
+    assert "ARCHIVER_PORT: " in result.output
+    assert "ARCHIVER_RETRIES: " in result.output
+
+
+def test_a_bad_variable_is_found_even_where_it_is_no_flag(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ARCHIVER_PORT", "many")
+
+    with pytest.raises(click.UsageError, match="ARCHIVER_PORT"):
+        build_settings(dict.fromkeys(COMMON))
+
+
+def test_a_password_is_in_no_message(monkeypatch: pytest.MonkeyPatch) -> None:
+    result = CliRunner().invoke(probe, ["--password", "secret", "--port", "x"])
+
+    assert "secret" not in result.output
+
+
+def test_every_setting_belongs_to_a_command() -> None:
+    assert set(COMMON) < set(CRAWLING) < set(EVERYTHING)
+    assert set(EVERYTHING) == set(Settings.model_fields)
+
+
+def test_a_path_is_a_path() -> None:
+    assert build_settings({"data": "here"}).data == Path("here")
