@@ -28,7 +28,8 @@ _MOST_FIELD = 4096
 _MOST_NAME = 200
 _FRAMING = 1 << 16
 _STALE_SECONDS = 86400
-_SUFFIX = ".upload"
+_ARRIVING = ".part"
+_WHOLE = ".upload"
 _MALFORMED = (ValueError, RuntimeError, AssertionError, BadHttpMessage)
 """What aiohttp's multipart reader raises on bodies that are not well formed."""
 
@@ -87,8 +88,11 @@ def clean_name(given: str) -> str:
 
 
 def remove_stale(data: Path) -> None:
-    """Remove uploads that a process which was killed more than a day ago left behind."""
-    for path in (data / "tmp").glob(f"*{_SUFFIX}"):
+    """Remove what a process that was killed more than a day ago had received half.
+
+    Whole files are the import service's: it goes on with them, however old they are.
+    """
+    for path in (data / "tmp").glob(f"*{_ARRIVING}"):
         if path.stat().st_mtime < time.time() - _STALE_SECONDS:
             path.unlink(missing_ok=True)
 
@@ -99,12 +103,15 @@ async def _import(request: web.Request, file: _File) -> ImportStatus:
         raise _too_large(request)
     directory = runtime.settings.data / "tmp"
     await asyncio.to_thread(directory.mkdir, parents=True, exist_ok=True)
-    path = directory / f"{secrets.token_hex(16)}{_SUFFIX}"
+    path = directory / f"{secrets.token_hex(16)}{_ARRIVING}"
+    whole = path.with_suffix(_WHOLE)
     try:
         await _write(request, file, path)
-        return await runtime.imports.start(path, name=file.name)
+        await asyncio.to_thread(path.rename, whole)
+        return await runtime.imports.start(whole, name=file.name)
     except BaseException:
         path.unlink(missing_ok=True)
+        whole.unlink(missing_ok=True)
         raise
 
 

@@ -36,8 +36,8 @@ FILES = {
     "http://a.example/inner": ("text/html", "<p>inner"),
     "http://a.example/s.css": (
         "text/css",
-        "@font-face { font-family: f; src: url(PREFIX/TIME/http://a.example/f.woff2) }"
-        "body { font-family: f; background: rgb(4, 5, 6) url(/changed?css) }",
+        """@font-face { font-family: f; src: url(PREFIX/TIME/http://a.example/f.woff2) }
+        body { font-family: f; background: rgb(4, 5, 6) url(/changed?css) }""",
     ),
     "http://a.example/i.png": ("image/png", PNG),
     "http://a.example/f.woff2": ("font/woff2", b"no font"),

@@ -1,6 +1,11 @@
+import asyncio
+import signal
 import socket
+import sys
+from collections.abc import AsyncIterator
 
 import pytest
+from aiohttp import ClientSession
 
 from archiver.config import Settings
 from archiver.errors import ConfigurationError
@@ -46,3 +51,41 @@ async def test_an_address_that_is_not_ours_is_said_plainly(tmp_path):
 
     with pytest.raises(ConfigurationError, match="not an address of this machine"):
         await serve_settings(settings)
+
+
+PROGRAM = """
+from pathlib import Path
+from archiver.config import Settings
+from archiver.web.serve import run
+run(Settings(data=Path({data!r}), port=0))
+"""
+
+
+@pytest.fixture
+async def running(tmp_path) -> AsyncIterator[tuple[asyncio.subprocess.Process, str]]:
+    """Yield a running service, and its address as it printed it."""
+    program = PROGRAM.format(data=str(tmp_path / "data"))
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", program, stdout=asyncio.subprocess.PIPE
+    )
+    line = (await process.stdout.readline()).decode()
+    yield process, line.removeprefix("archiver listens on ").strip()
+    if process.returncode is None:
+        process.kill()
+    await process.wait()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+async def test_it_prints_its_address_and_stops_in_order_while_someone_listens(running, number):
+    process, address = running
+    async with ClientSession() as session:
+        health = await session.get(f"{address}healthz")
+        stream = await session.get(f"{address}api/v1/events")
+
+        process.send_signal(number)
+        rest = await stream.content.read()
+
+    assert health.status == 200
+    assert stream.status == 200
+    assert rest == b""
+    assert await process.wait() == 0

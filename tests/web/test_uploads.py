@@ -236,15 +236,14 @@ def test_a_name_is_made_fit_to_be_shown(given, kept):
     assert clean_name(given) == kept
 
 
-def test_only_stale_uploads_are_removed(tmp_path):
+def test_only_what_was_received_half_and_long_ago_is_removed(tmp_path):
     directory = tmp_path / "tmp"
     directory.mkdir()
-    old, new, other = (directory / name for name in ("a.upload", "b.upload", "c.txt"))
-    for path in (old, new, other):
-        path.touch()
-    os.utime(old, (0, 0))
-    os.utime(other, (0, 0))
+    for name in ("old.part", "new.part", "old.upload"):
+        (directory / name).touch()
+        if name.startswith("old"):
+            os.utime(directory / name, (0, 0))
 
     remove_stale(tmp_path)
 
-    assert sorted(path.name for path in directory.iterdir()) == ["b.upload", "c.txt"]
+    assert sorted(path.name for path in directory.iterdir()) == ["new.part", "old.upload"]

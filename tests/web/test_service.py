@@ -1,0 +1,214 @@
+"""The whole service over a real archive: what goes in by the API comes out by every door."""
+
+import json
+from collections.abc import AsyncIterator
+from urllib.parse import urlsplit
+
+import pytest
+from aiohttp import FormData, web
+from aiohttp.test_utils import TestClient, TestServer
+from yarl import URL
+
+from archiver.config import Settings
+from archiver.runtime import open_runtime
+from archiver.web.app import build_app
+
+PAGE = """<!DOCTYPE html><html lang="en"><title>A page of words</title>
+<link rel="stylesheet" href="/style.css"><article><h1>A page of words</h1>
+<p>{}</p><img src="/picture.png?a=1&amp;b=2" alt=""></article>"""
+WORDS = "The heron stands in the shallow water and waits, as it has done every morning. " * 8
+
+
+async def page(_request: web.Request) -> web.Response:
+    return web.Response(text=PAGE.format(WORDS), content_type="text/html")
+
+
+async def style(_request: web.Request) -> web.Response:
+    return web.Response(text="h1 { background: url(/picture.png) }", content_type="text/css")
+
+
+async def picture(_request: web.Request) -> web.Response:
+    return web.Response(body=b"\x89PNG\r\n\x1a\n" + b"0" * 100, content_type="image/png")
+
+
+@pytest.fixture
+async def site() -> AsyncIterator[str]:
+    app = web.Application()
+    for path, handler in (("/page", page), ("/style.css", style), ("/picture.png", picture)):
+        app.router.add_get(path, handler)
+    async with TestServer(app) as server:
+        yield f"http://127.0.0.1:{server.port}"
+
+
+@pytest.fixture
+async def client(tmp_path) -> AsyncIterator[TestClient]:
+    settings = Settings(
+        data=tmp_path / "data", allow_networks=("127.0.0.0/8",), host_delay=0, retries=0
+    )
+    async with open_runtime(settings, crawl=True) as runtime:
+        server = TestServer(build_app(runtime), skip_url_asserts=True)
+        async with TestClient(server) as client:
+            yield client
+
+
+async def save(client: TestClient, *urls: str) -> dict:
+    """Save URLs and wait until the stream of events says that all are at an end."""
+    answer = await client.post("/api/v1/entries", json={"urls": list(urls), "tags": ["birds"]})
+    assert answer.status == 202
+    saved = await answer.json()
+    ids = ",".join(str(each["job_id"]) for each in saved["accepted"])
+    told = await (await client.get(f"/api/v1/events?jobs={ids}")).text()
+    assert told.endswith("event: end\ndata: {}\n\n")
+    states = [json.loads(line[6:]) for line in told.splitlines() if line.startswith('data: {"id"')]
+    assert {each["state"] for each in states[-len(urls) :]} == {"saved"}, states
+    return saved
+
+
+async def get(client: TestClient, target: str, **options):
+    return await client.session.get(
+        URL(f"http://127.0.0.1:{client.port}{target}", encoded=True), **options
+    )
+
+
+async def test_a_url_goes_in_and_comes_out_by_every_door(client, site):
+    saved = await save(client, f"{site}/page")
+    hash_url = saved["accepted"][0]["hash_url"]
+
+    entry = await (await client.get(f"/api/v1/entries/{hash_url}")).json()
+    timestamp = entry["entry"]["latest"]
+    snapshot = await (
+        await client.get(f"/api/v1/entries/{hash_url}/snapshots/{timestamp[:8]}")
+    ).json()
+    found = await (await client.get("/api/v1/entries", params={"q": "heron"})).json()
+    tagged = await (await client.get("/api/v1/entries?tag=birds&limit=1")).json()
+
+    assert entry["entry"]["title"] == "A page of words"
+    assert "heron" in snapshot["article"]
+    assert {urlsplit(each["url"]).path for each in snapshot["requisites"]} >= {
+        "/style.css",
+        "/picture.png",
+    }
+    assert [each["entry"]["hash_url"] for each in found["items"]] == [hash_url]
+    assert [each["entry"]["hash_url"] for each in tagged["items"]] == [hash_url]
+
+    for path in ("/", "/snapshots", "/snapshots?q=heron", f"/{hash_url}/", "/import"):
+        answer = await client.get(path)
+        assert (answer.status, answer.content_type) == (200, "text/html"), path
+    shown = await client.get(f"/{hash_url}/{timestamp}/")
+    assert (shown.status, shown.content_type) == (200, "text/html")
+    markdown = await client.get(f"/{hash_url}/index.md")
+    assert markdown.headers["Content-Type"] == "text/markdown; charset=utf-8"
+    assert f"hash_url: {hash_url}" in await markdown.text()
+
+
+async def test_the_capture_is_replayed_under_every_form_of_its_address(client, site):
+    await save(client, f"{site}/page")
+
+    latest = await get(client, f"/web/{site}/page", allow_redirects=False)
+    exact = latest.headers["Location"]
+    timestamp = exact.split("/")[2]
+    page = await get(client, exact)
+    raw = await get(client, exact.replace(timestamp, f"{timestamp}id_"))
+    year = await get(client, f"/web/{timestamp[:4]}/{site}/page", allow_redirects=False)
+    picture = await get(client, f"/web/{timestamp}im_/{site}/picture.png?a=1&b=2")
+    off = await get(client, f"/web/20000101000000cs_/{site}/style.css")
+    every = await get(client, f"/web/*/{site}/page")
+    absent = await get(client, f"/web/{site}/none")
+    nothing = await get(client, f"/web/{timestamp}im_/{site}/none.png")
+
+    assert latest.status == year.status == 302
+    assert year.headers["Location"] == exact
+    assert page.status == 200
+    assert f"/web/{timestamp}cs_/{site}/style.css" in await page.text()
+    assert page.headers["Content-Security-Policy"].startswith("sandbox; default-src 'none';")
+    assert await raw.text() == PAGE.format(WORDS)
+    assert (await picture.read()).startswith(b"\x89PNG")
+    assert picture.headers["Content-Type"] == "image/png"
+    assert off.headers["Content-Location"].endswith(f"cs_/{site}/style.css")
+    assert "/web/" in await off.text()
+    assert (every.status, every.content_type) == (200, "text/html")
+    assert timestamp in await every.text()
+    assert (absent.status, absent.content_type) == (404, "text/html")
+    assert (nothing.status, await nothing.read()) == (404, b"")
+
+
+async def test_what_can_not_be_kept_comes_back_with_the_reason(client):
+    answer = await client.post(
+        "/api/v1/entries", json={"urls": ["ftp://a.example/", "not a url", "javascript:1"]}
+    )
+    body = await answer.json()
+
+    assert (answer.status, body["accepted"]) == (202, [])
+    assert [each["given"] for each in body["rejected"]] == [
+        "ftp://a.example/",
+        "not a url",
+        "javascript:1",
+    ]
+    assert all(each["reason"] for each in body["rejected"])
+
+
+async def test_a_file_is_imported_and_followed(client, site, tmp_path):
+    upload = FormData()
+    links = f'<!DOCTYPE NETSCAPE-Bookmark-file-1>\n<DL><DT><A HREF="{site}/page">A</A></DL>'
+    upload.add_field("file", links.encode(), filename="bookmarks.html")
+
+    answer = await client.post("/api/v1/imports", data=upload)
+    number = (await answer.json())["id"]
+    told = await (await client.get(f"/api/v1/events?import={number}")).text()
+    status = await (await client.get(answer.headers["Location"])).json()
+    recent = await (await client.get("/api/v1/imports")).json()
+
+    assert answer.status == 202
+    assert told.endswith("event: end\ndata: {}\n\n")
+    assert (status["name"], status["read"], status["reading"]) == ("bookmarks.html", 1, False)
+    assert status["counts"]["saved"] == 1
+    assert [each["id"] for each in recent] == [number]
+    assert (await client.get(f"/import/{number}")).status == 200
+    assert list((tmp_path / "data" / "tmp").iterdir()) == []
+
+
+@pytest.mark.parametrize("body", [b"", b"\x89PNG\r\n\x1a\n" + b"\0" * 99, b"no link in here\n"])
+async def test_a_file_of_the_wrong_kind_is_422_and_leaves_nothing(client, tmp_path, body):
+    answer = await client.post(
+        "/api/v1/imports?name=a.bin",
+        data=body,
+        headers={"Content-Type": "application/octet-stream"},
+    )
+
+    assert answer.status == 422
+    assert (await answer.json())["error"]["code"] == "unreadable_file"
+    assert await (await client.get("/api/v1/imports")).json() == []
+    assert list((tmp_path / "data" / "tmp").iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("target", "status"),
+    [
+        ("/api/v1/entries/" + "0" * 32, 404),
+        ("/api/v1/entries/" + "0" * 32 + "/snapshots/2020", 404),
+        ("/api/v1/entries/x", 404),
+        ("/api/v1/imports/99", 404),
+        ("/api/v1/entries?after=x", 400),
+        ("/api/v1/entries?limit=1000", 400),
+        ("/api/v1/entries?status=odd", 400),
+    ],
+)
+async def test_the_api_says_what_is_wrong_in_one_shape(client, target, status):
+    answer = await client.get(target)
+
+    assert answer.status == status
+    assert (await answer.json())["error"].keys() == {"code", "message"}
+
+
+async def test_machines_are_answered(client):
+    health = await client.get("/healthz")
+    metrics = await (await client.get("/metrics")).text()
+    described = await (await client.get("/api/v1/openapi.json")).json()
+    counts = await (await client.get("/api/v1/queue")).json()
+    jobs = await (await client.get("/api/v1/jobs?ids=1,2")).json()
+
+    assert await health.text() == "ok\n"
+    assert "archiver_entries 0.0" in metrics
+    assert described["openapi"] == "3.1.1"
+    assert counts == {"queued": 0, "fetching": 0, "saved": 0, "failed": 0}
+    assert jobs == []
