@@ -60,6 +60,18 @@ _BREAK_OUT: Final = frozenset(
         "var",
     ]
 )
+_AROUND: Final = _BREAK_OUT | frozenset(
+    (
+        *("a", "abbr", "address", "article", "aside", "button", "cite", "details", "dialog"),
+        *("fieldset", "figcaption", "figure", "font", "footer", "form", "header", "hgroup", "html"),
+        *("label", "legend", "main", "mark", "nav", "noscript", "object", "option", "picture"),
+        *("search", "section", "select", "summary", "tbody", "td", "template", "tfoot", "th"),
+        *("thead", "time", "tr"),
+    )
+)
+"""HTML elements whose end, if they were not opened inside, is that of one around."""
+
+_MARKS = _ROOTS.union(*_HTML_INSIDE.values())
 _DEEPEST = 256
 
 
@@ -72,7 +84,8 @@ class Foreign:
 
     def __init__(self, *, xml: bool = False) -> None:
         self._xml = xml
-        self._open: list[str] = []
+        self._open: list[tuple[str, str]] = []
+        """Names, and what stands inside: ``svg``, ``math``, or empty for HTML."""
 
     @property
     def near(self) -> bool:
@@ -92,23 +105,26 @@ class Foreign:
         if kind and name in _BREAK_OUT:
             self._leave()
             return ""
-        is_root = name in _ROOTS
-        is_kept = is_root or name in _HTML_INSIDE.get(kind, ())
-        if is_kept and not closes_itself and len(self._open) < _DEEPEST:
-            self._open.append(name)
-        return kind or (name if is_root else "")
+        kind = kind or (name if name in _ROOTS else "")
+        if kind and not closes_itself and len(self._open) < _DEEPEST:
+            is_point = name in _HTML_INSIDE.get(kind, ())
+            self._open.append((name, "" if is_point else kind))
+        return kind
 
     def end(self, name: str) -> None:
-        """An end tag: closes the nearest open element of that name; ``p`` and ``br`` break out."""
-        if name in self._open:
-            while self._open.pop() != name:
+        """An end tag: closes the nearest open element of that name, or breaks out."""
+        kind = self._kind()
+        if not kind and name not in _MARKS:
+            return
+        if any(name == each for each, _ in self._open):
+            while self._open.pop()[0] != name:
                 pass
-        elif name in {"p", "br"} and self._kind():
+        elif kind and name in _AROUND:
             self._leave()
 
     def _kind(self) -> str:
-        return self._open[-1] if self._open and self._open[-1] in _ROOTS else ""
+        return self._open[-1][1] if self._open else ""
 
     def _leave(self) -> None:
-        while self._open and self._open[-1] in _ROOTS:
+        while self._kind():
             self._open.pop()

@@ -1,0 +1,1 @@
+"""A module a page: read typed input, call one service, render."""

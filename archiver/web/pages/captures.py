@@ -1,0 +1,19 @@
+"""``/web/*/{url}``: every capture of a URL."""
+
+from aiohttp import web
+
+from archiver.web import auth
+from archiver.web.keys import ARCHIVED_URL, RUNTIME
+from archiver.web.pages.errors import not_in_archive
+from archiver.web.render import render
+from archiver.web.views import CapturesView
+
+
+async def captures(request: web.Request) -> web.StreamResponse:
+    """List the captures of ``request[ARCHIVED_URL]``, newest first."""
+    url = request[ARCHIVED_URL]
+    found = await request.app[RUNTIME].replay.captures_of(url)
+    if not found:
+        return not_in_archive(request, url)
+    view = CapturesView(url, tuple(reversed(found)), auth.replay_prefix(request))
+    return render(request, "pages/captures.html", view)

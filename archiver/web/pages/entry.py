@@ -1,0 +1,59 @@
+"""``/{hash_url}/``: the article to read, its snapshots, its details; and the same as text."""
+
+from aiohttp import web
+
+from archiver.errors import NotFound
+from archiver.rewrite.address import Modifier, replay_path
+from archiver.rewrite.article import archive_images
+from archiver.services.entries import EntryDetail, SnapshotDetail
+from archiver.web import auth
+from archiver.web.keys import RUNTIME
+from archiver.web.render import render
+from archiver.web.views import EntryView
+
+WORDS_A_MINUTE = 230
+
+
+async def entry(request: web.Request) -> web.StreamResponse:
+    """Show an entry, read at its newest snapshot or at the one named by ``at``."""
+    entries, key = request.app[RUNTIME].entries, request.match_info["hash_url"]
+    detail = await entries.get(key)
+    try:
+        shown = await entries.snapshot(key, request.query.get("at") or None)
+    except NotFound:
+        shown = None
+    return render(request, "pages/entry.html", _view(request, detail, shown))
+
+
+async def entry_markdown(request: web.Request) -> web.StreamResponse:
+    """Show an entry as ``index.md``."""
+    exports = request.app[RUNTIME].exports
+    text = await exports.index_md(request.match_info["hash_url"], request.query.get("at") or None)
+    return web.Response(text=text, content_type="text/markdown", charset="utf-8")
+
+
+def _view(request: web.Request, detail: EntryDetail, shown: SnapshotDetail | None) -> EntryView:
+    title = detail.entry.title or detail.entry.url
+    if shown is None:
+        return EntryView(detail, None, "", "", "nothing", 0, title)
+    prefix, capture = auth.replay_prefix(request), shown.snapshot.capture
+    return EntryView(
+        detail=detail,
+        shown=shown,
+        article=archive_images(shown.article, shown.snapshot.timestamp, prefix=prefix),
+        payload_url=replay_path(capture.timestamp, Modifier.IMAGE, capture.url, prefix=prefix),
+        kind=_kind(shown),
+        minutes=max(round(len(shown.article.split()) / WORDS_A_MINUTE), 1),
+        title=title,
+    )
+
+
+def _kind(shown: SnapshotDetail) -> str:
+    kind = shown.snapshot.capture.media_type
+    if kind.startswith("image/"):
+        return "image"
+    if kind == "application/pdf":
+        return "pdf"
+    if shown.article:
+        return "article"
+    return "page" if kind in ("text/html", "application/xhtml+xml", "") else "file"

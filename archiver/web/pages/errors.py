@@ -1,0 +1,29 @@
+"""Pages for what went wrong, in words that say what to do next."""
+
+from http import HTTPStatus
+
+from aiohttp import web
+
+from archiver.errors import InvalidUrl
+from archiver.urls.parse import parse_url
+from archiver.web.render import render
+from archiver.web.views import AbsentView, ErrorView
+
+
+def error_page(request: web.Request, status: int, message: str) -> web.Response:
+    """The page of an error."""
+    try:
+        title = HTTPStatus(status).phrase
+    except ValueError:
+        title = "Something went wrong"
+    return render(request, "pages/error.html", ErrorView(status, message, title), status=status)
+
+
+def not_in_archive(request: web.Request, url: str) -> web.Response:
+    """The page that says a URL was never captured, and offers to capture it."""
+    try:
+        parse_url(url)
+        can_capture = True
+    except InvalidUrl:
+        can_capture = False
+    return render(request, "pages/absent.html", AbsentView(url, can_capture), status=404)

@@ -1,0 +1,56 @@
+"""``/``: the form, what becomes of what it was given, and what was saved last."""
+
+from aiohttp import web
+
+from archiver.errors import InputError
+from archiver.services.entries import SaveResult
+from archiver.services.search import ListingQuery
+from archiver.web.api.questions import numbers
+from archiver.web.keys import RUNTIME
+from archiver.web.render import render
+from archiver.web.views import HomeView
+
+LATEST = 12
+MOST_FOLLOWED = 200
+
+
+async def home(request: web.Request) -> web.StreamResponse:
+    """Show the form."""
+    return render(request, "pages/home.html", await _view(request, numbers(request, "jobs")))
+
+
+async def add(request: web.Request) -> web.StreamResponse:
+    """Save what the form holds, and show what becomes of it."""
+    form = await request.post()
+    text, tags = str(form.get("url", "")), str(form.get("tags", ""))
+    entries = request.app[RUNTIME].entries
+    try:
+        result = await entries.save(text.splitlines(), tags=tags.split(","), source="web")
+    except InputError as error:
+        view = await _view(request, [], problem=str(error), tags=tags)
+        return render(request, "pages/home.html", view, status=400)
+    jobs = [each.job_id for each in result.accepted if each.job_id is not None]
+    if not result.rejected:
+        followed = [*dict.fromkeys(jobs)][:MOST_FOLLOWED]
+        raise web.HTTPSeeOther(f"/?jobs={','.join(map(str, followed))}")
+    view = await _view(request, jobs, result, tags=tags)
+    return render(request, "pages/home.html", view, status=200 if jobs else 400)
+
+
+async def _view(
+    request: web.Request,
+    jobs: list[int],
+    result: SaveResult | None = None,
+    *,
+    problem: str = "",
+    tags: str = "",
+) -> HomeView:
+    runtime = request.app[RUNTIME]
+    return HomeView(
+        overview=await runtime.search.overview(),
+        listing=await runtime.search.listing(ListingQuery(limit=LATEST)),
+        jobs=tuple(await runtime.entries.jobs(jobs)) if jobs else (),
+        rejected=result.rejected if result else (),
+        tags=tags if problem or result else "",
+        problem=problem,
+    )

@@ -1,0 +1,32 @@
+"""``/login``: the password, where one is set."""
+
+from aiohttp import web
+
+from archiver.web import auth
+from archiver.web.render import render
+from archiver.web.views import LoginView
+
+
+async def form(request: web.Request) -> web.StreamResponse:
+    """Show the form."""
+    view = LoginView(auth.local_path(request.query.get("next", "/")))
+    return render(request, "pages/login.html", view)
+
+
+async def sign_in(request: web.Request) -> web.StreamResponse:
+    """Check the password; begin a session and go on to where the person wanted to be."""
+    sent = await request.post()
+    target = auth.local_path(str(sent.get("next", "/")))
+    if not auth.check_password(request, str(sent.get("password", ""))):
+        view = LoginView(target, problem="That is not the password.")
+        return render(request, "pages/login.html", view, status=401)
+    response = web.Response(status=303, headers={"Location": target})
+    auth.start_session(request, response)
+    return response
+
+
+async def sign_out(request: web.Request) -> web.StreamResponse:
+    """End the session."""
+    response = web.Response(status=303, headers={"Location": "/login"})
+    auth.end_session(request, response)
+    return response

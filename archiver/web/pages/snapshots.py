@@ -1,0 +1,26 @@
+"""``/snapshots``: browse and search."""
+
+from urllib.parse import urlencode
+
+from aiohttp import web
+
+from archiver.services.search import ListingQuery
+from archiver.web.keys import RUNTIME
+from archiver.web.render import render
+from archiver.web.views import ListingView
+
+SHOWN_TAGS = 30
+
+
+async def listing(request: web.Request) -> web.StreamResponse:
+    """Show a page of entries."""
+    asked = request.query
+    query = ListingQuery(
+        **{name: asked.get(name, "") for name in ("q", "tag", "host", "status", "after")}
+    )
+    search = request.app[RUNTIME].search
+    found = await search.listing(query)
+    kept = {name: value for name, value in asked.items() if name != "after" and value}
+    next_url = f"/snapshots?{urlencode({**kept, 'after': found.after})}" if found.after else ""
+    view = ListingView(query, found, next_url, tuple(await search.tags(SHOWN_TAGS)))
+    return render(request, "pages/snapshots.html", view)

@@ -1,0 +1,88 @@
+"""Renders pages: Jinja2 with autoescape, where a name that is missing is an error."""
+
+from datetime import UTC, datetime
+from functools import cache
+from typing import Protocol, cast
+
+from aiohttp import web
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from archiver import paths
+from archiver.memento.timestamps import to_datetime
+from archiver.model.capture import Timestamp
+from archiver.web.keys import CSRF_TOKEN, SIGNED_IN, STATIC
+
+
+class View(Protocol):
+    """What a template is given: a dataclass of ``views``."""
+
+    @property
+    def title(self) -> str:
+        """The page's title."""
+
+
+def render(request: web.Request, template: str, view: View, *, status: int = 200) -> web.Response:
+    """The page of a template and its view."""
+    text = (
+        environment()
+        .get_template(template)
+        .render(
+            view=view,
+            csrf_token=request[CSRF_TOKEN],
+            signed_in=request[SIGNED_IN],
+            static=request.app[STATIC].url,
+            path=request.path,
+        )
+    )
+    return web.Response(text=text, content_type="text/html", status=status)
+
+
+@cache
+def environment() -> Environment:
+    """The templates, with the filters they use."""
+    made = Environment(
+        loader=FileSystemLoader(paths.TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters.update(moment=moment, iso=iso, size=size, number=number, plural=plural)
+    return made
+
+
+def moment(value: datetime | Timestamp) -> str:
+    """A moment as people read it: ``20 Nov 2026, 22:18 UTC``."""
+    when = _when(value)
+    return f"{when.day} {when:%b %Y, %H:%M} UTC"
+
+
+def iso(value: datetime | Timestamp) -> str:
+    """A moment for ``<time datetime>``."""
+    return _when(value).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def size(count: int) -> str:
+    """Bytes as people read them: ``1.4 MB``."""
+    amount = float(count)
+    for unit in ("bytes", "kB", "MB", "GB"):
+        if amount < 1000:
+            return f"{amount:.0f} {unit}" if unit == "bytes" else f"{amount:.1f} {unit}"
+        amount /= 1000
+    return f"{amount:.1f} TB"
+
+
+def number(count: int) -> str:
+    """A number with its thousands apart."""
+    return f"{count:,}"
+
+
+def plural(count: int, one: str, many: str) -> str:
+    """``1 page``, ``2 pages``."""
+    return f"{count:,} {one if count == 1 else many}"
+
+
+def _when(value: datetime | Timestamp) -> datetime:
+    if isinstance(value, datetime):
+        return value.astimezone(UTC)
+    return to_datetime(cast("Timestamp", value))

@@ -1,0 +1,135 @@
+"""What each page shows: a dataclass a page, which its template renders and nothing else."""
+
+from dataclasses import dataclass, field
+
+from archiver.model.capture import Capture
+from archiver.model.entry import Entry, Snapshot
+from archiver.model.importing import ImportStatus, Rejected
+from archiver.model.job import Job
+from archiver.services.entries import EntryDetail, SnapshotDetail
+from archiver.services.search import Listing, ListingQuery, Overview
+
+
+@dataclass(frozen=True, slots=True)
+class HomeView:
+    """The form, what it was asked last, and what was saved last.
+
+    Attributes:
+        overview: the archive in numbers.
+        listing: what was saved last.
+        jobs: those of the form sent last, to be followed.
+        rejected: addresses of that form that can't be kept; the form holds them again.
+        tags: of that form.
+        problem: why nothing of it could be used.
+    """
+
+    overview: Overview
+    listing: Listing
+    jobs: tuple[Job, ...] = ()
+    rejected: tuple[Rejected, ...] = ()
+    tags: str = ""
+    problem: str = ""
+    title: str = "archiver"
+
+
+@dataclass(frozen=True, slots=True)
+class ListingView:
+    """A page of entries, and how it is narrowed."""
+
+    query: ListingQuery
+    listing: Listing
+    next_url: str
+    tags: tuple[tuple[str, int], ...] = ()
+    title: str = "Snapshots"
+
+
+@dataclass(frozen=True, slots=True)
+class EntryView:
+    """An entry to read.
+
+    Attributes:
+        detail: the entry and its snapshots.
+        shown: the snapshot that is read; None if there is none.
+        article: its article, images led into the archive.
+        payload_url: where the capture itself is.
+        kind: how it is shown: ``article``, ``image``, ``pdf``, ``file`` or ``nothing``.
+        minutes: how long it takes to read.
+    """
+
+    detail: EntryDetail
+    shown: SnapshotDetail | None
+    article: str
+    payload_url: str
+    kind: str
+    minutes: int
+    title: str
+
+    @property
+    def entry(self) -> Entry:
+        """The entry."""
+        return self.detail.entry
+
+
+@dataclass(frozen=True, slots=True)
+class SnapshotView:
+    """One snapshot as it looked: our banner, and the address of the frame."""
+
+    entry: Entry
+    snapshot: Snapshot
+    detail: SnapshotDetail
+    frame_url: str
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class ImportView:
+    """The form for a file, and the imports so far."""
+
+    recent: tuple[ImportStatus, ...]
+    max_upload_bytes: int
+    title: str = "Import"
+
+
+@dataclass(frozen=True, slots=True)
+class ImportStatusView:
+    """How far one import has come."""
+
+    status: ImportStatus
+    title: str = "Import"
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorView:
+    """What went wrong, and what to do."""
+
+    status: int
+    message: str
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class AbsentView:
+    """A page that was never captured."""
+
+    url: str
+    can_capture: bool
+    title: str = "Not in the archive"
+
+
+@dataclass(frozen=True, slots=True)
+class CapturesView:
+    """Every capture of a URL."""
+
+    url: str
+    captures: tuple[Capture, ...] = field(default=())
+    prefix: str = "/web"
+    title: str = "Captures"
+
+
+@dataclass(frozen=True, slots=True)
+class LoginView:
+    """The form for the password."""
+
+    next_path: str
+    problem: str = ""
+    title: str = "Sign in"

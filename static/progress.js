@@ -1,0 +1,50 @@
+// Follows jobs and imports while they are under way; the page tells the same without it.
+const WORDS = { queued: "waiting", fetching: "fetching", saved: "saved", failed: "failed" };
+
+function showJob(job) {
+  const row = document.querySelector(`[data-job="${job.id}"]`);
+  if (!row) return;
+  const state = row.querySelector(".state");
+  row.dataset.state = job.state;
+  state.className = `state ${job.state}`;
+  state.textContent = WORDS[job.state] ?? job.state;
+  if (job.title) row.querySelector("a").textContent = job.title;
+  const again = job.state === "queued" ? " It is tried again soon." : "";
+  row.querySelector(".why").textContent = job.failure ? job.failure.message + again : "";
+}
+
+function showImport(status) {
+  const box = document.querySelector(`[data-import="${status.id}"]`);
+  if (!box) return;
+  const { queued, fetching, saved, failed } = status.counts;
+  const values = { ...status, saved, failed };
+  for (const field of box.querySelectorAll("[data-field]")) {
+    field.textContent = values[field.dataset.field].toLocaleString("en");
+  }
+  const bar = box.querySelector("progress");
+  bar.max = Math.max(status.added, 1);
+  bar.value = status.added ? saved + failed : 1;
+  const open = queued + fetching > 0;
+  const phase = status.reading ? "Reading the file…" : open ? "Capturing…" : "Done";
+  const line = box.querySelector(".phase");
+  if (line.textContent !== phase) line.textContent = status.error || phase;
+}
+
+function follow(query, atEnd) {
+  const source = new EventSource(`/api/v1/events?${query}`);
+  source.addEventListener("job", (event) => showJob(JSON.parse(event.data)));
+  source.addEventListener("import", (event) => showImport(JSON.parse(event.data)));
+  source.addEventListener("end", () => { source.close(); atEnd?.(); });
+}
+
+const open = [...document.querySelectorAll("[data-job]")].filter(
+  (row) => row.dataset.state === "queued" || row.dataset.state === "fetching",
+);
+if (open.length) {
+  const reload = document.querySelector("[data-reload]");
+  const ids = open.map((row) => row.dataset.job).join(",");
+  follow(`jobs=${ids}`, reload ? () => location.reload() : undefined);
+}
+for (const box of document.querySelectorAll('[data-import][data-open="yes"]')) {
+  follow(`import=${box.dataset.import}`);
+}
