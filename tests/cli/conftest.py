@@ -1,0 +1,114 @@
+"""A small web on loopback, and the program as a person runs it."""
+
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from functools import partial
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+ARTICLE = """<!DOCTYPE html><html lang="en"><head><title>About {name}</title></head><body>
+<article><h1>About {name}</h1>{paragraphs}</article></body></html>"""
+SENTENCE = (
+    "<p>The {name} is an animal that many people have written about, in books and in letters, "
+    "because it is clever, shy and hard to find when the nights are long and the woods dark.</p>"
+)
+
+
+class Site(ThreadingHTTPServer):
+    """Serves articles about animals; ``/missing`` is not there, ``/slow`` never answers."""
+
+    daemon_threads = True
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.asked = threading.Event()
+        self.closing = threading.Event()
+
+    def url(self, path: str) -> str:
+        return f"http://127.0.0.1:{self.server_port}{path}"
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: Site
+
+    def do_GET(self) -> None:
+        if self.path == "/slow":
+            self.server.asked.set()
+            self.server.closing.wait()
+            return
+        if self.path in {"/missing", "/favicon.ico"}:
+            self.send_error(404)
+            return
+        name = self.path.strip("/")
+        body = ARTICLE.format(name=name, paragraphs=SENTENCE.format(name=name) * 5).encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html; charset=utf-8")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *args: object) -> None:
+        """Say nothing."""
+
+
+@pytest.fixture(scope="module")
+def site() -> Iterator[Site]:
+    with Site() as server:
+        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        yield server
+        server.closing.set()
+        server.shutdown()
+        thread.join()
+
+
+def _command(data: Path, *arguments: str) -> dict[str, object]:
+    variables = {
+        "ARCHIVER_DATA": str(data),
+        "ARCHIVER_ALLOW_NETWORKS": "127.0.0.0/8",
+        "ARCHIVER_HOST_DELAY": "0",
+        "ARCHIVER_RETRIES": "0",
+    }
+    return {
+        "args": [sys.executable, "-m", "archiver", *arguments],
+        "env": {**os.environ, **variables},
+        "text": True,
+    }
+
+
+@pytest.fixture(scope="session")
+def command() -> Callable[..., dict[str, object]]:
+    """What ``subprocess`` needs to run the program on a data directory."""
+    return _command
+
+
+@pytest.fixture(scope="session")
+def run_in() -> Run:
+    """Run the program on a data directory, to its end."""
+
+    def run(
+        data: Path, *arguments: str, given: str | None = None
+    ) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            **_command(data, *arguments), input=given, capture_output=True, timeout=120, check=False
+        )
+
+    return run
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("archive") / "data"
+
+
+@pytest.fixture(scope="module")
+def archiver(run_in: Run, data: Path) -> Run:
+    """Run the program on this module's archive."""
+    return partial(run_in, data)

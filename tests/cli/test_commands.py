@@ -1,0 +1,259 @@
+"""The commands, end to end: one archive, filled and asked as a person would."""
+
+import hashlib
+import json
+import os
+import pty
+import signal
+import subprocess
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+import yaml
+
+
+def hash_of(url: str) -> str:
+    return hashlib.md5(url.encode()).hexdigest()
+
+
+def rows(text: str) -> list[list[str]]:
+    return [line.split("\t") for line in text.splitlines()]
+
+
+@pytest.fixture(scope="module")
+def added(site, archiver) -> subprocess.CompletedProcess[str]:
+    """Four URLs were added: two are pages, one is missing, one is no URL."""
+    urls = [site.url("/foxes"), "nonsense", site.url("/missing"), site.url("/bears")]
+    return archiver("add", *urls, "--tag", "animals", "--tag", "wild")
+
+
+def test_add_prints_a_line_for_each_url_and_fails_if_one_does(
+    site, added: subprocess.CompletedProcess[str]
+) -> None:
+    found = {row[0]: row[1:] for row in rows(added.stdout)}
+
+    assert added.returncode == 1
+    assert found.pop("-") == [
+        "rejected",
+        "nonsense: This is not an address. An address starts with https:// or http://.",
+    ]
+    assert found.pop(hash_of(site.url("/foxes"))) == ["saved", "About foxes"]
+    assert found.pop(hash_of(site.url("/bears"))) == ["saved", "About bears"]
+    (result, why) = found.pop(hash_of(site.url("/missing")))
+    assert result == "failed"
+    assert site.url("/missing") in why
+    assert "404" in why
+    assert not found
+
+
+@pytest.mark.usefixtures("added")
+def test_list_prints_rows_or_an_array(site, archiver) -> None:
+    listed = archiver("list", "--status", "saved")
+    documents = json.loads(archiver("list", "--json", "--all").stdout)
+
+    assert {row[4]: (row[2], row[3]) for row in rows(listed.stdout)} == {
+        site.url("/foxes"): ("saved", "About foxes"),
+        site.url("/bears"): ("saved", "About bears"),
+    }
+    assert len(documents) == 3
+    assert {tuple(each["tags"]) for each in documents} == {("animals", "wild")}
+
+
+@pytest.mark.usefixtures("added")
+def test_list_is_limited_and_narrowed(archiver) -> None:
+    assert len(rows(archiver("list", "--limit", "1").stdout)) == 1
+    assert archiver("list", "--tag", "tame").stdout == ""
+    assert json.loads(archiver("list", "--json", "--host", "a.example").stdout) == []
+
+
+@pytest.mark.usefixtures("added")
+def test_a_wrong_status_is_an_error_in_a_line(archiver) -> None:
+    wrong = archiver("list", "--status", "nice")
+
+    assert wrong.returncode == 1
+    assert wrong.stderr.startswith("archiver: ")
+    assert wrong.stderr.count("\n") == 1
+
+
+@pytest.mark.usefixtures("added")
+def test_search_finds_by_words(site, archiver) -> None:
+    assert [row[4] for row in rows(archiver("search", "foxes", "clever").stdout)] == [
+        site.url("/foxes")
+    ]
+    (found,) = json.loads(archiver("search", "--json", "clever", "--", "-foxes").stdout)
+    assert found["url"] == site.url("/bears")
+    assert any(piece["hit"] and piece["text"] == "clever" for piece in found["excerpt"])
+    assert archiver("search", "nowhere").stdout == ""
+
+
+@pytest.mark.usefixtures("added")
+def test_show_prints_details_and_the_article(site, archiver) -> None:
+    shown = archiver("show", site.url("/foxes"))
+    details, article = shown.stdout.split("\n\n", 1)
+
+    assert ["title", "About foxes"] in rows(details)
+    assert ["hash_url", hash_of(site.url("/foxes"))] in rows(details)
+    assert article.count("The foxes is an animal") == 5
+
+
+@pytest.mark.usefixtures("added")
+def test_show_prints_a_document(site, archiver) -> None:
+    document = json.loads(archiver("show", hash_of(site.url("/foxes")), "--json").stdout)
+
+    assert document["url"] == site.url("/foxes")
+    assert [each["timestamp"] for each in document["snapshots"]] == [document["timestamp"]]
+    assert "<p>" in document["article"]
+    assert "clever" in document["text"]
+
+
+@pytest.mark.usefixtures("added")
+def test_show_of_an_entry_without_a_snapshot_says_why(site, archiver) -> None:
+    shown = archiver("show", site.url("/missing"))
+
+    assert shown.returncode == 0
+    assert ["state", "failed"] in rows(shown.stdout)
+    assert "404" in dict(rows(shown.stdout))["failure"]
+
+
+@pytest.mark.usefixtures("added")
+@pytest.mark.parametrize("ref", ["https://a.example/", "0" * 32, "nonsense"])
+def test_show_of_what_is_not_there_is_an_error_in_a_line(archiver, ref: str) -> None:
+    shown = archiver("show", ref)
+
+    assert (shown.returncode, shown.stdout) == (1, "")
+    assert shown.stderr.startswith("archiver: ")
+
+
+@pytest.mark.usefixtures("added")
+def test_export_writes_the_tree(site, archiver, tmp_path: Path) -> None:
+    exported = archiver("export", "markdown", str(tmp_path / "out"))
+    text = (tmp_path / "out" / hash_of(site.url("/foxes")) / "index.md").read_text()
+    front = next(iter(yaml.safe_load_all(text.split("\n---\n")[0])))
+
+    assert exported.stdout == "written\t3\n"
+    assert len(list((tmp_path / "out").rglob("*"))) == 6
+    assert front["title"] == "About foxes"
+    assert front["tags"] == ["animals", "wild"]
+
+
+@pytest.mark.usefixtures("added")
+def test_verify_is_clean_and_reindex_gives_the_same_list(archiver, data: Path) -> None:
+    before = archiver("list", "--json").stdout
+    verified = archiver("verify")
+    for file in data.glob("archive.sqlite3*"):
+        file.unlink()
+    reindexed = archiver("reindex")
+
+    assert (verified.returncode, rows(verified.stdout)[-1]) == (0, ["problems", "0"])
+    assert reindexed.returncode == 0
+    assert json.loads(archiver("list", "--json").stdout) == json.loads(before)
+
+
+def test_verify_finds_a_byte_that_changed(site, run_in, tmp_path) -> None:
+    run_in(tmp_path / "data", "add", site.url("/wolves"))
+    (segment,) = (tmp_path / "data" / "warc").glob("*.warc.gz")
+    damaged = bytearray(segment.read_bytes())
+    damaged[len(damaged) // 2] ^= 0xFF
+    segment.write_bytes(damaged)
+
+    verified = run_in(tmp_path / "data", "verify")
+
+    assert verified.returncode == 1
+    assert segment.name in verified.stdout
+
+
+def test_import_reads_reports_and_captures(site, run_in, tmp_path) -> None:
+    urls = [site.url(f"/bird{number}") for number in range(5)]
+    items = "".join(f'<DT><A HREF="{url}" TAGS="birds">B</A>\n' for url in [*urls, urls[0]])
+    file = tmp_path / "bookmarks.html"
+    file.write_text(f'<DL><DT><H3>Zoo</H3><DL>{items}<DT><A HREF="place:x">P</A></DL></DL>')
+
+    read = run_in(tmp_path / "data", "import", str(file), "--no-crawl")
+    again = run_in(tmp_path / "data", "import", str(file))
+    listed = json.loads(run_in(tmp_path / "data", "list", "--json").stdout)
+
+    assert dict(row[:2] for row in rows(read.stdout)) == {
+        "file": "bookmarks.html (Netscape HTML)",
+        "read": "7",
+        "added": "5",
+        "known": "0",
+        "merged": "1",
+        "rejected": "1",
+        "-": "rejected",
+    }
+    assert ["added", "0"] in rows(again.stdout)
+    assert ["saved", "5"] in rows(again.stdout)
+    assert {each["url"]: each["tags"] for each in listed} == {url: ["Zoo", "birds"] for url in urls}
+
+
+def test_import_reads_standard_input(site, archiver) -> None:
+    read = archiver("import", "-", "--no-crawl", given=f"{site.url('/cats')}\n")
+    crawled = archiver("crawl")
+
+    assert ["file", "standard input (plain text)"] in rows(read.stdout)
+    assert ["added", "1"] in rows(read.stdout)
+    assert crawled.returncode == 0
+    assert ["saved", "1"] in rows(crawled.stdout)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"), [("", "is empty"), ("nothing here", "no link"), ("[{}]", "JSON")]
+)
+def test_import_of_what_is_no_list_is_an_error_in_a_line(archiver, content: str, said: str) -> None:
+    refused = archiver("import", "-", given=content)
+
+    assert (refused.returncode, refused.stdout) == (1, "")
+    assert refused.stderr.startswith("archiver: standard input ")
+    assert said in refused.stderr
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_stops_it_and_the_url_stays_queued(
+    site, command, run_in, tmp_path, number
+) -> None:
+    site.asked.clear()
+    line = command(tmp_path / "data", "add", site.url("/slow"))
+    with subprocess.Popen(**line, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert site.asked.wait(60)
+        process.send_signal(number)
+        _, said = process.communicate(timeout=60)
+    listed = run_in(tmp_path / "data", "list", "--json")
+
+    assert process.returncode == 128 + number
+    assert "`archiver crawl` goes on" in said
+    assert [each["state"] for each in json.loads(listed.stdout)] == ["queued"]
+
+
+def test_reindex_refuses_while_another_process_is_at_work(site, command, run_in, tmp_path) -> None:
+    site.asked.clear()
+    line = command(tmp_path / "data", "add", site.url("/slow"))
+    with subprocess.Popen(**line, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert site.asked.wait(60)
+        refused = run_in(tmp_path / "data", "reindex")
+        process.terminate()
+        process.communicate(timeout=60)
+
+    assert refused.returncode == 1
+    assert "in use by another process" in refused.stderr
+
+
+def test_progress_is_for_a_terminal_and_output_for_whoever_reads_it(
+    site, command, tmp_path
+) -> None:
+    terminal, ours = pty.openpty()
+    line = command(tmp_path / "data", "add", site.url("/otters"))
+    with subprocess.Popen(**line, stdout=subprocess.PIPE, stderr=ours) as process:
+        os.close(ours)
+        shown = b"".join(_until_closed(terminal))
+        printed, _ = process.communicate(timeout=60)
+
+    assert b"Capturing" in shown
+    assert printed == f"{hash_of(site.url('/otters'))}\tsaved\tAbout otters\n"
+
+
+def _until_closed(terminal):
+    """Read what is shown until the other side has gone (which Linux says with EIO)."""
+    with os.fdopen(terminal, "rb", buffering=0) as screen, suppress(OSError):
+        while shown := screen.read(4096):
+            yield shown
