@@ -6,7 +6,6 @@ from enum import StrEnum
 from urllib.parse import unquote
 
 from archiver.errors import InvalidUrl
-from archiver.model.capture import Timestamp
 from archiver.urls.parse import parse_url
 
 PREFIX = "/web"
@@ -76,11 +75,6 @@ def parse_replay_path(path_and_query: str, *, prefix: str = PREFIX) -> ReplayAdd
         timestamp, modifier = found[1], _modifier(found[2] or "")
         rest = rest[found.end() :]
     return ReplayAddress(timestamp, modifier, parse_url(_whole(rest)))
-
-
-def to_timestamp_path(timestamp: Timestamp, address: ReplayAddress, *, prefix: str = PREFIX) -> str:
-    """The path of ``address`` at exactly ``timestamp``: where an inexact one is redirected to."""
-    return replay_path(timestamp, address.modifier, address.url, prefix=prefix)
 
 
 def _modifier(text: str) -> Modifier:

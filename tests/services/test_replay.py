@@ -1,0 +1,345 @@
+import gzip
+import hashlib
+import io
+from contextlib import aclosing
+from datetime import UTC, datetime
+
+import pytest
+
+from archiver.config import Settings
+from archiver.errors import InputError, NotInArchive, StoreError, TooLarge
+from archiver.index import captures, segments
+from archiver.index.database import Database
+from archiver.memento.timestamps import to_datetime
+from archiver.model.capture import Capture, PayloadDigest
+from archiver.model.exchange import Exchange
+from archiver.rewrite.address import Modifier, ReplayAddress
+from archiver.services.replay import Replay
+from archiver.store.locks import RunLock
+from archiver.store.segments import SegmentStore
+from archiver.urls.parse import join
+from archiver.warc import build
+from archiver.warc.record import new_record_id
+from archiver.wire.head import media_type
+
+PAGE = "https://example.com/dir/page.html"
+T1, T2, T3 = "20230101000000", "20240229120001", "20240301000000"
+
+
+class Archive:
+    """An archive of hand-made responses."""
+
+    def __init__(self, db: Database, store: SegmentStore, settings: Settings) -> None:
+        self.db = db
+        self.store = store
+        self.replay = Replay(db, store, settings)
+
+    async def add(
+        self, url=PAGE, body=b"", at=T2, *, status=200, headers=(), wire=None, revisit_of=None
+    ) -> Capture:
+        """Keep a response; ``body`` is its payload, ``wire`` what crossed the wire."""
+        lines = [f"HTTP/1.1 {status} OK", *(f"{name}: {value}" for name, value in headers)]
+        fields = tuple((name.lower(), value) for name, value in headers)
+        exchange = Exchange(
+            url=url,
+            at=to_datetime(at),
+            ip="192.0.2.1",
+            request=b"GET / HTTP/1.1\r\n\r\n",
+            head="\r\n".join([*lines, "", ""]).encode("latin-1"),
+            body=io.BytesIO(body if wire is None else wire),
+            chunked=wire is not None,
+            status=status,
+            headers=fields,
+            payload_digest=PayloadDigest(f"sha256:{hashlib.sha256(body).hexdigest()}"),
+            payload_length=len(body),
+        )
+        ids = {"id": new_record_id(), "request_id": new_record_id()}
+        if revisit_of:
+            moment = datetime.now(UTC)
+            first = build.Original(revisit_of.record_id, revisit_of.url, moment)
+            record = build.revisit(exchange, refers_to=first, **ids)
+        else:
+            record = build.response(exchange, **ids)
+        (location,) = self.store.append([record])
+        target = exchange.header("location")
+        capture = Capture(
+            url=url,
+            timestamp=at,
+            status=status,
+            media_type=media_type(exchange.header("content-type")),
+            payload_digest=exchange.payload_digest,
+            payload_length=len(body),
+            record_id=ids["id"],
+            location=location,
+            is_revisit=revisit_of is not None,
+            redirect_to=join(url, target) if target else None,
+        )
+        async with self.db.write() as conn:
+            await segments.advance(conn, {location.segment: location.offset + location.length})
+            await captures.insert_all(conn, [capture])
+        return capture
+
+    async def get(self, capture, modifier=Modifier.NONE, **options):
+        """Replay a capture; its status, its fields and its body."""
+        replayed = await self.replay.open(capture, modifier, **options)
+        async with aclosing(replayed.body) as body:
+            data = b"".join([piece async for piece in body])
+        return replayed.status, replayed.headers, data
+
+
+@pytest.fixture
+async def archive(tmp_path):
+    settings = Settings(data=tmp_path, max_decoded_bytes=4 << 20)
+    db = await Database.open(tmp_path / "archive.sqlite3")
+    lock = RunLock(tmp_path / "run")
+    store = SegmentStore(tmp_path / "warc", lock=lock, segment_bytes=1 << 30, software="test")
+    yield Archive(db, store, settings)
+    store.close()
+    lock.release()
+    await db.close()
+
+
+def at(prefix="", url=PAGE, modifier=Modifier.NONE):
+    return ReplayAddress(prefix, modifier, url)
+
+
+HTML = (("Content-Type", "text/html; charset=utf-8"),)
+
+
+async def test_an_address_means_the_capture_nearest_to_its_moment(archive):
+    first, second, third = [await archive.add(body=b"x", at=moment) for moment in (T1, T2, T3)]
+
+    found = {
+        prefix: await archive.replay.resolve(at(prefix))
+        for prefix in ("", T1, T2, "20240229120002", "2023", "202402", "1999", "2099", "20240231")
+    }
+
+    assert found == {
+        "": third,
+        T1: first,
+        T2: second,
+        "20240229120002": second,
+        "2023": first,
+        "202402": second,
+        "1999": first,
+        "2099": third,
+        "20240231": second,
+    }
+
+
+async def test_what_was_never_captured_is_not_in_the_archive(archive):
+    await archive.add(body=b"x")
+
+    with pytest.raises(NotInArchive):
+        await archive.replay.resolve(at(url="https://example.com/other"))
+    with pytest.raises(InputError):
+        await archive.replay.resolve(at("123"))
+
+
+async def test_all_captures_of_a_url_are_listed_newest_last(archive):
+    later = await archive.add(body=b"x", at=T3)
+    first = await archive.add(body=b"x", at=T1)
+    await archive.add("https://example.com/other")
+
+    assert await archive.replay.captures_of(PAGE) == [first, later]
+
+
+async def test_a_page_is_led_into_the_archive(archive):
+    capture = await archive.add(body="<a href=x>é</a><img src=y>".encode(), headers=HTML)
+
+    status, headers, body = await archive.get(capture, Modifier.FRAME, prefix="/web/~t")
+
+    base = "https://example.com/dir"
+    assert status == 200
+    assert body.decode() == (
+        f'<a href="/web/~t/{T2}if_/{base}/x">é</a><img src="/web/~t/{T2}im_/{base}/y">'
+    )
+    assert dict(headers)["Content-Type"] == "text/html; charset=utf-8"
+
+
+async def test_a_memento_says_what_it_is(archive):
+    capture = await archive.add(headers=(*HTML, ("Server", "x"), ("Set-Cookie", "a=b")))
+
+    _, headers, _ = await archive.get(capture)
+
+    assert ("Memento-Datetime", "Thu, 29 Feb 2024 12:00:01 GMT") in headers
+    links = f'<{PAGE}>; rel="original", </timegate/{PAGE}>; rel="timegate", '
+    links += f'</timemap/link/{PAGE}>; rel="timemap"; type="application/link-format"'
+    assert ("Link", links) in headers
+    assert ("X-Archive-Orig-server", "x") in headers
+    assert not [name for name, _ in headers if "cookie" in name.lower()]
+
+
+async def test_codings_are_undone_but_for_the_identity(archive):
+    page = b"<a href=x>" * 10
+    coded = gzip.compress(page)
+    wire = b"".join(b"%x\r\n%b\r\n" % (1, coded[n : n + 1]) for n in range(len(coded)))
+    headers = (*HTML, ("Content-Encoding", "gzip"), ("Transfer-Encoding", "chunked"))
+    capture = await archive.add(body=coded, wire=wire + b"0\r\n\r\n", headers=headers)
+
+    _, shown, body = await archive.get(capture)
+    _, stored, identity = await archive.get(capture, Modifier.IDENTITY)
+
+    assert body.count(b"/web/") == 10
+    assert "Content-Encoding" not in dict(shown)
+    assert identity == coded
+    assert dict(stored)["Content-Encoding"] == "gzip"
+    assert dict(stored)["Content-Type"] == "text/html; charset=utf-8"
+
+
+@pytest.mark.parametrize("kind", ["image/png", "application/pdf", "text/plain", "text/javascript"])
+async def test_what_points_nowhere_is_given_as_it_was(archive, kind):
+    data = b"<a href=x> url(x)" + bytes(range(256))
+    capture = await archive.add(body=data, headers=(("Content-Type", kind),))
+
+    _, headers, body = await archive.get(capture)
+
+    assert (dict(headers)["Content-Type"], body) == (kind, data)
+
+
+@pytest.mark.parametrize(
+    ("kind", "modifier", "body", "said"),
+    [
+        ("text/css", Modifier.STYLE, b"a{b:url(x)}", "text/css"),
+        (
+            "text/css; charset=latin1",
+            Modifier.NONE,
+            b"url(x)\xe9.",
+            "text/css; charset=windows-1252",
+        ),
+        (None, Modifier.STYLE, b"a{b:url(x)}", "text/css"),
+        (
+            "image/svg+xml",
+            Modifier.IMAGE,
+            b"<svg><image href='x'/></svg>",
+            "image/svg+xml; charset=utf-8",
+        ),
+        (
+            "application/xhtml+xml",
+            Modifier.NONE,
+            b"<html><a href='x'/></html>",
+            "application/xhtml+xml; charset=utf-8",
+        ),
+        (None, Modifier.NONE, b"<!doctype html><a href=x>", "text/html; charset=utf-8"),
+    ],
+)
+async def test_whatever_can_point_is_led_into_the_archive(archive, kind, modifier, body, said):
+    headers = (("Content-Type", kind),) if kind else ()
+    capture = await archive.add(body=body, headers=headers)
+
+    _, found, replayed = await archive.get(capture, modifier)
+
+    assert replayed.count(b"/web/") == 1
+    assert dict(found)["Content-Type"] == said
+
+
+@pytest.mark.parametrize(
+    ("body", "declared", "said", "text"),
+    [
+        (b"<p>\xe9\x81.", "; charset=iso-8859-1", "windows-1252", b"<p>\xe9\x81."),
+        (b"\xef\xbb\xbf<p>\xc3\xa9\xff", "", "utf-8", b"\xef\xbb\xbf<p>\xc3\xa9\xff"),
+        ("\ufeff<p>é".encode("utf-16-le"), "", "utf-8", "<p>é".encode()),
+        ("<p>表".encode("cp932"), "; charset=shift_jis", "utf-8", "<p>表".encode()),
+        (b"<meta charset=koi8-r><p>\xc1", "", "koi8-r", b"<meta charset=koi8-r><p>\xc1"),
+    ],
+)
+async def test_a_page_is_served_in_the_charset_it_is_read_in(archive, body, declared, said, text):
+    capture = await archive.add(body=body, headers=(("Content-Type", f"text/html{declared}"),))
+
+    _, headers, replayed = await archive.get(capture)
+
+    assert (dict(headers)["Content-Type"], replayed) == (f"text/html; charset={said}", text)
+
+
+async def test_an_identical_payload_is_taken_from_where_it_is_stored(archive):
+    first = await archive.add(body=b"<a href=x>", at=T1, headers=HTML)
+    again = await archive.add(
+        body=b"<a href=x>", at=T2, headers=(*HTML, ("X-Run", "2")), revisit_of=first
+    )
+
+    status, headers, body = await archive.get(again)
+
+    assert status == 200
+    assert body == f'<a href="/web/{T2}/https://example.com/dir/x">'.encode()
+    assert ("X-Archive-Orig-x-run", "2") in headers
+
+
+async def test_a_redirect_leads_into_the_archive(archive):
+    capture = await archive.add(status=301, headers=(("Location", "/next#f"),))
+
+    status, headers, _ = await archive.get(capture, Modifier.FRAME)
+    _, identity, _ = await archive.get(capture, Modifier.IDENTITY)
+
+    assert status == 301
+    assert dict(headers)["Location"] == f"/web/{T2}if_/https://example.com/next#f"
+    assert dict(identity)["Location"] == f"/web/{T2}id_/https://example.com/next#f"
+
+
+async def test_a_redirect_that_leads_back_to_itself_is_passed_over(archive):
+    other = "https://example.com/other"
+    page = await archive.add(body=b"page", at=T1, headers=HTML)
+    await archive.add(status=302, at=T2, headers=(("Location", other),))
+    last = await archive.add(other, status=302, at=T2, headers=(("Location", PAGE),))
+
+    assert await archive.replay.resolve(at(T2)) == page
+    found = await archive.replay.resolve(at(T2, url=other))
+    _, headers, _ = await archive.get(found)
+
+    assert found.record_id == last.record_id
+    assert "Location" not in dict(headers)
+
+
+async def test_a_redirect_that_leads_on_is_itself(archive):
+    capture = await archive.add(status=302, headers=(("Location", "/next"),))
+    await archive.add("https://example.com/next", body=b"x")
+
+    assert await archive.replay.resolve(at()) == capture
+
+
+async def test_the_first_bytes_flow_before_the_last_are_made(archive):
+    page = b"<a href=x>" * 50_000
+    capture = await archive.add(body=page, headers=HTML)
+
+    replayed = await archive.replay.open(capture)
+    async with aclosing(replayed.body) as body:
+        pieces = [len(piece) async for piece in body]
+
+    assert sum(pieces) > len(page)
+    assert max(pieces) < sum(pieces) // 4
+
+
+async def test_a_missing_segment_is_told(archive):
+    capture = await archive.add(body=b"x", headers=HTML)
+    (archive.store.directory / capture.location.segment).unlink()
+
+    with pytest.raises(StoreError):
+        await archive.replay.open(capture)
+
+
+async def test_a_record_that_is_not_the_one_is_told(archive):
+    first = await archive.add(body=b"x", headers=HTML)
+    second = await archive.add(body=b"y", headers=HTML, at=T3)
+    path = archive.store.directory / first.location.segment
+    data = path.read_bytes()
+    start, end = first.location.offset, second.location.offset
+    path.write_bytes(data[:start] + b"\0" * (end - start) + data[end:])
+
+    with pytest.raises(StoreError):
+        await archive.replay.open(first)
+
+
+async def test_a_payload_stored_nowhere_is_told(archive):
+    first = await archive.add("https://example.com/gone", body=b"gone")
+    capture = await archive.add(body=b"other", headers=HTML, revisit_of=first)
+
+    with pytest.raises(StoreError, match="archiver verify"):
+        await archive.replay.open(capture)
+
+
+async def test_what_decompresses_past_the_limit_is_told(archive):
+    bomb = gzip.compress(b"\0" * (8 << 20))
+    headers = (("Content-Type", "image/png"), ("Content-Encoding", "gzip"))
+    capture = await archive.add(body=bomb, headers=headers)
+
+    with pytest.raises(TooLarge):
+        await archive.get(capture)
