@@ -1,6 +1,7 @@
 """A real server around plain handlers, for what stands around every handler."""
 
 import asyncio
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from types import SimpleNamespace
 
@@ -61,6 +62,9 @@ async def _raw(
     head: Sequence[str] = lines or ("Host: localhost",)
     text = "\r\n".join((f"{method} {target} HTTP/1.1", *head, "Connection: close", "", ""))
     writer.write(text.encode("latin-1"))
-    answer = (await reader.read()).decode("latin-1")
+    answer = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
+    length = re.search(r"Content-Length: ([0-9]+)", answer)
+    body = await (reader.readexactly(int(length[1])) if length else reader.read())
+    answer += body.decode("latin-1")
     writer.close()
     return int(answer.split(" ", 2)[1]), answer
