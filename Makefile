@@ -1,0 +1,70 @@
+# Everything a person does with a checkout. `make` alone tells what there is.
+PYTHON ?= python3
+VENV   ?= .venv
+BIN    := $(VENV)/bin
+PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
+CONSTRAINTS := .ci/constraints.txt
+
+.DEFAULT_GOAL := help
+.PHONY: help serve test lint format bench wheel check-image clean
+
+help:  ## what there is
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## */\t/' | expand -t 14
+
+serve: $(VENV)/.installed  ## set everything up and serve on http://127.0.0.1:8080/
+	@exec $(BIN)/archiver serve $(ARGS)
+
+test: $(VENV)/.installed-dev chromium  ## install what the tests need, and run them
+	@$(BIN)/python -m pytest $(ARGS)
+
+lint: $(VENV)/.installed-dev  ## formatter, linter, type checker, import contracts
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+
+format: $(VENV)/.installed-dev  ## format and mend what can be mended
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: $(VENV)/.installed-dev  ## how fast and how frugal, on generated pages
+	$(BIN)/python -m benchmarks.capture $(ARGS)
+
+wheel: $(VENV)/.installed-dev  ## the package as it is shipped, in dist/
+	@rm -rf dist
+	@$(BIN)/python -m pip --disable-pip-version-check wheel --quiet --no-deps --wheel-dir dist .
+
+install-wheel:  ## what the image does: the wheel and its dependencies into PREFIX
+	$(PYTHON) -m venv $(PREFIX)
+	$(PREFIX)/bin/python -m pip --disable-pip-version-check --quiet install --upgrade pip
+	$(PREFIX)/bin/python -m pip --disable-pip-version-check --quiet install --constraint $(CONSTRAINTS) dist/*.whl
+
+check-image: wheel  ## the steps of the Dockerfile, in a temporary folder
+	@where=$$(mktemp -d) && trap 'rm -rf "$$where"' EXIT \
+	&& $(MAKE) --no-print-directory install-wheel PREFIX="$$where/venv" \
+	&& cd "$$where" && venv/bin/archiver --version \
+	&& venv/bin/archiver list --data "$$where/data" \
+	&& venv/bin/python -c "from archiver.paths import MIGRATIONS, STATIC, TEMPLATES; assert all(p.is_dir() for p in (MIGRATIONS, STATIC, TEMPLATES))" \
+	&& echo "The image's steps work."
+
+clean:  ## remove what was built, not what was archived
+	rm -rf $(VENV) dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+
+chromium:
+	@.ci/chromium
+
+$(VENV)/.pip:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	|| { echo "archiver needs Python 3.11 or newer: make PYTHON=python3.13 …"; exit 1; }
+	@$(PYTHON) -m venv $(VENV)
+	@$(PIP) install --upgrade pip
+	@touch $@
+
+$(VENV)/.installed: pyproject.toml $(CONSTRAINTS) | $(VENV)/.pip
+	@echo "Installing (once; this takes a minute) …"
+	@$(PIP) install --constraint $(CONSTRAINTS) --editable .
+	@touch $@
+
+$(VENV)/.installed-dev: $(VENV)/.installed
+	@$(PIP) install --constraint $(CONSTRAINTS) --group dev
+	@touch $@
