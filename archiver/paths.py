@@ -1,4 +1,4 @@
-"""Where the files shipped with the program lie: beside the package in a checkout, inside a wheel."""
+"""Where the files shipped with the program lie: beside the package, or inside a wheel."""
 
 from pathlib import Path
 

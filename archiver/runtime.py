@@ -1,7 +1,6 @@
 """The runtime: the one place that builds, wires, starts and stops everything, in order."""
 
 import asyncio
-import os
 import resource
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
@@ -126,7 +125,7 @@ async def reindex(
             if old:
                 await old.close()
         _remove_index(path)
-        os.replace(fresh, path)
+        fresh.replace(path)
     return report
 
 
@@ -211,7 +210,7 @@ async def _stop(task: asyncio.Task[None]) -> None:
 
 
 async def _open_if_readable(path: Path) -> Database | None:
-    if not path.exists():
+    if not await asyncio.to_thread(path.exists):
         return None
     try:
         return await Database.open(path)

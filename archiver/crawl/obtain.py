@@ -16,7 +16,7 @@ from archiver.model.capture import Capture
 from archiver.model.exchange import Exchange
 from archiver.urls.parse import host, join
 from archiver.warc.http_block import open_payload
-from archiver.wire.coding import decode, dechunk
+from archiver.wire.coding import dechunk, decode
 from archiver.wire.head import charset_parameter
 from archiver.wire.sniff import is_css, is_html, sniff
 

@@ -2,8 +2,8 @@
 
 | queue | from | to | length | when full |
 | --- | --- | --- | --- | --- |
-| the queue on disk (``index.queue``) | wishes | ``_dispatch`` | unbounded, on disk | — |
-| ``_window`` | ``_dispatch`` | ``concurrency`` × ``_work`` | ``concurrency`` | no more leases are taken |
+| the queue on disk (``index.queue``) | wishes | ``_dispatch`` | unbounded, on disk | - |
+| ``_window`` | ``_dispatch`` | ``_work`` | ``concurrency`` | no more leases are taken |
 | ``Recorder._waiting`` | ``_work`` | ``Recorder.run`` | 64 MiB | visits wait |
 | ``DerivePool`` | ``_work`` | its processes | one request a process | visits wait |
 

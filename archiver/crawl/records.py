@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from archiver.crawl.endings import CaptureRef, Ending, Visit
 from archiver.html.document import write_article_document
 from archiver.memento.timestamps import to_datetime, to_timestamp
-from archiver.model.capture import Capture, Location, PayloadDigest, RecordId, Timestamp
+from archiver.model.capture import Capture, Location, PayloadDigest, RecordId
 from archiver.model.entry import Entry, Snapshot
 from archiver.model.exchange import Exchange
 from archiver.model.page import EXTRACTOR_VERSION

@@ -48,7 +48,7 @@ async def recover(db: Database, store: SegmentStore) -> None:
 
 
 def _cut_tails(store: SegmentStore, indexed: dict[str, int]) -> dict[str, int]:
-    """Cut torn tails; return the sizes of the segments of the dead that hold more than is indexed."""
+    """Cut torn tails; return the sizes of the dead's segments that hold more than is indexed."""
     left = {}
     for found in recovery.segments(store.directory):
         start = indexed.get(found.name, 0)

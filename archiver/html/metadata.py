@@ -12,7 +12,7 @@ from archiver.model.page import PageMetadata
 MOST_CHARACTERS = 1000
 MOST_JSON = 512 << 10
 _SPACES = re.compile(r"\s+")
-_SEPARATORS = re.compile(r"\s+[|\-–—»·/:]\s+")
+_SEPARATORS = re.compile(r"\s+[|\-\u2013\u2014\u00bb\u00b7/:]\s+")
 _TITLES = ("og:title", "twitter:title", "dc.title", "parsely-title")
 _AUTHORS = ("author", "article:author", "dc.creator", "parsely-author", "byl", "sailthru.author")
 _SITES = ("og:site_name", "application-name")

@@ -76,7 +76,8 @@ async def nearest(
         timestamp: the moment that is wanted.
         exact_only: take no URL that differs in more than its spelling here; without it, where the
             URL itself was never captured, one with the same SURT is taken (another scheme,
-            ``www.``, another order of the query), unless that is a redirect, which could lead back here.
+            ``www.``, another order of the query), unless that is a redirect, which could lead
+            back here.
     """
     same = _CAPTURES.where(capture.c.surt == surt(url))
     found = await _closest(conn, same.where(capture.c.url == url), timestamp)

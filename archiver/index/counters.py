@@ -32,4 +32,4 @@ async def change(conn: AsyncConnection, by: Mapping[str, int]) -> None:
 async def all_counters(conn: AsyncConnection) -> dict[str, int]:
     """Every counter by name; one that never changed is missing."""
     rows = await conn.execute(select(counter.c.name, counter.c.value))
-    return {key: value for key, value in rows}
+    return dict(rows.all())

@@ -103,7 +103,7 @@ async def mark_recorded(conn: AsyncConnection, ids: Sequence[int]) -> None:
 async def given_titles(conn: AsyncConnection, ids: Sequence[int]) -> dict[int, str]:
     """What the persons themselves called these entries; empty where they did not."""
     rows = await conn.execute(select(entry.c.id, entry.c.given_title).where(entry.c.id.in_(ids)))
-    return {key: value for key, value in rows}
+    return dict(rows.all())
 
 
 async def of_documents(conn: AsyncConnection, documents: Sequence[int]) -> dict[int, int]:
@@ -111,7 +111,7 @@ async def of_documents(conn: AsyncConnection, documents: Sequence[int]) -> dict[
     rows = await conn.execute(
         select(document.c.id, document.c.entry_id).where(document.c.id.in_(documents))
     )
-    return {key: value for key, value in rows}
+    return dict(rows.all())
 
 
 async def _entries(conn: AsyncConnection, rows: Sequence[Row[*tuple[Any, ...]]]) -> list[Entry]:

@@ -19,7 +19,6 @@ from archiver.model.capture import Timestamp
 from archiver.model.job import Lease, State
 from archiver.model.wish import Wish
 
-
 _NEXT = """
 SELECT job.id FROM (
     SELECT priority, host FROM queue_host

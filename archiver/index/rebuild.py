@@ -18,8 +18,8 @@ from archiver.model.job import Lease, State
 _BEGIN = (
     "DROP TABLE IF EXISTS temp.conversion",
     "DROP TABLE IF EXISTS temp.statement",
-    "CREATE TEMP TABLE conversion (record_id TEXT PRIMARY KEY, segment TEXT, offset INTEGER,"
-    " length INTEGER) WITHOUT ROWID",
+    """CREATE TEMP TABLE conversion (
+        record_id TEXT PRIMARY KEY, segment TEXT, offset INTEGER, length INTEGER) WITHOUT ROWID""",
     "CREATE TEMP TABLE statement (at INTEGER, segment TEXT, offset INTEGER, length INTEGER)",
 )
 

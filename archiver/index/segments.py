@@ -27,13 +27,13 @@ async def advance(conn: AsyncConnection, ends: Mapping[str, int]) -> dict[str, i
 async def ids(conn: AsyncConnection, names: Sequence[str]) -> dict[str, int]:
     """Row ids of the segments that are known, by name."""
     rows = await conn.execute(select(segment.c.name, segment.c.id).where(segment.c.name.in_(names)))
-    return {key: value for key, value in rows}
+    return dict(rows.all())
 
 
 async def indexed(conn: AsyncConnection) -> dict[str, int]:
     """How many bytes of each segment are indexed."""
     rows = await conn.execute(select(segment.c.name, segment.c.indexed_bytes))
-    return {key: value for key, value in rows}
+    return dict(rows.all())
 
 
 async def total_bytes(conn: AsyncConnection) -> int:

@@ -55,7 +55,7 @@ async def most_used(conn: AsyncConnection, limit: int) -> list[tuple[str, int]]:
 async def _ids(conn: AsyncConnection, names: Sequence[str]) -> dict[str, int]:
     await conn.execute(insert(tag).on_conflict_do_nothing(), [{"name": name} for name in names])
     rows = await conn.execute(select(tag.c.name, tag.c.id).where(tag.c.name.in_(names)))
-    return {key: value for key, value in rows}
+    return dict(rows.all())
 
 
 async def _insert(conn: AsyncConnection, pairs: Sequence[tuple[int, int]]) -> None:

@@ -178,7 +178,7 @@ async def _open_jobs(conn: AsyncConnection, entry_ids: Sequence[int]) -> dict[in
             job.c.entry_id.in_(entry_ids), job.c.state.in_([State.QUEUED, State.FETCHING])
         )
     )
-    return {key: value for key, value in rows}
+    return dict(rows.all())
 
 
 def _results(

@@ -1,1 +1,1 @@
-"""The network: guarded addresses, one fetch at a time, politeness. Keeps nothing, parses no page."""
+"""The network: guarded addresses, single fetches, politeness. Keeps nothing, parses no page."""

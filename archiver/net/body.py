@@ -49,7 +49,8 @@ class BodySink:
 
     def _spool(self) -> None:
         if self._file is None:
-            self._file = cast("BinaryIO", TemporaryFile(prefix="archiver-"))
+            # Closed by whoever takes the body over, or by ``discard``.
+            self._file = cast("BinaryIO", TemporaryFile(prefix="archiver-"))  # noqa: SIM115
         self._file.write(b"".join(self._wire))
         self._wire.clear()
         self._held = 0

@@ -1,6 +1,5 @@
-"""Fetches one URL over one long-lived pool of connections, and brings home what crossed the wire."""
+"""Fetches one URL over a long-lived pool of connections: what crossed the wire comes home."""
 
-import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -213,22 +212,24 @@ def _failure(url: str, error: Exception) -> Failure:
             FailureKind.BLOCKED_ADDRESS,
             f"{cause}. Name its network in ARCHIVER_ALLOW_NETWORKS to allow it.",
         )
+    kind = FailureKind.DISCONNECTED
+    message = f"{name} broke off before its answer was complete."
     match error:
         case ClientConnectorDNSError():
-            return Failure(FailureKind.DNS, f"The name {name} can't be resolved.")
+            kind, message = FailureKind.DNS, f"The name {name} can't be resolved."
         case ClientConnectorCertificateError():
             reason = getattr(error.certificate_error, "verify_message", "") or str(error)
-            return Failure(FailureKind.TLS, f"The certificate of {name} is not valid: {reason}.")
+            kind, message = FailureKind.TLS, f"The certificate of {name} is not valid: {reason}."
         case ClientSSLError():
-            return Failure(FailureKind.TLS, f"No secure connection to {name} could be made.")
+            kind, message = FailureKind.TLS, f"No secure connection to {name} could be made."
         case ClientConnectorError():
             reason = error.os_error.strerror or "no connection"
-            return Failure(FailureKind.REFUSED, f"{name} can't be reached: {reason}.")
+            kind, message = FailureKind.REFUSED, f"{name} can't be reached: {reason}."
         case InvalidURL() | ValueError():
-            return Failure(FailureKind.INVALID_URL, f"{url} can't be requested.")
+            kind, message = FailureKind.INVALID_URL, f"{url} can't be requested."
         case ClientResponseError():
-            return Failure(FailureKind.PROTOCOL, f"What {name} answered is not HTTP.")
-    return Failure(FailureKind.DISCONNECTED, f"{name} broke off before its answer was complete.")
+            kind, message = FailureKind.PROTOCOL, f"What {name} answered is not HTTP."
+    return Failure(kind, message)
 
 
 def _too_large(url: str, limit: int) -> FetchError:

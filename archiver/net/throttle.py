@@ -1,4 +1,4 @@
-"""Politeness: how many requests are under way at a host, how far apart, and when it asked for rest."""
+"""Politeness: how many requests a host gets at once, how far apart, and when it asked for rest."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable

@@ -7,7 +7,6 @@ from datetime import UTC, datetime
 from archiver.crawl.pipeline import Pipeline
 from archiver.crawl.tools import Tools
 from archiver.index import imports, jobs
-from archiver.index.database import Database
 from archiver.model.importing import ImportStatus
 from archiver.model.job import Job, QueueCounts, State
 
@@ -21,7 +20,7 @@ class Captures:
 
     def __init__(self, tools: Tools) -> None:
         self._tools = tools
-        self._db: Database = tools.db
+        self._db = tools.db
         self._running: Pipeline | None = None
 
     def wake(self) -> None:

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from archiver.errors import InputError, InvalidUrl, NotFound, StoreError
 from archiver.html.document import read_article_document
 from archiver.index import entries, jobs, snapshots, wishes
-from archiver.index.database import Database
+from archiver.index.database import AsyncConnection, Database
 from archiver.memento.timestamps import pad, to_datetime
 from archiver.model.capture import HashUrl, Location, Timestamp
 from archiver.model.entry import Entry, Snapshot
@@ -171,7 +171,15 @@ def clean_tags(tags: Sequence[str]) -> tuple[str, ...]:
     return cleaned
 
 
-def make_wish(given: str, *, added_at: datetime, **said: object) -> Wish:
+def make_wish(
+    given: str,
+    *,
+    added_at: datetime,
+    title: str = "",
+    tags: tuple[str, ...] = (),
+    note: str = "",
+    source: str,
+) -> Wish:
     """A wish for a URL as it was given.
 
     Raises:
@@ -184,7 +192,10 @@ def make_wish(given: str, *, added_at: datetime, **said: object) -> Wish:
         url_given=given,
         host=host(url),
         added_at=added_at,
-        **said,
+        title=title,
+        tags=tags,
+        note=note,
+        source=source,
     )
 
 
@@ -200,7 +211,7 @@ def _wishes(
     return kept, rejected
 
 
-async def _find(conn: entries.AsyncConnection, ref: str) -> tuple[int, Entry]:
+async def _find(conn: AsyncConnection, ref: str) -> tuple[int, Entry]:
     key = HashUrl(ref) if is_hash_url(ref) else hash_url(parse_url(ref))
     found = await entries.by_hash(conn, key)
     if found is None:

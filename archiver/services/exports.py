@@ -1,7 +1,6 @@
 """Exports: entries as plain text that any program reads."""
 
 import asyncio
-import os
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -60,4 +59,4 @@ def _replace(path: Path, text: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     unfinished = path.with_suffix(".md.part")
     unfinished.write_text(text, encoding="utf-8")
-    os.replace(unfinished, path)
+    unfinished.replace(path)

@@ -18,7 +18,7 @@ from archiver.index.database import Database
 from archiver.model.bookmark import Bookmark
 from archiver.model.importing import ImportStatus, Rejected
 from archiver.model.wish import Wish
-from archiver.services.entries import MOST_TAGS, MOST_TAG_CHARACTERS, make_wish
+from archiver.services.entries import MOST_TAG_CHARACTERS, MOST_TAGS, make_wish
 
 BATCH = 1000
 MOST_TITLE = 2000
@@ -76,12 +76,11 @@ class Imports:
         try:
             form = await asyncio.to_thread(_look_at, path, name)
         except UnreadableFile:
-            path.unlink(missing_ok=True)
+            await asyncio.to_thread(path.unlink, missing_ok=True)
             raise
+        kept = str(await asyncio.to_thread(path.resolve))
         async with self._db.write() as conn:
-            number = await imports.create(
-                conn, name=name, form=form, path=str(path.resolve()), now=_now()
-            )
+            number = await imports.create(conn, name=name, form=form, path=kept, now=_now())
         self._begin(number, name, path, skip=0)
         return await self.status(number)
 
@@ -132,7 +131,7 @@ class Imports:
             log.exception("import broke off", name=name)
             async with self._db.write() as conn:
                 await imports.finish(conn, number, error=f"Reading broke off: {error}")
-        path.unlink(missing_ok=True)
+        await asyncio.to_thread(path.unlink, missing_ok=True)
 
     async def _read_on(
         self,

@@ -73,7 +73,7 @@ def scan(path: Path, *, from_offset: int) -> Iterator[Scanned | Damage]:
                 try:
                     for record in iterate(file, start):
                         yield Scanned(record, path.name)
-                    return
+                    start = None
                 except (InvalidRecord, TornRecord) as error:
                     at = start if error.offset is None else error.offset
                     start = _next_record(file, at + 1)

@@ -11,8 +11,9 @@ MOST_HEAD_BYTES = 256 << 10
 
 
 def open_payload(record: StoredRecord) -> tuple[ResponseHead, Iterator[bytes]]:
-    """The head of a response or revisit record, and its payload: transfer coding removed, content
-    codings left on; empty for a revisit.
+    """The head of a response or revisit record, and the pieces of its payload.
+
+    The transfer coding is removed, content codings are left on; a revisit's is empty.
 
     Raises:
         InvalidRecord: the block is not an HTTP response.

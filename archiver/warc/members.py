@@ -1,6 +1,6 @@
 """Bytes out of gzip members, one member at a time, none larger in memory than a piece."""
 
-from typing import Protocol
+from typing import Protocol, cast
 
 from isal import isal_zlib
 
@@ -8,7 +8,7 @@ from archiver.errors import InvalidRecord, TornRecord
 
 PIECE = 64 << 10
 _GZIP = 31
-DAMAGED: tuple[type[Exception], ...] = (isal_zlib.error,)
+DAMAGED = cast("tuple[type[Exception], ...]", (isal_zlib.error,))
 
 
 class Readable(Protocol):

@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 from functools import cache
-from typing import Protocol, cast
+from typing import Protocol
 
 from aiohttp import web
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -85,4 +85,4 @@ def plural(count: int, one: str, many: str) -> str:
 def _when(value: datetime | Timestamp) -> datetime:
     if isinstance(value, datetime):
         return value.astimezone(UTC)
-    return to_datetime(cast("Timestamp", value))
+    return to_datetime(value)

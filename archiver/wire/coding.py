@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from typing import Protocol
+from typing import Protocol, cast
 
 import brotli
 from isal import isal_zlib
@@ -149,7 +149,9 @@ _DECODERS: dict[str, Callable[[], _Decoder]] = {
     "br": _Brotli,
     "zstd": _Zstd,
 }
-_CORRUPT: tuple[type[Exception], ...] = (isal_zlib.error, brotli.error, zstd.ZstdError, EOFError)
+_CORRUPT = cast(
+    "tuple[type[Exception], ...]", (isal_zlib.error, brotli.error, zstd.ZstdError, EOFError)
+)
 
 
 class _Feed:

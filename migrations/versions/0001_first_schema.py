@@ -242,7 +242,8 @@ STATEMENTS = (
     )
     """,
     """
-    CREATE VIRTUAL TABLE search USING fts5(title, text, content='', tokenize='unicode61 remove_diacritics 2')
+    CREATE VIRTUAL TABLE search USING fts5(
+        title, text, content='', tokenize='unicode61 remove_diacritics 2')
     """,
 )
 
@@ -273,4 +274,3 @@ def downgrade() -> None:
     """Drop the tables."""
     for table in TABLES:
         op.execute(f'DROP TABLE "{table}"')
-

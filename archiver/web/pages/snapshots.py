@@ -10,14 +10,14 @@ from archiver.web.render import render
 from archiver.web.views import ListingView
 
 SHOWN_TAGS = 30
+FIELDS = ("q", "tag", "host", "status", "after")
 
 
 async def listing(request: web.Request) -> web.StreamResponse:
     """Show a page of entries."""
     asked = request.query
-    query = ListingQuery(
-        **{name: asked.get(name, "") for name in ("q", "tag", "host", "status", "after")}
-    )
+    q, tag, host, status, after = (asked.get(name, "") for name in FIELDS)
+    query = ListingQuery(q=q, tag=tag, host=host, status=status, after=after)
     search = request.app[RUNTIME].search
     found = await search.listing(query)
     kept = {name: value for name, value in asked.items() if name != "after" and value}
