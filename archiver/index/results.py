@@ -144,15 +144,9 @@ async def end_jobs(
         ],
     )
     failed = sum(1 for _, _, failure in ends if failure)
-    await counters.change(
-        conn,
-        {
-            counters.FETCHING: -held,
-            counters.QUEUED: held - len(ends),
-            counters.SAVED: len(ends) - failed,
-            counters.FAILED: failed,
-        },
-    )
+    moved = {counters.FETCHING: -held, counters.QUEUED: held - len(ends)}
+    ended = {counters.SAVED: len(ends) - failed, counters.FAILED: failed}
+    await counters.change(conn, moved | ended)
     await _count_in_imports(conn, ends)
 
 

@@ -29,7 +29,7 @@ async def receive(
 
     Args:
         conn: a writing connection.
-        wishes: in the order they were made; the same URL may come more than once.
+        wishes: in order; the same URL may come more than once.
         now: the moment (aware, UTC).
         recapture: whether a URL that has a snapshot is captured again; such wishes also go before
             those of an import.
@@ -47,19 +47,13 @@ async def receive(
     await _mark_unrecorded(conn, changed & {row.id for row in known.values()})
     open_jobs = await _open_jobs(conn, [row.id for row in known.values()])
     wanted = [
-        key
+        (ids[key], unique[key].host)
         for key in unique
         if ids[key] not in open_jobs
         and (recapture or key not in known or known[key].snapshot_count == 0)
     ]
     priority = INTERACTIVE if recapture else BULK
-    made = await queue.enqueue(
-        conn,
-        [(ids[key], unique[key].host) for key in wanted],
-        priority=priority,
-        now=now,
-        import_id=import_id,
-    )
+    made = await queue.enqueue(conn, wanted, priority=priority, now=now, import_id=import_id)
     if recapture:
         await queue.hurry(conn, [*open_jobs.values()], priority=priority, now=now)
     return _results(wishes, ids, made, open_jobs)

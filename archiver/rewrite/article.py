@@ -8,6 +8,12 @@ from archiver.model.capture import Timestamp
 from archiver.rewrite.address import PREFIX, Modifier, replay_path
 
 _TAG = re.compile(r'<(?:img|source)(?:[^<>"]|"[^"]*")*>')
+_HEADING = re.compile(
+    r"(?:<(?:div|article|section|main|header)[^<>]*>\s*)*"
+    r"(?P<heading><h[12](?:[^<>]*)>(?P<words>.{0,400}?)</h[12]>)",
+    re.DOTALL,
+)
+_ANY_TAG = re.compile(r"<[^<>]*>")
 _ATTRIBUTE = re.compile(r'(\s(src|srcset)=)"([^"]*)"')
 
 
@@ -31,6 +37,14 @@ def archive_images(html: str, timestamp: Timestamp, *, prefix: str = PREFIX) -> 
         return f'{found[1]}"{escape(led)}"'
 
     return _TAG.sub(lambda tag: _ATTRIBUTE.sub(attribute, tag[0]), html)
+
+
+def without_title(html: str, title: str) -> str:
+    """An article without a first heading that only repeats the page's title."""
+    found = _HEADING.match(html)
+    if found and " ".join(unescape(_ANY_TAG.sub("", found["words"])).split()) in title:
+        return html[: found.start("heading")] + html[found.end("heading") :]
+    return html
 
 
 def _lead_set(value: str, lead: Callable[[str], str]) -> str:

@@ -70,12 +70,12 @@ def scan(path: Path, *, from_offset: int) -> Iterator[Scanned | Damage]:
     try:
         with path.open("rb", buffering=0) as file:
             while start is not None:
+                begun, start = start, None
                 try:
-                    for record in iterate(file, start):
+                    for record in iterate(file, begun):
                         yield Scanned(record, path.name)
-                    start = None
                 except (InvalidRecord, TornRecord) as error:
-                    at = start if error.offset is None else error.offset
+                    at = begun if error.offset is None else error.offset
                     start = _next_record(file, at + 1)
                     length = (start or os.fstat(file.fileno()).st_size) - at
                     yield Damage(Location(path.name, at, length), str(error))

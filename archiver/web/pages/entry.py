@@ -4,7 +4,7 @@ from aiohttp import web
 
 from archiver.errors import NotFound
 from archiver.rewrite.address import Modifier, replay_path
-from archiver.rewrite.article import archive_images
+from archiver.rewrite.article import archive_images, without_title
 from archiver.services.entries import EntryDetail, SnapshotDetail
 from archiver.web import auth
 from archiver.web.keys import RUNTIME
@@ -40,7 +40,9 @@ def _view(request: web.Request, detail: EntryDetail, shown: SnapshotDetail | Non
     return EntryView(
         detail=detail,
         shown=shown,
-        article=archive_images(shown.article, shown.snapshot.timestamp, prefix=prefix),
+        article=archive_images(
+            without_title(shown.article, title), shown.snapshot.timestamp, prefix=prefix
+        ),
         payload_url=replay_path(capture.timestamp, Modifier.IMAGE, capture.url, prefix=prefix),
         kind=_kind(shown),
         minutes=max(round(len(shown.article.split()) / WORDS_A_MINUTE), 1),
