@@ -43,6 +43,7 @@ check-image: wheel  ## the steps of the Dockerfile, in a temporary folder
 	@where=$$(mktemp -d) && trap 'rm -rf "$$where"' EXIT \
 	&& $(MAKE) --no-print-directory install-wheel PREFIX="$$where/venv" \
 	&& cd "$$where" && venv/bin/archiver --version \
+	&& echo https://example.com/ | venv/bin/archiver import - --no-crawl --data "$$where/data" \
 	&& venv/bin/archiver list --data "$$where/data" \
 	&& venv/bin/python -c "from archiver.paths import MIGRATIONS, STATIC, TEMPLATES; assert all(p.is_dir() for p in (MIGRATIONS, STATIC, TEMPLATES))" \
 	&& echo "The image's steps work."
