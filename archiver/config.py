@@ -4,7 +4,7 @@ Each field is the flag ``--name-with-dashes`` and the variable ``ARCHIVER_NAME_W
 A ``Settings`` is a value that is passed; nothing reads the environment after it is built.
 """
 
-from ipaddress import IPv4Network, IPv6Network
+from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 from typing import Annotated
 
@@ -85,10 +85,17 @@ class Settings(BaseSettings):
     log_level: str = Field("info", pattern="^(debug|info|warning|error)$", description="Log level.")
     log_json: bool = Field(False, description="Log as JSON lines.")
 
-    @field_validator("allow_hosts", "allow_networks", mode="before")
+    @field_validator("allow_hosts", mode="before")
     @classmethod
     def _split(cls, value: object) -> object:
         """A variable or flag holds a list as words separated by commas or spaces."""
-        if isinstance(value, str):
-            return tuple(value.replace(",", " ").split())
-        return value
+        return tuple(value.replace(",", " ").split()) if isinstance(value, str) else value
+
+    @field_validator("allow_networks", mode="before")
+    @classmethod
+    def _networks(cls, value: object) -> object:
+        """An address within a network names it too: ``192.168.1.5/24``."""
+        words = cls._split(value)
+        if isinstance(words, tuple | list):
+            return tuple(ip_network(each, strict=False) for each in words)
+        return words

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 
 from archiver.errors import InputError, InvalidUrl, NotFound, StoreError
 from archiver.html.document import read_article_document
+from archiver.html.sanitise import sanitise
 from archiver.index import entries, jobs, snapshots, wishes
 from archiver.index.database import AsyncConnection, Database
 from archiver.memento.timestamps import pad, to_datetime
@@ -144,7 +145,7 @@ class Entries:
         article = ""
         if held.snapshot.article:
             block = self._store.read(held.snapshot.article).block.read()
-            article = read_article_document(block)[1]
+            article = sanitise(read_article_document(block)[1])
         return article, self._outcomes(held.record)
 
     def _outcomes(self, record: Location) -> tuple[RequisiteOutcome, ...]:

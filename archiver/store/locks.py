@@ -16,8 +16,11 @@ class RunLock:
         self.directory = directory
         self.name = uuid4().hex[:12]
         self._path = directory / f"{self.name}{SUFFIX}"
-        self._file = os.open(self._path, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, 0o644)
+        unready = self._path.with_suffix(".new")
+        self._file = os.open(unready, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, 0o644)
         fcntl.flock(self._file, fcntl.LOCK_EX)
+        # Only a lock that is held gets its name, so nobody ever sees it free and sweeps it away.
+        unready.rename(self._path)
 
     def is_alive(self, name: str) -> bool:
         """Whether the process of that name is running; true of this one."""
