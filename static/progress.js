@@ -46,5 +46,5 @@ if (open.length) {
   follow(`jobs=${ids}`, reload ? () => location.reload() : undefined);
 }
 for (const box of document.querySelectorAll('[data-import][data-open="yes"]')) {
-  follow(`import=${box.dataset.import}`);
+  follow(`import=${box.dataset.import}`, () => location.reload());
 }

@@ -1,7 +1,7 @@
 """Obtains one URL: a polite fetch whose exchange is kept, or a capture that is here already."""
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import BinaryIO
@@ -81,12 +81,23 @@ async def fetch(
 
 async def recall(tools: Tools, url: str, since: datetime) -> Obtained | None:
     """The newest capture of a URL since a moment, read back; None if there is none."""
+    found = (await look_up(tools, [url], since)).get(url)
+    return await read_back(tools, found) if found else None
+
+
+async def look_up(tools: Tools, urls: Sequence[str], since: datetime) -> dict[str, Capture]:
+    """The newest capture of each URL since a moment, of those that have one."""
+    if not urls:
+        return {}
     async with tools.db.read() as conn:
-        found = await captures.recent(conn, url, to_timestamp(since))
-        if found is None:
-            return None
-        holder = found
-        if found.is_revisit:
+        return await captures.recent_of(conn, urls, to_timestamp(since))
+
+
+async def read_back(tools: Tools, found: Capture) -> Obtained | None:
+    """A capture as it was obtained; None if its record can't be read."""
+    holder = found
+    if found.is_revisit:
+        async with tools.db.read() as conn:
             holder = await captures.original_of(conn, found.payload_digest) or found
     try:
         return await asyncio.to_thread(_read_back, tools, found, holder)

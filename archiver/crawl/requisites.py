@@ -5,10 +5,11 @@ from collections import OrderedDict, deque
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from archiver.crawl.obtain import Obtained, fetch, recall
+from archiver.crawl.obtain import Obtained, fetch, look_up, read_back
 from archiver.crawl.tools import Tools
 from archiver.derive.pool import Document
 from archiver.errors import FetchError
+from archiver.model.capture import Capture
 from archiver.model.failure import Failure, FailureKind
 from archiver.model.requisite import Requisite, RequisiteKind, RequisiteOutcome
 
@@ -49,7 +50,7 @@ class Requisites:
         number allowed for a page cuts off is an outcome too.
         """
         round_ = _Round(page_url, self._tools.settings.max_requisites)
-        round_.add(wanted, depth=0)
+        await self._add(round_, wanted, depth=0)
         try:
             async with asyncio.timeout(self._tools.settings.page_timeout):
                 async with asyncio.TaskGroup() as group:
@@ -66,30 +67,39 @@ class Requisites:
                 return
             wanted, depth = taken
             try:
-                result = await self._obtain(wanted, round_.page_url)
+                result = await self._obtain(wanted, round_)
                 round_.outcomes[wanted.url] = RequisiteOutcome(
                     wanted.url, wanted.kind, result.status, result.failure
                 )
-                if depth < MAX_DEPTH:
-                    round_.add(result.needs, depth=depth + 1)
+                if result.needs and depth < MAX_DEPTH:
+                    await self._add(round_, result.needs, depth=depth + 1)
             finally:
                 round_.finished()
 
-    async def _obtain(self, wanted: Requisite, page_url: str) -> _Result:
+    async def _add(self, round_: "_Round", wanted: tuple[Requisite, ...], *, depth: int) -> None:
+        """Add to a page's requisites, after one look at which of them are in the archive."""
+        max_age = self._tools.settings.requisite_max_age
+        if max_age:
+            since = datetime.now(UTC) - timedelta(seconds=max_age)
+            unknown = [each.url for each in wanted if each.url not in self._known]
+            round_.held.update(await look_up(self._tools, unknown, since))
+        round_.add(wanted, depth=depth)
+
+    async def _obtain(self, wanted: Requisite, round_: "_Round") -> _Result:
         known = self._known.get(wanted.url)
         if known and known.until > datetime.now(UTC):
             return known
         under_way = self._under_way.get(wanted.url)
         if under_way:
             return await asyncio.shield(under_way)
-        return await self._obtain_first(wanted, page_url)
+        return await self._obtain_first(wanted, round_)
 
-    async def _obtain_first(self, wanted: Requisite, page_url: str) -> _Result:
+    async def _obtain_first(self, wanted: Requisite, round_: "_Round") -> _Result:
         """Obtain what nobody else is obtaining; whoever comes meanwhile waits for this."""
         future: asyncio.Future[_Result] = asyncio.get_running_loop().create_future()
         self._under_way[wanted.url] = future
         try:
-            result = await self._look(wanted, page_url)
+            result = await self._look(wanted, round_)
             self._remember(wanted.url, result)
             future.set_result(result)
         finally:
@@ -98,10 +108,13 @@ class Requisites:
                 future.set_result(_failed(FailureKind.TIMEOUT, "The fetch was broken off."))
         return result
 
-    async def _look(self, wanted: Requisite, page_url: str) -> _Result:
+    async def _look(self, wanted: Requisite, round_: "_Round") -> _Result:
         until = datetime.now(UTC) + timedelta(seconds=self._tools.settings.requisite_max_age)
+        held = round_.held.get(wanted.url)
+        if held and held.redirect_to is None and wanted.kind not in NESTED:
+            return _Result(held.status, None, (), until)
         try:
-            found = await self._follow(wanted.url, page_url)
+            found = await self._follow(wanted.url, round_.page_url, held)
         except FetchError as error:
             again = datetime.now(UTC) + timedelta(seconds=FAILED_SECONDS)
             return _Result(None, error.failure, (), again)
@@ -113,18 +126,14 @@ class Requisites:
             needs = discovery.requisites
         return _Result(found.ref.status, None, needs, until)
 
-    async def _follow(self, url: str, page_url: str) -> Obtained:
-        max_age = self._tools.settings.requisite_max_age
+    async def _follow(self, url: str, page_url: str, held: Capture | None) -> Obtained:
         for _ in range(self._tools.settings.max_redirects + 1):
-            found = None
-            if max_age:
-                since = datetime.now(UTC) - timedelta(seconds=max_age)
-                found = await recall(self._tools, url, since=since)
+            found = await read_back(self._tools, held) if held else None
             if found is None:
                 found = await fetch(self._tools, url, referer=page_url)
             if found.redirect_to is None:
                 return found
-            url = found.redirect_to
+            url, held = found.redirect_to, None
         raise FetchError(
             Failure(FailureKind.TOO_MANY_REDIRECTS, f"{url} leads to others without end.")
         )
@@ -142,6 +151,7 @@ class _Round:
     def __init__(self, page_url: str, limit: int) -> None:
         self.page_url = page_url
         self.outcomes: OrderedDict[str, RequisiteOutcome] = OrderedDict()
+        self.held: dict[str, Capture] = {}
         self._limit = limit
         self._waiting: deque[tuple[Requisite, int]] = deque()
         self._seen = {page_url: RequisiteKind.OTHER}

@@ -96,19 +96,18 @@ async def of_url(conn: AsyncConnection, url: str, *, limit: int) -> list[Capture
     return [to_capture(row) for row in rows][::-1]
 
 
-async def recent(conn: AsyncConnection, url: str, since: Timestamp) -> Capture | None:
-    """The newest capture of exactly this URL since a moment."""
+async def recent_of(
+    conn: AsyncConnection, urls: Sequence[str], since: Timestamp
+) -> dict[str, Capture]:
+    """The newest capture of each of exactly these URLs since a moment."""
     rows = await conn.execute(
         _CAPTURES.where(
-            capture.c.surt == surt(url),
-            capture.c.url == url,
+            capture.c.surt.in_({surt(url) for url in urls}),
+            capture.c.url.in_(urls),
             capture.c.timestamp >= int(since),
-        )
-        .order_by(capture.c.timestamp.desc(), capture.c.id.desc())
-        .limit(1)
+        ).order_by(capture.c.timestamp, capture.c.id)
     )
-    row = rows.one_or_none()
-    return to_capture(row) if row else None
+    return {row.url: to_capture(row) for row in rows}
 
 
 async def original_of(conn: AsyncConnection, digest: PayloadDigest) -> Capture | None:
