@@ -14,10 +14,23 @@ from sqlalchemy.dialects.sqlite import insert
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.index import counters, tags
+from archiver.index.bulk import insert_rows
 from archiver.index.schema import entry, job, queue_host
 from archiver.model.capture import Timestamp
 from archiver.model.job import Lease, State
 from archiver.model.wish import Wish
+
+_NEW_JOB = (
+    "id",
+    "entry_id",
+    "import_id",
+    "host",
+    "priority",
+    "state",
+    "created_at",
+    "not_before_ms",
+    "changed_at_ms",
+)
 
 _NEXT = """
 SELECT job.id FROM (
@@ -68,20 +81,23 @@ async def enqueue(
     first = ((await conn.execute(select(func.max(job.c.id)))).scalar() or 0) + 1
     made = {entry_id: first + n for n, (entry_id, _) in enumerate(entries)}
     now_ms = _ms(now)
-    await conn.execute(
-        insert(job),
+    created_at, queued = int(now.timestamp()), State.QUEUED.value
+    await insert_rows(
+        conn,
+        job,
+        _NEW_JOB,
         [
-            {
-                "id": made[entry_id],
-                "entry_id": entry_id,
-                "import_id": import_id,
-                "host": host,
-                "priority": priority,
-                "state": State.QUEUED,
-                "created_at": int(now.timestamp()),
-                "not_before_ms": now_ms,
-                "changed_at_ms": now_ms,
-            }
+            (
+                made[entry_id],
+                entry_id,
+                import_id,
+                host,
+                priority,
+                queued,
+                created_at,
+                now_ms,
+                now_ms,
+            )
             for entry_id, host in entries
         ],
     )

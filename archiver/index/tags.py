@@ -6,7 +6,12 @@ from sqlalchemy import bindparam, select, update
 from sqlalchemy.dialects.sqlite import insert
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from archiver.index.schema import entry, entry_tag, tag
+from archiver.index.schema import entry_tag, tag
+
+_ATTACH = """
+INSERT INTO entry_tag (entry_id, tag_id, sort_at, hash_url)
+SELECT id, ?, sort_at, hash_url FROM entry WHERE id = ?
+"""
 
 
 async def attach(conn: AsyncConnection, wanted: Mapping[int, Sequence[str]]) -> set[int]:
@@ -59,24 +64,7 @@ async def _ids(conn: AsyncConnection, names: Sequence[str]) -> dict[str, int]:
 
 
 async def _insert(conn: AsyncConnection, pairs: Sequence[tuple[int, int]]) -> None:
-    keys = await conn.execute(
-        select(entry.c.id, entry.c.sort_at, entry.c.hash_url).where(
-            entry.c.id.in_({entry_id for entry_id, _ in pairs})
-        )
-    )
-    by_id = {row.id: row for row in keys}
-    await conn.execute(
-        insert(entry_tag),
-        [
-            {
-                "entry_id": entry_id,
-                "tag_id": tag_id,
-                "sort_at": by_id[entry_id].sort_at,
-                "hash_url": by_id[entry_id].hash_url,
-            }
-            for entry_id, tag_id in pairs
-        ],
-    )
+    await conn.exec_driver_sql(_ATTACH, [(tag_id, entry_id) for entry_id, tag_id in pairs])
     used: dict[int, int] = {}
     for _, tag_id in pairs:
         used[tag_id] = used.get(tag_id, 0) + 1

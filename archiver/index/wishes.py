@@ -5,16 +5,30 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Row, bindparam, func, insert, select, update
+from sqlalchemy import Row, bindparam, func, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.index import counters, queue, tags
+from archiver.index.bulk import insert_rows
 from archiver.index.schema import entry, job
 from archiver.model.job import State
 from archiver.model.wish import Received, Reception, Wish
 
 INTERACTIVE = 0
 BULK = 1
+_NEW_ENTRY = (
+    "id",
+    "hash_url",
+    "url",
+    "url_given",
+    "host",
+    "given_title",
+    "note",
+    "source",
+    "added_at",
+    "state",
+    "sort_at",
+)
 
 
 async def receive(
@@ -113,22 +127,25 @@ async def _insert_entries(
         return {}
     first = ((await conn.execute(select(func.max(entry.c.id)))).scalar() or 0) + 1
     ids: dict[str, int] = {wish.hash_url: first + n for n, wish in enumerate(wishes)}
-    await conn.execute(
-        insert(entry),
+    sort_at = int(now.timestamp())
+    await insert_rows(
+        conn,
+        entry,
+        _NEW_ENTRY,
         [
-            {
-                "id": ids[wish.hash_url],
-                "hash_url": wish.hash_url,
-                "url": wish.url,
-                "url_given": wish.url_given,
-                "host": wish.host,
-                "given_title": wish.title,
-                "note": wish.note,
-                "source": wish.source,
-                "added_at": int(wish.added_at.timestamp()),
-                "state": State.QUEUED,
-                "sort_at": int(now.timestamp()),
-            }
+            (
+                ids[wish.hash_url],
+                wish.hash_url,
+                wish.url,
+                wish.url_given,
+                wish.host,
+                wish.title,
+                wish.note,
+                wish.source,
+                int(wish.added_at.timestamp()),
+                State.QUEUED.value,
+                sort_at,
+            )
             for wish in wishes
         ],
     )

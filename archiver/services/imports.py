@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
+from time import monotonic
 from typing import BinaryIO
 
 import structlog
@@ -20,7 +21,8 @@ from archiver.model.importing import ImportStatus, Rejected
 from archiver.model.wish import Wish
 from archiver.services.entries import MOST_TAG_CHARACTERS, MOST_TAGS, make_wish
 
-BATCH = 1000
+BATCH = 2000
+PROGRESS_SECONDS = 0.2
 MOST_TITLE = 2000
 MOST_NOTE = 100_000
 
@@ -141,18 +143,28 @@ class Imports:
         found: Iterator[Bookmark],
         on_progress: Callable[[ImportStatus], None],
     ) -> None:
+        """Take batch after batch in, each while the next one is read."""
+        told = 0.0
         while batch:
-            async with self._db.write() as conn:
-                received = await wishes.receive(
-                    conn, batch.wishes, now=_now(), recapture=False, import_id=number
-                )
-                tally = Counter(each.reception for each in received)
-                await imports.advance(conn, number, tally, batch.rejected)
+            following = asyncio.ensure_future(asyncio.to_thread(_next_batch, found, name))
+            try:
+                await self._take_in(number, batch)
+            finally:
+                batch = await following
             self._on_queued()
-            on_progress(await self.status(number))
-            batch = await asyncio.to_thread(_next_batch, found, name)
+            if (now := monotonic()) - told > PROGRESS_SECONDS:
+                told = now
+                on_progress(await self.status(number))
         async with self._db.write() as conn:
             await imports.finish(conn, number)
+
+    async def _take_in(self, number: int, batch: _Batch) -> None:
+        async with self._db.write() as conn:
+            received = await wishes.receive(
+                conn, batch.wishes, now=_now(), recapture=False, import_id=number
+            )
+            tally = Counter(each.reception for each in received)
+            await imports.advance(conn, number, tally, batch.rejected)
 
 
 def _look_at(path: Path, name: str) -> str:
