@@ -6,17 +6,20 @@ whole archive. All of it happens in the caller's one transaction: half a tail is
 """
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 
 from archiver.crawl.findings import Findings, chunks
+from archiver.crawl.records import NOWHERE
 from archiver.crawl.rows import is_missing
 from archiver.errors import StoreError
 from archiver.html.document import read_article_document
 from archiver.html.text import to_text
 from archiver.index import captures, rebuild, results, segments, wishes
 from archiver.index.database import AsyncConnection
-from archiver.model.capture import Capture, Location
+from archiver.memento.timestamps import to_datetime
+from archiver.model.capture import Capture, HashUrl, Location, RecordId
 from archiver.model.wish import Wish
 from archiver.store.recovery import scan
 from archiver.store.segments import SegmentStore
@@ -24,6 +27,7 @@ from archiver.urls.parse import host
 from archiver.warc.statement import SnapshotStatement, Statement, read_statement
 
 CHUNK = 500
+_Placed = tuple[Statement, Location]
 
 
 @dataclass(slots=True)
@@ -92,8 +96,8 @@ async def _tell_all(
     after = 0
     while places := await rebuild.statements(conn, after=after, limit=CHUNK):
         read = await asyncio.to_thread(_read_statements, store, places, told)
-        for statement, place in read:
-            await _tell(conn, store, statement, place, told)
+        for group in _apart(read):
+            await _tell(conn, store, group, told)
         after += len(places)
         on_progress(told)
 
@@ -113,67 +117,126 @@ def _read_statements(
     return found
 
 
+def _apart(read: list[tuple[Statement, Location]]) -> Iterator[list[_Placed]]:
+    """Stretches in which no entry is spoken of twice, so that each can be told at once."""
+    group: list[_Placed] = []
+    seen: set[str] = set()
+    for statement, place in read:
+        if statement.entry.hash_url in seen:
+            yield group
+            group, seen = [], set()
+        seen.add(statement.entry.hash_url)
+        group.append((statement, place))
+    if group:
+        yield group
+
+
 async def _tell(
-    conn: AsyncConnection,
-    store: SegmentStore,
-    statement: Statement,
-    place: Location,
-    told: Rebuilt,
+    conn: AsyncConnection, store: SegmentStore, group: list[_Placed], told: Rebuilt
 ) -> None:
-    entry_id = await wishes.restore(conn, _wish(statement), statement.at)
-    snapshot, failure = statement.snapshot, statement.failure
-    lease = await rebuild.open_lease(conn, entry_id)
-    if snapshot:
-        try:
-            row = await _snapshot(conn, store, entry_id, statement, snapshot, place)
-        except StoreError as error:
-            told.problems.append((place, str(error)))
-            return
-        await results.add_snapshots(conn, [row])
-        told.snapshots += 1
-    elif failure:
-        words = statement.entry.title
-        failed = results.FailedAttempt(entry_id, statement.at, failure, final=True, words=words)
-        await results.add_failures(conn, [failed])
-    if lease and (snapshot or failure):
-        timestamp = snapshot.timestamp if snapshot else None
-        await results.end_jobs(conn, [(lease, timestamp, failure)], statement.at)
+    ids = await wishes.restore(conn, [_wish(statement) for statement, _ in group])
+    leases = await rebuild.open_leases(conn, [*ids.values()])
+    rows = await _snapshots(conn, store, [each for each in group if each[0].snapshot], ids, told)
+    await results.add_snapshots(conn, rows)
+    told.snapshots += len(rows)
+    failed = [_failed(statement, ids) for statement, _ in group if statement.failure]
+    await results.add_failures(conn, failed)
+    saved = {row.entry_id: row.timestamp for row in rows}
+    ends = [
+        (lease, saved.get(entry_id), statement.failure)
+        for statement, _ in group
+        if (lease := leases.get(entry_id := ids[statement.entry.hash_url]))
+        and (entry_id in saved or statement.failure)
+    ]
+    await results.end_jobs(conn, ends, datetime.now(UTC))
 
 
-async def _snapshot(
+def _failed(statement: Statement, ids: Mapping[HashUrl, int]) -> results.FailedAttempt:
+    if statement.failure is None:
+        raise ValueError("this attempt brought something")
+    return results.FailedAttempt(
+        entry_id=ids[statement.entry.hash_url],
+        at=statement.at,
+        failure=statement.failure,
+        final=True,
+        words=statement.entry.title,
+    )
+
+
+async def _snapshots(
     conn: AsyncConnection,
     store: SegmentStore,
-    entry_id: int,
+    group: list[_Placed],
+    ids: Mapping[HashUrl, int],
+    told: Rebuilt,
+) -> list[results.NewSnapshot]:
+    said = [statement.snapshot for statement, _ in group if statement.snapshot]
+    pages = await captures.of_records(
+        conn, [(each.capture_url, each.capture_record) for each in said]
+    )
+    made = await rebuild.conversions(conn, [each.article for each in said if each.article])
+    articles = [await _article(conn, statement, made) for statement, _ in group]
+    texts = await asyncio.to_thread(_texts, store, articles, told)
+    rows = []
+    for (statement, place), article, text in zip(group, articles, texts, strict=True):
+        kept = statement.snapshot
+        found = pages.get(kept.capture_record) if kept else None
+        if kept is None or found is None:
+            told.problems.append((place, "The capture of this snapshot is in no segment."))
+            continue
+        entry_id = ids[statement.entry.hash_url]
+        rows.append(_row(statement, kept, entry_id, found, article, place, text))
+    return rows
+
+
+async def _article(
+    conn: AsyncConnection, statement: Statement, made: Mapping[RecordId, Location]
+) -> Location | None:
+    kept = statement.snapshot
+    if kept and kept.article:
+        return made.get(kept.article)
+    if kept and kept.article_of:
+        return await rebuild.article_of(conn, statement.entry.hash_url, kept.article_of)
+    return None
+
+
+def _texts(store: SegmentStore, articles: list[Location | None], told: Rebuilt) -> list[str]:
+    texts = []
+    for article in articles:
+        try:
+            texts.append(_article_text(store, article) if article else "")
+        except StoreError as error:
+            told.problems.append((article or NOWHERE, str(error)))
+            texts.append("")
+    return texts
+
+
+def _row(
     statement: Statement,
-    snapshot: SnapshotStatement,
+    kept: SnapshotStatement,
+    entry_id: int,
+    found: tuple[int, Capture],
+    article: Location | None,
     place: Location,
+    text: str,
 ) -> results.NewSnapshot:
-    row = await captures.find_row(conn, snapshot.capture_url, snapshot.capture_record)
-    if row is None:
-        raise StoreError(f"The capture of {snapshot.capture_url} is in no segment.")
-    capture = await captures.by_row(conn, row)
-    article = None
-    if snapshot.article:
-        article = await rebuild.conversion(conn, snapshot.article)
-    elif snapshot.article_of:
-        article = await rebuild.article_of(conn, statement.entry.hash_url, snapshot.article_of)
-    text = await asyncio.to_thread(_article_text, store, article) if article else ""
-    titles = dict.fromkeys((statement.entry.title, snapshot.metadata.title))
+    row_id, capture = found
+    titles = dict.fromkeys((statement.entry.title, kept.metadata.title))
     return results.NewSnapshot(
         entry_id=entry_id,
-        timestamp=snapshot.timestamp,
-        at=statement.at,
-        capture_id=row,
-        final_url=snapshot.capture_url,
+        timestamp=kept.timestamp,
+        at=to_datetime(kept.timestamp),
+        capture_id=row_id,
+        final_url=kept.capture_url,
         status=capture.status,
         media_type=capture.media_type,
-        metadata=snapshot.metadata,
-        requisite_count=len(snapshot.requisites),
-        missing_count=sum(map(is_missing, snapshot.requisites)),
+        metadata=kept.metadata,
+        requisite_count=len(kept.requisites),
+        missing_count=sum(map(is_missing, kept.requisites)),
         article=article,
-        extractor=snapshot.extractor,
+        extractor=kept.extractor,
         record=place,
-        words=None if snapshot.article_of else (" ".join(filter(None, titles)), text),
+        words=None if kept.article_of else (" ".join(filter(None, titles)), text),
     )
 
 

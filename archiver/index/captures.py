@@ -136,9 +136,17 @@ async def find_row(conn: AsyncConnection, url: str, record_id: RecordId) -> int 
     return rows.scalar()
 
 
-async def by_row(conn: AsyncConnection, row_id: int) -> Capture:
-    """The capture of a row."""
-    return to_capture((await conn.execute(_CAPTURES.where(capture.c.id == row_id))).one())
+async def of_records(
+    conn: AsyncConnection, wanted: Sequence[tuple[str, RecordId]]
+) -> dict[RecordId, tuple[int, Capture]]:
+    """Row ids and captures by record id, for (URL, record id) pairs."""
+    rows = await conn.execute(
+        _CAPTURES.where(
+            capture.c.surt.in_({surt(url) for url, _ in wanted}),
+            capture.c.record_id.in_([record_id for _, record_id in wanted]),
+        )
+    )
+    return {RecordId(row.record_id): (row.id, to_capture(row)) for row in rows}
 
 
 async def between(conn: AsyncConnection, name: str, first: int, last: int) -> dict[int, Capture]:

@@ -202,9 +202,10 @@ async def requeue(
     await counters.change(conn, {counters.QUEUED: len(found), counters.FETCHING: -len(found)})
 
 
-async def as_lease(conn: AsyncConnection, job_id: int) -> Lease:
-    """A job as its holder would see it."""
-    return _lease((await conn.execute(_LEASES.where(job.c.id == job_id))).one())
+async def as_leases(conn: AsyncConnection, job_ids: Sequence[int]) -> list[Lease]:
+    """Jobs as their holders would see them."""
+    rows = await conn.execute(_LEASES.where(job.c.id.in_(job_ids)))
+    return [_lease(row) for row in rows]
 
 
 async def held_by(conn: AsyncConnection, owner: str) -> list[int]:
@@ -235,8 +236,14 @@ async def owners(conn: AsyncConnection) -> list[str]:
     return [owner for owner in rows.scalars() if owner]
 
 
-async def open_wishes(conn: AsyncConnection, after: int, *, limit: int) -> tuple[list[Wish], int]:
-    """What is still to be done, as wishes, after a job, and the last job of them."""
+async def open_wishes(
+    conn: AsyncConnection, after: int, *, limit: int
+) -> tuple[list[tuple[datetime, Wish]], int]:
+    """What is still to be done, as wishes with the moment they were made, after a job.
+
+    Returns:
+        The wishes, and the last job of them: where to go on.
+    """
     rows = (
         await conn.execute(
             select(entry, job.c.id.label("job_id"))
@@ -248,17 +255,7 @@ async def open_wishes(conn: AsyncConnection, after: int, *, limit: int) -> tuple
     ).all()
     labels = await tags.of_entries(conn, [row.id for row in rows])
     found = [
-        Wish(
-            hash_url=row.hash_url,
-            url=row.url,
-            url_given=row.url_given,
-            host=row.host,
-            added_at=datetime.fromtimestamp(row.added_at, UTC),
-            title=row.given_title,
-            tags=labels.get(row.id, ()),
-            note=row.note,
-            source=row.source,
-        )
+        (datetime.fromtimestamp(row.sort_at, UTC), _wish(row, labels.get(row.id, ())))
         for row in rows
     ]
     return found, rows[-1].job_id if rows else after
@@ -342,6 +339,20 @@ def _lease(row: Row[*tuple[Any, ...]]) -> Lease:
         interrupted=bool(row.interrupted),
         priority=row.priority,
         latest=Timestamp(f"{row.latest:014d}") if row.latest else None,
+    )
+
+
+def _wish(row: Row[*tuple[Any, ...]], labels: tuple[str, ...]) -> Wish:
+    return Wish(
+        hash_url=row.hash_url,
+        url=row.url,
+        url_given=row.url_given,
+        host=row.host,
+        added_at=datetime.fromtimestamp(row.added_at, UTC),
+        title=row.given_title,
+        tags=labels,
+        note=row.note,
+        source=row.source,
     )
 
 

@@ -4,13 +4,14 @@ Conversions and statements may stand in any order over several segments, so capt
 they are met and the rest is kept here, on disk, until statements can be told in order of time.
 """
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sqlalchemy import select, text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from archiver.index import captures, queue
+from archiver.index import queue
 from archiver.index.schema import entry, job, segment, snapshot
 from archiver.model.capture import HashUrl, Location, RecordId, Timestamp
 from archiver.model.job import Lease, State
@@ -70,14 +71,18 @@ async def statements(conn: AsyncConnection, *, after: int, limit: int) -> list[L
     return [Location(*row) for row in rows]
 
 
-async def conversion(conn: AsyncConnection, record_id: RecordId) -> Location | None:
-    """Where a conversion record lies, if it was met."""
+async def conversions(
+    conn: AsyncConnection, record_ids: Sequence[RecordId]
+) -> dict[RecordId, Location]:
+    """Where conversion records lie, of those that were met."""
     rows = await conn.execute(
-        text("SELECT segment, offset, length FROM conversion WHERE record_id = :id"),
-        {"id": record_id},
+        text(
+            "SELECT record_id, segment, offset, length FROM conversion"
+            " WHERE record_id IN (SELECT value FROM json_each(:ids))"
+        ),
+        {"ids": json.dumps(record_ids)},
     )
-    row = rows.one_or_none()
-    return Location(*row) if row else None
+    return {record_id: Location(*place) for record_id, *place in rows}
 
 
 async def article_of(
@@ -94,20 +99,15 @@ async def article_of(
     return Location(*row) if row else None
 
 
-async def open_lease(conn: AsyncConnection, entry_id: int) -> Lease | None:
-    """The open job of an entry, whoever holds it."""
+async def open_leases(conn: AsyncConnection, entry_ids: Sequence[int]) -> dict[int, Lease]:
+    """The open jobs of entries, whoever holds them, by entry."""
     rows = await conn.execute(
         select(job.c.id).where(
-            job.c.entry_id == entry_id, job.c.state.in_([State.QUEUED, State.FETCHING])
+            job.c.entry_id.in_(entry_ids), job.c.state.in_([State.QUEUED, State.FETCHING])
         )
     )
-    job_id = rows.scalar()
-    return None if job_id is None else await queue.as_lease(conn, job_id)
-
-
-async def capture_row(conn: AsyncConnection, url: str, record_id: RecordId) -> int | None:
-    """The row of the capture that a statement points at."""
-    return await captures.find_row(conn, url, record_id)
+    leases = await queue.as_leases(conn, list(rows.scalars()))
+    return {lease.entry_id: lease for lease in leases}
 
 
 def _place(location: Location) -> dict[str, str | int]:

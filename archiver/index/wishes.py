@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from sqlalchemy import Row, bindparam, func, select, update
@@ -11,6 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from archiver.index import counters, queue, tags
 from archiver.index.bulk import insert_rows
 from archiver.index.schema import entry, job
+from archiver.model.capture import HashUrl
 from archiver.model.job import State
 from archiver.model.wish import Received, Reception, Wish
 
@@ -73,14 +74,19 @@ async def receive(
     return _results(wishes, ids, made, open_jobs)
 
 
-async def restore(conn: AsyncConnection, wish: Wish, now: datetime) -> int:
-    """Make an entry what a statement says it is, without a job; return its row id."""
-    known = await _known(conn, [wish.hash_url])
-    made = await _insert_entries(conn, [] if known else [wish], now)
-    await _enrich(conn, {wish.hash_url: wish}, known)
-    entry_id = made[wish.hash_url] if made else known[wish.hash_url].id
-    await tags.attach(conn, {entry_id: wish.tags})
-    return int(entry_id)
+async def restore(conn: AsyncConnection, said: Sequence[Wish]) -> dict[HashUrl, int]:
+    """Make entries what statements say they are, without a job; return row ids by hash_url.
+
+    Each entry is spoken of once.
+    """
+    unique: dict[str, Wish] = {wish.hash_url: wish for wish in said}
+    known = await _known(conn, [*unique])
+    fresh = [wish for wish in said if wish.hash_url not in known]
+    ids = await _insert_entries(conn, fresh, datetime.now(UTC))
+    ids |= {key: row.id for key, row in known.items()}
+    await _enrich(conn, unique, known)
+    await tags.attach(conn, {ids[wish.hash_url]: wish.tags for wish in said})
+    return {HashUrl(key): number for key, number in ids.items()}
 
 
 def _merge(wishes: Sequence[Wish]) -> dict[str, Wish]:

@@ -8,6 +8,8 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import groupby
+from operator import itemgetter
 
 from archiver.crawl.rebuild import Rebuilt, build
 from archiver.index import imports, queue, wishes
@@ -69,5 +71,7 @@ async def _carry_over(old: Database, new: Database) -> int:
         if not found:
             return count
         async with new.write() as conn:
-            await wishes.receive(conn, found, now=datetime.now(UTC), recapture=False)
+            for moment, group in groupby(found, key=itemgetter(0)):
+                made = [wish for _, wish in group]
+                await wishes.receive(conn, made, now=moment, recapture=False)
         count += len(found)
