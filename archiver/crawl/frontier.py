@@ -1,12 +1,12 @@
 """The frontier: a window of leases over the queue on disk.
 
-Memory holds no more than ``room`` leases. A host has at most ``each`` of them, so a slow or dead
-one waits on disk and starves nobody.
+Memory holds no more than ``room`` leases. A host has at most ``each`` of them, and one that asked
+for rest has none, so a slow or dead one waits on disk and starves nobody.
 """
 
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 
 from archiver.index import queue
@@ -18,13 +18,21 @@ class Frontier:
     """The leases of one process. ``only`` narrows it to some jobs."""
 
     def __init__(
-        self, db: Database, *, owner: str, room: int, each: int, only: Sequence[int] | None = None
+        self,
+        db: Database,
+        *,
+        owner: str,
+        room: int,
+        each: int,
+        only: Sequence[int] | None = None,
+        resting: Callable[[], list[str]] = list,
     ) -> None:
         self._db = db
         self._owner = owner
         self._room = room
         self._each = each
         self._only = set(only) if only is not None else None
+        self._resting = resting
         self._held: dict[int, Lease] = {}
         self._hosts: Counter[str] = Counter()
 
@@ -54,21 +62,17 @@ class Frontier:
 
     def done(self, lease: Lease) -> None:
         """Forget a lease that came to its end."""
-        if self._held.pop(lease.job_id, None):
-            self._hosts[lease.host] -= 1
-            if not self._hosts[lease.host]:
-                del self._hosts[lease.host]
+        self._let_go(lease)
         if self._only is not None:
             self._only.discard(lease.job_id)
 
-    async def give_back(self, leases: Sequence[Lease]) -> None:
-        """Put leases back into the queue as they were."""
+    async def give_back(self, leases: Sequence[Lease], *, interrupted: bool = True) -> None:
+        """Put leases back into the queue; ``interrupted`` ones may have captures already."""
         async with self._db.write() as conn:
             ids = [lease.job_id for lease in leases]
-            await queue.requeue(conn, ids, interrupted=True, now=datetime.now(UTC))
+            await queue.requeue(conn, ids, interrupted=interrupted, now=datetime.now(UTC))
         for lease in leases:
-            if self._held.pop(lease.job_id, None):
-                self._hosts[lease.host] -= 1
+            self._let_go(lease)
 
     async def give_all_back(self) -> None:
         """Put every lease back: the process is stopping."""
@@ -88,5 +92,12 @@ class Frontier:
             async with self._db.read() as conn:
                 self._only -= set(await queue.attempted(conn, sorted(self._only)[: self._room * 4]))
 
+    def _let_go(self, lease: Lease) -> None:
+        if self._held.pop(lease.job_id, None):
+            self._hosts[lease.host] -= 1
+            if not self._hosts[lease.host]:
+                del self._hosts[lease.host]
+
     def _busy(self) -> str:
-        return json.dumps([host for host, count in self._hosts.items() if count >= self._each])
+        full = [host for host, count in self._hosts.items() if count >= self._each]
+        return json.dumps(full + self._resting())

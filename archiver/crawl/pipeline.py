@@ -34,6 +34,8 @@ IDLE_SECONDS = 1.0
 RECOVERY_SECONDS = 30.0
 TROUBLE_SECONDS = 15.0
 """How long the crawl rests after the disk or the index refused something."""
+LEAST_REST = 2.0
+"""A host that wants more rest than this, in seconds, is waited for on disk."""
 NOTES = 500
 
 log = structlog.get_logger()
@@ -58,6 +60,7 @@ class Pipeline:
             room=settings.concurrency,
             each=settings.host_concurrency,
             only=only,
+            resting=tools.throttle.resting_hosts,
         )
         self._window: asyncio.Queue[Lease] = asyncio.Queue(settings.concurrency)
         self._wake = asyncio.Event()
@@ -134,6 +137,9 @@ class Pipeline:
     async def _work(self) -> None:
         while True:
             lease = await self._window.get()
+            if self._tools.throttle.resting(lease.host) > LEAST_REST:
+                await self._frontier.give_back([lease], interrupted=lease.interrupted)
+                continue
             self._tell(lease, State.FETCHING)
             ending = await self._attempt(lease)
             try:

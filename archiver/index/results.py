@@ -96,14 +96,14 @@ async def add_failures(conn: AsyncConnection, failed: Sequence[FailedAttempt]) -
         .values(
             failure=bindparam("why"),
             state=case((entry.c.snapshot_count > 0, State.SAVED), else_=bindparam("becomes")),
-            unrecorded=bindparam("unsaid"),
+            unrecorded=case((bindparam("over"), 0), else_=entry.c.unrecorded),
         ),
         [
             {
                 "entry_id": each.entry_id,
                 "why": failures.dump(each.failure),
                 "becomes": State.FAILED if each.final else State.QUEUED,
-                "unsaid": int(not each.final),
+                "over": each.final,
             }
             for each in failed
         ],

@@ -64,6 +64,11 @@ class Throttle:
         known = self._hosts.get(host)
         return max(known.rest_until - self._clock(), 0.0) if known else 0.0
 
+    def resting_hosts(self) -> list[str]:
+        """The hosts that were paused and may not be asked yet."""
+        now = self._clock()
+        return [host for host, known in self._hosts.items() if known.rest_until > now]
+
     async def _wait(self, known: _Host, *, spaced: bool) -> None:
         due = max(known.rest_until, known.next_at if spaced else 0.0)
         wait = due - self._clock()
