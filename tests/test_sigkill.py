@@ -1,0 +1,257 @@
+"""Killed twenty times over at random moments, the archive loses nothing and doubles nothing."""
+
+import asyncio
+import json
+import os
+import random
+import re
+import sys
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable
+from io import BytesIO
+from pathlib import Path
+
+import aiohttp
+import pytest
+from aiohttp import web
+from warcio.archiveiterator import ArchiveIterator
+
+PAGES = 240
+MOST_HITS_BEFORE_A_KILL = 16
+LINKS = 60_000
+
+PAGE = """<!DOCTYPE html><html lang="en"><head><title>Essay {number}</title>
+<link rel="stylesheet" href="/site.css"></head><body><img src="/dot.png" alt="">
+<article><h1>Essay {number}</h1>{paragraphs}</article></body></html>"""
+SENTENCE = (
+    "<p>Essay number {number} says, in its own words, that whoever keeps a page keeps a piece of "
+    "the time it was written in, with everything its author knew, hoped for and forgot.</p>"
+)
+PNG = bytes.fromhex(
+    "89504e470d0a1a0a0000000d4948445200000001000000010802000000907753de"
+    "0000000c49444154789c63f8cfc0000003010100c9fe92ef0000000049454e44ae426082"
+)
+
+
+class Site:
+    """Serves essays with one style sheet and one image between them, and counts what is asked."""
+
+    def __init__(self) -> None:
+        self.origin = ""
+        self._hits = 0
+        self._hit = asyncio.Condition()
+
+    def urls(self) -> list[str]:
+        return [f"{self.origin}/essay/{number}" for number in range(PAGES)]
+
+    async def answer(self, request: web.Request) -> web.Response:
+        async with self._hit:
+            self._hits += 1
+            self._hit.notify_all()
+        if request.path == "/site.css":
+            return web.Response(text="article { color: #123 }", content_type="text/css")
+        if request.path == "/dot.png":
+            return web.Response(body=PNG, content_type="image/png")
+        if not request.path.startswith("/essay/"):
+            raise web.HTTPNotFound
+        number = request.path.rpartition("/")[2]
+        text = PAGE.format(number=number, paragraphs=SENTENCE.format(number=number) * 6)
+        return web.Response(text=text, content_type="text/html")
+
+    async def more_hits(self, count: int) -> None:
+        async with self._hit:
+            wanted = self._hits + count
+            await self._hit.wait_for(lambda: self._hits >= wanted)
+
+
+@pytest.fixture
+async def site() -> AsyncIterator[Site]:
+    served = Site()
+    app = web.Application()
+    app.router.add_get("/{path:.*}", served.answer)
+    runner = web.AppRunner(app, shutdown_timeout=0)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    served.origin = f"http://127.0.0.1:{runner.addresses[0][1]}"
+    yield served
+    await runner.cleanup()
+
+
+class Archive:
+    """One data directory, and the program run on it as a process of its own."""
+
+    def __init__(self, directory: Path) -> None:
+        self.data = directory / "data"
+        self._log = directory / "log"
+
+    async def start(self, *arguments: str, **variables: str) -> asyncio.subprocess.Process:
+        environment = {
+            "ARCHIVER_DATA": str(self.data),
+            "ARCHIVER_ALLOW_NETWORKS": "127.0.0.0/8",
+            "ARCHIVER_HOST_DELAY": "0",
+            "ARCHIVER_HOST_CONCURRENCY": "8",
+        }
+        with self._log.open("ab") as log:
+            return await asyncio.create_subprocess_exec(
+                *(sys.executable, "-m", "archiver", *arguments),
+                env={**os.environ, **environment, **variables},
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=log,
+            )
+
+    async def serve(self, **variables: str) -> tuple[asyncio.subprocess.Process, str]:
+        """A running service and its address."""
+        process = await self.start("serve", "--port", "0", **variables)
+        found = None
+        while found is None:
+            line = (await process.stdout.readline()).decode()
+            assert line, self._log.read_text()
+            found = re.search(r"http://\S+", line)
+        return process, found[0].rstrip("/")
+
+    async def run(self, *arguments: str) -> str:
+        """What a command printed; it must have succeeded."""
+        process = await self.start(*arguments)
+        said, _ = await process.communicate()
+        assert process.returncode == 0, said.decode() + self._log.read_text()
+        return said.decode()
+
+    async def queue(self, urls: list[str]) -> None:
+        links = self.data.with_name("links.txt")
+        links.write_text("\n".join(urls))
+        await self.run("import", str(links), "--no-crawl")
+
+    async def told(self) -> tuple[list[dict[str, object]], dict[str, str]]:
+        """The listing with all its fields, and every entry's text by hash_url."""
+        listing = json.loads(await self.run("list", "--json", "--all"))
+        tree = self.data.with_name("tree")
+        await self.run("export", "markdown", str(tree))
+        return listing, {each.parent.name: each.read_text() for each in tree.glob("*/index.md")}
+
+    def segments(self) -> list[Path]:
+        return sorted((self.data / "warc").glob("*.warc.gz"))
+
+    def times_kept(self) -> Counter[str]:
+        """How many response or revisit records each URL has, as another implementation reads."""
+        kept: Counter[str] = Counter()
+        for path in self.segments():
+            with path.open("rb") as file:
+                for record in ArchiveIterator(file):
+                    if record.rec_type in {"response", "revisit"}:
+                        kept[record.rec_headers.get_header("WARC-Target-URI")] += 1
+        return kept
+
+    async def warcio_check(self) -> int:
+        paths = map(str, self.segments())
+        check = (sys.executable, "-m", "warcio.cli", "check", *paths)
+        return await (await asyncio.create_subprocess_exec(*check)).wait()
+
+
+@pytest.fixture
+def archive(tmp_path: Path) -> Archive:
+    return Archive(tmp_path)
+
+
+async def kill_again_and_again(
+    site: Site, times: int, start: Callable[[], Awaitable[asyncio.subprocess.Process]]
+) -> None:
+    chance = random.Random(times)
+    for _ in range(times):
+        hits = chance.randint(1, MOST_HITS_BEFORE_A_KILL)
+        process = await start()
+        await site.more_hits(hits)
+        process.kill()
+        await process.wait()
+
+
+async def assert_kept_once(archive: Archive, site: Site) -> None:
+    listing = json.loads(await archive.run("list", "--json", "--all"))
+    pages = site.urls()
+    kept = archive.times_kept()
+
+    assert sorted(entry["url"] for entry in listing) == sorted(pages)
+    assert {(entry["state"], entry["snapshot_count"]) for entry in listing} == {("saved", 1)}
+    assert {url: kept[url] for url in pages} == dict.fromkeys(pages, 1)
+    assert (await archive.run("verify")).splitlines()[-1].split("\t") == ["problems", "0"]
+    assert await archive.warcio_check() == 0
+
+
+async def test_a_crawl_killed_twenty_times_captures_every_url_exactly_once(
+    site: Site, archive: Archive
+) -> None:
+    await archive.queue(site.urls())
+
+    await kill_again_and_again(site, 20, lambda: archive.start("crawl"))
+    await archive.run("crawl")
+
+    await assert_kept_once(archive, site)
+
+
+async def test_a_service_killed_again_and_again_captures_every_url_exactly_once(
+    site: Site, archive: Archive
+) -> None:
+    await archive.queue(site.urls())
+
+    await kill_again_and_again(site, 6, lambda: archive.start("serve", "--port", "0"))
+    await archive.run("crawl")
+
+    await assert_kept_once(archive, site)
+
+
+async def test_the_segments_of_the_killed_alone_give_everything_back(
+    site: Site, archive: Archive
+) -> None:
+    await archive.queue(site.urls()[:40])
+    await archive.run("add", *site.urls()[40:60], "--tag", "essays", "--tag", "old")
+    await kill_again_and_again(site, 2, lambda: archive.start("crawl"))
+    await archive.run("crawl")
+    before = await archive.told()
+
+    for path in archive.data.glob("archive.sqlite3*"):
+        path.unlink()
+    await archive.run("reindex")
+
+    assert await archive.told() == before
+    assert len(before[0]) == 60
+    assert {tuple(entry["tags"]) for entry in before[0]} == {(), ("essays", "old")}
+    assert (await archive.run("verify")).splitlines()[-1].split("\t") == ["problems", "0"]
+
+
+async def states_of_import(session: aiohttp.ClientSession) -> AsyncIterator[dict[str, object]]:
+    """How the first import stands, whenever that changes, until it is read or nobody answers."""
+    async with session.get("/api/v1/events?import=1") as stream:
+        async for line in stream.content:
+            if line.startswith(b'data: {"id"'):
+                yield json.loads(line.removeprefix(b"data: "))
+
+
+async def test_an_import_killed_while_it_is_read_goes_on_and_counts_each_link_once(
+    site: Site, archive: Archive
+) -> None:
+    links = "\n".join(f"{site.origin}/essay/{number}" for number in range(LINKS))
+    slowly = {"ARCHIVER_HOST_DELAY": "3600"}
+    process, address = await archive.serve(**slowly)
+    async with aiohttp.ClientSession(address) as session:
+        form = aiohttp.FormData()
+        form.add_field("file", BytesIO(links.encode()), filename="links.txt")
+        taken = await session.post("/api/v1/imports", data=form)
+        assert taken.status == 202
+        async for status in states_of_import(session):
+            if status["read"]:
+                break
+        process.kill()
+        await process.wait()
+    assert status["reading"]
+    assert status["read"] < LINKS
+
+    process, address = await archive.serve(**slowly)
+    async with aiohttp.ClientSession(address) as session:
+        async for status in states_of_import(session):
+            if not status["reading"]:
+                break
+        process.kill()
+        await process.wait()
+
+    assert (status["read"], status["added"], status["merged"]) == (LINKS, LINKS, 0)
+    assert status["error"] == ""
