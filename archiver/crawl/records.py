@@ -17,6 +17,8 @@ from archiver.warc.statement import (
     EntryStatement,
     SnapshotStatement,
     Statement,
+    article_uri,
+    statement_uri,
     write_statement,
 )
 from archiver.wire.head import media_type
@@ -109,7 +111,7 @@ def plan_ending(plan: Plan, ending: Ending, facts: EntryFacts) -> None:
     plan.records.append(
         build.metadata(
             id=new_record_id(),
-            url=facts.entry.url,
+            url=statement_uri(facts.entry.hash_url),
             date=ending.at,
             document=write_statement(statement),
             refers_to=visit.page.record_id if visit else None,
@@ -122,7 +124,12 @@ def plan_note(plan: Plan, facts: EntryFacts) -> None:
     now = datetime.now(UTC).replace(microsecond=0)
     document = write_statement(Statement(at=now, entry=_said(facts)))
     plan.records.append(
-        build.metadata(id=new_record_id(), url=facts.entry.url, date=now, document=document)
+        build.metadata(
+            id=new_record_id(),
+            url=statement_uri(facts.entry.hash_url),
+            date=now,
+            document=document,
+        )
     )
 
 
@@ -165,7 +172,7 @@ def _conversion(plan: Plan, visit: Visit, facts: EntryFacts) -> RecordId:
     plan.records.append(
         build.conversion(
             id=record_id,
-            url=visit.page.url,
+            url=article_uri(facts.entry.hash_url),
             date=visit.at,
             refers_to=visit.page.record_id,
             content_type="text/html; charset=utf-8",

@@ -32,13 +32,15 @@ _NEW_JOB = (
     "changed_at_ms",
 )
 
-_NEXT = """
-SELECT job.id FROM (
-    SELECT priority, host FROM queue_host
-    WHERE priority = :priority AND ready_at_ms <= :now
-      AND host NOT IN (SELECT value FROM json_each(:busy))
-    ORDER BY ready_at_ms LIMIT :count
-) AS ready
+_READY = """
+SELECT priority, host FROM queue_host
+WHERE priority = :priority AND ready_at_ms <= :now
+  AND host NOT IN (SELECT value FROM json_each(:busy))
+ORDER BY ready_at_ms LIMIT :count
+"""
+
+_NEXT = f"""
+SELECT job.id FROM ({_READY}) AS ready
 JOIN job ON job.id IN (
     SELECT id FROM job AS waiting
     WHERE waiting.state = 'queued' AND waiting.priority = ready.priority
@@ -46,7 +48,7 @@ JOIN job ON job.id IN (
     ORDER BY waiting.not_before_ms, waiting.id LIMIT :each
 )
 LIMIT :count
-"""
+"""  # noqa: S608 - of constants
 
 _TURN = """
 UPDATE queue_host SET ready_at_ms = max(:now, coalesce((
@@ -148,15 +150,13 @@ async def lease(
     """
     ids: list[int] = []
     for priority in (0, 1):
-        if len(ids) < count:
-            due = {
-                "priority": priority,
-                "now": _ms(now),
-                "busy": busy,
-                "count": count - len(ids),
-                "each": each,
-            }
-            ids += (await conn.execute(text(_NEXT), due)).scalars().all()
+        room = count - len(ids)
+        if room:
+            due = {"priority": priority, "now": _ms(now), "busy": busy, "count": room, "each": each}
+            found = (await conn.execute(text(_NEXT), due)).scalars().all()
+            ids += found
+            if len(found) < room:
+                await _put_right(conn, due, now)
     return await _take(conn, ids, owner=owner, now=now)
 
 
@@ -319,11 +319,18 @@ async def _take(
     return [_lease(row) for row in taken]
 
 
+async def _put_right(conn: AsyncConnection, due: dict[str, Any], now: datetime) -> None:
+    """Let no host stand first in line whose jobs are over, or due later: it would be in the way."""
+    ready = (await conn.execute(text(_READY), due)).all()
+    await _turn(conn, {(row.priority, row.host) for row in ready}, now)
+
+
 async def _turn(conn: AsyncConnection, hosts: set[tuple[int, str]], now: datetime) -> None:
     """Send hosts to the end of the line, or out of it when nothing of theirs is queued."""
     rows = [{"priority": priority, "host": host, "now": _ms(now)} for priority, host in hosts]
-    await conn.execute(text(_TURN), rows)
-    await conn.execute(text(_FORGET), rows)
+    if rows:
+        await conn.execute(text(_TURN), rows)
+        await conn.execute(text(_FORGET), rows)
 
 
 def _lease(row: Row[*tuple[Any, ...]]) -> Lease:

@@ -68,6 +68,20 @@ class Statement:
     failure: Failure | None = None
 
 
+def statement_uri(hash_url: HashUrl) -> str:
+    """The WARC-Target-URI of an entry's statements.
+
+    Not the page's own: other tools index metadata and conversion records by it, and would replay
+    one in the page's place.
+    """
+    return f"urn:archiver:{hash_url}"
+
+
+def article_uri(hash_url: HashUrl) -> str:
+    """The WARC-Target-URI of an entry's articles."""
+    return f"urn:archiver:{hash_url}:article"
+
+
 def write_statement(statement: Statement) -> dict[str, Any]:
     """The JSON document of a statement."""
     entry = asdict(statement.entry) | {"added_at": _iso(statement.entry.added_at)}

@@ -1,0 +1,150 @@
+"""Lets another implementation replay what was captured, and compares what both give.
+
+Usage: python -m benchmarks.pywb_replay [--pywb DIR]
+
+Pages are captured twice from a local server, so that there are revisits. pywb, from PyPI, gets the
+same segments; each capture is asked of both as it was sent (``id_``), and once rewritten. DIR is
+the ``bin`` of an environment that has pywb; without it one is made in a temporary folder.
+"""
+
+import argparse
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+import venv
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from warcio.archiveiterator import ArchiveIterator
+
+from benchmarks.capture import run
+from benchmarks.pages import PageServer, made_up
+
+PAGES = 12
+PATIENCE_SECONDS = 60
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--pywb", type=Path, help="bin folder of an environment with pywb")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as directory:
+        root = Path(directory)
+        programs = options.pywb or install_pywb(root / "pywb")
+        data = capture(root)
+        captures = read_captures(data)
+        shutil.copytree(data / "warc", root / "segments")
+        subprocess.run([programs / "wb-manager", "init", "ours"], cwd=root, check=True)
+        segments = sorted((root / "segments").glob("*.warc.gz"))
+        subprocess.run(
+            [programs / "wb-manager", "add", "ours", *segments],
+            cwd=root,
+            check=True,
+            stdout=subprocess.DEVNULL,
+        )
+        compare(root, data, programs, captures)
+
+
+def capture(root: Path) -> Path:
+    """Capture made-up pages twice; return the data directory."""
+    data = root / "data"
+    with PageServer(made_up(PAGES)) as server:
+        environment = os.environ | {
+            "ARCHIVER_DATA": str(data),
+            "ARCHIVER_ALLOW_NETWORKS": "127.0.0.0/8",
+            "ARCHIVER_HOST_DELAY": "0",
+            "ARCHIVER_REQUISITE_MAX_AGE": "0",
+        }
+        urls = [f"{server.base}/page-{n}/" for n in range(PAGES)]
+        for _ in range(2):
+            run(["add", *urls], environment)
+    return data
+
+
+def read_captures(data: Path) -> list[tuple[str, str, str]]:
+    """(timestamp, URL, record type) of every response and revisit, read by warcio."""
+    found = []
+    for path in sorted((data / "warc").iterdir()):
+        with path.open("rb") as file:
+            for record in ArchiveIterator(file):
+                if record.rec_type in ("response", "revisit"):
+                    moment = record.rec_headers.get_header("WARC-Date")
+                    digits = "".join(filter(str.isdigit, moment))
+                    url = record.rec_headers.get_header("WARC-Target-URI")
+                    found.append((digits, url, record.rec_type))
+    return found
+
+
+def compare(root: Path, data: Path, programs: Path, captures: list[tuple[str, str, str]]) -> None:
+    """Ask both for every capture, and print how often they agree."""
+    ours, theirs = free_port(), free_port()
+    command = [sys.executable, "-m", "archiver", "serve", "--data", str(data), "--port", str(ours)]
+    other = [programs / "wayback", "-p", str(theirs), "-b", "127.0.0.1"]
+    same = rewritten = 0
+    with serving(command, ours), serving(other, theirs, cwd=root):
+        for timestamp, url, _ in captures:
+            mine = get(f"http://127.0.0.1:{ours}/web/{timestamp}id_/{url}")
+            yours = get(f"http://127.0.0.1:{theirs}/ours/{timestamp}id_/{url}")
+            same += mine == yours and mine[0] == 200
+            status, _ = get(f"http://127.0.0.1:{theirs}/ours/{timestamp}mp_/{url}")
+            rewritten += status == 200
+    revisits = sum(1 for each in captures if each[2] == "revisit")
+    print(f"captures                     {len(captures)}, of them revisits: {revisits}")
+    print(f"same status and bytes (id_)  {same}")
+    print(f"replayed by pywb (mp_)       {rewritten}")
+    if not len(captures) == same == rewritten:
+        raise SystemExit(1)
+
+
+@contextmanager
+def serving(command: list[str | Path], port: int, cwd: Path | None = None) -> Iterator[None]:
+    """Run a server until the block ends; wait until it listens."""
+    process = subprocess.Popen(
+        command, cwd=cwd, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    try:
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while time.monotonic() < deadline and process.poll() is None:
+            with socket.socket() as probe:
+                if probe.connect_ex(("127.0.0.1", port)) == 0:
+                    break
+            time.sleep(0.1)
+        yield
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def get(url: str) -> tuple[int, bytes]:
+    """(status, body) of a GET."""
+    try:
+        with urllib.request.urlopen(url, timeout=30) as response:
+            return response.status, response.read()
+    except urllib.error.HTTPError as error:
+        return error.code, error.read()
+
+
+def install_pywb(directory: Path) -> Path:
+    """Make an environment with pywb; return its ``bin``."""
+    venv.create(directory, with_pip=True)
+    pip = [directory / "bin" / "python", "-m", "pip", "--quiet", "install"]
+    subprocess.run([*pip, "--upgrade", "pip", "setuptools", "wheel"], check=True)
+    subprocess.run([*pip, "pywb"], check=True)
+    return directory / "bin"
+
+
+def free_port() -> int:
+    """A port nobody listens on."""
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        return probe.getsockname()[1]
+
+
+if __name__ == "__main__":
+    main()
