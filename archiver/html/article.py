@@ -7,11 +7,13 @@ read) and sanitised after. Where it finds little, the page's main part is taken 
 import re
 from html import escape
 
+from bs4 import BeautifulSoup
 from lxml import etree
 from readability import Document
 from readability.readability import Unparseable
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from archiver.html.depth import is_too_deep
 from archiver.html.metadata import read_metadata
 from archiver.html.sanitise import sanitise
 from archiver.html.text import to_text
@@ -19,6 +21,7 @@ from archiver.model.page import Article, PageMetadata
 from archiver.urls.parse import join
 
 MOST_CHARACTERS = 8 << 20
+MOST_FALLBACK = 1 << 20
 ENOUGH_CHARACTERS = 200
 _NEVER_READ = [
     "script",
@@ -45,12 +48,16 @@ _BESIDE = ["header", "footer", "aside"]
 _LAZY_SOURCES = ("data-src", "data-original", "data-lazy-src", "data-lazy", "data-url")
 _PRE = re.compile(r"(<pre\b.*?</pre>)", re.DOTALL)
 _FOLD = re.compile(r"[ \t\r\n\f]{2,}")
+_ANY_TAG = re.compile(r"<[^<>]*>")
 _EMPTY = re.compile(r"<(p|div|span|section|figure|li|ul|ol|h[1-6])[^<>]*>\s*</\1>")
 
 
 def extract_article(html: str, url: str) -> Article:
     """The article of a page, with absolute URLs. Never fails: a page without one gives its text."""
-    tree = LexborHTMLParser(html[:MOST_CHARACTERS])
+    html = html[:MOST_CHARACTERS]
+    if is_too_deep(html):
+        return text_article(_ANY_TAG.sub(" ", html), title="")
+    tree = LexborHTMLParser(html)
     metadata = read_metadata(tree)
     _tidy(tree)
     found = _readable(tree)
@@ -114,11 +121,14 @@ def _folded(run: re.Match[str]) -> str:
 
 
 def _main_part(tree: LexborHTMLParser) -> str:
-    tree.strip_tags(_BESIDE)
+    """The part of a page that is not beside the matter; for the few pages readability gives up."""
+    soup = BeautifulSoup((tree.html or "")[:MOST_FALLBACK], "lxml")
+    for element in soup.find_all(_BESIDE):
+        element.decompose()
     for selector in _FALLBACK:
-        node = tree.css_first(selector)
-        if node and (node.text() or "").strip():
-            return node.html or ""
+        found = soup.select_one(selector)
+        if found and found.get_text(strip=True):
+            return str(found)
     return ""
 
 

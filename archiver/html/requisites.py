@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from archiver.html.css import find_css_urls
+from archiver.html.depth import is_too_deep
 from archiver.model.requisite import Requisite, RequisiteKind
 from archiver.urls.parse import join
 
@@ -60,7 +61,12 @@ MOST_DEPTH = 3
 
 
 def find_requisites(html: str, base_url: str, limit: int) -> tuple[Requisite, ...]:
-    """The requisites of a page, in document order, each once; ``limit`` of them at most."""
+    """The requisites of a page, in document order, each once; ``limit`` of them at most.
+
+    A page nested too deep to be parsed in good time has none.
+    """
+    if is_too_deep(html):
+        return ()
     found: dict[str, RequisiteKind] = {}
     resolved: dict[str, str | None] = {}
     tree = LexborHTMLParser(html)

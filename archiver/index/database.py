@@ -14,7 +14,7 @@ from typing import Any
 from alembic import command
 from alembic.config import Config
 from sqlalchemy import Connection, create_engine, event, text
-from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import DatabaseError, OperationalError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 from sqlalchemy.pool import NullPool
 
@@ -94,7 +94,7 @@ def migrate(path: Path) -> None:
         try:
             with engine.connect() as conn:
                 _upgrade(conn, path)
-        except OperationalError as error:
+        except DatabaseError as error:
             raise ConfigurationError(f"{path} can't be opened: {error.orig}.") from error
         finally:
             engine.dispose()

@@ -72,6 +72,14 @@ class Lease:
 
 
 @dataclass(frozen=True, slots=True)
+class Attempt:
+    """An attempt that failed: when (aware, UTC), and why."""
+
+    at: datetime
+    failure: Failure
+
+
+@dataclass(frozen=True, slots=True)
 class QueueCounts:
     """How many jobs stand where, over the whole queue or one import."""
 

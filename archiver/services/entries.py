@@ -8,13 +8,13 @@ from datetime import UTC, datetime
 from archiver.errors import InputError, InvalidUrl, NotFound, StoreError
 from archiver.html.document import read_article_document
 from archiver.html.sanitise import sanitise
-from archiver.index import entries, jobs, snapshots, wishes
+from archiver.index import attempts, entries, jobs, snapshots, wishes
 from archiver.index.database import AsyncConnection, Database
 from archiver.memento.timestamps import pad, to_datetime
 from archiver.model.capture import HashUrl, Location, Timestamp
 from archiver.model.entry import Entry, Snapshot
 from archiver.model.importing import Rejected
-from archiver.model.job import Job
+from archiver.model.job import Attempt, Job
 from archiver.model.requisite import RequisiteOutcome
 from archiver.model.wish import Received, Wish
 from archiver.store.segments import SegmentStore
@@ -23,6 +23,7 @@ from archiver.warc.statement import read_statement
 
 MOST_URLS = 10_000
 MOST_SNAPSHOTS = 1_000
+MOST_ATTEMPTS = 50
 MOST_TAG_CHARACTERS = 100
 MOST_TAGS = 100
 
@@ -37,11 +38,12 @@ class SaveResult:
 
 @dataclass(frozen=True, slots=True)
 class EntryDetail:
-    """An entry with its newest job and its snapshots, newest first."""
+    """An entry with its newest job, its snapshots, and the attempts that failed, newest first."""
 
     entry: Entry
     job: Job | None
     snapshots: tuple[Snapshot, ...]
+    attempts: tuple[Attempt, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +114,9 @@ class Entries:
             entry_id, entry = await _find(conn, ref)
             held = await snapshots.of_entry(conn, entry_id, limit=MOST_SNAPSHOTS)
             job = await jobs.latest_of_entry(conn, entry_id)
-        return EntryDetail(entry, job, tuple(each.snapshot for each in held))
+            failed = await attempts.of_entry(conn, entry_id, limit=MOST_ATTEMPTS)
+        found = tuple(each.snapshot for each in held)
+        return EntryDetail(entry, job, found, tuple(failed))
 
     async def snapshot(self, ref: str, timestamp: str | None = None) -> SnapshotDetail:
         """The snapshot nearest to a moment, or the newest.
