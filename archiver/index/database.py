@@ -32,8 +32,7 @@ _PRAGMAS = (
     "PRAGMA synchronous = FULL",
     "PRAGMA foreign_keys = ON",
     "PRAGMA temp_store = MEMORY",
-    "PRAGMA cache_size = -64000",
-    "PRAGMA wal_autocheckpoint = 8000",
+    "PRAGMA cache_size = -16000",
     "PRAGMA journal_size_limit = 67108864",
 )
 

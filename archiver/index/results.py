@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy import bindparam, case, func, insert, null, select, text, update
-from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.index import counters, failures, queue, segments
@@ -61,7 +60,12 @@ class FailedAttempt:
 
 
 async def add_snapshots(conn: AsyncConnection, found: Sequence[NewSnapshot]) -> None:
-    """Index snapshots, oldest first, and bring their entries up to date."""
+    """Index snapshots, oldest first, and bring their entries up to date.
+
+    One that is there already, by its entry and timestamp, is left as it is: a visit that could
+    not be indexed is made again, and then its records tell of it twice.
+    """
+    found = await _not_there(conn, found)
     if not found:
         return
     first = ((await conn.execute(select(func.max(snapshot.c.id)))).scalar() or 0) + 1
@@ -191,6 +195,17 @@ async def _fetching(conn: AsyncConnection, job_ids: Sequence[int]) -> int:
     return rows.scalar_one()
 
 
+async def _not_there(conn: AsyncConnection, found: Sequence[NewSnapshot]) -> list[NewSnapshot]:
+    rows = await conn.execute(
+        select(snapshot.c.entry_id, snapshot.c.timestamp).where(
+            snapshot.c.entry_id.in_([each.entry_id for each in found]),
+            snapshot.c.timestamp.in_([int(each.timestamp) for each in found]),
+        )
+    )
+    there = {(row.entry_id, row.timestamp) for row in rows}
+    return [each for each in found if (each.entry_id, int(each.timestamp)) not in there]
+
+
 async def _insert_snapshots(
     conn: AsyncConnection, found: Sequence[NewSnapshot], ids: dict[int, int]
 ) -> None:
@@ -223,7 +238,7 @@ async def _insert_snapshots(
                 "metadata_length": record.length,
             }
         )
-    await conn.execute(sqlite_insert(snapshot).on_conflict_do_nothing(), rows)
+    await conn.execute(insert(snapshot), rows)
 
 
 async def _insert_documents(

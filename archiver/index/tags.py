@@ -38,12 +38,11 @@ async def of_entries(conn: AsyncConnection, entry_ids: Sequence[int]) -> dict[in
         select(entry_tag.c.entry_id, tag.c.name)
         .join(tag, tag.c.id == entry_tag.c.tag_id)
         .where(entry_tag.c.entry_id.in_(entry_ids))
-        .order_by(entry_tag.c.entry_id, tag.c.name)
     )
-    found: dict[int, tuple[str, ...]] = {}
+    found: dict[int, list[str]] = {}
     for entry_id, name in rows:
-        found[entry_id] = (*found.get(entry_id, ()), name)
-    return found
+        found.setdefault(entry_id, []).append(name)
+    return {entry_id: tuple(sorted(names)) for entry_id, names in found.items()}
 
 
 async def most_used(conn: AsyncConnection, limit: int) -> list[tuple[str, int]]:

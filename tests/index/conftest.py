@@ -1,0 +1,113 @@
+"""An empty index on disk, and what to fill it with."""
+
+import hashlib
+from collections.abc import AsyncIterator, Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+from archiver.index import captures, results, segments
+from archiver.index.database import AsyncConnection, Database
+from archiver.memento.timestamps import to_timestamp
+from archiver.model.capture import Capture, HashUrl, Location, PayloadDigest, RecordId
+from archiver.model.page import PageMetadata
+from archiver.model.wish import Wish
+
+NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
+SEGMENT = "archiver-20260301120000-0123456789ab-00001.warc.gz"
+
+
+@pytest.fixture
+async def db(tmp_path: Path) -> AsyncIterator[Database]:
+    opened = await Database.open(tmp_path / "archive.sqlite3")
+    yield opened
+    await opened.close()
+
+
+@pytest.fixture
+def wish() -> Callable[..., Wish]:
+    """Make a wish for a URL."""
+
+    def make(url: str, **said: object) -> Wish:
+        return Wish(
+            **{
+                "hash_url": HashUrl(hashlib.md5(url.encode()).hexdigest()),
+                "url": url,
+                "url_given": url,
+                "host": urlsplit(url).netloc,
+                "added_at": NOW,
+                **said,
+            }
+        )
+
+    return make
+
+
+@pytest.fixture
+def capture() -> Callable[..., Capture]:
+    """Make a capture; each one lies somewhere else."""
+    made = 0
+
+    def make(url: str, after: float = 0, **said: object) -> Capture:
+        nonlocal made
+        made += 1
+        return Capture(
+            **{
+                "url": url,
+                "timestamp": to_timestamp(NOW + timedelta(seconds=after)),
+                "status": 200,
+                "media_type": "text/html",
+                "payload_digest": PayloadDigest("sha256:" + f"{made:064x}"),
+                "payload_length": 10,
+                "record_id": RecordId(f"urn:uuid:{made}"),
+                "location": Location(SEGMENT, made * 1000, 500),
+                **said,
+            }
+        )
+
+    return make
+
+
+@pytest.fixture
+def keep(capture: Callable[..., Capture]) -> Callable[..., object]:
+    """Index a snapshot of an entry, so many seconds after noon."""
+
+    async def index(
+        conn: AsyncConnection,
+        entry_id: int,
+        url: str,
+        after: float = 0,
+        words: tuple[str, str] | None = ("", ""),
+        **said: object,
+    ) -> None:
+        page = capture(url, after)
+        await segments.advance(conn, {SEGMENT: page.location.offset + page.location.length})
+        rows = await captures.insert_all(conn, [page])
+        await results.add_snapshots(
+            conn,
+            [
+                results.NewSnapshot(
+                    **{
+                        "entry_id": entry_id,
+                        "timestamp": page.timestamp,
+                        "at": NOW + timedelta(seconds=after),
+                        "capture_id": rows[page.record_id],
+                        "final_url": url,
+                        "status": 200,
+                        "media_type": "text/html",
+                        "metadata": PageMetadata(title=f"Title of {url}"),
+                        "requisite_count": 0,
+                        "missing_count": 0,
+                        "article": None,
+                        "extractor": "1",
+                        "record": page.location,
+                        "words": words,
+                        **said,
+                    }
+                )
+            ],
+        )
+
+    return index

@@ -1,0 +1,107 @@
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from archiver.index import entries, results, wishes
+from archiver.index.entries import Filters
+from archiver.model.failure import Failure, FailureKind
+from archiver.model.job import State
+
+NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
+
+
+@pytest.fixture
+async def filled(db, wish, keep):
+    """Eight entries, all of the same second: odd ones are tagged, the first four are saved."""
+    said = [
+        wish(f"http://{'ab'[n % 2]}.example/{n}", tags=("odd",) if n % 2 else ()) for n in range(8)
+    ]
+    async with db.write() as conn:
+        await wishes.receive(conn, said, now=NOW, recapture=False)
+        for each in said[:4]:
+            entry_id, _ = await entries.by_hash(conn, each.hash_url)
+            await keep(conn, entry_id, each.url, status=200 if each is said[0] else 206)
+    return said
+
+
+async def pages(db, filters, limit):
+    below, found = None, []
+    while True:
+        async with db.read() as conn:
+            page, below = await entries.newest(conn, filters, below=below, limit=limit)
+        found.append(page)
+        if below is None:
+            return found
+
+
+@pytest.mark.parametrize("limit", [1, 2, 3, 8, 9])
+async def test_pages_show_each_entry_once_though_all_are_of_one_second(db, filled, limit):
+    found = await pages(db, Filters(), limit)
+
+    listed = [each.hash_url for page in found for each in page]
+    assert listed == sorted((each.hash_url for each in filled), reverse=True)
+    assert all(len(page) == limit for page in found[:-1])
+
+
+@pytest.mark.parametrize(
+    ("filters", "expected"),
+    [
+        (Filters(tag="odd"), {1, 3, 5, 7}),
+        (Filters(tag="none such"), set()),
+        (Filters(host="a.example"), {0, 2, 4, 6}),
+        (Filters(state=State.SAVED), {0, 1, 2, 3}),
+        (Filters(state=State.QUEUED), {4, 5, 6, 7}),
+        (Filters(status=206), {1, 2, 3}),
+        (Filters(tag="odd", state=State.SAVED), {1, 3}),
+        (Filters(host="a.example", status=206), {2}),
+    ],
+)
+async def test_a_list_is_narrowed_by_every_filter_at_once(db, filled, filters, expected):
+    listed = [each.url for page in await pages(db, filters, 3) for each in page]
+
+    assert sorted(listed) == sorted(filled[n].url for n in expected)
+
+
+async def test_newer_entries_come_first(db, wish):
+    for seconds in (5, 1, 9):
+        async with db.write() as conn:
+            moment = NOW + timedelta(seconds=seconds)
+            said = [wish(f"http://a.example/{seconds}")]
+            await wishes.receive(conn, said, now=moment, recapture=False)
+
+    (page,) = await pages(db, Filters(), 9)
+
+    assert [each.url[-1] for each in page] == ["9", "5", "1"]
+
+
+async def test_what_is_not_there_is_none(db, wish):
+    async with db.read() as conn:
+        assert await entries.by_hash(conn, wish("http://a.example/").hash_url) is None
+        assert await entries.by_ids(conn, [1]) == {}
+
+
+async def test_what_was_said_after_the_last_record_is_noted_until_it_is_recorded(db, filled, wish):
+    async with db.write() as conn:
+        entry_id, _ = await entries.by_hash(conn, filled[0].hash_url)
+        said = [wish(filled[0].url, tags=("new",)), wish(filled[7].url, tags=("new",))]
+        await wishes.receive(conn, said, now=NOW, recapture=False)
+        unsaid = await entries.unrecorded(conn, 9)
+        await entries.mark_recorded(conn, [*unsaid])
+
+    assert [*unsaid] == [entry_id]
+    assert unsaid[entry_id].tags == ("new",)
+    async with db.read() as conn:
+        assert await entries.unrecorded(conn, 9) == {}
+
+
+async def test_an_attempt_that_is_made_again_forgets_nothing_that_is_still_to_be_written(
+    db, filled, wish
+):
+    async with db.write() as conn:
+        entry_id, _ = await entries.by_hash(conn, filled[0].hash_url)
+        await wishes.receive(conn, [wish(filled[0].url, note="N")], now=NOW, recapture=False)
+        failure = Failure(FailureKind.TIMEOUT, "Too slow.")
+        failed = results.FailedAttempt(entry_id, NOW, failure, final=False)
+        await results.add_failures(conn, [failed])
+
+        assert entry_id in await entries.unrecorded(conn, 9)

@@ -1,0 +1,149 @@
+"""No query that a page or a worker waits for reads a whole table, or sorts what it found."""
+
+import re
+from datetime import UTC, datetime
+
+import pytest
+from sqlalchemy import event
+
+from archiver.index import (
+    captures,
+    entries,
+    imports,
+    jobs,
+    queue,
+    search,
+    segments,
+    snapshots,
+    tags,
+    wishes,
+)
+from archiver.index.entries import Filters, Place
+from archiver.model.job import State
+
+NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
+BELOW = Place(1_700_000_000, "ff")
+URL = "http://a.example/"
+MOMENT = "20260301120000"
+DIGESTS = ["sha256:" + "0" * 64, "sha256:" + "1" * 64]
+SMALL = r"json_each|ready|\(subquery|segment|counter|import"
+"""Lists that were given, a few rows made for this query, and tables of a few rows."""
+
+READS = {
+    **{
+        f"newest {name} {where}": lambda conn, f=filters, b=below: entries.newest(
+            conn, f, below=b, limit=50
+        )
+        for name, filters in {
+            "all": Filters(),
+            "tag": Filters(tag="t"),
+            "host": Filters(host="a.example"),
+            "state": Filters(state=State.SAVED),
+            "status": Filters(status=200),
+            "tag and host": Filters(tag="t", host="a.example"),
+        }.items()
+        for where, below in {"first": None, "next": BELOW}.items()
+    },
+    "entry by hash": lambda conn: entries.by_hash(conn, "0" * 32),
+    "entries by id": lambda conn: entries.by_ids(conn, [1, 2, 3]),
+    "unrecorded": lambda conn: entries.unrecorded(conn, 50),
+    "search": lambda conn: search.matching(conn, '"a"', below=search.TOP, count=50),
+    "shown": lambda conn: search.shown(conn, [1, 2, 3], Filters()),
+    "shown with tag": lambda conn: search.shown(conn, [1, 2, 3], Filters(tag="t")),
+    "nearest": lambda conn: captures.nearest(conn, URL, MOMENT),
+    "captures of url": lambda conn: captures.of_url(conn, URL, limit=9),
+    "original": lambda conn: captures.original_of(conn, DIGESTS[0]),
+    "capture row": lambda conn: captures.find_row(conn, URL, "urn:uuid:1"),
+    "snapshots of entry": lambda conn: snapshots.of_entry(conn, 1, limit=50),
+    "snapshots latest": lambda conn: snapshots.latest_of(conn, [1, 2, 3]),
+    "snapshots around": lambda conn: snapshots.around(conn, 1, MOMENT),
+    "snapshot neighbours": lambda conn: snapshots.neighbours(conn, 1, MOMENT),
+    "snapshots after": lambda conn: snapshots.after(conn, 5, limit=50),
+    "jobs by id": lambda conn: jobs.by_ids(conn, [1, 2, 3]),
+    "jobs changed": lambda conn: jobs.changed_since(conn, 5, limit=50),
+    "job of entry": lambda conn: jobs.latest_of_entry(conn, 1),
+    "jobs under way": lambda conn: jobs.under_way(conn, 20),
+    "queue counts": jobs.queue_counts,
+    "held by": lambda conn: queue.held_by(conn, "me"),
+    "attempted": lambda conn: queue.attempted(conn, [1, 2, 3]),
+    "next due": lambda conn: queue.next_due(conn, ("a.example",)),
+    "open wishes": lambda conn: queue.open_wishes(conn, 5, limit=50),
+    "tags of entries": lambda conn: tags.of_entries(conn, [1]),
+    "tags most used": lambda conn: tags.most_used(conn, 100),
+    "import": lambda conn: imports.status(conn, 1),
+    "imports": lambda conn: imports.recent(conn, 20),
+    "bytes": segments.total_bytes,
+}
+
+SORTS_A_FEW = {"original"}
+"""It sorts the records of one payload."""
+
+
+class Plans:
+    """The statements that ran on a connection, and how SQLite goes about each."""
+
+    def __init__(self) -> None:
+        self.steps: list[str] = []
+
+    def note(self, conn, _cursor, statement, parameters, _context, executemany) -> None:
+        if not statement.lstrip().upper().startswith(("SELECT", "UPDATE", "DELETE")):
+            return
+        first = parameters[0] if executemany else parameters
+        rows = conn.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", first)
+        self.steps += [row.detail for row in rows]
+
+    def scans(self) -> list[str]:
+        indexed = r"USING (COVERING )?INDEX|VIRTUAL TABLE INDEX"
+        whole = [each for each in self.steps if re.match(r"SCAN (?!CONSTANT)", each)]
+        return [
+            each
+            for each in whole
+            if not re.search(indexed, each) and not re.match(rf"SCAN ({SMALL})", each)
+        ]
+
+    def sorts(self) -> list[str]:
+        """Sorts of all that was found; one of a "right part" sorts what is of the same second."""
+        sorted_ = [each for each in self.steps if "TEMP B-TREE" in each]
+        return [each for each in sorted_ if "RIGHT PART OF ORDER BY" not in each]
+
+
+@pytest.fixture
+async def watched(db):
+    """Note the plan of every statement; the archive must hold something, or plans are idle."""
+    plans = Plans()
+    for engine in (db._readers, db._writer):
+        event.listen(engine.sync_engine, "before_cursor_execute", plans.note)
+    return plans
+
+
+@pytest.mark.parametrize("name", READS)
+async def test_a_read_walks_an_index(db, watched, name):
+    async with db.read() as conn:
+        await READS[name](conn)
+
+    assert watched.steps
+    assert watched.scans() == []
+    if name not in SORTS_A_FEW:
+        assert watched.sorts() == []
+
+
+async def test_leasing_walks_indices(db, watched, wish):
+    async with db.write() as conn:
+        await wishes.receive(conn, [wish(URL)], now=NOW, recapture=False)
+        watched.steps.clear()
+        leases = await queue.lease(conn, owner="me", count=32, each=4, busy="[]", now=NOW)
+        await queue.requeue(conn, [each.job_id for each in leases], interrupted=True, now=NOW)
+
+    assert watched.steps
+    assert watched.scans() == []
+    assert watched.sorts() == []
+
+
+async def test_receiving_walks_indices(db, watched, wish):
+    wished = [wish(f"http://a.example/{n}", tags=("t",)) for n in range(3)]
+    async with db.write() as conn:
+        for _ in range(2):
+            await wishes.receive(conn, wished, now=NOW, recapture=True)
+
+    assert watched.steps
+    assert watched.scans() == []

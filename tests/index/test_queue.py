@@ -1,0 +1,207 @@
+from collections import Counter
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from sqlalchemy import select, update
+
+from archiver.index import jobs, queue, results, wishes
+from archiver.index.database import Database
+from archiver.index.schema import job, queue_host
+from archiver.model.failure import Failure, FailureKind
+
+NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
+FAILURE = Failure(FailureKind.TIMEOUT, "Too slow.")
+
+
+@pytest.fixture
+def fill(db, wish):
+    """Queue pages of hosts, in the order given: ``("a", 3)`` is three of a.example."""
+
+    async def queue_up(*hosts: tuple[str, int], **more: object) -> None:
+        wanted = [
+            wish(f"http://{host}.example/{number}")
+            for host, count in hosts
+            for number in range(count)
+        ]
+        async with db.write() as conn:
+            await wishes.receive(conn, wanted, now=NOW, **{"recapture": False, **more})
+
+    return queue_up
+
+
+async def lease(db, count, *, owner="me", each=2, busy="[]", now=NOW):
+    async with db.write() as conn:
+        return await queue.lease(conn, owner=owner, count=count, each=each, busy=busy, now=now)
+
+
+async def give_back(db, leases, *, interrupted=False):
+    async with db.write() as conn:
+        ids = [each.job_id for each in leases]
+        await queue.requeue(conn, ids, interrupted=interrupted, now=NOW)
+
+
+async def test_hosts_take_turns_however_the_list_was_ordered(db, fill):
+    await fill(("a", 50), ("b", 3), ("c", 1))
+
+    first = await lease(db, 6)
+    second = await lease(db, 3, each=1, now=NOW + timedelta(seconds=1))
+
+    assert Counter(each.host for each in first) == {"a.example": 2, "b.example": 2, "c.example": 1}
+    assert Counter(each.host for each in second) == {"a.example": 1, "b.example": 1}
+
+
+async def test_a_host_that_had_its_turn_goes_to_the_end_of_the_line(db, fill):
+    await fill(("a", 9), ("b", 9), ("c", 9))
+
+    turns = [
+        (await lease(db, 1, each=1, now=NOW + timedelta(seconds=second)))[0].host
+        for second in range(1, 7)
+    ]
+
+    assert sorted(turns[:3]) == ["a.example", "b.example", "c.example"]
+    assert turns[3:] == turns[:3]
+
+
+async def test_busy_hosts_are_left_out(db, fill):
+    await fill(("a", 5), ("b", 5))
+
+    assert {each.host for each in await lease(db, 9, busy='["a.example"]')} == {"b.example"}
+
+
+async def test_what_someone_is_looking_at_goes_before_an_import(db, fill):
+    await fill(("a", 5))
+    await fill(("b", 1), recapture=True)
+
+    assert [each.host for each in await lease(db, 1)] == ["b.example"]
+
+
+async def test_two_processes_are_never_leased_the_same_job(db, fill, tmp_path):
+    await fill(("a", 7), ("b", 7))
+    other = await Database.open(tmp_path / "archive.sqlite3")
+
+    taken = []
+    while found := [*await lease(db, 2, owner="one"), *await lease(other, 2, owner="two")]:
+        taken += found
+    await other.close()
+
+    assert len(taken) == 14
+    assert len({each.job_id for each in taken}) == 14
+    async with db.read() as conn:
+        assert sorted(await queue.owners(conn)) == ["one", "two"]
+
+
+async def test_a_lease_given_back_is_leased_again_as_it_was(db, fill):
+    await fill(("a", 1))
+    (before,) = await lease(db, 1)
+
+    await give_back(db, [before])
+
+    assert await lease(db, 1) == [before]
+
+
+async def test_a_lease_that_was_interrupted_says_so_from_then_on(db, fill):
+    await fill(("a", 1))
+    await give_back(db, await lease(db, 1), interrupted=True)
+    await give_back(db, await lease(db, 1), interrupted=False)
+
+    (after,) = await lease(db, 1)
+
+    assert after.interrupted
+
+
+async def test_giving_back_what_is_not_held_changes_nothing(db, fill):
+    await fill(("a", 2))
+    leases = await lease(db, 1)
+    await give_back(db, leases)
+    await give_back(db, leases)
+
+    async with db.read() as conn:
+        counts = await jobs.queue_counts(conn)
+    assert (counts.queued, counts.fetching) == (2, 0)
+
+
+async def test_hosts_whose_jobs_are_over_never_block_the_queue(db, fill):
+    await fill(("a", 1), ("b", 1), ("c", 1), ("d", 1))
+    early = NOW - timedelta(seconds=60)
+    async with db.write() as conn:
+        stale = [(1, f"gone{n}.example", int(early.timestamp() * 1000)) for n in range(50)]
+        await queue.wait_until(conn, stale)
+
+    taken = []
+    for _ in range(40):
+        taken += await lease(db, 4)
+
+    assert len(taken) == 4
+    async with db.read() as conn:
+        assert await queue.next_due(conn, ()) is None
+        assert (await conn.execute(select(queue_host))).all() == []
+
+
+async def test_a_job_that_ended_after_it_was_given_back_leaves_no_host_waiting(db, fill):
+    await fill(("a", 1))
+    (held,) = await lease(db, 1)
+    await give_back(db, [held])
+    async with db.write() as conn:
+        await results.end_jobs(conn, [(held, None, FAILURE)], NOW)
+
+    assert await lease(db, 1) == []
+    async with db.read() as conn:
+        assert await queue.next_due(conn, ()) is None
+
+
+async def test_a_job_that_is_due_later_is_not_leased_before_and_holds_nothing_up(db, fill):
+    await fill(("a", 2), ("b", 1))
+    later = NOW + timedelta(seconds=30)
+    (first,) = await lease(db, 1, each=1)
+    async with db.write() as conn:
+        await results.postpone_jobs(conn, [(first, FAILURE, later)], NOW)
+
+    rest = await lease(db, 9)
+
+    assert len(rest) == 2
+    assert first.job_id not in {each.job_id for each in rest}
+    async with db.read() as conn:
+        assert await queue.next_due(conn, ()) == later
+        assert await queue.next_due(conn, (first.host,)) is None
+    (again,) = await lease(db, 9, now=later)
+    assert (again.job_id, again.attempts) == (first.job_id, 1)
+
+
+async def test_the_next_moment_is_that_of_the_earliest_host_that_is_not_busy(db, fill):
+    await fill(("a", 1), ("b", 1))
+    async with db.write() as conn:
+        at = int(NOW.timestamp() * 1000) + 5000
+        late = job.c.host == "b.example"
+        await conn.execute(update(job).where(late).values(not_before_ms=at))
+        rows = queue_host.c.host == "b.example"
+        await conn.execute(update(queue_host).where(rows).values(ready_at_ms=at))
+
+    async with db.read() as conn:
+        assert await queue.next_due(conn, ()) == NOW
+        assert await queue.next_due(conn, ("a.example",)) == NOW + timedelta(seconds=5)
+
+
+async def test_only_some_jobs_can_be_leased_whatever_else_waits(db, fill):
+    await fill(("a", 9))
+    async with db.read() as conn:
+        newest = select(job.c.id).order_by(job.c.id.desc()).limit(3)
+        wanted = (await conn.execute(newest)).scalars().all()
+    async with db.write() as conn:
+        taken = await queue.lease_only(conn, wanted, owner="me", count=9, now=NOW)
+
+    assert {each.job_id for each in taken} == set(wanted)
+
+
+async def test_what_is_open_is_told_as_the_wishes_it_was(db, fill, wish):
+    said = wish("http://a.example/said", title="T", tags=("x", "y"), note="N", source="cli")
+    async with db.write() as conn:
+        await wishes.receive(conn, [said], now=NOW, recapture=False)
+    await fill(("b", 4))
+    await lease(db, 2)
+
+    async with db.read() as conn:
+        first, after = await queue.open_wishes(conn, 0, limit=3)
+        rest, _ = await queue.open_wishes(conn, after, limit=3)
+
+    assert first[0] == (NOW, said)
+    assert len(first + rest) == 5

@@ -1,0 +1,100 @@
+import pytest
+from alembic import command
+from alembic.autogenerate import compare_metadata
+from alembic.config import Config
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import create_engine, inspect, text
+
+from archiver.errors import ConfigurationError
+from archiver.index.database import Database, migrate
+from archiver.index.schema import HEAD, SEARCH_DDL, metadata
+from archiver.paths import MIGRATIONS
+
+SEARCH_TABLES = {"search", "search_config", "search_data", "search_docsize", "search_idx"}
+
+
+def config_on(connection=None):
+    config = Config()
+    config.set_main_option("script_location", str(MIGRATIONS))
+    config.attributes["connection"] = connection
+    return config
+
+
+def shapes(connection):
+    """Every table and index as SQLite keeps it, spelled alike."""
+    rows = connection.execute(
+        text("SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY name")
+    )
+    return {
+        name: " ".join(sql.replace('"', "").split()).replace("( ", "(").replace(" )", ")")
+        for name, sql in rows
+        if name not in SEARCH_TABLES | {"alembic_version"}
+    }
+
+
+@pytest.fixture
+def connection(tmp_path):
+    """A connection to a file that migrations have made."""
+    path = tmp_path / "archive.sqlite3"
+    migrate(path)
+    engine = create_engine(f"sqlite:///{path}")
+    with engine.connect() as opened:
+        yield opened
+    engine.dispose()
+
+
+def test_the_tables_are_those_of_the_newest_migration():
+    assert ScriptDirectory.from_config(config_on()).get_heads() == [HEAD]
+
+
+def test_migrations_make_exactly_the_tables_of_the_schema(connection, tmp_path):
+    context = MigrationContext.configure(
+        connection,
+        opts={
+            "include_name": lambda name, kind, _: kind != "table" or name not in SEARCH_TABLES,
+        },
+    )
+    fresh = create_engine(f"sqlite:///{tmp_path / 'fresh.sqlite3'}")
+    with fresh.begin() as other:
+        metadata.create_all(other)
+        other.execute(text(SEARCH_DDL))
+        expected = shapes(other)
+    fresh.dispose()
+
+    assert compare_metadata(context, metadata) == []
+    assert shapes(connection) == expected
+
+
+def test_search_is_the_table_that_the_schema_says(connection):
+    found = connection.execute(text("SELECT sql FROM sqlite_master WHERE name = 'search'")).scalar()
+
+    assert "".join(found.split()) == "".join(SEARCH_DDL.split())
+
+
+def test_the_way_down_leads_back_to_nothing_and_up_again(connection):
+    command.downgrade(config_on(connection), "base")
+    connection.commit()
+    left = set(inspect(connection).get_table_names())
+
+    command.upgrade(config_on(connection), "head")
+    connection.commit()
+
+    assert left <= {"alembic_version"}
+    assert set(metadata.tables) <= set(inspect(connection).get_table_names())
+
+
+async def test_an_index_that_a_newer_version_wrote_is_left_alone(connection, tmp_path):
+    connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
+    connection.commit()
+
+    with pytest.raises(ConfigurationError, match="newer version"):
+        await Database.open(tmp_path / "archive.sqlite3")
+
+
+async def test_a_file_that_is_no_database_is_said_plainly(tmp_path):
+    path = tmp_path / "archive.sqlite3"
+    path.write_bytes(b"something else entirely" * 100)
+
+    with pytest.raises(ConfigurationError, match="can't be opened"):
+        await Database.open(path)
