@@ -59,8 +59,11 @@ class Database:
     @asynccontextmanager
     async def read(self) -> AsyncIterator[AsyncConnection]:
         """A connection that sees one moment of the index and changes nothing."""
-        async with self._readers.connect() as conn, conn.begin():
-            yield conn
+        try:
+            async with self._readers.connect() as conn, conn.begin():
+                yield conn
+        except DatabaseError as error:
+            raise IndexUnavailable(f"{self.path} can't be read: {error.orig}.") from error
 
     @asynccontextmanager
     async def write(self) -> AsyncIterator[AsyncConnection]:

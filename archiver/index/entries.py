@@ -106,6 +106,16 @@ async def given_titles(conn: AsyncConnection, ids: Sequence[int]) -> dict[int, s
     return dict(rows.all())
 
 
+async def latest_of(conn: AsyncConnection, keys: Sequence[HashUrl]) -> dict[HashUrl, Timestamp]:
+    """The newest snapshots' timestamps of those of these entries that have one."""
+    rows = await conn.execute(
+        select(entry.c.hash_url, entry.c.latest).where(
+            entry.c.hash_url.in_(keys), entry.c.latest.is_not(None)
+        )
+    )
+    return {HashUrl(key): Timestamp(f"{latest:014d}") for key, latest in rows}
+
+
 async def of_documents(conn: AsyncConnection, documents: Sequence[int]) -> dict[int, int]:
     """Entry ids by the documents that hold their words."""
     rows = await conn.execute(

@@ -13,12 +13,11 @@ from sqlalchemy import Row, and_, bindparam, func, or_, select, text, update
 from sqlalchemy.dialects.sqlite import insert
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from archiver.index import counters, tags
+from archiver.index import counters
 from archiver.index.bulk import insert_rows
 from archiver.index.schema import entry, job, queue_host
 from archiver.model.capture import Timestamp
 from archiver.model.job import Lease, State
-from archiver.model.wish import Wish
 
 _NEW_JOB = (
     "id",
@@ -236,31 +235,6 @@ async def owners(conn: AsyncConnection) -> list[str]:
     return [owner for owner in rows.scalars() if owner]
 
 
-async def open_wishes(
-    conn: AsyncConnection, after: int, *, limit: int
-) -> tuple[list[tuple[datetime, Wish]], int]:
-    """What is still to be done, as wishes with the moment they were made, after a job.
-
-    Returns:
-        The wishes, and the last job of them: where to go on.
-    """
-    rows = (
-        await conn.execute(
-            select(entry, job.c.id.label("job_id"))
-            .join(job, job.c.entry_id == entry.c.id)
-            .where(job.c.id > after, job.c.state.in_([State.QUEUED, State.FETCHING]))
-            .order_by(job.c.id)
-            .limit(limit)
-        )
-    ).all()
-    labels = await tags.of_entries(conn, [row.id for row in rows])
-    found = [
-        (datetime.fromtimestamp(row.sort_at, UTC), _wish(row, labels.get(row.id, ())))
-        for row in rows
-    ]
-    return found, rows[-1].job_id if rows else after
-
-
 async def next_due(conn: AsyncConnection, busy: Collection[str]) -> datetime | None:
     """When the next job of a host that is not busy is due; None when none is queued."""
     soonest: list[int] = []
@@ -346,20 +320,6 @@ def _lease(row: Row[*tuple[Any, ...]]) -> Lease:
         interrupted=bool(row.interrupted),
         priority=row.priority,
         latest=Timestamp(f"{row.latest:014d}") if row.latest else None,
-    )
-
-
-def _wish(row: Row[*tuple[Any, ...]], labels: tuple[str, ...]) -> Wish:
-    return Wish(
-        hash_url=row.hash_url,
-        url=row.url,
-        url_given=row.url_given,
-        host=row.host,
-        added_at=datetime.fromtimestamp(row.added_at, UTC),
-        title=row.given_title,
-        tags=labels,
-        note=row.note,
-        source=row.source,
     )
 
 

@@ -89,6 +89,12 @@ async def restore(conn: AsyncConnection, said: Sequence[Wish]) -> dict[HashUrl, 
     return {HashUrl(key): number for key, number in ids.items()}
 
 
+async def amend(conn: AsyncConnection, said: Sequence[Wish]) -> None:
+    """Add what was said of entries and stands in no record yet. Each is spoken of once."""
+    ids = await restore(conn, said)
+    await _mark_unrecorded(conn, {*ids.values()})
+
+
 def _merge(wishes: Sequence[Wish]) -> dict[str, Wish]:
     unique: dict[str, Wish] = {}
     for wish in wishes:

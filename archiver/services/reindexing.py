@@ -1,7 +1,8 @@
 """Builds the index again from the WARC files, and carries over what only the old one knew.
 
-The one thing that is in no segment is the queue: wishes that no attempt was made for yet. They are
-taken from the old index where it can still be read.
+What is in no segment is the queue: wishes that no attempt was made for yet, files that were not
+read to their end, and what was said of entries since their last record. It is taken from the old
+index where that can still be read.
 """
 
 import asyncio
@@ -9,11 +10,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import groupby
-from operator import itemgetter
+from operator import attrgetter
 
 from archiver.crawl.rebuild import Rebuilt, build
-from archiver.index import imports, queue, wishes
-from archiver.index.database import Database
+from archiver.errors import IndexUnavailable
+from archiver.index import entries, imports, waiting, wishes
+from archiver.index.database import AsyncConnection, Database
+from archiver.memento.timestamps import to_timestamp
 from archiver.services.fixity import Finding
 from archiver.store import recovery
 from archiver.store.segments import SegmentStore
@@ -49,29 +52,59 @@ async def build_index(
         await asyncio.to_thread(recovery.cut_torn_tail, store.directory / each.name, from_offset=0)
     async with db.write() as conn:
         told = await build(conn, store, {each.name: 0 for each in found}, on_progress)
-    queued = await _carry_over(old, db) if old else 0
-    problems = tuple(
+    problems = [
         Finding(f"{place.segment} at byte {place.offset:,}", problem)
         for place, problem in told.problems
+    ]
+    queued = 0
+    try:
+        queued = await _carry_over(old, db) if old else 0
+    except IndexUnavailable as error:
+        problems.append(Finding("the old index", f"What it had waiting is lost: {error}"))
+    return ReindexReport(
+        len(found), told.records, told.captures, told.snapshots, queued, tuple(problems)
     )
-    return ReindexReport(len(found), told.records, told.captures, told.snapshots, queued, problems)
 
 
 async def _carry_over(old: Database, new: Database) -> int:
-    """Take open wishes and unfinished imports over; return how many wishes."""
+    """Take over what no segment knows: unfinished imports, unwritten words, open wishes.
+
+    Returns how many wishes.
+    """
     async with old.read() as conn:
         left = await imports.unfinished(conn)
     async with new.write() as conn:
         for each in left:
             await imports.restore(conn, each, now=datetime.now(UTC))
+    await _carry_over_unrecorded(old, new)
     after = count = 0
     while True:
         async with old.read() as conn:
-            found, after = await queue.open_wishes(conn, after, limit=CHUNK)
+            found, after = await waiting.open_wishes(conn, after, limit=CHUNK)
         if not found:
             return count
         async with new.write() as conn:
-            for moment, group in groupby(found, key=itemgetter(0)):
-                made = [wish for _, wish in group]
-                await wishes.receive(conn, made, now=moment, recapture=False)
-        count += len(found)
+            count += await _wish_again(conn, found)
+
+
+async def _carry_over_unrecorded(old: Database, new: Database) -> None:
+    after = 0
+    while True:
+        async with old.read() as conn:
+            said, after = await waiting.unrecorded_wishes(conn, after, limit=CHUNK)
+        if not said:
+            return
+        async with new.write() as conn:
+            await wishes.amend(conn, said)
+
+
+async def _wish_again(conn: AsyncConnection, found: list[waiting.OpenWish]) -> int:
+    """Queue what is open, at its place in the lists, unless a segment has its snapshot already."""
+    latest = await entries.latest_of(conn, [each.wish.hash_url for each in found])
+    open_ = [
+        each for each in found if latest.get(each.wish.hash_url, "") <= to_timestamp(each.made_at)
+    ]
+    for (moment, is_urgent), group in groupby(open_, key=attrgetter("sort_at", "is_urgent")):
+        made = [each.wish for each in group]
+        await wishes.receive(conn, made, now=moment, recapture=is_urgent)
+    return len(open_)

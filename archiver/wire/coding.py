@@ -14,7 +14,8 @@ if sys.version_info >= (3, 14):
 else:
     from backports import zstd
 
-ACCEPT_ENCODING = "gzip, deflate, br, zstd"
+ACCEPT_ENCODING = "gzip, deflate"
+"""What is asked for: codings that every tool reads, now and later. The others are read if sent."""
 PIECE = 64 << 10
 """No decoder gives more than about this many bytes at once, whatever it is fed."""
 MOST_CODINGS = 4

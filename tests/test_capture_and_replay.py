@@ -1,0 +1,211 @@
+"""A site of several pages, hosts and types is captured, and replayed as it looked."""
+
+import asyncio
+import shutil
+import sys
+from asyncio.subprocess import PIPE, STDOUT
+from urllib.parse import urlsplit
+
+import pytest
+from aiohttp import web
+from playwright.async_api import async_playwright
+
+from archiver.config import Settings
+from archiver.errors import NotFound
+from archiver.model.failure import FailureKind
+from archiver.model.job import State
+from archiver.runtime import open_runtime
+from archiver.web.app import build_app
+from tests.small_web.site import CODED, SmallWeb
+
+PATHS = (
+    "/ /about.html /lazy.html /notes.txt /data.json /drawing.svg /paper.pdf /old.html "
+    "/mislabelled.html /missing.html /gone.html /broken.html /moved /round /huge.bin "
+    "/coded/gzip /coded/deflate /coded/br /coded/zstd /coded/chunked /pictures/alone.png"
+).split()
+# warcio's checker decodes what it need not, and falls over the common brotli package doing so.
+CHECK = "import sys; sys.modules['brotli'] = None; from warcio.cli import main; main()"
+CHROMIUM = next(
+    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
+)
+
+
+@pytest.fixture
+async def site():
+    async with SmallWeb() as running:
+        yield running
+
+
+@pytest.fixture
+async def runtime(tmp_path):
+    settings = Settings(
+        data=tmp_path / "data",
+        allow_networks="127.0.0.0/8",
+        host_delay=0,
+        retries=1,
+        retry_delay=0,
+        max_body_bytes=2 << 20,
+    )
+    async with open_runtime(settings) as opened:
+        yield opened
+
+
+@pytest.fixture
+async def service(runtime):
+    runner = web.AppRunner(build_app(runtime), access_log=None)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    host, port = runner.addresses[0][:2]
+    yield f"http://{host}:{port}"
+    await runner.cleanup()
+
+
+@pytest.fixture
+async def browser():
+    async with async_playwright() as playwright:
+        started = await playwright.chromium.launch(
+            executable_path=CHROMIUM,
+            args=["--no-sandbox", "--disable-gpu", "--hide-scrollbars"],
+        )
+        yield started
+        await started.close()
+
+
+async def capture(runtime, site, *paths):
+    result = await runtime.entries.save([site.origin + path for path in paths], source="cli")
+    await runtime.captures.work()
+    return [await runtime.entries.get(each.hash_url) for each in result.accepted]
+
+
+async def look(browser, url, *, scripts):
+    """A screenshot of a page, and every request it made."""
+    context = await browser.new_context(
+        java_script_enabled=scripts, viewport={"width": 800, "height": 900}
+    )
+    page = await context.new_page()
+    asked = []
+    page.on("request", lambda request: asked.append(request.url))
+    await page.goto(url, wait_until="networkidle")
+    picture = await page.screenshot()
+    await context.close()
+    return picture, asked
+
+
+async def test_a_replayed_page_looks_as_the_live_one_does_without_scripts(
+    site, runtime, service, browser
+):
+    (detail,) = await capture(runtime, site, "/")
+    timestamp, url = detail.entry.latest, detail.entry.url
+    live, _ = await look(browser, url, scripts=False)
+    site.hits.clear()
+
+    replayed, asked = await look(browser, f"{service}/web/{timestamp}if_/{url}", scripts=True)
+
+    assert replayed == live
+    assert {urlsplit(each).netloc for each in asked} == {urlsplit(service).netloc}
+    assert not site.hits
+    assert detail.snapshots[0].missing_count == 0
+
+
+async def test_the_framed_snapshot_and_the_article_ask_nobody_but_the_archive(
+    site, runtime, service, browser
+):
+    (detail,) = await capture(runtime, site, "/")
+    key, timestamp = detail.entry.hash_url, detail.entry.latest
+    site.hits.clear()
+
+    for path in (f"/{key}/{timestamp}/", f"/{key}/"):
+        _, asked = await look(browser, service + path, scripts=True)
+
+        assert {urlsplit(each).netloc for each in asked} == {urlsplit(service).netloc}
+    assert not site.hits
+
+
+async def test_a_lazy_image_is_there_without_its_script(site, runtime, service, browser):
+    (detail,) = await capture(runtime, site, "/lazy.html")
+
+    _, asked = await look(
+        browser, f"{service}/web/{detail.entry.latest}if_/{detail.entry.url}", scripts=True
+    )
+
+    assert any(each.endswith("/pictures/lazy.png") for each in asked)
+
+
+async def test_every_type_is_kept_and_every_failure_has_its_reason(site, runtime):
+    details = await capture(runtime, site, *PATHS)
+    by_path = {urlsplit(each.entry.url).path: each.entry for each in details}
+
+    failed = {path for path, entry in by_path.items() if entry.state is not State.SAVED}
+    assert failed == {"/missing.html", "/gone.html", "/broken.html", "/round", "/huge.bin"}
+    reasons = {path: by_path[path].failure.kind for path in failed}
+    assert reasons.pop("/round") is FailureKind.TOO_MANY_REDIRECTS
+    assert reasons.pop("/huge.bin") is FailureKind.TOO_LARGE
+    assert set(reasons.values()) == {FailureKind.HTTP_STATUS}
+    assert by_path["/old.html"].title == "Café"
+    assert by_path["/mislabelled.html"].title == "Grüße"
+    for path in PATHS:
+        if path.startswith("/coded/"):
+            shown = await runtime.entries.snapshot(by_path[path].hash_url)
+            assert "The same words in another coding." in shown.article
+
+
+async def test_a_coded_page_is_given_as_it_was_sent_and_as_it_reads(
+    site, runtime, service, browser
+):
+    (detail,) = await capture(runtime, site, "/coded/br")
+    context = await browser.new_context()
+
+    answer = await context.request.get(f"{service}/web/{detail.entry.latest}id_/{detail.entry.url}")
+
+    assert await answer.text() == CODED
+    await context.close()
+
+
+async def test_each_redirect_is_a_capture_of_its_own(site, runtime):
+    (detail,) = await capture(runtime, site, "/moved")
+
+    hops = [
+        await runtime.replay.captures_of(site.origin + path) for path in ("/moved", "/moved-again")
+    ]
+
+    assert detail.snapshots[0].final_url == f"{site.origin}/about.html"
+    assert [[each.status for each in found] for found in hops] == [[301], [302]]
+
+
+async def test_a_host_that_was_busy_is_asked_again(site, runtime):
+    (detail,) = await capture(runtime, site, "/busy.html")
+
+    assert (detail.entry.title, detail.entry.state) == ("Free now", State.SAVED)
+    assert [each.failure.status for each in detail.attempts] == [503]
+
+
+async def test_what_did_not_change_is_stored_once(site, runtime):
+    await capture(runtime, site, "/")
+    (detail,) = await capture(runtime, site, "/")
+
+    assert [each.capture.is_revisit for each in detail.snapshots] == [True, False]
+    assert site.hits["/pictures/one.png"] == 1
+
+
+async def test_a_private_address_is_refused_unless_it_is_named(site, tmp_path):
+    async with open_runtime(Settings(data=tmp_path / "other", retries=0)) as runtime:
+        (detail,) = await capture(runtime, site, "/")
+
+        assert detail.entry.failure.kind is FailureKind.BLOCKED_ADDRESS
+        with pytest.raises(NotFound):
+            await runtime.entries.snapshot(detail.entry.hash_url)
+    assert not site.hits
+
+
+async def test_the_field_s_own_checker_and_ours_find_nothing_wrong(site, runtime, tmp_path):
+    await capture(runtime, site, *PATHS)
+    await capture(runtime, site, "/", "/coded/chunked")
+
+    segments = sorted(str(path) for path in (tmp_path / "data" / "warc").iterdir())
+    checking = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", CHECK, "check", *segments, stdout=PIPE, stderr=STDOUT
+    )
+    told, _ = await checking.communicate()
+
+    assert (checking.returncode, told) == (0, b"")
+    assert [finding async for finding in runtime.fixity.verify()] == []
