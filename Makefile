@@ -6,7 +6,7 @@ PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 CONSTRAINTS := .ci/constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test lint format bench wheel check-image clean
+.PHONY: help serve test lint format bench wheel install-wheel check-image clean chromium
 
 help:  ## what there is
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## */\t/' | expand -t 14
@@ -30,33 +30,36 @@ format: $(VENV)/.installed-dev  ## format and mend what can be mended
 bench: $(VENV)/.installed-dev  ## how fast and how frugal, on generated pages
 	$(BIN)/python -m benchmarks.capture $(ARGS)
 
-wheel: $(VENV)/.installed-dev  ## the package as it is shipped, in dist/
+wheel: $(VENV)/.pip  ## the package as it is shipped, in dist/
 	@rm -rf dist
-	@$(BIN)/python -m pip --disable-pip-version-check wheel --quiet --no-deps --wheel-dir dist .
+	@$(PIP) wheel --no-deps --wheel-dir dist .
 
-install-wheel:  ## what the image does: the wheel and its dependencies into PREFIX
-	$(PYTHON) -m venv $(PREFIX)
-	$(PREFIX)/bin/python -m pip --disable-pip-version-check --quiet install --upgrade pip
-	$(PREFIX)/bin/python -m pip --disable-pip-version-check --quiet install --constraint $(CONSTRAINTS) dist/*.whl
+install-wheel: $(VENV)/.pip  ## that wheel and what it needs, into PREFIX
+	@test -n "$(PREFIX)" || { echo "Say where: make install-wheel PREFIX=…"; exit 1; }
+	@$(PYTHON) -m venv --without-pip $(PREFIX)
+	@$(PIP) --python $(PREFIX)/bin/python install --constraint $(CONSTRAINTS) dist/*.whl
 
 check-image: wheel  ## the steps of the Dockerfile, in a temporary folder
 	@where=$$(mktemp -d) && trap 'rm -rf "$$where"' EXIT \
 	&& $(MAKE) --no-print-directory install-wheel PREFIX="$$where/venv" \
-	&& cd "$$where" && venv/bin/archiver --version \
-	&& echo https://example.com/ | venv/bin/archiver import - --no-crawl --data "$$where/data" \
-	&& venv/bin/archiver list --data "$$where/data" \
-	&& venv/bin/python -c "from archiver.paths import MIGRATIONS, STATIC, TEMPLATES; assert all(p.is_dir() for p in (MIGRATIONS, STATIC, TEMPLATES))" \
+	&& cd "$$where" && venv/bin/archiver --help > help && venv/bin/archiver --version \
+	&& echo https://example.invalid/ | venv/bin/archiver import - --no-crawl --data data > counts \
+	&& venv/bin/archiver list --data data \
+	&& venv/bin/python $(CURDIR)/.ci/visit.py venv/bin/archiver data \
 	&& echo "The image's steps work."
 
 clean:  ## remove what was built, not what was archived
-	rm -rf $(VENV) dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 
 chromium:
-	@.ci/chromium
+	@for each in chromium chromium-browser google-chrome; do \
+	  command -v $$each > /dev/null && exit 0; \
+	done; .ci/packages chromium fonts-dejavu-core
 
 $(VENV)/.pip:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 	|| { echo "archiver needs Python 3.11 or newer: make PYTHON=python3.13 …"; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2> /dev/null || .ci/packages python3-venv
 	@$(PYTHON) -m venv $(VENV)
 	@$(PIP) install --upgrade pip
 	@touch $@

@@ -1,0 +1,19 @@
+"""Starts an installed archiver on an archive and looks at it: ``visit.py PROGRAM DATA``."""
+
+import re
+import subprocess
+import sys
+from urllib.request import urlopen
+
+program, data = sys.argv[1:]
+with subprocess.Popen(
+    [program, "serve", "--port", "0", "--data", data], stdout=subprocess.PIPE, text=True
+) as server:
+    try:
+        base = re.search(r"http://\S+?(?=/?\s)", server.stdout.readline())[0]
+        page = urlopen(f"{base}/", timeout=10).read().decode()
+        style = re.search(r'href="(/static/[^"]+\.css)"', page)[1]
+        for path in ("/healthz", "/snapshots", style):
+            assert urlopen(base + path, timeout=10).status == 200, path
+    finally:
+        server.terminate()
