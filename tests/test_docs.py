@@ -1,36 +1,60 @@
-"""What the docs say of settings, commands, routes and files is what the program does."""
+"""What the docs say of settings, commands, routes, formats and files is what the program does."""
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from click import Group
+from aiohttp.test_utils import TestServer
+from click import Command, Group
 
 from archiver.cli.main import cli
 from archiver.config import Settings
+from archiver.formats import IMPORTERS
+from archiver.runtime import open_runtime
+from archiver.web.app import build_app
 from archiver.web.routes import ROUTES
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 OPERATIONS = (ROOT / "docs" / "operations.md").read_text(encoding="utf-8")
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 
 
-@pytest.mark.parametrize("name", Settings.model_fields)
-def test_every_setting_is_documented_with_its_flag_variable_default_and_purpose(name):
+def setting_row(name: str) -> str:
     field = Settings.model_fields[name]
     default = "none" if field.default in (None, ()) else f"`{field.default}`"
     if isinstance(field.default, bool):
         default = "yes" if field.default else "no"
-
     flag, variable = f"--{name.replace('_', '-')}", f"ARCHIVER_{name.upper()}"
-    row = f"| `{flag}` | `{variable}` | {default} | {field.description} |"
+    return f"| `{flag}` | `{variable}` | {default} | {field.description} |"
 
-    assert row in OPERATIONS
+
+def commands(group: Group, path: str) -> Iterator[str]:
+    for name, command in group.commands.items():
+        if isinstance(command, Group):
+            yield from commands(command, f"{path} {name}")
+        elif isinstance(command, Command):
+            yield f"{path} {name}"
+
+
+def data_patterns() -> list[re.Pattern[str]]:
+    """The paths in the first column of the data directory's table."""
+    table = OPERATIONS.split("## The data directory")[1].split("\n\n")[1]
+    paths = [
+        each for row in table.splitlines() for each in re.findall("`(.*?)`", row.split("|")[1])
+    ]
+    return [re.compile(re.sub(r"<\w+>|\\\*", "[^/]+", re.escape(each))) for each in paths]
+
+
+def test_the_table_of_settings_is_that_of_the_settings():
+    rows = [line for line in OPERATIONS.splitlines() if line.startswith("| `--")]
+
+    assert rows == [setting_row(name) for name in Settings.model_fields]
 
 
 def test_every_command_is_in_the_readme():
-    assert isinstance(cli, Group)
-    assert [name for name in cli.commands if f"`archiver {name}" not in README] == []
+    assert [each for each in commands(cli, "archiver") if f"`{each}" not in README] == []
 
 
 @pytest.mark.parametrize("route", ROUTES, ids=lambda route: f"{route.method} {route.path}")
@@ -45,6 +69,41 @@ def test_every_route_is_in_the_readme(route):
         assert f"`{route.method} {path}`" in README
 
 
-@pytest.mark.parametrize("name", ["archive.sqlite3", "warc/", "run/", "secret", "tmp/"])
-def test_everything_in_the_data_directory_is_explained(name):
-    assert f"`{name}" in OPERATIONS
+@pytest.mark.parametrize("importer", IMPORTERS, ids=lambda importer: importer.name)
+def test_every_import_format_is_in_the_readme(importer):
+    assert importer.name in README
+
+
+async def test_every_file_of_the_data_directory_is_explained(tmp_path):
+    known = data_patterns()
+
+    async with (
+        open_runtime(Settings(data=tmp_path, retries=0)) as runtime,
+        TestServer(build_app(runtime)),
+    ):
+        await runtime.entries.save(["http://127.0.0.1:1/refused"], source="test")
+        await runtime.captures.work()
+        files = [path for path in tmp_path.rglob("*") if path.is_file()]
+
+    names = {path.relative_to(tmp_path).as_posix() for path in files}
+    assert {name.split("/")[0] for name in names} >= {"archive.sqlite3", "run", "secret", "warc"}
+    assert [name for name in names if not any(each.fullmatch(name) for each in known)] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_what_a_page_of_the_docs_points_at_is_there(page):
+    targets = re.findall(r"\]\(([^)#]+?)(?:#[^)]*)?\)", page.read_text(encoding="utf-8"))
+
+    missing = [each for each in targets if "://" not in each and not (page.parent / each).exists()]
+
+    assert missing == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_files_of_ours_that_the_docs_name_are_there(page):
+    named = re.findall(
+        r"`((?:archiver|templates|static|migrations|tests|docs|benchmarks|\.ci)/[\w./-]*)`",
+        page.read_text(encoding="utf-8"),
+    )
+
+    assert [each for each in named if not (ROOT / each).exists()] == []

@@ -57,10 +57,10 @@ async def base(tmp_path) -> AsyncIterator[str]:
 
 
 @pytest.fixture
-async def page() -> AsyncIterator[Page]:
+async def page(chromium) -> AsyncIterator[Page]:
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(
-            executable_path="/usr/bin/chromium", args=["--no-sandbox", "--disable-gpu"]
+            executable_path=chromium, args=["--no-sandbox", "--disable-gpu"]
         )
         yield await browser.new_page()
         await browser.close()

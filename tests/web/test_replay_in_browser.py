@@ -96,10 +96,10 @@ ROUTES = (
 
 
 @pytest.fixture
-async def browser_page() -> AsyncIterator[Page]:
+async def browser_page(chromium) -> AsyncIterator[Page]:
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(
-            executable_path="/usr/bin/chromium", args=["--no-sandbox", "--disable-gpu"]
+            executable_path=chromium, args=["--no-sandbox", "--disable-gpu"]
         )
         yield await browser.new_page()
         await browser.close()

@@ -1,0 +1,71 @@
+"""What is shipped, pinned and built is what the program, the docs and the image take it for."""
+
+import re
+import tomllib
+from importlib.metadata import PackageNotFoundError, distribution
+from pathlib import Path
+
+import pytest
+from packaging.specifiers import SpecifierSet
+
+import archiver
+from archiver.paths import MIGRATIONS, STATIC, TEMPLATES
+
+ROOT = Path(__file__).parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+PINS = dict(
+    line.split("==")
+    for line in (ROOT / ".ci" / "constraints.txt").read_text(encoding="utf-8").splitlines()
+)
+MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
+DOCKERFILE = (ROOT / "Dockerfile").read_text(encoding="utf-8")
+
+
+def oldest_python() -> str:
+    return PROJECT["project"]["requires-python"].removeprefix(">=") + ".0"
+
+
+def canonical(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+@pytest.mark.parametrize("directory", [TEMPLATES, STATIC, MIGRATIONS], ids=lambda path: path.name)
+def test_the_wheel_holds_what_the_program_looks_for(directory):
+    shipped = PROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]["force-include"]
+
+    assert directory == ROOT / directory.name
+    assert shipped[directory.name] == f"archiver/_shipped/{directory.name}"
+
+
+def test_the_version_is_said_once_more_and_the_same():
+    assert PROJECT["project"]["version"] == archiver.__version__
+
+
+def test_every_dependency_is_pinned():
+    wanted = [*PROJECT["project"]["dependencies"], *PROJECT["dependency-groups"]["dev"]]
+    names = {canonical(re.match(r"[\w.-]+", each)[0]) for each in wanted}
+
+    assert names - {canonical(name) for name in PINS} == set()
+
+
+@pytest.mark.parametrize("name", PINS)
+def test_a_pinned_version_runs_on_the_oldest_python_we_promise(name):
+    try:
+        installed = distribution(name)
+    except PackageNotFoundError:
+        return  # wanted on other versions of Python only
+    wants = installed.metadata.get("Requires-Python") or ""
+
+    assert installed.version == PINS[name], "run `make test`, which installs what is pinned"
+    assert SpecifierSet(wants).contains(oldest_python()), wants
+
+
+def test_the_image_is_built_by_steps_of_make():
+    built = DOCKERFILE.split("FROM ")[1]
+    (step,) = re.findall(r"^RUN make (.*)$", built, flags=re.MULTILINE)
+    targets = [word for word in step.split() if "=" not in word]
+
+    assert "pip" not in DOCKERFILE
+    assert [each for each in targets if not re.search(rf"^{each}:", MAKEFILE, re.MULTILINE)] == []
+    check = MAKEFILE.split("\ncheck-image:")[1].split("\n\n")[0]
+    assert [each for each in targets if each not in check] == []
