@@ -16,6 +16,7 @@ from archiver.index import (
     segments,
     snapshots,
     tags,
+    waiting,
     wishes,
 )
 from archiver.index.entries import Filters, Place
@@ -67,7 +68,8 @@ READS = {
     "held by": lambda conn: queue.held_by(conn, "me"),
     "attempted": lambda conn: queue.attempted(conn, [1, 2, 3]),
     "next due": lambda conn: queue.next_due(conn, ("a.example",)),
-    "open wishes": lambda conn: queue.open_wishes(conn, 5, limit=50),
+    "open wishes": lambda conn: waiting.open_wishes(conn, 5, limit=50),
+    "unrecorded wishes": lambda conn: waiting.unrecorded_wishes(conn, 5, limit=50),
     "tags of entries": lambda conn: tags.of_entries(conn, [1]),
     "tags most used": lambda conn: tags.most_used(conn, 100),
     "import": lambda conn: imports.status(conn, 1),

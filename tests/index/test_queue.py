@@ -190,18 +190,3 @@ async def test_only_some_jobs_can_be_leased_whatever_else_waits(db, fill):
         taken = await queue.lease_only(conn, wanted, owner="me", count=9, now=NOW)
 
     assert {each.job_id for each in taken} == set(wanted)
-
-
-async def test_what_is_open_is_told_as_the_wishes_it_was(db, fill, wish):
-    said = wish("http://a.example/said", title="T", tags=("x", "y"), note="N", source="cli")
-    async with db.write() as conn:
-        await wishes.receive(conn, [said], now=NOW, recapture=False)
-    await fill(("b", 4))
-    await lease(db, 2)
-
-    async with db.read() as conn:
-        first, after = await queue.open_wishes(conn, 0, limit=3)
-        rest, _ = await queue.open_wishes(conn, after, limit=3)
-
-    assert first[0] == (NOW, said)
-    assert len(first + rest) == 5

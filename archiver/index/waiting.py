@@ -1,0 +1,81 @@
+"""What only the index knows, told so that another index can take it over."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import Row, select
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from archiver.index import tags
+from archiver.index.schema import entry, job
+from archiver.model.job import State
+from archiver.model.wish import Wish
+
+
+@dataclass(frozen=True, slots=True)
+class OpenWish:
+    """A wish that has an open job.
+
+    Attributes:
+        wish: what was said.
+        made_at: when the job was made (aware, UTC).
+        sort_at: the entry's place in lists (aware, UTC).
+        is_urgent: someone is waiting for it; it is captured even if it was before.
+    """
+
+    wish: Wish
+    made_at: datetime
+    sort_at: datetime
+    is_urgent: bool
+
+
+async def open_wishes(
+    conn: AsyncConnection, after: int, *, limit: int
+) -> tuple[list[OpenWish], int]:
+    """What is still to be done, after a job, and the last job of it: where to go on."""
+    rows = (
+        await conn.execute(
+            select(entry, job.c.id.label("job_id"), job.c.created_at, job.c.priority)
+            .join(job, job.c.entry_id == entry.c.id)
+            .where(job.c.id > after, job.c.state.in_([State.QUEUED, State.FETCHING]))
+            .order_by(job.c.id)
+            .limit(limit)
+        )
+    ).all()
+    labels = await tags.of_entries(conn, [row.id for row in rows])
+    found = [
+        OpenWish(
+            wish=_wish(row, labels.get(row.id, ())),
+            made_at=datetime.fromtimestamp(row.created_at, UTC),
+            sort_at=datetime.fromtimestamp(row.sort_at, UTC),
+            is_urgent=row.priority == 0,
+        )
+        for row in rows
+    ]
+    return found, rows[-1].job_id if rows else after
+
+
+async def unrecorded_wishes(
+    conn: AsyncConnection, after: int, *, limit: int
+) -> tuple[list[Wish], int]:
+    """What was said of entries since their last record, after an entry, and the last of them."""
+    query = select(entry).where(entry.c.unrecorded == 1, entry.c.id > after)
+    rows = (await conn.execute(query.order_by(entry.c.id).limit(limit))).all()
+    labels = await tags.of_entries(conn, [row.id for row in rows])
+    found = [_wish(row, labels.get(row.id, ())) for row in rows]
+    return found, rows[-1].id if rows else after
+
+
+def _wish(row: Row[*tuple[Any, ...]], labels: tuple[str, ...]) -> Wish:
+    return Wish(
+        hash_url=row.hash_url,
+        url=row.url,
+        url_given=row.url_given,
+        host=row.host,
+        added_at=datetime.fromtimestamp(row.added_at, UTC),
+        title=row.given_title,
+        tags=labels,
+        note=row.note,
+        source=row.source,
+    )

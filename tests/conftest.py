@@ -1,0 +1,72 @@
+"""A small web on loopback that tests say the contents of."""
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable
+
+import pytest
+from aiohttp import web
+
+Answer = Callable[[web.Request], Awaitable[web.StreamResponse]]
+SENTENCE = (
+    "<p>This is what the page called {name} has to say for itself: that a page is kept by whoever "
+    "reads it to its end, and that all the others, however clever, are lost in time.</p>"
+)
+
+
+class LiveWeb:
+    """Answers with what was put there, 404 elsewhere, and notes what it was asked for."""
+
+    def __init__(self) -> None:
+        self.origin = ""
+        self.asked: Counter[str] = Counter()
+        self._answers: dict[str, Answer] = {}
+        self._changed = asyncio.Condition()
+
+    def url(self, path: str) -> str:
+        return self.origin + path
+
+    def put(self, path: str, body: str = "", *, kind: str = "text/html", **more: object) -> str:
+        """Answer with a body; returns its URL."""
+
+        async def answer(_: web.Request) -> web.Response:
+            return web.Response(text=body, content_type=kind, **more)
+
+        return self.answer(path, answer)
+
+    def article(self, name: str, *, head: str = "", body: str = "") -> str:
+        """Answer with an article of that title at ``/name``; returns its URL."""
+        text = f"<article><h1>{name}</h1>{SENTENCE.format(name=name) * 6}</article>{body}"
+        page = f"<!DOCTYPE html><title>{name}</title>{head}<body>{text}"
+        return self.put(f"/{name}", page)
+
+    def answer(self, path: str, answer: Answer) -> str:
+        self._answers[path] = answer
+        return self.url(path)
+
+    async def asked_for(self, path: str, times: int = 1) -> None:
+        """Wait until a path was asked for so often."""
+        async with self._changed:
+            await self._changed.wait_for(lambda: self.asked[path] >= times)
+
+    async def handle(self, request: web.Request) -> web.StreamResponse:
+        async with self._changed:
+            self.asked[request.path_qs] += 1
+            self._changed.notify_all()
+        known = self._answers.get(request.path_qs)
+        if known is None:
+            raise web.HTTPNotFound
+        return await known(request)
+
+
+@pytest.fixture
+async def live() -> AsyncIterator[LiveWeb]:
+    served = LiveWeb()
+    app = web.Application()
+    app.router.add_get("/{path:.*}", served.handle)
+    runner = web.AppRunner(app, shutdown_timeout=0)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    served.origin = f"http://127.0.0.1:{runner.addresses[0][1]}"
+    yield served
+    await runner.cleanup()

@@ -1,0 +1,38 @@
+"""Archives of the tests' own, opened as every process opens one."""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from archiver.config import Settings
+from archiver.runtime import Runtime, open_runtime
+
+Open = Callable[..., AbstractAsyncContextManager[Runtime]]
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    return Settings(
+        data=tmp_path / "data", allow_networks="127.0.0.0/8", host_delay=0, retries=0, retry_delay=0
+    )
+
+
+@pytest.fixture
+def opened(settings: Settings) -> Open:
+    """Open this test's archive; again and again if need be."""
+
+    @asynccontextmanager
+    async def start(**more: object) -> AsyncIterator[Runtime]:
+        async with open_runtime(settings, **more) as runtime:
+            yield runtime
+
+    return start
+
+
+@pytest.fixture
+async def archive(opened: Open) -> AsyncIterator[Runtime]:
+    """This test's archive, open."""
+    async with opened() as runtime:
+        yield runtime

@@ -1,0 +1,116 @@
+import pytest
+
+from archiver.errors import InputError, InvalidUrl, NotFound
+from archiver.model.job import State
+from archiver.model.requisite import RequisiteKind
+from archiver.model.wish import Reception
+from archiver.services.entries import MOST_TAG_CHARACTERS, MOST_TAGS, MOST_URLS, clean_tags
+
+
+async def save(archive, *urls, **more):
+    result = await archive.entries.save(urls, source="cli", **more)
+    await archive.captures.work()
+    return result
+
+
+async def test_each_url_is_accepted_or_rejected_with_a_sentence(archive):
+    urls = [" http://a.example/ ", "", "ftp://a.example/", "http://a.example/#part", "nonsense"]
+    result = await archive.entries.save(urls, tags=("x",), source="web")
+
+    assert [each.reception for each in result.accepted] == [Reception.ADDED, Reception.MERGED]
+    assert [each.given for each in result.rejected] == ["ftp://a.example/", "nonsense"]
+    assert all(each.reason.endswith(".") for each in result.rejected)
+    detail = await archive.entries.get("http://a.example/")
+    assert (detail.entry.tags, detail.entry.source) == (("x",), "web")
+    assert detail.job.state is State.QUEUED
+
+
+@pytest.mark.parametrize("urls", [[], ["", "  "], ["http://a.example/"] * (MOST_URLS + 1)])
+async def test_no_url_and_too_many_are_refused(archive, urls):
+    with pytest.raises(InputError):
+        await archive.entries.save(urls, source="web")
+
+
+def test_tags_are_tidied():
+    assert clean_tags((" a  b ", "c", "a b", "", "  ")) == ("a b", "c")
+
+
+@pytest.mark.parametrize(
+    "tags", [["x" * (MOST_TAG_CHARACTERS + 1)], map(str, range(MOST_TAGS + 1))]
+)
+def test_tags_that_are_too_long_or_too_many_are_refused(tags):
+    with pytest.raises(InputError):
+        clean_tags(tuple(tags))
+
+
+async def test_an_entry_is_found_by_its_url_and_by_its_name(archive, live):
+    (received,) = (await save(archive, live.article("foxes"))).accepted
+
+    by_url = await archive.entries.get(live.url("/foxes#part"))
+    by_name = await archive.entries.get(received.hash_url)
+
+    assert by_url == by_name
+    assert (by_url.entry.title, by_url.entry.state) == ("foxes", State.SAVED)
+    assert by_url.job.id == received.job_id
+
+
+async def test_what_is_not_there_is_said_to_be_missing(archive, live):
+    await archive.entries.save([live.url("/foxes")], source="cli")
+
+    with pytest.raises(NotFound, match="not in the archive"):
+        await archive.entries.get("0" * 32)
+    with pytest.raises(InvalidUrl):
+        await archive.entries.get("nonsense")
+    with pytest.raises(NotFound, match="no snapshot yet"):
+        await archive.entries.snapshot(live.url("/foxes"))
+
+
+async def test_a_page_saved_again_has_both_snapshots_and_its_bytes_once(archive, live):
+    for _ in range(2):
+        await save(archive, live.article("foxes"))
+
+    detail = await archive.entries.get(live.url("/foxes"))
+    newer, older = detail.snapshots
+
+    assert newer.timestamp > older.timestamp
+    assert (older.capture.is_revisit, newer.capture.is_revisit) == (False, True)
+    assert newer.capture.payload_digest == older.capture.payload_digest
+    assert newer.article == older.article
+
+
+async def test_the_snapshot_nearest_to_a_moment_is_shown_with_its_neighbours(archive, live):
+    for _ in range(2):
+        await save(archive, live.article("foxes"))
+    newer, older = (await archive.entries.get(live.url("/foxes"))).snapshots
+
+    first = await archive.entries.snapshot(live.url("/foxes"), "2001")
+    last = await archive.entries.snapshot(live.url("/foxes"))
+
+    assert first.snapshot.timestamp == older.timestamp
+    assert (first.earlier, first.later) == (None, newer.timestamp)
+    assert last.snapshot.timestamp == newer.timestamp
+    assert (last.earlier, last.later) == (older.timestamp, None)
+    assert "This is what the page called foxes" in first.article
+    assert first.article == last.article
+
+
+async def test_what_is_missing_from_a_snapshot_is_told(archive, live):
+    live.put("/there.css", "p {}", kind="text/css")
+    head = '<link rel="stylesheet" href="/there.css"><link rel="stylesheet" href="/gone.css">'
+    await save(archive, live.article("foxes", head=head))
+
+    detail = await archive.entries.snapshot(live.url("/foxes"))
+
+    styles = {e.url: e.status for e in detail.requisites if e.kind is RequisiteKind.STYLE}
+    assert styles == {live.url("/there.css"): 200, live.url("/gone.css"): 404}
+    assert detail.snapshot.missing_count >= 1
+
+
+async def test_jobs_are_told_in_the_order_they_were_made(archive):
+    result = await archive.entries.save(["http://b.example/", "http://a.example/"], source="api")
+    ids = [each.job_id for each in result.accepted]
+
+    found = await archive.entries.jobs(ids[::-1])
+
+    assert [each.id for each in found] == ids
+    assert [each.url for each in found] == ["http://b.example/", "http://a.example/"]

@@ -1,0 +1,138 @@
+import pytest
+from sqlalchemy import text
+
+from archiver.index.database import Database
+
+
+@pytest.fixture
+async def filled(live, settings, opened):
+    """Two articles that share a style sheet and a payload, captured twice."""
+    head = '<link rel="stylesheet" href="/site.css">'
+    live.put("/site.css", "p { color: #123 }", kind="text/css")
+    async with opened() as archive:
+        for _ in range(2):
+            urls = [live.article(name, head=head) for name in ("foxes", "bears")]
+            await archive.entries.save(urls, source="cli")
+            await archive.captures.work()
+    return settings
+
+
+@pytest.fixture
+def findings(opened):
+    async def verify():
+        async with opened() as archive:
+            return [finding async for finding in archive.fixity.verify()]
+
+    return verify
+
+
+@pytest.fixture
+def change_index(settings):
+    async def execute(*statements):
+        db = await Database.open(settings.data / "archive.sqlite3")
+        async with db.write() as conn:
+            await conn.execute(text("PRAGMA defer_foreign_keys = ON"))
+            for statement in statements:
+                done = await conn.execute(text(statement))
+                assert done.rowcount, statement
+        await db.close()
+
+    return execute
+
+
+def segment(settings):
+    (path,) = (settings.data / "warc").iterdir()
+    return path
+
+
+async def test_an_archive_that_is_whole_has_no_findings(filled, opened):
+    steps = []
+    async with opened() as archive:
+        found = [finding async for finding in archive.fixity.verify(steps.append)]
+
+    assert found == []
+    size = segment(filled).stat().st_size
+    assert (steps[-1].bytes_read, steps[-1].bytes_total) == (size, size)
+    assert steps[-1].records > 10
+
+
+@pytest.mark.parametrize("share", [0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0])
+async def test_one_byte_that_changed_is_found_wherever_it_is(filled, findings, share):
+    path = segment(filled)
+    content = bytearray(path.read_bytes())
+    content[int(share * (len(content) - 1))] ^= 0x55
+    path.write_bytes(content)
+
+    assert any(path.name in finding.where for finding in await findings())
+
+
+async def test_a_segment_that_is_gone_is_found(filled, findings):
+    path = segment(filled)
+    path.unlink()
+
+    found = await findings()
+
+    assert (found[0].where, "file is gone" in found[0].problem) == (path.name, True)
+
+
+async def test_a_segment_that_was_cut_is_found(filled, findings):
+    path = segment(filled)
+    path.write_bytes(path.read_bytes()[:-200])
+
+    assert any("shorter than" in finding.problem for finding in await findings())
+
+
+async def test_a_row_that_is_gone_is_found(filled, findings, change_index):
+    await change_index(
+        "DELETE FROM capture WHERE id = (SELECT max(capture.id) FROM capture"
+        " LEFT JOIN snapshot ON snapshot.capture_id = capture.id WHERE snapshot.id IS NULL)"
+    )
+
+    (found,) = await findings()
+
+    assert found.problem == "The index has no row for it."
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "status = 404",
+        "payload_digest = x'00'",
+        "url = 'http://b.example/'",
+        "timestamp = 20200101000000",
+        "media_type = 'text/plain'",
+        "length = length + 1",
+        "record_id = 'urn:uuid:0'",
+        "is_revisit = 1 - is_revisit",
+        "payload_length = 1",
+    ],
+)
+async def test_a_row_that_says_otherwise_than_its_record_is_found(
+    filled, findings, change_index, change
+):
+    await change_index(f"UPDATE capture SET {change} WHERE id = 1")
+
+    assert "Its index row says otherwise." in {each.problem for each in await findings()}
+
+
+async def test_a_row_without_a_record_is_found(filled, findings, change_index):
+    await change_index('UPDATE capture SET "offset" = "offset" + 1 WHERE id = 1')
+
+    assert {each.problem for each in await findings()} >= {
+        "The index has no row for it.",
+        "The index has a row where there is no such record.",
+    }
+
+
+@pytest.mark.parametrize("column", ["article", "metadata"])
+async def test_a_snapshot_that_points_at_another_record_is_found(
+    filled, findings, change_index, column
+):
+    await change_index(
+        f'UPDATE snapshot SET {column}_offset = (SELECT "offset" FROM capture WHERE id = 1),'
+        f" {column}_segment_id = 1 WHERE id = 1"
+    )
+
+    (found,) = await findings()
+
+    assert "There is no" in found.problem

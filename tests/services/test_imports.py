@@ -1,0 +1,145 @@
+import asyncio
+from io import BytesIO
+
+import pytest
+
+from archiver.errors import NotFound, UnreadableFile
+from archiver.model.job import State
+from archiver.services.imports import BATCH
+from archiver.services.search import ListingQuery
+
+MANY = BATCH * 4
+
+
+def links(count):
+    return "\n".join(f"http://a.example/{number}" for number in range(count)).encode()
+
+
+async def finished(archive, number):
+    """The status of an import once it is read."""
+    async for status in archive.captures.events(import_id=number):
+        if not status.reading:
+            return status
+    raise AssertionError("the import never ended")
+
+
+@pytest.fixture
+def upload(tmp_path):
+    path = tmp_path / "upload"
+    path.write_bytes(links(MANY))
+    return path
+
+
+async def test_a_whole_file_is_in_the_queue_once_it_is_read(archive):
+    told = []
+    status = await archive.imports.read_file(
+        BytesIO(links(MANY)), name="links.txt", on_progress=told.append
+    )
+
+    assert (status.read, status.added, status.reading) == (MANY, MANY, False)
+    assert status.counts.queued == MANY
+    assert told[0].reading
+    assert (await archive.captures.counts()).queued == MANY
+    assert [each.id for each in await archive.imports.recent()] == [status.id]
+
+
+async def test_every_link_is_counted_as_what_became_of_it(archive):
+    text = b"http://a.example/1\nhttp://a.example/1#part\nhttp://a.example/2\nhttp://[1\nhttps://x:y/\n"
+    status = await archive.imports.read_file(BytesIO(text), name="links.txt")
+    again = await archive.imports.read_file(BytesIO(text), name="links.txt")
+
+    assert (status.read, status.added, status.merged, status.rejected) == (5, 2, 1, 2)
+    assert [each.given for each in status.rejected_samples] == ["http://[1", "https://x:y/"]
+    assert all(each.reason for each in status.rejected_samples)
+    assert (again.added, again.merged) == (0, 3)
+
+
+async def test_only_the_first_rejected_links_are_kept_as_samples(archive):
+    text = b"\n".join(b"http://[%d" % number for number in range(50)) + b"\nhttp://a.example/"
+    status = await archive.imports.read_file(BytesIO(text), name="links.txt")
+
+    assert (status.rejected, len(status.rejected_samples)) == (50, 20)
+
+
+@pytest.mark.parametrize("content", [b"", b"\n\n  \n", b"no link at all", b"%PDF-1.7\n\0\0\0"])
+async def test_a_file_without_links_is_refused_and_leaves_nothing(archive, tmp_path, content):
+    with pytest.raises(UnreadableFile):
+        await archive.imports.read_file(BytesIO(content), name="file")
+    kept = tmp_path / "kept"
+    kept.write_bytes(content)
+    with pytest.raises(UnreadableFile):
+        await archive.imports.start(kept, name="file")
+
+    assert not kept.exists()
+    assert await archive.imports.recent() == []
+
+
+async def test_an_upload_is_read_in_the_background_and_then_removed(archive, upload):
+    begun = await archive.imports.start(upload, name="links.txt")
+    status = await finished(archive, begun.id)
+    await archive.imports.stop()
+
+    assert begun.reading
+    assert (status.added, status.error) == (MANY, "")
+    assert not upload.exists()
+
+
+async def test_an_upload_that_was_stopped_goes_on_where_it_was_after_the_next_start(opened, upload):
+    async with opened() as archive:
+        begun = await archive.imports.start(upload, name="links.txt")
+        await archive.imports.stop()
+        half = await archive.imports.status(begun.id)
+    async with opened() as archive:
+        await archive.imports.resume()
+        status = await finished(archive, begun.id)
+        await archive.imports.stop()
+        (newest,) = (await archive.search.listing(ListingQuery(limit=1))).items
+
+    assert half.reading
+    assert half.read < MANY
+    assert (status.read, status.added, status.merged) == (MANY, MANY, 0)
+    assert newest.entry.source == "import:links.txt"
+
+
+async def test_an_upload_that_is_gone_after_a_restart_is_said_to_be(opened, upload):
+    async with opened() as archive:
+        begun = await archive.imports.start(upload, name="links.txt")
+        await archive.imports.stop()
+    upload.unlink()
+    async with opened() as archive:
+        await archive.imports.resume()
+        status = await finished(archive, begun.id)
+
+    assert not status.reading
+    assert "broke off" in status.error
+
+
+async def test_the_captures_of_an_import_are_counted_to_its_end(live, archive):
+    text = "\n".join([live.article("foxes"), live.url("/missing")])
+    status = await archive.imports.read_file(BytesIO(text.encode()), name="links.txt")
+    await archive.captures.work()
+
+    async with asyncio.timeout(60):
+        told = [each async for each in archive.captures.events(import_id=status.id)]
+    assert (told[-1].counts.saved, told[-1].counts.failed, told[-1].counts.open) == (1, 1, 0)
+
+
+async def test_what_a_bookmark_says_is_kept(archive):
+    text = (
+        b"<!DOCTYPE NETSCAPE-Bookmark-file-1>\n<DL><p><DT><H3>Folder</H3><DL><p>"
+        b'<DT><A HREF="http://a.example/" ADD_DATE="1200000000" TAGS="x,y">A title</A>'
+        b"<DD>A note</DL></DL>"
+    )
+    await archive.imports.read_file(BytesIO(text), name="b.html")
+    (found,) = (await archive.search.listing(ListingQuery())).items
+
+    entry = found.entry
+    assert (entry.title, entry.note, entry.source) == ("A title", "A note", "import:b.html")
+    assert {"x", "y"} <= set(entry.tags)
+    assert entry.added_at.timestamp() == 1_200_000_000
+    assert entry.state is State.QUEUED
+
+
+async def test_there_is_no_import_that_was_never_begun(archive):
+    with pytest.raises(NotFound):
+        await archive.imports.status(7)
