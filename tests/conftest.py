@@ -22,6 +22,8 @@ class LiveWeb:
         self.asked: Counter[str] = Counter()
         self._answers: dict[str, Answer] = {}
         self._changed = asyncio.Condition()
+        self.closing = asyncio.Event()
+        """What waits for ever waits for this."""
 
     def url(self, path: str) -> str:
         return self.origin + path
@@ -69,4 +71,5 @@ async def live() -> AsyncIterator[LiveWeb]:
     await web.TCPSite(runner, "127.0.0.1", 0).start()
     served.origin = f"http://127.0.0.1:{runner.addresses[0][1]}"
     yield served
+    served.closing.set()
     await runner.cleanup()

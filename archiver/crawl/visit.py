@@ -54,7 +54,7 @@ async def _follow(tools: Tools, lease: Lease) -> tuple[Obtained, Obtained]:
         found = None
         if lease.interrupted:
             found = await recall(tools, url, since=lease.created_at)
-        if found is None or status_failure(found.ref.status, None):
+        if found is None or _is_failure(found):
             found = await fetch(tools, url, unhurried=True)
         first = first or found
         seen.add(url)
@@ -69,6 +69,10 @@ async def _follow(tools: Tools, lease: Lease) -> tuple[Obtained, Obtained]:
             f"The address leads to another, and that to another, without end (last: {url}).",
         )
     )
+
+
+def _is_failure(found: Obtained) -> bool:
+    return found.redirect_to is None and status_failure(found.ref.status, None) is not None
 
 
 async def _requisites(

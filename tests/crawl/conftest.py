@@ -1,0 +1,92 @@
+"""What a crawling process works with, put together for one test after another."""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from archiver.config import Settings
+from archiver.crawl.pipeline import Pipeline
+from archiver.crawl.recorder import Recorder
+from archiver.crawl.tools import Tools
+from archiver.derive.pool import DerivePool
+from archiver.index import jobs, wishes
+from archiver.index.database import Database
+from archiver.model.job import Job
+from archiver.model.wish import Wish
+from archiver.net.fetcher import Fetcher
+from archiver.net.throttle import Throttle
+from archiver.store.locks import RunLock
+from archiver.store.segments import SegmentStore
+from archiver.urls.parse import hash_url, host, parse_url
+
+
+@asynccontextmanager
+async def crawler(data: Path, **more: object) -> AsyncIterator[Tools]:
+    """A process of its own, as far as locks, leases and segments know."""
+    settings = Settings(
+        data=data, **{"allow_networks": "127.0.0.0/8", "host_delay": 0, "retry_delay": 0, **more}
+    )
+    async with AsyncExitStack() as stack:
+        lock = RunLock(data / "run")
+        stack.callback(lock.release)
+        store = SegmentStore(
+            data / "warc", lock=lock, segment_bytes=1 << 30, software="archiver/test"
+        )
+        stack.callback(store.close)
+        db = await Database.open(data / "archive.sqlite3")
+        stack.push_async_callback(db.close)
+        derive = DerivePool(processes=1, timeout=30, memory_bytes=1 << 30, max_requisites=500)
+        stack.push_async_callback(derive.stop)
+        fetcher = await stack.enter_async_context(Fetcher(settings))
+        recorder = Recorder(db, store)
+        yield Tools(settings, db, store, fetcher, Throttle(settings), derive, recorder)
+
+
+class Crawl:
+    """The crawl of one process, as tests command it."""
+
+    def __init__(self, tools: Tools) -> None:
+        self.tools = tools
+        self.told: list[Job] = []
+        self.pipeline = Pipeline(tools, on_change=self.told.append)
+
+    async def queue(self, *urls: str, recapture: bool = True) -> list[int]:
+        """Queue URLs; return their jobs."""
+        now = datetime.now(UTC)
+        wanted = [Wish(hash_url(parse_url(u)), u, u, host(u), now) for u in urls]
+        async with self.tools.db.write() as conn:
+            made = await wishes.receive(conn, wanted, now=now, recapture=recapture)
+        return [each.job_id for each in made]
+
+    async def run(self) -> None:
+        """Work the queue until it is empty."""
+        await self.pipeline.run(until_empty=True)
+
+    async def jobs(self) -> list[Job]:
+        """Every job, in the order they were made."""
+        async with self.tools.db.read() as conn:
+            return await jobs.by_ids(conn, range(1, 1000))
+
+
+@pytest.fixture
+def crawling(tmp_path: Path) -> Callable[..., AbstractAsyncContextManager[Crawl]]:
+    """Start a process on this test's archive."""
+
+    @asynccontextmanager
+    async def start(**more: object) -> AsyncIterator[Crawl]:
+        async with crawler(tmp_path / "data", **more) as tools:
+            yield Crawl(tools)
+
+    return start
+
+
+@pytest.fixture
+async def crawl(
+    crawling: Callable[..., AbstractAsyncContextManager[Crawl]],
+) -> AsyncIterator[Crawl]:
+    """One process on this test's archive."""
+    async with crawling() as started:
+        yield started

@@ -1,0 +1,194 @@
+import asyncio
+from datetime import UTC, datetime, timedelta
+
+from aiohttp import web
+from sqlalchemy import select
+
+from archiver.index import entries, jobs, queue, snapshots
+from archiver.index.schema import attempt, job
+from archiver.model.failure import FailureKind
+from archiver.model.job import State
+
+
+async def counts(crawl):
+    async with crawl.tools.db.read() as conn:
+        return await jobs.queue_counts(conn)
+
+
+async def attempts(crawl):
+    async with crawl.tools.db.read() as conn:
+        return list((await conn.execute(select(attempt.c.failure))).scalars())
+
+
+async def test_a_queue_is_worked_until_it_is_empty(crawl, live):
+    await crawl.queue(*[live.article(f"page{number}") for number in range(20)])
+
+    await crawl.run()
+
+    found = await crawl.jobs()
+    assert [each.state for each in found] == [State.SAVED] * 20
+    assert {each.title for each in found} == {f"page{number}" for number in range(20)}
+    assert all(live.asked[f"/page{number}"] == 1 for number in range(20))
+
+
+async def test_whoever_follows_is_told_of_the_beginning_and_the_end(crawl, live):
+    await crawl.queue(live.article("foxes"), live.url("/missing"))
+
+    await crawl.run()
+
+    told = {(each.url, each.state) for each in crawl.told}
+    assert told == {
+        (live.url("/foxes"), State.FETCHING),
+        (live.url("/foxes"), State.SAVED),
+        (live.url("/missing"), State.FETCHING),
+        (live.url("/missing"), State.FAILED),
+    }
+
+
+async def test_what_fails_for_now_is_tried_again_and_each_attempt_is_kept(crawling, live):
+    async def flaky(request):
+        if live.asked[request.path] <= 2:
+            raise web.HTTPBadGateway
+        return web.Response(text="<title>At last</title>", content_type="text/html")
+
+    async with crawling(retries=2) as crawl:
+        await crawl.queue(live.answer("/flaky", flaky))
+        await crawl.run()
+
+        (found,) = await crawl.jobs()
+        assert (found.state, found.attempts, found.title) == (State.SAVED, 3, "At last")
+        assert len(await attempts(crawl)) == 2
+
+
+async def test_what_fails_too_often_has_failed_with_the_last_reason(crawling, live):
+    live.put("/broken", "no", status=503)
+
+    async with crawling(retries=1) as crawl:
+        await crawl.queue(live.url("/broken"))
+        await crawl.run()
+
+        (found,) = await crawl.jobs()
+        assert (found.state, found.attempts) == (State.FAILED, 2)
+        assert (found.failure.kind, found.failure.status) == (FailureKind.HTTP_STATUS, 503)
+        assert len(await attempts(crawl)) == 2
+        assert live.asked["/broken"] == 2
+
+
+async def test_a_page_is_tried_again_no_earlier_than_its_server_asked_for(crawling, live):
+    live.put("/busy", "later", status=429, headers={"Retry-After": "1000"})
+    begun = datetime.now(UTC).replace(microsecond=0)
+
+    async with crawling(retries=3) as crawl:
+        (number,) = await crawl.queue(live.url("/busy"))
+        working = asyncio.create_task(crawl.run())
+        while not await attempts(crawl):  # noqa: ASYNC110 - another task's row
+            await asyncio.sleep(0.01)
+        working.cancel()
+        await asyncio.wait([working])
+
+        async with crawl.tools.db.read() as conn:
+            (found,) = await jobs.by_ids(conn, [number])
+        assert (found.state, found.attempts) == (State.QUEUED, 1)
+        assert found.not_before >= begun + timedelta(seconds=1000)
+
+
+async def test_a_host_that_wants_rest_keeps_nobody_from_work_and_costs_no_attempt(crawling, live):
+    other = live.url("/foxes").replace("127.0.0.1", "localhost")
+    live.article("foxes")
+    async with crawling(concurrency=2, allow_networks="127.0.0.0/8 ::1/128") as crawl:
+        resting = await crawl.queue(*[live.article(f"page{number}") for number in range(6)])
+        crawl.tools.throttle.pause(live.origin.removeprefix("http://"), 1000)
+        (free,) = await crawl.queue(other)
+        working = asyncio.create_task(crawl.run())
+        while (await counts(crawl)).saved < 1:  # noqa: ASYNC110 - another task's row
+            await asyncio.sleep(0.01)
+        working.cancel()
+        await asyncio.wait([working])
+
+        found = {each.id: each for each in await crawl.jobs()}
+        assert found[free].state is State.SAVED
+        assert {(found[n].state, found[n].attempts) for n in resting} == {(State.QUEUED, 0)}
+
+
+async def test_stopping_gives_every_lease_back(crawling, live):
+    async def forever(_):
+        await live.closing.wait()
+
+    async with crawling() as crawl:
+        await crawl.queue(live.answer("/slow", forever), live.answer("/slower", forever))
+        working = asyncio.create_task(crawl.run())
+        await live.asked_for("/slow")
+        await live.asked_for("/slower")
+        working.cancel()
+        await asyncio.wait([working])
+
+        now = await counts(crawl)
+        assert (now.queued, now.fetching) == (2, 0)
+        async with crawl.tools.db.read() as conn:
+            owners = (await conn.execute(select(job.c.owner))).scalars().all()
+        assert owners == [None, None]
+
+
+async def test_an_interrupted_visit_goes_on_with_what_is_on_disk(crawling, live):
+    entered = asyncio.Event()
+
+    async def stuck(_):
+        entered.set()
+        await live.closing.wait()
+
+    live.answer("/site.css", stuck)
+    head = '<link rel="stylesheet" href="/site.css">'
+    live.put("/start", status=302, headers={"Location": "/foxes"})
+    async with crawling() as crawl:
+        live.article("foxes", head=head)
+        await crawl.queue(live.url("/start"))
+        working = asyncio.create_task(crawl.run())
+        await entered.wait()
+        working.cancel()
+        await asyncio.wait([working])
+
+    live.put("/site.css", "p {}", kind="text/css")
+    async with crawling() as crawl:
+        await crawl.run()
+
+        (found,) = await crawl.jobs()
+        async with crawl.tools.db.read() as conn:
+            entry_id, _ = await entries.by_hash(conn, found.hash_url)
+            (held,) = await snapshots.of_entry(conn, entry_id, limit=9)
+    assert (live.asked["/start"], live.asked["/foxes"]) == (1, 1)
+    assert held.snapshot.timestamp == found.timestamp
+    assert (held.snapshot.final_url, held.snapshot.title) == (live.url("/foxes"), "foxes")
+
+
+async def test_only_some_jobs_are_worked_where_that_is_wanted(crawl, live):
+    _, wanted = await crawl.queue(live.article("foxes"), live.article("bears"))
+    only = type(crawl.pipeline)(crawl.tools, only=[wanted])
+
+    await only.run(until_empty=True)
+
+    assert [each.state for each in await crawl.jobs()] == [State.QUEUED, State.SAVED]
+
+
+async def test_redirects_without_end_are_a_failure(crawl, live):
+    live.put("/a", status=302, headers={"Location": "/b"})
+    live.put("/b", status=302, headers={"Location": "/a"})
+    await crawl.queue(live.url("/a"))
+
+    await crawl.run()
+
+    (found,) = await crawl.jobs()
+    assert found.failure.kind is FailureKind.TOO_MANY_REDIRECTS
+
+
+async def test_a_page_is_captured_again_where_that_is_wanted(crawl, live):
+    await crawl.queue(live.article("foxes"))
+    await crawl.run()
+    await crawl.queue(live.url("/foxes"), recapture=False)
+    await crawl.queue(live.url("/foxes"), recapture=True)
+    await crawl.run()
+
+    first, second = await crawl.jobs()
+    assert live.asked["/foxes"] == 2
+    assert second.timestamp > first.timestamp
+    async with crawl.tools.db.read() as conn:
+        assert await queue.next_due(conn, ()) is None

@@ -1,0 +1,118 @@
+import asyncio
+from contextlib import suppress
+
+import pytest
+
+from archiver.crawl.requisites import Requisites
+from archiver.model.failure import FailureKind
+from archiver.model.requisite import Requisite, RequisiteKind
+
+
+@pytest.fixture
+async def recording(crawl):
+    """Tools whose recorder is at work."""
+    task = asyncio.create_task(crawl.tools.recorder.run())
+    yield crawl.tools
+    await crawl.tools.recorder.drain()
+    task.cancel()
+    with suppress(asyncio.CancelledError):
+        await task
+
+
+def image(url):
+    return Requisite(url, RequisiteKind.IMAGE)
+
+
+async def test_a_requisite_is_fetched_once_for_many_pages_at_the_same_time(recording, live):
+    held = asyncio.Event()
+    put = live.put("/dot.png", "x", kind="image/png")
+    answer = live._answers["/dot.png"]
+
+    async def slowly(request):
+        await held.wait()
+        return await answer(request)
+
+    live.answer("/dot.png", slowly)
+    requisites = Requisites(recording)
+    pages = [
+        asyncio.create_task(requisites.fetch_all(live.url(f"/{n}"), (image(put),)))
+        for n in range(5)
+    ]
+    await live.asked_for("/dot.png")
+    held.set()
+    found = await asyncio.gather(*pages)
+
+    assert live.asked["/dot.png"] == 1
+    assert [[each.status for each in outcomes] for outcomes in found] == [[200]] * 5
+    await requisites.fetch_all(live.url("/later"), (image(put),))
+    assert live.asked["/dot.png"] == 1
+
+
+async def test_a_requisite_that_is_in_the_archive_is_not_fetched_by_the_next_process(
+    crawling, live
+):
+    live.put("/site.css", "p {}", kind="text/css")
+    for name in ("foxes", "bears"):
+        async with crawling() as crawl:
+            head = '<link rel="stylesheet" href="/site.css">'
+            await crawl.queue(live.article(name, head=head))
+            await crawl.run()
+
+    assert live.asked["/site.css"] == 1
+
+
+async def test_what_could_not_be_had_is_not_asked_for_again_soon(recording, live):
+    async def break_off(request):
+        request.transport.abort()
+        await live.closing.wait()
+
+    url = live.answer("/broken.png", break_off)
+    requisites = Requisites(recording)
+    (first,) = await requisites.fetch_all(live.url("/1"), (image(url),))
+    asked = live.asked["/broken.png"]
+    (second,) = await requisites.fetch_all(live.url("/2"), (image(url),))
+
+    assert first.failure.kind is FailureKind.DISCONNECTED
+    assert second == first
+    assert live.asked["/broken.png"] == asked
+
+
+async def test_what_a_style_sheet_imports_is_fetched_too_and_a_circle_ends(recording, live):
+    live.put("/a.css", '@import "b.css"; p { background: url(dot.png) }', kind="text/css")
+    live.put("/b.css", '@import "a.css";', kind="text/css")
+    live.put("/dot.png", "x", kind="image/png")
+    wanted = (Requisite(live.url("/a.css"), RequisiteKind.STYLE),)
+
+    found = await Requisites(recording).fetch_all(live.url("/"), wanted)
+
+    assert {each.url: each.status for each in found} == {
+        live.url(path): 200 for path in ("/a.css", "/b.css", "/dot.png")
+    }
+    assert set(live.asked.values()) == {1}
+
+
+async def test_more_than_the_limit_is_left_out_and_told_of(crawling, live):
+    async with crawling(max_requisites=3) as crawl:
+        recorder = asyncio.create_task(crawl.tools.recorder.run())
+        wanted = tuple(image(live.put(f"/{n}.png", "x", kind="image/png")) for n in range(5))
+        found = await Requisites(crawl.tools).fetch_all(live.url("/"), wanted)
+        await crawl.tools.recorder.drain()
+        recorder.cancel()
+        await asyncio.wait([recorder])
+
+    assert sum(each.status == 200 for each in found) == 3
+    assert {each.failure.kind for each in found if each.failure} == {FailureKind.TOO_LARGE}
+    assert len(found) == 5
+
+
+async def test_what_takes_too_long_is_left_out_and_told_of(crawling, live):
+    async def forever(_):
+        await live.closing.wait()
+
+    async with crawling(page_timeout=0.5) as crawl:
+        live.answer("/slow.png", forever)
+        await crawl.queue(live.article("foxes", body='<img src="/slow.png">'))
+        await crawl.run()
+        (found,) = await crawl.jobs()
+
+    assert found.timestamp
