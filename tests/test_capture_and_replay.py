@@ -188,7 +188,9 @@ async def test_what_did_not_change_is_stored_once(site, runtime):
 
 
 async def test_a_private_address_is_refused_unless_it_is_named(site, tmp_path):
-    async with open_runtime(Settings(data=tmp_path / "other", retries=0)) as runtime:
+    async with open_runtime(
+        Settings(data=tmp_path / "other", retries=0, allow_networks=())
+    ) as runtime:
         (detail,) = await capture(runtime, site, "/")
 
         assert detail.entry.failure.kind is FailureKind.BLOCKED_ADDRESS

@@ -69,6 +69,7 @@ async def receive(
     ]
     priority = INTERACTIVE if recapture else BULK
     made = await queue.enqueue(conn, wanted, priority=priority, now=now, import_id=import_id)
+    await _await_again(conn, [entry_id for entry_id, _ in wanted])
     if recapture:
         await queue.hurry(conn, [*open_jobs.values()], priority=priority, now=now)
     return _results(wishes, ids, made, open_jobs)
@@ -192,6 +193,17 @@ async def _mark_unrecorded(conn: AsyncConnection, entry_ids: set[int]) -> None:
             .where(entry.c.id == bindparam("entry_id"), entry.c.state != State.QUEUED)
             .values(unrecorded=1),
             [{"entry_id": entry_id} for entry_id in sorted(entry_ids)],
+        )
+
+
+async def _await_again(conn: AsyncConnection, entry_ids: Sequence[int]) -> None:
+    """Let entries that were given up stand as waiting: there is a job for them again."""
+    if entry_ids:
+        await conn.execute(
+            update(entry)
+            .where(entry.c.id == bindparam("entry_id"), entry.c.state == State.FAILED)
+            .values(state=State.QUEUED),
+            [{"entry_id": each} for each in entry_ids],
         )
 
 

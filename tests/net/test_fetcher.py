@@ -1,0 +1,127 @@
+"""What crossed the wire comes home as it was; what went wrong comes home as a reason."""
+
+import asyncio
+from contextlib import asynccontextmanager, suppress
+
+import pytest
+
+from archiver.config import Settings
+from archiver.errors import FetchError
+from archiver.model.failure import FailureKind
+from archiver.net.fetcher import Fetcher
+
+LARGE = bytes(range(256)) * 12_000
+ANSWERS = {
+    "/length": b"HTTP/1.1 200 OK\r\nX-oDD:   yes\r\nContent-Length: 5\r\n\r\nhello",
+    "/chunked": b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+    b"5;ext=1\r\nhello\r\n3\r\nabc\r\n0\r\nTrailer: x\r\n\r\n",
+    "/nothing": b"HTTP/1.1 204 No Content\r\nA: b\r\n\r\n",
+    "/large": b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(LARGE) + LARGE,
+    "/until-end": b"HTTP/1.0 200 OK\r\nA: b\r\n\r\nall of it",
+}
+HINTS = b"HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n"
+
+
+@asynccontextmanager
+async def raw_server(answers):
+    """Answers paths with bytes; gives its port and the requests it received."""
+    received, under_way = [], set()
+
+    async def serve(reader, writer):
+        under_way.add(asyncio.current_task())
+        while request := await read_request(reader):
+            received.append(request)
+            path = request.split()[1].decode()
+            writer.write(answers[path])
+            await writer.drain()
+            if path in ("/until-end", "/short", "/junk"):
+                break
+        writer.close()
+        with suppress(ConnectionError):
+            await writer.wait_closed()
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    try:
+        yield server.sockets[0].getsockname()[1], received
+    finally:
+        server.close()
+        await asyncio.gather(*under_way)
+
+
+async def read_request(reader):
+    try:
+        return await reader.readuntil(b"\r\n\r\n")
+    except (asyncio.IncompleteReadError, ConnectionError):
+        return b""
+
+
+def settings(**more):
+    return Settings(allow_networks="127.0.0.0/8", **more)
+
+
+async def failure(url, chosen):
+    async with Fetcher(chosen) as fetcher:
+        with pytest.raises(FetchError) as raised:
+            await fetcher.fetch(url)
+    return raised.value.failure.kind
+
+
+@pytest.mark.parametrize("path", ANSWERS)
+async def test_a_response_and_its_request_are_kept_byte_for_byte(path):
+    async with raw_server(ANSWERS) as (port, received), Fetcher(settings()) as fetcher:
+        exchange = await fetcher.fetch(f"http://127.0.0.1:{port}{path}")
+
+        with exchange.body as body:
+            assert exchange.head + body.read() == ANSWERS[path]
+        assert exchange.request == received[-1]
+        assert exchange.ip == "127.0.0.1"
+
+
+async def test_an_interim_response_is_not_part_of_the_final_one():
+    answers = {"/hints": HINTS + ANSWERS["/length"]}
+    async with raw_server(answers) as (port, _), Fetcher(settings()) as fetcher:
+        exchange = await fetcher.fetch(f"http://127.0.0.1:{port}/hints")
+
+        with exchange.body as body:
+            assert exchange.head + body.read() == ANSWERS["/length"]
+
+
+async def test_the_payload_s_digest_does_not_depend_on_its_chunks():
+    chunked = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n"
+    answers = {"/a": ANSWERS["/length"], "/b": chunked}
+    async with raw_server(answers) as (port, _), Fetcher(settings()) as fetcher:
+        found = [await fetcher.fetch(f"http://127.0.0.1:{port}{path}") for path in answers]
+
+    for each in found:
+        each.body.close()
+    assert found[0].payload_digest == found[1].payload_digest
+    assert [each.chunked for each in found] == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("answer", "kind"),
+    [
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\nhi", FailureKind.DISCONNECTED),
+        (b"this is not http\r\n\r\n", FailureKind.PROTOCOL),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 5000\r\n\r\n" + b"x" * 5000, FailureKind.TOO_LARGE),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nslow", FailureKind.TIMEOUT),
+    ],
+    ids=["short", "junk", "large", "slow"],
+)
+async def test_what_goes_wrong_has_its_reason(answer, kind):
+    path = "/slow" if kind is FailureKind.TIMEOUT else "/short"
+    chosen = settings(max_body_bytes=1000, read_timeout=0.2)
+    async with raw_server({path: answer}) as (port, _):
+        assert await failure(f"http://127.0.0.1:{port}{path}", chosen) is kind
+
+
+async def test_nobody_listening_is_refused():
+    assert await failure("http://127.0.0.1:1/", settings()) is FailureKind.REFUSED
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "[::1]", "0.0.0.0"])
+async def test_an_address_that_is_not_public_is_refused(host):
+    assert (
+        await failure(f"http://{host}:9/", Settings(allow_networks=()))
+        is FailureKind.BLOCKED_ADDRESS
+    )

@@ -1,0 +1,66 @@
+"""A host is asked by few at a time, at a distance, and not at all while it rests."""
+
+import asyncio
+
+from archiver.config import Settings
+from archiver.net.throttle import Throttle
+
+
+class Clock:
+    def __init__(self):
+        self.now = 100.0
+
+    def __call__(self):
+        return self.now
+
+    async def sleep(self, seconds):
+        self.now += seconds
+
+
+def throttle(**settings):
+    clock = Clock()
+    return Throttle(Settings(**settings), clock, clock.sleep), clock
+
+
+async def test_pages_of_a_host_are_apart_and_requisites_are_not():
+    polite, clock = throttle(host_delay=2)
+    moments = []
+    for spaced in (True, True, False, True):
+        async with polite.slot("a.example", spaced=spaced):
+            moments.append(clock.now)
+
+    assert moments == [100, 102, 102, 104]
+
+
+async def test_hosts_do_not_wait_for_each_other():
+    polite, clock = throttle(host_delay=2)
+    for host in ("a.example", "b.example"):
+        async with polite.slot(host):
+            assert clock.now == 100
+
+
+async def test_no_more_than_so_many_are_under_way_at_a_host():
+    polite, _ = throttle(host_delay=0, host_concurrency=2)
+    under_way, most = 0, 0
+
+    async def ask():
+        nonlocal under_way, most
+        async with polite.slot("a.example"):
+            under_way += 1
+            most = max(most, under_way)
+            await asyncio.sleep(0)
+            under_way -= 1
+
+    await asyncio.gather(*(ask() for _ in range(9)))
+    assert most == 2
+
+
+async def test_a_host_that_asked_for_rest_gets_it():
+    polite, clock = throttle(host_delay=0)
+    polite.pause("a.example", 30)
+
+    assert polite.resting_hosts() == ["a.example"]
+    assert polite.resting("a.example") == 30
+    async with polite.slot("a.example", spaced=False):
+        assert clock.now == 130
+    assert polite.resting_hosts() == []
