@@ -103,12 +103,12 @@ def _belied(start: bytes, name: str) -> bool:
 
 
 def _is_utf8(sample: bytes) -> bool:
-    """Whether bytes, of which the last few may be cut short, are UTF-8."""
+    """Whether bytes are UTF-8; the last character may be cut short, but not be the only one."""
     try:
-        codecs.getincrementaldecoder("utf-8")().decode(sample)
+        text = codecs.getincrementaldecoder("utf-8")().decode(sample)
     except UnicodeDecodeError:
         return False
-    return True
+    return sample.isascii() or not text.isascii()
 
 
 def _detect(start: bytes) -> str:

@@ -1,0 +1,44 @@
+"""Pages are read in processes of their own, which may be lost without loss."""
+
+import pytest
+
+from archiver.derive.pool import DerivePool, Document
+from archiver.model.page import Article
+
+PAGE = Document(
+    b"<title>Hello</title><article><p>Words to be read, some.</p><img src=/a.png></article>",
+    "text/html",
+    "",
+    "http://example.com/",
+)
+
+
+@pytest.fixture
+async def pool():
+    made = DerivePool(processes=1, timeout=30, memory_bytes=1 << 30, max_requisites=10)
+    yield made
+    await made.stop()
+
+
+async def test_a_child_names_requisites_and_reads_articles(pool):
+    discovery, article = await pool.discover(PAGE), await pool.extract(PAGE)
+
+    assert [each.url for each in discovery.requisites] == ["http://example.com/a.png"]
+    assert article.metadata.title == "Hello"
+    assert "Words to be read" in article.text
+
+
+async def test_what_is_no_page_is_shown_as_what_it_is(pool):
+    for kind, part in (("text/plain", "<pre>"), ("image/png", "<img"), ("application/pdf", "")):
+        article = await pool.extract(Document(b"x < y", kind, "", "http://example.com/name.ext"))
+
+        assert part in article.html
+        assert article.metadata.title == "name.ext"
+
+
+async def test_a_child_that_takes_too_long_is_replaced_and_its_page_has_no_article():
+    impatient = DerivePool(processes=1, timeout=0.000001, memory_bytes=1 << 30, max_requisites=10)
+
+    assert await impatient.extract(PAGE) == Article()
+    assert await impatient.extract(PAGE) == Article()
+    await impatient.stop()

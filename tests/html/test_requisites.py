@@ -1,0 +1,60 @@
+"""Everything a page makes a browser load is named, once, with what it is for."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from archiver.html.css import find_css_urls
+from archiver.html.requisites import find_requisites
+
+PAGE = """<base href="/b/"><link rel=stylesheet href=s.css><link rel="shortcut icon" href=/i.ico>
+<link rel=preload as=font href=f.woff><link rel=canonical href=/none>
+<style>@import 'two.css'; p { background: url("bg.png") }</style>
+<p style="background-image: url(inline.png)"><img src=a.png srcset="a1.png 1x, a2.png 2x">
+<img src="data:image/gif;base64,x" data-src=lazy.jpg>
+<picture><source srcset="w.webp 800w"></picture>
+<iframe src=frame.html></iframe><video poster=p.jpg src=v.mp4></video>
+<noscript><img src=noscript.png></noscript><svg><image href=svg.png /><use href="#x"/></svg>
+<a href=/page>a</a><script src=x.js></script><img src=a.png>"""
+NAMED = """s.css:style ../i.ico:icon f.woff:font two.css:style bg.png:image inline.png:image
+a.png:image a1.png:image a2.png:image lazy.jpg:image w.webp:image frame.html:frame p.jpg:image
+v.mp4:media noscript.png:image svg.png:image"""
+
+
+def test_a_page_names_what_it_needs():
+    found = find_requisites(PAGE, "http://example.com/a/", 100)
+
+    named = {f"{each.url.removeprefix('http://example.com/b/')}:{each.kind}" for each in found}
+    wanted = {each.replace("../", "http://example.com/") for each in NAMED.split()}
+    assert named == wanted
+    assert len(found) == len(wanted)
+
+
+def test_no_more_than_so_many_are_named():
+    assert len(find_requisites(PAGE, "http://example.com/", 3)) == 3
+
+
+def test_a_style_sheet_names_what_it_needs():
+    sheet = r"""@import url(one.css); /* url(no.png) */ @font-face { src: url('f\.woff') }
+    a { content: "url(no.png)"; background: image-set("x.png" 1x, url(y.png) 2x), URL( z.png ) }"""
+
+    found = {
+        each.url.rpartition("/")[2]: each.kind.value for each in find_css_urls(sheet, "http://e.x/")
+    }
+
+    assert found == {
+        "one.css": "style",
+        "f.woff": "font",
+        "x.png": "image",
+        "y.png": "image",
+        "z.png": "image",
+    }
+
+
+@given(st.text(alphabet="@import url('\")/*\\{};a.", max_size=200))
+def test_no_style_sheet_however_wrong_raises(sheet):
+    assert isinstance(find_css_urls(sheet, "http://example.com/"), tuple)
+
+
+@given(st.text(alphabet="<>img src='\"=/noscript&;", max_size=200))
+def test_no_page_however_wrong_raises(page):
+    assert isinstance(find_requisites(page, "http://example.com/", 50), tuple)
