@@ -46,8 +46,7 @@ async def receive(
         conn: a writing connection.
         wishes: in order; the same URL may come more than once.
         now: the moment (aware, UTC).
-        recapture: whether a URL that has a snapshot is captured again; such wishes also go before
-            those of an import.
+        recapture: whether a URL that has a snapshot is captured again, before any import's.
         import_id: the import they belong to.
 
     Returns:
@@ -69,7 +68,7 @@ async def receive(
     ]
     priority = INTERACTIVE if recapture else BULK
     made = await queue.enqueue(conn, wanted, priority=priority, now=now, import_id=import_id)
-    await _await_again(conn, [entry_id for entry_id, _ in wanted])
+    await _await_again(conn, [*made])
     if recapture:
         await queue.hurry(conn, [*open_jobs.values()], priority=priority, now=now)
     return _results(wishes, ids, made, open_jobs)
