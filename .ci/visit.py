@@ -1,4 +1,4 @@
-"""Starts an installed archiver on an archive and looks at it: ``visit.py PROGRAM DATA``."""
+"""Starts an installed archiver on an archive, looks at it, stops it: ``visit.py PROGRAM DATA``."""
 
 import re
 import subprocess
@@ -15,5 +15,7 @@ with subprocess.Popen(
         style = re.search(r'href="(/static/[^"]+\.css)"', page)[1]
         for path in ("/healthz", "/snapshots", style):
             assert urlopen(base + path, timeout=10).status == 200, path
-    finally:
         server.terminate()
+        server.wait(timeout=30)
+    finally:
+        server.kill()
