@@ -199,6 +199,11 @@ async def _crawl(runtime: Runtime) -> None:
         try:
             await runtime.captures.work(until_empty=False)
         except Exception:
+            # Clean-up that fails while we are stopped must not start the crawl again.
+            task = asyncio.current_task()
+            if task and task.cancelling():
+                log.exception("the crawl did not end cleanly")
+                return
             log.exception("the crawl broke off; it starts again", seconds=REST_SECONDS)
             await asyncio.sleep(REST_SECONDS)
 

@@ -21,11 +21,11 @@ _MAX_RECOVERED = 1 << 12
 # as much as it is long. A quoted value that is not closed runs to the end of the buffer, where no
 # ">" follows: the match fails and more is read.
 _TAG = re.compile(
-    r"""<(/?[a-zA-Z][^\s/>]*+)((?:[^>=]++|=\s*+(?:"[^"]*+(?:"|\Z)|'[^']*+(?:'|\Z))?+)*+)>"""
+    r"""<(/?[a-zA-Z][^\s/>]*+)((?>(?:[^>=]++|=\s*+(?>(?:"[^"]*+(?:"|\Z)|'[^']*+(?:'|\Z))?))*))>"""
 )
 _LENIENT_TAG = re.compile(r"<(/?[a-zA-Z][^\s/>]*+)([^>]*+)>")
 _ATTRIBUTE = re.compile(
-    r"""([^\s=/>"']++)(?:\s*+=\s*+(?:"([^"]*+)"?+|'([^']*+)'?+|([^\s>]++)))?+"""
+    r"""([^\s=/>"']++)(?>(?:\s*+=\s*+(?:"([^"]*+)"?+|'([^']*+)'?+|([^\s>]++)))?)"""
 )
 _SWALLOWED = re.compile(r"<(?:/?a|/?dl|dt|dd|h3)\b", re.IGNORECASE | re.ASCII)
 _REFERENCE = re.compile(

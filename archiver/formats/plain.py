@@ -15,7 +15,9 @@ _MAX_TITLE = 1_000
 
 # Parentheses belong to a URL while they are balanced, two deep: "(see https://x.example/a_(b))".
 _PLAIN = r"[^\s<>\"`()]"
-_URL = re.compile(rf"https?://(?:{_PLAIN}++|\((?:{_PLAIN}++|\({_PLAIN}*+\))*+\))++", re.IGNORECASE)
+_URL = re.compile(
+    rf"https?://(?>(?:{_PLAIN}++|\((?>(?:{_PLAIN}++|\({_PLAIN}*+\))*)\))+)", re.IGNORECASE
+)
 _NEXT_URL = re.compile(r"[,;|](?=https?://)", re.IGNORECASE)
 _ONLY_URL = re.compile(r"https?://[^\s<>\"`]++", re.IGNORECASE)
 _ONE_WORD = re.compile(r"[^\s<>\"'`\[\](){}|*]++")

@@ -6,34 +6,34 @@ from typing import Final
 
 _IDENT = r"[-_a-zA-Z0-9\x80-\U0010ffff]"
 _NO_IDENT = r"-_a-zA-Z0-9\x80-\U0010ffff"
-_ESCAPE = r"\\(?:[0-9a-fA-F]{1,6}+(?:\r\n|[ \t\n\r\f])?+|[^\n\r\f0-9a-fA-F])"
+_ESCAPE = r"\\(?:[0-9a-fA-F]{1,6}+(?>(?:\r\n|[ \t\n\r\f])?)|[^\n\r\f0-9a-fA-F])"
 _IMAGE = r"(?:-[a-zA-Z]+-)?[iI][mM][aA][gG][eE](?:-[sS][eE][tT])?"
 _URL_FUNCTION = rf"(?:[uU][rR][lL]|[sS][rR][cC]|{_IMAGE})"
 
 PLAIN: Final = re.compile(
-    rf"""(?: [^{_NO_IDENT}"'/\\@]++
+    rf"""(?>(?: [^{_NO_IDENT}"'/\\@]++
     | (?!{_URL_FUNCTION}\(){_IDENT}++(?=[^\\])
     | "[^"\\\n\r\f]*+" | '[^'\\\n\r\f]*+'
     | /(?=[^*])
-    )*+""",
+    )*)""",
     re.VERBOSE,
 )
 """What can hold no URL, as far as it is surely complete."""
 
-IDENT: Final = re.compile(rf"(?:{_IDENT}++|{_ESCAPE})++")
+IDENT: Final = re.compile(rf"(?>(?:{_IDENT}++|{_ESCAPE})+)")
 SPACE: Final = re.compile(r"[ \t\n\r\f]*+")
 OTHER: Final = re.compile(rf"""[^{_NO_IDENT}"'/\\@();{{}} \t\n\r\f]++""")
 BODIES: Final = {
-    '"': re.compile(r'(?:[^"\\\n\r\f]++|\\(?:\r\n|[^\r]|\r(?=[^\n])))*+'),
-    "'": re.compile(r"(?:[^'\\\n\r\f]++|\\(?:\r\n|[^\r]|\r(?=[^\n])))*+"),
-    ")": re.compile(rf"""(?:[^"'()\\ \t\n\r\f]++|{_ESCAPE})*+"""),
+    '"': re.compile(r'(?>(?:[^"\\\n\r\f]++|\\(?:\r\n|[^\r]|\r(?=[^\n])))*)'),
+    "'": re.compile(r"(?>(?:[^'\\\n\r\f]++|\\(?:\r\n|[^\r]|\r(?=[^\n])))*)"),
+    ")": re.compile(rf"""(?>(?:[^"'()\\ \t\n\r\f]++|{_ESCAPE})*)"""),
 }
 """What stands in a string, or in ``url(…)`` without quotes, up to what ends it."""
 
-REMNANTS: Final = re.compile(r"(?:[^)\\]++|\\[\s\S])*+")
+REMNANTS: Final = re.compile(r"(?>(?:[^)\\]++|\\[\s\S])*)")
 """The rest of a bad url token (CSS Syntax 3 §4.3.14)."""
 
-_ESCAPES = re.compile(r"\\(?:([0-9a-fA-F]{1,6}+)(?:\r\n|[ \t\n\r\f])?+|(\r\n|[\s\S]))")
+_ESCAPES = re.compile(r"\\(?:([0-9a-fA-F]{1,6}+)(?>(?:\r\n|[ \t\n\r\f])?)|(\r\n|[\s\S]))")
 _LINES = frozenset({"\n", "\r\n", "\r", "\f"})
 
 

@@ -23,7 +23,7 @@ _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 _MOST_FIELDS = 100
 _LONGEST_VALUE = 4096
 
-_LINK = re.compile(r"""[ \t,]*+<([^>]*+)>((?:[^,"]++|"(?:[^"\\]++|\\.)*+"?)*+)""")
+_LINK = re.compile(r"""[ \t,]*+<([^>]*+)>((?>(?:[^,"]++|"(?>(?:[^"\\]++|\\.)*)"?)*))""")
 _PARAMETER = re.compile(r""";[ \t]*+([a-zA-Z]++)[ \t]*+=[ \t]*+(?:"([^"\\]*+)"|([^ \t;,"]++))""")
 _LOADING = frozenset({"stylesheet", "preload", "modulepreload", "icon"})
 _LINK_USES = {"style": Use.STYLE, "script": Use.SCRIPT}

@@ -27,7 +27,7 @@ _DEEPEST = 3
 _TAG_START = re.compile(r"</?[a-zA-Z]")
 _ENDS = {end: re.compile(re.escape(end)) for end in (">", "]]>", "?>")}
 _ENDS["-->"] = re.compile("--!?>")
-_BEHIND_IMAGE = re.compile(r"(?:[\t\n\f\r ]++|</picture>)*+", re.IGNORECASE | re.ASCII)
+_BEHIND_IMAGE = re.compile(r"(?>(?:[\t\n\f\r ]++|</picture>)*)", re.IGNORECASE | re.ASCII)
 _FALLBACKS = ("<noscript", "</picture>")
 
 

@@ -12,12 +12,12 @@ _ATTRIBUTE = (
     rf"[{_SPACE}/]*+[^{_SPACE}/>][^{_SPACE}/>=]*+[{_SPACE}]*+(?:=[{_SPACE}]*+{_VALUE}|(?!=))"
 )
 
-TAG: Final = re.compile(rf"<(/?)([a-zA-Z][^{_SPACE}/>]*+)(?:{_ATTRIBUTE})*+[{_SPACE}/]*+>")
+TAG: Final = re.compile(rf"<(/?)([a-zA-Z][^{_SPACE}/>]*+)(?>(?:{_ATTRIBUTE})*)[{_SPACE}/]*+>")
 """A whole tag: whether it is an end tag, its name."""
 
 ATTRIBUTE: Final = re.compile(
     rf"[{_SPACE}/]*+([^{_SPACE}/>][^{_SPACE}/>=]*+)"
-    rf"(?:[{_SPACE}]*+=[{_SPACE}]*+(?:\"([^\"]*+)\"|'([^']*+)'|([^{_SPACE}>\"'][^{_SPACE}>]*+)|(?=>)))?+"
+    rf"(?>(?:[{_SPACE}]*+=[{_SPACE}]*+(?:\"([^\"]*+)\"|'([^']*+)'|([^{_SPACE}>\"'][^{_SPACE}>]*+)|(?=>)))?)"
 )
 """One attribute inside a whole tag: name; value in double quotes, in single quotes, in none."""
 
@@ -31,14 +31,14 @@ _HOT = (
     "|data|longdesc|integrity|nonce|crossorigin|attributionsrc|manifest|csp|icon|profile"
 )
 PLAIN: Final = re.compile(
-    rf"""(?: [^<]++
+    rf"""(?>(?: [^<]++
     | </[a-zA-Z][^{_SPACE}/>]*+>
     | <(?!(?:{_SPECIAL})[{_SPACE}/>]){_COLD_NAME}
-      (?:[{_SPACE}]++(?!(?:{_HOT})[{_SPACE}=/>])[a-z_:@.-][a-z0-9_:@.-]*+
+      (?>(?:[{_SPACE}]++(?!(?:{_HOT})[{_SPACE}=/>])[a-z_:@.-][a-z0-9_:@.-]*+
         (?:="[^"]*+"|='[^']*+'|=[^{_SPACE}>"'][^{_SPACE}>]*+|(?!=))
-      )*+[{_SPACE}]*+/?>
+      )*)[{_SPACE}]*+/?>
     | <(?=[^a-zA-Z/!?])
-    )*+""".replace(_SPACE, _SPACE.replace(" ", r"\x20")),
+    )*)""".replace(_SPACE, _SPACE.replace(" ", r"\x20")),
     re.VERBOSE,
 )
 """Text, end tags, and start tags that point nowhere: what is left as it is outside SVG, MathML."""

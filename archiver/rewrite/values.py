@@ -7,10 +7,10 @@ from archiver.rewrite.links import BLOCKED
 
 _SPACE = "\t\n\f\r "
 _CANDIDATE = re.compile(r"[\t\n\f\r ,]*+([^\t\n\f\r ]++)")
-_DESCRIPTORS = re.compile(r"(?:[^,(]++|\([^)]*+\)?)*+")
+_DESCRIPTORS = re.compile(r"(?>(?:[^,(]++|\([^)]*+\)?)*)")
 _REFRESH = re.compile(
     r"[\t\n\f\r ]*+[0-9]*+[0-9.]*+(?:[\t\n\f\r ]*+[;,]|[\t\n\f\r ])[\t\n\f\r ]*+"
-    r"(?:[uU][rR][lL][\t\n\f\r ]*+=[\t\n\f\r ]*+)?+"
+    r"(?>(?:[uU][rR][lL][\t\n\f\r ]*+=[\t\n\f\r ]*+)?)"
 )
 
 
