@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 
 from aiohttp import abc
-from aiohttp.resolver import ThreadedResolver
+from aiohttp.resolver import AsyncResolver
 
 from archiver.config import Network
 
@@ -70,7 +70,7 @@ class GuardedResolver(abc.AbstractResolver):
 
     def __init__(self, guard: AddressGuard, inner: abc.AbstractResolver | None = None) -> None:
         self._guard = guard
-        self._inner = inner or ThreadedResolver()
+        self._inner = inner or AsyncResolver()
 
     async def resolve(
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET

@@ -1,5 +1,8 @@
 """Only public addresses may be connected to, however they are written or found."""
 
+import asyncio
+import threading
+from contextlib import suppress
 from ipaddress import ip_network
 
 import pytest
@@ -56,3 +59,18 @@ async def test_a_name_with_none_but_private_addresses_is_refused():
 
     with pytest.raises(BlockedAddressError):
         await resolver.resolve("intranet.example")
+
+
+async def test_looking_up_a_name_holds_no_thread_that_a_stop_would_have_to_wait_for():
+    before = {each.ident for each in threading.enumerate()}
+    resolver = GuardedResolver(AddressGuard(()))
+
+    lookup = asyncio.ensure_future(resolver.resolve("nobody.invalid"))
+    await asyncio.wait([lookup], timeout=0)
+    waiting = [each for each in threading.enumerate() if each.ident not in before]
+
+    assert not [each for each in waiting if not each.daemon or each.name.startswith("asyncio")]
+    lookup.cancel()
+    with suppress(asyncio.CancelledError, OSError):
+        await lookup
+    await resolver.close()
