@@ -1,21 +1,44 @@
-"""The frontier: a window of leases over the queue on disk.
+"""The frontier: a window of leases over the queue on disk, hosts in turn.
 
-Memory holds no more than ``room`` leases. A host has at most ``each`` of them, and one that asked
-for rest has none, so a slow or dead one waits on disk and starves nobody.
+Memory holds no more than ``room`` leases. Of a host no more than it may be asked for at once are
+under way; a few more wait here, the rest on disk. A host that is new may be asked for one page
+until it answers, and one that does not answer for one again, so a dead host costs a turn and not
+all of them. One that asked for rest has no lease at all.
 """
 
-import json
-from collections import Counter
+import asyncio
+from collections import deque
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from archiver.index import queue
 from archiver.index.database import Database
 from archiver.model.job import Lease
 
+REMEMBERED_HOSTS = 4096
+
+
+@dataclass(slots=True)
+class _Host:
+    """How many pages of a host may be under way, how many are, and who waits for a turn."""
+
+    allowed: int = 1
+    active: int = 0
+    waiting: deque[Lease] = field(default_factory=deque)
+
 
 class Frontier:
-    """The leases of one process. ``only`` narrows it to some jobs."""
+    """The leases of one process. ``only`` narrows it to some jobs.
+
+    Args:
+        db: the index.
+        owner: the run lock's name of this process.
+        room: how many leases may wait for a turn or be under way.
+        each: how many pages of one host may be under way at once.
+        only: job ids.
+        resting: the hosts that must not be asked now.
+    """
 
     def __init__(
         self,
@@ -34,35 +57,66 @@ class Frontier:
         self._only = set(only) if only is not None else None
         self._resting = resting
         self._held: dict[int, Lease] = {}
-        self._hosts: Counter[str] = Counter()
+        self._unfinished = 0
+        self._hosts: dict[str, _Host] = {}
+        self._ready: asyncio.Queue[Lease] = asyncio.Queue()
 
     @property
     def held(self) -> int:
         """How many leases this process has."""
         return len(self._held)
 
+    @property
+    def is_low(self) -> bool:
+        """Whether so few leases wait for a turn that it is time for more."""
+        return self._ready.qsize() * 4 <= self._room
+
+    async def next(self) -> Lease:
+        """Wait for a lease whose turn it is."""
+        return await self._ready.get()
+
     async def lease(self) -> list[Lease]:
         """Take what is due and fits, hosts in turn; empty when there is nothing to be had now."""
-        room = self._room - len(self._held)
+        room = self._room - self._unfinished
         if room <= 0:
             return []
         now = datetime.now(UTC)
         async with self._db.write() as conn:
             if self._only is not None:
-                wanted = sorted(self._only)[: room * 4]
+                wanted = sorted(self._only - self._held.keys())[: room * 4]
                 taken = await queue.lease_only(conn, wanted, owner=self._owner, count=room, now=now)
             else:
+                turns = self._turns()
                 taken = await queue.lease(
-                    conn, owner=self._owner, count=room, each=self._each, busy=self._busy(), now=now
+                    conn, owner=self._owner, count=room, each=self._each, hosts=turns, now=now
                 )
         for lease in taken:
             self._held[lease.job_id] = lease
-            self._hosts[lease.host] += 1
+            self._unfinished += 1
+            self._queue(lease)
         return taken
 
+    def finished(self, lease: Lease, *, answered: bool) -> list[Lease]:
+        """Say that a visit is over, and whether its host answered: another may begin.
+
+        Returns the leases that are to be given back: they wait for a host that does not answer.
+        """
+        self._unfinished -= 1
+        host = self._hosts[lease.host]
+        host.active -= 1
+        host.allowed = min(2 * host.allowed, self._each) if answered else 1
+        surplus = [] if answered else [*host.waiting]
+        if surplus:
+            host.waiting.clear()
+            self._unfinished -= len(surplus)
+        self._start(host)
+        if not (host.active or host.waiting) and len(self._hosts) > REMEMBERED_HOSTS:
+            del self._hosts[lease.host]
+        return surplus
+
     def done(self, lease: Lease) -> None:
-        """Forget a lease that came to its end."""
-        self._let_go(lease)
+        """Forget a lease whose end is written down."""
+        self._held.pop(lease.job_id, None)
         if self._only is not None:
             self._only.discard(lease.job_id)
 
@@ -72,7 +126,7 @@ class Frontier:
             ids = [lease.job_id for lease in leases]
             await queue.requeue(conn, ids, interrupted=interrupted, now=datetime.now(UTC))
         for lease in leases:
-            self._let_go(lease)
+            self._held.pop(lease.job_id, None)
 
     async def give_all_back(self) -> None:
         """Put every lease back: the process is stopping."""
@@ -92,12 +146,22 @@ class Frontier:
             async with self._db.read() as conn:
                 self._only -= set(await queue.attempted(conn, sorted(self._only)[: self._room * 4]))
 
-    def _let_go(self, lease: Lease) -> None:
-        if self._held.pop(lease.job_id, None):
-            self._hosts[lease.host] -= 1
-            if not self._hosts[lease.host]:
-                del self._hosts[lease.host]
+    def _queue(self, lease: Lease) -> None:
+        host = self._hosts.setdefault(lease.host, _Host(allowed=1))
+        host.waiting.append(lease)
+        self._start(host)
 
-    def _busy(self) -> str:
-        full = [host for host, count in self._hosts.items() if count >= self._each]
-        return json.dumps(full + self._resting())
+    def _start(self, host: _Host) -> None:
+        while host.waiting and host.active < host.allowed:
+            host.active += 1
+            self._ready.put_nowait(host.waiting.popleft())
+
+    def _turns(self) -> queue.Turns:
+        """Which hosts may have how many more leases."""
+        full = [
+            name
+            for name, host in self._hosts.items()
+            if len(host.waiting) + host.active > host.allowed - (host.allowed == 1)
+        ]
+        proven = [name for name, host in self._hosts.items() if host.allowed > 1]
+        return queue.Turns(busy=full + self._resting(), proven=proven)

@@ -21,6 +21,7 @@ from archiver.wire.head import charset_parameter
 from archiver.wire.sniff import is_css, is_html, sniff
 
 PIECE = 64 << 10
+SHORT_BYTES = 64 << 10
 PARSED_BYTES = 16 << 20
 """A page or style sheet larger than this is kept, and read up to here."""
 SHOWN_AS_TEXT = ("text/", "application/json", "application/xml", "application/ld+json")
@@ -63,7 +64,10 @@ async def fetch(
     if asked:
         tools.throttle.pause(host(url), min(asked, tools.settings.max_retry_after))
     try:
-        kind, content = await asyncio.to_thread(_read_exchange, exchange, tools)
+        if _is_short(exchange):
+            kind, content = _read_exchange(exchange, tools)
+        else:
+            kind, content = await asyncio.to_thread(_read_exchange, exchange, tools)
     except BaseException:
         exchange.body.close()
         raise
@@ -103,6 +107,12 @@ async def read_back(tools: Tools, found: Capture) -> Obtained | None:
         return await asyncio.to_thread(_read_back, tools, found, holder)
     except StoreError:
         return None
+
+
+def _is_short(exchange: Exchange) -> bool:
+    """Whether a body is in memory, and read in less time than a thread takes to begin."""
+    coded = exchange.chunked or exchange.header("content-encoding")
+    return exchange.payload_length <= SHORT_BYTES and not coded
 
 
 def _read_exchange(exchange: Exchange, tools: Tools) -> tuple[str, bytes]:

@@ -3,16 +3,20 @@
 | queue | from | to | length | when full |
 | --- | --- | --- | --- | --- |
 | the queue on disk (``index.queue``) | wishes | ``_dispatch`` | unbounded, on disk | - |
-| ``_window`` | ``_dispatch`` | ``_work`` | ``concurrency`` | no more leases are taken |
+| ``Frontier`` | ``_dispatch`` | ``_work`` | twice ``concurrency`` | no more leases are taken |
 | ``Recorder._waiting`` | ``_work`` | ``Recorder.run`` | 64 MiB | visits wait |
 | ``DerivePool`` | ``_work`` | its processes | one request a process | visits wait |
 
-It is over when nothing is queued and nothing is in flight. ``stop`` breaks visits off, gives their
+``concurrency`` workers take leases. A visit that takes long steps aside: another worker takes its
+place, up to ``SLOW_LANE`` times ``concurrency`` of them, so slow hosts hold up only each other.
+
+It is over when nothing is queued and nothing is in flight. A stop breaks visits off, gives their
 leases back, and lets the recorder finish what it has.
 """
 
 import asyncio
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
 import structlog
@@ -34,11 +38,20 @@ IDLE_SECONDS = 1.0
 RECOVERY_SECONDS = 30.0
 TROUBLE_SECONDS = 15.0
 """How long the crawl rests after the disk or the index refused something."""
+SLOW_SECONDS = 2.0
+SLOW_LANE = 3
 LEAST_REST = 2.0
 """A host that wants more rest than this, in seconds, is waited for on disk."""
 NOTES = 500
 
 log = structlog.get_logger()
+
+
+@dataclass(slots=True)
+class _Aside:
+    """Whether a visit's worker was replaced."""
+
+    taken: bool = False
 
 
 class Pipeline:
@@ -57,12 +70,14 @@ class Pipeline:
         self._frontier = Frontier(
             tools.db,
             owner=tools.store.writer,
-            room=settings.concurrency,
+            room=2 * settings.concurrency,
             each=settings.host_concurrency,
             only=only,
             resting=tools.throttle.resting_hosts,
         )
-        self._window: asyncio.Queue[Lease] = asyncio.Queue(settings.concurrency)
+        self._slow_room = SLOW_LANE * settings.concurrency
+        self._to_give_back: list[Lease] = []
+        self._refused = False
         self._wake = asyncio.Event()
         self._on_change = on_change or (lambda _: None)
         self._recovered = 0.0
@@ -76,10 +91,9 @@ class Pipeline:
         recording = asyncio.create_task(self._tools.recorder.run(), name="recorder")
         try:
             async with asyncio.TaskGroup() as group:
-                workers = [
-                    group.create_task(self._work(), name=f"visit-{n}")
-                    for n in range(self._tools.settings.concurrency)
-                ]
+                workers: set[asyncio.Task[None]] = set()
+                for _ in range(self._tools.settings.concurrency):
+                    self._begin_worker(group, workers)
                 await self._dispatch(until_empty=until_empty)
                 for worker in workers:
                     worker.cancel()
@@ -88,6 +102,11 @@ class Pipeline:
             recording.cancel()
             await asyncio.wait([recording])
             await self._frontier.give_all_back()
+
+    def _begin_worker(self, group: asyncio.TaskGroup, workers: set[asyncio.Task[None]]) -> None:
+        worker = group.create_task(self._work(lambda: self._begin_worker(group, workers)))
+        workers.add(worker)
+        worker.add_done_callback(workers.discard)
 
     async def _dispatch(self, *, until_empty: bool) -> None:
         while True:
@@ -109,16 +128,27 @@ class Pipeline:
         if loop.time() >= self._recovered:
             self._recovered = loop.time() + RECOVERY_SECONDS
             await recover(self._tools.db, self._tools.store)
-        leases = await self._frontier.lease()
-        for lease in leases:
-            self._window.put_nowait(lease)
-        if leases:
+        if await self._settle_refused():
+            return TROUBLE_SECONDS
+        if not self._frontier.is_low or await self._frontier.lease():
             return IDLE_SECONDS
         await self._frontier.settle_only()
         due = await self._frontier.due_in()
         if due is None and not self._frontier.held:
             return IDLE_SECONDS if await self._note_changes() else None
         return min(due, IDLE_SECONDS) if due else IDLE_SECONDS
+
+    async def _settle_refused(self) -> bool:
+        """Give back what can't go on here; whether that is since the disk or the index refused."""
+        back, self._to_give_back = self._to_give_back, []
+        refused, self._refused = self._refused, False
+        if back:
+            try:
+                await self._frontier.give_back(back, interrupted=refused)
+            except StoreError:
+                self._to_give_back += back
+                raise
+        return refused
 
     async def _rest(self, seconds: float) -> None:
         try:
@@ -134,22 +164,51 @@ class Pipeline:
         await self._tools.recorder.note([*changed])
         return bool(changed)
 
-    async def _work(self) -> None:
+    async def _work(self, replace: Callable[[], None]) -> None:
+        """Visit one lease after another; end after one that ``replace`` was called for."""
+        loop = asyncio.get_running_loop()
         while True:
-            lease = await self._window.get()
+            lease = await self._frontier.next()
             if self._tools.throttle.resting(lease.host) > LEAST_REST:
-                await self._frontier.give_back([lease], interrupted=lease.interrupted)
+                self._give_up([lease, *self._frontier.finished(lease, answered=False)])
                 continue
             self._tell(lease, State.FETCHING)
-            ending = await self._attempt(lease)
+            aside = _Aside()
+            timer = loop.call_later(SLOW_SECONDS, self._step_aside, aside, replace)
             try:
-                await self._tools.recorder.close(ending)
-            except StoreError:
-                await asyncio.sleep(TROUBLE_SECONDS)
-                await self._frontier.give_back([lease])
-            else:
-                self._frontier.done(lease)
-                self._tell_end(ending)
+                ending = await self._attempt(lease)
+            finally:
+                timer.cancel()
+                self._slow_room += aside.taken
+            await self._end(ending)
+            if aside.taken:
+                return
+
+    def _step_aside(self, aside: "_Aside", replace: Callable[[], None]) -> None:
+        if self._slow_room:
+            self._slow_room -= 1
+            aside.taken = True
+            replace()
+
+    async def _end(self, ending: Ending) -> None:
+        """Hand an ending to the recorder; the next visit need not wait until it is on disk."""
+        lease = ending.lease
+        closing = await self._tools.recorder.end(ending)
+        closing.add_done_callback(lambda done: self._closed(ending, done))
+        self._give_up(self._frontier.finished(lease, answered=_has_answered(ending)))
+
+    def _closed(self, ending: Ending, closing: "asyncio.Future[None]") -> None:
+        if closing.cancelled() or closing.exception():
+            self._refused = True
+            self._give_up([ending.lease])
+        else:
+            self._frontier.done(ending.lease)
+            self._tell_end(ending)
+        self._wake.set()
+
+    def _give_up(self, leases: Sequence[Lease]) -> None:
+        self._to_give_back += leases
+        if leases or self._frontier.is_low:
             self._wake.set()
 
     async def _attempt(self, lease: Lease) -> Ending:
@@ -189,3 +248,8 @@ class Pipeline:
                 timestamp=visited.timestamp if visited else None,
             )
         )
+
+
+def _has_answered(ending: Ending) -> bool:
+    """Whether the host of a visit is one that answers, if only with an error."""
+    return ending.failure is None or ending.failure.kind is not FailureKind.TIMEOUT

@@ -28,7 +28,7 @@ from archiver.model.exchange import Exchange
 from archiver.store.segments import SegmentStore
 from archiver.warc.record import new_record_id
 
-BATCH = 512
+BATCH = 1024
 HELD_BYTES = 64 << 20
 LEAST_WEIGHT = 16 << 10
 SPOOLED_BYTES = 1 << 20
@@ -70,7 +70,10 @@ class Recorder:
         self._store = store
         self._waiting: asyncio.Queue[_Item] = asyncio.Queue()
         self._held = 0
-        self._room = asyncio.Condition()
+        self._room = asyncio.Event()
+        self._room.set()
+        self._empty = asyncio.Event()
+        self._empty.set()
         self._disk: ThreadPoolExecutor | None = None
         self._rows: OrderedDict[RecordId, int] = OrderedDict()
 
@@ -81,19 +84,27 @@ class Recorder:
         await self._put(_Item(exchange, record_id, weight, _future()))
         return records.reference(exchange, record_id)
 
+    async def end(self, ending: Ending) -> asyncio.Future[None]:
+        """Take the end of an attempt over. Waits while too much is on its way.
+
+        Returns a future that is done once all of it is durable and indexed, with a ``StoreError``
+        where it could not be written: then the job is still leased.
+        """
+        item = _Item(ending, RecordId(""), LEAST_WEIGHT, _future())
+        await self._put(item)
+        return item.done
+
     async def close(self, ending: Ending) -> None:
         """End an attempt; returns once all of it is durable and indexed.
 
         Raises:
             StoreError: it could not be written; the job is still leased.
         """
-        item = _Item(ending, new_record_id(), LEAST_WEIGHT, _future())
-        await self._put(item)
-        await item.done
+        await (await self.end(ending))
 
     async def note(self, entry_ids: Sequence[int]) -> None:
         """Write what was said of entries since their last metadata record."""
-        items = [_Item(_Note(each), new_record_id(), LEAST_WEIGHT, _future()) for each in entry_ids]
+        items = [_Item(_Note(each), RecordId(""), LEAST_WEIGHT, _future()) for each in entry_ids]
         for item in items:
             await self._put(item)
         for item in items:
@@ -114,14 +125,22 @@ class Recorder:
 
     async def drain(self) -> None:
         """Wait until nothing is on its way any more."""
-        async with self._room:
-            await self._room.wait_for(lambda: self._held == 0)
+        await self._empty.wait()
 
     async def _put(self, item: _Item) -> None:
-        async with self._room:
-            await self._room.wait_for(lambda: self._held < HELD_BYTES)
-            self._held += item.weight
-            self._waiting.put_nowait(item)
+        while self._held >= HELD_BYTES:
+            await self._room.wait()
+        self._hold(item.weight)
+        self._waiting.put_nowait(item)
+
+    def _hold(self, weight: int) -> None:
+        """Count bytes that came, or went."""
+        self._held += weight
+        for event, is_so in ((self._room, self._held < HELD_BYTES), (self._empty, not self._held)):
+            if is_so:
+                event.set()
+            else:
+                event.clear()
 
     async def _step(self, first: _Item) -> None:
         batch = [first]
@@ -137,9 +156,7 @@ class Recorder:
         else:
             _settle(batch, None)
         finally:
-            async with self._room:
-                self._held -= sum(item.weight for item in batch)
-                self._room.notify_all()
+            self._hold(-sum(item.weight for item in batch))
 
     async def _commit(self, batch: Sequence[_Item]) -> None:
         known = await self._look_up(batch)

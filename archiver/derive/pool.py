@@ -21,13 +21,16 @@ from archiver.derive.messages import (
     read_discovery,
     unpack,
 )
+from archiver.html.plain import file_name, text_article
 from archiver.model.page import Article, Discovery
+from archiver.wire.sniff import is_css, is_html
 
 __all__ = ["DerivePool", "Document"]
 
 PAGES_A_CHILD = 2000
 """After so many a child is replaced: libraries in C that see hostile input may leak."""
 MOST_ANSWER_BYTES = 256 << 20
+SHORT_BYTES = 8 << 10
 
 log = structlog.get_logger()
 
@@ -56,11 +59,15 @@ class DerivePool:
 
     async def discover(self, document: Document) -> Discovery:
         """What a page or style sheet needs; empty where it could not be read."""
+        if not (is_html(document.media_type) or is_css(document.media_type)):
+            return Discovery()
         answer = await self._ask(Task.DISCOVER, document)
         return read_discovery(answer) if answer else Discovery()
 
     async def extract(self, document: Document) -> Article:
         """The article of a document; empty where it could not be read."""
+        if _is_short_text(document):
+            return text_article(document.payload.decode(), file_name(document.url))
         answer = await self._ask(Task.EXTRACT, document)
         return read_article(answer) if answer else Article()
 
@@ -128,6 +135,15 @@ class DerivePool:
             self._children.discard(child)
             child.kill()
             await child.process.wait()
+
+
+def _is_short_text(document: Document) -> bool:
+    """Whether a document is read in less time than it takes to send it to a child."""
+    return (
+        document.media_type == "text/plain"
+        and len(document.payload) <= SHORT_BYTES
+        and document.payload.isascii()
+    )
 
 
 class _Child:

@@ -1,12 +1,10 @@
 """What a child does with a document: pure, from bytes to values."""
 
-from posixpath import basename
-from urllib.parse import unquote, urlsplit
-
 from archiver.derive.messages import Document, Task
-from archiver.html.article import extract_article, image_article, text_article
+from archiver.html.article import extract_article, image_article
 from archiver.html.css import find_css_urls
 from archiver.html.encoding import decode_html
+from archiver.html.plain import file_name, text_article
 from archiver.html.requisites import find_requisites
 from archiver.model.page import Article, Discovery, PageMetadata
 from archiver.wire.sniff import is_css, is_html
@@ -38,9 +36,3 @@ def _extract(document: Document) -> Article:
     if kind.startswith("text/") or kind.endswith(("json", "xml")):
         return text_article(decode_html(document.payload, document.charset).text, title)
     return Article(PageMetadata(title=title))
-
-
-def file_name(url: str) -> str:
-    """The last part of a URL's path, or its host: what a file without a title is called."""
-    parts = urlsplit(url)
-    return unquote(basename(parts.path)) or parts.netloc

@@ -15,12 +15,12 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from archiver.html.depth import is_too_deep
 from archiver.html.metadata import read_metadata
+from archiver.html.plain import MOST_CHARACTERS, text_article
 from archiver.html.sanitise import sanitise
 from archiver.html.text import to_text
 from archiver.model.page import Article, PageMetadata
 from archiver.urls.parse import join
 
-MOST_CHARACTERS = 8 << 20
 MOST_FALLBACK = 1 << 20
 ENOUGH_CHARACTERS = 200
 _NEVER_READ = [
@@ -67,12 +67,6 @@ def extract_article(html: str, url: str) -> Article:
         if len(other.text) > 2 * len(article.text):
             return other
     return article
-
-
-def text_article(text: str, title: str) -> Article:
-    """The article of a plain text."""
-    body = f"<pre>{escape(text[:MOST_CHARACTERS])}</pre>" if text.strip() else ""
-    return Article(PageMetadata(title=title), body, to_text(body))
 
 
 def image_article(url: str, title: str) -> Article:

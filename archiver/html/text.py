@@ -17,7 +17,11 @@ _LINES = re.compile(r" ?\n[ \n]*")
 
 def to_text(html: str) -> str:
     """The text of HTML that was sanitised: markup as nh3 writes it, blocks apart."""
-    text = unescape(_TAG.sub(_between, html))
+    return tidy_lines(unescape(_TAG.sub(_between, html)))
+
+
+def tidy_lines(text: str) -> str:
+    """Text with one space between words and one newline between lines."""
     return _LINES.sub("\n", _SPACES.sub(" ", text)).strip()
 
 

@@ -5,7 +5,9 @@ with queued jobs, ordered by when it may be asked next, so that hosts take turns
 was ordered and a slow one waits here and not in memory.
 """
 
+import json
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -35,6 +37,7 @@ _READY = """
 SELECT priority, host FROM queue_host
 WHERE priority = :priority AND ready_at_ms <= :now
   AND host NOT IN (SELECT value FROM json_each(:busy))
+  AND (host IN (SELECT value FROM json_each(:proven))) = :is_proven
 ORDER BY ready_at_ms LIMIT :count
 """
 
@@ -66,6 +69,19 @@ DELETE FROM queue_host WHERE priority = :priority AND host = :host AND NOT EXIST
 _LEASES = select(job, entry.c.hash_url, entry.c.url, entry.c.latest).join(
     entry, entry.c.id == job.c.entry_id
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Turns:
+    """Hosts as one process knows them.
+
+    Attributes:
+        busy: those that must not be asked for more now.
+        proven: those that have answered lately.
+    """
+
+    busy: Sequence[str] = ()
+    proven: Sequence[str] = ()
 
 
 async def enqueue(
@@ -134,27 +150,33 @@ async def lease(
     owner: str,
     count: int,
     each: int,
-    busy: str,
+    hosts: Turns,
     now: datetime,
 ) -> list[Lease]:
-    """Take up to ``count`` jobs that are due, at most ``each`` of one host.
+    """Take up to ``count`` jobs that are due: of a proven host up to ``each``, of others one.
 
     Args:
         conn: a writing connection.
         owner: the run lock's name of this process.
         count: how many there is room for.
         each: how many of one host.
-        busy: a JSON array of the hosts that must not be asked for more now.
+        hosts: which are busy, and which are proven.
         now: the moment (aware, UTC).
     """
     ids: list[int] = []
+    known = {"busy": json.dumps(hosts.busy), "proven": json.dumps(hosts.proven), "now": _ms(now)}
     for priority in (0, 1):
-        room = count - len(ids)
-        if room:
-            due = {"priority": priority, "now": _ms(now), "busy": busy, "count": room, "each": each}
-            found = (await conn.execute(text(_NEXT), due)).scalars().all()
-            ids += found
-            if len(found) < room:
+        for is_proven in (0, 1):
+            room = count - len(ids)
+            if not room or (is_proven and not hosts.proven):
+                continue
+            # A host without a name here may be dead: none of these takes more than half the room.
+            most = room if is_proven else (room + 1) // 2 if hosts.proven else room
+            due = {"priority": priority, "is_proven": is_proven, "count": most} | known
+            found = await conn.execute(text(_NEXT), due | {"each": each if is_proven else 1})
+            taken = found.scalars().all()
+            ids += taken
+            if len(taken) < most:
                 await _put_right(conn, due, now)
     return await _take(conn, ids, owner=owner, now=now)
 

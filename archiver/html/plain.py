@@ -1,0 +1,23 @@
+"""Articles of what is no page: nothing here needs a parser."""
+
+from html import escape
+from posixpath import basename
+from urllib.parse import unquote, urlsplit
+
+from archiver.html.text import tidy_lines
+from archiver.model.page import Article, PageMetadata
+
+MOST_CHARACTERS = 8 << 20
+
+
+def text_article(text: str, title: str) -> Article:
+    """The article of a plain text."""
+    text = text[:MOST_CHARACTERS]
+    body = f"<pre>{escape(text)}</pre>" if text.strip() else ""
+    return Article(PageMetadata(title=title), body, tidy_lines(text))
+
+
+def file_name(url: str) -> str:
+    """The last part of a URL's path, or its host: what a file without a title is called."""
+    parts = urlsplit(url)
+    return unquote(basename(parts.path)) or parts.netloc

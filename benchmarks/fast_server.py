@@ -1,0 +1,82 @@
+"""A server that costs little: fixed bodies from loopback, in a process of its own.
+
+Each URL's body begins with its own path, so no two are the same. ``delay`` lets each answer wait
+for a random time up to so many seconds, as the servers of both ancestors did.
+"""
+
+import asyncio
+import multiprocessing
+import random
+import socket
+from types import TracebackType
+from typing import Any, Self
+
+import uvloop
+
+END = b"\r\n\r\n"
+
+
+class FastServer:
+    """Answers every GET with ``body`` bytes of text/plain."""
+
+    def __init__(self, *, body: int, delay: float = 0.0) -> None:
+        self._socket = socket.create_server(("127.0.0.1", 0), backlog=4096)
+        self.base = f"http://127.0.0.1:{self._socket.getsockname()[1]}"
+        self._body = body
+        self._delay = delay
+        self._process = multiprocessing.get_context("fork").Process(target=self._run, daemon=True)
+
+    def __enter__(self) -> Self:
+        self._process.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._process.kill()
+        self._process.join()
+        self._socket.close()
+
+    def _run(self) -> None:
+        uvloop.run(self._serve())
+
+    async def _serve(self) -> None:
+        filler = (b"some words of a small page " * (self._body // 27 + 1))[: self._body]
+        loop = asyncio.get_running_loop()
+        server = await loop.create_server(
+            lambda: _Answers(filler, self._delay), sock=self._socket, backlog=4096
+        )
+        await server.serve_forever()
+
+
+class _Answers(asyncio.Protocol):
+    def __init__(self, filler: bytes, delay: float) -> None:
+        self._filler = filler
+        self._delay = delay
+        self._waiting = b""
+        self._transport: Any = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = transport
+
+    def data_received(self, data: bytes) -> None:
+        self._waiting += data
+        while END in self._waiting:
+            head, _, self._waiting = self._waiting.partition(END)
+            path = head.split(b" ", 2)[1]
+            if self._delay:
+                wait = random.uniform(0, self._delay)
+                asyncio.get_running_loop().call_later(wait, self._answer, path)
+            else:
+                self._answer(path)
+
+    def _answer(self, path: bytes) -> None:
+        body = (path + b"\n" + self._filler)[: max(len(self._filler), len(path))]
+        if self._transport and not self._transport.is_closing():
+            self._transport.write(
+                b"HTTP/1.1 200 OK\r\nContent-Type: text/plain; charset=utf-8\r\n"
+                b"Content-Length: %d\r\n\r\n%b" % (len(body), body)
+            )

@@ -1,0 +1,78 @@
+"""Runs a command and says what it took: seconds, CPU, and the memory of all its processes."""
+
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import psutil
+
+SAMPLE_SECONDS = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What a command took.
+
+    Attributes:
+        seconds: from its start to its end.
+        cpu: seconds of processor time, of it and its children.
+        memory: most bytes that all of them held at one time; pages they share count once (PSS).
+        output: what it printed.
+    """
+
+    seconds: float
+    cpu: float
+    memory: int
+    output: str
+
+
+def measure(
+    arguments: Sequence[str], environment: Mapping[str, str] | None = None, *, input: str = ""
+) -> Cost:
+    """Run ``python ARGUMENTS`` to its end; a failure ends the benchmark."""
+    before, begun = os.times(), time.perf_counter()
+    process = subprocess.Popen(
+        [sys.executable, *arguments],
+        env=dict(environment or os.environ),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    peaks = [0]
+    watching = threading.Thread(target=_watch, args=(process, peaks))
+    watching.start()
+    output, _ = process.communicate(input)
+    seconds = time.perf_counter() - begun
+    watching.join()
+    if process.returncode != 0:
+        raise SystemExit(f"{' '.join(arguments)} failed")
+    after = os.times()
+    cpu = (
+        after.children_user + after.children_system - before.children_user - before.children_system
+    )
+    return Cost(seconds, cpu, peaks[0], output)
+
+
+def _watch(process: "subprocess.Popen[str]", peaks: list[int]) -> None:
+    root = psutil.Process(process.pid)
+    while process.poll() is None:
+        peaks[0] = max(peaks[0], sum(map(_held, _family(root))))
+        time.sleep(SAMPLE_SECONDS)
+
+
+def _family(root: psutil.Process) -> list[psutil.Process]:
+    try:
+        return [root, *root.children(recursive=True)]
+    except psutil.NoSuchProcess:
+        return []
+
+
+def _held(process: psutil.Process) -> int:
+    try:
+        return int(process.memory_full_info().pss)
+    except (psutil.NoSuchProcess, psutil.AccessDenied):
+        return 0
