@@ -50,6 +50,12 @@ class Settings(BaseSettings):
     host_delay: float = Field(
         0.2, ge=0, le=3600, description="Least seconds between two requests to the same host."
     )
+    crawl_processes: int = Field(
+        1,
+        ge=1,
+        le=64,
+        description="Processes that fetch pages; they share what a host may be asked for.",
+    )
     connect_timeout: float = Field(10, gt=0, description="Seconds to wait for a connection.")
     read_timeout: float = Field(30, gt=0, description="Seconds to wait for the next bytes.")
     fetch_timeout: float = Field(300, gt=0, description="Seconds one response may take in all.")

@@ -2,6 +2,7 @@
 
 import asyncio
 import resource
+import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
@@ -38,6 +39,7 @@ FILES_A_PAGE = 8
 """Open files that one page under way may need: connections, a spooled body, a segment."""
 SPARE_FILES = 128
 REST_SECONDS = 15.0
+HELPER_SECONDS = 60.0
 
 log = structlog.get_logger()
 
@@ -67,7 +69,7 @@ async def open_runtime(settings: Settings, *, crawl: bool = False) -> AsyncItera
     Raises:
         ConfigurationError: the data directory can't be used as it is.
     """
-    settings = fit_to_machine(settings)
+    mine = fit_to_machine(_share(settings))
     async with AsyncExitStack() as stack:
         lock = await asyncio.to_thread(_claim, settings.data)
         stack.callback(lock.release)
@@ -81,13 +83,77 @@ async def open_runtime(settings: Settings, *, crawl: bool = False) -> AsyncItera
         db = await Database.open(settings.data / INDEX)
         stack.push_async_callback(db.close)
         await recover(db, store)
-        tools = await _tools(stack, settings, db, store)
+        tools = await _tools(stack, mine, db, store)
         runtime = _runtime(settings, tools)
         if crawl:
             await runtime.imports.resume()
             stack.push_async_callback(_stop, asyncio.create_task(_crawl(runtime), name="crawl"))
+            await stack.enter_async_context(helpers(settings, until_empty=False))
             stack.push_async_callback(runtime.imports.stop)
         yield runtime
+
+
+@asynccontextmanager
+async def helpers(settings: Settings, *, until_empty: bool) -> AsyncIterator[None]:
+    """Let the other ``crawl_processes`` work the queue too, while the block runs.
+
+    They end when it does; with ``until_empty`` they are first let finish what they are at.
+    """
+    async with AsyncExitStack() as stack:
+        started = [
+            await _start_helper(stack, settings, until_empty=until_empty)
+            for _ in range(settings.crawl_processes - 1)
+        ]
+        yield
+        if until_empty:
+            for process in started:
+                await process.wait()
+
+
+async def _start_helper(
+    stack: AsyncExitStack, settings: Settings, *, until_empty: bool
+) -> asyncio.subprocess.Process:
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        "-m",
+        "archiver.helper",
+        "until-empty" if until_empty else "for-ever",
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.DEVNULL,
+    )
+    stack.push_async_callback(_stop_helper, process)
+    if process.stdin:
+        said = settings.model_dump_json(exclude={"password"})
+        process.stdin.write(f"{said}\n".encode())
+    return process
+
+
+async def _stop_helper(process: asyncio.subprocess.Process) -> None:
+    """Ask a helper to stop, and see that it does."""
+    if process.stdin:
+        process.stdin.close()
+    try:
+        async with asyncio.timeout(HELPER_SECONDS):
+            await process.wait()
+    except TimeoutError:
+        log.warning("a helper did not stop; it is killed", pid=process.pid)
+        process.kill()
+        await process.wait()
+
+
+def _share(settings: Settings) -> Settings:
+    """What one of several crawling processes may do, so that all of them keep to the settings."""
+    processes = settings.crawl_processes
+    if processes == 1:
+        return settings
+    return settings.model_copy(
+        update={
+            "concurrency": max(settings.concurrency // processes, 1),
+            "host_concurrency": max(settings.host_concurrency // processes, 1),
+            "host_delay": settings.host_delay * processes,
+            "extract_processes": max(settings.extract_processes // processes, 1),
+        }
+    )
 
 
 async def reindex(

@@ -1,44 +1,52 @@
 """Working the queue with a bar: what ``crawl`` and ``import`` share."""
 
-from dataclasses import dataclass
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
 
 from archiver.cli.output import write_row
-from archiver.cli.progress import progress_bar
-from archiver.model.job import Job, State
-from archiver.runtime import Runtime
+from archiver.cli.progress import Bar, progress_bar
+from archiver.model.job import Job, QueueCounts
+from archiver.runtime import Runtime, helpers
 
-
-@dataclass(slots=True)
-class Tally:
-    """What became of the jobs of this run."""
-
-    saved: int = 0
-    failed: int = 0
-    now: str = ""
-
-    def note(self, job: Job) -> None:
-        """Count a change."""
-        if job.state is State.SAVED:
-            self.saved += 1
-        elif job.state is State.FAILED:
-            self.failed += 1
-        elif job.state is State.FETCHING:
-            self.now = job.url
+LOOK_SECONDS = 0.5
 
 
 async def work_queue(runtime: Runtime) -> None:
     """Capture until nothing is queued, then print how many were saved and how many failed."""
-    before = (await runtime.captures.counts()).open
-    tally = Tally()
+    before = await runtime.captures.counts()
     with progress_bar("Capturing") as bar:
+        now = [""]
 
         def on_change(job: Job) -> None:
-            tally.note(job)
-            done = tally.saved + tally.failed
-            bar.show(done=done, total=max(before, done), now=tally.now)
+            now[0] = job.url
 
-        after = await runtime.captures.work(on_change=on_change)
-    write_row("saved", str(tally.saved))
-    write_row("failed", str(tally.failed))
+        async with _shown(runtime, bar, before, now), helpers(runtime.settings, until_empty=True):
+            await runtime.captures.work(on_change=on_change)
+    after = await runtime.captures.counts()
+    write_row("saved", str(after.saved - before.saved))
+    write_row("failed", str(after.failed - before.failed))
     if after.open:
         write_row("left", str(after.open))
+
+
+@asynccontextmanager
+async def _shown(
+    runtime: Runtime, bar: Bar, before: QueueCounts, now: list[str]
+) -> AsyncIterator[None]:
+    """Keep a bar up to date: the queue may be worked by several processes."""
+
+    async def look() -> None:
+        while True:
+            counts = await runtime.captures.counts()
+            done = counts.saved + counts.failed - before.saved - before.failed
+            bar.show(done=done, total=done + counts.open, now=now[0])
+            await asyncio.sleep(LOOK_SECONDS)
+
+    looking = asyncio.create_task(look())
+    try:
+        yield
+    finally:
+        looking.cancel()
+        with suppress(asyncio.CancelledError):
+            await looking

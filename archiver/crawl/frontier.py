@@ -68,8 +68,8 @@ class Frontier:
 
     @property
     def is_low(self) -> bool:
-        """Whether so few leases wait for a turn that it is time for more."""
-        return self._ready.qsize() * 4 <= self._room
+        """Whether a quarter of the window is empty, so that more is worth a transaction."""
+        return self._unfinished * 4 <= self._room * 3
 
     async def next(self) -> Lease:
         """Wait for a lease whose turn it is."""

@@ -15,6 +15,7 @@ leases back, and lets the recorder finish what it has.
 """
 
 import asyncio
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -35,11 +36,13 @@ from archiver.model.job import Job, Lease, State
 
 IDLE_SECONDS = 1.0
 """How long until the queue is looked at again: another process may have added to it."""
+LEASE_SECONDS = 0.05
 RECOVERY_SECONDS = 30.0
 TROUBLE_SECONDS = 15.0
 """How long the crawl rests after the disk or the index refused something."""
 SLOW_SECONDS = 2.0
 SLOW_LANE = 3
+LEAST_WINDOW = 1024
 LEAST_REST = 2.0
 """A host that wants more rest than this, in seconds, is waited for on disk."""
 NOTES = 500
@@ -48,10 +51,12 @@ log = structlog.get_logger()
 
 
 @dataclass(slots=True)
-class _Aside:
-    """Whether a visit's worker was replaced."""
+class _UnderWay:
+    """A visit: when it began, and whether its worker was replaced, by ``replace``."""
 
-    taken: bool = False
+    begun: float
+    replace: Callable[[], None]
+    is_aside: bool = False
 
 
 class Pipeline:
@@ -70,12 +75,13 @@ class Pipeline:
         self._frontier = Frontier(
             tools.db,
             owner=tools.store.writer,
-            room=2 * settings.concurrency,
+            room=settings.concurrency + max(settings.concurrency, LEAST_WINDOW),
             each=settings.host_concurrency,
             only=only,
             resting=tools.throttle.resting_hosts,
         )
         self._slow_room = SLOW_LANE * settings.concurrency
+        self._visits: dict[int, _UnderWay] = {}
         self._to_give_back: list[Lease] = []
         self._refused = False
         self._wake = asyncio.Event()
@@ -109,8 +115,11 @@ class Pipeline:
         worker.add_done_callback(workers.discard)
 
     async def _dispatch(self, *, until_empty: bool) -> None:
+        loop = asyncio.get_running_loop()
         while True:
+            begun = loop.time()
             self._wake.clear()
+            self._step_aside()
             try:
                 wait = await self._fill()
             except StoreError:
@@ -121,6 +130,8 @@ class Pipeline:
                     return
                 wait = IDLE_SECONDS
             await self._rest(wait)
+            # What ends within a moment is made up for by one lease, not by one each.
+            await asyncio.sleep(begun + LEASE_SECONDS - loop.time())
 
     async def _fill(self) -> float | None:
         """Lease what fits; return seconds until the next look, None when all is done."""
@@ -166,29 +177,33 @@ class Pipeline:
 
     async def _work(self, replace: Callable[[], None]) -> None:
         """Visit one lease after another; end after one that ``replace`` was called for."""
-        loop = asyncio.get_running_loop()
         while True:
             lease = await self._frontier.next()
             if self._tools.throttle.resting(lease.host) > LEAST_REST:
                 self._give_up([lease, *self._frontier.finished(lease, answered=False)])
                 continue
             self._tell(lease, State.FETCHING)
-            aside = _Aside()
-            timer = loop.call_later(SLOW_SECONDS, self._step_aside, aside, replace)
+            visit_ = self._visits[lease.job_id] = _UnderWay(time.monotonic(), replace)
             try:
                 ending = await self._attempt(lease)
             finally:
-                timer.cancel()
-                self._slow_room += aside.taken
+                del self._visits[lease.job_id]
+                self._slow_room += visit_.is_aside
             await self._end(ending)
-            if aside.taken:
+            if visit_.is_aside:
                 return
 
-    def _step_aside(self, aside: "_Aside", replace: Callable[[], None]) -> None:
-        if self._slow_room:
-            self._slow_room -= 1
-            aside.taken = True
-            replace()
+    def _step_aside(self) -> None:
+        """Replace the workers of visits that take long, as far as the slow lane has room."""
+        late = time.monotonic() - SLOW_SECONDS
+        # A dict keeps its order: the oldest come first.
+        for each in [*self._visits.values()]:
+            if each.begun > late or not self._slow_room:
+                return
+            if not each.is_aside:
+                self._slow_room -= 1
+                each.is_aside = True
+                each.replace()
 
     async def _end(self, ending: Ending) -> None:
         """Hand an ending to the recorder; the next visit need not wait until it is on disk."""

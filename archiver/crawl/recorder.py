@@ -28,7 +28,9 @@ from archiver.model.exchange import Exchange
 from archiver.store.segments import SegmentStore
 from archiver.warc.record import new_record_id
 
-BATCH = 1024
+BATCH = 2048
+GATHER_SECONDS = 0.05
+"""What comes within it is one batch: most of a small batch's cost is not its rows."""
 HELD_BYTES = 64 << 20
 LEAST_WEIGHT = 16 << 10
 SPOOLED_BYTES = 1 << 20
@@ -44,7 +46,7 @@ class _Item:
     thing: "Exchange | Ending | _Note"
     record_id: RecordId
     weight: int
-    done: asyncio.Future[None]
+    done: asyncio.Future[None] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +83,7 @@ class Recorder:
         """Take an exchange over; its body is closed here. Waits while too much is on its way."""
         record_id = new_record_id()
         weight = LEAST_WEIGHT + min(exchange.payload_length, SPOOLED_BYTES)
-        await self._put(_Item(exchange, record_id, weight, _future()))
+        await self._put(_Item(exchange, record_id, weight))
         return records.reference(exchange, record_id)
 
     async def end(self, ending: Ending) -> asyncio.Future[None]:
@@ -90,9 +92,9 @@ class Recorder:
         Returns a future that is done once all of it is durable and indexed, with a ``StoreError``
         where it could not be written: then the job is still leased.
         """
-        item = _Item(ending, RecordId(""), LEAST_WEIGHT, _future())
-        await self._put(item)
-        return item.done
+        done = _future()
+        await self._put(_Item(ending, RecordId(""), LEAST_WEIGHT, done))
+        return done
 
     async def close(self, ending: Ending) -> None:
         """End an attempt; returns once all of it is durable and indexed.
@@ -104,11 +106,11 @@ class Recorder:
 
     async def note(self, entry_ids: Sequence[int]) -> None:
         """Write what was said of entries since their last metadata record."""
-        items = [_Item(_Note(each), RecordId(""), LEAST_WEIGHT, _future()) for each in entry_ids]
-        for item in items:
-            await self._put(item)
-        for item in items:
-            await item.done
+        waiting = [_future() for _ in entry_ids]
+        for entry_id, done in zip(entry_ids, waiting, strict=True):
+            await self._put(_Item(_Note(entry_id), RecordId(""), LEAST_WEIGHT, done))
+        for done in waiting:
+            await done
 
     async def run(self) -> None:
         """Commit batch after batch until cancelled; the batch under way is finished first."""
@@ -120,6 +122,7 @@ class Recorder:
                     await asyncio.shield(step)
                 finally:
                     await step
+                await asyncio.sleep(GATHER_SECONDS)
         finally:
             self._disk.shutdown(wait=True)
 
@@ -174,15 +177,14 @@ class Recorder:
             originals = await captures.originals(conn, digests) if digests else {}
             if not ids:
                 return _Known(originals, {})
-            found = await entries.by_ids(conn, ids)
-            titles = await entries.given_titles(conn, ids)
-            saved = [number for number, entry in found.items() if entry.snapshot_count]
+            found = await entries.with_given_titles(conn, ids)
+            saved = [number for number, (entry, _) in found.items() if entry.snapshot_count]
             held = await snapshots.latest_of(conn, saved) if saved else {}
         facts = {
             number: records.EntryFacts(
-                entry, titles[number], held[number].snapshot if number in held else None
+                entry, title, held[number].snapshot if number in held else None
             )
-            for number, entry in found.items()
+            for number, (entry, title) in found.items()
         }
         return _Known(originals, facts)
 
@@ -274,11 +276,9 @@ def _future() -> asyncio.Future[None]:
 
 def _settle(batch: Sequence[_Item], error: StoreError | None) -> None:
     for item in batch:
-        if item.done.done():
+        if item.done is None or item.done.done():
             continue
         if error is None:
             item.done.set_result(None)
-        elif isinstance(item.thing, Exchange):
-            item.done.cancel()
         else:
             item.done.set_exception(error)

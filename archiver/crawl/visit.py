@@ -28,15 +28,13 @@ async def visit(tools: Tools, requisites: Requisites, lease: Lease) -> Visit:
     failure = status_failure(page.ref.status, page.retry_after)
     if failure:
         raise FetchError(failure)
-    async with asyncio.TaskGroup() as group:
-        outcomes = group.create_task(_requisites(tools, requisites, page))
-        article = group.create_task(_article(tools, page))
+    outcomes, article = await _read(tools, requisites, page)
     return Visit(
         timestamp=first.ref.timestamp,
         at=first.at,
         page=page.ref,
-        article=article.result(),
-        requisites=outcomes.result(),
+        article=article,
+        requisites=outcomes,
     )
 
 
@@ -75,15 +73,18 @@ def _is_failure(found: Obtained) -> bool:
     return found.redirect_to is None and status_failure(found.ref.status, None) is not None
 
 
-async def _requisites(
+async def _read(
     tools: Tools, requisites: Requisites, page: Obtained
-) -> tuple[RequisiteOutcome, ...]:
-    found = await tools.derive.discover(_document(page))
-    return await requisites.fetch_all(page.ref.url, found.requisites)
-
-
-async def _article(tools: Tools, page: Obtained) -> Article:
-    return await tools.derive.extract(_document(page))
+) -> tuple[tuple[RequisiteOutcome, ...], Article]:
+    """Read the article while what the page needs is fetched."""
+    document = _document(page)
+    found = await tools.derive.discover(document)
+    if not found.requisites:
+        return (), await tools.derive.extract(document)
+    async with asyncio.TaskGroup() as group:
+        article = group.create_task(tools.derive.extract(document))
+        outcomes = await requisites.fetch_all(page.ref.url, found.requisites)
+    return outcomes, article.result()
 
 
 def _document(page: Obtained) -> Document:

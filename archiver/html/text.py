@@ -11,8 +11,6 @@ _BLOCKS = frozenset(
     "h2 h3 h4 h5 h6 header hr li main nav ol p pre section summary table tbody td tfoot th thead "
     "tr ul".split()
 )
-_SPACES = re.compile(r"[^\S\n]+")
-_LINES = re.compile(r" ?\n[ \n]*")
 
 
 def to_text(html: str) -> str:
@@ -22,7 +20,8 @@ def to_text(html: str) -> str:
 
 def tidy_lines(text: str) -> str:
     """Text with one space between words and one newline between lines."""
-    return _LINES.sub("\n", _SPACES.sub(" ", text)).strip()
+    lines = (" ".join(line.split()) for line in text.split("\n"))
+    return "\n".join(line for line in lines if line)
 
 
 def _between(tag: re.Match[str]) -> str:

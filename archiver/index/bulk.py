@@ -16,3 +16,11 @@ async def insert_rows(
     # Names are the schema's own; values are bound.
     statement = f'INSERT INTO "{table.name}" ({names}) VALUES ({marks})'  # noqa: S608
     await conn.exec_driver_sql(statement, list(rows))
+
+
+async def execute_rows(
+    conn: AsyncConnection, statement: str, rows: Sequence[tuple[Any, ...]]
+) -> None:
+    """Run a statement of SQLite's own once for each row of values."""
+    if rows:
+        await conn.exec_driver_sql(statement, list(rows))

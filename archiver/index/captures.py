@@ -4,10 +4,11 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Row, Select, func, insert, select
+from sqlalchemy import Row, Select, func, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.index import segments
+from archiver.index.bulk import insert_rows
 from archiver.index.schema import capture, segment
 from archiver.model.capture import Capture, Location, PayloadDigest, RecordId, Timestamp
 from archiver.urls.surt import surt
@@ -29,6 +30,23 @@ COLUMNS = (
     capture.c.ip,
     segment.c.name.label("segment_name"),
 )
+_NEW = (
+    "id",
+    "surt",
+    "url",
+    "timestamp",
+    "status",
+    "media_type",
+    "payload_digest",
+    "payload_length",
+    "record_id",
+    "segment_id",
+    "offset",
+    "length",
+    "is_revisit",
+    "redirect_to",
+    "ip",
+)
 _CAPTURES = select(*COLUMNS).join(segment, segment.c.id == capture.c.segment_id)
 
 
@@ -39,26 +57,28 @@ async def insert_all(conn: AsyncConnection, captures: Sequence[Capture]) -> dict
     known = await segments.ids(conn, [*{each.location.segment for each in captures}])
     first = ((await conn.execute(select(func.max(capture.c.id)))).scalar() or 0) + 1
     ids = {each.record_id: first + n for n, each in enumerate(captures)}
-    await conn.execute(
-        insert(capture),
+    await insert_rows(
+        conn,
+        capture,
+        _NEW,
         [
-            {
-                "id": ids[each.record_id],
-                "surt": surt(each.url),
-                "url": each.url,
-                "timestamp": int(each.timestamp),
-                "status": each.status,
-                "media_type": each.media_type,
-                "payload_digest": bytes.fromhex(each.payload_digest.removeprefix(_LABEL)),
-                "payload_length": each.payload_length,
-                "record_id": each.record_id,
-                "segment_id": known[each.location.segment],
-                "offset": each.location.offset,
-                "length": each.location.length,
-                "is_revisit": int(each.is_revisit),
-                "redirect_to": each.redirect_to,
-                "ip": each.ip,
-            }
+            (
+                ids[each.record_id],
+                surt(each.url),
+                each.url,
+                int(each.timestamp),
+                each.status,
+                each.media_type,
+                bytes.fromhex(each.payload_digest.removeprefix(_LABEL)),
+                each.payload_length,
+                each.record_id,
+                known[each.location.segment],
+                each.location.offset,
+                each.location.length,
+                int(each.is_revisit),
+                each.redirect_to,
+                each.ip,
+            )
             for each in captures
         ],
     )

@@ -6,6 +6,7 @@ once in SQLite, whatever the timeout, so nothing here ever does.
 
 import asyncio
 import fcntl
+import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -24,7 +25,9 @@ from archiver.paths import MIGRATIONS
 
 __all__ = ["AsyncConnection", "Database", "migrate"]
 
+LOCKS = "run"
 READERS = 4
+GATE_SECONDS = 0.002
 BUSY_SECONDS = 60
 _PRAGMAS = (
     f"PRAGMA busy_timeout = {BUSY_SECONDS * 1000}",
@@ -45,6 +48,7 @@ class Database:
         self._writer = _engine(path, begin="BEGIN IMMEDIATE", pool_size=1)
         self._readers = _engine(path, begin="BEGIN", pool_size=READERS)
         self._turn = asyncio.Lock()
+        self._gate = os.open(path.parent / LOCKS / "writing", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC)
 
     @classmethod
     async def open(cls, path: Path) -> "Database":
@@ -69,15 +73,31 @@ class Database:
     async def write(self) -> AsyncIterator[AsyncConnection]:
         """The writing connection, in a transaction that commits unless the block raises."""
         try:
-            async with self._turn, self._writer.begin() as conn:
+            async with self._turn, self._alone(), self._writer.begin() as conn:
                 yield conn
         except OperationalError as error:
             raise IndexUnavailable(f"{self.path} can't be written: {error.orig}.") from error
+
+    @asynccontextmanager
+    async def _alone(self) -> AsyncIterator[None]:
+        """Hold what only one process has at a time.
+
+        SQLite lets in whoever asks just then, after sleeps of up to a tenth of a second: two that
+        write much would spend their time asleep.
+        """
+        # Nothing tells a loop that another process let go, and a thread that waits can't be stopped.
+        while not _try_lock(self._gate):  # noqa: ASYNC110
+            await asyncio.sleep(GATE_SECONDS)
+        try:
+            yield
+        finally:
+            fcntl.flock(self._gate, fcntl.LOCK_UN)
 
     async def close(self) -> None:
         """Close every connection."""
         await self._readers.dispose()
         await self._writer.dispose()
+        os.close(self._gate)
 
 
 def migrate(path: Path) -> None:
@@ -86,7 +106,7 @@ def migrate(path: Path) -> None:
     Raises:
         ConfigurationError: the file was written by a newer version, or is no database.
     """
-    locks = path.parent / "run"
+    locks = path.parent / LOCKS
     locks.mkdir(parents=True, exist_ok=True)
     with (locks / "migrate").open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -100,6 +120,14 @@ def migrate(path: Path) -> None:
             raise ConfigurationError(f"{path} can't be opened: {error.orig}.") from error
         finally:
             engine.dispose()
+
+
+def _try_lock(file: int) -> bool:
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def _upgrade(conn: Connection, path: Path) -> None:

@@ -43,8 +43,16 @@ async def by_hash(conn: AsyncConnection, hash_url: HashUrl) -> tuple[int, Entry]
 
 async def by_ids(conn: AsyncConnection, ids: Sequence[int]) -> dict[int, Entry]:
     """Entries by row id."""
+    return {row_id: found for row_id, (found, _) in (await with_given_titles(conn, ids)).items()}
+
+
+async def with_given_titles(
+    conn: AsyncConnection, ids: Sequence[int]
+) -> dict[int, tuple[Entry, str]]:
+    """Entries by row id, each with what the person called it; empty if they did not."""
     rows = (await conn.execute(select(entry).where(entry.c.id.in_(ids)))).all()
-    return dict(zip([row.id for row in rows], await _entries(conn, rows), strict=True))
+    found = await _entries(conn, rows)
+    return {row.id: (each, row.given_title) for row, each in zip(rows, found, strict=True)}
 
 
 async def newest(
@@ -98,12 +106,6 @@ async def mark_recorded(conn: AsyncConnection, ids: Sequence[int]) -> None:
             update(entry).where(entry.c.id == bindparam("entry_id")).values(unrecorded=0),
             [{"entry_id": each} for each in ids],
         )
-
-
-async def given_titles(conn: AsyncConnection, ids: Sequence[int]) -> dict[int, str]:
-    """What the persons themselves called these entries; empty where they did not."""
-    rows = await conn.execute(select(entry.c.id, entry.c.given_title).where(entry.c.id.in_(ids)))
-    return dict(rows.all())
 
 
 async def latest_of(conn: AsyncConnection, keys: Sequence[HashUrl]) -> dict[HashUrl, Timestamp]:

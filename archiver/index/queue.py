@@ -16,7 +16,7 @@ from sqlalchemy.dialects.sqlite import insert
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.index import counters
-from archiver.index.bulk import insert_rows
+from archiver.index.bulk import execute_rows, insert_rows
 from archiver.index.schema import entry, job, queue_host
 from archiver.model.capture import Timestamp
 from archiver.model.job import Lease, State
@@ -51,6 +51,8 @@ JOIN job ON job.id IN (
 )
 LIMIT :count
 """  # noqa: S608 - of constants
+
+_TAKEN = "UPDATE job SET state = 'fetching', owner = ?, changed_at_ms = ? WHERE id = ?"
 
 _TURN = """
 UPDATE queue_host SET ready_at_ms = max(:now, coalesce((
@@ -304,12 +306,7 @@ async def _take(
         return []
     rows = await conn.execute(_LEASES.where(job.c.id.in_(ids)).order_by(job.c.id))
     taken = rows.all()
-    await conn.execute(
-        update(job)
-        .where(job.c.id == bindparam("job_id"))
-        .values(state=State.FETCHING, owner=owner, changed_at_ms=_ms(now)),
-        [{"job_id": row.id} for row in taken],
-    )
+    await execute_rows(conn, _TAKEN, [(owner, _ms(now), row.id) for row in taken])
     await _turn(conn, {(row.priority, row.host) for row in taken}, now)
     await counters.change(conn, {counters.QUEUED: -len(taken), counters.FETCHING: len(taken)})
     return [_lease(row) for row in taken]

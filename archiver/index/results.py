@@ -4,15 +4,58 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import bindparam, case, func, insert, null, select, text, update
+from sqlalchemy import bindparam, case, func, insert, null, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.index import counters, failures, queue, segments
-from archiver.index.schema import attempt, document, entry, entry_tag, imports, job, snapshot
+from archiver.index.bulk import execute_rows, insert_rows
+from archiver.index.schema import attempt, document, entry, imports, job, snapshot
 from archiver.model.capture import Location, Timestamp
 from archiver.model.failure import Failure
 from archiver.model.job import Lease, State
 from archiver.model.page import PageMetadata
+
+_NEW_SNAPSHOT = (
+    "id",
+    "entry_id",
+    "timestamp",
+    "capture_id",
+    "final_url",
+    "title",
+    "byline",
+    "site",
+    "excerpt",
+    "language",
+    "published",
+    "requisite_count",
+    "missing_count",
+    "extractor",
+    "article_segment_id",
+    "article_offset",
+    "article_length",
+    "metadata_segment_id",
+    "metadata_offset",
+    "metadata_length",
+)
+_NOWHERE = (None, None, None)
+
+_SAVED = """
+UPDATE entry SET page_title = ?, latest = ?, snapshot_count = snapshot_count + 1, status = ?,
+    media_type = ?, state = 'saved', failure = NULL, unrecorded = 0,
+    document_id = coalesce(?, document_id), sort_at = ?
+WHERE id = ?
+"""
+
+_TAGS_MOVED = """
+UPDATE entry_tag SET sort_at = (SELECT sort_at FROM entry WHERE id = entry_tag.entry_id)
+WHERE entry_id = ?
+"""
+
+_ENDED = """
+UPDATE job SET state = ?, timestamp = ?, failure = ?, changed_at_ms = ?, attempts = attempts + 1,
+    owner = NULL
+WHERE id = ?
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +116,7 @@ async def add_snapshots(conn: AsyncConnection, found: Sequence[NewSnapshot]) -> 
     await _insert_snapshots(conn, found, ids)
     written = [(each.entry_id, ids[id(each)], *each.words) for each in found if each.words]
     documents = await _insert_documents(conn, written)
-    await _update_entries(conn, found)
-    await _point_to_documents(conn, documents)
-    await _move_up(conn, [(each.entry_id, each.at) for each in found])
+    await _update_entries(conn, found, documents)
     await counters.change(conn, {counters.SNAPSHOTS: len(found)})
 
 
@@ -126,24 +167,18 @@ async def end_jobs(
     if not ends:
         return
     held = await _fetching(conn, [lease.job_id for lease, _, _ in ends])
-    await conn.execute(
-        update(job)
-        .where(job.c.id == bindparam("job_id"))
-        .values(
-            state=bindparam("becomes"),
-            timestamp=bindparam("at"),
-            failure=bindparam("why"),
-            attempts=job.c.attempts + 1,
-            changed_at_ms=int(now.timestamp() * 1000),
-            owner=null(),
-        ),
+    now_ms = int(now.timestamp() * 1000)
+    await execute_rows(
+        conn,
+        _ENDED,
         [
-            {
-                "job_id": lease.job_id,
-                "becomes": State.FAILED if failure else State.SAVED,
-                "at": int(timestamp) if timestamp else None,
-                "why": failures.dump(failure) if failure else None,
-            }
+            (
+                State.FAILED.value if failure else State.SAVED.value,
+                int(timestamp) if timestamp else None,
+                failures.dump(failure) if failure else None,
+                now_ms,
+                lease.job_id,
+            )
             for lease, timestamp, failure in ends
         ],
     )
@@ -214,31 +249,30 @@ async def _insert_snapshots(
     rows = []
     for each in found:
         article, record, said = each.article, each.record, each.metadata
+        place = (known[article.segment], article.offset, article.length) if article else _NOWHERE
         rows.append(
-            {
-                "id": ids[id(each)],
-                "entry_id": each.entry_id,
-                "timestamp": int(each.timestamp),
-                "capture_id": each.capture_id,
-                "final_url": each.final_url,
-                "title": said.title,
-                "byline": said.byline,
-                "site": said.site,
-                "excerpt": said.excerpt,
-                "language": said.language,
-                "published": said.published,
-                "requisite_count": each.requisite_count,
-                "missing_count": each.missing_count,
-                "extractor": each.extractor,
-                "article_segment_id": known[article.segment] if article else None,
-                "article_offset": article.offset if article else None,
-                "article_length": article.length if article else None,
-                "metadata_segment_id": known[record.segment],
-                "metadata_offset": record.offset,
-                "metadata_length": record.length,
-            }
+            (
+                ids[id(each)],
+                each.entry_id,
+                int(each.timestamp),
+                each.capture_id,
+                each.final_url,
+                said.title,
+                said.byline,
+                said.site,
+                said.excerpt,
+                said.language,
+                said.published,
+                each.requisite_count,
+                each.missing_count,
+                each.extractor,
+                *place,
+                known[record.segment],
+                record.offset,
+                record.length,
+            )
         )
-    await conn.execute(insert(snapshot), rows)
+    await insert_rows(conn, snapshot, _NEW_SNAPSHOT, rows)
 
 
 async def _insert_documents(
@@ -248,49 +282,44 @@ async def _insert_documents(
     if not rows:
         return {}
     first = ((await conn.execute(select(func.max(document.c.id)))).scalar() or 0) + 1
-    await conn.execute(
-        insert(document),
+    await insert_rows(
+        conn,
+        document,
+        ("id", "entry_id", "snapshot_id"),
         [
-            {"id": first + n, "entry_id": entry_id, "snapshot_id": snapshot_id}
+            (first + n, entry_id, snapshot_id)
             for n, (entry_id, snapshot_id, _, _) in enumerate(rows)
         ],
     )
-    await conn.execute(
-        text("INSERT INTO search (rowid, title, text) VALUES (:id, :title, :text)"),
-        [
-            {"id": first + n, "title": title, "text": words}
-            for n, (_, _, title, words) in enumerate(rows)
-        ],
+    await execute_rows(
+        conn,
+        "INSERT INTO search (rowid, title, text) VALUES (?, ?, ?)",
+        [(first + n, title, words) for n, (_, _, title, words) in enumerate(rows)],
     )
     return {row[0]: first + n for n, row in enumerate(rows)}
 
 
-async def _update_entries(conn: AsyncConnection, found: Sequence[NewSnapshot]) -> None:
-    held = select(func.count()).where(snapshot.c.entry_id == entry.c.id).scalar_subquery()
-    await conn.execute(
-        update(entry)
-        .where(entry.c.id == bindparam("entry_id"))
-        .values(
-            page_title=bindparam("title"),
-            latest=bindparam("timestamp_"),
-            snapshot_count=held,
-            status=bindparam("status_"),
-            media_type=bindparam("type_"),
-            state=State.SAVED,
-            failure=null(),
-            unrecorded=0,
-        ),
+async def _update_entries(
+    conn: AsyncConnection, found: Sequence[NewSnapshot], documents: dict[int, int]
+) -> None:
+    """Bring entries up to date, and to the top of every list they are in."""
+    await execute_rows(
+        conn,
+        _SAVED,
         [
-            {
-                "entry_id": each.entry_id,
-                "title": each.metadata.title,
-                "timestamp_": int(each.timestamp),
-                "status_": each.status,
-                "type_": each.media_type,
-            }
+            (
+                each.metadata.title,
+                int(each.timestamp),
+                each.status,
+                each.media_type,
+                documents.get(each.entry_id),
+                int(each.at.timestamp()),
+                each.entry_id,
+            )
             for each in found
         ],
     )
+    await _move_tags(conn, [each.entry_id for each in found])
 
 
 async def _point_to_documents(conn: AsyncConnection, documents: dict[int, int]) -> None:
@@ -314,16 +343,11 @@ async def _move_up(
     if unless_saved:
         moved = moved.where(entry.c.snapshot_count == 0)
     await conn.execute(moved.values(sort_at=bindparam("at")), values)
-    await conn.execute(
-        update(entry_tag)
-        .where(entry_tag.c.entry_id == bindparam("moved_id"))
-        .values(
-            sort_at=select(entry.c.sort_at)
-            .where(entry.c.id == entry_tag.c.entry_id)
-            .scalar_subquery()
-        ),
-        [{"moved_id": value["entry_id"]} for value in values],
-    )
+    await _move_tags(conn, [value["entry_id"] for value in values])
+
+
+async def _move_tags(conn: AsyncConnection, entry_ids: Sequence[int]) -> None:
+    await execute_rows(conn, _TAGS_MOVED, [(each,) for each in entry_ids])
 
 
 async def _name_failed(conn: AsyncConnection, final: Sequence[FailedAttempt]) -> None:

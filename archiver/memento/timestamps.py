@@ -7,6 +7,7 @@ import re
 from calendar import monthrange
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime, parsedate_to_datetime
+from functools import lru_cache
 
 from archiver.errors import InputError
 from archiver.model.capture import Timestamp
@@ -17,8 +18,11 @@ SHORTEST = 4
 _FULL = "%Y%m%d%H%M%S"
 _DIGITS = re.compile(r"[0-9]{4,14}")
 _MAX_DATE = 64
+REMEMBERED = 256
+"""Moments whose form is kept at hand: many things happen in the same second."""
 
 
+@lru_cache(REMEMBERED)
 def to_timestamp(moment: datetime) -> Timestamp:
     """The 14 digits of an aware ``moment``; fractions of a second are cut off.
 

@@ -6,6 +6,7 @@ another address the second time (DNS rebinding) gets around it.
 
 import socket
 from collections.abc import Sequence
+from functools import lru_cache
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 
 from aiohttp import abc
@@ -13,6 +14,7 @@ from aiohttp.resolver import AsyncResolver
 
 from archiver.config import Network
 
+REMEMBERED = 4096
 _NAT64 = ip_network("64:ff9b::/96")
 _COMPATIBLE = ip_network("::/96")
 _SPECIAL = tuple(
@@ -48,9 +50,13 @@ class AddressGuard:
 
     def __init__(self, allowed: Sequence[Network]) -> None:
         self._allowed = tuple(allowed)
+        self._decided = lru_cache(REMEMBERED)(self._decide)
 
     def permits(self, address: str) -> bool:
         """Whether an address is public, or in a network that is allowed by name."""
+        return self._decided(address)
+
+    def _decide(self, address: str) -> bool:
         try:
             parsed = ip_address(address.partition("%")[0])
         except ValueError:

@@ -1,6 +1,7 @@
 """Politeness: how many requests a host gets at once, how far apart, and when it asked for rest."""
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -21,7 +22,7 @@ class _Host:
 
 
 class Throttle:
-    """The politeness of one process. ``clock`` and ``sleep`` are the loop's, but for tests."""
+    """The politeness of one process. ``clock`` and ``sleep`` are for tests."""
 
     def __init__(
         self,
@@ -31,7 +32,7 @@ class Throttle:
     ) -> None:
         self._concurrency = settings.host_concurrency
         self._delay = settings.host_delay
-        self._clock = clock or (lambda: asyncio.get_running_loop().time())
+        self._clock = clock or time.monotonic
         self._sleep = sleep or asyncio.sleep
         self._hosts: dict[str, _Host] = {}
 

@@ -19,6 +19,8 @@ from archiver.warc.reader import StoredRecord, read_record
 from archiver.warc.record import Record
 from archiver.warc.writer import write_record
 
+FLUSHED_BYTES = 1 << 20
+
 
 class SegmentStore:
     """The segments of one archive, as one process writes and reads them.
@@ -51,10 +53,12 @@ class SegmentStore:
         """
         start = self._writable(), self._writable().size
         try:
-            return [self._writable().append(record) for record in records]
+            places = [self._writable().append(record) for record in records]
+            self._writable().flush()
         except OSError as error:
             self._give_up(*start)
             raise StoreError(f"Records can't be written: {error.strerror}.") from error
+        return places
 
     def sync(self) -> None:
         """Wait until everything appended is on disk (fdatasync).
@@ -89,6 +93,7 @@ class SegmentStore:
 
     def _writable(self) -> "_OpenSegment":
         if self._open and self._open.size >= self._segment_bytes:
+            self._open.flush()
             self._open.sync()
             self.close()
         if self._open is None:
@@ -106,7 +111,7 @@ class SegmentStore:
 
 
 class _OpenSegment:
-    """The segment that is being written; unbuffered, so that nothing is written late."""
+    """The segment that is being written. What is appended is in the file after ``flush``."""
 
     def __init__(self, directory: Path, name: str, software: str, created: datetime) -> None:
         directory.mkdir(parents=True, exist_ok=True)
@@ -114,7 +119,9 @@ class _OpenSegment:
         self._file = os.open(directory / name, flags, 0o644)
         self.name = name
         self.size = 0
+        self._pending = bytearray()
         self.append(warcinfo(filename=name, software=software, date=created))
+        self.flush()
         _sync_directory(directory)
 
     def append(self, record: Record) -> Location:
@@ -124,15 +131,23 @@ class _OpenSegment:
         return place
 
     def write(self, data: bytes) -> int:
-        rest = memoryview(data)
-        while rest:
-            rest = rest[os.write(self._file, rest) :]
+        self._pending += data
+        if len(self._pending) >= FLUSHED_BYTES:
+            self.flush()
         return len(data)
+
+    def flush(self) -> None:
+        pending, self._pending = self._pending, bytearray()
+        with memoryview(pending) as rest:
+            written = 0
+            while written < len(pending):
+                written += os.write(self._file, rest[written:])
 
     def sync(self) -> None:
         os.fdatasync(self._file)
 
     def truncate(self, size: int) -> None:
+        self._pending.clear()
         os.ftruncate(self._file, size)
 
     def close(self) -> None:

@@ -4,12 +4,14 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 
 from archiver.model.capture import RecordId
 from archiver.model.exchange import Exchange
 from archiver.warc.record import Record, RecordType, new_record_id
 
+_COMPACT = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":"))
 REVISIT_PROFILE = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
 
 
@@ -129,7 +131,7 @@ def metadata(
     refers_to: RecordId | None = None,
 ) -> Record:
     """What is known of a URL or of another record, as JSON (§6.6)."""
-    block = json.dumps(document, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    block = _COMPACT.encode(document)
     return Record(
         RecordType.METADATA,
         id,
@@ -141,6 +143,7 @@ def metadata(
     )
 
 
+@lru_cache(256)
 def iso_date(moment: datetime) -> str:
     """A WARC-Date to the second (§5.4): the precision of a memento's timestamp."""
     return moment.strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -6,8 +6,9 @@ reader passes over those it does not know.
 """
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any
 
 from archiver.errors import InvalidRecord
@@ -84,10 +85,11 @@ def article_uri(hash_url: HashUrl) -> str:
 
 def write_statement(statement: Statement) -> dict[str, Any]:
     """The JSON document of a statement."""
-    entry = asdict(statement.entry) | {"added_at": _iso(statement.entry.added_at)}
+    entry = _fields(statement.entry) | {"added_at": _iso(statement.entry.added_at)}
     document: dict[str, Any] = {"format": FORMAT, "at": _iso(statement.at), "entry": entry}
     if statement.snapshot:
-        kept = asdict(statement.snapshot)
+        kept = _fields(statement.snapshot)
+        kept["metadata"] = _fields(statement.snapshot.metadata)
         kept["requisites"] = [_write_outcome(each) for each in statement.snapshot.requisites]
         document["snapshot"] = kept
     if statement.failure:
@@ -148,6 +150,11 @@ def _read_snapshot(kept: dict[str, Any]) -> SnapshotStatement:
     )
 
 
+def _fields(value: EntryStatement | SnapshotStatement | PageMetadata) -> dict[str, Any]:
+    """The fields of a value, as they are: ``asdict`` copies all that they hold."""
+    return {name: getattr(value, name) for name in value.__dataclass_fields__}
+
+
 def _write_outcome(outcome: RequisiteOutcome) -> dict[str, Any]:
     document: dict[str, Any] = {"url": outcome.url, "kind": outcome.kind}
     if outcome.failure:
@@ -174,6 +181,7 @@ def _read_failure(document: dict[str, Any]) -> Failure:
     return Failure(FailureKind(document["kind"]), document["message"], document.get("status"))
 
 
+@lru_cache(256)
 def _iso(moment: datetime) -> str:
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 

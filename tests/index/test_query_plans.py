@@ -133,7 +133,7 @@ async def test_leasing_walks_indices(db, watched, wish):
     async with db.write() as conn:
         await wishes.receive(conn, [wish(URL)], now=NOW, recapture=False)
         watched.steps.clear()
-        leases = await queue.lease(conn, owner="me", count=32, each=4, busy="[]", now=NOW)
+        leases = await queue.lease(conn, owner="me", count=32, each=4, hosts=queue.Turns(), now=NOW)
         await queue.requeue(conn, [each.job_id for each in leases], interrupted=True, now=NOW)
 
     assert watched.steps

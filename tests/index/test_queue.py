@@ -29,9 +29,12 @@ def fill(db, wish):
     return queue_up
 
 
-async def lease(db, count, *, owner="me", each=2, busy="[]", now=NOW):
+PROVEN = queue.Turns(proven=["a.example", "b.example", "c.example"])
+
+
+async def lease(db, count, *, owner="me", each=2, hosts=PROVEN, now=NOW):
     async with db.write() as conn:
-        return await queue.lease(conn, owner=owner, count=count, each=each, busy=busy, now=now)
+        return await queue.lease(conn, owner=owner, count=count, each=each, hosts=hosts, now=now)
 
 
 async def give_back(db, leases, *, interrupted=False):
@@ -62,10 +65,20 @@ async def test_a_host_that_had_its_turn_goes_to_the_end_of_the_line(db, fill):
     assert turns[3:] == turns[:3]
 
 
+async def test_a_host_that_has_not_answered_yet_gives_one_lease(db, fill):
+    await fill(("a", 50), ("b", 3))
+
+    found = await lease(db, 9, each=4, hosts=queue.Turns(proven=["b.example"]))
+
+    assert Counter(each.host for each in found) == {"a.example": 1, "b.example": 3}
+
+
 async def test_busy_hosts_are_left_out(db, fill):
     await fill(("a", 5), ("b", 5))
 
-    assert {each.host for each in await lease(db, 9, busy='["a.example"]')} == {"b.example"}
+    assert {each.host for each in await lease(db, 9, hosts=queue.Turns(busy=["a.example"]))} == {
+        "b.example"
+    }
 
 
 async def test_what_someone_is_looking_at_goes_before_an_import(db, fill):

@@ -22,7 +22,7 @@ async def lease(db, wish):
         said = wish(URL, title="Given", tags=("t",))
         await wishes.receive(conn, [said], now=NOW, recapture=False, import_id=number)
         await imports.advance(conn, number, {wishes.Reception.ADDED: 1}, [])
-        (held,) = await queue.lease(conn, owner="me", count=1, each=1, busy="[]", now=NOW)
+        (held,) = await queue.lease(conn, owner="me", count=1, each=1, hosts=queue.Turns(), now=NOW)
     return held
 
 

@@ -11,7 +11,7 @@ async def test_what_is_open_is_told_as_the_wishes_it_was(db, wish):
     async with db.write() as conn:
         await wishes.receive(conn, [said], now=NOW, recapture=True)
         await wishes.receive(conn, others, now=NOW, recapture=False)
-        await queue.lease(conn, owner="me", count=2, each=1, busy="[]", now=NOW)
+        await queue.lease(conn, owner="me", count=2, each=1, hosts=queue.Turns(), now=NOW)
 
     async with db.read() as conn:
         first, after = await waiting.open_wishes(conn, 0, limit=3)

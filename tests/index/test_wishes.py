@@ -75,7 +75,9 @@ async def test_an_import_leaves_alone_what_has_a_snapshot_and_keeps_what_it_says
     await receive(db, wish("http://a.example/"))
     entry_id, _ = await entry_of(db, wish("http://a.example/"))
     async with db.write() as conn:
-        (lease,) = await queue.lease(conn, owner="me", count=1, each=1, busy="[]", now=NOW)
+        (lease,) = await queue.lease(
+            conn, owner="me", count=1, each=1, hosts=queue.Turns(), now=NOW
+        )
         await keep(conn, entry_id, "http://a.example/")
         await results.end_jobs(conn, [(lease, "20260301120000", None)], NOW)
 
@@ -94,7 +96,7 @@ async def test_saving_by_hand_brings_what_an_import_queued_to_the_front(db, wish
     await receive(db, wish("http://4.example/"), recapture=True)
 
     async with db.write() as conn:
-        leases = await queue.lease(conn, owner="me", count=1, each=1, busy="[]", now=NOW)
+        leases = await queue.lease(conn, owner="me", count=1, each=1, hosts=queue.Turns(), now=NOW)
 
     assert [lease.url for lease in leases] == ["http://4.example/"]
     assert [lease.priority for lease in leases] == [wishes.INTERACTIVE]

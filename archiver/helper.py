@@ -1,0 +1,46 @@
+"""A helper: a process that works the same queue beside the one that started it.
+
+Run as ``python -m archiver.helper until-empty|for-ever`` with the settings as one JSON line on
+standard input. It ends when the queue is empty, or when its standard input does.
+"""
+
+import asyncio
+import signal
+import sys
+
+import structlog
+import uvloop
+
+from archiver.config import Settings
+from archiver.runtime import open_runtime
+
+UNTIL_EMPTY = "until-empty"
+
+
+def main() -> int:
+    """Crawl; return the exit status."""
+    # A terminal interrupts all of a group; whoever started this one will say when to stop.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    settings = Settings.model_validate_json(sys.stdin.readline())
+    structlog.configure(logger_factory=lambda *_: structlog.PrintLogger(sys.stderr))
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        return runner.run(_help(settings, until_empty=sys.argv[1] == UNTIL_EMPTY))
+
+
+async def _help(settings: Settings, *, until_empty: bool) -> int:
+    loop = asyncio.get_running_loop()
+    ended = asyncio.Event()
+    loop.add_reader(sys.stdin.fileno(), ended.set)
+    loop.add_signal_handler(signal.SIGTERM, ended.set)
+    async with open_runtime(settings) as runtime:
+        work = asyncio.ensure_future(runtime.captures.work(until_empty=until_empty))
+        stop = asyncio.ensure_future(ended.wait())
+        await asyncio.wait([work, stop], return_when=asyncio.FIRST_COMPLETED)
+        for each in (work, stop):
+            each.cancel()
+        await asyncio.wait([work, stop])
+        return 0 if work.cancelled() or not work.exception() else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
