@@ -5,14 +5,13 @@ Usage: python -m benchmarks.ancestors gather|pool BASE URLS CONCURRENCY
 
 import asyncio
 import sys
-from collections.abc import Iterator
 
 import aiohttp
 import uvloop
 
 
 async def gather(base: str, urls: int, concurrency: int) -> int:
-    """*Making 1 million requests*: a semaphore, a task a URL, and one gather; asyncio's own loop."""
+    """*Making 1 million requests*: a semaphore, a task a URL, one gather; asyncio's own loop."""
     turns = asyncio.Semaphore(concurrency)
     errors = 0
 
@@ -35,7 +34,7 @@ async def gather(base: str, urls: int, concurrency: int) -> int:
 
 async def pool(base: str, urls: int, concurrency: int) -> int:
     """*Making 100 million requests*: so many workers over one iterator; uvloop."""
-    waiting: Iterator[int] = iter(range(urls))
+    waiting = iter(range(urls))
     errors = 0
 
     async def work(session: aiohttp.ClientSession) -> None:

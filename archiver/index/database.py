@@ -35,7 +35,6 @@ _PRAGMAS = (
     "PRAGMA synchronous = FULL",
     "PRAGMA foreign_keys = ON",
     "PRAGMA temp_store = MEMORY",
-    "PRAGMA cache_size = -16000",
     "PRAGMA journal_size_limit = 67108864",
 )
 
@@ -45,10 +44,10 @@ class Database:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._writer = _engine(path, begin="BEGIN IMMEDIATE", pool_size=1)
-        self._readers = _engine(path, begin="BEGIN", pool_size=READERS)
+        self._writer = _engine(path, begin="BEGIN IMMEDIATE", pool_size=1, cache_kb=48_000)
+        self._readers = _engine(path, begin="BEGIN", pool_size=READERS, cache_kb=8_000)
         self._turn = asyncio.Lock()
-        self._gate = os.open(path.parent / LOCKS / "writing", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC)
+        self._gate = -1
 
     @classmethod
     async def open(cls, path: Path) -> "Database":
@@ -85,7 +84,10 @@ class Database:
         SQLite lets in whoever asks just then, after sleeps of up to a tenth of a second: two that
         write much would spend their time asleep.
         """
-        # Nothing tells a loop that another process let go, and a thread that waits can't be stopped.
+        if self._gate < 0:
+            path = self.path.parent / LOCKS / "writing"
+            self._gate = os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o644)
+        # Nothing tells a loop that another process let go; a thread's wait can't be broken off.
         while not _try_lock(self._gate):  # noqa: ASYNC110
             await asyncio.sleep(GATE_SECONDS)
         try:
@@ -97,7 +99,9 @@ class Database:
         """Close every connection."""
         await self._readers.dispose()
         await self._writer.dispose()
-        os.close(self._gate)
+        if self._gate >= 0:
+            os.close(self._gate)
+            self._gate = -1
 
 
 def migrate(path: Path) -> None:
@@ -154,7 +158,7 @@ def _revision(conn: Connection) -> str | None:
     return revision
 
 
-def _engine(path: Path, *, begin: str, pool_size: int) -> AsyncEngine:
+def _engine(path: Path, *, begin: str, pool_size: int, cache_kb: int) -> AsyncEngine:
     engine = create_async_engine(
         f"sqlite+aiosqlite:///{path}",
         pool_size=pool_size,
@@ -162,6 +166,7 @@ def _engine(path: Path, *, begin: str, pool_size: int) -> AsyncEngine:
         pool_timeout=BUSY_SECONDS,
     )
     event.listen(engine.sync_engine, "connect", _prepare)
+    event.listen(engine.sync_engine, "connect", lambda dbapi, _: _cache(dbapi, cache_kb))
 
     @event.listens_for(engine.sync_engine, "begin")
     def _begin(conn: Connection) -> None:
@@ -176,4 +181,10 @@ def _prepare(connection: Any, _record: object) -> None:
     cursor = connection.cursor()
     for pragma in _PRAGMAS:
         cursor.execute(pragma)
+    cursor.close()
+
+
+def _cache(connection: Any, kilobytes: int) -> None:
+    cursor = connection.cursor()
+    cursor.execute(f"PRAGMA cache_size = -{kilobytes}")
     cursor.close()

@@ -20,7 +20,7 @@ class Place:
     """A place in a list that is ordered newest first; the next page starts below it."""
 
     sort_at: int
-    hash_url: str
+    row: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,23 +61,23 @@ async def newest(
     """A page of entries, newest first, and the place where the next one starts."""
     rows = (await conn.execute(newest_query(filters, below=below, limit=limit + 1))).all()
     shown = rows[:limit]
-    following = Place(shown[-1].sort_at, shown[-1].hash_url) if len(rows) > limit else None
+    following = Place(shown[-1].sort_at, shown[-1].id) if len(rows) > limit else None
     return await _entries(conn, shown), following
 
 
 def newest_query(filters: Filters, *, below: Place | None, limit: int) -> Select[*tuple[Any, ...]]:
     """The statement behind ``newest``; every combination of one filter walks an index."""
     query: Select[*tuple[Any, ...]] = select(entry)
-    sort_at, hash_url = entry.c.sort_at, entry.c.hash_url
+    sort_at, row = entry.c.sort_at, entry.c.id
     if filters.tag is not None:
         wanted = select(tag.c.id).where(tag.c.name == filters.tag).scalar_subquery()
         query = query.join(entry_tag, entry_tag.c.entry_id == entry.c.id)
         query = query.where(entry_tag.c.tag_id == wanted)
-        sort_at, hash_url = entry_tag.c.sort_at, entry_tag.c.hash_url
+        sort_at, row = entry_tag.c.sort_at, entry_tag.c.entry_id
     query = narrowed(query, filters)
     if below is not None:
-        query = query.where(tuple_(sort_at, hash_url) < (below.sort_at, below.hash_url))
-    return query.order_by(sort_at.desc(), hash_url.desc()).limit(limit)
+        query = query.where(tuple_(sort_at, row) < (below.sort_at, below.row))
+    return query.order_by(sort_at.desc(), row.desc()).limit(limit)
 
 
 def narrowed(query: Select[*tuple[Any, ...]], filters: Filters) -> Select[*tuple[Any, ...]]:

@@ -12,7 +12,6 @@ from datetime import UTC, datetime
 from typing import Any
 
 from sqlalchemy import Row, and_, bindparam, func, or_, select, text, update
-from sqlalchemy.dialects.sqlite import insert
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.index import counters
@@ -52,13 +51,23 @@ JOIN job ON job.id IN (
 LIMIT :count
 """  # noqa: S608 - of constants
 
-_TAKEN = "UPDATE job SET state = 'fetching', owner = ?, changed_at_ms = ? WHERE id = ?"
+_TAKEN = """
+WITH taken (id, owner, changed_at_ms) AS ({rows})
+UPDATE job SET state = 'fetching', owner = taken.owner, changed_at_ms = taken.changed_at_ms
+FROM taken WHERE job.id = taken.id
+"""
 
 _TURN = """
 UPDATE queue_host SET ready_at_ms = max(:now, coalesce((
     SELECT min(not_before_ms) FROM job
     WHERE state = 'queued' AND priority = queue_host.priority AND host = queue_host.host), 0))
 WHERE priority = :priority AND host = :host
+"""
+
+_SOONER = """
+INSERT INTO queue_host (priority, host, ready_at_ms) SELECT * FROM ({rows}) WHERE true
+ON CONFLICT (priority, host) DO UPDATE SET ready_at_ms = excluded.ready_at_ms
+WHERE excluded.ready_at_ms < ready_at_ms
 """
 
 _FORGET = """
@@ -284,18 +293,8 @@ async def wait_until(conn: AsyncConnection, rows: Sequence[tuple[int, str, int]]
 async def _make_ready(conn: AsyncConnection, ready: dict[tuple[int, str], int]) -> None:
     if not ready:
         return
-    statement = insert(queue_host)
-    await conn.execute(
-        statement.on_conflict_do_update(
-            index_elements=["priority", "host"],
-            set_={
-                "ready_at_ms": func.min(queue_host.c.ready_at_ms, statement.excluded.ready_at_ms)
-            },
-        ),
-        [
-            {"priority": priority, "host": host, "ready_at_ms": due}
-            for (priority, host), due in ready.items()
-        ],
+    await execute_rows(
+        conn, _SOONER, [(priority, host, due) for (priority, host), due in ready.items()]
     )
 
 
@@ -306,7 +305,7 @@ async def _take(
         return []
     rows = await conn.execute(_LEASES.where(job.c.id.in_(ids)).order_by(job.c.id))
     taken = rows.all()
-    await execute_rows(conn, _TAKEN, [(owner, _ms(now), row.id) for row in taken])
+    await execute_rows(conn, _TAKEN, [(row.id, owner, _ms(now)) for row in taken])
     await _turn(conn, {(row.priority, row.host) for row in taken}, now)
     await counters.change(conn, {counters.QUEUED: -len(taken), counters.FETCHING: len(taken)})
     return [_lease(row) for row in taken]

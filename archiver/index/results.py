@@ -1,5 +1,6 @@
 """What visits brought: snapshots, failures and the ends of jobs, many to a transaction."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -40,21 +41,25 @@ _NEW_SNAPSHOT = (
 _NOWHERE = (None, None, None)
 
 _SAVED = """
-UPDATE entry SET page_title = ?, latest = ?, snapshot_count = snapshot_count + 1, status = ?,
-    media_type = ?, state = 'saved', failure = NULL, unrecorded = 0,
-    document_id = coalesce(?, document_id), sort_at = ?
-WHERE id = ?
+WITH fresh (id, more, page_title, latest, status, media_type, document_id, sort_at) AS ({rows})
+UPDATE entry SET page_title = fresh.page_title, latest = fresh.latest, status = fresh.status,
+    snapshot_count = snapshot_count + fresh.more, media_type = fresh.media_type, state = 'saved',
+    failure = NULL, unrecorded = 0, sort_at = fresh.sort_at,
+    document_id = coalesce(fresh.document_id, entry.document_id)
+FROM fresh WHERE entry.id = fresh.id
 """
 
 _TAGS_MOVED = """
-UPDATE entry_tag SET sort_at = (SELECT sort_at FROM entry WHERE id = entry_tag.entry_id)
-WHERE entry_id = ?
+WITH moved (id) AS ({rows})
+UPDATE entry_tag SET sort_at = entry.sort_at
+FROM moved JOIN entry ON entry.id = moved.id WHERE entry_tag.entry_id = moved.id
 """
 
 _ENDED = """
-UPDATE job SET state = ?, timestamp = ?, failure = ?, changed_at_ms = ?, attempts = attempts + 1,
-    owner = NULL
-WHERE id = ?
+WITH ended (id, state, timestamp, failure, changed_at_ms) AS ({rows})
+UPDATE job SET state = ended.state, timestamp = ended.timestamp, failure = ended.failure,
+    changed_at_ms = ended.changed_at_ms, attempts = attempts + 1, owner = NULL
+FROM ended WHERE job.id = ended.id
 """
 
 
@@ -173,11 +178,11 @@ async def end_jobs(
         _ENDED,
         [
             (
+                lease.job_id,
                 State.FAILED.value if failure else State.SAVED.value,
                 int(timestamp) if timestamp else None,
                 failures.dump(failure) if failure else None,
                 now_ms,
-                lease.job_id,
             )
             for lease, timestamp, failure in ends
         ],
@@ -293,7 +298,7 @@ async def _insert_documents(
     )
     await execute_rows(
         conn,
-        "INSERT INTO search (rowid, title, text) VALUES (?, ?, ?)",
+        "INSERT INTO search (rowid, title, text) {rows}",
         [(first + n, title, words) for n, (_, _, title, words) in enumerate(rows)],
     )
     return {row[0]: first + n for n, row in enumerate(rows)}
@@ -303,23 +308,26 @@ async def _update_entries(
     conn: AsyncConnection, found: Sequence[NewSnapshot], documents: dict[int, int]
 ) -> None:
     """Bring entries up to date, and to the top of every list they are in."""
+    newest = {each.entry_id: each for each in found}
+    more = Counter(each.entry_id for each in found)
     await execute_rows(
         conn,
         _SAVED,
         [
             (
+                each.entry_id,
+                more[each.entry_id],
                 each.metadata.title,
                 int(each.timestamp),
                 each.status,
                 each.media_type,
                 documents.get(each.entry_id),
                 int(each.at.timestamp()),
-                each.entry_id,
             )
-            for each in found
+            for each in newest.values()
         ],
     )
-    await _move_tags(conn, [each.entry_id for each in found])
+    await _move_tags(conn, [*newest])
 
 
 async def _point_to_documents(conn: AsyncConnection, documents: dict[int, int]) -> None:

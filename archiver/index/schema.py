@@ -17,7 +17,7 @@ from sqlalchemy import (
     text,
 )
 
-HEAD = "0001"
+HEAD = "0002"
 """The revision in migrations/ that these tables are."""
 
 metadata = MetaData()
@@ -44,10 +44,10 @@ entry = Table(
     Column("sort_at", Integer, nullable=False),
     Column("document_id", Integer),
     Column("unrecorded", Integer, nullable=False, server_default=text("0")),
-    Index("entry_newest", "sort_at", "hash_url"),
-    Index("entry_by_host", "host", "sort_at", "hash_url"),
-    Index("entry_by_state", "state", "sort_at", "hash_url"),
-    Index("entry_by_status", "status", "sort_at", "hash_url"),
+    Index("entry_newest", "sort_at", "id"),
+    Index("entry_by_host", "host", "sort_at", "id"),
+    Index("entry_by_state", "state", "sort_at", "id"),
+    Index("entry_by_status", "status", "sort_at", "id", sqlite_where=text("status IS NOT NULL")),
     Index("entry_unrecorded", "id", sqlite_where=text("unrecorded = 1")),
 )
 
@@ -66,8 +66,7 @@ entry_tag = Table(
     Column("entry_id", ForeignKey("entry.id"), primary_key=True),
     Column("tag_id", ForeignKey("tag.id"), primary_key=True),
     Column("sort_at", Integer, nullable=False),
-    Column("hash_url", Text, nullable=False),
-    Index("entry_tag_newest", "tag_id", "sort_at", "hash_url"),
+    Index("entry_tag_newest", "tag_id", "sort_at", "entry_id"),
     sqlite_with_rowid=False,
 )
 

@@ -6,11 +6,13 @@ from sqlalchemy import bindparam, select, update
 from sqlalchemy.dialects.sqlite import insert
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from archiver.index.bulk import execute_rows
 from archiver.index.schema import entry_tag, tag
 
 _ATTACH = """
-INSERT INTO entry_tag (entry_id, tag_id, sort_at, hash_url)
-SELECT id, ?, sort_at, hash_url FROM entry WHERE id = ?
+WITH pair (entry_id, tag_id) AS ({rows})
+INSERT INTO entry_tag (entry_id, tag_id, sort_at)
+SELECT pair.entry_id, pair.tag_id, entry.sort_at FROM pair JOIN entry ON entry.id = pair.entry_id
 """
 
 
@@ -63,7 +65,7 @@ async def _ids(conn: AsyncConnection, names: Sequence[str]) -> dict[str, int]:
 
 
 async def _insert(conn: AsyncConnection, pairs: Sequence[tuple[int, int]]) -> None:
-    await conn.exec_driver_sql(_ATTACH, [(tag_id, entry_id) for entry_id, tag_id in pairs])
+    await execute_rows(conn, _ATTACH, pairs)
     used: dict[int, int] = {}
     for _, tag_id in pairs:
         used[tag_id] = used.get(tag_id, 0) + 1

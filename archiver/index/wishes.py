@@ -68,7 +68,7 @@ async def receive(
     ]
     priority = INTERACTIVE if recapture else BULK
     made = await queue.enqueue(conn, wanted, priority=priority, now=now, import_id=import_id)
-    await _await_again(conn, [*made])
+    await _await_again(conn, [row.id for row in known.values() if row.id in made])
     if recapture:
         await queue.hurry(conn, [*open_jobs.values()], priority=priority, now=now)
     return _results(wishes, ids, made, open_jobs)

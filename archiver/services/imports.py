@@ -21,7 +21,7 @@ from archiver.model.importing import ImportStatus, Rejected
 from archiver.model.wish import Wish
 from archiver.services.entries import MOST_TAG_CHARACTERS, MOST_TAGS, make_wish
 
-BATCH = 2000
+BATCH = 5000
 PROGRESS_SECONDS = 0.2
 MOST_TITLE = 2000
 MOST_NOTE = 100_000

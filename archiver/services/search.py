@@ -18,6 +18,7 @@ from archiver.query.snippet import Marked, snippet
 from archiver.store.segments import SegmentStore
 
 MOST_PER_PAGE = 200
+MOST_DIGITS = 19
 MOST_ROUNDS = 20
 """A page of a search looks at so many times its size of matches before it says "no more here"."""
 
@@ -112,7 +113,7 @@ class Search:
         below = _place(query.after) if query.after else None
         async with self._db.read() as conn:
             found, following = await entries.newest(conn, filters, below=below, limit=query.limit)
-        cursor = f"{following.sort_at}.{following.hash_url}" if following else None
+        cursor = f"{following.sort_at}.{following.row}" if following else None
         return Listing(tuple(ListedEntry(each) for each in found), cursor and _pack(cursor))
 
     async def _find(self, query: ListingQuery, filters: Filters, match: str) -> Listing:
@@ -183,9 +184,9 @@ def _unpack(packed: str) -> list[str]:
 
 def _place(packed: str) -> Place:
     parts = _unpack(packed)
-    if len(parts) != 2 or not parts[0].isdecimal() or not parts[1]:
+    if len(parts) != 2 or not all(each.isdecimal() and len(each) < MOST_DIGITS for each in parts):
         raise InputError("This page's address is damaged; start from the first page.")
-    return Place(int(parts[0]), parts[1])
+    return Place(int(parts[0]), int(parts[1]))
 
 
 def _document(packed: str) -> int:

@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 
 from archiver.errors import InvalidRecord
 from archiver.html.article import extract_article, image_article
-from archiver.html.plain import text_article
 from archiver.html.document import read_article_document, write_article_document
 from archiver.html.encoding import decode_html
+from archiver.html.plain import text_article
 from archiver.html.sanitise import sanitise
 from archiver.html.text import to_text
 from archiver.model.page import Article, PageMetadata

@@ -23,7 +23,7 @@ from archiver.index.entries import Filters, Place
 from archiver.model.job import State
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
-BELOW = Place(1_700_000_000, "ff")
+BELOW = Place(1_700_000_000, 7)
 URL = "http://a.example/"
 MOMENT = "20260301120000"
 DIGESTS = ["sha256:" + "0" * 64, "sha256:" + "1" * 64]
