@@ -22,6 +22,7 @@ from archiver.index.database import Database
 from archiver.net.fetcher import Fetcher
 from archiver.net.throttle import Throttle
 from archiver.services.captures import Captures
+from archiver.services.cdx import Cdx
 from archiver.services.entries import Entries
 from archiver.services.exports import Exports
 from archiver.services.fixity import Fixity
@@ -55,6 +56,7 @@ class Runtime:
     imports: Imports
     exports: Exports
     replay: Replay
+    cdx: Cdx
     fixity: Fixity
 
 
@@ -255,6 +257,7 @@ def _runtime(settings: Settings, tools: Tools) -> Runtime:
         imports=Imports(tools.db, on_queued=captures.wake),
         exports=Exports(tools.db, entries),
         replay=Replay(tools.db, tools.store, settings),
+        cdx=Cdx(tools.db),
         fixity=Fixity(tools.db, tools.store),
     )
 

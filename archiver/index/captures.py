@@ -1,10 +1,11 @@
 """Captures: where the record of each response lies, and which one a URL and a moment mean."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Row, Select, func, select
+from sqlalchemy import Row, Select, func, select, tuple_
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.index import segments
@@ -212,3 +213,54 @@ async def _closest(
 
 def _moment(digits: int) -> float:
     return datetime.strptime(f"{digits:014d}", "%Y%m%d%H%M%S").replace(tzinfo=UTC).timestamp()
+
+
+@dataclass(frozen=True, slots=True)
+class KeyRange:
+    """A stretch of the index by SURT key and time.
+
+    Attributes:
+        first_key, last_key: from the one up to, but not with, the other.
+        first, last: timestamps as integers, both within.
+        newest_first: walk it backwards.
+    """
+
+    first_key: str
+    last_key: str
+    first: int = 0
+    last: int = 99991231235959
+    newest_first: bool = False
+
+
+Place = tuple[str, int, int]
+"""A place in the order of the index: SURT key, timestamp, row id."""
+
+
+async def in_range(
+    conn: AsyncConnection, wanted: KeyRange, *, after: Place | None, limit: int
+) -> list[tuple[Place, Capture]]:
+    """Captures by SURT key, time and row, each with its place; those that come after one."""
+    rows = await conn.execute(in_range_query(wanted, after=after, limit=limit))
+    return [((surt(row.url), row.timestamp, row.id), to_capture(row)) for row in rows]
+
+
+def in_range_query(wanted: KeyRange, *, after: Place | None, limit: int) -> Select[Any]:
+    """The statement behind ``in_range``; it walks the index by key."""
+    keys: tuple[Any, ...] = (capture.c.surt, capture.c.timestamp, capture.c.id)
+    last: tuple[Any, ...] | None = after
+    query = _CAPTURES.where(capture.c.timestamp.between(wanted.first, wanted.last))
+    if wanted.last_key == wanted.first_key + "\0":
+        keys, last = keys[1:], last and last[1:]
+        query = query.where(capture.c.surt == wanted.first_key)
+    elif last is None:
+        query = query.where(capture.c.surt.between(wanted.first_key, wanted.last_key))
+    elif wanted.newest_first:
+        query = query.where(capture.c.surt >= wanted.first_key)
+    else:
+        query = query.where(capture.c.surt < wanted.last_key)
+    if last is not None:
+        # With no other bound at this end: SQLite would walk from the looser of two.
+        here = tuple_(*keys)
+        query = query.where(here < last if wanted.newest_first else here > last)
+    order = [key.desc() for key in keys] if wanted.newest_first else keys
+    return query.order_by(*order).limit(limit)

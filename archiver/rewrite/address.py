@@ -77,6 +77,15 @@ def parse_replay_path(path_and_query: str, *, prefix: str = PREFIX) -> ReplayAdd
     return ReplayAddress(timestamp, modifier, parse_url(_whole(rest)))
 
 
+def parse_archived_url(text: str) -> str:
+    """The URL that stands in one of our paths, serialised; read as ``parse_replay_path`` does.
+
+    Raises:
+        InvalidUrl: it is none that can be in an archive.
+    """
+    return parse_url(_whole(text))
+
+
 def _modifier(text: str) -> Modifier:
     return _OTHERS[text] if text in _OTHERS else Modifier(text)
 

@@ -5,7 +5,7 @@ Names are what the middleware goes by, and what metrics are counted under.
 
 from aiohttp import web
 
-from archiver.web import events, files, health, replay
+from archiver.web import events, files, health, memento, replay
 from archiver.web.api import entries as api_entries
 from archiver.web.api import imports as api_imports
 from archiver.web.api import jobs as api_jobs
@@ -34,6 +34,10 @@ ROUTES: tuple[web.RouteDef, ...] = (
     web.post("/logout", login.sign_out, name="sign_out"),
     # The archive itself
     web.get("/web/{address:.*}", replay.replay, name="replay"),
+    web.get("/timegate/{url:.*}", memento.time_gate, name="time_gate"),
+    web.get("/timemap/link/{url:.*}", memento.link_time_map, name="link_time_map"),
+    web.get("/timemap/json/{url:.*}", memento.json_time_map, name="json_time_map"),
+    web.get("/cdx", memento.cdx, name="cdx"),
     # The API
     web.post("/api/v1/entries", api_entries.save, name="api_save"),
     web.get("/api/v1/entries", api_entries.listing, name="api_entries"),

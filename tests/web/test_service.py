@@ -1,6 +1,9 @@
 """The whole service over a real archive: what goes in by the API comes out by every door."""
 
+import asyncio
 import json
+import sys
+from asyncio.subprocess import PIPE
 from collections.abc import AsyncIterator
 from urllib.parse import urlsplit
 
@@ -212,3 +215,30 @@ async def test_machines_are_answered(client):
     assert described["openapi"] == "3.1.1"
     assert counts == {"queued": 0, "fetching": 0, "saved": 0, "failed": 0}
     assert jobs == []
+
+
+CLIENT = """
+import sys
+from datetime import datetime
+from memento_client import MementoClient
+base, url = sys.argv[1:]
+client = MementoClient(timegate_uri=base + "/timegate/", check_native_timegate=False)
+found = client.get_memento_info(url, datetime(2020, 1, 1))
+print(found["timegate_uri"], found["mementos"]["closest"]["uri"][0])
+"""
+
+
+async def test_a_memento_client_of_others_finds_its_way_by_the_timegate(client, site):
+    await save(client, f"{site}/page")
+    latest = await get(client, f"/web/{site}/page", allow_redirects=False)
+    base = f"http://127.0.0.1:{client.port}"
+
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-W", "ignore", "-c", CLIENT, base, f"{site}/page", stdout=PIPE
+    )
+    told, _ = await process.communicate()
+
+    assert told.decode().split() == [
+        f"{base}/timegate/{site}/page",
+        base + latest.headers["Location"],
+    ]

@@ -1,0 +1,176 @@
+"""TimeGate, TimeMaps and CDX over a real index: as RFC 7089 and the field's clients want them."""
+
+from types import SimpleNamespace
+from urllib.parse import quote
+
+import pytest
+from yarl import URL
+
+from archiver.index import captures, segments
+from archiver.index.database import Database
+from archiver.model.capture import Capture, Location, PayloadDigest, RecordId, Timestamp
+from archiver.services.cdx import PAGE as INDEX_PAGE
+from archiver.services.cdx import Cdx
+from archiver.services.replay import Replay
+from archiver.web.routes import ROUTES
+
+SITE = "http://a.example/page?b=1&a=2"
+TIMES = [f"20{year}0601120000" for year in range(15, 25)]
+HTTP_2018 = "Fri, 01 Jun 2018 12:00:00 GMT"
+
+
+def capture(url: str, timestamp: str, number: int) -> Capture:
+    return Capture(
+        url=url,
+        timestamp=Timestamp(timestamp),
+        status=200,
+        media_type="text/html",
+        payload_digest=PayloadDigest(f"sha256:{number:064x}"),
+        payload_length=1,
+        record_id=RecordId(f"urn:uuid:{number}"),
+        location=Location("a.warc.gz", number, 1),
+    )
+
+
+@pytest.fixture
+async def db(tmp_path):
+    opened = await Database.open(tmp_path / "archive.sqlite3")
+    yield opened
+    await opened.close()
+
+
+@pytest.fixture
+async def client(db, serve):
+    await keep(db, *((SITE, timestamp) for timestamp in TIMES))
+    return await serve(*ROUTES, services=services(db))
+
+
+def services(db):
+    return {"replay": Replay(db, None, SimpleNamespace(max_decoded_bytes=1)), "cdx": Cdx(db)}
+
+
+async def keep(db, *pairs):
+    async with db.write() as conn:
+        await segments.advance(conn, {"a.warc.gz": 1 << 20})
+        start = len(await captures.between(conn, "a.warc.gz", 0, 1 << 40))
+        made = [capture(url, at, start + n) for n, (url, at) in enumerate(pairs)]
+        await captures.insert_all(conn, made)
+
+
+async def get(client, target, **options):
+    options = {"allow_redirects": False} | options
+    return await client.session.get(
+        URL(f"http://127.0.0.1:{client.port}{target}", encoded=True), **options
+    )
+
+
+async def test_a_timegate_leads_to_the_memento_nearest_to_the_moment_asked_for(client):
+    found = await get(client, f"/timegate/{SITE}", headers={"Accept-Datetime": HTTP_2018})
+
+    assert found.status == 302
+    assert found.headers["Location"].endswith(f"/web/20180601120000/{SITE}")
+    assert found.headers["Vary"] == "Accept-Datetime"
+    assert "Memento-Datetime" not in found.headers
+    links = found.links
+    assert str(links["original"]["url"]) == SITE
+    assert {"timemap", "timegate", "first memento", "last memento"} <= {*links}
+    assert {"prev memento", "next memento"} <= {*links}
+    assert links["memento"]["datetime"] == HTTP_2018
+
+
+async def test_without_a_moment_it_is_the_latest(client):
+    found = await get(client, f"/timegate/{SITE}")
+
+    assert found.headers["Location"].endswith(f"/web/{TIMES[-1]}/{SITE}")
+
+
+async def test_a_moment_that_is_none_is_a_bad_request(client):
+    found = await get(client, f"/timegate/{SITE}", headers={"Accept-Datetime": "last week"})
+
+    assert found.status == 400
+
+
+@pytest.mark.parametrize("path", ["timegate", "timemap/link", "timemap/json"])
+async def test_what_was_never_captured_is_not_found(client, path):
+    found = await get(client, f"/{path}/http://b.example/")
+
+    assert found.status == 404
+
+
+async def test_a_timemap_in_link_format_names_every_memento_in_order(client):
+    found = await get(client, f"/timemap/link/{SITE}")
+    text = await found.text()
+
+    assert found.headers["Content-Type"].startswith("application/link-format")
+    lines = text.strip().split(",\n")
+    assert lines[0] == f'<{SITE}>; rel="original"'
+    assert 'rel="self"' in lines[1]
+    mementos = [line for line in lines if "memento" in line]
+    assert [line.split("/web/")[1][:14] for line in mementos] == TIMES
+    assert 'rel="first memento"; datetime="Mon, 01 Jun 2015 12:00:00 GMT"' in mementos[0]
+    assert 'rel="last memento"' in mementos[-1]
+
+
+async def test_a_timemap_in_json_says_the_same(client):
+    found = await (await get(client, f"/timemap/json/{SITE}")).json()
+
+    assert found["original_uri"] == SITE
+    listed = found["mementos"]["list"]
+    assert [each["datetime"][:4] for each in listed] == [each[:4] for each in TIMES]
+    assert found["mementos"]["first"] == listed[0]
+    assert found["mementos"]["last"] == listed[-1]
+
+
+async def test_a_timemap_of_more_than_a_page_of_the_index_is_whole(client, db):
+    url, many = "http://many.example/", 2 * INDEX_PAGE + 7
+    await keep(db, *((url, f"2024010100{n // 60:02}{n % 60:02}") for n in range(many)))
+
+    found = await (await get(client, f"/timemap/json/{url}")).json()
+
+    moments = [each["datetime"] for each in found["mementos"]["list"]]
+    assert len(moments) == many
+    assert moments == sorted(set(moments))
+
+
+async def test_cdx_answers_by_key_range_time_and_filter(client, db):
+    await keep(db, ("http://sub.a.example/x", "20200101000000"), ("http://b.example/", TIMES[0]))
+
+    async def ask(query):
+        answer = await get(client, f"/cdx?{query}")
+        return [line.split() for line in (await answer.text()).splitlines()]
+
+    assert [row[1] for row in await ask(f"url={quote(SITE, safe='')}")] == TIMES
+    assert len(await ask("url=*.a.example")) == len(TIMES) + 1
+    assert len(await ask("url=a.example/*")) == len(TIMES)
+    assert [row[1] for row in await ask("url=a.example/*&from=2016&to=2017")] == TIMES[1:3]
+    assert [row[1] for row in await ask("url=a.example/*&limit=-2")] == TIMES[-2:]
+    assert [row[1] for row in await ask("url=a.example/*&limit=2&sort=reverse")] == TIMES[:-3:-1]
+    assert await ask("url=a.example/*&filter=!statuscode:200") == []
+    near = await ask(f"url={quote(SITE, safe='')}&sort=closest&closest=20180601&limit=2")
+    assert near[0][1] == TIMES[3]
+
+
+async def test_cdx_walks_more_than_a_page_of_the_index_in_either_direction(client, db):
+    many = 2 * INDEX_PAGE + 7
+    await keep(db, *((f"http://many.example/{n}", TIMES[0]) for n in range(many)))
+
+    there = (await (await get(client, "/cdx?url=many.example/*&fl=original")).text()).split()
+    back = await get(client, "/cdx?url=many.example/*&fl=original&sort=reverse")
+
+    assert len({*there}) == len(there) == many
+    assert (await back.text()).split() == there[::-1]
+
+
+async def test_a_question_that_makes_no_sense_is_told_what_would(client):
+    found = await get(client, "/cdx?url=a.example&limit=none")
+
+    assert found.status == 400
+    assert "limit is a number" in await found.text()
+
+
+async def test_an_archive_with_a_password_keeps_its_captures_to_itself(db, serve):
+    client = await serve(*ROUTES, services=services(db), password="correct horse")
+
+    for target in (f"/timegate/{SITE}", f"/timemap/link/{SITE}", "/cdx?url=a.example"):
+        found = await get(client, target, headers={"Sec-Fetch-Dest": "empty"})
+        assert found.status == 401, target
