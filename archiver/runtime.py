@@ -27,9 +27,11 @@ from archiver.services.entries import Entries
 from archiver.services.exports import Exports
 from archiver.services.fixity import Fixity
 from archiver.services.imports import Imports
+from archiver.services.packages import Packages
 from archiver.services.reindexing import ReindexReport, build_index
 from archiver.services.replay import Replay
 from archiver.services.search import Search
+from archiver.services.selection import Selection
 from archiver.store.locks import RunLock, living
 from archiver.store.segments import SegmentStore
 
@@ -55,6 +57,7 @@ class Runtime:
     captures: Captures
     imports: Imports
     exports: Exports
+    packages: Packages
     replay: Replay
     cdx: Cdx
     fixity: Fixity
@@ -249,13 +252,15 @@ async def _tools(
 def _runtime(settings: Settings, tools: Tools) -> Runtime:
     captures = Captures(tools)
     entries = Entries(tools.db, tools.store, on_queued=captures.wake)
+    search = Search(tools.db, tools.store)
     return Runtime(
         settings=settings,
         entries=entries,
-        search=Search(tools.db, tools.store),
+        search=search,
         captures=captures,
         imports=Imports(tools.db, on_queued=captures.wake),
         exports=Exports(tools.db, entries),
+        packages=Packages(Selection(tools.db, tools.store, search), tools.store),
         replay=Replay(tools.db, tools.store, settings),
         cdx=Cdx(tools.db),
         fixity=Fixity(tools.db, tools.store),

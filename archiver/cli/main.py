@@ -136,6 +136,34 @@ def markdown(settings: Settings, directory: Path) -> int:
     return _run("export", settings, directory=directory)
 
 
+def _package_options(command: Callable[..., int]) -> Callable[..., int]:
+    """Give a command what narrows an export."""
+    for name, text in (
+        ("--status", "Only entries that are saved, or that answered with that status."),
+        ("--host", "Only entries of this host."),
+        ("--tag", "Only entries with this tag."),
+        ("--query", "Only entries with these words, as for `archiver search`."),
+    ):
+        command = click.option(name, default="", help=text)(command)
+    return click.argument("file", metavar="FILE", type=click.Path(path_type=Path))(command)
+
+
+@export.command(cls=Command)
+@_package_options
+@with_settings(COMMON)
+def warc(settings: Settings, file: Path, **narrowed: str) -> int:
+    """Write snapshots with all that belongs to them as one WARC file; "-" is standard output."""
+    return _run("package", settings, form="warc", file=file, **narrowed)
+
+
+@export.command(cls=Command)
+@_package_options
+@with_settings(COMMON)
+def wacz(settings: Settings, file: Path, **narrowed: str) -> int:
+    """Write snapshots as one WACZ file, as ReplayWeb.page opens it; "-" is standard output."""
+    return _run("package", settings, form="wacz", file=file, **narrowed)
+
+
 @cli.command(cls=Command)
 @with_settings(COMMON)
 def verify(settings: Settings) -> int:

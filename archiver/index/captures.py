@@ -264,3 +264,15 @@ def in_range_query(wanted: KeyRange, *, after: Place | None, limit: int) -> Sele
         query = query.where(here < last if wanted.newest_first else here > last)
     order = [key.desc() for key in keys] if wanted.newest_first else keys
     return query.order_by(*order).limit(limit)
+
+
+async def in_segment(
+    conn: AsyncConnection, name: str, *, first: int, end: int, limit: int
+) -> list[Capture]:
+    """Captures whose records start in a segment from a byte on and before another, in order."""
+    rows = await conn.execute(
+        _CAPTURES.where(segment.c.name == name, capture.c.offset >= first, capture.c.offset < end)
+        .order_by(capture.c.offset)
+        .limit(limit)
+    )
+    return [to_capture(row) for row in rows]

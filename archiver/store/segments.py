@@ -6,7 +6,7 @@ time; ``read`` is for any number.
 """
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,6 +20,7 @@ from archiver.warc.record import Record
 from archiver.warc.writer import write_record
 
 FLUSHED_BYTES = 1 << 20
+COPIED_BYTES = 256 << 10
 
 
 class SegmentStore:
@@ -84,6 +85,25 @@ class SegmentStore:
         except OSError as error:
             raise StoreError(f"{location.segment} can't be read: {error.strerror}.") from error
         return read_record(file, location.offset)
+
+    def copy(self, location: Location) -> Iterator[bytes]:
+        """The bytes at a place as they lie on disk, compressed, piece by piece.
+
+        Raises:
+            StoreError: the segment is missing, or ends before.
+        """
+        try:
+            file = _ReadOnly(self.directory / location.segment)
+            file.seek(location.offset)
+            left = location.length
+            while left:
+                piece = file.read(min(left, COPIED_BYTES))
+                if not piece:
+                    raise StoreError(f"{location.segment} ends too early. Run `archiver verify`.")
+                left -= len(piece)
+                yield piece
+        except OSError as error:
+            raise StoreError(f"{location.segment} can't be read: {error.strerror}.") from error
 
     def close(self) -> None:
         """Finish the open segment."""

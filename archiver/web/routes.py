@@ -5,7 +5,7 @@ Names are what the middleware goes by, and what metrics are counted under.
 
 from aiohttp import web
 
-from archiver.web import events, files, health, memento, replay
+from archiver.web import downloads, events, files, health, memento, replay
 from archiver.web.api import entries as api_entries
 from archiver.web.api import imports as api_imports
 from archiver.web.api import jobs as api_jobs
@@ -16,6 +16,7 @@ from archiver.web.uploads import expect_file
 _HASH = "{hash_url:[0-9a-f]{32}}"
 _TIMESTAMP = "{timestamp:[0-9]{14}}"
 _ANY_TIMESTAMP = "{timestamp:[0-9]{4,14}}"
+_FORM = r"{form:warc\.gz|wacz}"
 _ID = "{id:[0-9]{1,18}}"
 
 ROUTES: tuple[web.RouteDef, ...] = (
@@ -26,6 +27,8 @@ ROUTES: tuple[web.RouteDef, ...] = (
     web.get(f"/{_HASH}/", entry.entry, name="entry"),
     web.get(f"/{_HASH}/index.md", entry.entry_markdown, name="entry_markdown"),
     web.get(f"/{_HASH}/{_TIMESTAMP}/", snapshot.snapshot, name="snapshot"),
+    web.get(f"/export/{_HASH}.{_FORM}", downloads.export, name="export_entry"),
+    web.get(f"/export/archive.{_FORM}", downloads.export, name="export"),
     web.get("/import", imports.form, name="import_form"),
     web.post("/import", imports.upload, name="upload", expect_handler=expect_file),
     web.get(f"/import/{_ID}", imports.status, name="import_status"),

@@ -40,6 +40,7 @@ class ListingView:
     listing: Listing
     next_url: str
     tags: tuple[tuple[str, int], ...] = ()
+    export_query: str = ""
     title: str = "Snapshots"
 
 

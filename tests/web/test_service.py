@@ -242,3 +242,17 @@ async def test_a_memento_client_of_others_finds_its_way_by_the_timegate(client, 
         f"{base}/timegate/{site}/page",
         base + latest.headers["Location"],
     ]
+
+
+@pytest.mark.parametrize("form", ["warc.gz", "wacz"])
+async def test_an_entry_and_a_list_are_downloaded_as_one_file(client, site, form):
+    saved = await save(client, f"{site}/page")
+    key = saved["accepted"][0]["hash_url"]
+
+    for name, query in ((key, ""), ("archive", ""), ("archive", "?tag=birds")):
+        answer = await client.get(f"/export/{name}.{form}{query}")
+        assert answer.status == 200
+        assert "attachment" in answer.headers["Content-Disposition"]
+        assert (await answer.read())[:2] in (b"\x1f\x8b", b"PK")
+    nothing = await client.get(f"/export/archive.{form}?tag=none")
+    assert nothing.status == 404

@@ -22,5 +22,7 @@ async def listing(request: web.Request) -> web.StreamResponse:
     found = await search.listing(query)
     kept = {name: value for name, value in asked.items() if name != "after" and value}
     next_url = f"/snapshots?{urlencode({**kept, 'after': found.after})}" if found.after else ""
-    view = ListingView(query, found, next_url, tuple(await search.tags(SHOWN_TAGS)))
+    export_query = f"?{urlencode(kept)}" if kept else ""
+    tags = tuple(await search.tags(SHOWN_TAGS))
+    view = ListingView(query, found, next_url, tags, export_query)
     return render(request, "pages/snapshots.html", view)

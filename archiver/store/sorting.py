@@ -1,0 +1,60 @@
+"""Sorts more lines than memory holds: sorted runs in temporary files, merged when they are read."""
+
+import heapq
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+from tempfile import TemporaryFile
+from types import TracebackType
+from typing import IO, Self
+
+RUN_BYTES = 16 << 20
+
+
+class SortedLines:
+    """Lines that come in any order and go in that of their bytes, each once. Blocking.
+
+    Each ends with its only newline.
+    """
+
+    def __init__(self, run_bytes: int = RUN_BYTES) -> None:
+        self._run_bytes = run_bytes
+        self._held: list[bytes] = []
+        self._size = 0
+        self._runs: list[IO[bytes]] = []
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        for run in self._runs:
+            run.close()
+
+    def add(self, line: bytes) -> None:
+        """Take one more."""
+        self._held.append(line)
+        self._size += len(line)
+        if self._size >= self._run_bytes:
+            self._spill()
+
+    def add_all(self, lines: Iterable[bytes]) -> None:
+        """Take some more."""
+        for line in lines:
+            self.add(line)
+
+    def __iter__(self) -> Iterator[bytes]:
+        for run in self._runs:
+            run.seek(0)
+        lines = heapq.merge(*self._runs, iter(sorted(self._held)))
+        return (line for line, _ in groupby(lines))
+
+    def _spill(self) -> None:
+        run = TemporaryFile(prefix="archiver-")  # noqa: SIM115 - closed with the rest
+        self._runs.append(run)
+        run.writelines(sorted(self._held))
+        self._held.clear()
+        self._size = 0

@@ -1,0 +1,52 @@
+"""``/export/…``: snapshots as one WARC or WACZ file, sent as it is made."""
+
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from datetime import UTC, datetime
+
+from aiohttp import hdrs, web
+
+from archiver.errors import NotFound
+from archiver.model.capture import HashUrl
+from archiver.services.search import ListingQuery
+from archiver.services.selection import Selected
+from archiver.web.keys import RUNTIME
+
+_TYPES = {"warc.gz": "application/warc", "wacz": "application/wacz+zip"}
+
+
+async def export(request: web.Request) -> web.StreamResponse:
+    """Send one entry, or what a list finds (``q``, ``tag``, ``host``, ``status``), or all."""
+    form, key = request.match_info["form"], request.match_info.get("hash_url")
+    asked = request.query
+    q, tag, host, status = (asked.get(name, "") for name in ("q", "tag", "host", "status"))
+    query = ListingQuery(q=q, tag=tag, host=host, status=status)
+    wanted = Selected(query, HashUrl(key) if key else None)
+    packages = request.app[RUNTIME].packages
+    if await packages.is_empty(wanted):
+        raise NotFound("There is no snapshot to export here.")
+    name = f"{key or f'archive-{datetime.now(UTC):%Y%m%d}'}.{form}"
+    if form == "wacz":
+        pieces = packages.wacz(wanted, title=name)
+    else:
+        pieces = packages.warc(wanted, name=name)
+    return await _send(request, pieces, name, _TYPES[form])
+
+
+async def _send(
+    request: web.Request, pieces: AsyncGenerator[bytes, None], name: str, content_type: str
+) -> web.StreamResponse:
+    response = web.StreamResponse(
+        headers={
+            hdrs.CONTENT_TYPE: content_type,
+            hdrs.CONTENT_DISPOSITION: f'attachment; filename="{name}"',
+            hdrs.CACHE_CONTROL: "private, no-store",
+        }
+    )
+    async with aclosing(pieces):
+        await response.prepare(request)
+        if request.method != hdrs.METH_HEAD:
+            async for piece in pieces:
+                await response.write(piece)
+    await response.write_eof()
+    return response
