@@ -5,7 +5,7 @@ import resource
 import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import structlog
@@ -21,6 +21,7 @@ from archiver.errors import ArchiverError, ConfigurationError
 from archiver.index.database import Database
 from archiver.net.fetcher import Fetcher
 from archiver.net.throttle import Throttle
+from archiver.services.archives import Archives
 from archiver.services.captures import Captures
 from archiver.services.cdx import Cdx
 from archiver.services.entries import Entries
@@ -258,13 +259,37 @@ def _runtime(settings: Settings, tools: Tools) -> Runtime:
         entries=entries,
         search=search,
         captures=captures,
-        imports=Imports(tools.db, on_queued=captures.wake),
+        imports=Imports(tools.db, Archives(lambda: _import_tools(tools)), on_queued=captures.wake),
         exports=Exports(tools.db, entries),
         packages=Packages(Selection(tools.db, tools.store, search), tools.store),
         replay=Replay(tools.db, tools.store, settings),
         cdx=Cdx(tools.db),
         fixity=Fixity(tools.db, tools.store),
     )
+
+
+@asynccontextmanager
+async def _import_tools(tools: Tools) -> AsyncIterator[Tools]:
+    """A writer of its own for a file of captures: its segments, and a recorder that runs."""
+    settings = tools.settings
+    lock = await asyncio.to_thread(_claim, settings.data)
+    async with AsyncExitStack() as stack:
+        stack.callback(lock.release)
+        store = SegmentStore(
+            settings.data / SEGMENTS,
+            lock=lock,
+            segment_bytes=settings.segment_bytes,
+            software=f"archiver/{__version__}",
+        )
+        stack.callback(store.close)
+        recorder = Recorder(tools.db, store)
+        recording = asyncio.create_task(recorder.run(), name="import-recorder")
+        try:
+            yield replace(tools, store=store, recorder=recorder)
+        finally:
+            await recorder.drain()
+            recording.cancel()
+            await asyncio.wait([recording])
 
 
 async def _crawl(runtime: Runtime) -> None:

@@ -79,9 +79,9 @@ class Recorder:
         self._disk: ThreadPoolExecutor | None = None
         self._rows: OrderedDict[RecordId, int] = OrderedDict()
 
-    async def keep(self, exchange: Exchange) -> CaptureRef:
+    async def keep(self, exchange: Exchange, *, record_id: RecordId | None = None) -> CaptureRef:
         """Take an exchange over; its body is closed here. Waits while too much is on its way."""
-        record_id = new_record_id()
+        record_id = record_id or new_record_id()
         weight = LEAST_WEIGHT + min(exchange.payload_length, SPOOLED_BYTES)
         await self._put(_Item(exchange, record_id, weight))
         return records.reference(exchange, record_id)

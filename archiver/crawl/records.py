@@ -84,7 +84,7 @@ def plan_exchange(
     original = originals.get(exchange.payload_digest) if exchange.payload_length else None
     capture = _capture(exchange, record_id, is_revisit=original is not None)
     plan.captures[len(plan.records)] = capture
-    request_id = new_record_id()
+    request_id = new_record_id() if exchange.request else None
     if original is None:
         originals[exchange.payload_digest] = capture
         plan.records.append(build.response(exchange, id=record_id, request_id=request_id))
@@ -97,7 +97,8 @@ def plan_exchange(
         plan.records.append(
             build.revisit(exchange, id=record_id, request_id=request_id, refers_to=refers_to)
         )
-    plan.records.append(build.request(exchange, id=request_id, response_id=record_id))
+    if request_id:
+        plan.records.append(build.request(exchange, id=request_id, response_id=record_id))
 
 
 def plan_ending(plan: Plan, ending: Ending, facts: EntryFacts) -> None:

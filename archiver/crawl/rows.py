@@ -79,7 +79,7 @@ def ends(endings: Sequence[Ending]) -> list[tuple[Lease, Timestamp | None, Failu
     return [
         (each.lease, each.visit.timestamp if each.visit else None, each.failure)
         for each in endings
-        if each.retry_at is None
+        if each.retry_at is None and each.lease.job_id
     ]
 
 

@@ -157,6 +157,19 @@ async def find_row(conn: AsyncConnection, url: str, record_id: RecordId) -> int 
     return rows.scalar()
 
 
+async def at_moments(
+    conn: AsyncConnection, urls: Sequence[str], timestamps: Sequence[Timestamp]
+) -> list[Capture]:
+    """Captures of any of these URLs at any of these moments."""
+    rows = await conn.execute(
+        _CAPTURES.where(
+            capture.c.surt.in_({surt(url) for url in urls}),
+            capture.c.timestamp.in_({int(each) for each in timestamps}),
+        )
+    )
+    return [to_capture(row) for row in rows]
+
+
 async def of_records(
     conn: AsyncConnection, wanted: Sequence[tuple[str, RecordId]]
 ) -> dict[RecordId, tuple[int, Capture]]:

@@ -1,7 +1,7 @@
 """Imports: how far the reading of each file has come, and what became of its links."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -62,6 +62,43 @@ async def advance(
             rejected=row.rejected + len(rejected),
             rejected_samples=json.dumps(samples),
         )
+    )
+
+
+async def advance_archive(
+    conn: AsyncConnection,
+    import_id: int,
+    *,
+    read: int,
+    fresh: int,
+    known: int,
+    pages: int,
+    rejected: Sequence[Rejected],
+) -> None:
+    """Count a stretch of a WARC or WACZ file: its pages are saved as they are added."""
+    row = (await conn.execute(select(imports).where(imports.c.id == import_id))).one()
+    samples = json.loads(row.rejected_samples)
+    samples += [[each.given, each.reason] for each in rejected[: SAMPLES - len(samples)]]
+    await conn.execute(
+        update(imports)
+        .where(imports.c.id == import_id)
+        .values(
+            read=row.read + read,
+            merged=row.merged + fresh,
+            known=row.known + known,
+            added=row.added + pages,
+            saved=row.saved + pages,
+            rejected=row.rejected + len(rejected),
+            rejected_samples=json.dumps(samples),
+        )
+    )
+
+
+async def begin_again(conn: AsyncConnection, import_id: int) -> None:
+    """Set an import's numbers to nothing: its file is read from the start."""
+    numbers = dict.fromkeys(("read", "merged", "known", "added", "saved", "rejected"), 0)
+    await conn.execute(
+        update(imports).where(imports.c.id == import_id).values(rejected_samples="[]", **numbers)
     )
 
 

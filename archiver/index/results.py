@@ -46,7 +46,13 @@ UPDATE entry SET page_title = fresh.page_title, latest = fresh.latest, status = 
     snapshot_count = snapshot_count + fresh.more, media_type = fresh.media_type, state = 'saved',
     failure = NULL, unrecorded = 0, sort_at = fresh.sort_at,
     document_id = coalesce(fresh.document_id, entry.document_id)
-FROM fresh WHERE entry.id = fresh.id
+FROM fresh WHERE entry.id = fresh.id AND fresh.latest >= coalesce(entry.latest, 0)
+"""
+
+_OLDER = """
+WITH fresh (id, more, latest) AS ({rows})
+UPDATE entry SET snapshot_count = snapshot_count + fresh.more, state = 'saved'
+FROM fresh WHERE entry.id = fresh.id AND fresh.latest < entry.latest
 """
 
 _TAGS_MOVED = """
@@ -308,8 +314,13 @@ async def _update_entries(
     conn: AsyncConnection, found: Sequence[NewSnapshot], documents: dict[int, int]
 ) -> None:
     """Bring entries up to date, and to the top of every list they are in."""
-    newest = {each.entry_id: each for each in found}
+    newest = {each.entry_id: each for each in sorted(found, key=lambda each: each.timestamp)}
     more = Counter(each.entry_id for each in found)
+    await execute_rows(
+        conn,
+        _OLDER,
+        [(key, more[key], int(each.timestamp)) for key, each in newest.items()],
+    )
     await execute_rows(
         conn,
         _SAVED,

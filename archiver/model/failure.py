@@ -19,6 +19,7 @@ class FailureKind(StrEnum):
     BLOCKED_ADDRESS = "blocked-address"
     INVALID_URL = "invalid-url"
     NOT_A_PAGE = "not-a-page"
+    NOT_IN_FILE = "not-in-file"
     INTERNAL = "internal"
 
 

@@ -24,11 +24,13 @@ class ImportStatus:
         format: what it was read as.
         started_at: when (aware, UTC).
         reading: whether there is more of the file to read.
-        read: links read so far; the sum of the next four.
-        added: put into the queue.
+        read: links read so far; the sum of the next four. Of a WARC or WACZ file: captures, the
+            sum of ``merged``, ``known`` and ``rejected``.
+        added: put into the queue; of a WARC or WACZ file: pages that became snapshots.
         known: in the archive already; what the file says of them was kept all the same.
-        merged: the same URL again, in this file or in the queue.
-        rejected: not URLs that can be kept.
+        merged: the same URL again, in this file or in the queue; of a WARC or WACZ file: captures
+            that were taken in.
+        rejected: not URLs, or not records, that can be kept.
         rejected_samples: the first few of them.
         error: why reading stopped early, in a sentence; empty if it did not.
         counts: where its jobs stand.
@@ -47,3 +49,8 @@ class ImportStatus:
     rejected_samples: tuple[Rejected, ...]
     error: str
     counts: QueueCounts
+
+    @property
+    def is_archive(self) -> bool:
+        """Whether the file holds captures, and not links."""
+        return self.format in ("WARC", "WACZ")

@@ -1,14 +1,18 @@
 """Imports: files of links, read in batches into the queue, taken up again after a restart."""
 
 import asyncio
+import shutil
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import AsyncExitStack, aclosing
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from io import BufferedReader
 from itertools import islice
 from pathlib import Path
+from tempfile import TemporaryFile
 from time import monotonic
-from typing import BinaryIO
+from typing import BinaryIO, cast
 
 import structlog
 
@@ -19,9 +23,11 @@ from archiver.index.database import Database
 from archiver.model.bookmark import Bookmark
 from archiver.model.importing import ImportStatus, Rejected
 from archiver.model.wish import Wish
+from archiver.services.archives import WACZ, Archives, Taken, kind_of
 from archiver.services.entries import MOST_TAG_CHARACTERS, MOST_TAGS, make_wish
 
 BATCH = 5000
+HEAD_BYTES = 8192
 PROGRESS_SECONDS = 0.2
 MOST_TITLE = 2000
 MOST_NOTE = 100_000
@@ -43,8 +49,11 @@ class _Batch:
 class Imports:
     """Bookmark files on their way into the queue. ``resume`` and ``stop`` are the runtime's."""
 
-    def __init__(self, db: Database, on_queued: Callable[[], None] = lambda: None) -> None:
+    def __init__(
+        self, db: Database, archives: Archives, on_queued: Callable[[], None] = lambda: None
+    ) -> None:
         self._db = db
+        self._archives = archives
         self._on_queued = on_queued
         self._reading: set[asyncio.Task[None]] = set()
 
@@ -55,11 +64,17 @@ class Imports:
         name: str,
         on_progress: Callable[[ImportStatus], None] = lambda _: None,
     ) -> ImportStatus:
-        """Read a whole file of links into the queue.
+        """Read a whole file: of links into the queue, of captures into the archive.
 
         Raises:
             UnreadableFile: it is empty, of the wrong kind, or holds no link.
         """
+        kind = await asyncio.to_thread(_kind, source)
+        if kind:
+            async with self._db.write() as conn:
+                number = await imports.create(conn, name=name, form=kind, path=None, now=_now())
+            await self._adopt(number, source, name, kind, on_progress)
+            return await self.status(number)
         form, found = await asyncio.to_thread(open_bookmarks, source, name)
         first = await asyncio.to_thread(_next_batch, found, name)
         if not first:
@@ -125,6 +140,10 @@ class Imports:
     async def _read_kept(self, number: int, name: str, path: Path, skip: int) -> None:
         try:
             with await asyncio.to_thread(path.open, "rb") as source:
+                if kind := await asyncio.to_thread(_kind, source):
+                    await self._adopt(number, source, name, kind, lambda _: None)
+                    await asyncio.to_thread(path.unlink, missing_ok=True)
+                    return
                 _, found = await asyncio.to_thread(open_bookmarks, source, name)
                 await asyncio.to_thread(_skip, found, skip)
                 first = await asyncio.to_thread(_next_batch, found, name)
@@ -158,6 +177,45 @@ class Imports:
         async with self._db.write() as conn:
             await imports.finish(conn, number)
 
+    async def _adopt(
+        self,
+        number: int,
+        source: BinaryIO,
+        name: str,
+        kind: str,
+        on_progress: Callable[[ImportStatus], None],
+    ) -> None:
+        """Take a WARC or WACZ file in; one that was broken off is read again from its start."""
+        async with self._db.write() as conn:
+            await imports.begin_again(conn, number)
+        error = ""
+        async with AsyncExitStack() as stack:
+            file = source
+            if kind == WACZ and not source.seekable():
+                file = await asyncio.to_thread(_spooled, source)
+                stack.callback(file.close)
+            try:
+                async with aclosing(self._archives.take_in(file, name, kind)) as taken:
+                    async for each in taken:
+                        await self._count(number, each)
+                        on_progress(await self.status(number))
+            except UnreadableFile as unreadable:
+                error = str(unreadable)
+        async with self._db.write() as conn:
+            await imports.finish(conn, number, error=error)
+
+    async def _count(self, number: int, taken: Taken) -> None:
+        async with self._db.write() as conn:
+            await imports.advance_archive(
+                conn,
+                number,
+                read=taken.read,
+                fresh=taken.fresh,
+                known=taken.known,
+                pages=taken.pages,
+                rejected=taken.unusable,
+            )
+
     async def _take_in(self, number: int, batch: _Batch) -> None:
         async with self._db.write() as conn:
             received = await wishes.receive(
@@ -167,8 +225,24 @@ class Imports:
             await imports.advance(conn, number, tally, batch.rejected)
 
 
+def _kind(source: BinaryIO) -> str | None:
+    """Whether a file holds captures; nothing of it is read away."""
+    return kind_of(source.peek(HEAD_BYTES)) if isinstance(source, BufferedReader) else None
+
+
+def _spooled(source: BinaryIO) -> BinaryIO:
+    """A pipe's content as a file: a zip file's list of contents is at its end."""
+    # Closed by whoever asked for it.
+    spooled = cast("BinaryIO", TemporaryFile(prefix="archiver-"))  # noqa: SIM115
+    shutil.copyfileobj(source, spooled, 1 << 20)
+    spooled.seek(0)
+    return spooled
+
+
 def _look_at(path: Path, name: str) -> str:
     with path.open("rb") as source:
+        if kind := _kind(source):
+            return kind
         form, found = open_bookmarks(source, name)
         if next(found, None) is None:
             raise UnreadableFile(f"{name} holds no link. Is it the right file?")

@@ -34,6 +34,11 @@ class SortedLines:
         for run in self._runs:
             run.close()
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is none."""
+        return not (self._held or self._runs)
+
     def add(self, line: bytes) -> None:
         """Take one more."""
         self._held.append(line)

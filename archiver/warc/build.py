@@ -44,13 +44,13 @@ def warcinfo(*, filename: str, software: str, date: datetime) -> Record:
     )
 
 
-def response(exchange: Exchange, *, id: RecordId, request_id: RecordId) -> Record:
+def response(exchange: Exchange, *, id: RecordId, request_id: RecordId | None) -> Record:
     """A response as it crossed the wire (§6.3).
 
     A block that carries chunk framing states no WARC-Payload-Digest: the payload is the body
     without it, and the field's checker digests the framing too.
     """
-    fields = [("WARC-Concurrent-To", f"<{request_id}>"), ("WARC-IP-Address", exchange.ip)]
+    fields = [_beside(request_id), ("WARC-IP-Address", exchange.ip)]
     if not exchange.chunked:
         fields.append(("WARC-Payload-Digest", exchange.payload_digest))
     return Record(
@@ -66,7 +66,7 @@ def response(exchange: Exchange, *, id: RecordId, request_id: RecordId) -> Recor
 
 
 def revisit(
-    exchange: Exchange, *, id: RecordId, request_id: RecordId, refers_to: Original
+    exchange: Exchange, *, id: RecordId, request_id: RecordId | None, refers_to: Original
 ) -> Record:
     """A response whose payload is stored already: only its head is (§6.7.2)."""
     return Record(
@@ -82,7 +82,7 @@ def revisit(
             ("WARC-Refers-To-Target-URI", refers_to.url),
             ("WARC-Refers-To-Date", iso_date(refers_to.date)),
             ("WARC-Payload-Digest", exchange.payload_digest),
-            ("WARC-Concurrent-To", f"<{request_id}>"),
+            _beside(request_id),
             ("WARC-IP-Address", exchange.ip),
         ),
     )
@@ -97,7 +97,7 @@ def request(exchange: Exchange, *, id: RecordId, response_id: RecordId) -> Recor
         target_uri=exchange.url,
         content_type="application/http;msgtype=request",
         prefix=exchange.request,
-        fields=(("WARC-Concurrent-To", f"<{response_id}>"),),
+        fields=(_beside(response_id),),
     )
 
 
@@ -141,6 +141,11 @@ def metadata(
         block.encode(),
         fields=(("WARC-Refers-To", f"<{refers_to}>"),) if refers_to else (),
     )
+
+
+def _beside(other: RecordId | None) -> tuple[str, str]:
+    """The field that names the other half of an exchange; a field without a value is left out."""
+    return "WARC-Concurrent-To", f"<{other}>" if other else ""
 
 
 @lru_cache(256)
