@@ -17,6 +17,14 @@ from archiver.model.importing import ImportStatus
 from archiver.runtime import Runtime, open_runtime
 
 _STANDARD_INPUT = Path("-")
+_OF_LINKS = {each: each for each in ("read", "added", "known", "merged", "rejected")}
+_OF_CAPTURES = {
+    "read": "captures",
+    "merged": "new",
+    "known": "known",
+    "rejected": "unusable",
+    "added": "pages",
+}
 _STOPPED = (
     "Stopped. What was read stays in the queue: `archiver crawl` captures it, "
     "and importing the file again reads the rest."
@@ -33,7 +41,7 @@ async def _import(settings: Settings, file: Path, *, crawl: bool) -> int:
         async with open_runtime(settings) as runtime:
             status = await _read(runtime, source, _name(file))
             _summarise(status)
-            if crawl:
+            if crawl and not status.is_archive:
                 await work_queue(runtime)
     if status.error:
         raise ArchiverError(status.error)
@@ -61,15 +69,17 @@ async def _read(runtime: Runtime, source: BinaryIO, name: str) -> ImportStatus:
     with progress_bar("Reading") as bar:
 
         def on_progress(status: ImportStatus) -> None:
+            what = "captures" if status.is_archive else "links"
             done = source.tell() if source.seekable() else 0
-            bar.show(done=done, total=total, now=f"{status.read:,} links")
+            bar.show(done=done, total=total, now=f"{status.read:,} {what}")
 
         return await runtime.imports.read_file(source, name=name, on_progress=on_progress)
 
 
 def _summarise(status: ImportStatus) -> None:
     write_row("file", f"{status.name} ({status.format})")
-    for what in ("read", "added", "known", "merged", "rejected"):
-        write_row(what, str(getattr(status, what)))
+    words = _OF_CAPTURES if status.is_archive else _OF_LINKS
+    for what, word in words.items():
+        write_row(word, str(getattr(status, what)))
     for sample in status.rejected_samples:
         write_row("-", "rejected", f"{sample.given}: {sample.reason}")

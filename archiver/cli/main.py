@@ -77,7 +77,7 @@ def import_(settings: Settings, file: Path, no_crawl: bool) -> int:
     """Read a list of bookmarks into the queue, then capture them.
 
     FILE is a bookmark file in Netscape's HTML, as every browser exports it, or text with URLs in
-    it; "-" reads standard input.
+    it; or a WARC or WACZ file, whose captures are taken in as they are; "-" reads standard input.
     """
     return _run("import_", settings, file=file, crawl=not no_crawl)
 

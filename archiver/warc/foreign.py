@@ -160,7 +160,7 @@ class _Stream:
     def _more(self) -> bytes:
         if self._member is None:
             return self._source.take()
-        while not (data := self._member.read(PIECE)):
+        while not (data := self._member.some()):
             if self._source.at_end():
                 return b""
             self._member = Member(self._source)

@@ -52,6 +52,18 @@ class Member:
         del self._ready[:size]
         return data
 
+    def some(self) -> bytes:
+        """Whatever comes next, as soon as there is some; empty at the end.
+
+        Raises:
+            TornRecord, InvalidRecord: as for ``read``; all before that was given.
+        """
+        while not self._ready and not self.ended:
+            self._more()
+        data = bytes(self._ready)
+        self._ready.clear()
+        return data
+
     def line(self, most: int) -> bytes:
         """Up to and including the next newline, or ``most`` bytes."""
         while (end := self._ready.find(b"\n", 0, most)) < 0 and len(self._ready) < most:
