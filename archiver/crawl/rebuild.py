@@ -148,7 +148,7 @@ async def _tell(
         if (lease := leases.get(entry_id := ids[statement.entry.hash_url]))
         and (entry_id in saved or statement.failure)
     ]
-    await results.end_jobs(conn, ends, datetime.now(UTC))
+    await outcomes.end_jobs(conn, ends, datetime.now(UTC))
 
 
 def _failed(statement: Statement, ids: Mapping[HashUrl, int]) -> results.FailedAttempt:

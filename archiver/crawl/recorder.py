@@ -225,8 +225,8 @@ class Recorder:
                 ],
             )
             await results.add_failures(conn, rows.failed_attempts(endings, known.facts))
-            await results.end_jobs(conn, rows.ends(endings), now)
-            await results.postpone_jobs(conn, rows.postponed(endings), now)
+            await outcomes.end_jobs(conn, rows.ends(endings), now)
+            await outcomes.postpone_jobs(conn, rows.postponed(endings), now)
             await entries.mark_recorded(conn, noted)
 
     async def _snapshot(

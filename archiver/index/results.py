@@ -5,15 +5,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import bindparam, case, func, insert, null, select, update
+from sqlalchemy import bindparam, case, func, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from archiver.index import counters, failures, queue, segments
+from archiver.index import counters, failures, segments
 from archiver.index.bulk import execute_rows, insert_rows
-from archiver.index.schema import attempt, document, entry, imports, job, snapshot
+from archiver.index.schema import attempt, document, entry, snapshot
 from archiver.model.capture import Location, Timestamp
 from archiver.model.failure import Failure
-from archiver.model.job import Lease, State
+from archiver.model.job import State
 from archiver.model.page import PageMetadata
 
 _NEW_SNAPSHOT = (
@@ -59,13 +59,6 @@ _TAGS_MOVED = """
 WITH moved (id) AS ({rows})
 UPDATE entry_tag SET sort_at = entry.sort_at
 FROM moved JOIN entry ON entry.id = moved.id WHERE entry_tag.entry_id = moved.id
-"""
-
-_ENDED = """
-WITH ended (id, state, timestamp, failure, changed_at_ms) AS ({rows})
-UPDATE job SET state = ended.state, timestamp = ended.timestamp, failure = ended.failure,
-    changed_at_ms = ended.changed_at_ms, attempts = attempts + 1, owner = NULL
-FROM ended WHERE job.id = ended.id
 """
 
 
@@ -167,78 +160,6 @@ async def add_failures(conn: AsyncConnection, failed: Sequence[FailedAttempt]) -
     final = [each for each in failed if each.final]
     await _name_failed(conn, final)
     await _move_up(conn, [(each.entry_id, each.at) for each in final], unless_saved=True)
-
-
-async def end_jobs(
-    conn: AsyncConnection,
-    ends: Sequence[tuple[Lease, Timestamp | None, Failure | None]],
-    now: datetime,
-) -> None:
-    """End leases: saved with a snapshot's timestamp, or failed for good with a reason."""
-    if not ends:
-        return
-    held = await _fetching(conn, [lease.job_id for lease, _, _ in ends])
-    now_ms = int(now.timestamp() * 1000)
-    await execute_rows(
-        conn,
-        _ENDED,
-        [
-            (
-                lease.job_id,
-                State.FAILED.value if failure else State.SAVED.value,
-                int(timestamp) if timestamp else None,
-                failures.dump(failure) if failure else None,
-                now_ms,
-            )
-            for lease, timestamp, failure in ends
-        ],
-    )
-    failed = sum(1 for _, _, failure in ends if failure)
-    moved = {counters.FETCHING: -held, counters.QUEUED: held - len(ends)}
-    ended = {counters.SAVED: len(ends) - failed, counters.FAILED: failed}
-    await counters.change(conn, moved | ended)
-    await _count_in_imports(conn, ends)
-
-
-async def postpone_jobs(
-    conn: AsyncConnection, later: Sequence[tuple[Lease, Failure, datetime]], now: datetime
-) -> None:
-    """Put leases back into the queue for another attempt at a later moment."""
-    if not later:
-        return
-    await conn.execute(
-        update(job)
-        .where(job.c.id == bindparam("job_id"))
-        .values(
-            state=State.QUEUED,
-            owner=null(),
-            failure=bindparam("why"),
-            attempts=job.c.attempts + 1,
-            interrupted=0,
-            not_before_ms=bindparam("due"),
-            changed_at_ms=int(now.timestamp() * 1000),
-        ),
-        [
-            {
-                "job_id": lease.job_id,
-                "why": failures.dump(failure),
-                "due": int(due.timestamp() * 1000),
-            }
-            for lease, failure, due in later
-        ],
-    )
-    await queue.wait_until(
-        conn, [(lease.priority, lease.host, int(due.timestamp() * 1000)) for lease, _, due in later]
-    )
-    await counters.change(conn, {counters.FETCHING: -len(later), counters.QUEUED: len(later)})
-
-
-async def _fetching(conn: AsyncConnection, job_ids: Sequence[int]) -> int:
-    """How many of these jobs are leased; the rest was given back before it ended."""
-    rows = await conn.execute(
-        select(func.count()).where(job.c.id.in_(job_ids), job.c.state == State.FETCHING)
-    )
-    return rows.scalar_one()
 
 
 async def _not_there(conn: AsyncConnection, found: Sequence[NewSnapshot]) -> list[NewSnapshot]:
@@ -379,25 +300,3 @@ async def _name_failed(conn: AsyncConnection, final: Sequence[FailedAttempt]) ->
     unnamed = set(rows.scalars())
     written = [(each.entry_id, None, each.words, "") for each in final if each.entry_id in unnamed]
     await _point_to_documents(conn, await _insert_documents(conn, written))
-
-
-async def _count_in_imports(
-    conn: AsyncConnection, ends: Sequence[tuple[Lease, Timestamp | None, Failure | None]]
-) -> None:
-    tally: dict[int, list[int]] = {}
-    for lease, _, failure in ends:
-        if lease.import_id is not None:
-            tally.setdefault(lease.import_id, [0, 0])[1 if failure else 0] += 1
-    if tally:
-        await conn.execute(
-            update(imports)
-            .where(imports.c.id == bindparam("import_id"))
-            .values(
-                saved=imports.c.saved + bindparam("more_saved"),
-                failed=imports.c.failed + bindparam("more_failed"),
-            ),
-            [
-                {"import_id": number, "more_saved": saved, "more_failed": failed}
-                for number, (saved, failed) in tally.items()
-            ],
-        )

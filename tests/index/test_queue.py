@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from sqlalchemy import select, update
 
-from archiver.index import jobs, queue, results, wishes
+from archiver.index import jobs, outcomes, queue, wishes
 from archiver.index.database import Database
 from archiver.index.schema import job, queue_host
 from archiver.model.failure import Failure, FailureKind
@@ -155,7 +155,7 @@ async def test_a_job_that_ended_after_it_was_given_back_leaves_no_host_waiting(d
     (held,) = await lease(db, 1)
     await give_back(db, [held])
     async with db.write() as conn:
-        await results.end_jobs(conn, [(held, None, FAILURE)], NOW)
+        await outcomes.end_jobs(conn, [(held, None, FAILURE)], NOW)
 
     assert await lease(db, 1) == []
     async with db.read() as conn:
@@ -167,7 +167,7 @@ async def test_a_job_that_is_due_later_is_not_leased_before_and_holds_nothing_up
     later = NOW + timedelta(seconds=30)
     (first,) = await lease(db, 1, each=1)
     async with db.write() as conn:
-        await results.postpone_jobs(conn, [(first, FAILURE, later)], NOW)
+        await outcomes.postpone_jobs(conn, [(first, FAILURE, later)], NOW)
 
     rest = await lease(db, 9)
 

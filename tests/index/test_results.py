@@ -3,7 +3,17 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from sqlalchemy import func, select
 
-from archiver.index import entries, imports, jobs, queue, results, search, snapshots, wishes
+from archiver.index import (
+    entries,
+    imports,
+    jobs,
+    outcomes,
+    queue,
+    results,
+    search,
+    snapshots,
+    wishes,
+)
 from archiver.index.entries import Filters
 from archiver.index.schema import attempt
 from archiver.model.failure import Failure, FailureKind
@@ -89,7 +99,7 @@ async def test_each_attempt_is_kept_and_one_that_is_made_again_leaves_the_entry_
     again = NOW + timedelta(seconds=30)
     async with db.write() as conn:
         await results.add_failures(conn, [attempt_of(lease, final=False)])
-        await results.postpone_jobs(conn, [(lease, FAILURE, again)], NOW)
+        await outcomes.postpone_jobs(conn, [(lease, FAILURE, again)], NOW)
 
     async with db.read() as conn:
         (job,) = await jobs.by_ids(conn, [lease.job_id])
@@ -105,7 +115,7 @@ async def test_each_attempt_is_kept_and_one_that_is_made_again_leaves_the_entry_
 async def test_an_entry_that_failed_for_good_is_found_by_its_title(db, lease):
     async with db.write() as conn:
         await results.add_failures(conn, [attempt_of(lease, final=True)])
-        await results.end_jobs(conn, [(lease, None, FAILURE)], NOW)
+        await outcomes.end_jobs(conn, [(lease, None, FAILURE)], NOW)
 
     entry = await entry_of(db, lease)
     assert (entry.state, entry.failure) == (State.FAILED, FAILURE)
@@ -125,7 +135,7 @@ async def test_a_failure_takes_nothing_from_an_entry_that_was_saved_before(db, l
 async def test_the_end_of_a_job_is_counted_once_wherever_it_is_counted(db, lease, keep):
     async with db.write() as conn:
         await keep(conn, lease.entry_id, URL, 1)
-        await results.end_jobs(conn, [(lease, "20260301120001", None)], NOW)
+        await outcomes.end_jobs(conn, [(lease, "20260301120001", None)], NOW)
 
     async with db.read() as conn:
         counts = await jobs.queue_counts(conn)
@@ -140,8 +150,8 @@ async def test_nothing_is_nothing(db):
     async with db.write() as conn:
         await results.add_snapshots(conn, [])
         await results.add_failures(conn, [])
-        await results.end_jobs(conn, [], NOW)
-        await results.postpone_jobs(conn, [], NOW)
+        await outcomes.end_jobs(conn, [], NOW)
+        await outcomes.postpone_jobs(conn, [], NOW)
 
     async with db.read() as conn:
         assert (await jobs.queue_counts(conn)).total == 0

@@ -3,7 +3,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from sqlalchemy import func, select
 
-from archiver.index import entries, jobs, queue, results, tags, wishes
+from archiver.index import entries, jobs, outcomes, queue, tags, wishes
 from archiver.index.schema import entry, job
 from archiver.model.wish import Reception
 
@@ -79,7 +79,7 @@ async def test_an_import_leaves_alone_what_has_a_snapshot_and_keeps_what_it_says
             conn, owner="me", count=1, each=1, hosts=queue.Turns(), now=NOW
         )
         await keep(conn, entry_id, "http://a.example/")
-        await results.end_jobs(conn, [(lease, "20260301120000", None)], NOW)
+        await outcomes.end_jobs(conn, [(lease, "20260301120000", None)], NOW)
 
     (known,) = await receive(db, wish("http://a.example/", tags=("later",)))
     (again,) = await receive(db, wish("http://a.example/"), recapture=True)
