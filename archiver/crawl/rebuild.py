@@ -16,7 +16,7 @@ from archiver.crawl.rows import is_missing
 from archiver.errors import StoreError
 from archiver.html.document import read_article_document
 from archiver.html.text import to_text
-from archiver.index import captures, rebuild, results, segments, wishes
+from archiver.index import captures, outcomes, rebuild, results, segments, wishes
 from archiver.index.database import AsyncConnection
 from archiver.memento.timestamps import to_datetime
 from archiver.model.capture import Capture, HashUrl, Location, RecordId

@@ -21,7 +21,7 @@ import structlog
 from archiver.crawl import records, rows
 from archiver.crawl.endings import CaptureRef, Ending
 from archiver.errors import StoreError
-from archiver.index import captures, entries, results, segments, snapshots
+from archiver.index import captures, entries, outcomes, results, segments, snapshots
 from archiver.index.database import AsyncConnection, Database
 from archiver.model.capture import Capture, Location, PayloadDigest, RecordId
 from archiver.model.exchange import Exchange

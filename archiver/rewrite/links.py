@@ -51,6 +51,7 @@ class Links:
         page: ``FRAME`` where the document is shown in a frame, so that what its anchors lead to
             is, too; else ``NONE``.
         prefix: path under which mementos lie, such as ``/web`` or ``/web/~capability``.
+        frame_prefix: the same for what is framed, where that is another.
     """
 
     def __init__(
@@ -60,19 +61,27 @@ class Links:
         *,
         page: Modifier = Modifier.NONE,
         prefix: str = PREFIX,
+        frame_prefix: str | None = None,
     ) -> None:
         self.url = url
         self.base = url
         self._timestamp = timestamp
         self._prefix = prefix
+        self._frame_prefix = frame_prefix or prefix
         self._modifiers = {**_MODIFIERS, Use.ANCHOR: page}
-        self._ours = f"{prefix}/{timestamp}"
+        self._ours = tuple({f"{each}/{timestamp}" for each in (prefix, self._frame_prefix)})
         self._known: dict[tuple[str, Use], str | None] = {}
 
     def nested(self) -> "Links":
         """The links of a document inside this one (``srcdoc``), whose base is this one's."""
         page = self._modifiers[Use.ANCHOR]
-        return Links(self.base, self._timestamp, page=page, prefix=self._prefix)
+        return Links(
+            self.base,
+            self._timestamp,
+            page=page,
+            prefix=self._prefix,
+            frame_prefix=self._frame_prefix,
+        )
 
     def set_base(self, reference: str) -> None:
         """Honour a ``<base href>`` (HTML §4.2.3); one that leads to no page is passed over."""
@@ -104,7 +113,8 @@ class Links:
         """Whether it is what this very document's rewriting gives."""
         if not reference.startswith(self._ours):
             return False
-        modifier, _, url = reference.removeprefix(self._ours).partition("/")
+        ours = next(each for each in self._ours if reference.startswith(each))
+        modifier, _, url = reference.removeprefix(ours).partition("/")
         url = url.partition("#")[0]
         return modifier in self._modifiers.values() and join(url, url) == url
 
@@ -126,7 +136,8 @@ class Links:
         return self._path(url, use) + mark + quote(fragment, safe=_FRAGMENT_SAFE)
 
     def _path(self, url: str, use: Use) -> str:
-        return replay_path(self._timestamp, self._modifiers[use], url, prefix=self._prefix)
+        prefix = self._frame_prefix if use is Use.FRAME else self._prefix
+        return replay_path(self._timestamp, self._modifiers[use], url, prefix=prefix)
 
     def _same_document(self, fragment: str, use: Use) -> str | None:
         """What stays within the document, unless its base is another's."""

@@ -89,7 +89,12 @@ class Replay:
             return await captures.of_url(conn, url, limit=_MOST_CAPTURES)
 
     async def open(
-        self, capture: Capture, modifier: Modifier = Modifier.NONE, *, prefix: str = PREFIX
+        self,
+        capture: Capture,
+        modifier: Modifier = Modifier.NONE,
+        *,
+        prefix: str = PREFIX,
+        frame_prefix: str | None = None,
     ) -> Replayed:
         """Open a capture for replay.
 
@@ -98,13 +103,18 @@ class Replay:
             modifier: ``IDENTITY`` gives the payload as it was stored, content codings left on;
                 with any other it is decoded, and rewritten if it can point anywhere.
             prefix: path under which rewritten links lie, such as ``/web/~capability``.
+            frame_prefix: the same for frames, where that is another.
 
         Raises:
             StoreError: a record is missing, or is not what it must be.
             TooLarge: it decompresses to more than ``max_decoded_bytes``.
         """
         source = await self._source(capture)
-        return await asyncio.to_thread(self._open, capture, source, modifier, prefix)
+        page = modifier if modifier is Modifier.FRAME else Modifier.NONE
+        links = Links(
+            capture.url, capture.timestamp, page=page, prefix=prefix, frame_prefix=frame_prefix
+        )
+        return await asyncio.to_thread(self._open, capture, source, modifier, links, prefix)
 
     async def _leads_back(self, capture: Capture) -> bool:
         """Whether following a redirect from capture to capture comes back to where it was."""
@@ -140,11 +150,13 @@ class Replay:
             )
         return source
 
-    def _open(self, capture: Capture, source: Capture, modifier: Modifier, prefix: str) -> Replayed:
+    def _open(
+        self, capture: Capture, source: Capture, modifier: Modifier, links: Links, prefix: str
+    ) -> Replayed:
         """Blocking: read the heads, and the first piece of the body."""
         head, payload = open_payload(self._record(source))
         said = head if source is capture else open_payload(self._record(capture))[0]
-        content = self._content(capture, head, payload, modifier, prefix)
+        content = self._content(head, payload, modifier, links)
         headers = [
             ("Content-Type", content.content_type or "application/octet-stream"),
             *_memento(capture),
@@ -165,18 +177,11 @@ class Replay:
         return record
 
     def _content(
-        self,
-        capture: Capture,
-        head: ResponseHead,
-        payload: Iterator[bytes],
-        modifier: Modifier,
-        prefix: str,
+        self, head: ResponseHead, payload: Iterator[bytes], modifier: Modifier, links: Links
     ) -> Content:
         content_type = head.header("content-type")
         if modifier is Modifier.IDENTITY:
             return as_stored(payload, content_type)
-        page = modifier if modifier is Modifier.FRAME else Modifier.NONE
-        links = Links(capture.url, capture.timestamp, page=page, prefix=prefix)
         coding = head.header("content-encoding")
         decoded = decode(payload, coding, limit=self._most_bytes)
         return rewritten(decoded, content_type, links, for_style=modifier is Modifier.STYLE)

@@ -105,6 +105,11 @@ def replay_prefix(request: web.Request) -> str:
     """
     if password_of(request) is None:
         return "/web"
+    return frame_prefix(request)
+
+
+def frame_prefix(request: web.Request) -> str:
+    """Return the same for what is framed: always with a token, which no other site knows."""
     return f"/web/~{request.app[SIGNER].sign(_REPLAY, _day(0))}"
 
 

@@ -24,7 +24,7 @@ from archiver.web import auth
 from archiver.web.keys import ARCHIVED_URL, ORIGIN, RUNTIME
 from archiver.web.pages.captures import captures
 from archiver.web.pages.errors import not_in_archive
-from archiver.web.replay_address import without_token
+from archiver.web.replay_address import token_of, without_token
 
 _REQUISITES = frozenset({Modifier.IMAGE, Modifier.STYLE, Modifier.SCRIPT})
 _EXACT_DIGITS = 14
@@ -61,22 +61,29 @@ async def replay(request: web.Request) -> web.StreamResponse:
     elsewhere = _elsewhere(request, address, capture)
     if elsewhere is not None:
         return web.Response(status=302, headers=_headers(request) | {"Location": elsewhere})
-    replayed = await service.open(capture, address.modifier, prefix=auth.replay_prefix(request))
+    replayed = await service.open(
+        capture,
+        address.modifier,
+        prefix=_prefix(request),
+        frame_prefix=auth.frame_prefix(request),
+    )
     return await _stream(request, replayed, _headers_of(request, address, capture, replayed))
 
 
-def content_security_policy(origin: str, media_type: str = "") -> str:
+def content_security_policy(origin: str, media_type: str = "", *, framed: bool = False) -> str:
     """Return the policy of a replayed answer: no script, no form, and one place to load from.
 
     Sources are absolute, since ``'self'`` is nothing in an opaque origin. ``http:`` sources also
-    match ``https:`` of the same host (CSP §6.7.2.8), so a TLS proxy needs no word of ours. There
-    is no ``frame-ancestors``: a frame inside a replayed page has an opaque origin above it, which
-    matches nothing; and what can neither run nor send anything is no worse for being framed.
+    match ``https:`` of the same host (CSP §6.7.2.8), so a TLS proxy needs no word of ours.
+    ``frame-ancestors`` can't name who may frame: above a frame inside a replayed page stands an
+    opaque origin, which matches nothing. So what is asked for without a token may not be framed
+    at all, and only our banner and the pages in it know one.
 
     Args:
         origin: ``http://host[:port]``, checked.
         media_type: of the answer. A PDF is not sandboxed, since browsers refuse to show it then;
             their viewers run no script of it in a page's reach, and it may still load nothing.
+        framed: whether it may be framed.
     """
     here = f"{origin}/web/"
     rules = (
@@ -89,8 +96,22 @@ def content_security_policy(origin: str, media_type: str = "") -> str:
         f"frame-src {here}",
         "form-action 'none'",
         f"base-uri {here}",
+        *(() if framed else ("frame-ancestors 'none'",)),
     )
     return "; ".join(rules[1:] if media_type == "application/pdf" else rules)
+
+
+def _may_be_framed(request: web.Request) -> bool:
+    """Whether it is asked for by an address that only our banner and the pages in it know."""
+    token = token_of(request.raw_path)
+    return token is not None and auth.opens_replay(request, token)
+
+
+def _prefix(request: web.Request) -> str:
+    """Return what stands before the addresses in what is replayed: a frame stays in the frame."""
+    if _may_be_framed(request):
+        return auth.frame_prefix(request)
+    return auth.replay_prefix(request)
 
 
 def _address_of(request: web.Request) -> ReplayAddress:
@@ -110,8 +131,7 @@ def _elsewhere(request: web.Request, address: ReplayAddress, capture: Capture) -
         return None
     if len(address.timestamp_prefix) == _EXACT_DIGITS and address.modifier in _REQUISITES:
         return None
-    prefix = auth.replay_prefix(request)
-    path = replay_path(capture.timestamp, address.modifier, capture.url, prefix=prefix)
+    path = replay_path(capture.timestamp, address.modifier, capture.url, prefix=_prefix(request))
     return None if path == request.raw_path else path
 
 
@@ -124,7 +144,7 @@ def _absent(request: web.Request, address: ReplayAddress) -> web.Response:
     if address.modifier in _REQUISITES:
         return web.Response(status=404, headers=_headers(request))
     response = not_in_archive(request, address.url)
-    if address.modifier is Modifier.FRAME:
+    if address.modifier is Modifier.FRAME and _may_be_framed(request):
         response.headers.update(_FRAMED)  # may be framed, where our own pages may not
     return response
 
@@ -136,7 +156,9 @@ def _headers(request: web.Request, media_type: str = "") -> dict[str, str]:
     browsers fetch with CORS, are granted to ``null``; nothing else is readable by anyone.
     """
     headers = {
-        "Content-Security-Policy": content_security_policy(request[ORIGIN], media_type),
+        "Content-Security-Policy": content_security_policy(
+            request[ORIGIN], media_type, framed=_may_be_framed(request)
+        ),
         "X-Content-Type-Options": "nosniff",
         "Referrer-Policy": "no-referrer",
         "X-Robots-Tag": "noindex, nofollow, noarchive",
@@ -161,7 +183,7 @@ def _headers_of(
         headers["Cache-Control"] = "private, max-age=3600"
     else:
         headers["Content-Location"] = replay_path(
-            capture.timestamp, address.modifier, capture.url, prefix=auth.replay_prefix(request)
+            capture.timestamp, address.modifier, capture.url, prefix=_prefix(request)
         )
     return headers
 

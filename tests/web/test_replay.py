@@ -9,7 +9,7 @@ from yarl import URL
 from archiver.errors import NotInArchive, StoreError
 from archiver.model.capture import Capture, Location, PayloadDigest, RecordId, Timestamp
 from archiver.rewrite.address import Modifier
-from archiver.web import replay
+from archiver.web import auth, replay
 from archiver.web.replay import content_security_policy
 
 ROUTE = web.get("/web/{address:.*}", replay.replay, name="replay")
@@ -35,7 +35,7 @@ class Shelf:
         early = address.timestamp_prefix and address.timestamp_prefix < "2022"
         return capture(address.url, FIRST if early else LATEST, self.media_type)
 
-    async def open(self, _capture, modifier, *, prefix):
+    async def open(self, _capture, modifier, *, prefix, **_):
         self.prefixes.append(prefix)
         headers = [
             ("Content-Type", f"{self.media_type}; charset=utf-8"),
@@ -221,7 +221,8 @@ async def test_what_is_no_address_is_refused(client, raw, target, status):
 
 async def test_a_page_that_was_never_captured_is_a_404_page(client):
     page = await get(client, "/web/2020/http://absent.example/?q=1")
-    frame = await get(client, "/web/2020if_/http://absent.example/")
+    framed = auth.frame_prefix(SimpleNamespace(app=client.app))
+    frame = await get(client, f"{framed}/2020if_/http://absent.example/")
 
     assert (page.status, frame.status) == (404, 404)
     assert page.content_type == frame.content_type == "text/html"
@@ -290,3 +291,15 @@ async def test_with_a_password_addresses_carry_the_permission_on(serve, shelf):
     assert opened.status == 200
     assert image.headers["Content-Location"].startswith("/web/~")
     assert shelf.prefixes == [place[: place.index("/2024")]] * 2
+
+
+async def test_only_who_knows_the_token_of_our_frames_may_frame_a_memento(client):
+    framed = auth.frame_prefix(SimpleNamespace(app=client.app))
+    forged = f"{framed[:-2]}{'AA' if framed[-2:] != 'AA' else 'BB'}"
+
+    ours = await get(client, f"{framed}/{LATEST}if_/{PAGE}")
+    others = [await get(client, f"{each}/{LATEST}if_/{PAGE}") for each in ("/web", forged)]
+
+    assert "frame-ancestors" not in ours.headers["Content-Security-Policy"]
+    for other in others:
+        assert "frame-ancestors 'none'" in other.headers["Content-Security-Policy"]

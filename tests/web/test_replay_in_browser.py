@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 from aiohttp import web
+from aiohttp.test_utils import TestServer
 from playwright.async_api import Page, async_playwright
 
 from archiver.errors import NotInArchive
@@ -65,7 +66,7 @@ class Shelf:
             location=Location("a.warc.gz", 0, 1),
         )
 
-    async def open(self, capture, _modifier, *, prefix):
+    async def open(self, capture, _modifier, *, prefix, **_):
         kind, content = FILES[capture.url]
         headers = [("Content-Type", kind), ("Set-Cookie", "evil=1")]
         return SimpleNamespace(status=200, headers=headers, body=self.body(content, prefix))
@@ -78,7 +79,7 @@ class Shelf:
 
 
 async def banner(request: web.Request) -> web.Response:
-    page = f"{auth.replay_prefix(request)}/{TIME}/http://a.example/"
+    page = f"{auth.frame_prefix(request)}/{TIME}/http://a.example/"
     return web.Response(
         text=f'<title>ours</title><iframe sandbox src="{page}"></iframe>', content_type="text/html"
     )
@@ -165,3 +166,23 @@ async def test_it_does_nothing_outside_a_frame_and_when_clicked_either(client, b
     await browser_page.goto(f"{base}/web/{TIME}/http://a.example/i.svg", wait_until="networkidle")
 
     assert [url.removeprefix(base) for url in asked] == [f"/web/{TIME}/http://a.example/i.svg"]
+
+
+async def test_another_site_can_not_frame_a_memento_and_frames_within_frames_are_shown(
+    client, browser_page
+):
+    async def attack(_: web.Request) -> web.Response:
+        memento = f"http://127.0.0.1:{client.port}/web/{TIME}if_/http://a.example/inner"
+        return web.Response(text=f"<iframe src='{memento}'></iframe>", content_type="text/html")
+
+    app = web.Application()
+    app.router.add_get("/", attack)
+    async with TestServer(app) as attacker:
+        await browser_page.goto(f"http://localhost:{attacker.port}/", wait_until="networkidle")
+        stolen = [await each.content() for each in browser_page.frames[1:]]
+    await sign_in(client, browser_page)
+    await browser_page.goto(f"http://127.0.0.1:{client.port}/", wait_until="networkidle")
+    shown = [await each.content() for each in browser_page.frames]
+
+    assert not any("inner</p>" in each for each in stolen)
+    assert any("<p>inner" in each for each in shown)

@@ -43,7 +43,9 @@ def _view(request: web.Request, detail: EntryDetail, shown: SnapshotDetail | Non
         article=archive_images(
             without_title(shown.article, title), shown.snapshot.timestamp, prefix=prefix
         ),
-        payload_url=replay_path(capture.timestamp, Modifier.IMAGE, capture.url, prefix=prefix),
+        payload_url=replay_path(
+            capture.timestamp, Modifier.IMAGE, capture.url, prefix=auth.frame_prefix(request)
+        ),
         kind=_kind(shown),
         minutes=max(round(len(shown.article.split()) / WORDS_A_MINUTE), 1),
         title=title,

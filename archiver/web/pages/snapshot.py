@@ -17,7 +17,7 @@ async def snapshot(request: web.Request) -> web.StreamResponse:
     if found.timestamp != asked:
         raise web.HTTPFound(f"/{key}/{found.timestamp}/")
     frame = replay_path(
-        found.timestamp, Modifier.FRAME, found.url, prefix=auth.replay_prefix(request)
+        found.timestamp, Modifier.FRAME, found.url, prefix=auth.frame_prefix(request)
     )
     title = detail.entry.title or found.url
     view = SnapshotView(detail.entry, found, detail, frame, title)
