@@ -7,6 +7,7 @@ A ``Settings`` is a value that is passed; nothing reads the environment after it
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 from typing import Annotated
+from urllib.parse import urlsplit
 
 from pydantic import Field, SecretStr, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
@@ -30,6 +31,10 @@ class Settings(BaseSettings):
     )
     allow_hosts: Annotated[tuple[str, ...], NoDecode] = Field(
         (), description="Host names the service answers to, besides addresses and localhost."
+    )
+    replay_origin: str | None = Field(
+        None,
+        description="Second origin that shows archived pages, such as http://127.0.0.1:8081.",
     )
     max_upload_bytes: int = Field(
         1 << 30, ge=1, description="Largest bookmark file taken by the web page, in bytes."
@@ -90,6 +95,19 @@ class Settings(BaseSettings):
 
     log_level: str = Field("info", pattern="^(debug|info|warning|error)$", description="Log level.")
     log_json: bool = Field(False, description="Log as JSON lines.")
+
+    @field_validator("replay_origin")
+    @classmethod
+    def _origin(cls, value: str | None) -> str | None:
+        """An origin is a scheme, a host and perhaps a port, and nothing behind it."""
+        if not value:
+            return None
+        parts = urlsplit(value.rstrip("/").lower())
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise ValueError("give an origin, such as https://replay.example.org")
+        if parts.path or parts.query or parts.username:
+            raise ValueError("an origin ends with its host or port")
+        return f"{parts.scheme}://{parts.netloc}"
 
     @field_validator("allow_hosts", mode="before")
     @classmethod

@@ -12,6 +12,7 @@ from archiver.web.keys import ATTEMPTS, LISTENERS, METRICS, RUNTIME, SIGNER, STA
 from archiver.web.listeners import Listeners
 from archiver.web.metrics import Metrics
 from archiver.web.middleware.csrf import FORM_BYTES
+from archiver.web.origin import keep_apart
 from archiver.web.pages.errors import error_page
 from archiver.web.routes import ROUTES
 from archiver.web.signing import Signer, load_secret
@@ -34,6 +35,7 @@ def build_app(runtime: Runtime, *, routes: Iterable[web.RouteDef] = ROUTES) -> w
             middleware.measure,
             middleware.error_middleware(error_page),
             middleware.check_host,
+            keep_apart,
             middleware.authenticate,
             middleware.guard_forms,
         ),

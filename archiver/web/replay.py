@@ -14,6 +14,7 @@ from archiver.errors import NotInArchive
 from archiver.model.capture import Capture
 from archiver.rewrite.address import (
     EVERY,
+    PREFIX,
     Modifier,
     ReplayAddress,
     parse_replay_path,
@@ -22,6 +23,7 @@ from archiver.rewrite.address import (
 from archiver.services.replay import Replayed
 from archiver.web import auth
 from archiver.web.keys import ARCHIVED_URL, ORIGIN, RUNTIME
+from archiver.web.origin import is_there, replay_origin
 from archiver.web.pages.captures import captures
 from archiver.web.pages.errors import not_in_archive
 from archiver.web.replay_address import token_of, without_token
@@ -50,6 +52,9 @@ _FRAMED = {"Content-Security-Policy": "default-src 'none'; style-src 'self'; img
 async def replay(request: web.Request) -> web.StreamResponse:
     """Serve a capture, or lead to the one that is nearest in time."""
     address = _address_of(request)
+    there = replay_origin(request)
+    if there and not is_there(request) and address.timestamp_prefix != EVERY:
+        return _led_there(request, there)
     if address.timestamp_prefix == EVERY:
         request[ARCHIVED_URL] = address.url
         return await captures(request)
@@ -99,6 +104,14 @@ def content_security_policy(origin: str, media_type: str = "", *, framed: bool =
         *(() if framed else ("frame-ancestors 'none'",)),
     )
     return "; ".join(rules[1:] if media_type == "application/pdf" else rules)
+
+
+def _led_there(request: web.Request, there: str) -> web.Response:
+    """Lead to the same on the origin that shows archived pages, with a permission if need be."""
+    path = without_token(request.raw_path) or ""
+    prefix = auth.replay_prefix(request)
+    location = f"{there}{prefix}{path.removeprefix(PREFIX)}"
+    return web.Response(status=302, headers=_headers(request) | {"Location": location})
 
 
 def _may_be_framed(request: web.Request) -> bool:

@@ -6,6 +6,7 @@ import signal
 import socket
 import sys
 from ipaddress import ip_address
+from urllib.parse import urlsplit
 
 import uvloop
 from aiohttp import web
@@ -43,7 +44,8 @@ async def serve(settings: Settings) -> None:
         ConfigurationError: the address can't be had, or is open to others without a password.
     """
     refuse_open_doors(settings)
-    listening = _bind(settings)
+    listening = _bind(settings.host, settings.port)
+    second = _bind_second(settings, listening)
     try:
         stop = _stop_on_signals()
         async with open_runtime(settings, crawl=True) as runtime:
@@ -55,13 +57,15 @@ async def serve(settings: Settings) -> None:
             )
             try:
                 await runner.setup()
-                await web.SockSite(runner, listening, backlog=_BACKLOG).start()
+                for each in filter(None, (listening, second)):
+                    await web.SockSite(runner, each, backlog=_BACKLOG).start()
                 _announce(listening)
                 await stop.wait()
             finally:
                 await runner.cleanup()
     finally:
-        listening.close()
+        for each in filter(None, (listening, second)):
+            each.close()
 
 
 def refuse_open_doors(settings: Settings) -> None:
@@ -88,18 +92,28 @@ def is_loopback(host: str) -> bool:
         return host.lower() == "localhost"
 
 
-def _bind(settings: Settings) -> socket.socket:
+def _bind_second(settings: Settings, listening: socket.socket) -> socket.socket | None:
+    """Take the port of the replay origin too, where it is another one of the same host by http.
+
+    Any other origin is somebody else's to lead here: a proxy's, by the ``Host`` header.
+    """
+    there = urlsplit(settings.replay_origin or "")
+    if there.scheme != "http" or not there.port or there.port == listening.getsockname()[1]:
+        return None
+    names = {settings.host.strip("[]").lower(), "localhost" if is_loopback(settings.host) else ""}
+    return _bind(settings.host, there.port) if there.hostname in names else None
+
+
+def _bind(name: str, port: int) -> socket.socket:
     """Take the address before anything is started, so that a clash has done nothing yet."""
-    host = settings.host.strip("[]") or None
+    host = name.strip("[]") or None
     try:
-        found = socket.getaddrinfo(
-            host, settings.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
-        )
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
         family, _, _, _, address = found[0]
         return socket.create_server(address[:2], family=family, backlog=_BACKLOG)
     except OSError as error:
         says = _SAYS.get(error.errno or 0, f"can't be listened on: {error.strerror or error}")
-        raise ConfigurationError(f"Port {settings.port} on {settings.host} {says}.") from error
+        raise ConfigurationError(f"Port {port} on {name} {says}.") from error
 
 
 def _stop_on_signals() -> asyncio.Event:

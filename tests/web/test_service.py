@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 import sys
 from asyncio.subprocess import PIPE
 from collections.abc import AsyncIterator
@@ -9,7 +10,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from aiohttp import FormData, web
-from aiohttp.test_utils import TestClient, TestServer
+from aiohttp.test_utils import TestClient, TestServer, unused_port
 from yarl import URL
 
 from archiver.config import Settings
@@ -256,3 +257,38 @@ async def test_an_entry_and_a_list_are_downloaded_as_one_file(client, site, form
         assert (await answer.read())[:2] in (b"\x1f\x8b", b"PK")
     nothing = await client.get(f"/export/archive.{form}?tag=none")
     assert nothing.status == 404
+
+
+@pytest.fixture
+async def apart(tmp_path) -> AsyncIterator[TestClient]:
+    """A service at 127.0.0.1 whose archived pages are at localhost."""
+    port = unused_port()
+    settings = Settings(
+        data=tmp_path / "data",
+        allow_networks=("127.0.0.0/8",),
+        host_delay=0,
+        replay_origin=f"http://localhost:{port}",
+    )
+    async with open_runtime(settings, crawl=True) as runtime:
+        server = TestServer(build_app(runtime), skip_url_asserts=True, port=port)
+        async with TestClient(server) as client:
+            yield client
+
+
+async def test_archived_pages_are_shown_on_an_origin_of_their_own_and_nothing_else_is(apart, site):
+    key = (await save(apart, f"{site}/page"))["accepted"][0]["hash_url"]
+    there = f"http://localhost:{apart.port}"
+    timestamp = (await (await apart.get(f"/api/v1/entries/{key}")).json())["entry"]["latest"]
+
+    shown = await apart.get(f"/{key}/{timestamp}/")
+    frame = re.search(r'<iframe class="replay"[^>]* src="([^"]+)"', await shown.text())[1]
+    led = await get(apart, f"/web/{timestamp}/{site}/page", allow_redirects=False)
+    replayed = await apart.session.get(URL(frame, encoded=True))
+    refused = [await apart.session.get(f"{there}{path}") for path in ("/", "/snapshots", "/cdx")]
+
+    assert frame.startswith(f"{there}/web/~")
+    assert f"frame-src 'self' {there}/web/;" in shown.headers["Content-Security-Policy"]
+    assert led.headers["Location"] == f"{there}/web/{timestamp}/{site}/page"
+    assert (replayed.status, replayed.content_type) == (200, "text/html")
+    assert f"img-src {there}/web/ data:" in replayed.headers["Content-Security-Policy"]
+    assert [each.status for each in refused] == [404, 404, 404]

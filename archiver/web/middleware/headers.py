@@ -2,14 +2,16 @@
 
 from aiohttp import web
 
+from archiver.web.origin import replay_origin
+
 CONTENT_SECURITY_POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; font-src 'self'; "
-    "connect-src 'self'; frame-src 'self'; form-action 'self'; base-uri 'none'; "
-    "frame-ancestors 'none'"
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'{there}; "
+    "font-src 'self'; connect-src 'self'; frame-src 'self'{there}; form-action 'self'; "
+    "base-uri 'none'; frame-ancestors 'none'"
 )
+"""``there`` is the second origin of archived pages, where there is one."""
 
 _OURS = (
-    ("Content-Security-Policy", CONTENT_SECURITY_POLICY),
     ("X-Content-Type-Options", "nosniff"),
     # Not no-referrer: with that, browsers send "Origin: null" with our own forms (Fetch §3.2).
     ("Referrer-Policy", "same-origin"),
@@ -21,8 +23,11 @@ _OURS = (
 )
 
 
-async def add_headers(_request: web.Request, response: web.StreamResponse) -> None:
+async def add_headers(request: web.Request, response: web.StreamResponse) -> None:
     """Complete an answer's headers as it is about to be sent."""
+    there = replay_origin(request)
+    policy = CONTENT_SECURITY_POLICY.format(there=f" {there}/web/" if there else "")
+    response.headers.setdefault("Content-Security-Policy", policy)
     for name, value in _OURS:
         if name == "Server":
             response.headers[name] = value  # aiohttp has put its own version there by now

@@ -7,6 +7,7 @@ rebound, so they are always ours.
 
 import re
 from ipaddress import ip_address
+from urllib.parse import urlsplit
 
 from aiohttp import web
 from aiohttp.typedefs import Handler
@@ -38,7 +39,9 @@ async def check_host(request: web.Request, handler: Handler) -> web.StreamRespon
 def _is_ours(name: str, settings: Settings) -> bool:
     if name == "localhost" or name.endswith(".localhost"):  # RFC 6761 §6.3
         return True
-    if name in {host.lower().rstrip(".") for host in (*settings.allow_hosts, settings.host)}:
+    second = urlsplit(settings.replay_origin or "").hostname or ""
+    known = (*settings.allow_hosts, settings.host, second)
+    if name in {host.lower().rstrip(".") for host in known if host}:
         return True
     try:
         ip_address(name.strip("[]"))

@@ -8,6 +8,7 @@ from archiver.rewrite.article import archive_images, without_title
 from archiver.services.entries import EntryDetail, SnapshotDetail
 from archiver.web import auth
 from archiver.web.keys import RUNTIME
+from archiver.web.origin import replay_origin
 from archiver.web.render import render
 from archiver.web.views import EntryView
 
@@ -36,15 +37,16 @@ def _view(request: web.Request, detail: EntryDetail, shown: SnapshotDetail | Non
     title = detail.entry.title or detail.entry.url
     if shown is None:
         return EntryView(detail, None, "", "", "nothing", 0, title)
-    prefix, capture = auth.replay_prefix(request), shown.snapshot.capture
+    there, capture = replay_origin(request), shown.snapshot.capture
+    prefix, framed = auth.replay_prefix(request), auth.frame_prefix(request)
     return EntryView(
         detail=detail,
         shown=shown,
         article=archive_images(
-            without_title(shown.article, title), shown.snapshot.timestamp, prefix=prefix
+            without_title(shown.article, title), shown.snapshot.timestamp, prefix=there + prefix
         ),
         payload_url=replay_path(
-            capture.timestamp, Modifier.IMAGE, capture.url, prefix=auth.frame_prefix(request)
+            capture.timestamp, Modifier.IMAGE, capture.url, prefix=there + framed
         ),
         kind=_kind(shown),
         minutes=max(round(len(shown.article.split()) / WORDS_A_MINUTE), 1),

@@ -5,6 +5,7 @@ from aiohttp import web
 from archiver.rewrite.address import Modifier, replay_path
 from archiver.web import auth
 from archiver.web.keys import RUNTIME
+from archiver.web.origin import replay_origin
 from archiver.web.render import render
 from archiver.web.views import SnapshotView
 
@@ -16,9 +17,8 @@ async def snapshot(request: web.Request) -> web.StreamResponse:
     found = detail.snapshot
     if found.timestamp != asked:
         raise web.HTTPFound(f"/{key}/{found.timestamp}/")
-    frame = replay_path(
-        found.timestamp, Modifier.FRAME, found.url, prefix=auth.frame_prefix(request)
-    )
+    prefix = replay_origin(request) + auth.frame_prefix(request)
+    frame = replay_path(found.timestamp, Modifier.FRAME, found.url, prefix=prefix)
     title = detail.entry.title or found.url
     view = SnapshotView(detail.entry, found, detail, frame, title)
     return render(request, "pages/snapshot.html", view)

@@ -1,0 +1,38 @@
+"""A second origin for what strangers wrote: replay there, everything else here.
+
+Replay is safe on the service's own origin by its policy alone; on one of its own, the browser
+would keep the two apart even if that failed.
+"""
+
+from urllib.parse import urlsplit
+
+from aiohttp import web
+from aiohttp.typedefs import Handler
+
+from archiver.web.keys import ORIGIN, RUNTIME
+
+ROUTES_THERE = frozenset({"replay", "healthz"})
+
+
+def replay_origin(request: web.Request) -> str:
+    """Return ``http(s)://host[:port]`` of replay; empty where it has none of its own."""
+    return request.app[RUNTIME].settings.replay_origin or ""
+
+
+def is_there(request: web.Request) -> bool:
+    """Whether a request came to the replay origin, and there is one."""
+    there = replay_origin(request)
+    if not there:
+        return False
+    here = urlsplit(request[ORIGIN])
+    asked = urlsplit(there)
+    default = {"http": 80, "https": 443}[asked.scheme]
+    return here.hostname == asked.hostname and (here.port or default) == (asked.port or default)
+
+
+@web.middleware
+async def keep_apart(request: web.Request, handler: Handler) -> web.StreamResponse:
+    """Serve nothing of the service's own on the replay origin."""
+    if is_there(request) and request.match_info.route.name not in ROUTES_THERE:
+        raise web.HTTPNotFound(text="This address shows archived pages, and nothing else.")
+    return await handler(request)
