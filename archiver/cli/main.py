@@ -89,6 +89,17 @@ def crawl(settings: Settings) -> int:
     return _run("crawl", settings)
 
 
+@cli.command(cls=Command)
+@click.argument("refs", nargs=-1, metavar="[URL|HASH_URL]...")
+@with_settings(CRAWLING)
+def recapture(settings: Settings, refs: tuple[str, ...]) -> int:
+    """Capture entries again, to fill the gaps: those named, or all that lack something.
+
+    What a page needs and was fetched within the last day is not fetched again.
+    """
+    return _run("recapture", settings, refs=refs)
+
+
 @cli.command("list", cls=Command)
 @_filters
 @with_settings(COMMON)

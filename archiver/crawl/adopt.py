@@ -96,10 +96,10 @@ class Adoption:
             charset=obtained.charset if obtained else "",
             url=found.url,
         )
+        needs = await self._tools.derive.discover(document)
         outcomes = page.requisites
         if outcomes is None:
-            wanted = (await self._tools.derive.discover(document)).requisites
-            outcomes = await self._outcomes(wanted, page.timestamp)
+            outcomes = await self._outcomes(needs.requisites, page.timestamp)
         moment = to_datetime(page.timestamp)
         visit = Visit(
             timestamp=page.timestamp,
@@ -107,6 +107,7 @@ class Adoption:
             page=_reference(found),
             article=await self._tools.derive.extract(document),
             requisites=outcomes,
+            charset=needs.charset,
         )
         return Ending(_lease(page, entry_id), moment, visit=visit)
 

@@ -1,12 +1,12 @@
 """How a visit ended: the values that the recorder turns into records and rows."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from archiver.model.capture import PayloadDigest, RecordId, Timestamp
 from archiver.model.failure import Failure
 from archiver.model.job import Lease
-from archiver.model.page import Article
+from archiver.model.page import Article, Charset
 from archiver.model.requisite import RequisiteOutcome
 
 
@@ -32,6 +32,7 @@ class Visit:
         page: the final response's capture.
         article: what was read from it.
         requisites: what became of each.
+        charset: of the page.
     """
 
     timestamp: Timestamp
@@ -39,6 +40,7 @@ class Visit:
     page: CaptureRef
     article: Article
     requisites: tuple[RequisiteOutcome, ...]
+    charset: Charset = field(default_factory=Charset)
 
 
 @dataclass(frozen=True, slots=True)

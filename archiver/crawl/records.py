@@ -164,6 +164,7 @@ def _snapshot(plan: Plan, visit: Visit, facts: EntryFacts) -> SnapshotStatement:
         extractor=EXTRACTOR_VERSION,
         metadata=visit.article.metadata,
         requisites=visit.requisites,
+        charset=visit.charset,
     )
 
 

@@ -82,7 +82,9 @@ class Requisites:
         if max_age:
             since = datetime.now(UTC) - timedelta(seconds=max_age)
             unknown = [each.url for each in wanted if each.url not in self._known]
-            round_.held.update(await look_up(self._tools, unknown, since))
+            held = await look_up(self._tools, unknown, since)
+            # What was an error then may be there now.
+            round_.held |= {url: each for url, each in held.items() if each.status < 400}
         round_.add(wanted, depth=depth)
 
     async def _obtain(self, wanted: Requisite, round_: "_Round") -> _Result:

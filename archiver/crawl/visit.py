@@ -13,7 +13,7 @@ from archiver.errors import FetchError
 from archiver.memento.timestamps import to_timestamp
 from archiver.model.failure import Failure, FailureKind
 from archiver.model.job import Lease
-from archiver.model.page import Article
+from archiver.model.page import Article, Charset
 from archiver.model.requisite import RequisiteOutcome
 
 
@@ -28,13 +28,14 @@ async def visit(tools: Tools, requisites: Requisites, lease: Lease) -> Visit:
     failure = status_failure(page.ref.status, page.retry_after)
     if failure:
         raise FetchError(failure)
-    outcomes, article = await _read(tools, requisites, page)
+    outcomes, article, charset = await _read(tools, requisites, page)
     return Visit(
         timestamp=first.ref.timestamp,
         at=first.at,
         page=page.ref,
         article=article,
         requisites=outcomes,
+        charset=charset,
     )
 
 
@@ -75,16 +76,16 @@ def _is_failure(found: Obtained) -> bool:
 
 async def _read(
     tools: Tools, requisites: Requisites, page: Obtained
-) -> tuple[tuple[RequisiteOutcome, ...], Article]:
+) -> tuple[tuple[RequisiteOutcome, ...], Article, Charset]:
     """Read the article while what the page needs is fetched."""
     document = _document(page)
     found = await tools.derive.discover(document)
     if not found.requisites:
-        return (), await tools.derive.extract(document)
+        return (), await tools.derive.extract(document), found.charset
     async with asyncio.TaskGroup() as group:
         article = group.create_task(tools.derive.extract(document))
         outcomes = await requisites.fetch_all(page.ref.url, found.requisites)
-    return outcomes, article.result()
+    return outcomes, article.result(), found.charset
 
 
 def _document(page: Obtained) -> Document:

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any
 
-from archiver.model.page import Article, Discovery, PageMetadata
+from archiver.model.page import Article, Charset, Discovery, PageMetadata
 from archiver.model.requisite import Requisite, RequisiteKind
 
 PREFIX = struct.Struct(">I")
@@ -77,7 +77,7 @@ def pack_result(result: Article | Discovery) -> bytes:
     if isinstance(result, Discovery):
         needs = [[each.url, each.kind] for each in result.requisites]
         return pack(
-            {"requisites": needs, "charset": result.charset, "declared": result.declared_charset}
+            {"requisites": needs, "charset": [result.charset.used, result.charset.declared]}
         )
     return pack({"metadata": asdict(result.metadata), "text": result.text}, result.html.encode())
 
@@ -86,7 +86,7 @@ def read_discovery(body: bytes) -> Discovery:
     """The answer to DISCOVER."""
     head, _ = unpack(body)
     needs = tuple(Requisite(url, RequisiteKind(kind)) for url, kind in head["requisites"])
-    return Discovery(needs, head["charset"], head["declared"])
+    return Discovery(needs, Charset(*head["charset"]))
 
 
 def read_article(body: bytes) -> Article:

@@ -9,7 +9,7 @@ from sqlalchemy import Row, Select, bindparam, select, tuple_, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.index import failures, tags
-from archiver.index.schema import document, entry, entry_tag, tag
+from archiver.index.schema import document, entry, entry_tag, snapshot, tag
 from archiver.model.capture import HashUrl, Timestamp
 from archiver.model.entry import Entry
 from archiver.model.job import State
@@ -89,6 +89,20 @@ def narrowed(query: Select[*tuple[Any, ...]], filters: Filters) -> Select[*tuple
     if filters.status is not None:
         query = query.where(entry.c.status == filters.status)
     return query
+
+
+async def with_gaps(conn: AsyncConnection, *, after: int, limit: int) -> tuple[list[Entry], int]:
+    """Entries whose newest snapshot lacks something, by that snapshot's row, after one."""
+    rows = await conn.execute(
+        select(snapshot.c.id, snapshot.c.entry_id)
+        .join(entry, (entry.c.id == snapshot.c.entry_id) & (entry.c.latest == snapshot.c.timestamp))
+        .where(snapshot.c.missing_count > 0, snapshot.c.id > after)
+        .order_by(snapshot.c.id)
+        .limit(limit)
+    )
+    found = rows.all()
+    listed = await by_ids(conn, [row.entry_id for row in found])
+    return [listed[row.entry_id] for row in found], found[-1].id if found else after
 
 
 async def unrecorded(conn: AsyncConnection, limit: int) -> dict[int, Entry]:

@@ -181,6 +181,7 @@ snapshot = Table(
     Column("metadata_offset", Integer, nullable=False),
     Column("metadata_length", Integer, nullable=False),
     UniqueConstraint("entry_id", "timestamp"),
+    Index("snapshot_with_gaps", "id", sqlite_where=text("missing_count > 0")),
 )
 
 document = Table(

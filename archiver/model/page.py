@@ -36,9 +36,16 @@ class Article:
 
 
 @dataclass(frozen=True, slots=True)
+class Charset:
+    """A page's encoding: the one it was read in, and the one it declared; empty where unknown."""
+
+    used: str = ""
+    declared: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Discovery:
     """What the first look at a page gives: its requisites in document order, each once."""
 
     requisites: tuple[Requisite, ...] = ()
-    charset: str = ""
-    declared_charset: str = ""
+    charset: Charset = field(default_factory=Charset)

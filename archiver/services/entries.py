@@ -1,7 +1,7 @@
 """Saving links, and looking at one: its snapshots, its article, what is missing from it."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -15,11 +15,12 @@ from archiver.model.capture import HashUrl, Location, Timestamp
 from archiver.model.entry import Entry, Snapshot
 from archiver.model.importing import Rejected
 from archiver.model.job import Attempt, Job
+from archiver.model.page import Charset
 from archiver.model.requisite import RequisiteOutcome
 from archiver.model.wish import Received, Wish
 from archiver.store.segments import SegmentStore
 from archiver.urls.parse import hash_url, host, is_hash_url, parse_url
-from archiver.warc.statement import read_statement
+from archiver.warc.statement import SnapshotStatement, read_statement
 
 MOST_URLS = 10_000
 MOST_SNAPSHOTS = 1_000
@@ -54,7 +55,8 @@ class SnapshotDetail:
         entry: its entry.
         snapshot: the snapshot.
         article: sanitised HTML with absolute URLs; empty if it has none.
-        requisites: what became of each.
+        requisites: what became of each: found with that status, or missing, and why.
+        charset: the encoding the page was read in, and the one it declared.
         earlier, later: the timestamps of its neighbours.
     """
 
@@ -62,6 +64,7 @@ class SnapshotDetail:
     snapshot: Snapshot
     article: str
     requisites: tuple[RequisiteOutcome, ...]
+    charset: Charset
     earlier: Timestamp | None
     later: Timestamp | None
 
@@ -137,26 +140,39 @@ class Entries:
             if held is None:
                 raise NotFound(f"{entry.url} has no snapshot yet.")
             earlier, later = await snapshots.neighbours(conn, entry_id, held.snapshot.timestamp)
-        article, outcomes = await asyncio.to_thread(self._read, held)
-        return SnapshotDetail(entry, held.snapshot, article, outcomes, earlier, later)
+        article, said = await asyncio.to_thread(self._read, held)
+        return SnapshotDetail(
+            entry, held.snapshot, article, said.requisites, said.charset, earlier, later
+        )
+
+    async def with_gaps(self) -> AsyncIterator[Entry]:
+        """Every entry whose newest snapshot lacks something that the page needs."""
+        after = 0
+        while True:
+            async with self._db.read() as conn:
+                found, after = await entries.with_gaps(conn, after=after, limit=MOST_SNAPSHOTS)
+            for entry in found:
+                yield entry
+            if not found:
+                return
 
     async def jobs(self, ids: Sequence[int]) -> list[Job]:
         """These jobs as they stand, in the order they were made."""
         async with self._db.read() as conn:
             return await jobs.by_ids(conn, ids[:MOST_URLS])
 
-    def _read(self, held: snapshots.Held) -> tuple[str, tuple[RequisiteOutcome, ...]]:
+    def _read(self, held: snapshots.Held) -> tuple[str, SnapshotStatement]:
         article = ""
         if held.snapshot.article:
             block = self._store.read(held.snapshot.article).block.read()
             article = sanitise(read_article_document(block)[1])
-        return article, self._outcomes(held.record)
+        return article, self._said(held.record)
 
-    def _outcomes(self, record: Location) -> tuple[RequisiteOutcome, ...]:
+    def _said(self, record: Location) -> SnapshotStatement:
         statement = read_statement(self._store.read(record).block.read())
         if statement is None or statement.snapshot is None:
             raise StoreError("The record of this snapshot is not what it must be.")
-        return statement.snapshot.requisites
+        return statement.snapshot
 
 
 def clean_tags(tags: Sequence[str]) -> tuple[str, ...]:

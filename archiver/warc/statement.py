@@ -6,7 +6,7 @@ reader passes over those it does not know.
 """
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any
@@ -14,7 +14,7 @@ from typing import Any
 from archiver.errors import InvalidRecord
 from archiver.model.capture import HashUrl, RecordId, Timestamp
 from archiver.model.failure import Failure, FailureKind
-from archiver.model.page import PageMetadata
+from archiver.model.page import Charset, PageMetadata
 from archiver.model.requisite import RequisiteKind, RequisiteOutcome
 
 FORMAT = "archiver/1"
@@ -46,6 +46,7 @@ class SnapshotStatement:
         extractor: version of the extractor that made it.
         metadata: what the page says of itself.
         requisites: each one, with its status or why there is none.
+        charset: the encoding the page was read in, and the one it declared.
     """
 
     timestamp: Timestamp
@@ -57,6 +58,7 @@ class SnapshotStatement:
     extractor: str
     metadata: PageMetadata
     requisites: tuple[RequisiteOutcome, ...]
+    charset: Charset = field(default_factory=Charset)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +92,7 @@ def write_statement(statement: Statement) -> dict[str, Any]:
     if statement.snapshot:
         kept = _fields(statement.snapshot)
         kept["metadata"] = _fields(statement.snapshot.metadata)
+        kept["charset"] = _fields(statement.snapshot.charset)
         kept["requisites"] = [_write_outcome(each) for each in statement.snapshot.requisites]
         document["snapshot"] = kept
     if statement.failure:
@@ -147,10 +150,17 @@ def _read_snapshot(kept: dict[str, Any]) -> SnapshotStatement:
         extractor=kept["extractor"],
         metadata=PageMetadata(**{k: str(v) for k, v in kept["metadata"].items() if k in known}),
         requisites=tuple(_read_outcome(each) for each in kept["requisites"]),
+        charset=_read_charset(kept.get("charset")),
     )
 
 
-def _fields(value: EntryStatement | SnapshotStatement | PageMetadata) -> dict[str, Any]:
+def _read_charset(said: object) -> Charset:
+    if not isinstance(said, dict):
+        return Charset()
+    return Charset(str(said.get("used", "")), str(said.get("declared", "")))
+
+
+def _fields(value: EntryStatement | SnapshotStatement | PageMetadata | Charset) -> dict[str, Any]:
     """The fields of a value, as they are: ``asdict`` copies all that they hold."""
     return {name: getattr(value, name) for name in value.__dataclass_fields__}
 

@@ -2,10 +2,11 @@
 
 from dataclasses import dataclass, field
 
-from archiver.model.capture import Capture
+from archiver.model.capture import Capture, Timestamp
 from archiver.model.entry import Entry, Snapshot
 from archiver.model.importing import ImportStatus, Rejected
 from archiver.model.job import Job
+from archiver.model.requisite import RequisiteOutcome
 from archiver.services.entries import EntryDetail, SnapshotDetail
 from archiver.services.search import Listing, ListingQuery, Overview
 
@@ -73,13 +74,20 @@ class EntryView:
 
 @dataclass(frozen=True, slots=True)
 class SnapshotView:
-    """One snapshot as it looked: our banner, and the address of the frame."""
+    """One snapshot as it looked: our banner, and the address of the frame.
+
+    Attributes:
+        marks: on the timeline of the entry's snapshots: where (0 to 1000), and which.
+        missing: what the page needed and the archive lacks.
+    """
 
     entry: Entry
     snapshot: Snapshot
     detail: SnapshotDetail
     frame_url: str
     title: str
+    marks: tuple[tuple[int, Timestamp], ...]
+    missing: tuple[RequisiteOutcome, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,9 +23,11 @@ STATEMENTS = (
     "CREATE INDEX entry_by_state ON entry (state, sort_at, id)",
     "CREATE INDEX entry_by_status ON entry (status, sort_at, id) WHERE status IS NOT NULL",
     "CREATE INDEX entry_tag_newest ON entry_tag (tag_id, sort_at, entry_id)",
+    "CREATE INDEX snapshot_with_gaps ON snapshot (id) WHERE missing_count > 0",
 )
 
 BACK = (
+    "DROP INDEX snapshot_with_gaps",
     "DROP INDEX entry_newest",
     "DROP INDEX entry_by_host",
     "DROP INDEX entry_by_state",

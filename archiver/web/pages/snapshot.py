@@ -1,13 +1,20 @@
 """``/{hash_url}/{timestamp}/``: one snapshot as it looked, below our banner."""
 
+from collections.abc import Sequence
+
 from aiohttp import web
 
+from archiver.memento.timestamps import to_datetime
+from archiver.model.capture import Timestamp
+from archiver.model.requisite import RequisiteOutcome
 from archiver.rewrite.address import Modifier, replay_path
 from archiver.web import auth
 from archiver.web.keys import RUNTIME
 from archiver.web.origin import replay_origin
 from archiver.web.render import render
 from archiver.web.views import SnapshotView
+
+FIRST_ERROR_STATUS = 400
 
 
 async def snapshot(request: web.Request) -> web.StreamResponse:
@@ -20,5 +27,24 @@ async def snapshot(request: web.Request) -> web.StreamResponse:
     prefix = replay_origin(request) + auth.frame_prefix(request)
     frame = replay_path(found.timestamp, Modifier.FRAME, found.url, prefix=prefix)
     title = detail.entry.title or found.url
-    view = SnapshotView(detail.entry, found, detail, frame, title)
+    entry = await request.app[RUNTIME].entries.get(key)
+    marks = timeline([each.timestamp for each in entry.snapshots])
+    missing = tuple(filter(is_missing, detail.requisites))
+    view = SnapshotView(detail.entry, found, detail, frame, title, marks, missing)
     return render(request, "pages/snapshot.html", view)
+
+
+def timeline(timestamps: Sequence[Timestamp]) -> tuple[tuple[int, Timestamp], ...]:
+    """Where each moment stands between the first (0) and the last (1000), oldest first."""
+    ordered = sorted(timestamps)
+    moments = [to_datetime(each).timestamp() for each in ordered]
+    span = moments[-1] - moments[0] if moments else 0
+    return tuple(
+        (round(1000 * (moment - moments[0]) / span) if span else 500, each)
+        for moment, each in zip(moments, ordered, strict=True)
+    )
+
+
+def is_missing(outcome: RequisiteOutcome) -> bool:
+    """Whether the archive lacks it: it could not be had, or the answer was an error."""
+    return outcome.status is None or outcome.status >= FIRST_ERROR_STATUS

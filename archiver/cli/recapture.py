@@ -1,0 +1,44 @@
+"""``archiver recapture``."""
+
+from collections.abc import Sequence
+
+from archiver.cli.capture import work_queue
+from archiver.cli.loop import GO_ON, run_until_signal
+from archiver.cli.output import write_row
+from archiver.config import Settings
+from archiver.runtime import Runtime, open_runtime
+
+BATCH = 1000
+
+
+def run(settings: Settings, *, refs: Sequence[str]) -> int:
+    """Capture entries again: those named, or all that lack something."""
+    return run_until_signal(_recapture(settings, refs), said=GO_ON)
+
+
+async def _recapture(settings: Settings, refs: Sequence[str]) -> int:
+    async with open_runtime(settings) as runtime:
+        queued = await (_named(runtime, refs) if refs else _with_gaps(runtime))
+        write_row("queued", str(queued))
+        if queued:
+            await work_queue(runtime)
+    return 0
+
+
+async def _named(runtime: Runtime, refs: Sequence[str]) -> int:
+    urls = [(await runtime.entries.get(ref)).entry.url for ref in refs]
+    await runtime.entries.save(urls, source="cli")
+    return len(urls)
+
+
+async def _with_gaps(runtime: Runtime) -> int:
+    waiting: list[str] = []
+    queued = 0
+    async for entry in runtime.entries.with_gaps():
+        waiting.append(entry.url)
+        if len(waiting) == BATCH:
+            await runtime.entries.save(waiting, source="cli")
+            queued, waiting = queued + len(waiting), []
+    if waiting:
+        await runtime.entries.save(waiting, source="cli")
+    return queued + len(waiting)

@@ -1,0 +1,26 @@
+"""Recapturing fills the gaps of snapshots, and leaves alone what has none."""
+
+from archiver.cli.recapture import _recapture
+from archiver.config import Settings
+from archiver.runtime import open_runtime
+
+
+async def test_what_was_missing_is_there_afterwards_and_nothing_else_is_fetched(tmp_path, live):
+
+    settings = Settings(data=tmp_path / "data", allow_networks="127.0.0.0/8", host_delay=0)
+    whole = live.article("whole")
+    torn = live.article("torn", head="<link rel=stylesheet href=/late.css>")
+    async with open_runtime(settings) as runtime:
+        await runtime.entries.save([whole, torn], source="cli")
+        await runtime.captures.work()
+        before = await runtime.entries.snapshot(torn)
+    live.put("/late.css", "p { color: red }", kind="text/css")
+
+    assert await _recapture(settings, ()) == 0
+
+    async with open_runtime(settings) as runtime:
+        after = await runtime.entries.snapshot(torn)
+    assert [each.status for each in before.requisites] == [404]
+    assert [each.status for each in after.requisites] == [200]
+    assert live.asked["/whole"] == 1
+    assert after.charset.used == "utf-8"
