@@ -6,16 +6,30 @@ from collections.abc import Iterator
 from archiver.model.requisite import Requisite, RequisiteKind
 from archiver.urls.parse import join
 
+
+def _name(name: str) -> str:
+    """A pattern for a name whose letters may be written as escapes (CSS Syntax 3 §4.3.7)."""
+    return "".join(map(_letter, name))
+
+
+def _letter(letter: str) -> str:
+    if not letter.isalpha():
+        return re.escape(letter)
+    codes = "|".join(f"{ord(each):x}" for each in (letter.upper(), letter))
+    plain = "" if letter in "abcdef" else rf"|\\{letter}"
+    return rf"(?:{letter}{plain}|\\0{{0,4}}(?:{codes})[ \t\n\r\f]?)"
+
+
 _TOKEN = re.compile(
-    r"""
+    rf"""
       (?P<comment>/\*.*?(?:\*/|\Z))
-    | (?P<import>@import)\b
-    | (?P<face>@font-face)\b
-    | url\(\s*(?:"(?P<dq>(?:[^"\\\n]|\\.)*)"|'(?P<sq>(?:[^'\\\n]|\\.)*)'
+    | (?P<import>@{_name("import")})\b
+    | (?P<face>@{_name("font-face")})\b
+    | {_name("url")}\(\s*(?:"(?P<dq>(?:[^"\\\n]|\\.)*)"|'(?P<sq>(?:[^'\\\n]|\\.)*)'
         |(?P<raw>(?:[^\s"'()\\]|\\.)*))\s*\)
     | "(?P<ds>(?:[^"\\\n]|\\.)*)" | '(?P<ss>(?:[^'\\\n]|\\.)*)'
-    | (?P<sets>image-set\()
-    | (?P<mark>[{};)])
+    | (?P<sets>{_name("image-set")}\()
+    | (?P<mark>[{{}};)])
     """,
     re.VERBOSE | re.IGNORECASE | re.DOTALL,
 )

@@ -98,7 +98,8 @@ class Tags:
         tag = StartTag(source, name, self._raw, xml=self._xml)
         rules = rules_for(local, foreign=foreign, kind=kind)
         for attribute in tag.names():
-            rule = rules.get(attribute) or EVERYWHERE.get(attribute)
+            known = "xlink:href" if foreign and attribute.endswith(":href") else attribute
+            rule = rules.get(known) or EVERYWHERE.get(known)
             if rule is not None:
                 self._apply(tag, attribute, rule)
         if special is not None:

@@ -99,6 +99,7 @@ def content_security_policy(origin: str, media_type: str = "", *, framed: bool =
         f"font-src {here} data:",
         f"media-src {here} data:",
         f"frame-src {here}",
+        f"object-src {here}",
         "form-action 'none'",
         f"base-uri {here}",
         *(() if framed else ("frame-ancestors 'none'",)),
