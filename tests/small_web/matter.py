@@ -30,3 +30,37 @@ def png(red, green, blue, *, width=40, height=30):
     head = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
     parts = (chunk(b"IHDR", head), chunk(b"IDAT", zlib.compress(rows)), chunk(b"IEND", b""))
     return b"\x89PNG\r\n\x1a\n" + b"".join(parts)
+
+
+def pixels(picture):
+    """The rows of a PNG of 8 bits a channel: two that look the same may be packed differently."""
+    at, packed, size = 8, b"", (0, 0, 0)
+    while at < len(picture):
+        length, kind = struct.unpack(">I4s", picture[at : at + 8])
+        data = picture[at + 8 : at + 8 + length]
+        if kind == b"IHDR":
+            width, height, _, colours = struct.unpack(">IIBB", data[:10])
+            size = width, height, {2: 3, 6: 4}[colours]
+        elif kind == b"IDAT":
+            packed += data
+        at += 12 + length
+    width, height, step = size
+    raw, above, rows = zlib.decompress(packed), bytearray(width * step), []
+    for row in range(height):
+        start = row * (width * step + 1)
+        line = bytearray(raw[start + 1 : start + 1 + width * step])
+        _unfilter(raw[start], line, above, step)
+        rows.append(bytes(line))
+        above = line
+    return rows
+
+
+def _unfilter(kind, line, above, step):
+    """Undo a row's filter (PNG §9.2)."""
+    for at in range(len(line)):
+        left = line[at - step] if at >= step else 0
+        corner = above[at - step] if at >= step else 0
+        up = above[at]
+        guess = left + up - corner
+        nearest = min((abs(guess - each), n, each) for n, each in enumerate((left, up, corner)))
+        line[at] = (line[at] + (0, left, up, (left + up) // 2, nearest[2])[kind]) & 255
