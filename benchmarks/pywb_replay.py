@@ -2,14 +2,14 @@
 
 Usage: python -m benchmarks.pywb_replay [--pywb DIR]
 
-Pages are captured twice from a local server, so that there are revisits. pywb, from PyPI, gets the
-same segments; each capture is asked of both as it was sent (``id_``), and once rewritten. DIR is
-the ``bin`` of an environment that has pywb; without it one is made in a temporary folder.
+Pages are captured twice from a local server, so that there are revisits. pywb, from PyPI, gets
+what ``archiver export warc`` writes; each capture is asked of both as it was sent (``id_``), and
+once rewritten. DIR is the ``bin`` of an environment that has pywb; without it one is made in a
+temporary folder.
 """
 
 import argparse
 import os
-import shutil
 import socket
 import subprocess
 import sys
@@ -40,16 +40,21 @@ def main() -> None:
         programs = options.pywb or install_pywb(root / "pywb")
         data = capture(root)
         captures = read_captures(data)
-        shutil.copytree(data / "warc", root / "segments")
-        subprocess.run([programs / "wb-manager", "init", "ours"], cwd=root, check=True)
-        segments = sorted((root / "segments").glob("*.warc.gz"))
-        subprocess.run(
-            [programs / "wb-manager", "add", "ours", *segments],
-            cwd=root,
-            check=True,
-            stdout=subprocess.DEVNULL,
-        )
+        give_to_pywb(root, data, programs)
         compare(root, data, programs, captures)
+
+
+def give_to_pywb(root: Path, data: Path, programs: Path) -> None:
+    """Make a collection of pywb's of an export of the archive."""
+    exported = root / "export.warc.gz"
+    run(["export", "warc", str(exported)], os.environ | {"ARCHIVER_DATA": str(data)})
+    subprocess.run([programs / "wb-manager", "init", "ours"], cwd=root, check=True)
+    subprocess.run(
+        [programs / "wb-manager", "add", "ours", exported],
+        cwd=root,
+        check=True,
+        stdout=subprocess.DEVNULL,
+    )
 
 
 def capture(root: Path) -> Path:

@@ -71,6 +71,11 @@ class Frontier:
         """Whether a quarter of the window is empty, so that more is worth a transaction."""
         return self._unfinished * 4 <= self._room * 3
 
+    def has_answered(self, host: str) -> bool:
+        """Whether a host is known to answer."""
+        known = self._hosts.get(host)
+        return known is not None and known.allowed > 1
+
     async def next(self) -> Lease:
         """Wait for a lease whose turn it is."""
         return await self._ready.get()
@@ -104,7 +109,7 @@ class Frontier:
         self._unfinished -= 1
         host = self._hosts[lease.host]
         host.active -= 1
-        host.allowed = min(2 * host.allowed, self._each) if answered else 1
+        host.allowed = min(4 * host.allowed, self._each) if answered else 1
         surplus = [] if answered else [*host.waiting]
         if surplus:
             host.waiting.clear()

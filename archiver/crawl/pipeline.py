@@ -36,11 +36,14 @@ from archiver.model.job import Job, Lease, State
 
 IDLE_SECONDS = 1.0
 """How long until the queue is looked at again: another process may have added to it."""
-LEASE_SECONDS = 0.05
+LEASE_SECONDS = 0.1
 RECOVERY_SECONDS = 30.0
 TROUBLE_SECONDS = 15.0
 """How long the crawl rests after the disk or the index refused something."""
-SLOW_SECONDS = 2.0
+SLOW_SECONDS = 0.5
+UNKNOWN_SECONDS = 0.3
+"""A visit to a host that has not answered yet steps aside sooner: the host may be dead."""
+WATCH_SECONDS = 0.1
 SLOW_LANE = 3
 LEAST_WINDOW = 1024
 LEAST_REST = 2.0
@@ -52,9 +55,10 @@ log = structlog.get_logger()
 
 @dataclass(slots=True)
 class _UnderWay:
-    """A visit: when it began, and whether its worker was replaced, by ``replace``."""
+    """A visit: when it began, when it is slow, and whether its worker was ``replace``d."""
 
     begun: float
+    patience: float
     replace: Callable[[], None]
     is_aside: bool = False
 
@@ -100,9 +104,10 @@ class Pipeline:
                 workers: set[asyncio.Task[None]] = set()
                 for _ in range(self._tools.settings.concurrency):
                     self._begin_worker(group, workers)
+                watching = group.create_task(self._watch(), name="slow-lane")
                 await self._dispatch(until_empty=until_empty)
-                for worker in workers:
-                    worker.cancel()
+                for task in (watching, *workers):
+                    task.cancel()
         finally:
             await self._tools.recorder.drain()
             recording.cancel()
@@ -119,7 +124,6 @@ class Pipeline:
         while True:
             begun = loop.time()
             self._wake.clear()
-            self._step_aside()
             try:
                 wait = await self._fill()
             except StoreError:
@@ -183,7 +187,9 @@ class Pipeline:
                 self._give_up([lease, *self._frontier.finished(lease, answered=False)])
                 continue
             self._tell(lease, State.FETCHING)
-            visit_ = self._visits[lease.job_id] = _UnderWay(time.monotonic(), replace)
+            known = self._frontier.has_answered(lease.host)
+            patience = SLOW_SECONDS if known else UNKNOWN_SECONDS
+            visit_ = self._visits[lease.job_id] = _UnderWay(time.monotonic(), patience, replace)
             try:
                 ending = await self._attempt(lease)
             finally:
@@ -193,14 +199,17 @@ class Pipeline:
             if visit_.is_aside:
                 return
 
-    def _step_aside(self) -> None:
+    async def _watch(self) -> None:
         """Replace the workers of visits that take long, as far as the slow lane has room."""
-        late = time.monotonic() - SLOW_SECONDS
-        # A dict keeps its order: the oldest come first.
+        while True:
+            await asyncio.sleep(WATCH_SECONDS)
+            self._step_aside(time.monotonic())
+
+    def _step_aside(self, now: float) -> None:
         for each in [*self._visits.values()]:
-            if each.begun > late or not self._slow_room:
+            if not self._slow_room:
                 return
-            if not each.is_aside:
+            if not each.is_aside and now - each.begun > each.patience:
                 self._slow_room -= 1
                 each.is_aside = True
                 each.replace()

@@ -29,7 +29,7 @@ from archiver.store.segments import SegmentStore
 from archiver.warc.record import new_record_id
 
 BATCH = 2048
-GATHER_SECONDS = 0.05
+GATHER_SECONDS = 0.1
 """What comes within it is one batch: most of a small batch's cost is not its rows."""
 HELD_BYTES = 64 << 20
 LEAST_WEIGHT = 16 << 10

@@ -35,7 +35,7 @@ from archiver.wire.coding import ACCEPT_ENCODING
 
 ACCEPT = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
 CONNECTIONS_A_PAGE = 4
-MOST_CONNECTIONS = 512
+MOST_CONNECTIONS = 8192
 KEEP_ALIVE_SECONDS = 20
 MOST_FIELD_BYTES = 64 << 10
 

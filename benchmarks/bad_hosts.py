@@ -1,0 +1,174 @@
+"""Crawls good hosts alone, then one to one with bad ones; compares when the good are done.
+
+Usage: python -m benchmarks.bad_hosts [--hosts N] [--pages N]
+
+The bad: an address where nobody answers, hosts that accept and say nothing, send a byte a second,
+send without end, redirect for ever, state a length that is not so, and send what unpacks to a
+thousand times its size. Every host is an address of its own on loopback (127.x.y.z), with the same
+number of pages. The crawl runs with the program's defaults, but for the networks it may ask.
+"""
+
+import argparse
+import asyncio
+import gzip
+import json
+import multiprocessing
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from benchmarks.capture import run
+
+PORT = 18_080
+LOOK_SECONDS = 0.25
+BOMB = gzip.compress(bytes(64 << 20))
+KINDS = ("dead", "hanging", "trickling", "endless", "redirecting", "lying", "bomb")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--hosts", type=int, default=56, help="good ones, and as many bad ones")
+    parser.add_argument("--pages", type=int, default=10, help="of each host")
+    parser.add_argument("--runs", type=int, default=1)
+    options = parser.parse_args()
+    server = multiprocessing.get_context("fork").Process(target=serve, daemon=True)
+    server.start()
+    time.sleep(0.5)
+    good = [url for n in range(options.hosts) for url in pages("good", 1, n, options.pages)]
+    bad = [
+        url
+        for n in range(options.hosts)
+        for url in pages(KINDS[n % len(KINDS)], 2, n, options.pages)
+    ]
+    mixed = [url for pair in zip(good, bad, strict=True) for url in pair]
+    for _ in range(options.runs):
+        alone, among = crawl(good, len(good)), crawl(mixed, len(good))
+        print(f"good ones alone       {alone:6.1f} s")
+        print(f"good ones among bad   {among:6.1f} s")
+        print(f"ratio                 {among / alone:6.2f}")
+    server.kill()
+
+
+def pages(kind: str, net: int, number: int, count: int) -> list[str]:
+    """The URLs of a host. A dead one has an address from which no answer comes at all."""
+    address = f"127.{net}.{number // 250}.{number % 250 + 1}"
+    if kind == "dead":
+        address = f"198.51.100.{number % 250 + 1}"  # TEST-NET-2 (RFC 5737)
+    return [f"http://{address}:{PORT}/{kind}/{page}" for page in range(count)]
+
+
+def crawl(urls: list[str], good: int) -> float:
+    """Seconds until every good page is saved."""
+    with tempfile.TemporaryDirectory() as directory:
+        environment = os.environ | {
+            "ARCHIVER_DATA": f"{directory}/data",
+            "ARCHIVER_ALLOW_NETWORKS": "127.0.0.0/8,198.51.100.0/24",
+        }
+        listing = Path(directory) / "urls.txt"
+        listing.write_text("\n".join(urls))
+        run(["import", str(listing), "--no-crawl"], environment)
+        begun = time.perf_counter()
+        process = subprocess.Popen(
+            [sys.executable, "-m", "archiver", "crawl"],
+            env=environment,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        try:
+            while process.poll() is None and saved(environment) < good:
+                time.sleep(LOOK_SECONDS)
+            return time.perf_counter() - begun
+        finally:
+            process.kill()
+            process.wait()
+
+
+def saved(environment: dict[str, str]) -> int:
+    """How many good pages are saved by now."""
+    listed = json.loads(run(["list", "--all", "--json", "--status", "saved"], environment))
+    return sum(1 for each in listed if "/good/" in each["url"])
+
+
+def serve() -> None:
+    """Answer on every address of loopback, each path in its own way."""
+    asyncio.run(_serve())
+
+
+async def _serve() -> None:
+    server = await asyncio.start_server(_answer, "0.0.0.0", PORT, backlog=4096)
+    await server.serve_forever()
+
+
+async def _answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    try:
+        while line := await reader.readline():
+            while (await reader.readline()).strip():
+                pass
+            path = line.split(b" ")[1].decode()
+            await _ANSWERS[path.split("/")[1]](writer, path)
+            await writer.drain()
+    except (ConnectionError, asyncio.IncompleteReadError, IndexError):
+        pass
+    finally:
+        writer.close()
+
+
+def _head(*fields: str) -> bytes:
+    return "\r\n".join(["HTTP/1.1 200 OK", "Content-Type: text/plain", *fields, "", ""]).encode()
+
+
+async def _good(writer: asyncio.StreamWriter, path: str) -> None:
+    body = path.encode() * 20
+    writer.write(_head(f"Content-Length: {len(body)}") + body)
+
+
+async def _hanging(_writer: asyncio.StreamWriter, _path: str) -> None:
+    await asyncio.sleep(3600)
+
+
+async def _trickling(writer: asyncio.StreamWriter, _path: str) -> None:
+    writer.write(_head("Content-Length: 100000"))
+    while True:
+        writer.write(b"x")
+        await writer.drain()
+        await asyncio.sleep(1)
+
+
+async def _endless(writer: asyncio.StreamWriter, _path: str) -> None:
+    writer.write(_head())
+    while True:
+        writer.write(b"x" * 65536)
+        await writer.drain()
+        await asyncio.sleep(0.05)
+
+
+async def _redirecting(writer: asyncio.StreamWriter, path: str) -> None:
+    writer.write(f"HTTP/1.1 302 Found\r\nLocation: {path}x\r\nContent-Length: 0\r\n\r\n".encode())
+
+
+async def _lying(writer: asyncio.StreamWriter, _path: str) -> None:
+    writer.write(_head("Content-Length: 1000000") + b"short")
+    await writer.drain()
+    writer.close()
+
+
+async def _bomb(writer: asyncio.StreamWriter, _path: str) -> None:
+    writer.write(_head("Content-Encoding: gzip", f"Content-Length: {len(BOMB)}") + BOMB)
+
+
+_ANSWERS = {
+    "good": _good,
+    "hanging": _hanging,
+    "trickling": _trickling,
+    "endless": _endless,
+    "redirecting": _redirecting,
+    "lying": _lying,
+    "bomb": _bomb,
+}
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,207 @@
+"""Builds archives of growing size and prints how long the service takes to answer in each.
+
+Usage: python -m benchmarks.scale [--sizes 10000 100000 1000000] [--requests 60]
+
+The archives are synthetic: real records for a few hundred pages, and index rows as the crawl makes
+them for all the rest, which point at those records. Each is served by ``archiver serve`` and asked
+over one kept connection; the times are those of whole answers. The last lines compare p95 in the
+largest with the smallest.
+"""
+
+import argparse
+import asyncio
+import os
+import random
+import sys
+import tempfile
+import time
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import aiohttp
+from yarl import URL
+
+from archiver.config import Settings
+from archiver.index import captures, results, wishes
+from archiver.index.database import Database
+from archiver.memento.timestamps import to_timestamp
+from archiver.model.capture import PayloadDigest
+from archiver.model.page import PageMetadata
+from archiver.model.wish import Wish
+from archiver.runtime import INDEX, open_runtime
+from archiver.urls.parse import hash_url, host
+from archiver.warc.record import new_record_id
+from benchmarks.fast_server import FastServer
+from benchmarks.pywb_replay import free_port, serving
+
+REAL = 200
+BATCH = 5000
+RARE_EVERY = 20_000
+WORDS = [f"word{n}" for n in range(3000)]
+START = datetime(2015, 1, 1, tzinfo=UTC)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--sizes", type=int, nargs="+", default=[10_000, 100_000, 1_000_000])
+    parser.add_argument("--requests", type=int, default=60)
+    options = parser.parse_args()
+    tables = {}
+    for size in options.sizes:
+        with tempfile.TemporaryDirectory() as directory, FastServer(body=2000) as server:
+            data = Path(directory) / "data"
+            begun = time.perf_counter()
+            keys = asyncio.run(build(data, size, server.base))
+            print(f"{size:,} snapshots built in {time.perf_counter() - begun:.0f} s", flush=True)
+            tables[size] = measure(data, keys, options.requests, server.base)
+    show(tables)
+
+
+async def build(data: Path, size: int, base: str) -> list[str]:
+    """Make an archive of so many snapshots; return the addresses of some entries."""
+    settings = Settings(
+        data=data, allow_networks="127.0.0.0/8", host_delay=0, host_concurrency=100, concurrency=100
+    )
+    async with open_runtime(settings) as runtime:
+        await runtime.entries.save([f"{base}/real/{n}" for n in range(REAL)], source="bench")
+        await runtime.captures.work()
+        held = [await runtime.entries.snapshot(f"{base}/real/{n}") for n in range(REAL)]
+    db = await Database.open(data / INDEX)
+    try:
+        made = []
+        for start in range(0, size - REAL, BATCH):
+            count = min(BATCH, size - REAL - start)
+            made += await fill(db, range(start, start + count), held)
+        async with db.write() as conn:
+            await conn.exec_driver_sql("PRAGMA optimize")
+    finally:
+        await db.close()
+    return random.Random(1).sample(made, 500)
+
+
+async def fill(db: Database, numbers: range, held: list) -> list[str]:
+    """Index one snapshot for each number, as the crawl does; return their URLs."""
+    chance = random.Random(numbers.start)
+    urls = [f"https://host{n % 20_000}.example/path/{n}" for n in numbers]
+    moments = [START + timedelta(seconds=60 * n) for n in numbers]
+    said = [
+        Wish(hash_url(url), url, url, host(url), at, f"Title {n} of things", (f"tag{n % 50}",))
+        for n, url, at in zip(numbers, urls, moments, strict=True)
+    ]
+    real = [held[n % REAL].snapshot.capture for n in numbers]
+    fresh = [
+        replace(
+            capture,
+            url=url,
+            timestamp=to_timestamp(at),
+            record_id=new_record_id(),
+            payload_digest=PayloadDigest(f"sha256:{n:064x}"),
+            location=replace(capture.location, offset=(1 << 40) + n),
+        )
+        for n, url, at, capture in zip(numbers, urls, moments, real, strict=True)
+    ]
+    async with db.write() as conn:
+        ids = await wishes.restore(conn, said)
+        rows = await captures.insert_all(conn, fresh)
+        await results.add_snapshots(
+            conn,
+            [
+                results.NewSnapshot(
+                    entry_id=ids[wish.hash_url],
+                    timestamp=capture.timestamp,
+                    at=at,
+                    capture_id=rows[capture.record_id],
+                    final_url=capture.url,
+                    status=200,
+                    media_type="text/plain",
+                    metadata=PageMetadata(title=wish.title),
+                    requisite_count=0,
+                    missing_count=0,
+                    article=held[n % REAL].snapshot.article,
+                    extractor="1",
+                    record=held[n % REAL].snapshot.capture.location,
+                    words=(wish.title, words(n, chance)),
+                )
+                for n, wish, capture, at in zip(numbers, said, fresh, moments, strict=True)
+            ],
+        )
+    return urls
+
+
+def words(number: int, chance: random.Random) -> str:
+    """A text: some words at random, one in every text, and one in very few."""
+    rare = " unicorn" if number % RARE_EVERY == 7 else ""
+    return " ".join(chance.choices(WORDS, k=60)) + " common" + rare
+
+
+def measure(data: Path, urls: list[str], requests: int, base: str) -> dict[str, list[float]]:
+    """Serve an archive and time its answers."""
+    port = free_port()
+    command = [sys.executable, "-m", "archiver", "serve", "--data", str(data), "--port", str(port)]
+    os.environ["ARCHIVER_ALLOW_NETWORKS"] = "127.0.0.0/8"
+    os.environ["ARCHIVER_HOST_DELAY"] = "0"
+    with serving(command, port):
+        return asyncio.run(ask(f"http://127.0.0.1:{port}", urls, requests, base))
+
+
+async def ask(root: str, urls: list[str], requests: int, base: str) -> dict[str, list[float]]:
+    """Seconds of each answer, by what was asked."""
+    chance = random.Random(2)
+    real = [f"{base}/real/{n}" for n in range(REAL)]
+    kinds = {
+        "home page": lambda _: "/",
+        "browse": lambda _: "/snapshots",
+        "browse a tag": lambda n: f"/snapshots?tag=tag{n % 50}",
+        "browse a host": lambda n: f"/snapshots?host=host{n}.example",
+        "search, rare word": lambda _: "/snapshots?q=unicorn",
+        "search, common word": lambda _: "/snapshots?q=common",
+        "search, two words": lambda n: f"/snapshots?q=word{n}+word{n + 1}",
+        "entry": lambda n: f"/{hash_url(real[n % REAL])}/",
+        "replay": lambda n: f"/web/2026id_/{real[n % REAL]}",
+        "index of a URL": lambda _: f"/timemap/json/{chance.choice(urls)}",
+    }
+    found: dict[str, list[float]] = {}
+    async with aiohttp.ClientSession() as session:
+        for name, path in kinds.items():
+            await get(session, root + path(0))
+            found[name] = [await get(session, root + path(n)) for n in range(requests)]
+        found["add one more"] = [
+            await add(session, root, f"{base}/new/{n}") for n in range(min(requests, 20))
+        ]
+    return found
+
+
+async def get(session: aiohttp.ClientSession, url: str) -> float:
+    """Seconds of one answer, redirects followed."""
+    begun = time.perf_counter()
+    async with session.get(URL(url, encoded=True)) as response:
+        await response.read()
+        assert response.status == 200, (url, response.status)
+    return time.perf_counter() - begun
+
+
+async def add(session: aiohttp.ClientSession, root: str, url: str) -> float:
+    """Seconds until one more is accepted and safe in the queue."""
+    begun = time.perf_counter()
+    async with session.post(f"{root}/api/v1/entries", json={"urls": [url]}) as response:
+        assert response.status == 202, response.status
+        await response.read()
+    return time.perf_counter() - begun
+
+
+def show(tables: dict[int, dict[str, list[float]]]) -> None:
+    """Print medians and p95 in milliseconds, and the growth of p95."""
+    sizes = list(tables)
+    print(f"{'':22}" + "".join(f"{size:>20,}" for size in sizes) + f"{'p95 grows':>12}")
+    for name in tables[sizes[0]]:
+        cells, tails = "", []
+        for size in sizes:
+            times = sorted(tables[size][name])
+            tails.append(times[int(len(times) * 0.95)])
+            cells += f"{1000 * times[len(times) // 2]:>11.1f} {1000 * tails[-1]:>8.1f}"
+        print(f"{name:22}{cells}{tails[-1] / tails[0]:>12.2f}")
+
+
+if __name__ == "__main__":
+    main()
