@@ -16,6 +16,7 @@ from archiver.memento.links import original, timegate, timemap, write_links
 from archiver.memento.timestamps import http_date, pad, to_datetime
 from archiver.model.capture import Capture, Timestamp
 from archiver.rewrite.address import PREFIX, Modifier, ReplayAddress
+from archiver.rewrite.disposition import content_disposition
 from archiver.rewrite.headers import rewrite_headers
 from archiver.rewrite.links import Links
 from archiver.services.replay_content import PIECE, Content, as_stored, rewritten
@@ -162,6 +163,11 @@ class Replay:
             *_memento(capture),
             *_archived(capture, said, modifier, prefix),
         ]
+        saved_as = content_disposition(
+            said.header("content-disposition"), capture.url, capture.media_type
+        )
+        if saved_as:
+            headers.append(("Content-Disposition", saved_as))
         coding = head.header("content-encoding")
         if modifier is Modifier.IDENTITY and coding:
             headers.append(("Content-Encoding", coding))
