@@ -123,8 +123,15 @@ class Archive:
         await self.run("import", str(links), "--no-crawl")
 
     async def told(self) -> tuple[list[dict[str, object]], dict[str, str]]:
-        """The listing with all its fields, and every entry's text by hash_url."""
+        """The listing with all its fields, and every entry's text by hash_url.
+
+        Entries of one second stand in the order in which they were indexed, which is no promise.
+        """
         listing = json.loads(await self.run("list", "--json", "--all"))
+        assert [e["latest"] for e in listing] == sorted(
+            (e["latest"] for e in listing), reverse=True
+        )
+        listing.sort(key=lambda entry: entry["hash_url"])
         tree = self.data.with_name("tree")
         await self.run("export", "markdown", str(tree))
         return listing, {each.parent.name: each.read_text() for each in tree.glob("*/index.md")}

@@ -44,8 +44,8 @@ class Database:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._writer = _engine(path, begin="BEGIN IMMEDIATE", pool_size=1, cache_kb=48_000)
-        self._readers = _engine(path, begin="BEGIN", pool_size=READERS, cache_kb=8_000)
+        self._writer = _engine(path, begin="BEGIN IMMEDIATE", pool_size=1, cache_kb=24_000)
+        self._readers = _engine(path, begin="BEGIN", pool_size=READERS, cache_kb=4_000)
         self._turn = asyncio.Lock()
         self._gate = -1
 
