@@ -1,0 +1,43 @@
+"""Lets the field's own validator look at WACZ files that were exported: all, and a search.
+
+Usage: python -m benchmarks.wacz_validate [--wacz DIR]
+
+DIR is the ``bin`` of an environment that has ``wacz`` (PyPI); without it one is made in a temporary
+folder. Pages are captured twice from a local server, so that there are revisits.
+"""
+
+import argparse
+import os
+import subprocess
+import tempfile
+import venv
+from pathlib import Path
+
+from benchmarks.capture import run
+from benchmarks.pywb_replay import capture
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--wacz", type=Path, help="bin folder of an environment with wacz")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as directory:
+        root = Path(directory)
+        programs = options.wacz or install(root / "wacz")
+        environment = os.environ | {"ARCHIVER_DATA": str(capture(root))}
+        for name, narrowed in (("all", []), ("some", ["--query", "Page 3"])):
+            file = root / f"{name}.wacz"
+            run(["export", "wacz", str(file), *narrowed], environment)
+            subprocess.run([programs / "wacz", "validate", "-f", file], check=True)
+
+
+def install(directory: Path) -> Path:
+    """Make an environment with wacz; return its ``bin``."""
+    venv.create(directory, with_pip=True)
+    pip = [directory / "bin" / "python", "-m", "pip", "--quiet", "install"]
+    subprocess.run([*pip, "wacz"], check=True)
+    return directory / "bin"
+
+
+if __name__ == "__main__":
+    main()
