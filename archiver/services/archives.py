@@ -13,7 +13,7 @@ from archiver.crawl.adopt import Adoption, ForeignPage, bare_wish
 from archiver.crawl.foreign import ForeignCapture, ForeignStatement, Found, Unusable, read_foreign
 from archiver.crawl.tools import Tools
 from archiver.errors import ArchiverError, InvalidUrl
-from archiver.memento.timestamps import to_timestamp
+from archiver.memento.timestamps import to_datetime, to_timestamp
 from archiver.model.capture import RecordId, Timestamp
 from archiver.model.importing import Rejected
 from archiver.model.wish import Wish
@@ -175,6 +175,7 @@ def _note_pages(batch: list[Found], pages: _Pages) -> None:
             with suppress(ArchiverError):
                 statement = read_statement(each.block)
                 if statement and statement.snapshot:
+                    to_datetime(statement.snapshot.timestamp)  # a name for a moment, or refused
                     pages.said.add(_line(statement.snapshot.timestamp, json.loads(each.block)))
         elif isinstance(each, ForeignCapture) and not each.is_framed:
             exchange = each.exchange

@@ -114,7 +114,7 @@ def read_statement(block: bytes) -> Statement | None:
         return None
     try:
         return _read(document)
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise InvalidRecord(f"A metadata record lacks or garbles {error}.") from error
 
 
@@ -124,13 +124,13 @@ def _read(document: dict[str, Any]) -> Statement:
     return Statement(
         at=_moment(document["at"]),
         entry=EntryStatement(
-            hash_url=HashUrl(entry["hash_url"]),
-            url=entry["url"],
-            url_given=entry["url_given"],
-            title=entry["title"],
-            tags=tuple(entry["tags"]),
-            note=entry["note"],
-            source=entry["source"],
+            hash_url=HashUrl(str(entry["hash_url"])),
+            url=str(entry["url"]),
+            url_given=str(entry["url_given"]),
+            title=str(entry["title"]),
+            tags=tuple(map(str, entry["tags"])),
+            note=str(entry["note"]),
+            source=str(entry["source"]),
             added_at=_moment(entry["added_at"]),
         ),
         snapshot=_read_snapshot(snapshot) if snapshot else None,
@@ -141,10 +141,10 @@ def _read(document: dict[str, Any]) -> Statement:
 def _read_snapshot(kept: dict[str, Any]) -> SnapshotStatement:
     known = PageMetadata.__dataclass_fields__
     return SnapshotStatement(
-        timestamp=kept["timestamp"],
-        capture_url=kept["capture_url"],
-        capture_timestamp=kept["capture_timestamp"],
-        capture_record=kept["capture_record"],
+        timestamp=Timestamp(str(kept["timestamp"])),
+        capture_url=str(kept["capture_url"]),
+        capture_timestamp=Timestamp(str(kept["capture_timestamp"])),
+        capture_record=RecordId(str(kept["capture_record"])),
         article=kept["article"],
         article_of=kept["article_of"],
         extractor=kept["extractor"],
@@ -173,11 +173,11 @@ def _write_outcome(outcome: RequisiteOutcome) -> dict[str, Any]:
 
 
 def _read_outcome(document: dict[str, Any]) -> RequisiteOutcome:
-    failure = document.get("failure")
+    failure, status = document.get("failure"), document.get("status")
     return RequisiteOutcome(
-        url=document["url"],
+        url=str(document["url"]),
         kind=RequisiteKind(document["kind"]),
-        status=document.get("status"),
+        status=None if status is None else int(status),
         failure=_read_failure(failure) if failure else None,
     )
 
@@ -188,7 +188,7 @@ def _write_failure(failure: Failure) -> dict[str, Any]:
 
 
 def _read_failure(document: dict[str, Any]) -> Failure:
-    return Failure(FailureKind(document["kind"]), document["message"], document.get("status"))
+    return Failure(FailureKind(document["kind"]), str(document["message"]), document.get("status"))
 
 
 @lru_cache(256)

@@ -205,3 +205,38 @@ async def test_a_zip_file_of_another_kind_is_refused_in_words(runtime, tmp_path)
     status = await take_in(runtime, tmp_path, packed.getvalue(), "a.zip")
 
     assert "no WACZ" in status.error
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"timestamp": "2020\n20200102030405 {}"},
+        {"timestamp": 7},
+        {"requisites": [{"url": 1, "kind": "style", "status": "x"}]},
+        {"requisites": 5},
+        {"metadata": []},
+        {"capture_record": {}},
+    ],
+)
+async def test_a_statement_that_lies_costs_its_own_page_and_nothing_else(runtime, tmp_path, change):
+    snapshot = {
+        "timestamp": "20200102030405", "capture_url": PAGE, "capture_timestamp": "20200102030405",
+        "capture_record": "urn:uuid:0", "article": None, "article_of": None, "extractor": "1",
+        "metadata": {}, "requisites": [],
+    }  # fmt: skip
+    said = {
+        "format": "archiver/1", "at": "2020-01-02T03:04:05Z",
+        "entry": {
+            "hash_url": "../../x", "url": PAGE, "url_given": PAGE, "title": "t", "tags": [],
+            "note": "", "source": "cli", "added_at": "2020-01-02T03:04:05Z",
+        },
+        "snapshot": snapshot | change,
+    }  # fmt: skip
+    made = Warc()
+    made.response(PAGE, HTML, "text/html")
+    made.add("metadata", "urn:archiver:x", json.dumps(said).encode())
+
+    status = await take_in(runtime, tmp_path, made.bytes)
+
+    assert (status.merged, status.error, status.reading) == (1, "", False)
+    assert await problems(runtime) == []

@@ -12,6 +12,7 @@ from archiver.web.replay_address import token_of
 OPEN_ROUTES = frozenset({"healthz", "static", "login", "sign_in"})
 """Served to anyone: what says the service is alive, and what the way in needs."""
 
+_FOR_PROGRAMS = ("/api/", "/metrics", "/cdx", "/timegate/", "/timemap/")
 _PAGES = frozenset({None, "document"})
 
 
@@ -50,7 +51,7 @@ def _is_open(request: web.Request) -> bool:
 
 def _refusal(request: web.Request) -> web.HTTPException:
     """Send a person to the way in, and tell a program what is missing."""
-    machine = request.path.startswith("/api/") or request.path == "/metrics"
+    machine = request.path.startswith(_FOR_PROGRAMS)
     page = request.method in csrf.SAFE_METHODS and request.headers.get("Sec-Fetch-Dest") in _PAGES
     if page and not machine:
         return web.HTTPSeeOther("/login?" + urlencode({"next": request.raw_path}))

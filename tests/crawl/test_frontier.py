@@ -1,0 +1,62 @@
+"""Slow and dead hosts hold up each other, and nobody else."""
+
+import asyncio
+
+from archiver.crawl.frontier import Frontier
+from archiver.model.job import State
+
+
+async def hang(live, path):
+    """A page that is asked for and never answered; returns its URL."""
+
+    async def wait(_request):
+        await live.closing.wait()
+
+    return live.answer(path, wait)
+
+
+async def test_a_visit_that_takes_long_steps_aside_for_the_next(crawling, live):
+    """With room for one at a time, and one that never ends, the others are still captured."""
+    stuck = await hang(live, "/stuck")
+    others = [live.article(f"page{n}").replace("127.0.0.1", "localhost") for n in range(3)]
+    async with crawling(concurrency=1, allow_networks="127.0.0.0/8,::1/128") as crawl:
+        await crawl.queue(stuck, *others)
+        running = asyncio.create_task(crawl.run())
+        for n in range(3):
+            await live.asked_for(f"/page{n}")
+        live.closing.set()
+        await running
+
+        saved = {each.url for each in await crawl.jobs() if each.state is State.SAVED}
+    assert saved >= set(others)
+
+
+async def leased(crawl, **more):
+    frontier = Frontier(crawl.tools.db, owner="me", room=100, each=4, **more)
+    return frontier, await frontier.lease()
+
+
+async def test_a_host_is_asked_for_one_page_until_it_answers_and_then_for_more(crawl, live):
+    await crawl.queue(*[live.article(f"page{n}") for n in range(9)])
+
+    frontier, first = await leased(crawl)
+    nothing = await frontier.lease()
+    surplus = frontier.finished(first[0], answered=True)
+    more = await frontier.lease()
+
+    assert (len(first), nothing, surplus, len(more)) == (1, [], [], 4)
+
+
+async def test_what_waits_for_a_host_that_stopped_answering_is_to_be_given_back(crawl, live):
+    await crawl.queue(*[live.article(f"page{n}") for n in range(9)])
+    frontier, first = await leased(crawl)
+    frontier.finished(first[0], answered=True)
+    held = [*await frontier.lease(), *await frontier.lease()]
+    under_way = [await frontier.next() for _ in range(5)][1:]
+
+    surplus = frontier.finished(under_way[0], answered=False)
+
+    assert len(held) == 8
+    assert {each.job_id for each in surplus} == {
+        each.job_id for each in held if each not in under_way
+    }

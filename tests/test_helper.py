@@ -1,0 +1,37 @@
+"""Several processes crawl one queue: each page once, and nothing left behind."""
+
+import asyncio
+import json
+import os
+import sys
+from asyncio.subprocess import PIPE
+
+
+async def run(environment, *arguments):
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "archiver", *arguments, env=environment, stdout=PIPE
+    )
+    told, _ = await process.communicate()
+    assert process.returncode == 0, arguments
+    return told.decode()
+
+
+async def test_two_processes_capture_each_page_once(tmp_path, live):
+    environment = os.environ | {
+        "ARCHIVER_DATA": str(tmp_path / "data"),
+        "ARCHIVER_ALLOW_NETWORKS": "127.0.0.0/8",
+        "ARCHIVER_HOST_DELAY": "0",
+        "ARCHIVER_CRAWL_PROCESSES": "2",
+    }
+    listing = tmp_path / "urls.txt"
+    listing.write_text("\n".join(live.article(f"page{n}") for n in range(60)))
+    await run(environment, "import", str(listing), "--no-crawl")
+
+    told = await run(environment, "crawl")
+
+    assert told.split() == ["saved", "60", "failed", "0"]
+    listed = json.loads(await run(environment, "list", "--all", "--json"))
+    assert {each["snapshot_count"] for each in listed} == {1}
+    assert all(live.asked[f"/page{n}"] == 1 for n in range(60))
+    assert "problems\t0" in await run(environment, "verify")
+    assert not list((tmp_path / "data" / "run").glob("*.lock"))
