@@ -82,14 +82,12 @@ def pack_result(result: Article | Discovery) -> bytes:
     return pack({"metadata": asdict(result.metadata), "text": result.text}, result.html.encode())
 
 
-def read_discovery(body: bytes) -> Discovery:
+def read_discovery(head: dict[str, Any]) -> Discovery:
     """The answer to DISCOVER."""
-    head, _ = unpack(body)
     needs = tuple(Requisite(url, RequisiteKind(kind)) for url, kind in head["requisites"])
     return Discovery(needs, Charset(*head["charset"]))
 
 
-def read_article(body: bytes) -> Article:
+def read_article(head: dict[str, Any], html: bytes) -> Article:
     """The answer to EXTRACT."""
-    head, html = unpack(body)
     return Article(PageMetadata(**head["metadata"]), html.decode(), head["text"])

@@ -9,6 +9,7 @@ import os
 import sys
 from collections import deque
 from contextlib import suppress
+from typing import Any
 
 import structlog
 
@@ -31,6 +32,8 @@ PAGES_A_CHILD = 2000
 """After so many a child is replaced: libraries in C that see hostile input may leak."""
 MOST_ANSWER_BYTES = 256 << 20
 SHORT_BYTES = 8 << 10
+SHORT_ANSWER_BYTES = 256 << 10
+"""A longer answer is parsed in a thread."""
 
 log = structlog.get_logger()
 
@@ -62,16 +65,16 @@ class DerivePool:
         if not (is_html(document.media_type) or is_css(document.media_type)):
             return Discovery()
         answer = await self._ask(Task.DISCOVER, document)
-        return read_discovery(answer) if answer else Discovery()
+        return read_discovery(answer[0]) if answer else Discovery()
 
     async def extract(self, document: Document) -> Article:
         """The article of a document; empty where it could not be read."""
         if _is_short_text(document):
             return text_article(document.payload.decode(), file_name(document.url))
         answer = await self._ask(Task.EXTRACT, document)
-        return read_article(answer) if answer else Article()
+        return read_article(*answer) if answer else Article()
 
-    async def _ask(self, task: Task, document: Document) -> bytes | None:
+    async def _ask(self, task: Task, document: Document) -> tuple[dict[str, Any], bytes] | None:
         child = await self._take(urgent=task is Task.DISCOVER)
         try:
             child = child or await self._begin()
@@ -91,11 +94,14 @@ class DerivePool:
             raise
         finally:
             self._give(child)
-        head, _ = unpack(answer)
+        if len(answer) > SHORT_ANSWER_BYTES:
+            head, payload = await asyncio.to_thread(unpack, answer)
+        else:
+            head, payload = unpack(answer)
         if "error" in head:
             log.warning("page not read", task=task, url=document.url, reason=head["error"])
             return None
-        return answer
+        return head, payload
 
     async def _take(self, *, urgent: bool) -> "_Child | None":
         """Wait for a place; a child if one is idle there, None where one has to be started."""

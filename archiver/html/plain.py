@@ -8,11 +8,13 @@ from archiver.html.text import tidy_lines
 from archiver.model.page import Article, PageMetadata
 
 MOST_CHARACTERS = 8 << 20
+MOST_PLAIN_CHARACTERS = 2 << 20
+"""Of a plain text that are read and searched; it is kept whole."""
 
 
 def text_article(text: str, title: str) -> Article:
     """The article of a plain text."""
-    text = text[:MOST_CHARACTERS]
+    text = text[:MOST_PLAIN_CHARACTERS].replace("\0", "")
     body = f"<pre>{escape(text)}</pre>" if text.strip() else ""
     return Article(PageMetadata(title=title), body, tidy_lines(text))
 
