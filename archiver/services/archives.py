@@ -3,8 +3,8 @@
 import asyncio
 import json
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
-from contextlib import AbstractAsyncContextManager, suppress
-from dataclasses import dataclass, field
+from contextlib import AbstractAsyncContextManager, ExitStack, suppress
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import islice
 from typing import BinaryIO
@@ -58,14 +58,14 @@ class Taken:
     position: int = 0
 
 
-@dataclass(slots=True)
-class _Pages:
+class _Pages(ExitStack):
     """Lines that tell of pages, by how much they tell: the best kind that there is counts."""
 
-    said: SortedLines = field(default_factory=SortedLines)
-    listed: SortedLines = field(default_factory=SortedLines)
-    html: SortedLines = field(default_factory=SortedLines)
-    other: SortedLines = field(default_factory=SortedLines)
+    def __init__(self) -> None:
+        super().__init__()
+        self.said, self.listed, self.html, self.other = (
+            self.enter_context(SortedLines()) for _ in range(4)
+        )
 
     def best(self) -> Iterator[bytes]:
         for lines in (self.said, self.listed, self.html, self.other):
@@ -100,15 +100,15 @@ class Archives:
             UnreadableFile: it is not what it seemed.
         """
         async with self._open_tools() as tools:
-            pages = _Pages()
             adoption = Adoption(tools)
-            async for taken in self._captures(tools, adoption, file, name, kind, pages):
-                yield taken
-            await tools.recorder.drain()
-            lines = await asyncio.to_thread(pages.best)
-            async for taken in _adopt_pages(adoption, lines, f"import:{name}"):
-                yield taken
-            await tools.recorder.drain()
+            with _Pages() as pages:
+                async for taken in self._captures(tools, adoption, file, name, kind, pages):
+                    yield taken
+                await tools.recorder.drain()
+                lines = await asyncio.to_thread(pages.best)
+                async for taken in _adopt_pages(adoption, lines, f"import:{name}"):
+                    yield taken
+                await tools.recorder.drain()
 
     async def _captures(
         self,

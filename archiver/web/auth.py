@@ -63,13 +63,13 @@ def start_session(request: web.Request, response: web.StreamResponse) -> None:
         max_age=SESSION_SECONDS,
         httponly=True,
         samesite="Strict",
-        secure=_is_https(request),
+        secure=is_https(request),
     )
 
 
 def end_session(request: web.Request, response: web.StreamResponse) -> None:
     """Take the session from the browser."""
-    response.del_cookie(COOKIE, httponly=True, samesite="Strict", secure=_is_https(request))
+    response.del_cookie(COOKIE, httponly=True, samesite="Strict", secure=is_https(request))
 
 
 def session_of(request: web.Request) -> str | None:
@@ -132,6 +132,6 @@ def _day(ago: int) -> str:
     return (datetime.now(UTC) - timedelta(days=ago)).date().isoformat()
 
 
-def _is_https(request: web.Request) -> bool:
+def is_https(request: web.Request) -> bool:
     """Also behind a proxy; who forges the header only hardens their own cookie."""
     return request.secure or request.headers.get("X-Forwarded-Proto") == "https"

@@ -100,7 +100,10 @@ def _memento_uri(request: web.Request, capture: Capture) -> str:
 
 def _uri(request: web.Request, path: str) -> str:
     """Whole, since what reads a TimeMap may have taken it out of a file."""
-    return request[ORIGIN] + path
+    origin = request[ORIGIN]
+    if auth.is_https(request):
+        origin = f"https://{origin.removeprefix('http://')}"
+    return origin + path
 
 
 async def _text(

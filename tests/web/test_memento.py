@@ -121,6 +121,15 @@ async def test_a_timemap_in_json_says_the_same(client):
     assert found["mementos"]["last"] == listed[-1]
 
 
+async def test_behind_tls_every_address_of_ours_is_https(client):
+    secure = {"X-Forwarded-Proto": "https"}
+
+    found = await (await get(client, f"/timemap/json/{SITE}", headers=secure)).json()
+
+    uris = [found["self"], found["timegate_uri"], *(e["uri"] for e in found["mementos"]["list"])]
+    assert all(each.startswith("https://127.0.0.1:") for each in uris)
+
+
 async def test_a_timemap_of_more_than_a_page_of_the_index_is_whole(client, db):
     url, many = "http://many.example/", 2 * INDEX_PAGE + 7
     await keep(db, *((url, f"2024010100{n // 60:02}{n % 60:02}") for n in range(many)))
