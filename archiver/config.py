@@ -6,7 +6,7 @@ A ``Settings`` is a value that is passed; nothing reads the environment after it
 
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
 from pydantic import Field, SecretStr, field_validator
@@ -86,6 +86,10 @@ class Settings(BaseSettings):
 
     segment_bytes: int = Field(
         512 << 20, ge=1, description="A WARC segment is closed once it is this large, in bytes."
+    )
+    articles: Literal["now", "later"] = Field(
+        "now",
+        description="When articles are read: as pages come, or once nothing is left to fetch.",
     )
     extract_processes: int = Field(1, ge=1, le=64, description="Processes that read articles.")
     extract_timeout: float = Field(30, gt=0, description="Seconds reading one article may take.")

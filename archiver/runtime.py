@@ -22,6 +22,7 @@ from archiver.index.database import Database
 from archiver.net.fetcher import Fetcher
 from archiver.net.throttle import Throttle
 from archiver.services.archives import Archives
+from archiver.services.articles import Articles
 from archiver.services.captures import Captures
 from archiver.services.cdx import Cdx
 from archiver.services.entries import Entries
@@ -56,6 +57,7 @@ class Runtime:
     entries: Entries
     search: Search
     captures: Captures
+    articles: Articles
     imports: Imports
     exports: Exports
     packages: Packages
@@ -94,6 +96,8 @@ async def open_runtime(settings: Settings, *, crawl: bool = False) -> AsyncItera
         if crawl:
             await runtime.imports.resume()
             stack.push_async_callback(_stop, asyncio.create_task(_crawl(runtime), name="crawl"))
+            reading = asyncio.create_task(runtime.articles.read_when_idle(), name="late-articles")
+            stack.push_async_callback(_stop, reading)
             await stack.enter_async_context(helpers(settings, until_empty=False))
             stack.push_async_callback(runtime.imports.stop)
         yield runtime
@@ -259,7 +263,10 @@ def _runtime(settings: Settings, tools: Tools) -> Runtime:
         entries=entries,
         search=search,
         captures=captures,
-        imports=Imports(tools.db, Archives(lambda: _import_tools(tools)), on_queued=captures.wake),
+        articles=Articles(tools, lambda: _another_writer(tools)),
+        imports=Imports(
+            tools.db, Archives(lambda: _another_writer(tools)), on_queued=captures.wake
+        ),
         exports=Exports(tools.db, entries),
         packages=Packages(Selection(tools.db, tools.store, search), tools.store),
         replay=Replay(tools.db, tools.store, settings),
@@ -269,8 +276,8 @@ def _runtime(settings: Settings, tools: Tools) -> Runtime:
 
 
 @asynccontextmanager
-async def _import_tools(tools: Tools) -> AsyncIterator[Tools]:
-    """A writer of its own for a file of captures: its segments, and a recorder that runs."""
+async def _another_writer(tools: Tools) -> AsyncIterator[Tools]:
+    """A writer beside the crawl's: its own segments, and a recorder that runs."""
     settings = tools.settings
     lock = await asyncio.to_thread(_claim, settings.data)
     async with AsyncExitStack() as stack:
@@ -283,7 +290,7 @@ async def _import_tools(tools: Tools) -> AsyncIterator[Tools]:
         )
         stack.callback(store.close)
         recorder = Recorder(tools.db, store)
-        recording = asyncio.create_task(recorder.run(), name="import-recorder")
+        recording = asyncio.create_task(recorder.run(), name="another-recorder")
         try:
             yield replace(tools, store=store, recorder=recorder)
         finally:

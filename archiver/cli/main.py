@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from archiver import __version__
-from archiver.cli.options import COMMON, CRAWLING, EVERYTHING, Command, with_settings
+from archiver.cli.options import COMMON, CRAWLING, EVERYTHING, EXTRACTING, Command, with_settings
 from archiver.config import Settings
 from archiver.errors import ArchiverError, ConfigurationError
 
@@ -98,6 +98,16 @@ def recapture(settings: Settings, refs: tuple[str, ...]) -> int:
     What a page needs and was fetched within the last day is not fetched again.
     """
     return _run("recapture", settings, refs=refs)
+
+
+@cli.command(cls=Command)
+@with_settings(EXTRACTING)
+def extract(settings: Settings) -> int:
+    """Read the articles that were left for later (--articles later).
+
+    `archiver serve` does so by itself while nothing is left to fetch.
+    """
+    return _run("extract", settings)
 
 
 @cli.command("list", cls=Command)

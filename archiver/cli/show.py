@@ -6,6 +6,7 @@ from archiver.cli.loop import run_until_signal
 from archiver.cli.output import to_document, write_json, write_row, write_text
 from archiver.config import Settings
 from archiver.html.text import to_text
+from archiver.model.page import UNREAD
 from archiver.runtime import open_runtime
 from archiver.services.entries import EntryDetail, SnapshotDetail
 
@@ -27,6 +28,8 @@ async def _show(settings: Settings, ref: str, timestamp: str | None, *, as_json:
         write_row(name, value)
     if shown and shown.article:
         write_text("\n" + to_text(shown.article))
+    elif shown and shown.snapshot.extractor == UNREAD:
+        write_text("\nIts article was left for later: `archiver extract` reads it.")
     return 0
 
 

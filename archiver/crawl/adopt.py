@@ -104,7 +104,7 @@ class Adoption:
         visit = Visit(
             timestamp=page.timestamp,
             at=moment,
-            page=_reference(found),
+            page=reference(found),
             article=await self._tools.derive.extract(document),
             requisites=outcomes,
             charset=needs.charset,
@@ -178,7 +178,8 @@ async def _final_capture(conn: AsyncConnection, page: ForeignPage) -> Capture | 
     return found
 
 
-def _reference(found: Capture) -> CaptureRef:
+def reference(found: Capture) -> CaptureRef:
+    """A capture that is here, as a snapshot points at it."""
     return CaptureRef(
         record_id=found.record_id,
         url=found.url,

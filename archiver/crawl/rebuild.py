@@ -137,8 +137,7 @@ async def _tell(
     ids = await wishes.restore(conn, [_wish(statement) for statement, _ in group])
     leases = await rebuild.open_leases(conn, [*ids.values()])
     rows = await _snapshots(conn, store, [each for each in group if each[0].snapshot], ids, told)
-    await results.add_snapshots(conn, rows)
-    told.snapshots += len(rows)
+    told.snapshots += await results.add_snapshots(conn, rows)
     failed = [_failed(statement, ids) for statement, _ in group if statement.failure]
     await results.add_failures(conn, failed)
     saved = {row.entry_id: row.timestamp for row in rows}

@@ -6,10 +6,17 @@ from datetime import UTC, datetime
 from archiver.crawl.endings import CaptureRef, Ending, Visit
 from archiver.html.document import write_article_document
 from archiver.memento.timestamps import to_datetime, to_timestamp
-from archiver.model.capture import Capture, Location, PayloadDigest, RecordId
+from archiver.model.capture import (
+    Capture,
+    HashUrl,
+    Location,
+    PayloadDigest,
+    RecordId,
+    Timestamp,
+)
 from archiver.model.entry import Entry, Snapshot
 from archiver.model.exchange import Exchange
-from archiver.model.page import EXTRACTOR_VERSION
+from archiver.model.page import EXTRACTOR_VERSION, PageMetadata
 from archiver.urls.parse import join
 from archiver.warc import build
 from archiver.warc.record import Record, new_record_id
@@ -39,6 +46,9 @@ class EntryFacts:
     previous: Snapshot | None
 
 
+SnapshotKey = tuple[HashUrl, Timestamp]
+
+
 @dataclass(slots=True)
 class Plan:
     """The records of a batch, and where in it each thing of interest stands.
@@ -46,14 +56,14 @@ class Plan:
     Attributes:
         records: in the order they are to be written.
         captures: for each exchange its capture, still without a place, by record position.
-        articles: positions of conversion records, by the entry's hash_url.
-        statements: positions of metadata records, by the entry's hash_url.
+        articles: positions of conversion records, by snapshot.
+        statements: positions of the metadata records that close snapshots, by snapshot.
     """
 
     records: list[Record] = field(default_factory=list)
     captures: dict[int, Capture] = field(default_factory=dict)
-    articles: dict[str, int] = field(default_factory=dict)
-    statements: dict[str, int] = field(default_factory=dict)
+    articles: dict[SnapshotKey, int] = field(default_factory=dict)
+    statements: dict[SnapshotKey, int] = field(default_factory=dict)
 
 
 NOWHERE = Location("", 0, 0)
@@ -103,12 +113,13 @@ def plan_exchange(
 
 def plan_ending(plan: Plan, ending: Ending, facts: EntryFacts) -> None:
     """Add the records that close an attempt: its article and its statement."""
-    visit, key = ending.visit, facts.entry.hash_url
+    visit = ending.visit
     snapshot = _snapshot(plan, visit, facts) if visit else None
     statement = Statement(
         at=ending.at, entry=_said(facts), snapshot=snapshot, failure=ending.failure
     )
-    plan.statements[key] = len(plan.records)
+    if visit:
+        plan.statements[facts.entry.hash_url, visit.timestamp] = len(plan.records)
     plan.records.append(
         build.metadata(
             id=new_record_id(),
@@ -143,6 +154,27 @@ def reused_article(visit: Visit, facts: EntryFacts) -> Snapshot | None:
     return previous if same else None
 
 
+def extractor_of(visit: Visit, facts: EntryFacts) -> str:
+    """The version of what read a visit's article, now or for the snapshot before."""
+    reused = reused_article(visit, facts)
+    return reused.extractor if reused else visit.article.extractor
+
+
+def metadata_of(visit: Visit, facts: EntryFacts) -> PageMetadata:
+    """What a visit's page says of itself."""
+    reused = reused_article(visit, facts)
+    if reused is None or visit.article.extractor:
+        return visit.article.metadata
+    return PageMetadata(
+        title=reused.title,
+        byline=reused.byline,
+        site=reused.site,
+        excerpt=reused.excerpt,
+        language=reused.language,
+        published=reused.published,
+    )
+
+
 def search_words(visit: Visit, facts: EntryFacts) -> tuple[str, str] | None:
     """(title, text) that a saved entry is found by; None where those of the last time hold."""
     if reused_article(visit, facts):
@@ -161,8 +193,8 @@ def _snapshot(plan: Plan, visit: Visit, facts: EntryFacts) -> SnapshotStatement:
         capture_record=visit.page.record_id,
         article=article,
         article_of=reused.timestamp if reused else None,
-        extractor=EXTRACTOR_VERSION,
-        metadata=visit.article.metadata,
+        extractor=extractor_of(visit, facts),
+        metadata=metadata_of(visit, facts),
         requisites=visit.requisites,
         charset=visit.charset,
     )
@@ -170,7 +202,7 @@ def _snapshot(plan: Plan, visit: Visit, facts: EntryFacts) -> SnapshotStatement:
 
 def _conversion(plan: Plan, visit: Visit, facts: EntryFacts) -> RecordId:
     record_id = new_record_id()
-    plan.articles[facts.entry.hash_url] = len(plan.records)
+    plan.articles[facts.entry.hash_url, visit.timestamp] = len(plan.records)
     plan.records.append(
         build.conversion(
             id=record_id,

@@ -4,12 +4,18 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from archiver.crawl.endings import Ending, Visit
-from archiver.crawl.records import EntryFacts, Plan, reused_article, search_words
+from archiver.crawl.records import (
+    EntryFacts,
+    Plan,
+    extractor_of,
+    metadata_of,
+    reused_article,
+    search_words,
+)
 from archiver.index.results import FailedAttempt, NewSnapshot
 from archiver.model.capture import Location, Timestamp
 from archiver.model.failure import Failure
 from archiver.model.job import Lease
-from archiver.model.page import EXTRACTOR_VERSION
 from archiver.model.requisite import RequisiteOutcome
 
 FIRST_ERROR_STATUS = 400
@@ -31,7 +37,8 @@ def new_snapshot(
     capture_id: int,
 ) -> NewSnapshot:
     """The rows of a visit."""
-    visit, key = visit_of(ending), facts.entry.hash_url
+    visit = visit_of(ending)
+    key = facts.entry.hash_url, visit.timestamp
     reused = reused_article(visit, facts)
     written = plan.articles.get(key)
     return NewSnapshot(
@@ -42,11 +49,11 @@ def new_snapshot(
         final_url=visit.page.url,
         status=visit.page.status,
         media_type=visit.page.media_type,
-        metadata=visit.article.metadata,
+        metadata=metadata_of(visit, facts),
         requisite_count=len(visit.requisites),
         missing_count=sum(map(is_missing, visit.requisites)),
         article=reused.article if reused else places[written] if written is not None else None,
-        extractor=EXTRACTOR_VERSION,
+        extractor=extractor_of(visit, facts),
         record=places[plan.statements[key]],
         words=search_words(visit, facts),
     )

@@ -8,7 +8,7 @@ from archiver.crawl.endings import Visit
 from archiver.crawl.obtain import Obtained, fetch, recall
 from archiver.crawl.requisites import Requisites
 from archiver.crawl.tools import Tools
-from archiver.derive.pool import Document
+from archiver.derive.pool import Document, unread_article
 from archiver.errors import FetchError
 from archiver.memento.timestamps import to_timestamp
 from archiver.model.failure import Failure, FailureKind
@@ -80,6 +80,9 @@ async def _read(
     """Read the article while what the page needs is fetched."""
     document = _document(page)
     found = await tools.derive.discover(document)
+    if tools.settings.articles == "later":
+        outcomes = await requisites.fetch_all(page.ref.url, found.requisites)
+        return outcomes, unread_article(document, found), found.charset
     if not found.requisites:
         return (), await tools.derive.extract(document), found.charset
     async with asyncio.TaskGroup() as group:

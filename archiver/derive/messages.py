@@ -75,9 +75,12 @@ def read_request(body: bytes) -> tuple[Task, Document, int]:
 def pack_result(result: Article | Discovery) -> bytes:
     """What a child answers."""
     if isinstance(result, Discovery):
-        needs = [[each.url, each.kind] for each in result.requisites]
         return pack(
-            {"requisites": needs, "charset": [result.charset.used, result.charset.declared]}
+            {
+                "requisites": [[each.url, each.kind] for each in result.requisites],
+                "charset": [result.charset.used, result.charset.declared],
+                "metadata": asdict(result.metadata),
+            }
         )
     return pack({"metadata": asdict(result.metadata), "text": result.text}, result.html.encode())
 
@@ -85,7 +88,7 @@ def pack_result(result: Article | Discovery) -> bytes:
 def read_discovery(head: dict[str, Any]) -> Discovery:
     """The answer to DISCOVER."""
     needs = tuple(Requisite(url, RequisiteKind(kind)) for url, kind in head["requisites"])
-    return Discovery(needs, Charset(*head["charset"]))
+    return Discovery(needs, Charset(*head["charset"]), PageMetadata(**head["metadata"]))
 
 
 def read_article(head: dict[str, Any], html: bytes) -> Article:

@@ -23,10 +23,10 @@ from archiver.derive.messages import (
     unpack,
 )
 from archiver.html.plain import file_name, text_article
-from archiver.model.page import Article, Discovery
+from archiver.model.page import UNREAD, Article, Discovery, PageMetadata
 from archiver.wire.sniff import is_css, is_html
 
-__all__ = ["DerivePool", "Document"]
+__all__ = ["DerivePool", "Document", "unread_article"]
 
 PAGES_A_CHILD = 2000
 """After so many a child is replaced: libraries in C that see hostile input may leak."""
@@ -141,6 +141,16 @@ class DerivePool:
             self._children.discard(child)
             child.kill()
             await child.process.wait()
+
+
+def unread_article(document: Document, found: Discovery) -> Article:
+    """What stands for an article that is left for later; a short text is read all the same."""
+    if _is_short_text(document):
+        return text_article(document.payload.decode(), file_name(document.url))
+    metadata = found.metadata
+    if not is_html(document.media_type):
+        metadata = PageMetadata(title=file_name(document.url))
+    return Article(metadata, extractor=UNREAD)
 
 
 def _is_short_text(document: Document) -> bool:

@@ -5,7 +5,7 @@ from archiver.html.article import extract_article, image_article
 from archiver.html.css import find_css_urls
 from archiver.html.encoding import decode_html
 from archiver.html.plain import file_name, text_article
-from archiver.html.requisites import find_requisites
+from archiver.html.requisites import look_through
 from archiver.model.page import Article, Charset, Discovery, PageMetadata
 from archiver.wire.sniff import is_css, is_html
 
@@ -18,8 +18,8 @@ def perform(task: Task, document: Document, limit: int) -> Article | Discovery:
 def _discover(document: Document, limit: int) -> Discovery:
     if is_html(document.media_type):
         page = decode_html(document.payload, document.charset)
-        found = find_requisites(page.text, document.url, limit)
-        return Discovery(found, Charset(page.used, page.declared))
+        found, metadata = look_through(page.text, document.url, limit)
+        return Discovery(found, Charset(page.used, page.declared), metadata)
     if is_css(document.media_type):
         sheet = decode_html(document.payload, document.charset)
         return Discovery(find_css_urls(sheet.text, document.url)[:limit], Charset(sheet.used))

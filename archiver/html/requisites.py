@@ -11,6 +11,8 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from archiver.html.css import find_css_urls
 from archiver.html.depth import is_too_deep
+from archiver.html.metadata import read_metadata
+from archiver.model.page import PageMetadata
 from archiver.model.requisite import Requisite, RequisiteKind
 from archiver.urls.parse import join
 
@@ -65,11 +67,22 @@ def find_requisites(html: str, base_url: str, limit: int) -> tuple[Requisite, ..
 
     A page nested too deep to be parsed in good time has none.
     """
+    return look_through(html, base_url, limit)[0]
+
+
+def look_through(
+    html: str, base_url: str, limit: int
+) -> tuple[tuple[Requisite, ...], PageMetadata]:
+    """The requisites of a page, as ``find_requisites``, and what it says of itself."""
     if is_too_deep(html):
-        return ()
+        return (), PageMetadata()
+    tree = LexborHTMLParser(html)
+    return _find(tree, base_url, limit), read_metadata(tree)
+
+
+def _find(tree: LexborHTMLParser, base_url: str, limit: int) -> tuple[Requisite, ...]:
     found: dict[str, RequisiteKind] = {}
     resolved: dict[str, str | None] = {}
-    tree = LexborHTMLParser(html)
     base = _base(tree, base_url)
     for reference, kind in _references(tree, base, depth=0):
         if reference not in resolved:

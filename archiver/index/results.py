@@ -1,7 +1,7 @@
 """What visits brought: snapshots, failures and the ends of jobs, many to a transaction."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -14,7 +14,7 @@ from archiver.index.schema import attempt, document, entry, snapshot
 from archiver.model.capture import Location, Timestamp
 from archiver.model.failure import Failure
 from archiver.model.job import State
-from archiver.model.page import PageMetadata
+from archiver.model.page import UNREAD, PageMetadata
 
 _NEW_SNAPSHOT = (
     "id",
@@ -53,6 +53,26 @@ _OLDER = """
 WITH fresh (id, more, latest) AS ({rows})
 UPDATE entry SET snapshot_count = snapshot_count + fresh.more, state = 'saved'
 FROM fresh WHERE entry.id = fresh.id AND fresh.latest < entry.latest
+"""
+
+_READ = """
+WITH fresh (id, title, byline, site, excerpt, language, published, extractor, article_segment_id,
+    article_offset, article_length, metadata_segment_id, metadata_offset, metadata_length)
+    AS ({rows})
+UPDATE snapshot SET title = fresh.title, byline = fresh.byline, site = fresh.site,
+    excerpt = fresh.excerpt, language = fresh.language, published = fresh.published,
+    extractor = fresh.extractor, article_segment_id = fresh.article_segment_id,
+    article_offset = fresh.article_offset, article_length = fresh.article_length,
+    metadata_segment_id = fresh.metadata_segment_id, metadata_offset = fresh.metadata_offset,
+    metadata_length = fresh.metadata_length
+FROM fresh WHERE snapshot.id = fresh.id
+"""
+
+_NAMED = """
+WITH fresh (id, page_title, document_id) AS ({rows})
+UPDATE entry SET page_title = fresh.page_title,
+    document_id = coalesce(fresh.document_id, entry.document_id)
+FROM fresh WHERE entry.id = fresh.id
 """
 
 _TAGS_MOVED = """
@@ -106,15 +126,21 @@ class FailedAttempt:
     words: str = ""
 
 
-async def add_snapshots(conn: AsyncConnection, found: Sequence[NewSnapshot]) -> None:
-    """Index snapshots, oldest first, and bring their entries up to date.
+async def add_snapshots(conn: AsyncConnection, found: Sequence[NewSnapshot]) -> int:
+    """Index snapshots, oldest first, and bring their entries up to date; how many are new.
 
-    One that is there already, by its entry and timestamp, is left as it is: a visit that could
-    not be indexed is made again, and then its records tell of it twice.
+    One that is there already, by its entry and timestamp, is left as it is (a visit that could
+    not be indexed is made again, and then its records tell of it twice), unless its article was
+    left for later and this one brings it.
     """
-    found = await _not_there(conn, found)
+    there = await _there(conn, found)
+    late = [(each, *there[key]) for each in found if (key := _key(each)) in there]
+    await _bring_articles(
+        conn, [(each, row_id) for each, row_id, by in late if by == UNREAD != each.extractor]
+    )
+    found = [each for each in found if _key(each) not in there]
     if not found:
-        return
+        return 0
     first = ((await conn.execute(select(func.max(snapshot.c.id)))).scalar() or 0) + 1
     ids = {id(each): first + n for n, each in enumerate(found)}
     await _insert_snapshots(conn, found, ids)
@@ -122,6 +148,7 @@ async def add_snapshots(conn: AsyncConnection, found: Sequence[NewSnapshot]) -> 
     documents = await _insert_documents(conn, written)
     await _update_entries(conn, found, documents)
     await counters.change(conn, {counters.SNAPSHOTS: len(found)})
+    return len(found)
 
 
 async def add_failures(conn: AsyncConnection, failed: Sequence[FailedAttempt]) -> None:
@@ -162,49 +189,101 @@ async def add_failures(conn: AsyncConnection, failed: Sequence[FailedAttempt]) -
     await _move_up(conn, [(each.entry_id, each.at) for each in final], unless_saved=True)
 
 
-async def _not_there(conn: AsyncConnection, found: Sequence[NewSnapshot]) -> list[NewSnapshot]:
+def _key(found: NewSnapshot) -> tuple[int, int]:
+    return found.entry_id, int(found.timestamp)
+
+
+async def _there(
+    conn: AsyncConnection, found: Sequence[NewSnapshot]
+) -> dict[tuple[int, int], tuple[int, str]]:
+    """(row id, extractor) of those that are there, by entry and timestamp."""
+    if not found:
+        return {}
+    own = snapshot.c
     rows = await conn.execute(
-        select(snapshot.c.entry_id, snapshot.c.timestamp).where(
-            snapshot.c.entry_id.in_([each.entry_id for each in found]),
-            snapshot.c.timestamp.in_([int(each.timestamp) for each in found]),
+        select(own.entry_id, own.timestamp, own.id, own.extractor).where(
+            own.entry_id.in_([each.entry_id for each in found]),
+            own.timestamp.in_([int(each.timestamp) for each in found]),
         )
     )
-    there = {(row.entry_id, row.timestamp) for row in rows}
-    return [each for each in found if (each.entry_id, int(each.timestamp)) not in there]
+    return {(row.entry_id, row.timestamp): (row.id, row.extractor) for row in rows}
+
+
+async def _bring_articles(
+    conn: AsyncConnection, brought: Sequence[tuple[NewSnapshot, int]]
+) -> None:
+    """Give snapshots the articles that were left for later, and their entries the words."""
+    if not brought:
+        return
+    known = await _segments(conn, [each for each, _ in brought])
+    await execute_rows(
+        conn,
+        _READ,
+        [
+            (row_id, *_said(each.metadata), each.extractor, *_places(each, known))
+            for each, row_id in brought
+        ],
+    )
+    rows = await conn.execute(
+        select(entry.c.id, entry.c.latest).where(
+            entry.c.id.in_([each.entry_id for each, _ in brought])
+        )
+    )
+    latest = {row.id: row.latest for row in rows}
+    shown = [pair for pair in brought if latest[pair[0].entry_id] == int(pair[0].timestamp)]
+    documents = await _insert_documents(
+        conn, [(each.entry_id, row_id, *each.words) for each, row_id in shown if each.words]
+    )
+    await execute_rows(
+        conn,
+        _NAMED,
+        [(each.entry_id, each.metadata.title, documents.get(each.entry_id)) for each, _ in shown],
+    )
 
 
 async def _insert_snapshots(
     conn: AsyncConnection, found: Sequence[NewSnapshot], ids: dict[int, int]
 ) -> None:
-    places = [place for each in found for place in (each.article, each.record) if place]
-    known = await segments.ids(conn, [*{place.segment for place in places}])
-    rows = []
-    for each in found:
-        article, record, said = each.article, each.record, each.metadata
-        place = (known[article.segment], article.offset, article.length) if article else _NOWHERE
-        rows.append(
-            (
-                ids[id(each)],
-                each.entry_id,
-                int(each.timestamp),
-                each.capture_id,
-                each.final_url,
-                said.title,
-                said.byline,
-                said.site,
-                said.excerpt,
-                said.language,
-                said.published,
-                each.requisite_count,
-                each.missing_count,
-                each.extractor,
-                *place,
-                known[record.segment],
-                record.offset,
-                record.length,
-            )
+    known = await _segments(conn, found)
+    rows = [
+        (
+            ids[id(each)],
+            each.entry_id,
+            int(each.timestamp),
+            each.capture_id,
+            each.final_url,
+            *_said(each.metadata),
+            each.requisite_count,
+            each.missing_count,
+            each.extractor,
+            *_places(each, known),
         )
+        for each in found
+    ]
     await insert_rows(conn, snapshot, _NEW_SNAPSHOT, rows)
+
+
+async def _segments(conn: AsyncConnection, found: Sequence[NewSnapshot]) -> dict[str, int]:
+    places = [place for each in found for place in (each.article, each.record) if place]
+    return await segments.ids(conn, [*{place.segment for place in places}])
+
+
+def _said(metadata: PageMetadata) -> tuple[str, ...]:
+    return (
+        metadata.title,
+        metadata.byline,
+        metadata.site,
+        metadata.excerpt,
+        metadata.language,
+        metadata.published,
+    )
+
+
+def _places(found: NewSnapshot, known: Mapping[str, int]) -> tuple[int | None, ...]:
+    """Where its article and its metadata record lie, as columns."""
+    article, record = found.article, found.record
+    place = (known[article.segment], article.offset, article.length) if article else _NOWHERE
+    return *place, known[record.segment], record.offset, record.length
 
 
 async def _insert_documents(

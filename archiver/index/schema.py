@@ -17,7 +17,7 @@ from sqlalchemy import (
     text,
 )
 
-HEAD = "0002"
+HEAD = "0003"
 """The revision in migrations/ that these tables are."""
 
 metadata = MetaData()
@@ -182,6 +182,7 @@ snapshot = Table(
     Column("metadata_length", Integer, nullable=False),
     UniqueConstraint("entry_id", "timestamp"),
     Index("snapshot_with_gaps", "id", sqlite_where=text("missing_count > 0")),
+    Index("snapshot_unread", "id", sqlite_where=text("extractor = ''")),
 )
 
 document = Table(

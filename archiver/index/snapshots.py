@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Row, Select, select
+from sqlalchemy import Row, Select, func, literal_column, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.index import captures
@@ -22,6 +22,14 @@ class Held:
 
     snapshot: Snapshot
     record: Location
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """A snapshot whose article was left for later, and the row id of its entry."""
+
+    entry_id: int
+    held: Held
 
 
 def _query() -> Select[*tuple[Any, ...]]:
@@ -103,6 +111,27 @@ async def after(conn: AsyncConnection, row_id: int, *, limit: int) -> tuple[list
         )
     ).all()
     return [_held(row) for row in rows], rows[-1].snapshot_id if rows else row_id
+
+
+async def unread(conn: AsyncConnection, row_id: int, *, limit: int) -> tuple[list[Unread], int]:
+    """Snapshots whose article was left for later, after a row, and the last row of them."""
+    rows = (
+        await conn.execute(
+            _query()
+            .add_columns(snapshot.c.id.label("snapshot_id"), snapshot.c.entry_id.label("owner_id"))
+            .where(snapshot.c.extractor == literal_column("''"), snapshot.c.id > row_id)
+            .order_by(snapshot.c.id)
+            .limit(limit)
+        )
+    ).all()
+    found = [Unread(row.owner_id, _held(row)) for row in rows]
+    return found, rows[-1].snapshot_id if rows else row_id
+
+
+async def unread_count(conn: AsyncConnection) -> int:
+    """How many snapshots have an article that was left for later."""
+    query = select(func.count()).where(snapshot.c.extractor == literal_column("''"))
+    return (await conn.execute(query)).scalar() or 0
 
 
 def _held(row: Row[*tuple[Any, ...]]) -> Held:

@@ -6,6 +6,8 @@ from archiver.model.requisite import Requisite
 
 EXTRACTOR_VERSION = "1"
 """Raised when the same bytes would give another article; kept with every conversion record."""
+UNREAD = ""
+"""The extractor of a snapshot whose article was left for later."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,11 +30,13 @@ class Article:
         metadata: what the page says of itself.
         html: sanitised HTML with absolute URLs, no document around it; empty if none was found.
         text: its plain text, paragraphs separated by newlines.
+        extractor: version of what read it; ``UNREAD`` where it was left for later.
     """
 
     metadata: PageMetadata = field(default_factory=PageMetadata)
     html: str = ""
     text: str = ""
+    extractor: str = EXTRACTOR_VERSION
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +49,14 @@ class Charset:
 
 @dataclass(frozen=True, slots=True)
 class Discovery:
-    """What the first look at a page gives: its requisites in document order, each once."""
+    """What the first look at a page gives.
+
+    Attributes:
+        requisites: in document order, each once.
+        charset: the page's encoding.
+        metadata: what it says of itself.
+    """
 
     requisites: tuple[Requisite, ...] = ()
     charset: Charset = field(default_factory=Charset)
+    metadata: PageMetadata = field(default_factory=PageMetadata)

@@ -54,7 +54,8 @@ class EntryView:
         shown: the snapshot that is read; None if there is none.
         article: its article, images led into the archive.
         payload_url: where the capture itself is.
-        kind: how it is shown: ``article``, ``image``, ``pdf``, ``file`` or ``nothing``.
+        kind: how it is shown: ``article``, ``image``, ``pdf``, ``unread``, ``file``,
+            ``page`` (without text) or ``nothing``.
         minutes: how long it takes to read.
     """
 

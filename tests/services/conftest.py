@@ -24,7 +24,7 @@ def opened(settings: Settings) -> Open:
     """Open this test's archive; again and again if need be."""
 
     @asynccontextmanager
-    async def start(**more: object) -> AsyncIterator[Runtime]:
+    async def start(settings: Settings = settings, **more: object) -> AsyncIterator[Runtime]:
         async with open_runtime(settings, **more) as runtime:
             yield runtime
 

@@ -3,6 +3,7 @@
 from aiohttp import web
 
 from archiver.errors import NotFound
+from archiver.model.page import UNREAD
 from archiver.rewrite.address import Modifier, replay_path
 from archiver.rewrite.article import archive_images, without_title
 from archiver.services.entries import EntryDetail, SnapshotDetail
@@ -62,4 +63,6 @@ def _kind(shown: SnapshotDetail) -> str:
         return "pdf"
     if shown.article:
         return "article"
+    if shown.snapshot.extractor == UNREAD:
+        return "unread"
     return "page" if kind in ("text/html", "application/xhtml+xml", "") else "file"

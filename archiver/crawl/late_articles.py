@@ -1,0 +1,117 @@
+"""Reads the articles that were left for later, from what is stored: nothing is fetched.
+
+Each becomes an ending as a visit's would be, so the same recorder writes it: a conversion record
+and a second statement of its snapshot, which supersedes the one that said it was unread.
+"""
+
+import asyncio
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+
+import structlog
+
+from archiver.crawl.adopt import NO_JOB, reference
+from archiver.crawl.endings import Ending, Visit
+from archiver.crawl.obtain import read_back
+from archiver.crawl.tools import Tools
+from archiver.derive.pool import Document
+from archiver.errors import ArchiverError, StoreError
+from archiver.index import snapshots
+from archiver.index.snapshots import Unread
+from archiver.memento.timestamps import to_datetime
+from archiver.model.job import Lease
+from archiver.model.page import Article
+from archiver.urls.parse import host
+from archiver.warc.statement import SnapshotStatement, read_statement
+
+CHUNK = 64
+SPARE_READERS = 2
+"""More than there are children, so that each finds its next page waiting."""
+
+log = structlog.get_logger()
+
+
+class LateArticles:
+    """Reads what was left. ``tools`` has a recorder that runs."""
+
+    def __init__(self, tools: Tools) -> None:
+        self._tools = tools
+        self._after = 0
+
+    async def read(self, on_read: Callable[[str], None] = lambda _: None) -> int:
+        """Read the next ``CHUNK`` of them; how many there were.
+
+        ``on_read`` is told the URL of each that was read. One whose records can't be read is
+        logged, and passed over from then on.
+        """
+        async with self._tools.db.read() as conn:
+            found, self._after = await snapshots.unread(conn, self._after, limit=CHUNK)
+        waiting = iter(found)
+        async with asyncio.TaskGroup() as group:
+            for _ in range(self._tools.settings.extract_processes + SPARE_READERS):
+                group.create_task(self._work(waiting, on_read))
+        return len(found)
+
+    async def _work(self, waiting: Iterator[Unread], on_read: Callable[[str], None]) -> None:
+        """Read one after the other; each is on its way to disk while the next is read."""
+        closing = []
+        for each in waiting:
+            try:
+                ending = await self._ending(each)
+            except ArchiverError as error:
+                url = each.held.snapshot.url
+                log.warning("article not read; the page is kept", url=url, reason=str(error))
+                continue
+            closing.append((await self._tools.recorder.end(ending), each))
+        for done, each in closing:
+            await done
+            on_read(each.held.snapshot.url)
+
+    async def _ending(self, unread: Unread) -> Ending:
+        kept = unread.held.snapshot
+        said = await asyncio.to_thread(self._said, unread)
+        obtained = await read_back(self._tools, kept.capture)
+        if obtained is None:
+            raise StoreError("Its record can't be read; `archiver verify` says more.")
+        document = Document(
+            payload=obtained.content,
+            media_type=obtained.media_type,
+            charset=obtained.charset,
+            url=kept.final_url,
+        )
+        article = await self._tools.derive.extract(document)
+        if article == Article():
+            article = Article(said.metadata)
+        visit = Visit(
+            timestamp=kept.timestamp,
+            at=to_datetime(kept.timestamp),
+            page=reference(kept.capture),
+            article=article,
+            requisites=said.requisites,
+            charset=said.charset,
+        )
+        now = datetime.now(UTC).replace(microsecond=0)
+        return Ending(_lease(unread, now), now, visit=visit)
+
+    def _said(self, unread: Unread) -> SnapshotStatement:
+        record = self._tools.store.read(unread.held.record)
+        statement = read_statement(record.block.read())
+        if statement is None or statement.snapshot is None:
+            raise StoreError("The record of this snapshot is not what it must be.")
+        return statement.snapshot
+
+
+def _lease(unread: Unread, now: datetime) -> Lease:
+    """What stands where a job's lease would: nothing is queued for it."""
+    kept = unread.held.snapshot
+    return Lease(
+        job_id=NO_JOB,
+        entry_id=unread.entry_id,
+        import_id=None,
+        hash_url=kept.hash_url,
+        url=kept.url,
+        host=host(kept.url),
+        attempts=0,
+        created_at=now,
+        interrupted=False,
+    )

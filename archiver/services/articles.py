@@ -1,0 +1,65 @@
+"""Articles that were left for later: how many there are, and reading them."""
+
+import asyncio
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from datetime import UTC, datetime
+
+import structlog
+
+from archiver.crawl.late_articles import LateArticles
+from archiver.crawl.tools import Tools
+from archiver.errors import ArchiverError
+from archiver.index import jobs, queue, snapshots
+
+LOOK_SECONDS = 3.0
+REST_SECONDS = 60.0
+
+log = structlog.get_logger()
+
+
+class Articles:
+    """The articles of an archive that are still to be read.
+
+    Args:
+        tools: of the crawl.
+        open_writer: gives tools with a recorder that runs, where no crawl does.
+    """
+
+    def __init__(
+        self, tools: Tools, open_writer: Callable[[], AbstractAsyncContextManager[Tools]]
+    ) -> None:
+        self._tools = tools
+        self._open_writer = open_writer
+
+    async def left(self) -> int:
+        """How many there are."""
+        async with self._tools.db.read() as conn:
+            return await snapshots.unread_count(conn)
+
+    async def read_all(self, on_read: Callable[[str], None] = lambda _: None) -> None:
+        """Read all of them; ``on_read`` is told the URL of each that was read."""
+        async with self._open_writer() as tools:
+            late = LateArticles(tools)
+            while await late.read(on_read):
+                pass
+
+    async def read_when_idle(self) -> None:
+        """Read them, for ever, while nothing is to be fetched. Needs a crawl that runs."""
+        late = LateArticles(self._tools)
+        while True:
+            try:
+                more = await self._is_idle() and await late.read()
+            except ArchiverError:
+                log.exception("late articles rest", seconds=REST_SECONDS)
+                await asyncio.sleep(REST_SECONDS)
+                continue
+            if not more:
+                await asyncio.sleep(LOOK_SECONDS)
+
+    async def _is_idle(self) -> bool:
+        async with self._tools.db.read() as conn:
+            if (await jobs.queue_counts(conn)).fetching:
+                return False
+            due = await queue.next_due(conn, ())
+        return due is None or due > datetime.now(UTC)

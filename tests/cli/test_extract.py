@@ -1,0 +1,18 @@
+"""``archiver extract`` reads what was left, and says how much."""
+
+from archiver.cli.extract import _extract
+from archiver.config import Settings
+from archiver.runtime import open_runtime
+
+
+async def test_it_says_how_many_were_read_and_how_many_are_left(tmp_path, live, capsys):
+    settings = Settings(
+        data=tmp_path / "data", allow_networks="127.0.0.0/8", host_delay=0, articles="later"
+    )
+    async with open_runtime(settings) as archive:
+        await archive.entries.save([live.article("foxes"), live.article("bears")], source="cli")
+        await archive.captures.work()
+
+    assert await _extract(settings) == 0
+
+    assert capsys.readouterr().out == "read\t2\nleft\t0\n"

@@ -1,0 +1,165 @@
+"""Articles left for later: kept, found by title, read from what is stored, the same ever after."""
+
+import asyncio
+
+import pytest
+
+from archiver.model.page import EXTRACTOR_VERSION, UNREAD
+from archiver.runtime import reindex
+from archiver.services.search import ListingQuery
+
+
+@pytest.fixture
+def later(settings):
+    return settings.model_copy(update={"articles": "later"})
+
+
+async def save(archive, *urls):
+    await archive.entries.save(urls, source="cli")
+    await archive.captures.work()
+
+
+async def found(archive, words):
+    listing = await archive.search.listing(ListingQuery(q=words))
+    return [each.entry.url for each in listing.items]
+
+
+async def told(archive, url):
+    """What is known of each snapshot of a URL, and its article."""
+    detail = await archive.entries.get(url)
+    shown = [await archive.entries.snapshot(url, each.timestamp) for each in detail.snapshots]
+    return detail.entry, [(each.snapshot, each.article, each.requisites) for each in shown]
+
+
+async def test_a_page_is_kept_with_its_requisites_and_title_and_without_its_text(
+    live, later, opened
+):
+    sheet = "<link rel=stylesheet href=/sheet.css><meta name=author content=Ada>"
+    live.put("/sheet.css", "p { color: red }", kind="text/css")
+    url = live.article("foxes", head=sheet)
+    async with opened(settings=later) as archive:
+        await save(archive, url)
+
+        shown = await archive.entries.snapshot(url)
+
+        assert (shown.article, shown.snapshot.extractor) == ("", UNREAD)
+        assert (shown.snapshot.title, shown.snapshot.byline) == ("foxes", "Ada")
+        assert [each.status for each in shown.requisites] == [200]
+        assert await found(archive, "foxes") == [url]
+        assert await found(archive, "clever") == []
+        assert await archive.articles.left() == 1
+
+
+async def test_what_was_left_is_read_from_what_is_stored(live, later, opened):
+    urls = [live.article(name) for name in ("foxes", "bears")]
+    async with opened(settings=later) as archive:
+        await save(archive, *urls)
+        before = [await archive.entries.snapshot(url) for url in urls]
+        read = []
+
+        await archive.articles.read_all(read.append)
+
+        assert sorted(read) == sorted(urls)
+        assert await archive.articles.left() == 0
+        assert sorted(await found(archive, "clever")) == sorted(urls)
+        for url, earlier in zip(urls, before, strict=True):
+            shown = await archive.entries.snapshot(url)
+            assert "lost in time" in shown.article
+            assert shown.snapshot.extractor == EXTRACTOR_VERSION
+            assert shown.snapshot.timestamp == earlier.snapshot.timestamp
+            assert (await archive.entries.get(url)).entry.snapshot_count == 1
+        assert (live.asked["/foxes"], live.asked["/bears"]) == (1, 1)
+        assert [each async for each in archive.fixity.verify()] == []
+
+
+async def test_the_same_is_given_back_from_the_segments_alone(live, later, opened):
+    read, unread = live.article("foxes"), live.article("bears")
+    async with opened(settings=later) as archive:
+        await save(archive, read)
+        await archive.articles.read_all()
+        await save(archive, unread)
+        before = [await told(archive, url) for url in (read, unread)]
+
+    report = await reindex(later)
+
+    async with opened(settings=later) as archive:
+        assert [await told(archive, url) for url in (read, unread)] == before
+        assert await found(archive, "clever") == [read]
+        assert await archive.articles.left() == 1
+    assert report.snapshots == 2
+
+
+async def test_a_page_whose_bytes_are_those_of_a_read_snapshot_is_read_already(live, later, opened):
+    url = live.article("foxes")
+    async with opened(settings=later) as archive:
+        await save(archive, url)
+        await archive.articles.read_all()
+        await save(archive, url)
+
+        assert await archive.articles.left() == 0
+        _, snapshots = await told(archive, url)
+        assert len(snapshots) == 2
+        assert snapshots[0][1] == snapshots[1][1] != ""
+        assert snapshots[0][0].title == "foxes"
+
+
+async def test_an_older_snapshot_that_is_read_late_changes_nothing_of_its_entry(
+    live, later, opened
+):
+    url = live.article("foxes")
+    async with opened(settings=later) as archive:
+        await save(archive, url)
+    live.put("/foxes", "<title>newer</title><p>" + "Now quite another text stands here. " * 30)
+    async with opened() as archive:
+        await save(archive, url)
+        before = await archive.entries.get(url)
+
+        await archive.articles.read_all()
+
+        assert (await archive.entries.get(url)).entry == before.entry
+        assert await found(archive, "another") == [url]
+        assert await found(archive, "clever") == []
+        _, snapshots = await told(archive, url)
+        assert ["lost in time" in article for _, article, _ in snapshots] == [False, True]
+
+
+async def test_two_unread_snapshots_of_an_entry_each_get_their_own(live, later, opened):
+    url = live.article("foxes")
+    async with opened(settings=later) as archive:
+        await save(archive, url)
+        live.put("/foxes", "<title>newer</title><p>" + "Now quite another text stands here. " * 30)
+        await save(archive, url)
+
+        await archive.articles.read_all()
+
+        _, snapshots = await told(archive, url)
+        assert [each.title for each, _, _ in snapshots] == ["newer", "foxes"]
+        assert ["another" in article for _, article, _ in snapshots] == [True, False]
+        assert ["lost in time" in article for _, article, _ in snapshots] == [False, True]
+
+
+async def test_one_whose_record_is_damaged_is_passed_over_and_stays_unread(live, later, opened):
+    urls = [live.article(name) for name in ("foxes", "bears")]
+    async with opened(settings=later) as archive:
+        await save(archive, *urls)
+        place = (await archive.entries.snapshot(urls[0])).snapshot.capture.location
+        path = later.data / "warc" / place.segment
+        content = bytearray(path.read_bytes())
+        content[place.offset + 40 : place.offset + 60] = b"\xff" * 20
+        path.write_bytes(content)
+
+        await archive.articles.read_all()
+
+        assert await archive.articles.left() == 1
+        assert await found(archive, "clever") == [urls[1]]
+
+
+async def test_the_service_reads_them_once_nothing_is_to_be_fetched(live, later, opened):
+    url = live.article("foxes")
+    async with opened(settings=later) as archive:
+        await save(archive, url)
+    async with opened(crawl=True) as archive, asyncio.timeout(30):
+        while await archive.articles.left():
+            pass
+
+        assert "lost in time" in (await archive.entries.snapshot(url)).article
