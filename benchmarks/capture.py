@@ -23,7 +23,7 @@ from pathlib import Path
 import psutil
 
 from archiver.html.text import to_text
-from benchmarks.pages import PageServer, made_up
+from benchmarks.pages import PageServer, made_up, read_pages
 
 SAMPLE_SECONDS = 0.05
 _TAG = re.compile(r"<(?:script|style)\b.*?</(?:script|style)>", re.DOTALL | re.IGNORECASE)
@@ -64,11 +64,6 @@ def main() -> None:
     print(f"peak memory      {peak / 1e6:.0f} MB (resident, all processes of the crawl)")
     print(f"stored           {stored / 1e6:.1f} MB")
     print(f"text score       {score}")
-
-
-def read_pages(folder: Path) -> dict[str, bytes]:
-    """The pages of a folder by name."""
-    return {path.parent.name: path.read_bytes() for path in sorted(folder.glob("*/source.html"))}
 
 
 def run(arguments: list[str], environment: dict[str, str]) -> str:

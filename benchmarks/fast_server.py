@@ -1,13 +1,14 @@
-"""A server that costs little: fixed bodies from loopback, in a process of its own.
+"""A server that costs little, on loopback, in a process of its own: it is not counted as ours.
 
-Each URL's body begins with its own path, so no two are the same. ``delay`` lets each answer wait
-for a random time up to so many seconds, as the servers of both ancestors did.
+``delay`` lets each answer wait for a random time up to so many seconds, as the servers of both
+ancestors did.
 """
 
 import asyncio
 import multiprocessing
 import random
 import socket
+from collections.abc import Callable
 from types import TracebackType
 from typing import Any, Self
 
@@ -16,13 +17,16 @@ import uvloop
 END = b"\r\n\r\n"
 
 
-class FastServer:
-    """Answers every GET with ``body`` bytes of text/plain."""
+Answer = Callable[[bytes], tuple[bytes, bytes]]
+"""From a request's target to (Content-Type, body)."""
 
-    def __init__(self, *, body: int, delay: float = 0.0) -> None:
+
+class Server:
+    """Answers every GET with what ``answer`` says. A context manager."""
+
+    def __init__(self, *, delay: float = 0.0) -> None:
         self._socket = socket.create_server(("127.0.0.1", 0), backlog=4096)
         self.base = f"http://127.0.0.1:{self._socket.getsockname()[1]}"
-        self._body = body
         self._delay = delay
         self._process = multiprocessing.get_context("fork").Process(target=self._run, daemon=True)
 
@@ -44,17 +48,33 @@ class FastServer:
         uvloop.run(self._serve())
 
     async def _serve(self) -> None:
-        filler = (b"some words of a small page " * (self._body // 27 + 1))[: self._body]
         loop = asyncio.get_running_loop()
         server = await loop.create_server(
-            lambda: _Answers(filler, self._delay), sock=self._socket, backlog=4096
+            lambda: _Connection(self.answer, self._delay), sock=self._socket, backlog=4096
         )
         await server.serve_forever()
 
+    def answer(self, target: bytes) -> tuple[bytes, bytes]:
+        """What to answer."""
+        raise NotImplementedError
 
-class _Answers(asyncio.Protocol):
-    def __init__(self, filler: bytes, delay: float) -> None:
-        self._filler = filler
+
+class FastServer(Server):
+    """Answers with ``body`` bytes of text that begin with the path, so no two are the same."""
+
+    def __init__(self, *, body: int, delay: float = 0.0) -> None:
+        super().__init__(delay=delay)
+        self._filler = (b"some words of a small page " * (body // 27 + 1))[:body]
+
+    def answer(self, target: bytes) -> tuple[bytes, bytes]:
+        """What to answer."""
+        body = (target + b"\n" + self._filler)[: max(len(self._filler), len(target))]
+        return b"text/plain; charset=utf-8", body
+
+
+class _Connection(asyncio.Protocol):
+    def __init__(self, answer: Answer, delay: float) -> None:
+        self._say = answer
         self._delay = delay
         self._waiting = b""
         self._transport: Any = None
@@ -74,9 +94,9 @@ class _Answers(asyncio.Protocol):
                 self._answer(path)
 
     def _answer(self, path: bytes) -> None:
-        body = (path + b"\n" + self._filler)[: max(len(self._filler), len(path))]
+        kind, body = self._say(path)
         if self._transport and not self._transport.is_closing():
             self._transport.write(
-                b"HTTP/1.1 200 OK\r\nContent-Type: text/plain; charset=utf-8\r\n"
-                b"Content-Length: %d\r\n\r\n%b" % (len(body), body)
+                b"HTTP/1.1 200 OK\r\nContent-Type: %b\r\nContent-Length: %d\r\n\r\n%b"
+                % (kind, len(body), body)
             )

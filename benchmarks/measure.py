@@ -31,12 +31,20 @@ class Cost:
 
 
 def measure(
-    arguments: Sequence[str], environment: Mapping[str, str] | None = None, *, input: str = ""
+    arguments: Sequence[str],
+    environment: Mapping[str, str] | None = None,
+    *,
+    input: str = "",
+    program: str = sys.executable,
+    accept: Sequence[int] = (0,),
 ) -> Cost:
-    """Run ``python ARGUMENTS`` to its end; a failure ends the benchmark."""
+    """Run ``python ARGUMENTS`` to its end, or another program.
+
+    A status that is not to be accepted ends the benchmark.
+    """
     before, begun = os.times(), time.perf_counter()
     process = subprocess.Popen(
-        [sys.executable, *arguments],
+        [program, *arguments],
         env=dict(environment or os.environ),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -48,8 +56,8 @@ def measure(
     output, _ = process.communicate(input)
     seconds = time.perf_counter() - begun
     watching.join()
-    if process.returncode != 0:
-        raise SystemExit(f"{' '.join(arguments)} failed")
+    if process.returncode not in accept:
+        raise SystemExit(f"{program} {' '.join(arguments)} failed")
     after = os.times()
     cpu = (
         after.children_user + after.children_system - before.children_user - before.children_system

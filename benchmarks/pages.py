@@ -1,14 +1,11 @@
-"""Serves pages to benchmarks, in a process of its own so that it does not count as ours."""
+"""Pages for benchmarks: of a folder, or made up; and a server of them."""
 
-import multiprocessing
 import random
 import re
-import socket
 import zlib
-from types import TracebackType
-from typing import Self
+from pathlib import Path
 
-from aiohttp import web
+from benchmarks.fast_server import Server
 
 _ABSOLUTE = re.compile(rb"(?:https?:)?//(?=[a-zA-Z0-9])")
 _WORDS = (
@@ -20,43 +17,43 @@ _PIXEL = bytes.fromhex(
 )
 
 
-class PageServer:
-    """Serves ``/name/`` for each page and something small for everything else."""
+class PageServer(Server):
+    """Serves ``/name/`` for each page and something small for everything else.
+
+    What a page links to on other hosts is led here. ``/~copy/name/`` is a copy of the page whose
+    links lead to copies too, so that no two pages share what they need.
+    """
 
     def __init__(self, pages: dict[str, bytes]) -> None:
-        self._socket = socket.create_server(("127.0.0.1", 0), backlog=1024)
-        self.base = f"http://127.0.0.1:{self._socket.getsockname()[1]}"
-        lead = f"{self.base}/".encode()
-        self._pages = {name: _ABSOLUTE.sub(lead, page) for name, page in pages.items()}
-        self._process = multiprocessing.get_context("fork").Process(target=self._serve, daemon=True)
+        super().__init__()
+        self._pages = pages
+        self._copies: dict[bytes, bytes] = {}
 
-    def __enter__(self) -> Self:
-        self._process.start()
-        return self
+    def answer(self, target: bytes) -> tuple[bytes, bytes]:
+        """What to answer."""
+        path = target.partition(b"?")[0]
+        page = self._copy(path)
+        if page is not None:
+            return b"text/html; charset=utf-8", page
+        mark = f"{zlib.crc32(target):08x}"
+        if b".css" in path:
+            return b"text/css", f".c{mark} {{ color: #{mark[:6]} }}".encode()
+        return b"image/png", _PIXEL + mark.encode()
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._process.terminate()
-        self._process.join()
-        self._socket.close()
+    def _copy(self, path: bytes) -> bytes | None:
+        parts = path.decode("latin-1").strip("/").split("/")
+        copy = f"{parts.pop(0)}/" if parts[0].startswith("~") else ""
+        page = self._pages.get("/".join(parts))
+        if page is None:
+            return None
+        if path not in self._copies:
+            self._copies[path] = _ABSOLUTE.sub(f"{self.base}/{copy}".encode(), page)
+        return self._copies[path]
 
-    def _serve(self) -> None:
-        app = web.Application()
-        app.router.add_get("/{tail:.*}", self._answer)
-        web.run_app(app, sock=self._socket, print=None, access_log=None)
 
-    async def _answer(self, request: web.Request) -> web.Response:
-        name = request.path.strip("/")
-        if name in self._pages:
-            return web.Response(body=self._pages[name], content_type="text/html", charset="utf-8")
-        mark = f"{zlib.crc32(request.raw_path.encode()):08x}"
-        if ".css" in request.path:
-            return web.Response(text=f".c{mark} {{ color: #{mark[:6]} }}", content_type="text/css")
-        return web.Response(body=_PIXEL + mark.encode(), content_type="image/png")
+def read_pages(folder: Path) -> dict[str, bytes]:
+    """The pages of a folder, ``NAME/source.html``, by name."""
+    return {path.parent.name: path.read_bytes() for path in sorted(folder.glob("*/source.html"))}
 
 
 def made_up(count: int) -> dict[str, bytes]:

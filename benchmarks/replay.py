@@ -21,8 +21,8 @@ from pathlib import Path
 import aiohttp
 from yarl import URL
 
-from benchmarks.capture import read_pages, run
-from benchmarks.pages import PageServer, made_up
+from benchmarks.capture import run
+from benchmarks.pages import PageServer, made_up, read_pages
 from benchmarks.pywb_replay import free_port, give_to_pywb, install_pywb, read_captures, serving
 
 SMALL, LARGE = 100_000, 10_000_000

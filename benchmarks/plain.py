@@ -1,0 +1,43 @@
+"""The pipeline that people write first: fetch, Beautiful Soup, readability, a file per page.
+
+Usage: python -m benchmarks.plain LIST FOLDER
+
+It fetches nothing that a page needs. Each page becomes ``FOLDER/<MD5 of its URL>/index.md``.
+"""
+
+import hashlib
+import http.client
+import os
+import sys
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from bs4 import BeautifulSoup
+from readability import Document
+
+
+def main() -> None:
+    os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+    urls, folder = Path(sys.argv[1]).read_text().split(), Path(sys.argv[2])
+    connection = http.client.HTTPConnection(urlsplit(urls[0]).netloc)
+    for url in urls:
+        connection.request("GET", urlsplit(url).path)
+        keep(url, connection.getresponse().read(), folder)
+
+
+def keep(url: str, page: bytes, folder: Path) -> None:
+    """Read one page and write its file."""
+    soup = BeautifulSoup(page, "lxml")
+    title = soup.title.get_text() if soup.title else ""
+    needs = [
+        each.get("src") or each.get("href") for each in soup.select("img[src], link[href], source")
+    ]
+    article = Document(str(soup)).summary(html_partial=True)
+    name = hashlib.md5(url.encode(), usedforsecurity=False).hexdigest()
+    (folder / name).mkdir(parents=True)
+    head = f"title: {title}\nurl: {url}\nhash_url: {name}\nneeds: {len(needs)}\n\n"
+    (folder / name / "index.md").write_text(head + article, encoding="utf-8", errors="replace")
+
+
+if __name__ == "__main__":
+    main()

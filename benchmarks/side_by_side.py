@@ -1,0 +1,101 @@
+"""The same pages kept by this program, by wget, and by a plain pipeline, in turn.
+
+Usage: python -m benchmarks.side_by_side [FOLDER] [--copies N] [--runs N]
+
+Pages are those of FOLDER (``NAME/source.html``) or made up; each copy of one needs things of its
+own, all of them on a server on loopback. ``wget`` runs with ``--page-requisites --warc-file``. The
+plain pipeline (``benchmarks/plain.py``: Beautiful Soup, readability, a file per page) has one core
+and fetches nothing that a page needs. Seconds are those of the whole command, with its start; "later"
+leaves articles for later, and "2" is the number of processes.
+"""
+
+import argparse
+import os
+import statistics
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from benchmarks.crawl import crawl_settings
+from benchmarks.measure import Cost, measure
+from benchmarks.pages import PageServer, made_up, read_pages
+
+SOME_MISSING = 8
+"""wget's status where a server answered some request with an error."""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder", type=Path, nargs="?")
+    parser.add_argument("--copies", type=int, default=4, help="how often each page is there")
+    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--concurrency", type=int, default=32)
+    parser.add_argument("--only", default=",".join(RUNS))
+    options = parser.parse_args()
+    pages = read_pages(options.folder) if options.folder else made_up(64)
+    costs: dict[str, list[Cost]] = {name: [] for name in options.only.split(",")}
+    with PageServer(pages) as server:
+        urls = [f"{server.base}/~{n}/{name}/" for n in range(options.copies) for name in pages]
+        for _ in range(options.runs):
+            for name, found in costs.items():
+                with tempfile.TemporaryDirectory() as directory:
+                    listing = Path(directory) / "urls.txt"
+                    listing.write_text("".join(f"{url}\n" for url in urls))
+                    found.append(RUNS[name](listing, Path(directory), options))
+    show(costs, len(urls))
+
+
+def archiver(articles: str, processes: int) -> Callable[..., Cost]:
+    """Our crawl of a queue that holds the pages."""
+
+    def run(listing: Path, directory: Path, options: argparse.Namespace) -> Cost:
+        environment = os.environ | crawl_settings(directory / "data", options.concurrency)
+        environment["ARCHIVER_ARTICLES"] = articles
+        environment["ARCHIVER_CRAWL_PROCESSES"] = str(processes)
+        environment["ARCHIVER_LOG_LEVEL"] = "error"
+        measure(["-m", "archiver", "import", str(listing), "--no-crawl"], environment)
+        cost = measure(["-m", "archiver", "crawl"], environment)
+        if "failed\t0\n" not in cost.output:
+            raise SystemExit(f"pages were lost: {cost.output}")
+        return cost
+
+    return run
+
+
+def wget(listing: Path, directory: Path, _: argparse.Namespace) -> Cost:
+    """GNU Wget, keeping a WARC."""
+    arguments = f"-q -e robots=off -p --warc-file={directory}/out -P {directory}/files -i {listing}"
+    return measure(arguments.split(), program="wget", accept=(0, SOME_MISSING))
+
+
+def plain(listing: Path, directory: Path, _: argparse.Namespace) -> Cost:
+    """The plain pipeline."""
+    return measure(["-m", "benchmarks.plain", str(listing), str(directory / "articles")])
+
+
+RUNS: dict[str, Callable[..., Cost]] = {
+    "archiver-later": archiver("later", 1),
+    "archiver-later-2": archiver("later", 2),
+    "archiver": archiver("now", 1),
+    "wget": wget,
+    "plain": plain,
+}
+
+
+def show(costs: dict[str, list[Cost]], pages: int) -> None:
+    """Print the table and the ratios."""
+    print(f"{'':20}{'pages/s':>9}{'CPU ms/page':>13}{'peak MB':>9}")
+    rates = {}
+    for name, found in costs.items():
+        rates[name] = statistics.median(pages / each.seconds for each in found)
+        cpu = statistics.median(1000 * each.cpu / pages for each in found)
+        memory = max(each.memory for each in found) / 1e6
+        print(f"{name:20}{rates[name]:>9.1f}{cpu:>13.1f}{memory:>9.0f}")
+    for name, rate in rates.items():
+        for other in ("wget", "plain"):
+            if name.startswith("archiver") and other in rates:
+                print(f"{name} / {other} = {rate / rates[other]:.2f}")
+
+
+if __name__ == "__main__":
+    main()
