@@ -5,7 +5,7 @@ Usage: python -m benchmarks.side_by_side [FOLDER] [--copies N] [--runs N]
 Pages are those of FOLDER (``NAME/source.html``) or made up; each copy of one needs things of its
 own, all of them on a server on loopback. ``wget`` runs with ``--page-requisites --warc-file``. The
 plain pipeline (``benchmarks/plain.py``: Beautiful Soup, readability, a file per page) has one core
-and fetches nothing that a page needs. Seconds are those of the whole command, with its start; "later"
+and fetches nothing a page needs. Seconds are those of the whole command with its start; "later"
 leaves articles for later, and "2" is the number of processes.
 """
 
