@@ -3,8 +3,7 @@
 import codecs
 import re
 from dataclasses import dataclass
-
-from charset_normalizer import from_bytes
+from importlib import import_module
 
 PRESCAN_BYTES = 1024
 SAMPLE_BYTES = 32 << 10
@@ -115,5 +114,6 @@ def _detect(start: bytes) -> str:
     sample = start[:SAMPLE_BYTES]
     if _is_utf8(sample):
         return "utf-8"
-    best = from_bytes(sample).best()
+    # Large, and for the few pages that say nothing: loaded when one comes.
+    best = import_module("charset_normalizer").from_bytes(sample).best()
     return _codec(best.encoding) if best else "cp1252"

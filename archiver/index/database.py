@@ -9,11 +9,10 @@ import fcntl
 import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from alembic import command
-from alembic.config import Config
 from sqlalchemy import Connection, create_engine, event, text
 from sqlalchemy.exc import DatabaseError, OperationalError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
@@ -21,7 +20,6 @@ from sqlalchemy.pool import NullPool
 
 from archiver.errors import ConfigurationError, IndexUnavailable
 from archiver.index.schema import HEAD
-from archiver.paths import MIGRATIONS
 
 __all__ = ["AsyncConnection", "Database", "migrate"]
 
@@ -44,8 +42,8 @@ class Database:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._writer = _engine(path, begin="BEGIN IMMEDIATE", pool_size=1, cache_kb=24_000)
-        self._readers = _engine(path, begin="BEGIN", pool_size=READERS, cache_kb=4_000)
+        self._writer = _engine(path, begin="BEGIN IMMEDIATE", pool_size=1, cache_kb=16_000)
+        self._readers = _engine(path, begin="BEGIN", pool_size=READERS, cache_kb=2_000)
         self._turn = asyncio.Lock()
         self._gate = -1
 
@@ -143,11 +141,7 @@ def _upgrade(conn: Connection, path: Path) -> None:
             f"{path} was written by a newer version of archiver (schema {found}, this one knows "
             f"{HEAD}). Update the program, or run `archiver reindex` to build the index again."
         )
-    config = Config()
-    config.set_main_option("script_location", str(MIGRATIONS))
-    config.attributes["connection"] = conn
-    command.upgrade(config, "head")
-    conn.commit()
+    import_module("archiver.index.migration").upgrade(conn)
 
 
 def _revision(conn: Connection) -> str | None:
