@@ -265,7 +265,10 @@ def _runtime(settings: Settings, tools: Tools) -> Runtime:
         captures=captures,
         articles=Articles(tools, lambda: _another_writer(tools)),
         imports=Imports(
-            tools.db, Archives(lambda: _another_writer(tools)), on_queued=captures.wake
+            tools.db,
+            Archives(lambda: _another_writer(tools)),
+            memory_bytes=settings.extract_memory_bytes,
+            on_queued=captures.wake,
         ),
         exports=Exports(tools.db, entries),
         packages=Packages(Selection(tools.db, tools.store, search), tools.store),

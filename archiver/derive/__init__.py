@@ -1,4 +1,5 @@
-"""The work on pages, in processes of its own: a hostile page may cost a process, never the service.
+"""The work on pages and files of links, in processes of its own: what is hostile costs a process.
 
-``pool`` is the side of the service, ``worker`` that of a child, ``messages`` what goes between.
+``pool`` is the side of the service, ``worker`` that of a child, ``messages`` what goes between;
+``links`` and ``links_worker`` are the same for files of links.
 """

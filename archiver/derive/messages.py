@@ -5,12 +5,16 @@ A message is its length (4 bytes), the length of its JSON (4 bytes), the JSON, a
 
 import json
 import struct
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any
 
+from archiver.model.importing import Rejected
 from archiver.model.page import Article, Charset, Discovery, PageMetadata
 from archiver.model.requisite import Requisite, RequisiteKind
+from archiver.model.wish import Wish
 
 PREFIX = struct.Struct(">I")
 
@@ -94,3 +98,39 @@ def read_discovery(head: dict[str, Any]) -> Discovery:
 def read_article(head: dict[str, Any], html: bytes) -> Article:
     """The answer to EXTRACT."""
     return Article(PageMetadata(**head["metadata"]), html.decode(), head["text"])
+
+
+def pack_wishes(wishes: Sequence[Wish], rejected: Sequence[Rejected]) -> bytes:
+    """Some links of a file, for the service; their source is known there."""
+    return pack(
+        {
+            "wishes": [
+                [
+                    each.hash_url,
+                    each.url,
+                    each.url_given if each.url_given != each.url else None,
+                    each.host,
+                    int(each.added_at.timestamp()),
+                    each.title,
+                    each.tags,
+                    each.note,
+                ]
+                for each in wishes
+            ],
+            "rejected": [[each.given, each.reason] for each in rejected],
+        }
+    )
+
+
+def read_wishes(message: bytes, source: str) -> tuple[list[Wish], list[Rejected]]:
+    """What ``pack_wishes`` packed."""
+    head, _ = unpack(message)
+    wishes = [
+        Wish(key, url, given or url, host, _moment(added), title, tuple(tags), note, source)
+        for key, url, given, host, added, title, tags, note in head["wishes"]
+    ]
+    return wishes, [Rejected(*each) for each in head["rejected"]]
+
+
+def _moment(seconds: int) -> datetime:
+    return datetime.fromtimestamp(seconds, UTC)

@@ -4,11 +4,12 @@ A statement that is run for row after row hands Python's lock over at each of th
 that computes meanwhile keeps it for milliseconds. So rows go in as one statement's VALUES.
 """
 
-from collections.abc import Iterator, Sequence
+import json
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Any
 
-from sqlalchemy import Table
+from sqlalchemy import Select, Table, func, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 MOST_VALUES = 8000
@@ -37,6 +38,11 @@ async def execute_rows(
         await conn.exec_driver_sql(
             statement.replace("{rows}", values), tuple(chain.from_iterable(some))
         )
+
+
+def among(values: Iterable[int | str]) -> Select[Any]:
+    """Many values as one parameter, for ``column.in_()``: a mark for each costs time to write."""
+    return select(func.json_each(json.dumps([*values])).table_valued("value").c.value)
 
 
 def _chunks(rows: Sequence[tuple[Any, ...]]) -> Iterator[Sequence[tuple[Any, ...]]]:

@@ -9,7 +9,7 @@ from sqlalchemy import Row, Select, func, select, tuple_
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.index import segments
-from archiver.index.bulk import insert_rows
+from archiver.index.bulk import among, insert_rows
 from archiver.index.schema import capture, segment
 from archiver.model.capture import Capture, Location, PayloadDigest, RecordId, Timestamp
 from archiver.urls.surt import surt
@@ -123,8 +123,8 @@ async def recent_of(
     """The newest capture of each of exactly these URLs since a moment."""
     rows = await conn.execute(
         _CAPTURES.where(
-            capture.c.surt.in_({surt(url) for url in urls}),
-            capture.c.url.in_(urls),
+            capture.c.surt.in_(among({surt(url) for url in urls})),
+            capture.c.url.in_(among(urls)),
             capture.c.timestamp >= int(since),
         ).order_by(capture.c.timestamp, capture.c.id)
     )

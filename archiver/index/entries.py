@@ -9,6 +9,7 @@ from sqlalchemy import Row, Select, bindparam, select, tuple_, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.index import failures, tags
+from archiver.index.bulk import among
 from archiver.index.schema import document, entry, entry_tag, snapshot, tag
 from archiver.model.capture import HashUrl, Timestamp
 from archiver.model.entry import Entry
@@ -50,7 +51,7 @@ async def with_given_titles(
     conn: AsyncConnection, ids: Sequence[int]
 ) -> dict[int, tuple[Entry, str]]:
     """Entries by row id, each with what the person called it; empty if they did not."""
-    rows = (await conn.execute(select(entry).where(entry.c.id.in_(ids)))).all()
+    rows = (await conn.execute(select(entry).where(entry.c.id.in_(among(ids))))).all()
     found = await _entries(conn, rows)
     return {row.id: (each, row.given_title) for row, each in zip(rows, found, strict=True)}
 
@@ -126,7 +127,7 @@ async def latest_of(conn: AsyncConnection, keys: Sequence[HashUrl]) -> dict[Hash
     """The newest snapshots' timestamps of those of these entries that have one."""
     rows = await conn.execute(
         select(entry.c.hash_url, entry.c.latest).where(
-            entry.c.hash_url.in_(keys), entry.c.latest.is_not(None)
+            entry.c.hash_url.in_(among(keys)), entry.c.latest.is_not(None)
         )
     )
     return {HashUrl(key): Timestamp(f"{latest:014d}") for key, latest in rows}

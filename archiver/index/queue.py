@@ -15,7 +15,7 @@ from sqlalchemy import Row, and_, bindparam, func, or_, select, text, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.index import counters
-from archiver.index.bulk import execute_rows, insert_rows
+from archiver.index.bulk import among, execute_rows, insert_rows
 from archiver.index.schema import entry, job, queue_host
 from archiver.model.capture import Timestamp
 from archiver.model.job import Lease, State
@@ -236,7 +236,7 @@ async def requeue(
 
 async def as_leases(conn: AsyncConnection, job_ids: Sequence[int]) -> list[Lease]:
     """Jobs as their holders would see them."""
-    rows = await conn.execute(_LEASES.where(job.c.id.in_(job_ids)))
+    rows = await conn.execute(_LEASES.where(job.c.id.in_(among(job_ids))))
     return [_lease(row) for row in rows]
 
 
@@ -303,7 +303,7 @@ async def _take(
 ) -> list[Lease]:
     if not ids:
         return []
-    rows = await conn.execute(_LEASES.where(job.c.id.in_(ids)).order_by(job.c.id))
+    rows = await conn.execute(_LEASES.where(job.c.id.in_(among(ids))).order_by(job.c.id))
     taken = rows.all()
     await execute_rows(conn, _TAKEN, [(row.id, owner, _ms(now)) for row in taken])
     await _turn(conn, {(row.priority, row.host) for row in taken}, now)

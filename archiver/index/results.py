@@ -9,7 +9,7 @@ from sqlalchemy import bindparam, case, func, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.index import counters, failures, segments
-from archiver.index.bulk import execute_rows, insert_rows
+from archiver.index.bulk import among, execute_rows, insert_rows
 from archiver.index.schema import attempt, document, entry, snapshot
 from archiver.model.capture import Location, Timestamp
 from archiver.model.failure import Failure
@@ -202,8 +202,8 @@ async def _there(
     own = snapshot.c
     rows = await conn.execute(
         select(own.entry_id, own.timestamp, own.id, own.extractor).where(
-            own.entry_id.in_([each.entry_id for each in found]),
-            own.timestamp.in_([int(each.timestamp) for each in found]),
+            own.entry_id.in_(among(each.entry_id for each in found)),
+            own.timestamp.in_(among({int(each.timestamp) for each in found})),
         )
     )
     return {(row.entry_id, row.timestamp): (row.id, row.extractor) for row in rows}

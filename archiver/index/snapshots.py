@@ -8,6 +8,7 @@ from sqlalchemy import Row, Select, func, literal_column, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.index import captures
+from archiver.index.bulk import among
 from archiver.index.schema import capture, entry, segment, snapshot
 from archiver.model.capture import Capture, HashUrl, Location, Timestamp
 from archiver.model.entry import Snapshot
@@ -67,7 +68,7 @@ async def latest_of(conn: AsyncConnection, entry_ids: Sequence[int]) -> dict[int
     """The newest snapshot of each of these entries, by entry id."""
     rows = await conn.execute(
         _query()
-        .where(snapshot.c.entry_id.in_(entry_ids), snapshot.c.timestamp == entry.c.latest)
+        .where(snapshot.c.entry_id.in_(among(entry_ids)), snapshot.c.timestamp == entry.c.latest)
         .add_columns(snapshot.c.entry_id.label("owner_id"))
     )
     return {row.owner_id: _held(row) for row in rows}

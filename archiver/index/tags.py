@@ -1,12 +1,13 @@
 """Tags, and which entries carry them."""
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 
 from sqlalchemy import bindparam, select, update
 from sqlalchemy.dialects.sqlite import insert
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from archiver.index.bulk import execute_rows
+from archiver.index.bulk import among, execute_rows
 from archiver.index.schema import entry_tag, tag
 
 _ATTACH = """
@@ -16,22 +17,42 @@ SELECT pair.entry_id, pair.tag_id, entry.sort_at FROM pair JOIN entry ON entry.i
 """
 
 
-async def attach(conn: AsyncConnection, wanted: Mapping[int, Sequence[str]]) -> set[int]:
-    """Give entries tags; return the ids of those that got one they did not have."""
+async def attach(
+    conn: AsyncConnection, wanted: Mapping[int, Sequence[str]], *, known: Collection[int]
+) -> set[int]:
+    """Give entries tags; return the ids of those that got one they did not have.
+
+    Args:
+        conn: a writing connection.
+        wanted: tags by entry, each once.
+        known: the entries that may have tags already.
+    """
     names = sorted({name for tags in wanted.values() for name in tags})
     if not names:
         return set()
     ids = await _ids(conn, names)
-    pairs = {(entry_id, ids[name]) for entry_id, tags in wanted.items() for name in tags}
-    known = await conn.execute(
-        select(entry_tag.c.entry_id, entry_tag.c.tag_id).where(
-            entry_tag.c.entry_id.in_({pair[0] for pair in pairs})
-        )
-    )
-    fresh = sorted(pairs - {(row.entry_id, row.tag_id) for row in known})
+    there = await _there(conn, known)
+    fresh = [
+        pair
+        for entry_id, tags in wanted.items()
+        for name in tags
+        if (pair := (entry_id, ids[name])) not in there
+    ]
     if fresh:
         await _insert(conn, fresh)
     return {entry_id for entry_id, _ in fresh}
+
+
+async def _there(conn: AsyncConnection, entry_ids: Collection[int]) -> set[tuple[int, int]]:
+    """(entry, tag) pairs of entries."""
+    if not entry_ids:
+        return set()
+    rows = await conn.execute(
+        select(entry_tag.c.entry_id, entry_tag.c.tag_id).where(
+            entry_tag.c.entry_id.in_(among(entry_ids))
+        )
+    )
+    return {(row.entry_id, row.tag_id) for row in rows}
 
 
 async def of_entries(conn: AsyncConnection, entry_ids: Sequence[int]) -> dict[int, tuple[str, ...]]:
@@ -39,7 +60,7 @@ async def of_entries(conn: AsyncConnection, entry_ids: Sequence[int]) -> dict[in
     rows = await conn.execute(
         select(entry_tag.c.entry_id, tag.c.name)
         .join(tag, tag.c.id == entry_tag.c.tag_id)
-        .where(entry_tag.c.entry_id.in_(entry_ids))
+        .where(entry_tag.c.entry_id.in_(among(entry_ids)))
     )
     found: dict[int, list[str]] = {}
     for entry_id, name in rows:
@@ -60,15 +81,13 @@ async def most_used(conn: AsyncConnection, limit: int) -> list[tuple[str, int]]:
 
 async def _ids(conn: AsyncConnection, names: Sequence[str]) -> dict[str, int]:
     await conn.execute(insert(tag).on_conflict_do_nothing(), [{"name": name} for name in names])
-    rows = await conn.execute(select(tag.c.name, tag.c.id).where(tag.c.name.in_(names)))
+    rows = await conn.execute(select(tag.c.name, tag.c.id).where(tag.c.name.in_(among(names))))
     return dict(rows.all())
 
 
 async def _insert(conn: AsyncConnection, pairs: Sequence[tuple[int, int]]) -> None:
     await execute_rows(conn, _ATTACH, pairs)
-    used: dict[int, int] = {}
-    for _, tag_id in pairs:
-        used[tag_id] = used.get(tag_id, 0) + 1
+    used = Counter(tag_id for _, tag_id in pairs)
     await conn.execute(
         update(tag)
         .where(tag.c.id == bindparam("tag_id"))

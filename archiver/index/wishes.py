@@ -9,7 +9,7 @@ from sqlalchemy import Row, bindparam, func, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.index import counters, queue, tags
-from archiver.index.bulk import insert_rows
+from archiver.index.bulk import among, insert_rows
 from archiver.index.schema import entry, job
 from archiver.model.capture import HashUrl
 from archiver.model.job import State
@@ -57,7 +57,8 @@ async def receive(
     ids = await _insert_entries(conn, [w for key, w in unique.items() if key not in known], now)
     ids |= {key: row.id for key, row in known.items()}
     changed = await _enrich(conn, unique, known)
-    changed |= await tags.attach(conn, {ids[key]: wish.tags for key, wish in unique.items()})
+    given = {ids[key]: wish.tags for key, wish in unique.items() if wish.tags}
+    changed |= await tags.attach(conn, given, known=[row.id for row in known.values()])
     await _mark_unrecorded(conn, changed & {row.id for row in known.values()})
     open_jobs = await _open_jobs(conn, [row.id for row in known.values()])
     wanted = [
@@ -85,7 +86,8 @@ async def restore(conn: AsyncConnection, said: Sequence[Wish]) -> dict[HashUrl, 
     ids = await _insert_entries(conn, fresh, datetime.now(UTC))
     ids |= {key: row.id for key, row in known.items()}
     await _enrich(conn, unique, known)
-    await tags.attach(conn, {ids[wish.hash_url]: wish.tags for wish in said})
+    given = {ids[wish.hash_url]: wish.tags for wish in said}
+    await tags.attach(conn, given, known=[row.id for row in known.values()])
     return {HashUrl(key): number for key, number in ids.items()}
 
 
@@ -128,7 +130,7 @@ async def _known(conn: AsyncConnection, keys: Sequence[str]) -> dict[str, Row[*t
         entry.c.added_at,
         entry.c.snapshot_count,
     )
-    rows = await conn.execute(select(*columns).where(entry.c.hash_url.in_(keys)))
+    rows = await conn.execute(select(*columns).where(entry.c.hash_url.in_(among(keys))))
     return {row.hash_url: row for row in rows}
 
 
@@ -209,7 +211,7 @@ async def _await_again(conn: AsyncConnection, entry_ids: Sequence[int]) -> None:
 async def _open_jobs(conn: AsyncConnection, entry_ids: Sequence[int]) -> dict[int, int]:
     rows = await conn.execute(
         select(job.c.entry_id, job.c.id).where(
-            job.c.entry_id.in_(entry_ids), job.c.state.in_([State.QUEUED, State.FETCHING])
+            job.c.entry_id.in_(among(entry_ids)), job.c.state.in_([State.QUEUED, State.FETCHING])
         )
     )
     return dict(rows.all())
@@ -222,14 +224,14 @@ def _results(
     open_jobs: dict[int, int],
 ) -> list[Received]:
     results, seen = [], set()
+    added, merged, known = Reception.ADDED, Reception.MERGED, Reception.KNOWN
     for wish in wishes:
         entry_id = ids[wish.hash_url]
-        if entry_id in made:
-            reception = Reception.MERGED if entry_id in seen else Reception.ADDED
+        if entry_id in seen or (entry_id not in made and entry_id in open_jobs):
+            reception = merged
         else:
-            merged = entry_id in open_jobs or entry_id in seen
-            reception = Reception.MERGED if merged else Reception.KNOWN
+            reception = added if entry_id in made else known
         seen.add(entry_id)
-        job_id = made.get(entry_id, open_jobs.get(entry_id))
+        job_id = made.get(entry_id) or open_jobs.get(entry_id)
         results.append(Received(wish.hash_url, wish.url, reception, job_id))
     return results

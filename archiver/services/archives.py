@@ -13,11 +13,12 @@ from archiver.crawl.adopt import Adoption, ForeignPage, bare_wish
 from archiver.crawl.foreign import ForeignCapture, ForeignStatement, Found, Unusable, read_foreign
 from archiver.crawl.tools import Tools
 from archiver.errors import ArchiverError, InvalidUrl
+from archiver.formats.wishes import MOST_TAG_CHARACTERS, MOST_TAGS
 from archiver.memento.timestamps import to_datetime, to_timestamp
 from archiver.model.capture import RecordId, Timestamp
 from archiver.model.importing import Rejected
 from archiver.model.wish import Wish
-from archiver.services.entries import MOST_TAG_CHARACTERS, MOST_TAGS, clean_tags
+from archiver.services.entries import clean_tags
 from archiver.store.sorting import SortedLines
 from archiver.urls.parse import hash_url, host, parse_url
 from archiver.wacz.unpack import Package

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from archiver.errors import InputError, InvalidUrl, NotFound, StoreError
+from archiver.formats.wishes import MOST_TAG_CHARACTERS, MOST_TAGS, make_wish
 from archiver.html.document import read_article_document
 from archiver.html.sanitise import sanitise
 from archiver.index import attempts, entries, jobs, snapshots, wishes
@@ -19,14 +20,12 @@ from archiver.model.page import Charset
 from archiver.model.requisite import RequisiteOutcome
 from archiver.model.wish import Received, Wish
 from archiver.store.segments import SegmentStore
-from archiver.urls.parse import hash_url, host, is_hash_url, parse_url
+from archiver.urls.parse import hash_url, is_hash_url, parse_url
 from archiver.warc.statement import SnapshotStatement, read_statement
 
 MOST_URLS = 10_000
 MOST_SNAPSHOTS = 1_000
 MOST_ATTEMPTS = 50
-MOST_TAG_CHARACTERS = 100
-MOST_TAGS = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,34 +189,6 @@ def clean_tags(tags: Sequence[str]) -> tuple[str, ...]:
                 f"The tag “{tag[:30]}…” is too long; {MOST_TAG_CHARACTERS} characters is the most."
             )
     return cleaned
-
-
-def make_wish(
-    given: str,
-    *,
-    added_at: datetime,
-    title: str = "",
-    tags: tuple[str, ...] = (),
-    note: str = "",
-    source: str,
-) -> Wish:
-    """A wish for a URL as it was given.
-
-    Raises:
-        InvalidUrl: it can't be kept.
-    """
-    url = parse_url(given)
-    return Wish(
-        hash_url=hash_url(url),
-        url=url,
-        url_given=given,
-        host=host(url),
-        added_at=added_at,
-        title=title,
-        tags=tags,
-        note=note,
-        source=source,
-    )
 
 
 def _wishes(

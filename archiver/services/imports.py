@@ -3,12 +3,11 @@
 import asyncio
 import shutil
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import AsyncExitStack, aclosing
-from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from io import BufferedReader
-from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryFile
 from time import monotonic
@@ -16,43 +15,35 @@ from typing import BinaryIO, cast
 
 import structlog
 
-from archiver.errors import ArchiverError, InvalidUrl, NotFound, UnreadableFile
+from archiver.derive.links import Batch, LinkFile, open_links
+from archiver.errors import ArchiverError, NotFound, UnreadableFile
 from archiver.formats import open_bookmarks
 from archiver.index import imports, wishes
 from archiver.index.database import Database
-from archiver.model.bookmark import Bookmark
-from archiver.model.importing import ImportStatus, Rejected
-from archiver.model.wish import Wish
+from archiver.model.importing import ImportStatus
 from archiver.services.archives import WACZ, Archives, Taken, kind_of
-from archiver.services.entries import MOST_TAG_CHARACTERS, MOST_TAGS, make_wish
 
-BATCH = 5000
 HEAD_BYTES = 8192
 PROGRESS_SECONDS = 0.2
-MOST_TITLE = 2000
-MOST_NOTE = 100_000
+TRANSACTION_SECONDS = 1.0
+"""New rows go to random places of some indexes: the more of them at once, the less is written."""
 
 log = structlog.get_logger()
-
-
-@dataclass(frozen=True, slots=True)
-class _Batch:
-    """Some links of a file: those that can be kept, those that can't, in order."""
-
-    wishes: list[Wish]
-    rejected: list[Rejected]
-
-    def __bool__(self) -> bool:
-        return bool(self.wishes or self.rejected)
 
 
 class Imports:
     """Bookmark files on their way into the queue. ``resume`` and ``stop`` are the runtime's."""
 
     def __init__(
-        self, db: Database, archives: Archives, on_queued: Callable[[], None] = lambda: None
+        self,
+        db: Database,
+        archives: Archives,
+        *,
+        memory_bytes: int,
+        on_queued: Callable[[], None] = lambda: None,
     ) -> None:
         self._db = db
+        self._open = partial(open_links, memory_bytes=memory_bytes)
         self._archives = archives
         self._on_queued = on_queued
         self._reading: set[asyncio.Task[None]] = set()
@@ -75,13 +66,15 @@ class Imports:
                 number = await imports.create(conn, name=name, form=kind, path=None, now=_now())
             await self._adopt(number, source, name, kind, on_progress)
             return await self.status(number)
-        form, found = await asyncio.to_thread(open_bookmarks, source, name)
-        first = await asyncio.to_thread(_next_batch, found, name)
-        if not first:
-            raise UnreadableFile(f"{name} holds no link. Is it the right file?")
-        async with self._db.write() as conn:
-            number = await imports.create(conn, name=name, form=form, path=None, now=_now())
-        await self._read_on(number, name, first, found, on_progress)
+        async with self._open(source, name) as links:
+            first = await links.next_batch()
+            if not first:
+                raise UnreadableFile(f"{name} holds no link. Is it the right file?")
+            async with self._db.write() as conn:
+                number = await imports.create(
+                    conn, name=name, form=links.form, path=None, now=_now()
+                )
+            await self._read_on(number, first, links, on_progress)
         return await self.status(number)
 
     async def start(self, path: Path, *, name: str) -> ImportStatus:
@@ -144,10 +137,9 @@ class Imports:
                     await self._adopt(number, source, name, kind, lambda _: None)
                     await asyncio.to_thread(path.unlink, missing_ok=True)
                     return
-                _, found = await asyncio.to_thread(open_bookmarks, source, name)
-                await asyncio.to_thread(_skip, found, skip)
-                first = await asyncio.to_thread(_next_batch, found, name)
-                await self._read_on(number, name, first, found, lambda _: None)
+                async with self._open(source, name, skip=skip) as links:
+                    first = await links.next_batch()
+                    await self._read_on(number, first, links, lambda _: None)
         except (ArchiverError, OSError) as error:
             log.exception("import broke off", name=name)
             async with self._db.write() as conn:
@@ -157,19 +149,14 @@ class Imports:
     async def _read_on(
         self,
         number: int,
-        name: str,
-        batch: _Batch,
-        found: Iterator[Bookmark],
+        batch: Batch,
+        links: LinkFile,
         on_progress: Callable[[ImportStatus], None],
     ) -> None:
         """Take batch after batch in, each while the next one is read."""
         told = 0.0
         while batch:
-            following = asyncio.ensure_future(asyncio.to_thread(_next_batch, found, name))
-            try:
-                await self._take_in(number, batch)
-            finally:
-                batch = await following
+            batch = await self._take_in(number, batch, links)
             self._on_queued()
             if (now := monotonic()) - told > PROGRESS_SECONDS:
                 told = now
@@ -216,13 +203,25 @@ class Imports:
                 rejected=taken.unusable,
             )
 
-    async def _take_in(self, number: int, batch: _Batch) -> None:
-        async with self._db.write() as conn:
-            received = await wishes.receive(
-                conn, batch.wishes, now=_now(), recapture=False, import_id=number
-            )
-            tally = Counter(each.reception for each in received)
-            await imports.advance(conn, number, tally, batch.rejected)
+    async def _take_in(self, number: int, batch: Batch, links: LinkFile) -> Batch:
+        """Take batches in for as long as one transaction may last; return the one after them."""
+        until = monotonic() + TRANSACTION_SECONDS
+        following = asyncio.ensure_future(links.next_batch())
+        try:
+            async with self._db.write() as conn:
+                while True:
+                    received = await wishes.receive(
+                        conn, batch.wishes, now=_now(), recapture=False, import_id=number
+                    )
+                    tally = Counter(each.reception for each in received)
+                    await imports.advance(conn, number, tally, batch.rejected)
+                    await asyncio.wait([following], timeout=max(until - monotonic(), 0))
+                    if monotonic() >= until or following.exception() or not following.result():
+                        break
+                    batch, following = following.result(), asyncio.ensure_future(links.next_batch())
+            return await following
+        finally:
+            following.cancel()
 
 
 def _kind(source: BinaryIO) -> str | None:
@@ -247,33 +246,6 @@ def _look_at(path: Path, name: str) -> str:
         if next(found, None) is None:
             raise UnreadableFile(f"{name} holds no link. Is it the right file?")
     return form
-
-
-def _skip(found: Iterator[Bookmark], count: int) -> None:
-    for _ in islice(found, count):
-        pass
-
-
-def _next_batch(found: Iterator[Bookmark], name: str) -> _Batch:
-    batch, now = _Batch([], []), _now()
-    for bookmark in islice(found, BATCH):
-        try:
-            batch.wishes.append(_wish(bookmark, name, now))
-        except InvalidUrl as error:
-            batch.rejected.append(Rejected(bookmark.url[:500], str(error)))
-    return batch
-
-
-def _wish(bookmark: Bookmark, name: str, now: datetime) -> Wish:
-    tags = (" ".join(tag.split())[:MOST_TAG_CHARACTERS] for tag in bookmark.tags[:MOST_TAGS])
-    return make_wish(
-        bookmark.url,
-        added_at=bookmark.added_at or now,
-        title=bookmark.title.strip()[:MOST_TITLE],
-        tags=tuple(dict.fromkeys(filter(None, tags))),
-        note=bookmark.note.strip()[:MOST_NOTE],
-        source=f"import:{name}",
-    )
 
 
 def _now() -> datetime:

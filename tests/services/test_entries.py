@@ -1,10 +1,11 @@
 import pytest
 
 from archiver.errors import InputError, InvalidUrl, NotFound
+from archiver.formats.wishes import MOST_TAG_CHARACTERS, MOST_TAGS
 from archiver.model.job import State
 from archiver.model.requisite import RequisiteKind
 from archiver.model.wish import Reception
-from archiver.services.entries import MOST_TAG_CHARACTERS, MOST_TAGS, MOST_URLS, clean_tags
+from archiver.services.entries import MOST_URLS, clean_tags
 
 
 async def save(archive, *urls, **more):

@@ -3,9 +3,9 @@ from io import BytesIO
 
 import pytest
 
+from archiver.derive.links_worker import BATCH
 from archiver.errors import NotFound, UnreadableFile
 from archiver.model.job import State
-from archiver.services.imports import BATCH
 from archiver.services.search import ListingQuery
 
 MANY = BATCH * 4

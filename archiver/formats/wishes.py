@@ -1,0 +1,57 @@
+"""From what a person gave to a wish: a URL that can be used, and texts of bounded length."""
+
+from datetime import datetime
+
+from archiver.model.bookmark import Bookmark
+from archiver.model.wish import Wish
+from archiver.urls.parse import hash_url, host, parse_url
+
+MOST_TAGS = 100
+MOST_TAG_CHARACTERS = 100
+MOST_TITLE = 2000
+MOST_NOTE = 100_000
+
+
+def make_wish(
+    given: str,
+    *,
+    added_at: datetime,
+    title: str = "",
+    tags: tuple[str, ...] = (),
+    note: str = "",
+    source: str,
+) -> Wish:
+    """A wish for a URL as it was given.
+
+    Raises:
+        InvalidUrl: it can't be kept.
+    """
+    url = parse_url(given)
+    return Wish(
+        hash_url=hash_url(url),
+        url=url,
+        url_given=given,
+        host=host(url),
+        added_at=added_at,
+        title=title,
+        tags=tags,
+        note=note,
+        source=source,
+    )
+
+
+def wish_of(bookmark: Bookmark, *, source: str, now: datetime) -> Wish:
+    """A wish for a bookmark, its texts cut where they are too long.
+
+    Raises:
+        InvalidUrl: its URL can't be kept.
+    """
+    tags = (" ".join(tag.split())[:MOST_TAG_CHARACTERS] for tag in bookmark.tags[:MOST_TAGS])
+    return make_wish(
+        bookmark.url,
+        added_at=bookmark.added_at or now,
+        title=bookmark.title.strip()[:MOST_TITLE],
+        tags=tuple(dict.fromkeys(filter(None, tags))),
+        note=bookmark.note.strip()[:MOST_NOTE],
+        source=source,
+    )
