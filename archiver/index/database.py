@@ -26,6 +26,9 @@ __all__ = ["AsyncConnection", "Database", "migrate"]
 LOCKS = "run"
 READERS = 4
 GATE_SECONDS = 0.002
+WRITER_CACHE_KB = 16_000
+READER_CACHE_KB = 2_000
+MUCH_CACHE_KB = 64_000
 BUSY_SECONDS = 60
 _PRAGMAS = (
     f"PRAGMA busy_timeout = {BUSY_SECONDS * 1000}",
@@ -42,10 +45,12 @@ class Database:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._writer = _engine(path, begin="BEGIN IMMEDIATE", pool_size=1, cache_kb=16_000)
-        self._readers = _engine(path, begin="BEGIN", pool_size=READERS, cache_kb=2_000)
+        self._writer = _engine(path, begin="BEGIN IMMEDIATE", pool_size=1, cache_kb=WRITER_CACHE_KB)
+        self._readers = _engine(path, begin="BEGIN", pool_size=READERS, cache_kb=READER_CACHE_KB)
         self._turn = asyncio.Lock()
         self._gate = -1
+        self._wanted = -1
+        self._waiting = 0
 
     @classmethod
     async def open(cls, path: Path) -> "Database":
@@ -70,28 +75,69 @@ class Database:
     async def write(self) -> AsyncIterator[AsyncConnection]:
         """The writing connection, in a transaction that commits unless the block raises."""
         try:
-            async with self._turn, self._alone(), self._writer.begin() as conn:
+            async with self._alone(), self._writer.begin() as conn:
                 yield conn
         except OperationalError as error:
             raise IndexUnavailable(f"{self.path} can't be written: {error.orig}.") from error
 
     @asynccontextmanager
+    async def write_much(self) -> AsyncIterator[AsyncConnection]:
+        """``write``, with memory for the many pages that new rows touch all over some indexes."""
+        async with self.write() as conn:
+            await conn.exec_driver_sql(f"PRAGMA cache_size = -{MUCH_CACHE_KB}")
+            try:
+                yield conn
+            finally:
+                await conn.exec_driver_sql(f"PRAGMA cache_size = -{WRITER_CACHE_KB}")
+
+    def is_wanted(self) -> bool:
+        """Whether somebody waits to write, in any process: a long transaction makes room then."""
+        if self._waiting:
+            return True
+        if _try_lock(self._wanted):
+            fcntl.flock(self._wanted, fcntl.LOCK_UN)
+            return False
+        return True
+
+    @asynccontextmanager
     async def _alone(self) -> AsyncIterator[None]:
-        """Hold what only one process has at a time.
+        """Hold what only one task of one process has at a time.
 
         SQLite lets in whoever asks just then, after sleeps of up to a tenth of a second: two that
         write much would spend their time asleep.
         """
-        if self._gate < 0:
-            path = self.path.parent / LOCKS / "writing"
-            self._gate = os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o644)
-        # Nothing tells a loop that another process let go; a thread's wait can't be broken off.
-        while not _try_lock(self._gate):  # noqa: ASYNC110
-            await asyncio.sleep(GATE_SECONDS)
+        self._open_locks()
+        self._waiting += 1
         try:
-            yield
+            await self._turn.acquire()
         finally:
-            fcntl.flock(self._gate, fcntl.LOCK_UN)
+            self._waiting -= 1
+        try:
+            await self._pass_gate()
+            try:
+                yield
+            finally:
+                fcntl.flock(self._gate, fcntl.LOCK_UN)
+        finally:
+            self._turn.release()
+
+    async def _pass_gate(self) -> None:
+        """Wait until no other process writes, and say so meanwhile."""
+        if _try_lock(self._gate):
+            return
+        try:
+            # Nothing tells a loop that another process let go; a thread's wait can't be broken off.
+            while not _try_lock(self._gate):
+                _try_lock(self._wanted, fcntl.LOCK_SH)
+                await asyncio.sleep(GATE_SECONDS)
+        finally:
+            fcntl.flock(self._wanted, fcntl.LOCK_UN)
+
+    def _open_locks(self) -> None:
+        if self._gate < 0:
+            locks, flags = self.path.parent / LOCKS, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC
+            self._gate = os.open(locks / "writing", flags, 0o644)
+            self._wanted = os.open(locks / "wanted", flags, 0o644)
 
     async def close(self) -> None:
         """Close every connection."""
@@ -99,7 +145,8 @@ class Database:
         await self._writer.dispose()
         if self._gate >= 0:
             os.close(self._gate)
-            self._gate = -1
+            os.close(self._wanted)
+            self._gate = self._wanted = -1
 
 
 def migrate(path: Path) -> None:
@@ -124,9 +171,9 @@ def migrate(path: Path) -> None:
             engine.dispose()
 
 
-def _try_lock(file: int) -> bool:
+def _try_lock(file: int, kind: int = fcntl.LOCK_EX) -> bool:
     try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(file, kind | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
     return True

@@ -7,25 +7,24 @@ from sqlalchemy import bindparam, select, update
 from sqlalchemy.dialects.sqlite import insert
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from archiver.index.bulk import among, execute_rows
+from archiver.index.bulk import among, insert_rows
 from archiver.index.schema import entry_tag, tag
-
-_ATTACH = """
-WITH pair (entry_id, tag_id) AS ({rows})
-INSERT INTO entry_tag (entry_id, tag_id, sort_at)
-SELECT pair.entry_id, pair.tag_id, entry.sort_at FROM pair JOIN entry ON entry.id = pair.entry_id
-"""
 
 
 async def attach(
-    conn: AsyncConnection, wanted: Mapping[int, Sequence[str]], *, known: Collection[int]
+    conn: AsyncConnection,
+    wanted: Mapping[int, Sequence[str]],
+    *,
+    known: Mapping[int, int],
+    sort_at: int,
 ) -> set[int]:
     """Give entries tags; return the ids of those that got one they did not have.
 
     Args:
         conn: a writing connection.
         wanted: tags by entry, each once.
-        known: the entries that may have tags already.
+        known: ``sort_at`` of the entries that may have tags already.
+        sort_at: of all others.
     """
     names = sorted({name for tags in wanted.values() for name in tags})
     if not names:
@@ -33,14 +32,14 @@ async def attach(
     ids = await _ids(conn, names)
     there = await _there(conn, known)
     fresh = [
-        pair
+        (entry_id, ids[name], known.get(entry_id, sort_at))
         for entry_id, tags in wanted.items()
         for name in tags
-        if (pair := (entry_id, ids[name])) not in there
+        if (entry_id, ids[name]) not in there
     ]
     if fresh:
         await _insert(conn, fresh)
-    return {entry_id for entry_id, _ in fresh}
+    return {row[0] for row in fresh}
 
 
 async def _there(conn: AsyncConnection, entry_ids: Collection[int]) -> set[tuple[int, int]]:
@@ -85,9 +84,9 @@ async def _ids(conn: AsyncConnection, names: Sequence[str]) -> dict[str, int]:
     return dict(rows.all())
 
 
-async def _insert(conn: AsyncConnection, pairs: Sequence[tuple[int, int]]) -> None:
-    await execute_rows(conn, _ATTACH, pairs)
-    used = Counter(tag_id for _, tag_id in pairs)
+async def _insert(conn: AsyncConnection, rows: Sequence[tuple[int, int, int]]) -> None:
+    await insert_rows(conn, entry_tag, ("entry_id", "tag_id", "sort_at"), rows)
+    used = Counter(tag_id for _, tag_id, _ in rows)
     await conn.execute(
         update(tag)
         .where(tag.c.id == bindparam("tag_id"))

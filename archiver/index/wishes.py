@@ -58,7 +58,7 @@ async def receive(
     ids |= {key: row.id for key, row in known.items()}
     changed = await _enrich(conn, unique, known)
     given = {ids[key]: wish.tags for key, wish in unique.items() if wish.tags}
-    changed |= await tags.attach(conn, given, known=[row.id for row in known.values()])
+    changed |= await _attach(conn, given, known, now)
     await _mark_unrecorded(conn, changed & {row.id for row in known.values()})
     open_jobs = await _open_jobs(conn, [row.id for row in known.values()])
     wanted = [
@@ -83,11 +83,12 @@ async def restore(conn: AsyncConnection, said: Sequence[Wish]) -> dict[HashUrl, 
     unique: dict[str, Wish] = {wish.hash_url: wish for wish in said}
     known = await _known(conn, [*unique])
     fresh = [wish for wish in said if wish.hash_url not in known]
-    ids = await _insert_entries(conn, fresh, datetime.now(UTC))
+    now = datetime.now(UTC)
+    ids = await _insert_entries(conn, fresh, now)
     ids |= {key: row.id for key, row in known.items()}
     await _enrich(conn, unique, known)
     given = {ids[wish.hash_url]: wish.tags for wish in said}
-    await tags.attach(conn, given, known=[row.id for row in known.values()])
+    await _attach(conn, given, known, now)
     return {HashUrl(key): number for key, number in ids.items()}
 
 
@@ -129,6 +130,7 @@ async def _known(conn: AsyncConnection, keys: Sequence[str]) -> dict[str, Row[*t
         entry.c.note,
         entry.c.added_at,
         entry.c.snapshot_count,
+        entry.c.sort_at,
     )
     rows = await conn.execute(select(*columns).where(entry.c.hash_url.in_(among(keys))))
     return {row.hash_url: row for row in rows}
@@ -165,6 +167,17 @@ async def _insert_entries(
     )
     await counters.change(conn, {counters.ENTRIES: len(wishes)})
     return ids
+
+
+async def _attach(
+    conn: AsyncConnection,
+    given: dict[int, tuple[str, ...]],
+    known: dict[str, Row[*tuple[Any, ...]]],
+    now: datetime,
+) -> set[int]:
+    """Give entries their tags, in lists where the entries are; ids of those that got one."""
+    places = {row.id: row.sort_at for row in known.values()}
+    return await tags.attach(conn, given, known=places, sort_at=int(now.timestamp()))
 
 
 async def _enrich(

@@ -25,8 +25,11 @@ from archiver.services.archives import WACZ, Archives, Taken, kind_of
 
 HEAD_BYTES = 8192
 PROGRESS_SECONDS = 0.2
-TRANSACTION_SECONDS = 1.0
-"""New rows go to random places of some indexes: the more of them at once, the less is written."""
+TRANSACTION_SECONDS = 5.0
+"""New rows go to random places of some indexes: the more of them at once, the less is written.
+
+Sooner if anybody else wants to write.
+"""
 
 log = structlog.get_logger()
 
@@ -208,7 +211,7 @@ class Imports:
         until = monotonic() + TRANSACTION_SECONDS
         following = asyncio.ensure_future(links.next_batch())
         try:
-            async with self._db.write() as conn:
+            async with self._db.write_much() as conn:
                 while True:
                     received = await wishes.receive(
                         conn, batch.wishes, now=_now(), recapture=False, import_id=number
@@ -216,12 +219,17 @@ class Imports:
                     tally = Counter(each.reception for each in received)
                     await imports.advance(conn, number, tally, batch.rejected)
                     await asyncio.wait([following], timeout=max(until - monotonic(), 0))
-                    if monotonic() >= until or following.exception() or not following.result():
+                    if self._db.is_wanted() or monotonic() >= until or not _has_links(following):
                         break
                     batch, following = following.result(), asyncio.ensure_future(links.next_batch())
             return await following
         finally:
             following.cancel()
+
+
+def _has_links(following: "asyncio.Future[Batch]") -> bool:
+    """Whether the next batch is here, and is one."""
+    return following.done() and not following.exception() and bool(following.result())
 
 
 def _kind(source: BinaryIO) -> str | None:

@@ -12,7 +12,8 @@ MOST_CHARACTERS = 8192
 """Longer addresses are refused: servers refuse them too, and every index row holds one."""
 _HASH_URL = re.compile(r"[0-9a-f]{32}\Z")
 _SCHEME = re.compile(r"([a-zA-Z][a-zA-Z0-9+.-]*):")
-_DEFAULT_PORTS = {"http:": "80", "https:": "443"}
+_FORBIDDEN = re.compile("[\0\ud800-\udfff]")
+_KEPT = ("http://", "https://")
 
 
 def parse_url(given: str) -> str:
@@ -26,7 +27,7 @@ def parse_url(given: str) -> str:
         raise InvalidUrl("This is empty. An address starts with https:// or http://.")
     if len(text) > MOST_CHARACTERS:
         raise InvalidUrl(f"The address is longer than {MOST_CHARACTERS:,} characters.")
-    if "\0" in text or any("\ud800" <= char <= "\udfff" for char in text):
+    if _FORBIDDEN.search(text):
         raise InvalidUrl("The address holds characters that no address may hold.")
     return _serialise(text)
 
@@ -39,7 +40,7 @@ def join(base: str, reference: str) -> str | None:
         url = ada_url.join_url(base, reference)
     except ValueError:
         return None
-    if not url.startswith(("http://", "https://")) or len(url) > MOST_CHARACTERS:
+    if not url.startswith(_KEPT) or len(url) > MOST_CHARACTERS:
         return None
     return url.partition("#")[0]
 
@@ -62,21 +63,22 @@ def host(url: str) -> str:
 
 def _serialise(text: str) -> str:
     try:
-        parsed = ada_url.URL(text)
+        href = ada_url.normalize_url(text)
     except ValueError:
         raise InvalidUrl(_why_not(text)) from None
-    if parsed.protocol not in _DEFAULT_PORTS:
+    if not href.startswith(_KEPT):
+        scheme = href.partition(":")[0]
         raise InvalidUrl(
-            f"Only http and https addresses can be kept, and this one is “{parsed.protocol}”."
-            if "." not in parsed.protocol
+            f"Only http and https addresses can be kept, and this one is “{scheme}:”."
+            if "." not in scheme
             else _suggest_scheme(text)
         )
-    if parsed.username or parsed.password:
+    if "@" in href.split("/", 3)[2]:
         raise InvalidUrl(
             "The address holds a user name or password, which the archive would give away. "
             "Remove what stands before the @."
         )
-    url = str(parsed.href).partition("#")[0]
+    url: str = href.partition("#")[0]
     if len(url) > MOST_CHARACTERS:
         raise InvalidUrl(f"The address is longer than {MOST_CHARACTERS:,} characters.")
     return url
