@@ -27,8 +27,8 @@ format: $(VENV)/.installed-dev  ## format and mend what can be mended
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-bench: $(VENV)/.installed-dev  ## how fast and how frugal, on generated pages
-	$(BIN)/python -m benchmarks.capture $(ARGS)
+bench: $(VENV)/.installed-dev  ## our crawl beside its two ancestors; ARGS="--urls 100000"
+	$(BIN)/python -m benchmarks.crawl $(ARGS)
 
 wheel: $(VENV)/.pip  ## the package as it is shipped, in dist/
 	@rm -rf dist

@@ -1,16 +1,18 @@
 """The two clients this service descends from, in today's idiom. Neither keeps a byte.
 
-Usage: python -m benchmarks.ancestors gather|pool BASE URLS CONCURRENCY
+Usage: python -m benchmarks.ancestors gather|pool LIST CONCURRENCY
 """
 
 import asyncio
 import sys
+from collections.abc import Iterable
+from pathlib import Path
 
 import aiohttp
 import uvloop
 
 
-async def gather(base: str, urls: int, concurrency: int) -> int:
+async def gather(urls: Iterable[str], concurrency: int) -> int:
     """*Making 1 million requests*: a semaphore, a task a URL, one gather; asyncio's own loop."""
     turns = asyncio.Semaphore(concurrency)
     errors = 0
@@ -26,22 +28,20 @@ async def gather(base: str, urls: int, concurrency: int) -> int:
 
     connector = aiohttp.TCPConnector(limit=concurrency)
     async with aiohttp.ClientSession(connector=connector) as session:
-        await asyncio.gather(
-            *(asyncio.ensure_future(fetch(session, f"{base}/{n}")) for n in range(urls))
-        )
+        await asyncio.gather(*(asyncio.ensure_future(fetch(session, url)) for url in urls))
     return errors
 
 
-async def pool(base: str, urls: int, concurrency: int) -> int:
+async def pool(urls: Iterable[str], concurrency: int) -> int:
     """*Making 100 million requests*: so many workers over one iterator; uvloop."""
-    waiting = iter(range(urls))
+    waiting = iter(urls)
     errors = 0
 
     async def work(session: aiohttp.ClientSession) -> None:
         nonlocal errors
-        for n in waiting:
+        for url in waiting:
             try:
-                async with session.get(f"{base}/{n}") as response:
+                async with session.get(url) as response:
                     await response.read()
             except aiohttp.ClientError:
                 errors += 1
@@ -53,11 +53,13 @@ async def pool(base: str, urls: int, concurrency: int) -> int:
 
 
 def main() -> None:
-    name, base, urls, concurrency = sys.argv[1:]
-    if name == "gather":
-        errors = asyncio.run(gather(base, int(urls), int(concurrency)))
-    else:
-        errors = uvloop.run(pool(base, int(urls), int(concurrency)))
+    name, listing, concurrency = sys.argv[1:]
+    with Path(listing).open() as file:
+        urls = (line.strip() for line in file)
+        if name == "gather":
+            errors = asyncio.run(gather(urls, int(concurrency)))
+        else:
+            errors = uvloop.run(pool(urls, int(concurrency)))
     print(errors)
 
 

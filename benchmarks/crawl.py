@@ -1,12 +1,14 @@
 """Our crawl beside its two ancestors, which keep nothing, on the same URLs, in turn.
 
-Usage: python -m benchmarks.crawl [--urls N] [--body BYTES] [--delay SECONDS] [--concurrency N]
-                                  [--runs N] [--only gather,pool,archiver]
+Usage: python -m benchmarks.crawl [--urls N] [--body BYTES | --pages FOLDER] [--delay SECONDS]
+                                  [--concurrency N] [--runs N] [--only gather,pool,archiver]
 
-A server on loopback, in a process of its own, answers each URL with a body of its own. Printed are
-medians over ``--runs`` interleaved rounds. (a) is a semaphore and one gather, (b) a pool over an
-iterator, (c) ``archiver crawl`` on a queue that holds the same URLs; (c) keeps everything, and is
-held to it: every URL must be saved. Its seconds are those of the whole command.
+A server on loopback, in a process of its own, answers each URL with a body of its own, or with the
+pages of a folder (``NAME/source.html``) again and again, each copy with links of its own; (c) then
+fetches what they need too. Printed are medians over ``--runs`` interleaved rounds. (a) is a
+semaphore and one gather, (b) a pool over an iterator, (c) ``archiver crawl`` on a queue that holds
+the same URLs; (c) keeps everything, and is held to it: every URL must be saved. Its seconds are
+those of the whole command.
 """
 
 import argparse
@@ -15,8 +17,9 @@ import statistics
 import tempfile
 from pathlib import Path
 
-from benchmarks.fast_server import FastServer
+from benchmarks.fast_server import FastServer, Server
 from benchmarks.measure import Cost, measure
+from benchmarks.pages import PageServer, read_pages
 
 LABELS = {
     "gather": "(a) semaphore and gather",
@@ -29,6 +32,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--urls", type=int, default=10_000)
     parser.add_argument("--body", type=int, default=256, help="bytes of each body")
+    parser.add_argument("--pages", type=Path, help="a folder of real pages instead")
     parser.add_argument("--delay", type=float, default=0, help="answers wait up to so long")
     parser.add_argument("--concurrency", type=int, default=1000, help="of (a), and of (c)'s window")
     parser.add_argument("--pool", type=int, default=100, help="workers of (b)")
@@ -41,29 +45,45 @@ def main() -> None:
     errors = dict.fromkeys(names, 0)
     for _ in range(options.runs):
         for name in names:
-            with FastServer(body=options.body, delay=options.delay) as server:
-                cost, lost = RUNS[name](server.base, options)
+            with serve(options) as server:
+                cost, lost = RUNS[name](server, options)
             costs[name].append(cost)
             errors[name] += lost
     show(costs, errors, options.urls)
 
 
-def ancestor(name: str, base: str, options: argparse.Namespace) -> tuple[Cost, int]:
+def serve(options: argparse.Namespace) -> Server:
+    """The server that was asked for."""
+    if options.pages:
+        return PageServer(read_pages(options.pages), delay=options.delay)
+    return FastServer(body=options.body, delay=options.delay)
+
+
+def ancestor(name: str, server: Server, options: argparse.Namespace) -> tuple[Cost, int]:
     """One run of a client that keeps nothing; what it took, and how many errors there were."""
     pool = options.concurrency if options.delay else options.pool
     many = options.concurrency if name == "gather" else pool
-    cost = measure(["-m", "benchmarks.ancestors", name, base, str(options.urls), str(many)])
+    with tempfile.TemporaryDirectory() as directory:
+        listing = write_urls(Path(directory), server, options.urls)
+        cost = measure(["-m", "benchmarks.ancestors", name, str(listing), str(many)])
     return cost, int(cost.output)
 
 
-def archiver(base: str, options: argparse.Namespace) -> tuple[Cost, int]:
+def write_urls(directory: Path, server: Server, count: int) -> Path:
+    """The URLs of a run, a line each."""
+    listing = directory / "urls.txt"
+    with listing.open("w") as file:
+        file.writelines(f"{server.url(n)}\n" for n in range(count))
+    return listing
+
+
+def archiver(server: Server, options: argparse.Namespace) -> tuple[Cost, int]:
     """One run of our crawl; what it took, and how many URLs were not saved."""
     with tempfile.TemporaryDirectory() as directory:
         environment = os.environ | crawl_settings(Path(directory) / "data", options.concurrency)
         if options.processes:
             environment["ARCHIVER_CRAWL_PROCESSES"] = str(options.processes)
-        listing = Path(directory) / "urls.txt"
-        listing.write_text("".join(f"{base}/{n}\n" for n in range(options.urls)))
+        listing = write_urls(Path(directory), server, options.urls)
         measure(["-m", "archiver", "import", str(listing), "--no-crawl"], environment)
         cost = measure(["-m", "archiver", "crawl"], environment)
     told = dict(line.split("\t") for line in cost.output.splitlines())
@@ -82,8 +102,8 @@ def crawl_settings(data: Path, concurrency: int) -> dict[str, str]:
 
 
 RUNS = {
-    "gather": lambda base, options: ancestor("gather", base, options),
-    "pool": lambda base, options: ancestor("pool", base, options),
+    "gather": lambda server, options: ancestor("gather", server, options),
+    "pool": lambda server, options: ancestor("pool", server, options),
     "archiver": archiver,
 }
 

@@ -58,6 +58,10 @@ class Server:
         """What to answer."""
         raise NotImplementedError
 
+    def url(self, number: int) -> str:
+        """The URL of that number; no two have the same body."""
+        return f"{self.base}/{number}"
+
 
 class FastServer(Server):
     """Answers with ``body`` bytes of text that begin with the path, so no two are the same."""

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from benchmarks.fast_server import Server
 
+MOST_COPIES = 1000
 _ABSOLUTE = re.compile(rb"(?:https?:)?//(?=[a-zA-Z0-9])")
 _WORDS = (
     "archive paper river stone window winter garden letter morning signal copper harbour".split()
@@ -24,8 +25,8 @@ class PageServer(Server):
     links lead to copies too, so that no two pages share what they need.
     """
 
-    def __init__(self, pages: dict[str, bytes]) -> None:
-        super().__init__()
+    def __init__(self, pages: dict[str, bytes], *, delay: float = 0.0) -> None:
+        super().__init__(delay=delay)
         self._pages = pages
         self._copies: dict[bytes, bytes] = {}
 
@@ -40,6 +41,11 @@ class PageServer(Server):
             return b"text/css", f".c{mark} {{ color: #{mark[:6]} }}".encode()
         return b"image/png", _PIXEL + mark.encode()
 
+    def url(self, number: int) -> str:
+        """The URL of a copy of one of the pages."""
+        copy, page = divmod(number, len(self._pages))
+        return f"{self.base}/~{copy}/{list(self._pages)[page]}/"
+
     def _copy(self, path: bytes) -> bytes | None:
         parts = path.decode("latin-1").strip("/").split("/")
         copy = f"{parts.pop(0)}/" if parts[0].startswith("~") else ""
@@ -47,6 +53,8 @@ class PageServer(Server):
         if page is None:
             return None
         if path not in self._copies:
+            if len(self._copies) >= MOST_COPIES:
+                self._copies.clear()
             self._copies[path] = _ABSOLUTE.sub(f"{self.base}/{copy}".encode(), page)
         return self._copies[path]
 

@@ -35,7 +35,7 @@ def main() -> None:
     pages = read_pages(options.folder) if options.folder else made_up(64)
     costs: dict[str, list[Cost]] = {name: [] for name in options.only.split(",")}
     with PageServer(pages) as server:
-        urls = [f"{server.base}/~{n}/{name}/" for n in range(options.copies) for name in pages]
+        urls = [server.url(n) for n in range(options.copies * len(pages))]
         for _ in range(options.runs):
             for name, found in costs.items():
                 with tempfile.TemporaryDirectory() as directory:
