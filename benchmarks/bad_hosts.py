@@ -11,19 +11,20 @@ number of pages. The crawl runs with the program's defaults, but for the network
 import argparse
 import asyncio
 import gzip
-import json
 import multiprocessing
 import os
+import sqlite3
 import subprocess
 import sys
 import tempfile
 import time
+from contextlib import closing
 from pathlib import Path
 
 from benchmarks.capture import run
 
 PORT = 18_080
-LOOK_SECONDS = 0.25
+LOOK_SECONDS = 0.1
 BOMB = gzip.compress(bytes(64 << 20))
 KINDS = ("dead", "hanging", "trickling", "endless", "redirecting", "lying", "bomb")
 
@@ -78,7 +79,7 @@ def crawl(urls: list[str], good: int) -> float:
             stderr=subprocess.DEVNULL,
         )
         try:
-            while process.poll() is None and saved(environment) < good:
+            while process.poll() is None and saved(Path(directory) / "data") < good:
                 time.sleep(LOOK_SECONDS)
             return time.perf_counter() - begun
         finally:
@@ -86,10 +87,13 @@ def crawl(urls: list[str], good: int) -> float:
             process.wait()
 
 
-def saved(environment: dict[str, str]) -> int:
-    """How many good pages are saved by now."""
-    listed = json.loads(run(["list", "--all", "--json", "--status", "saved"], environment))
-    return sum(1 for each in listed if "/good/" in each["url"])
+def saved(data: Path) -> int:
+    """How many good pages are saved by now; a look that costs the crawl nothing."""
+    with closing(sqlite3.connect(f"file:{data}/archive.sqlite3?mode=ro", uri=True)) as conn:
+        counted = conn.execute(
+            "SELECT count(*) FROM entry WHERE state = 'saved' AND url LIKE '%/good/%'"
+        )
+        return int(counted.fetchone()[0])
 
 
 def serve() -> None:
@@ -116,13 +120,14 @@ async def _answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) ->
         writer.close()
 
 
-def _head(*fields: str) -> bytes:
-    return "\r\n".join(["HTTP/1.1 200 OK", "Content-Type: text/plain", *fields, "", ""]).encode()
+def _head(*fields: str, kind: str = "text/plain") -> bytes:
+    return "\r\n".join(["HTTP/1.1 200 OK", f"Content-Type: {kind}", *fields, "", ""]).encode()
 
 
 async def _good(writer: asyncio.StreamWriter, path: str) -> None:
-    body = path.encode() * 20
-    writer.write(_head(f"Content-Length: {len(body)}") + body)
+    words = f"<p>What the page at {path} has to say, at some length, to whoever reads it.</p>" * 20
+    body = f"<!DOCTYPE html><title>{path}</title><article>{words}</article>".encode()
+    writer.write(_head(f"Content-Length: {len(body)}", kind="text/html") + body)
 
 
 async def _hanging(_writer: asyncio.StreamWriter, _path: str) -> None:

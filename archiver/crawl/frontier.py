@@ -21,10 +21,17 @@ REMEMBERED_HOSTS = 4096
 
 @dataclass(slots=True)
 class _Host:
-    """How many pages of a host may be under way, how many are, and who waits for a turn."""
+    """How many pages of a host may be under way, how many are, and who waits for a turn.
+
+    ``is_slow``: its last page took so long that it stepped aside. ``next_at``: by the loop's
+    clock, when its next page may begin; ``timer`` begins it then.
+    """
 
     allowed: int = 1
     active: int = 0
+    is_slow: bool = False
+    next_at: float = 0.0
+    timer: asyncio.TimerHandle | None = None
     waiting: deque[Lease] = field(default_factory=deque)
 
 
@@ -36,6 +43,8 @@ class Frontier:
         owner: the run lock's name of this process.
         room: how many leases may wait for a turn or be under way.
         each: how many pages of one host may be under way at once.
+        delay: seconds between the beginnings of two of them: whoever waits for a host to be
+            polite waits here, and keeps no worker from another host.
         only: job ids.
         resting: the hosts that must not be asked now.
     """
@@ -47,6 +56,7 @@ class Frontier:
         owner: str,
         room: int,
         each: int,
+        delay: float,
         only: Sequence[int] | None = None,
         resting: Callable[[], list[str]] = list,
     ) -> None:
@@ -54,12 +64,14 @@ class Frontier:
         self._owner = owner
         self._room = room
         self._each = each
+        self._delay = delay
         self._only = set(only) if only is not None else None
         self._resting = resting
         self._held: dict[int, Lease] = {}
         self._unfinished = 0
         self._hosts: dict[str, _Host] = {}
         self._ready: asyncio.Queue[Lease] = asyncio.Queue()
+        self._ready_slow: asyncio.Queue[Lease] = asyncio.Queue()
 
     @property
     def held(self) -> int:
@@ -77,8 +89,12 @@ class Frontier:
         return known is not None and known.allowed > 1
 
     async def next(self) -> Lease:
-        """Wait for a lease whose turn it is."""
+        """Wait for a lease whose turn it is, of a host that is quick or new."""
         return await self._ready.get()
+
+    async def next_slow(self) -> Lease:
+        """Wait for a lease whose turn it is, of a host whose last page took long."""
+        return await self._ready_slow.get()
 
     async def lease(self) -> list[Lease]:
         """Take what is due and fits, hosts in turn; empty when there is nothing to be had now."""
@@ -101,21 +117,34 @@ class Frontier:
             self._queue(lease)
         return taken
 
-    def finished(self, lease: Lease, *, answered: bool) -> list[Lease]:
-        """Say that a visit is over, and whether its host answered: another may begin.
+    def finished(
+        self, lease: Lease, *, answered: bool, was_slow: bool = False, crowded: bool = False
+    ) -> list[Lease]:
+        """Say that a visit is over: another may begin.
 
-        Returns the leases that are to be given back: they wait for a host that does not answer.
+        Args:
+            lease: what was visited.
+            answered: whether its host did; it may then be asked for more at once.
+            was_slow: whether it took long.
+            crowded: whether many do; a slow host is then asked for no more than before.
+
+        Returns:
+            The leases that are to be given back: they wait for a host that does not answer.
         """
         self._unfinished -= 1
         host = self._hosts[lease.host]
         host.active -= 1
-        host.allowed = min(4 * host.allowed, self._each) if answered else 1
+        host.is_slow = was_slow
+        if not answered:
+            host.allowed = 1
+        elif not (was_slow and crowded):
+            host.allowed = min(4 * host.allowed, self._each)
         surplus = [] if answered else [*host.waiting]
         if surplus:
             host.waiting.clear()
             self._unfinished -= len(surplus)
         self._start(host)
-        if not (host.active or host.waiting) and len(self._hosts) > REMEMBERED_HOSTS:
+        if not (host.active or host.waiting or host.timer) and len(self._hosts) > REMEMBERED_HOSTS:
             del self._hosts[lease.host]
         return surplus
 
@@ -157,9 +186,23 @@ class Frontier:
         self._start(host)
 
     def _start(self, host: _Host) -> None:
+        """Begin what may begin now, and see that the next is begun when it may."""
+        loop = asyncio.get_running_loop()
         while host.waiting and host.active < host.allowed:
+            if self._delay:
+                now = loop.time()
+                if now < host.next_at:
+                    if not host.timer:
+                        host.timer = loop.call_at(host.next_at, self._start_later, host)
+                    return
+                host.next_at = now + self._delay
             host.active += 1
-            self._ready.put_nowait(host.waiting.popleft())
+            ready = self._ready_slow if host.is_slow else self._ready
+            ready.put_nowait(host.waiting.popleft())
+
+    def _start_later(self, host: _Host) -> None:
+        host.timer = None
+        self._start(host)
 
     def _turns(self) -> queue.Turns:
         """Which hosts may have how many more leases."""

@@ -24,6 +24,10 @@ PIECE = 64 << 10
 SHORT_BYTES = 64 << 10
 PARSED_BYTES = 16 << 20
 """A page or style sheet larger than this is kept, and read up to here."""
+MOST_RATIO = 50
+"""Pages pack to a fifth, tables to a thirtieth; what unpacks to more than this is no page."""
+BOMB_BYTES = 1 << 20
+"""Of such a response only the start is read; it is kept whole."""
 SHOWN_AS_TEXT = ("text/", "application/json", "application/xml", "application/ld+json")
 
 
@@ -119,7 +123,13 @@ def _read_exchange(exchange: Exchange, tools: Tools) -> tuple[str, bytes]:
     """(media type to treat it as, decoded content of what can be read)."""
     pieces = dechunk(_pieces(exchange.body)) if exchange.chunked else _pieces(exchange.body)
     encoding = exchange.header("content-encoding")
-    kind, content = _content(pieces, exchange.header("content-type"), encoding, tools)
+    kind, content = _content(
+        pieces,
+        exchange.header("content-type"),
+        encoding,
+        tools,
+        length=exchange.payload_length,
+    )
     exchange.body.seek(0)
     return kind, content
 
@@ -127,7 +137,13 @@ def _read_exchange(exchange: Exchange, tools: Tools) -> tuple[str, bytes]:
 def _read_back(tools: Tools, found: Capture, holder: Capture) -> Obtained:
     head, pieces = open_payload(tools.store.read(holder.location))
     declared = head.header("content-type")
-    kind, content = _content(pieces, declared, head.header("content-encoding"), tools)
+    kind, content = _content(
+        pieces,
+        declared,
+        head.header("content-encoding"),
+        tools,
+        length=found.payload_length,
+    )
     return Obtained(
         ref=CaptureRef(
             record_id=found.record_id,
@@ -146,9 +162,15 @@ def _read_back(tools: Tools, found: Capture, holder: Capture) -> Obtained:
 
 
 def _content(
-    pieces: Iterable[bytes], declared: str | None, encoding: str | None, tools: Tools
+    pieces: Iterable[bytes],
+    declared: str | None,
+    encoding: str | None,
+    tools: Tools,
+    *,
+    length: int,
 ) -> tuple[str, bytes]:
     decoded = decode(pieces, encoding, limit=tools.settings.max_decoded_bytes)
+    plausible = max(MOST_RATIO * length, BOMB_BYTES)
     content = bytearray()
     kind = ""
     try:
@@ -158,6 +180,8 @@ def _content(
                 kind = sniff(declared, bytes(content[:1024]))
                 if not _is_readable(kind):
                     return kind, b""
+            if len(content) > plausible:
+                return kind, bytes(content[:BOMB_BYTES])
             if len(content) >= PARSED_BYTES:
                 break
     except TooLarge:

@@ -7,8 +7,9 @@
 | ``Recorder._waiting`` | ``_work`` | ``Recorder.run`` | 64 MiB | visits wait |
 | ``DerivePool`` | ``_work`` | its processes | one request a process | visits wait |
 
-``concurrency`` workers take leases. A visit that takes long steps aside: another worker takes its
-place, up to ``SLOW_LANE`` times ``concurrency`` of them, so slow hosts hold up only each other.
+``concurrency`` workers take leases. A visit that takes long steps aside into the slow lane, and
+another worker takes its place; later pages of that host begin there. The lane has room for
+``SLOW_LANE`` times ``concurrency`` visits, so slow hosts hold up only each other.
 
 It is over when nothing is queued and nothing is in flight. A stop breaks visits off, gives their
 leases back, and lets the recorder finish what it has.
@@ -63,6 +64,37 @@ class _UnderWay:
     is_aside: bool = False
 
 
+class _SlowLane:
+    """Room for visits that take long."""
+
+    def __init__(self, room: int) -> None:
+        self._size = self._room = room
+        self._left = asyncio.Event()
+
+    @property
+    def is_crowded(self) -> bool:
+        """Whether more than half of it is taken."""
+        return self._room * 2 < self._size
+
+    def try_enter(self) -> bool:
+        """Take a place, if there is one."""
+        if not self._room:
+            return False
+        self._room -= 1
+        return True
+
+    async def enter(self) -> None:
+        """Wait for a place."""
+        while not self.try_enter():
+            self._left.clear()
+            await self._left.wait()
+
+    def leave(self) -> None:
+        """Give a place back."""
+        self._room += 1
+        self._left.set()
+
+
 class Pipeline:
     """One crawl. ``run`` is its whole life."""
 
@@ -81,10 +113,11 @@ class Pipeline:
             owner=tools.store.writer,
             room=settings.concurrency + max(settings.concurrency, LEAST_WINDOW),
             each=settings.host_concurrency,
+            delay=settings.host_delay,
             only=only,
             resting=tools.throttle.resting_hosts,
         )
-        self._slow_room = SLOW_LANE * settings.concurrency
+        self._lane = _SlowLane(SLOW_LANE * settings.concurrency)
         self._visits: dict[int, _UnderWay] = {}
         self._to_give_back: list[Lease] = []
         self._refused = False
@@ -104,9 +137,10 @@ class Pipeline:
                 workers: set[asyncio.Task[None]] = set()
                 for _ in range(self._tools.settings.concurrency):
                     self._begin_worker(group, workers)
-                watching = group.create_task(self._watch(), name="slow-lane")
+                watching = group.create_task(self._watch(), name="watch")
+                slow = group.create_task(self._work_slow(group, workers), name="slow-lane")
                 await self._dispatch(until_empty=until_empty)
-                for task in (watching, *workers):
+                for task in (watching, slow, *workers):
                     task.cancel()
         finally:
             await self._tools.recorder.drain()
@@ -183,10 +217,8 @@ class Pipeline:
         """Visit one lease after another; end after one that ``replace`` was called for."""
         while True:
             lease = await self._frontier.next()
-            if self._tools.throttle.resting(lease.host) > LEAST_REST:
-                self._give_up([lease, *self._frontier.finished(lease, answered=False)])
+            if self._must_rest(lease):
                 continue
-            self._tell(lease, State.FETCHING)
             known = self._frontier.has_answered(lease.host)
             patience = SLOW_SECONDS if known else UNKNOWN_SECONDS
             visit_ = self._visits[lease.job_id] = _UnderWay(time.monotonic(), patience, replace)
@@ -194,10 +226,38 @@ class Pipeline:
                 ending = await self._attempt(lease)
             finally:
                 del self._visits[lease.job_id]
-                self._slow_room += visit_.is_aside
-            await self._end(ending)
+                if visit_.is_aside:
+                    self._lane.leave()
+            await self._end(ending, was_slow=visit_.is_aside)
             if visit_.is_aside:
                 return
+
+    async def _work_slow(self, group: asyncio.TaskGroup, workers: set[asyncio.Task[None]]) -> None:
+        """Begin visits to hosts that are known to be slow, in the slow lane from the start."""
+        while True:
+            lease = await self._frontier.next_slow()
+            if self._must_rest(lease):
+                continue
+            await self._lane.enter()
+            worker = group.create_task(self._visit_slow(lease))
+            workers.add(worker)
+            worker.add_done_callback(workers.discard)
+
+    async def _visit_slow(self, lease: Lease) -> None:
+        begun = time.monotonic()
+        try:
+            ending = await self._attempt(lease)
+        finally:
+            self._lane.leave()
+        await self._end(ending, was_slow=time.monotonic() - begun > SLOW_SECONDS)
+
+    def _must_rest(self, lease: Lease) -> bool:
+        """Whether a lease's host asked for rest; the lease is then given back."""
+        if self._tools.throttle.resting(lease.host) <= LEAST_REST:
+            return False
+        surplus = self._frontier.finished(lease, answered=False)
+        self._give_up([lease, *surplus])
+        return True
 
     async def _watch(self) -> None:
         """Replace the workers of visits that take long, as far as the slow lane has room."""
@@ -207,19 +267,23 @@ class Pipeline:
 
     def _step_aside(self, now: float) -> None:
         for each in [*self._visits.values()]:
-            if not self._slow_room:
-                return
             if not each.is_aside and now - each.begun > each.patience:
-                self._slow_room -= 1
+                if not self._lane.try_enter():
+                    return
                 each.is_aside = True
                 each.replace()
 
-    async def _end(self, ending: Ending) -> None:
+    async def _end(self, ending: Ending, *, was_slow: bool) -> None:
         """Hand an ending to the recorder; the next visit need not wait until it is on disk."""
         lease = ending.lease
         closing = await self._tools.recorder.end(ending)
         closing.add_done_callback(lambda done: self._closed(ending, done))
-        self._give_up(self._frontier.finished(lease, answered=_has_answered(ending)))
+        answered = _has_answered(ending)
+        self._give_up(
+            self._frontier.finished(
+                lease, answered=answered, was_slow=was_slow, crowded=self._lane.is_crowded
+            )
+        )
 
     def _closed(self, ending: Ending, closing: "asyncio.Future[None]") -> None:
         if closing.cancelled() or closing.exception():
@@ -237,6 +301,7 @@ class Pipeline:
 
     async def _attempt(self, lease: Lease) -> Ending:
         """One attempt, whose every failure is a value."""
+        self._tell(lease, State.FETCHING)
         at = datetime.now(UTC).replace(microsecond=0)
         try:
             async with asyncio.timeout(2 * self._tools.settings.page_timeout):

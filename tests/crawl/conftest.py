@@ -1,5 +1,6 @@
 """What a crawling process works with, put together for one test after another."""
 
+import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from datetime import UTC, datetime
@@ -60,6 +61,17 @@ class Crawl:
         async with self.tools.db.write() as conn:
             made = await wishes.receive(conn, wanted, now=now, recapture=recapture)
         return [each.job_id for each in made]
+
+    @asynccontextmanager
+    async def recording(self) -> AsyncIterator[None]:
+        """Let the recorder run, as a pipeline does."""
+        running = asyncio.create_task(self.tools.recorder.run())
+        try:
+            yield
+        finally:
+            await self.tools.recorder.drain()
+            running.cancel()
+            await asyncio.wait([running])
 
     async def run(self) -> None:
         """Work the queue until it is empty."""

@@ -31,8 +31,8 @@ async def test_a_visit_that_takes_long_steps_aside_for_the_next(crawling, live):
     assert saved >= set(others)
 
 
-async def leased(crawl, **more):
-    frontier = Frontier(crawl.tools.db, owner="me", room=100, each=4, **more)
+async def leased(crawl, delay=0.0):
+    frontier = Frontier(crawl.tools.db, owner="me", room=100, each=4, delay=delay)
     return frontier, await frontier.lease()
 
 
@@ -60,3 +60,43 @@ async def test_what_waits_for_a_host_that_stopped_answering_is_to_be_given_back(
     assert {each.job_id for each in surplus} == {
         each.job_id for each in held if each not in under_way
     }
+
+
+async def test_a_host_whose_last_page_took_long_waits_in_another_line(crawl, live):
+    await crawl.queue(*[live.article(f"page{n}") for n in range(9)])
+    frontier, first = await leased(crawl)
+    await frontier.next()
+
+    frontier.finished(first[0], answered=True, was_slow=True)
+    await frontier.lease()
+    slow = await frontier.next_slow()
+    frontier.finished(slow, answered=True)
+    await frontier.lease()
+
+    assert (await frontier.next()).host == slow.host
+
+
+async def test_a_slow_host_is_asked_for_no_more_at_once_while_many_are(crawl, live):
+    await crawl.queue(*[live.article(f"page{n}") for n in range(9)])
+    frontier, first = await leased(crawl)
+    frontier.finished(first[0], answered=True, was_slow=True, crowded=True)
+
+    assert len(await frontier.lease()) == 1
+    assert not frontier.has_answered(first[0].host)
+
+
+async def test_whoever_waits_for_a_host_to_be_polite_waits_before_a_worker_is_taken(crawl, live):
+    delay = 0.05
+    await crawl.queue(*[live.article(f"page{n}") for n in range(9)])
+    frontier, first = await leased(crawl, delay=delay)
+    loop = asyncio.get_running_loop()
+    await frontier.next()
+    begun = [loop.time()]
+    frontier.finished(first[0], answered=True)
+    await frontier.lease()
+
+    for _ in range(3):
+        await frontier.next()
+        begun.append(loop.time())
+
+    assert begun[-1] - begun[1] >= 2 * delay - 0.01
