@@ -37,8 +37,9 @@ from benchmarks.pywb_replay import free_port, serving
 
 REAL = 200
 BATCH = 5000
-RARE_EVERY = 20_000
-WORDS = [f"word{n}" for n in range(3000)]
+PAGEFUL = 50
+"""Entries of each host, and with the rare word, at every size: the same page is asked for."""
+WORDS = [f"word{n}" for n in range(400)]
 START = datetime(2015, 1, 1, tzinfo=UTC)
 
 
@@ -72,7 +73,7 @@ async def build(data: Path, size: int, base: str) -> list[str]:
         made = []
         for start in range(0, size - REAL, BATCH):
             count = min(BATCH, size - REAL - start)
-            made += await fill(db, range(start, start + count), held)
+            made += await fill(db, range(start, start + count), held, size // PAGEFUL)
         async with db.write() as conn:
             await conn.exec_driver_sql("PRAGMA optimize")
     finally:
@@ -80,10 +81,10 @@ async def build(data: Path, size: int, base: str) -> list[str]:
     return random.Random(1).sample(made, 500)
 
 
-async def fill(db: Database, numbers: range, held: list) -> list[str]:
+async def fill(db: Database, numbers: range, held: list, hosts: int) -> list[str]:
     """Index one snapshot for each number, as the crawl does; return their URLs."""
     chance = random.Random(numbers.start)
-    urls = [f"https://host{n % 20_000}.example/path/{n}" for n in numbers]
+    urls = [f"https://host{n % hosts}.example/path/{n}" for n in numbers]
     moments = [START + timedelta(seconds=60 * n) for n in numbers]
     said = [
         Wish(hash_url(url), url, url, host(url), at, f"Title {n} of things", (f"tag{n % 50}",))
@@ -121,7 +122,7 @@ async def fill(db: Database, numbers: range, held: list) -> list[str]:
                     article=held[n % REAL].snapshot.article,
                     extractor="1",
                     record=held[n % REAL].snapshot.capture.location,
-                    words=(wish.title, words(n, chance)),
+                    words=(wish.title, words(n, chance, hosts)),
                 )
                 for n, wish, capture, at in zip(numbers, said, fresh, moments, strict=True)
             ],
@@ -129,9 +130,9 @@ async def fill(db: Database, numbers: range, held: list) -> list[str]:
     return urls
 
 
-def words(number: int, chance: random.Random) -> str:
-    """A text: some words at random, one in every text, and one in very few."""
-    rare = " unicorn" if number % RARE_EVERY == 7 else ""
+def words(number: int, chance: random.Random, rare_every: int) -> str:
+    """A text: some words at random, one in every text, and one in a pageful of them."""
+    rare = " unicorn" if number % rare_every == 7 else ""
     return " ".join(chance.choices(WORDS, k=60)) + " common" + rare
 
 

@@ -17,6 +17,8 @@ from archiver.index.database import Database
 from archiver.model.job import Lease
 
 REMEMBERED_HOSTS = 4096
+IN_LINE = 3
+"""Of a proven host up to so many times what may be under way is leased: none is waited for."""
 
 
 @dataclass(slots=True)
@@ -109,7 +111,12 @@ class Frontier:
             else:
                 turns = self._turns()
                 taken = await queue.lease(
-                    conn, owner=self._owner, count=room, each=self._each, hosts=turns, now=now
+                    conn,
+                    owner=self._owner,
+                    count=room,
+                    each=IN_LINE * self._each,
+                    hosts=turns,
+                    now=now,
                 )
         for lease in taken:
             self._held[lease.job_id] = lease
@@ -209,7 +216,11 @@ class Frontier:
         full = [
             name
             for name, host in self._hosts.items()
-            if len(host.waiting) + host.active > host.allowed - (host.allowed == 1)
+            if (
+                len(host.waiting) > host.allowed
+                if host.allowed > 1
+                else host.waiting or host.active
+            )
         ]
         proven = [name for name, host in self._hosts.items() if host.allowed > 1]
         return queue.Turns(busy=full + self._resting(), proven=proven)

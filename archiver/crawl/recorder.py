@@ -1,12 +1,13 @@
 """Group commit: many records to one fsync, then their rows in one transaction.
 
-Whatever arrives while one batch is on its way to disk makes the next one. Rows are committed only
-after the records they name are on disk, and a job ends in the same transaction as its rows, so a
-process can be killed at any moment: ``recovery`` reads the rest.
+Whatever arrives while one batch is on its way to disk makes the next one, whose records are written
+while the rows of the first go in. Rows are committed only after the records they name are on disk,
+and a job ends in the same transaction as its rows, so a process can be killed at any moment:
+``recovery`` reads the rest.
 
 | queue | from | to | length | when full |
 | --- | --- | --- | --- | --- |
-| ``_waiting`` | visits | the one committing task | 64 MiB, an item at least 16 KiB | visits wait |
+| ``_waiting`` | visits | the one committing task | 64 MiB, an item at least 8 KiB | visits wait |
 """
 
 import asyncio
@@ -28,11 +29,11 @@ from archiver.model.exchange import Exchange
 from archiver.store.segments import SegmentStore
 from archiver.warc.record import new_record_id
 
-BATCH = 2048
+BATCH = 4096
 GATHER_SECONDS = 0.1
 """What comes within it is one batch: most of a small batch's cost is not its rows."""
 HELD_BYTES = 64 << 20
-LEAST_WEIGHT = 16 << 10
+LEAST_WEIGHT = 8 << 10
 SPOOLED_BYTES = 1 << 20
 REMEMBERED_ROWS = 8192
 
@@ -78,6 +79,7 @@ class Recorder:
         self._empty.set()
         self._disk: ThreadPoolExecutor | None = None
         self._rows: OrderedDict[RecordId, int] = OrderedDict()
+        self._unindexed: dict[PayloadDigest, Capture] = {}
 
     async def keep(self, exchange: Exchange, *, record_id: RecordId | None = None) -> CaptureRef:
         """Take an exchange over; its body is closed here. Waits while too much is on its way."""
@@ -113,17 +115,20 @@ class Recorder:
             await done
 
     async def run(self) -> None:
-        """Commit batch after batch until cancelled; the batch under way is finished first."""
+        """Commit batch after batch until cancelled; the batches under way are finished first."""
         self._disk = ThreadPoolExecutor(1, thread_name_prefix="warc")
+        step: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+        step.set_result(True)
         try:
             while True:
-                step = asyncio.ensure_future(self._step(await self._waiting.get()))
-                try:
-                    await asyncio.shield(step)
-                finally:
-                    await step
-                await asyncio.sleep(GATHER_SECONDS)
+                first, written, before = await self._waiting.get(), asyncio.Event(), step
+                step = asyncio.ensure_future(self._step(first, written, before))
+                await written.wait()
+                await asyncio.wait([before])
+                if self._waiting.qsize() < BATCH:
+                    await asyncio.sleep(GATHER_SECONDS)
         finally:
+            await asyncio.wait([step])
             self._disk.shutdown(wait=True)
 
     async def drain(self) -> None:
@@ -145,29 +150,43 @@ class Recorder:
             else:
                 event.clear()
 
-    async def _step(self, first: _Item) -> None:
+    async def _step(
+        self, first: _Item, written: asyncio.Event, before: "asyncio.Future[bool]"
+    ) -> bool:
+        """Commit a batch, its rows after those of the batch before; whether it could be."""
         batch = [first]
         while len(batch) < BATCH and not self._waiting.empty():
             batch.append(self._waiting.get_nowait())
         try:
-            await self._commit(batch)
+            await self._commit(batch, written, before)
         except Exception as error:
             # The one edge where a batch can fail: whoever waits for it must hear, and the next
             # batch must still find a recorder.
             log.exception("batch not written", items=len(batch))
             _settle(batch, StoreError(f"Records could not be kept: {error}"))
+            return False
         else:
             _settle(batch, None)
+            return True
         finally:
+            written.set()
             self._hold(-sum(item.weight for item in batch))
 
-    async def _commit(self, batch: Sequence[_Item]) -> None:
+    async def _commit(
+        self, batch: Sequence[_Item], written: asyncio.Event, before: "asyncio.Future[bool]"
+    ) -> None:
         known = await self._look_up(batch)
         plan = records.Plan()
         for item in batch:
             _plan(plan, item, known)
         loop = asyncio.get_running_loop()
         places = await loop.run_in_executor(self._disk, self._write, plan, batch)
+        self._unindexed = {
+            each.payload_digest: each for each in plan.captures.values() if not each.is_revisit
+        }
+        written.set()
+        if not await before:
+            raise StoreError("The records before these are not in the index.")
         await self._index(batch, known, plan, places)
 
     async def _look_up(self, batch: Sequence[_Item]) -> _Known:
@@ -175,6 +194,7 @@ class Recorder:
         ids = [entry_id for item in batch if (entry_id := _entry_id(item.thing)) is not None]
         async with self._db.read() as conn:
             originals = await captures.originals(conn, digests) if digests else {}
+            originals = self._unindexed | originals
             if not ids:
                 return _Known(originals, {})
             found = await entries.with_given_titles(conn, ids)

@@ -4,6 +4,7 @@ Run as ``python -m archiver.derive.links_worker MEMORY_BYTES SKIP NAME``. It fir
 file it is, or why it can't be read; then come batches, and an empty one at the end.
 """
 
+import gc
 import os
 import resource
 import signal
@@ -14,7 +15,7 @@ from itertools import islice
 
 import structlog
 
-from archiver.derive.messages import pack, pack_wishes
+from archiver.derive.messages import COLLECT, pack, pack_wishes
 from archiver.errors import InvalidUrl, UnreadableFile
 from archiver.formats import open_bookmarks
 from archiver.formats.wishes import wish_of
@@ -30,6 +31,7 @@ def main() -> None:
     memory, skip, name = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
     resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    gc.set_threshold(*COLLECT)
     structlog.configure(logger_factory=lambda *_: structlog.PrintLogger(sys.stderr))
     try:
         form, found = open_bookmarks(sys.stdin.buffer, name)

@@ -17,6 +17,8 @@ from archiver.model.requisite import Requisite, RequisiteKind
 from archiver.model.wish import Wish
 
 PREFIX = struct.Struct(">I")
+COLLECT = (20_000, 20, 100)
+"""How seldom a child looks for cycles of garbage: it makes many objects, and few of those."""
 
 
 class Task(StrEnum):

@@ -3,13 +3,14 @@
 Run as ``python -m archiver.derive.worker MEMORY_BYTES``.
 """
 
+import gc
 import os
 import resource
 import signal
 import sys
 from typing import BinaryIO
 
-from archiver.derive.messages import PREFIX, pack, pack_result, read_request
+from archiver.derive.messages import COLLECT, PREFIX, pack, pack_result, read_request
 from archiver.derive.work import perform
 
 NICE = 5
@@ -21,6 +22,7 @@ def main() -> None:
     memory = int(sys.argv[1])
     resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    gc.set_threshold(*COLLECT)
     os.nice(NICE)
     source, sink = sys.stdin.buffer, sys.stdout.buffer
     while (prefix := source.read(PREFIX.size)) and len(prefix) == PREFIX.size:

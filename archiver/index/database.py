@@ -51,6 +51,7 @@ class Database:
         self._gate = -1
         self._wanted = -1
         self._waiting = 0
+        self._others_first = False
 
     @classmethod
     async def open(cls, path: Path) -> "Database":
@@ -92,8 +93,9 @@ class Database:
 
     def is_wanted(self) -> bool:
         """Whether somebody waits to write, in any process: a long transaction makes room then."""
-        if self._waiting:
-            return True
+        return bool(self._waiting) or self._is_wanted_elsewhere()
+
+    def _is_wanted_elsewhere(self) -> bool:
         if _try_lock(self._wanted):
             fcntl.flock(self._wanted, fcntl.LOCK_UN)
             return False
@@ -118,11 +120,14 @@ class Database:
                 yield
             finally:
                 fcntl.flock(self._gate, fcntl.LOCK_UN)
+                self._others_first = self._is_wanted_elsewhere()
         finally:
             self._turn.release()
 
     async def _pass_gate(self) -> None:
         """Wait until no other process writes, and say so meanwhile."""
+        if self._others_first:
+            await asyncio.sleep(2 * GATE_SECONDS)
         if _try_lock(self._gate):
             return
         try:

@@ -43,8 +43,11 @@ async def test_a_host_is_asked_for_one_page_until_it_answers_and_then_for_more(c
     nothing = await frontier.lease()
     surplus = frontier.finished(first[0], answered=True)
     more = await frontier.lease()
+    begun = [await frontier.next() for _ in range(5)]
 
-    assert (len(first), nothing, surplus, len(more)) == (1, [], [], 4)
+    assert (len(first), nothing, surplus, len(more)) == (1, [], [], 8)
+    assert begun == [*first, *more[:4]]
+    assert frontier.held == 9
 
 
 async def test_what_waits_for_a_host_that_stopped_answering_is_to_be_given_back(crawl, live):
