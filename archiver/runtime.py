@@ -45,7 +45,7 @@ FILES_A_PAGE = 8
 """Open files that one page under way may need: connections, a spooled body, a segment."""
 SPARE_FILES = 128
 REST_SECONDS = 15.0
-COLLECT = (50_000, 20, 100)
+COLLECT = (50_000, 20, 50)
 """Looking for cycles after every 700 new objects, as Python does, was a fifth of a crawl's time."""
 HELPER_SECONDS = 60.0
 

@@ -7,7 +7,7 @@ and a job ends in the same transaction as its rows, so a process can be killed a
 
 | queue | from | to | length | when full |
 | --- | --- | --- | --- | --- |
-| ``_waiting`` | visits | the one committing task | 64 MiB, an item at least 8 KiB | visits wait |
+| ``_waiting`` | visits | the one committing task | 64 MiB, an item at least 16 KiB | visits wait |
 """
 
 import asyncio
@@ -29,11 +29,11 @@ from archiver.model.exchange import Exchange
 from archiver.store.segments import SegmentStore
 from archiver.warc.record import new_record_id
 
-BATCH = 4096
+BATCH = 2048
 GATHER_SECONDS = 0.1
 """What comes within it is one batch: most of a small batch's cost is not its rows."""
 HELD_BYTES = 64 << 20
-LEAST_WEIGHT = 8 << 10
+LEAST_WEIGHT = 16 << 10
 SPOOLED_BYTES = 1 << 20
 REMEMBERED_ROWS = 8192
 
@@ -119,6 +119,7 @@ class Recorder:
         self._disk = ThreadPoolExecutor(1, thread_name_prefix="warc")
         step: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
         step.set_result(True)
+        before = step
         try:
             while True:
                 first, written, before = await self._waiting.get(), asyncio.Event(), step
@@ -128,7 +129,7 @@ class Recorder:
                 if self._waiting.qsize() < BATCH:
                     await asyncio.sleep(GATHER_SECONDS)
         finally:
-            await asyncio.wait([step])
+            await asyncio.wait({before, step})
             self._disk.shutdown(wait=True)
 
     async def drain(self) -> None:

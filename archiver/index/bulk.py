@@ -46,7 +46,13 @@ def among(values: Iterable[int | str]) -> Select[Any]:
 
 
 def _chunks(rows: Sequence[tuple[Any, ...]]) -> Iterator[Sequence[tuple[Any, ...]]]:
-    if rows:
-        size = max(MOST_VALUES // len(rows[0]), 1)
-        for start in range(0, len(rows), size):
-            yield rows[start : start + size]
+    """Stretches of 2, 4, 8 … rows: a driver keeps what it prepared for each number of them.
+
+    With any number, each batch's last stretch was prepared anew, and 128 of them, large, were kept.
+    """
+    start = 0
+    most = max(MOST_VALUES // len(rows[0]), 1).bit_length() if rows else 0
+    while start < len(rows):
+        size = 1 << min((len(rows) - start).bit_length(), most) - 1
+        yield rows[start : start + size]
+        start += size

@@ -1,0 +1,75 @@
+"""One writer at a time over all processes; whoever writes for long hears who waits."""
+
+import asyncio
+
+import pytest
+from sqlalchemy import text
+
+from archiver.index.database import MUCH_CACHE_KB, WRITER_CACHE_KB, Database
+
+
+@pytest.fixture
+async def other(db):
+    """The same index, opened as another process opens it."""
+    opened = await Database.open(db.path)
+    yield opened
+    await opened.close()
+
+
+async def told(holder, waiter):
+    """What a holder hears before somebody waits, while they do, and when they have had it."""
+    heard = []
+    entered = asyncio.Event()
+
+    async def wait():
+        async with waiter.write():
+            entered.set()
+
+    async with holder.write():
+        heard.append(holder.is_wanted())
+        waiting = asyncio.create_task(wait())
+        async with asyncio.timeout(10):
+            while not holder.is_wanted():
+                async with holder.read():
+                    pass
+        heard.append(entered.is_set())
+    await waiting
+    async with holder.write():
+        heard.append(holder.is_wanted())
+    return heard
+
+
+async def test_whoever_writes_hears_that_another_task_waits(db):
+    assert await told(db, db) == [False, False, False]
+
+
+async def test_whoever_writes_hears_that_another_process_waits(db, other):
+    assert await told(db, other) == [False, False, False]
+
+
+async def test_of_two_that_write_again_and_again_neither_waits_for_ever(db, other):
+    turns = []
+
+    async def write(who, name):
+        for _ in range(20):
+            async with who.write():
+                turns.append(name)
+
+    async with asyncio.TaskGroup() as group:
+        group.create_task(write(db, "one"))
+        group.create_task(write(other, "other"))
+
+    assert "other" in turns[:15]
+    assert "one" in turns[:15]
+
+
+async def test_much_is_written_with_more_memory_that_is_given_back(db):
+    async def cache(conn):
+        return (await conn.execute(text("PRAGMA cache_size"))).scalar()
+
+    async with db.write_much() as conn:
+        while_writing = await cache(conn)
+    async with db.write() as conn:
+        afterwards = await cache(conn)
+
+    assert (while_writing, afterwards) == (-MUCH_CACHE_KB, -WRITER_CACHE_KB)
