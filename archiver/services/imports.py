@@ -25,6 +25,10 @@ from archiver.services.archives import WACZ, Archives, Taken, kind_of
 
 HEAD_BYTES = 8192
 PROGRESS_SECONDS = 0.2
+PATIENCE_SECONDS = 0.3
+"""So long a transaction waits for a source that is slow."""
+SHORTEST_SECONDS = 0.5
+"""At the start, when somebody waits to see that it goes on."""
 TRANSACTION_SECONDS = 5.0
 """New rows go to random places of some indexes: the more of them at once, the less is written.
 
@@ -157,9 +161,11 @@ class Imports:
         on_progress: Callable[[ImportStatus], None],
     ) -> None:
         """Take batch after batch in, each while the next one is read."""
-        told = 0.0
+        told, begun = 0.0, monotonic()
         while batch:
-            batch = await self._take_in(number, batch, links)
+            age = monotonic() - begun
+            seconds = min(SHORTEST_SECONDS + age / 4, TRANSACTION_SECONDS)
+            batch = await self._take_in(number, batch, links, seconds)
             self._on_queued()
             if (now := monotonic()) - told > PROGRESS_SECONDS:
                 told = now
@@ -206,9 +212,9 @@ class Imports:
                 rejected=taken.unusable,
             )
 
-    async def _take_in(self, number: int, batch: Batch, links: LinkFile) -> Batch:
+    async def _take_in(self, number: int, batch: Batch, links: LinkFile, seconds: float) -> Batch:
         """Take batches in for as long as one transaction may last; return the one after them."""
-        until = monotonic() + TRANSACTION_SECONDS
+        until = monotonic() + seconds
         following = asyncio.ensure_future(links.next_batch())
         try:
             async with self._db.write_much() as conn:
@@ -218,7 +224,7 @@ class Imports:
                     )
                     tally = Counter(each.reception for each in received)
                     await imports.advance(conn, number, tally, batch.rejected)
-                    await asyncio.wait([following], timeout=max(until - monotonic(), 0))
+                    await asyncio.wait([following], timeout=PATIENCE_SECONDS)
                     if self._db.is_wanted() or monotonic() >= until or not _has_links(following):
                         break
                     batch, following = following.result(), asyncio.ensure_future(links.next_batch())

@@ -70,7 +70,7 @@ async def test_a_file_of_the_wrong_kind_is_refused_in_words():
 
 async def test_a_child_that_needs_too_much_memory_breaks_off_the_reading():
     with pytest.raises(UnreadableFile, match="EXTRACT_MEMORY"):
-        async with open_links(links(9), "list.txt", memory_bytes=16 << 20) as file:
+        async with open_links(links(2 * BATCH), "list.txt", memory_bytes=16 << 20) as file:
             await file.next_batch()
 
 
