@@ -1,7 +1,11 @@
 import asyncio
+from dataclasses import replace
+from io import BytesIO
 
 import pytest
+from sqlalchemy import text
 
+from archiver.crawl.recorder import BATCH
 from archiver.errors import StoreError
 from archiver.index import captures, jobs, segments
 from archiver.model.job import State
@@ -64,3 +68,44 @@ async def test_the_same_payload_is_stored_once(crawl, live):
     assert (first.is_revisit, second.is_revisit) == (False, True)
     assert first.payload_digest == second.payload_digest
     assert second.location.length < first.location.length
+
+
+async def keep_many(crawl, live, exchange, count):
+    """Hand an exchange over again and again while the recorder runs."""
+    body = exchange.body.read()
+    async with crawl.recording():
+        # One that goes ahead alone: what comes while it is written makes whole batches.
+        await crawl.tools.recorder.keep(await crawl.tools.fetcher.fetch(live.article("ahead")))
+        for _ in range(count):
+            await crawl.tools.recorder.keep(replace(exchange, body=BytesIO(body)))
+
+
+async def kept(crawl, url):
+    async with crawl.tools.db.read() as conn:
+        return await captures.of_url(conn, url, limit=9 * BATCH)
+
+
+async def test_a_payload_of_a_batch_whose_rows_are_going_in_is_not_stored_again(crawl, live):
+    exchange = await crawl.tools.fetcher.fetch(live.article("foxes"))
+
+    await keep_many(crawl, live, exchange, 3 * BATCH)
+
+    found = await kept(crawl, live.url("/foxes"))
+    assert len(found) == 3 * BATCH
+    assert sum(not each.is_revisit for each in found) == 1
+
+
+async def test_rows_that_follow_rows_that_could_not_go_in_do_not_go_in_either(crawl, live):
+    """The second batch may refer to what the first one stored, which nobody would find."""
+    exchange = await crawl.tools.fetcher.fetch(live.article("foxes"))
+    async with crawl.tools.db.write() as conn:
+        await conn.execute(
+            text(
+                "CREATE TRIGGER no_originals BEFORE INSERT ON capture WHEN NEW.is_revisit = 0 "
+                "BEGIN SELECT raise(ABORT, 'the disk is full'); END"
+            )
+        )
+
+    await keep_many(crawl, live, exchange, 3 * BATCH)
+
+    assert await kept(crawl, live.url("/foxes")) == []
