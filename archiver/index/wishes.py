@@ -54,24 +54,23 @@ async def receive(
     """
     unique = _merge(wishes)
     known = await _known(conn, [*unique])
-    ids = await _insert_entries(conn, [w for key, w in unique.items() if key not in known], now)
-    ids |= {key: row.id for key, row in known.items()}
-    changed = await _enrich(conn, unique, known)
+    fresh = [wish for key, wish in unique.items() if key not in known]
+    ids = await _insert_entries(conn, fresh, now) | {key: row.id for key, row in known.items()}
     given = {ids[key]: wish.tags for key, wish in unique.items() if wish.tags}
-    changed |= await _attach(conn, given, known, now)
+    changed = await _enrich(conn, unique, known) | await _attach(conn, given, known, now)
     await _mark_unrecorded(conn, changed & {row.id for row in known.values()})
     open_jobs = await _open_jobs(conn, [row.id for row in known.values()])
     wanted = [
-        (ids[key], unique[key].host)
-        for key in unique
+        (ids[key], wish.host)
+        for key, wish in unique.items()
         if ids[key] not in open_jobs
         and (recapture or key not in known or known[key].snapshot_count == 0)
     ]
-    priority = INTERACTIVE if recapture else BULK
-    made = await queue.enqueue(conn, wanted, priority=priority, now=now, import_id=import_id)
+    rank = INTERACTIVE if recapture else BULK
+    made = await queue.enqueue(conn, wanted, priority=rank, now=now, import_id=import_id)
     await _await_again(conn, [row.id for row in known.values() if row.id in made])
     if recapture:
-        await queue.hurry(conn, [*open_jobs.values()], priority=priority, now=now)
+        await queue.hurry(conn, [*open_jobs.values()], priority=rank, now=now)
     return _results(wishes, ids, made, open_jobs)
 
 
