@@ -7,10 +7,12 @@ that computes meanwhile keeps it for milliseconds. So rows go in as one statemen
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
-from typing import Any
+from typing import Any, TypeVar
 
 from sqlalchemy import Select, Table, func, select
 from sqlalchemy.ext.asyncio import AsyncConnection
+
+_T = TypeVar("_T")
 
 MOST_VALUES = 8000
 """Of one statement; SQLite takes 32,766."""
@@ -32,7 +34,7 @@ async def execute_rows(
 
     As a table their columns are called column1, column2, and so on.
     """
-    for some in _chunks(rows):
+    for some in stretches(rows, width=len(rows[0]) if rows else 1):
         mark = f"({', '.join('?' * len(some[0]))})"
         values = f"VALUES {', '.join([mark] * len(some))}"
         await conn.exec_driver_sql(
@@ -45,14 +47,14 @@ def among(values: Iterable[int | str]) -> Select[Any]:
     return select(func.json_each(json.dumps([*values])).table_valued("value").c.value)
 
 
-def _chunks(rows: Sequence[tuple[Any, ...]]) -> Iterator[Sequence[tuple[Any, ...]]]:
-    """Stretches of 2, 4, 8 … rows: a driver keeps what it prepared for each number of them.
+def stretches(values: Sequence[_T], *, width: int) -> Iterator[Sequence[_T]]:
+    """Stretches of 1, 2, 4, 8 … rows of so many values, each short enough for one statement.
 
-    With any number, each batch's last stretch was prepared anew, and 128 of them, large, were kept.
+    A driver keeps what it prepared for each number of rows: with any number, each batch's last
+    stretch was prepared anew, and 128 statements, large ones, were kept by each connection.
     """
-    start = 0
-    most = max(MOST_VALUES // len(rows[0]), 1).bit_length() if rows else 0
-    while start < len(rows):
-        size = 1 << min((len(rows) - start).bit_length(), most) - 1
-        yield rows[start : start + size]
+    start, most = 0, (MOST_VALUES // width).bit_length()
+    while start < len(values):
+        size = 1 << min((len(values) - start).bit_length(), most) - 1
+        yield values[start : start + size]
         start += size

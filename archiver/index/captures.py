@@ -9,7 +9,7 @@ from sqlalchemy import Row, Select, func, select, tuple_
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.index import segments
-from archiver.index.bulk import among, insert_rows
+from archiver.index.bulk import among, insert_rows, stretches
 from archiver.index.schema import capture, segment
 from archiver.model.capture import Capture, Location, PayloadDigest, RecordId, Timestamp
 from archiver.urls.surt import surt
@@ -141,12 +141,15 @@ async def originals(
 ) -> dict[PayloadDigest, Capture]:
     """For each digest whose payload is stored, the first response record that holds it."""
     keys = [bytes.fromhex(digest.removeprefix(_LABEL)) for digest in digests]
-    rows = await conn.execute(
-        _CAPTURES.where(capture.c.payload_digest.in_(keys), capture.c.is_revisit == 0).order_by(
-            capture.c.id.desc()
+    found: dict[PayloadDigest, Capture] = {}
+    for some in stretches(keys, width=1):
+        rows = await conn.execute(
+            _CAPTURES.where(capture.c.payload_digest.in_(some), capture.c.is_revisit == 0).order_by(
+                capture.c.id.desc()
+            )
         )
-    )
-    return {found.payload_digest: found for found in map(to_capture, rows)}
+        found |= {each.payload_digest: each for each in map(to_capture, rows)}
+    return found
 
 
 async def find_row(conn: AsyncConnection, url: str, record_id: RecordId) -> int | None:
@@ -163,8 +166,8 @@ async def at_moments(
     """Captures of any of these URLs at any of these moments."""
     rows = await conn.execute(
         _CAPTURES.where(
-            capture.c.surt.in_({surt(url) for url in urls}),
-            capture.c.timestamp.in_({int(each) for each in timestamps}),
+            capture.c.surt.in_(among({surt(url) for url in urls})),
+            capture.c.timestamp.in_(among({int(each) for each in timestamps})),
         )
     )
     return [to_capture(row) for row in rows]
@@ -176,8 +179,8 @@ async def of_records(
     """Row ids and captures by record id, for (URL, record id) pairs."""
     rows = await conn.execute(
         _CAPTURES.where(
-            capture.c.surt.in_({surt(url) for url, _ in wanted}),
-            capture.c.record_id.in_([record_id for _, record_id in wanted]),
+            capture.c.surt.in_(among({surt(url) for url, _ in wanted})),
+            capture.c.record_id.in_(among(record_id for _, record_id in wanted)),
         )
     )
     return {RecordId(row.record_id): (row.id, to_capture(row)) for row in rows}

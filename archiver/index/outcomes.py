@@ -7,7 +7,7 @@ from sqlalchemy import bindparam, func, null, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.index import counters, failures, queue
-from archiver.index.bulk import execute_rows
+from archiver.index.bulk import among, execute_rows
 from archiver.index.schema import imports, job
 from archiver.model.capture import Timestamp
 from archiver.model.failure import Failure
@@ -88,7 +88,7 @@ async def postpone_jobs(
 async def _fetching(conn: AsyncConnection, job_ids: Sequence[int]) -> int:
     """How many of these jobs are leased; the rest was given back before it ended."""
     rows = await conn.execute(
-        select(func.count()).where(job.c.id.in_(job_ids), job.c.state == State.FETCHING)
+        select(func.count()).where(job.c.id.in_(among(job_ids)), job.c.state == State.FETCHING)
     )
     return rows.scalar_one()
 

@@ -142,7 +142,7 @@ async def hurry(
         return
     rows = await conn.execute(
         select(job.c.id, job.c.host, job.c.priority).where(
-            job.c.id.in_(job_ids), job.c.state == State.QUEUED, job.c.priority > priority
+            job.c.id.in_(among(job_ids)), job.c.state == State.QUEUED, job.c.priority > priority
         )
     )
     found = rows.all()
@@ -198,7 +198,11 @@ async def lease_only(
     """Take up to ``count`` of these jobs, of those that nobody holds and that are due."""
     rows = await conn.execute(
         select(job.c.id)
-        .where(job.c.id.in_(job_ids), job.c.state == State.QUEUED, job.c.not_before_ms <= _ms(now))
+        .where(
+            job.c.id.in_(among(job_ids)),
+            job.c.state == State.QUEUED,
+            job.c.not_before_ms <= _ms(now),
+        )
         .order_by(job.c.id)
         .limit(count)
     )
@@ -213,7 +217,7 @@ async def requeue(
         return
     rows = await conn.execute(
         select(job.c.id, job.c.priority, job.c.host).where(
-            job.c.id.in_(job_ids), job.c.state == State.FETCHING
+            job.c.id.in_(among(job_ids)), job.c.state == State.FETCHING
         )
     )
     found = rows.all()
@@ -252,7 +256,7 @@ async def attempted(conn: AsyncConnection, job_ids: Sequence[int]) -> list[int]:
     """Those of these jobs that are at an end or wait for another attempt."""
     rows = await conn.execute(
         select(job.c.id).where(
-            job.c.id.in_(job_ids),
+            job.c.id.in_(among(job_ids)),
             or_(
                 job.c.state.in_([State.SAVED, State.FAILED]),
                 and_(job.c.state == State.QUEUED, job.c.attempts > 0),

@@ -12,6 +12,7 @@ from sqlalchemy import select, text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.index import queue
+from archiver.index.bulk import among
 from archiver.index.schema import entry, job, segment, snapshot
 from archiver.model.capture import HashUrl, Location, RecordId, Timestamp
 from archiver.model.job import Lease, State
@@ -103,7 +104,7 @@ async def open_leases(conn: AsyncConnection, entry_ids: Sequence[int]) -> dict[i
     """The open jobs of entries, whoever holds them, by entry."""
     rows = await conn.execute(
         select(job.c.id).where(
-            job.c.entry_id.in_(entry_ids), job.c.state.in_([State.QUEUED, State.FETCHING])
+            job.c.entry_id.in_(among(entry_ids)), job.c.state.in_([State.QUEUED, State.FETCHING])
         )
     )
     leases = await queue.as_leases(conn, list(rows.scalars()))

@@ -133,6 +133,7 @@ async def add_snapshots(conn: AsyncConnection, found: Sequence[NewSnapshot]) -> 
     not be indexed is made again, and then its records tell of it twice), unless its article was
     left for later and this one brings it.
     """
+    found = _once(found)
     there = await _there(conn, found)
     late = [(each, *there[key]) for each in found if (key := _key(each)) in there]
     await _bring_articles(
@@ -193,6 +194,16 @@ def _key(found: NewSnapshot) -> tuple[int, int]:
     return found.entry_id, int(found.timestamp)
 
 
+def _once(found: Sequence[NewSnapshot]) -> list[NewSnapshot]:
+    """The first of those of one entry and timestamp, or the first whose article was read."""
+    kept: dict[tuple[int, int], NewSnapshot] = {}
+    for each in found:
+        before = kept.setdefault(_key(each), each)
+        if before.extractor == UNREAD != each.extractor:
+            kept[_key(each)] = each
+    return [*kept.values()]
+
+
 async def _there(
     conn: AsyncConnection, found: Sequence[NewSnapshot]
 ) -> dict[tuple[int, int], tuple[int, str]]:
@@ -226,7 +237,7 @@ async def _bring_articles(
     )
     rows = await conn.execute(
         select(entry.c.id, entry.c.latest).where(
-            entry.c.id.in_([each.entry_id for each, _ in brought])
+            entry.c.id.in_(among(each.entry_id for each, _ in brought))
         )
     )
     latest = {row.id: row.latest for row in rows}
@@ -373,7 +384,7 @@ async def _name_failed(conn: AsyncConnection, final: Sequence[FailedAttempt]) ->
     """Let an entry that was never saved be found by its title."""
     rows = await conn.execute(
         select(entry.c.id).where(
-            entry.c.id.in_([each.entry_id for each in final]), entry.c.document_id.is_(None)
+            entry.c.id.in_(among(each.entry_id for each in final)), entry.c.document_id.is_(None)
         )
     )
     unnamed = set(rows.scalars())

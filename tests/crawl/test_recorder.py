@@ -36,7 +36,9 @@ async def test_records_that_cannot_be_written_leave_the_job_open(crawl, live):
     await crawl.queue(live.article("foxes"))
     directory = crawl.tools.store.directory
     directory.write_bytes(b"a file where the segments should be")
-    (lease,) = await crawl.pipeline._frontier.lease()
+    frontier = crawl.pipeline._frontier
+    await frontier.lease()
+    lease = await frontier.next()
     recording = asyncio.create_task(crawl.tools.recorder.run())
 
     ending = await crawl.pipeline._attempt(lease)
@@ -52,7 +54,8 @@ async def test_records_that_cannot_be_written_leave_the_job_open(crawl, live):
     await crawl.tools.recorder.drain()
     recording.cancel()
     await asyncio.wait([recording])
-    await crawl.pipeline._frontier.give_all_back()
+    frontier.finished(lease, answered=True)
+    await frontier.give_all_back()
     await crawl.run()
 
     assert [each.state for each in await crawl.jobs()] == [State.SAVED]

@@ -71,43 +71,48 @@ def capture() -> Callable[..., Capture]:
 
 
 @pytest.fixture
-def keep(capture: Callable[..., Capture]) -> Callable[..., object]:
-    """Index a snapshot of an entry, so many seconds after noon."""
+def new_snapshot(capture: Callable[..., Capture]) -> Callable[..., object]:
+    """Index a page of an entry, so many seconds after noon; returns the snapshot to be added."""
 
-    async def index(
+    async def make(
         conn: AsyncConnection,
         entry_id: int,
         url: str,
         after: float = 0,
         words: tuple[str, str] | None = ("", ""),
         **said: object,
-    ) -> None:
+    ) -> results.NewSnapshot:
         page = capture(url, after)
         await segments.advance(conn, {SEGMENT: page.location.offset + page.location.length})
         rows = await captures.insert_all(conn, [page])
-        await results.add_snapshots(
-            conn,
-            [
-                results.NewSnapshot(
-                    **{
-                        "entry_id": entry_id,
-                        "timestamp": page.timestamp,
-                        "at": NOW + timedelta(seconds=after),
-                        "capture_id": rows[page.record_id],
-                        "final_url": url,
-                        "status": 200,
-                        "media_type": "text/html",
-                        "metadata": PageMetadata(title=f"Title of {url}"),
-                        "requisite_count": 0,
-                        "missing_count": 0,
-                        "article": None,
-                        "extractor": "1",
-                        "record": page.location,
-                        "words": words,
-                        **said,
-                    }
-                )
-            ],
+        return results.NewSnapshot(
+            **{
+                "entry_id": entry_id,
+                "timestamp": page.timestamp,
+                "at": NOW + timedelta(seconds=after),
+                "capture_id": rows[page.record_id],
+                "final_url": url,
+                "status": 200,
+                "media_type": "text/html",
+                "metadata": PageMetadata(title=f"Title of {url}"),
+                "requisite_count": 0,
+                "missing_count": 0,
+                "article": None,
+                "extractor": "1",
+                "record": page.location,
+                "words": words,
+                **said,
+            }
         )
+
+    return make
+
+
+@pytest.fixture
+def keep(new_snapshot: Callable[..., object]) -> Callable[..., object]:
+    """Index a snapshot of an entry, so many seconds after noon."""
+
+    async def index(conn: AsyncConnection, *page: object, **said: object) -> None:
+        await results.add_snapshots(conn, [await new_snapshot(conn, *page, **said)])
 
     return index

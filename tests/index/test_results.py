@@ -18,6 +18,7 @@ from archiver.index.entries import Filters
 from archiver.index.schema import attempt
 from archiver.model.failure import Failure, FailureKind
 from archiver.model.job import State
+from archiver.model.page import UNREAD
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 URL = "http://a.example/"
@@ -93,6 +94,18 @@ async def test_one_second_of_an_entry_has_one_snapshot(db, lease, keep):
     async with db.read() as conn:
         assert len(await snapshots.of_entry(conn, lease.entry_id, limit=9)) == 1
     assert (await entry_of(db, lease)).snapshot_count == 1
+
+
+async def test_one_that_is_told_of_twice_at_once_is_one_and_has_been_read(db, lease, new_snapshot):
+    async with db.write() as conn:
+        twice = [
+            await new_snapshot(conn, lease.entry_id, URL, 5, ("Given", words), extractor=extractor)
+            for extractor, words in ((UNREAD, "unread"), ("1", "wombats"), ("1", "again"))
+        ]
+        assert await results.add_snapshots(conn, twice) == 1
+
+    assert (await entry_of(db, lease)).snapshot_count == 1
+    assert len(await found(db, "wombats")) == 1
 
 
 async def test_each_attempt_is_kept_and_one_that_is_made_again_leaves_the_entry_queued(db, lease):
