@@ -210,6 +210,8 @@ def _engine(path: Path, *, begin: str, pool_size: int, cache_kb: int) -> AsyncEn
         pool_size=pool_size,
         max_overflow=0,
         pool_timeout=BUSY_SECONDS,
+        # The connection used last has the pages at hand; others come in only beside it.
+        pool_use_lifo=True,
     )
     event.listen(engine.sync_engine, "connect", _prepare)
     event.listen(engine.sync_engine, "connect", lambda dbapi, _: _cache(dbapi, cache_kb))
