@@ -68,9 +68,14 @@ def wget(listing: Path, directory: Path, _: argparse.Namespace) -> Cost:
     return measure(arguments.split(), program="wget", accept=(0, SOME_MISSING))
 
 
-def plain(listing: Path, directory: Path, _: argparse.Namespace) -> Cost:
-    """The plain pipeline."""
-    return measure(["-m", "benchmarks.plain", str(listing), str(directory / "articles")])
+def plain(parser: str) -> Callable[..., Cost]:
+    """The plain pipeline, with one of Beautiful Soup's parsers."""
+
+    def run(listing: Path, directory: Path, _: argparse.Namespace) -> Cost:
+        folder = str(directory / "articles")
+        return measure(["-m", "benchmarks.plain", str(listing), folder, parser])
+
+    return run
 
 
 RUNS: dict[str, Callable[..., Cost]] = {
@@ -78,7 +83,8 @@ RUNS: dict[str, Callable[..., Cost]] = {
     "archiver-later-2": archiver("later", 2),
     "archiver": archiver("now", 1),
     "wget": wget,
-    "plain": plain,
+    "plain": plain("lxml"),
+    "plain-html.parser": plain("html.parser"),
 }
 
 
@@ -92,7 +98,7 @@ def show(costs: dict[str, list[Cost]], pages: int) -> None:
         memory = max(each.memory for each in found) / 1e6
         print(f"{name:20}{rates[name]:>9.1f}{cpu:>13.1f}{memory:>9.0f}")
     for name, rate in rates.items():
-        for other in ("wget", "plain"):
+        for other in ("wget", "plain", "plain-html.parser"):
             if name.startswith("archiver") and other in rates:
                 print(f"{name} / {other} = {rate / rates[other]:.2f}")
 
