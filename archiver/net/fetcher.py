@@ -103,9 +103,9 @@ class Fetcher:
         if referer:
             headers[hdrs.REFERER] = referer
         with _failures(url, self._settings):
-            self._check_literal(url)
-            at = datetime.now(UTC).replace(microsecond=0)
             target = URL(url, encoded=True)
+            self._check_literal(target)
+            at = datetime.now(UTC).replace(microsecond=0)
             async with self._session.get(
                 target, headers=headers, allow_redirects=False
             ) as response:
@@ -157,9 +157,9 @@ class Fetcher:
         if chunked and response.tap:
             await sink.take(bytes(response.tap), b"")
 
-    def _check_literal(self, url: str) -> None:
+    def _check_literal(self, url: URL) -> None:
         """Names go through the resolver; addresses written as such do not."""
-        name = URL(url, encoded=True).raw_host or ""
+        name = url.raw_host or ""
         if (":" in name or name.replace(".", "").isdecimal()) and not self._guard.permits(name):
             raise BlockedAddressError(name, name)
 
