@@ -75,7 +75,7 @@ class Adoption:
             taken += 1
         return taken, orphans
 
-    async def page(self, page: ForeignPage) -> asyncio.Future[None] | None:
+    async def page(self, page: ForeignPage) -> asyncio.Future[Ending | None] | None:
         """Make a snapshot of a page; None if it is here already, or its capture is not."""
         async with self._tools.db.read() as conn:
             found = await _final_capture(conn, page)

@@ -285,13 +285,13 @@ class Pipeline:
             )
         )
 
-    def _closed(self, ending: Ending, closing: "asyncio.Future[None]") -> None:
+    def _closed(self, ending: Ending, closing: "asyncio.Future[Ending | None]") -> None:
         if closing.cancelled() or closing.exception():
             self._refused = True
             self._give_up([ending.lease])
         else:
             self._frontier.done(ending.lease)
-            self._tell_end(ending)
+            self._tell_end(closing.result() or ending)
         self._wake.set()
 
     def _give_up(self, leases: Sequence[Lease]) -> None:

@@ -26,6 +26,7 @@ from archiver.index import captures, entries, outcomes, results, segments, snaps
 from archiver.index.database import AsyncConnection, Database
 from archiver.model.capture import Capture, Location, PayloadDigest, RecordId
 from archiver.model.exchange import Exchange
+from archiver.model.failure import Failure, FailureKind
 from archiver.store.segments import SegmentStore
 from archiver.warc.record import new_record_id
 
@@ -37,6 +38,10 @@ LEAST_WEIGHT = 16 << 10
 SPOOLED_BYTES = 1 << 20
 REMEMBERED_ROWS = 8192
 
+UNWRITABLE = Failure(
+    FailureKind.INTERNAL, "What this page says can't be written down here; the log says why."
+)
+
 log = structlog.get_logger()
 
 
@@ -47,7 +52,7 @@ class _Item:
     thing: "Exchange | Ending | _Note"
     record_id: RecordId
     weight: int
-    done: asyncio.Future[None] | None = None
+    done: "asyncio.Future[Ending | None] | None" = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,11 +93,12 @@ class Recorder:
         await self._put(_Item(exchange, record_id, weight))
         return records.reference(exchange, record_id)
 
-    async def end(self, ending: Ending) -> asyncio.Future[None]:
+    async def end(self, ending: Ending) -> "asyncio.Future[Ending | None]":
         """Take the end of an attempt over. Waits while too much is on its way.
 
-        Returns a future that is done once all of it is durable and indexed, with a ``StoreError``
-        where it could not be written: then the job is still leased.
+        Returns a future that is done once all of it is durable and indexed, with the ending as it
+        was written down: a failure where the visit could not be. Where nothing could be written it
+        has a ``StoreError``, and the job is still leased.
         """
         done = _future()
         await self._put(_Item(ending, RecordId(""), LEAST_WEIGHT, done))
@@ -177,9 +183,7 @@ class Recorder:
         self, batch: Sequence[_Item], written: asyncio.Event, before: "asyncio.Future[bool]"
     ) -> None:
         known = await self._look_up(batch)
-        plan = records.Plan()
-        for item in batch:
-            _plan(plan, item, known)
+        plan = _plan_all(batch, known)
         loop = asyncio.get_running_loop()
         places = await loop.run_in_executor(self._disk, self._write, plan, batch)
         self._unindexed = {
@@ -275,6 +279,25 @@ class Recorder:
             self._rows.popitem(last=False)
 
 
+def _plan_all(batch: Sequence[_Item], known: _Known) -> records.Plan:
+    """The records of a batch.
+
+    A visit that can't be written down becomes a failure: given back, it would keep thousands of
+    others from the archive again and again.
+    """
+    plan = records.Plan()
+    for item in batch:
+        try:
+            _plan(plan, item, known)
+        except Exception:
+            if not isinstance(item.thing, Ending) or item.thing.visit is None:
+                raise
+            log.exception("visit can't be written down", url=item.thing.lease.url)
+            item.thing = replace(item.thing, visit=None, failure=UNWRITABLE)
+            _plan(plan, item, known)
+    return plan
+
+
 def _plan(plan: records.Plan, item: _Item, known: _Known) -> None:
     thing = item.thing
     if isinstance(thing, Exchange):
@@ -291,7 +314,7 @@ def _entry_id(thing: "Exchange | Ending | _Note") -> int | None:
     return thing.entry_id if isinstance(thing, _Note) else thing.lease.entry_id
 
 
-def _future() -> asyncio.Future[None]:
+def _future() -> "asyncio.Future[Ending | None]":
     return asyncio.get_running_loop().create_future()
 
 
@@ -300,6 +323,6 @@ def _settle(batch: Sequence[_Item], error: StoreError | None) -> None:
         if item.done is None or item.done.done():
             continue
         if error is None:
-            item.done.set_result(None)
+            item.done.set_result(item.thing if isinstance(item.thing, Ending) else None)
         else:
             item.done.set_exception(error)

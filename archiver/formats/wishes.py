@@ -5,6 +5,7 @@ from datetime import datetime
 from archiver.model.bookmark import Bookmark
 from archiver.model.wish import Wish
 from archiver.urls.parse import hash_url, host, parse_url
+from archiver.wire.text import well_formed
 
 MOST_TAGS = 100
 MOST_TAG_CHARACTERS = 100
@@ -46,12 +47,15 @@ def wish_of(bookmark: Bookmark, *, source: str, now: datetime) -> Wish:
     Raises:
         InvalidUrl: its URL can't be kept.
     """
-    tags = (" ".join(tag.split())[:MOST_TAG_CHARACTERS] for tag in bookmark.tags[:MOST_TAGS])
+    tags = (
+        " ".join(well_formed(tag).split())[:MOST_TAG_CHARACTERS]
+        for tag in bookmark.tags[:MOST_TAGS]
+    )
     return make_wish(
         bookmark.url,
         added_at=bookmark.added_at or now,
-        title=bookmark.title.strip()[:MOST_TITLE],
+        title=well_formed(bookmark.title.strip()[:MOST_TITLE]),
         tags=tuple(dict.fromkeys(filter(None, tags))),
-        note=bookmark.note.strip()[:MOST_NOTE],
+        note=well_formed(bookmark.note.strip()[:MOST_NOTE]),
         source=source,
     )

@@ -8,6 +8,7 @@ from typing import Any
 from selectolax.lexbor import LexborHTMLParser
 
 from archiver.model.page import PageMetadata
+from archiver.wire.text import well_formed
 
 MOST_CHARACTERS = 1000
 MOST_JSON = 512 << 10
@@ -132,4 +133,4 @@ def _text(value: Any) -> str:
 
 
 def _clean(text: str) -> str:
-    return _SPACES.sub(" ", text).strip()[:MOST_CHARACTERS]
+    return well_formed(_SPACES.sub(" ", text).strip()[:MOST_CHARACTERS])

@@ -22,6 +22,7 @@ from archiver.model.wish import Received, Wish
 from archiver.store.segments import SegmentStore
 from archiver.urls.parse import hash_url, is_hash_url, parse_url
 from archiver.warc.statement import SnapshotStatement, read_statement
+from archiver.wire.text import well_formed
 
 MOST_URLS = 10_000
 MOST_SNAPSHOTS = 1_000
@@ -180,7 +181,9 @@ def clean_tags(tags: Sequence[str]) -> tuple[str, ...]:
     Raises:
         InputError: one is too long, or there are too many.
     """
-    cleaned = tuple(dict.fromkeys(filter(None, (" ".join(tag.split()) for tag in tags))))
+    cleaned = tuple(
+        dict.fromkeys(filter(None, (" ".join(well_formed(tag).split()) for tag in tags)))
+    )
     if len(cleaned) > MOST_TAGS:
         raise InputError(f"{len(cleaned)} tags are too many; {MOST_TAGS} is the most.")
     for tag in cleaned:
@@ -199,7 +202,7 @@ def _wishes(
         try:
             kept.append(make_wish(url, added_at=now, tags=tags, source=source))
         except InvalidUrl as error:
-            rejected.append(Rejected(url, str(error)))
+            rejected.append(Rejected(well_formed(url), str(error)))
     return kept, rejected
 
 

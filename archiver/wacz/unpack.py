@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import IO, BinaryIO
 
 from archiver.errors import UnreadableFile
+from archiver.wire.text import well_formed
 
 MOST_LINE = 1 << 20
 MOST_FILES = 10_000
@@ -59,6 +60,8 @@ class Package:
 def _page(line: bytes) -> ListedPage | None:
     try:
         said = json.loads(line)
-        return ListedPage(str(said["url"]), str(said["ts"]), str(said.get("title") or ""))
+        return ListedPage(
+            str(said["url"]), str(said["ts"]), well_formed(str(said.get("title") or ""))
+        )
     except (ValueError, KeyError, TypeError, AttributeError):
         return None

@@ -16,6 +16,7 @@ from archiver.model.capture import HashUrl, RecordId, Timestamp
 from archiver.model.failure import Failure, FailureKind
 from archiver.model.page import Charset, PageMetadata
 from archiver.model.requisite import RequisiteKind, RequisiteOutcome
+from archiver.wire.text import well_formed
 
 FORMAT = "archiver/1"
 
@@ -124,13 +125,13 @@ def _read(document: dict[str, Any]) -> Statement:
     return Statement(
         at=_moment(document["at"]),
         entry=EntryStatement(
-            hash_url=HashUrl(str(entry["hash_url"])),
-            url=str(entry["url"]),
-            url_given=str(entry["url_given"]),
-            title=str(entry["title"]),
-            tags=tuple(map(str, entry["tags"])),
-            note=str(entry["note"]),
-            source=str(entry["source"]),
+            hash_url=HashUrl(_text(entry["hash_url"])),
+            url=_text(entry["url"]),
+            url_given=_text(entry["url_given"]),
+            title=_text(entry["title"]),
+            tags=tuple(map(_text, entry["tags"])),
+            note=_text(entry["note"]),
+            source=_text(entry["source"]),
             added_at=_moment(entry["added_at"]),
         ),
         snapshot=_read_snapshot(snapshot) if snapshot else None,
@@ -141,14 +142,14 @@ def _read(document: dict[str, Any]) -> Statement:
 def _read_snapshot(kept: dict[str, Any]) -> SnapshotStatement:
     known = PageMetadata.__dataclass_fields__
     return SnapshotStatement(
-        timestamp=Timestamp(str(kept["timestamp"])),
-        capture_url=str(kept["capture_url"]),
-        capture_timestamp=Timestamp(str(kept["capture_timestamp"])),
-        capture_record=RecordId(str(kept["capture_record"])),
-        article=kept["article"],
-        article_of=kept["article_of"],
-        extractor=kept["extractor"],
-        metadata=PageMetadata(**{k: str(v) for k, v in kept["metadata"].items() if k in known}),
+        timestamp=Timestamp(_text(kept["timestamp"])),
+        capture_url=_text(kept["capture_url"]),
+        capture_timestamp=Timestamp(_text(kept["capture_timestamp"])),
+        capture_record=RecordId(_text(kept["capture_record"])),
+        article=RecordId(_text(kept["article"])) if kept["article"] else None,
+        article_of=Timestamp(_text(kept["article_of"])) if kept["article_of"] else None,
+        extractor=_text(kept["extractor"]),
+        metadata=PageMetadata(**{k: _text(v) for k, v in kept["metadata"].items() if k in known}),
         requisites=tuple(_read_outcome(each) for each in kept["requisites"]),
         charset=_read_charset(kept.get("charset")),
     )
@@ -157,7 +158,7 @@ def _read_snapshot(kept: dict[str, Any]) -> SnapshotStatement:
 def _read_charset(said: object) -> Charset:
     if not isinstance(said, dict):
         return Charset()
-    return Charset(str(said.get("used", "")), str(said.get("declared", "")))
+    return Charset(_text(said.get("used", "")), _text(said.get("declared", "")))
 
 
 def _fields(value: EntryStatement | SnapshotStatement | PageMetadata | Charset) -> dict[str, Any]:
@@ -175,7 +176,7 @@ def _write_outcome(outcome: RequisiteOutcome) -> dict[str, Any]:
 def _read_outcome(document: dict[str, Any]) -> RequisiteOutcome:
     failure, status = document.get("failure"), document.get("status")
     return RequisiteOutcome(
-        url=str(document["url"]),
+        url=_text(document["url"]),
         kind=RequisiteKind(document["kind"]),
         status=None if status is None else int(status),
         failure=_read_failure(failure) if failure else None,
@@ -188,7 +189,13 @@ def _write_failure(failure: Failure) -> dict[str, Any]:
 
 
 def _read_failure(document: dict[str, Any]) -> Failure:
-    return Failure(FailureKind(document["kind"]), str(document["message"]), document.get("status"))
+    return Failure(
+        FailureKind(document["kind"]), _text(document["message"]), document.get("status")
+    )
+
+
+def _text(value: object) -> str:
+    return well_formed(str(value))
 
 
 @lru_cache(256)

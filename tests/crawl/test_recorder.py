@@ -8,7 +8,9 @@ from sqlalchemy import text
 from archiver.crawl.recorder import BATCH
 from archiver.errors import StoreError
 from archiver.index import captures, jobs, segments
+from archiver.model.failure import FailureKind
 from archiver.model.job import State
+from archiver.model.page import PageMetadata
 from archiver.store.recovery import segments as on_disk
 
 
@@ -71,6 +73,28 @@ async def test_the_same_payload_is_stored_once(crawl, live):
     assert (first.is_revisit, second.is_revisit) == (False, True)
     assert first.payload_digest == second.payload_digest
     assert second.location.length < first.location.length
+
+
+async def test_a_visit_that_cannot_be_written_down_fails_and_holds_up_no_other(crawl, live):
+    """Whatever lets such a text through: given back, its batch would be tried without end."""
+    await crawl.queue(live.article("foxes"), live.article("wolves"))
+    frontier, ended = crawl.pipeline._frontier, []
+    async with crawl.recording():
+        for _ in range(2):
+            (lease,) = await frontier.lease()
+            ended.append(await crawl.pipeline._attempt(lease))
+            frontier.finished(lease, answered=True)
+        good, bad = ended
+        article = replace(bad.visit.article, metadata=PageMetadata(title="half a \ud800"))
+        bad = replace(bad, visit=replace(bad.visit, article=article))
+        written = [await crawl.tools.recorder.end(each) for each in (bad, good)]
+
+    assert [(await each).visit is None for each in written] == [True, False]
+
+    found = {each.id: each for each in await crawl.jobs()}
+    assert found[good.lease.job_id].state == State.SAVED
+    assert found[bad.lease.job_id].state == State.FAILED
+    assert found[bad.lease.job_id].failure.kind == FailureKind.INTERNAL
 
 
 COUNT = (

@@ -34,6 +34,14 @@ def test_an_article_is_found_with_what_the_page_says_of_itself():
     assert said.language == "en-GB"
 
 
+def test_half_a_character_in_what_a_page_says_of_itself_is_replaced():
+    said = '{"@type": "Article", "headline": "The \\ud800 mill", "author": {"name": "\\udfff"}}'
+    page = f'<script type="application/ld+json">{said}</script>{PAGE}'
+
+    assert extract_article(page, URL).metadata.title == "The \ufffd mill"
+    assert extract_article(page, URL).metadata.byline == "\ufffd"
+
+
 def test_a_page_without_an_article_gives_its_text():
     assert extract_article("<main>Log in here</main><footer>f</footer>", URL).text == "Log in here"
     assert extract_article("", URL).text == ""

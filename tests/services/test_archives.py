@@ -125,7 +125,7 @@ async def test_a_wacz_says_which_captures_are_pages(runtime, tmp_path):
     made.response(PAGE, HTML, "text/html")
     made.response("http://a.example/frame", b"<p>in a frame", "text/html")
     made.response("urn:text:http://a.example/page", b"text", "text/plain")
-    listed = {"url": PAGE, "ts": "2020-01-02T03:04:05.678Z", "title": "A title of its own"}
+    listed = {"url": PAGE, "ts": "2020-01-02T03:04:05.678Z", "title": "A title of its own\ud800"}
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as package:
         package.writestr("archive/rec-1.warc.gz", made.bytes)
@@ -137,7 +137,7 @@ async def test_a_wacz_says_which_captures_are_pages(runtime, tmp_path):
     status = await take_in(runtime, tmp_path, packed.getvalue(), "crawl.wacz")
 
     assert (status.format, status.merged, status.added) == ("WACZ", 2, 1)
-    assert (await runtime.entries.get(PAGE)).entry.title == "A title of its own"
+    assert (await runtime.entries.get(PAGE)).entry.title == "A title of its own\ufffd"
 
 
 async def test_what_a_browser_asked_for_into_a_frame_is_no_page(runtime, tmp_path):
