@@ -157,8 +157,9 @@ def _absent(request: web.Request, address: ReplayAddress) -> web.Response:
     """Answer 404: nothing to look at for a requisite, else a page."""
     if address.modifier in _REQUISITES:
         return web.Response(status=404, headers=_headers(request))
-    response = not_in_archive(request, address.url)
-    if address.modifier is Modifier.FRAME and _may_be_framed(request):
+    is_framed = address.modifier is Modifier.FRAME and _may_be_framed(request)
+    response = not_in_archive(request, address.url, is_framed=is_framed)
+    if is_framed:
         response.headers.update(_FRAMED)  # may be framed, where our own pages may not
     return response
 

@@ -123,6 +123,7 @@ class AbsentView:
 
     url: str
     can_capture: bool
+    is_framed: bool = False
     title: str = "Not in the archive"
 
 

@@ -3,6 +3,7 @@ from aiohttp import ClientPayloadError, web
 
 from archiver import errors
 from archiver.model.failure import Failure, FailureKind
+from archiver.web.keys import METRICS
 from archiver.web.listeners import Full
 
 CASES = [
@@ -93,3 +94,21 @@ async def test_an_error_after_the_answer_began_breaks_it_off(serve):
 
     with pytest.raises(ClientPayloadError):
         await answer.read()
+
+
+async def test_whoever_leaves_before_the_end_is_no_error(serve, caplog):
+    """People leave pages whose news are still coming; the log is for what somebody can mend."""
+
+    async def handler(request: web.Request) -> web.StreamResponse:
+        response = web.StreamResponse()
+        await response.prepare(request)
+        request.transport.close()
+        await response.write(b"to nobody")
+        return response
+
+    client = await serve(web.get("/x", handler, name="x"))
+    with pytest.raises(ClientPayloadError):
+        await (await client.get("/x")).read()
+
+    assert b'route="x",status="499"' in client.app[METRICS].page()
+    assert not [each for each in caplog.records if each.levelname == "ERROR"]

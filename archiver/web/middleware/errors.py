@@ -45,6 +45,8 @@ _SAYS = {
     503: "Too many pages are listening for news: close some, or ask again later.",
 }
 _FATAL = 500
+_GONE = 499
+"""What is counted for whoever went before the answer was whole; nobody ever reads it."""
 _CODES = {413: "too_large"}
 _PLAIN_ROUTES = frozenset({"healthz", "metrics", "static"})
 _KEPT_HEADERS = ("Allow", "Retry-After", "WWW-Authenticate")
@@ -74,7 +76,9 @@ def error_middleware(error_page: ErrorPage) -> Middleware:
                 raise
             return _render(request, _of_http(answer), error_page)
         except ConnectionError:
-            raise  # nobody is there to be told
+            if request.transport is not None and not request.transport.is_closing():
+                raise
+            return web.Response(status=_GONE)  # nobody is there to be told, and nothing is wrong
         except Exception as error:
             if request.writer.output_size > 0:
                 raise  # an answer has begun: all that is left is to break it off
