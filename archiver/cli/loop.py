@@ -1,7 +1,9 @@
 """Runs a command's coroutine, and ends it in order when a signal asks for that."""
 
 import asyncio
+import os
 import signal
+import sys
 from collections.abc import Coroutine
 
 import click
@@ -23,7 +25,14 @@ def run_until_signal(work: Coroutine[None, None, int], *, said: str = "Stopped."
         The exit status; 128 and the signal's number if it was stopped.
     """
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        return runner.run(_stoppable(work, said))
+        status = runner.run(_stoppable(work, said))
+        if status > _SIGNALLED:
+            # All is closed, but a thread that reads from a pipe can't be broken off, and the
+            # runner would wait for it.
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(status)
+        return status
 
 
 async def _stoppable(work: Coroutine[None, None, int], said: str) -> int:

@@ -32,9 +32,9 @@ def retry_after_seconds(exchange: Exchange, now: datetime) -> float | None:
         return float(asked.strip()[:9])
     try:
         moment = parsedate_to_datetime(asked)
-    except ValueError:
+        return max((moment - now).total_seconds(), 0.0) if moment.tzinfo else None
+    except (ValueError, OverflowError):
         return None
-    return max((moment - now).total_seconds(), 0.0) if moment.tzinfo else None
 
 
 def status_failure(status: int, retry_after: float | None) -> Failure | None:

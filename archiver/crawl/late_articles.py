@@ -43,13 +43,20 @@ class LateArticles:
 
         ``on_read`` is told the URL of each that was read. One whose records can't be read is
         logged, and passed over from then on.
+
+        Raises:
+            StoreError: the disk or the index refused; the next call reads the same again.
         """
         async with self._tools.db.read() as conn:
-            found, self._after = await snapshots.unread(conn, self._after, limit=CHUNK)
+            found, after = await snapshots.unread(conn, self._after, limit=CHUNK)
         waiting = iter(found)
-        async with asyncio.TaskGroup() as group:
-            for _ in range(self._tools.settings.extract_processes + SPARE_READERS):
-                group.create_task(self._work(waiting, on_read))
+        try:
+            async with asyncio.TaskGroup() as group:
+                for _ in range(self._tools.settings.extract_processes + SPARE_READERS):
+                    group.create_task(self._work(waiting, on_read))
+        except ExceptionGroup as errors:
+            raise errors.exceptions[0] from errors
+        self._after = after
         return len(found)
 
     async def _work(self, waiting: Iterator[Unread], on_read: Callable[[str], None]) -> None:

@@ -9,11 +9,12 @@ from typing import BinaryIO
 from archiver.crawl.admit import retry_after_seconds
 from archiver.crawl.endings import CaptureRef
 from archiver.crawl.tools import Tools
-from archiver.errors import StoreError, TooLarge
+from archiver.errors import FetchError, StoreError, TooLarge
 from archiver.index import captures
 from archiver.memento.timestamps import to_datetime, to_timestamp
 from archiver.model.capture import Capture
 from archiver.model.exchange import Exchange
+from archiver.model.failure import Failure, FailureKind
 from archiver.urls.parse import host, join
 from archiver.warc.http_block import open_payload
 from archiver.wire.coding import dechunk, decode
@@ -28,6 +29,10 @@ MOST_RATIO = 50
 """Pages pack to a fifth, tables to a thirtieth; what unpacks to more than this is no page."""
 BOMB_BYTES = 1 << 20
 """Of such a response only the start is read; it is kept whole."""
+LEAST_REST = 2.0
+"""A host that wants more rest than this, in seconds, is waited for on disk."""
+LEAST_REST_WITHIN_A_PAGE = 10.0
+"""What a page needs is waited for longer than that, and is missing then: others want its place."""
 SHOWN_AS_TEXT = ("text/", "application/json", "application/xml", "application/ld+json")
 
 
@@ -62,12 +67,13 @@ async def fetch(
     Raises:
         FetchError: no response could be had.
     """
+    _refuse_to_wait(tools, url, LEAST_REST if unhurried else LEAST_REST_WITHIN_A_PAGE)
     async with tools.throttle.slot(host(url), spaced=unhurried):
         exchange = await tools.fetcher.fetch(url, referer=referer)
-    asked = retry_after_seconds(exchange, datetime.now(exchange.at.tzinfo))
-    if asked:
-        tools.throttle.pause(host(url), min(asked, tools.settings.max_retry_after))
     try:
+        asked = retry_after_seconds(exchange, datetime.now(exchange.at.tzinfo))
+        if asked:
+            tools.throttle.pause(host(url), min(asked, tools.settings.max_retry_after))
         if _is_short(exchange):
             kind, content = _read_exchange(exchange, tools)
         else:
@@ -85,6 +91,13 @@ async def fetch(
         content=content,
         retry_after=asked,
     )
+
+
+def _refuse_to_wait(tools: Tools, url: str, longest: float) -> None:
+    rest = tools.throttle.resting(host(url))
+    if rest > longest:
+        message = f"{host(url)} asked to be left alone for a while."
+        raise FetchError(Failure(FailureKind.RESTING, message, retry_after=rest))
 
 
 async def recall(tools: Tools, url: str, since: datetime) -> Obtained | None:

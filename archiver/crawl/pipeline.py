@@ -26,6 +26,7 @@ import structlog
 from archiver.crawl.admit import retry_at
 from archiver.crawl.endings import Ending
 from archiver.crawl.frontier import Frontier
+from archiver.crawl.obtain import LEAST_REST
 from archiver.crawl.recovery import recover
 from archiver.crawl.requisites import Requisites
 from archiver.crawl.tools import Tools
@@ -47,8 +48,6 @@ UNKNOWN_SECONDS = 0.3
 WATCH_SECONDS = 0.1
 SLOW_LANE = 3
 LEAST_WINDOW = 1024
-LEAST_REST = 2.0
-"""A host that wants more rest than this, in seconds, is waited for on disk."""
 NOTES = 500
 
 log = structlog.get_logger()
@@ -124,6 +123,7 @@ class Pipeline:
         self._wake = asyncio.Event()
         self._on_change = on_change or (lambda _: None)
         self._recovered = 0.0
+        self._trouble_until = 0.0
 
     def wake(self) -> None:
         """Say that there is something new in the queue."""
@@ -162,6 +162,7 @@ class Pipeline:
                 wait = await self._fill()
             except StoreError:
                 log.exception("the index refused; resting", seconds=TROUBLE_SECONDS)
+                self._trouble_until = loop.time() + TROUBLE_SECONDS
                 wait = TROUBLE_SECONDS
             if wait is None:
                 if until_empty:
@@ -178,13 +179,15 @@ class Pipeline:
             self._recovered = loop.time() + RECOVERY_SECONDS
             await recover(self._tools.db, self._tools.store)
         if await self._settle_refused():
-            return TROUBLE_SECONDS
+            self._trouble_until = loop.time() + TROUBLE_SECONDS
+        if loop.time() < self._trouble_until:
+            return self._trouble_until - loop.time()
         if not self._frontier.is_low or await self._frontier.lease():
             return IDLE_SECONDS
         await self._frontier.settle_only()
         due = await self._frontier.due_in()
         if due is None and not self._frontier.held:
-            return IDLE_SECONDS if await self._note_changes() else None
+            return IDLE_SECONDS if await self._is_something_left() else None
         return min(due, IDLE_SECONDS) if due else IDLE_SECONDS
 
     async def _settle_refused(self) -> bool:
@@ -196,6 +199,7 @@ class Pipeline:
                 await self._frontier.give_back(back, interrupted=refused)
             except StoreError:
                 self._to_give_back += back
+                self._refused |= refused
                 raise
         return refused
 
@@ -205,6 +209,11 @@ class Pipeline:
                 await self._wake.wait()
         except TimeoutError:
             pass
+
+    async def _is_something_left(self) -> bool:
+        """Look for what a process left that died lately, and for what a person changed."""
+        await recover(self._tools.db, self._tools.store)
+        return await self._frontier.due_in() is not None or await self._note_changes()
 
     async def _note_changes(self) -> bool:
         """Write down what was said of entries that no visit will close soon."""

@@ -123,20 +123,32 @@ class Recorder:
     async def run(self) -> None:
         """Commit batch after batch until cancelled; the batches under way are finished first."""
         self._disk = ThreadPoolExecutor(1, thread_name_prefix="warc")
-        step: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
-        step.set_result(True)
-        before = step
+        before = step = _nothing_before()
         try:
             while True:
-                first, written, before = await self._waiting.get(), asyncio.Event(), step
-                step = asyncio.ensure_future(self._step(first, written, before))
+                first, written = await self._waiting.get(), asyncio.Event()
+                if step.done() and not step.result():
+                    step = await self._start_afresh()
+                before, step = step, asyncio.ensure_future(self._step(first, written, step))
                 await written.wait()
                 await asyncio.wait([before])
+                if not before.result():
+                    await asyncio.wait([step])
                 if self._waiting.qsize() < BATCH:
                     await asyncio.sleep(GATHER_SECONDS)
         finally:
             await asyncio.wait({before, step})
             self._disk.shutdown(wait=True)
+
+    async def _start_afresh(self) -> "asyncio.Future[bool]":
+        """After a batch that failed: what it wrote is not in the index, nor is what followed it.
+
+        The next records go to a segment of their own; the index never gets past the end of this
+        one, so ``recovery`` finds the rest of it once this process is gone.
+        """
+        self._unindexed = {}
+        await asyncio.get_running_loop().run_in_executor(self._disk, self._store.close)
+        return _nothing_before()
 
     async def drain(self) -> None:
         """Wait until nothing is on its way any more."""
@@ -240,11 +252,19 @@ class Recorder:
             if ends:
                 await segments.advance(conn, ends)
             kept = [replace(each, location=places[n]) for n, each in plan.captures.items()]
-            self._remember(await captures.insert_all(conn, kept))
+            made = await captures.insert_all(conn, kept)
+            rows_of = await self._rows_of(conn, batch, made)
+            endings = [each for each in endings if not each.visit or id(each) in rows_of]
             await results.add_snapshots(
                 conn,
                 [
-                    await self._snapshot(conn, each, known, plan, places)
+                    rows.new_snapshot(
+                        each,
+                        known.facts[each.lease.entry_id],
+                        plan,
+                        places,
+                        capture_id=rows_of[id(each)],
+                    )
                     for each in endings
                     if each.visit
                 ],
@@ -253,24 +273,28 @@ class Recorder:
             await outcomes.end_jobs(conn, rows.ends(endings), now)
             await outcomes.postpone_jobs(conn, rows.postponed(endings), now)
             await entries.mark_recorded(conn, noted)
+        self._remember(made)
 
-    async def _snapshot(
-        self,
-        conn: AsyncConnection,
-        ending: Ending,
-        known: _Known,
-        plan: records.Plan,
-        places: Sequence[Location],
-    ) -> results.NewSnapshot:
-        visit = rows.visit_of(ending)
-        row_id = self._rows.pop(visit.page.record_id, None)
-        if row_id is None:
-            row_id = await captures.find_row(conn, visit.page.url, visit.page.record_id)
-        if row_id is None:
-            raise StoreError(f"The capture of {visit.page.url} is not in the index.")
-        return rows.new_snapshot(
-            ending, known.facts[ending.lease.entry_id], plan, places, capture_id=row_id
-        )
+    async def _rows_of(
+        self, conn: AsyncConnection, batch: Sequence[_Item], made: dict[RecordId, int]
+    ) -> dict[int, int]:
+        """The row of the capture that each visit is of, by its ending's ``id``.
+
+        A visit whose capture was in a batch that failed is told so, and keeps no other from the
+        index.
+        """
+        found: dict[int, int] = {}
+        for item in batch:
+            if not isinstance(item.thing, Ending) or not item.thing.visit:
+                continue
+            page = item.thing.visit.page
+            row = made.get(page.record_id) or self._rows.pop(page.record_id, None)
+            row = row or await captures.find_row(conn, page.url, page.record_id)
+            if row is not None:
+                found[id(item.thing)] = row
+            elif item.done and not item.done.done():
+                item.done.set_exception(StoreError(f"The capture of {page.url} was not kept."))
+        return found
 
     def _remember(self, made: dict[RecordId, int]) -> None:
         """Keep row ids at hand for the snapshots that will point at them."""
@@ -312,6 +336,12 @@ def _entry_id(thing: "Exchange | Ending | _Note") -> int | None:
     if isinstance(thing, Exchange):
         return None
     return thing.entry_id if isinstance(thing, _Note) else thing.lease.entry_id
+
+
+def _nothing_before() -> "asyncio.Future[bool]":
+    done: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+    done.set_result(True)
+    return done
 
 
 def _future() -> "asyncio.Future[Ending | None]":

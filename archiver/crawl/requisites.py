@@ -17,7 +17,7 @@ AT_ONCE = 6
 """Requisites of one page under way at the same time, as browsers do for one host."""
 MAX_DEPTH = 4
 """Style sheets import style sheets, frames hold frames: so many levels below the page."""
-REMEMBERED = 8192
+REMEMBERED_BYTES = 16 << 20
 FAILED_SECONDS = 600
 """For so long a requisite that could not be had is not asked for again."""
 NESTED = frozenset({RequisiteKind.STYLE, RequisiteKind.FRAME})
@@ -40,6 +40,7 @@ class Requisites:
         self._tools = tools
         self._under_way: dict[str, asyncio.Future[_Result]] = {}
         self._known: OrderedDict[str, _Result] = OrderedDict()
+        self._known_bytes = 0
 
     async def fetch_all(
         self, page_url: str, wanted: tuple[Requisite, ...]
@@ -141,10 +142,16 @@ class Requisites:
         )
 
     def _remember(self, url: str, result: _Result) -> None:
+        self._forget(url)
         self._known[url] = result
-        self._known.move_to_end(url)
-        while len(self._known) > REMEMBERED:
-            self._known.popitem(last=False)
+        self._known_bytes += _weight(url, result)
+        while self._known_bytes > REMEMBERED_BYTES:
+            self._forget(next(iter(self._known)))
+
+    def _forget(self, url: str) -> None:
+        result = self._known.pop(url, None)
+        if result:
+            self._known_bytes -= _weight(url, result)
 
 
 class _Round:
@@ -195,6 +202,11 @@ class _Round:
 
     def _leave_out(self, wanted: Requisite, failure: Failure) -> None:
         self.outcomes[wanted.url] = RequisiteOutcome(wanted.url, wanted.kind, failure=failure)
+
+
+def _weight(url: str, result: _Result) -> int:
+    """About how many bytes a result takes."""
+    return 512 + len(url) + sum(256 + len(each.url) for each in result.needs)
 
 
 def _failed(kind: FailureKind, message: str) -> _Result:

@@ -40,10 +40,13 @@ async def visit(tools: Tools, requisites: Requisites, lease: Lease) -> Visit:
 
 
 async def _next_second(lease: Lease) -> None:
-    """A snapshot is named by its second, so an entry has one a second at the most."""
-    while lease.latest and to_timestamp(datetime.now(UTC)) <= lease.latest:
-        now = datetime.now(UTC)
-        await asyncio.sleep(1 - now.microsecond / 1_000_000)
+    """A snapshot is named by its second, so an entry has one a second at the most.
+
+    One whose newest snapshot is of the future (a clock was wrong) is not waited for.
+    """
+    now = datetime.now(UTC)
+    if lease.latest and to_timestamp(now) == lease.latest:
+        await asyncio.sleep(1.001 - now.microsecond / 1_000_000)
 
 
 async def _follow(tools: Tools, lease: Lease) -> tuple[Obtained, Obtained]:

@@ -10,6 +10,8 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 
+import structlog
+
 from archiver.derive.messages import PREFIX, read_wishes, unpack
 from archiver.errors import UnreadableFile
 from archiver.model.importing import Rejected
@@ -17,6 +19,8 @@ from archiver.model.wish import Wish
 
 PIECE = 256 << 10
 MOST_MESSAGE_BYTES = 1 << 30
+
+log = structlog.get_logger()
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,10 +94,20 @@ async def open_links(
 async def _feed(source: BinaryIO, process: asyncio.subprocess.Process) -> None:
     sink: Any = process.stdin
     with suppress(ConnectionError):
-        while piece := await asyncio.to_thread(source.read, PIECE):
+        while piece := await _read(source, process):
             sink.write(piece)
             await sink.drain()
         sink.close()
+
+
+async def _read(source: BinaryIO, process: asyncio.subprocess.Process) -> bytes:
+    """The next piece; where there is none to be had the child ends, and so does the import."""
+    try:
+        return await asyncio.to_thread(source.read, PIECE)
+    except OSError:
+        log.exception("the file of links can't be read")
+        process.kill()
+        return b""
 
 
 async def _receive(process: asyncio.subprocess.Process, name: str) -> bytes:

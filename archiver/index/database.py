@@ -8,13 +8,13 @@ import asyncio
 import fcntl
 import os
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Connection, create_engine, event, text
-from sqlalchemy.exc import DatabaseError, OperationalError
+from sqlalchemy.exc import DatabaseError, InvalidRequestError, OperationalError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 from sqlalchemy.pool import NullPool
 
@@ -89,7 +89,9 @@ class Database:
             try:
                 yield conn
             finally:
-                await conn.exec_driver_sql(f"PRAGMA cache_size = -{WRITER_CACHE_KB}")
+                # A connection that was broken off is not used again.
+                with suppress(InvalidRequestError):
+                    await conn.exec_driver_sql(f"PRAGMA cache_size = -{WRITER_CACHE_KB}")
 
     def is_wanted(self) -> bool:
         """Whether somebody waits to write, in any process: a long transaction makes room then."""

@@ -14,6 +14,7 @@ class FailureKind(StrEnum):
     DISCONNECTED = "disconnected"
     PROTOCOL = "protocol"
     HTTP_STATUS = "http-status"
+    RESTING = "resting"
     TOO_LARGE = "too-large"
     TOO_MANY_REDIRECTS = "too-many-redirects"
     BLOCKED_ADDRESS = "blocked-address"
@@ -29,6 +30,7 @@ TRANSIENT = frozenset(
         FailureKind.REFUSED,
         FailureKind.TIMEOUT,
         FailureKind.DISCONNECTED,
+        FailureKind.RESTING,
         FailureKind.INTERNAL,
     }
 )

@@ -21,7 +21,7 @@ class BodySink:
         self._held = 0
         self._digest = hashlib.sha256()
         self._file: BinaryIO | None = None
-        self.payload_length = 0
+        self.payload_length = self.wire_length = 0
 
     async def take(self, wire: bytes, payload: bytes) -> None:
         """Take some bytes: as they crossed the wire, and without their transfer coding."""
@@ -29,6 +29,7 @@ class BodySink:
         self._payload.append(payload)
         self._held += len(wire)
         self.payload_length += len(payload)
+        self.wire_length += len(wire)
         if self._held >= SPOOL_BYTES:
             await asyncio.to_thread(self._spool)
 

@@ -152,7 +152,7 @@ class Fetcher:
                 wire = bytes(response.tap)
             response.tap.clear()
             await sink.take(wire, payload)
-            if sink.payload_length > limit:
+            if max(sink.payload_length, sink.wire_length) > limit:
                 raise _too_large(url, limit)
         if chunked and response.tap:
             await sink.take(bytes(response.tap), b"")

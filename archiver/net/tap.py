@@ -14,6 +14,9 @@ from aiohttp import ClientResponse, TCPConnector
 from aiohttp.client_proto import ResponseHandler
 from aiohttp.connector import Connection
 
+MOST_TAPPED = 4 << 20
+"""Bytes between two looks at a tap: a body is paused after an eighth of a megabyte."""
+
 
 class TappedHandler(ResponseHandler):
     """A connection's protocol that copies what it receives."""
@@ -28,8 +31,15 @@ class TappedHandler(ResponseHandler):
         super().set_response_params(**params)
 
     def data_received(self, data: bytes) -> None:
-        """Copy, then parse as ever."""
+        """Copy, then parse as ever.
+
+        What is not taken for so long is no body: a head, an interim answer or a chunk's extension
+        without end, which a parser passes over and the tap would hold.
+        """
         self.tap += data
+        if len(self.tap) > MOST_TAPPED and self.transport:
+            self.transport.abort()
+            return
         super().data_received(data)
 
 

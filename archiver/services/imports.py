@@ -4,7 +4,7 @@ import asyncio
 import shutil
 from collections import Counter
 from collections.abc import Callable
-from contextlib import AsyncExitStack, aclosing
+from contextlib import AsyncExitStack, aclosing, suppress
 from datetime import UTC, datetime
 from functools import partial
 from io import BufferedReader
@@ -34,6 +34,9 @@ TRANSACTION_SECONDS = 5.0
 
 Sooner if anybody else wants to write.
 """
+
+REST_SECONDS = 15.0
+STOPPED = "It was stopped. Import the file again to read the rest."
 
 log = structlog.get_logger()
 
@@ -81,7 +84,12 @@ class Imports:
                 number = await imports.create(
                     conn, name=name, form=links.form, path=None, now=_now()
                 )
-            await self._read_on(number, first, links, on_progress)
+            try:
+                await self._read_on(number, first, links, on_progress)
+            except BaseException:
+                async with self._db.write() as conn:
+                    await imports.finish(conn, number, error=STOPPED)
+                raise
         return await self.status(number)
 
     async def start(self, path: Path, *, name: str) -> ImportStatus:
@@ -138,20 +146,31 @@ class Imports:
         task.add_done_callback(self._reading.discard)
 
     async def _read_kept(self, number: int, name: str, path: Path, skip: int) -> None:
+        """Read an uploaded file to its end, however often the disk or the index refuse."""
+        while True:
+            try:
+                await self._read_upload(number, name, path, skip)
+                break
+            except (ArchiverError, OSError):
+                log.exception("import broke off; it goes on", name=name, seconds=REST_SECONDS)
+            await asyncio.sleep(REST_SECONDS)
+            with suppress(ArchiverError):
+                skip = (await self.status(number)).read
+        await asyncio.to_thread(path.unlink, missing_ok=True)
+
+    async def _read_upload(self, number: int, name: str, path: Path, skip: int) -> None:
         try:
             with await asyncio.to_thread(path.open, "rb") as source:
                 if kind := await asyncio.to_thread(_kind, source):
                     await self._adopt(number, source, name, kind, lambda _: None)
-                    await asyncio.to_thread(path.unlink, missing_ok=True)
                     return
                 async with self._open(source, name, skip=skip) as links:
                     first = await links.next_batch()
                     await self._read_on(number, first, links, lambda _: None)
-        except (ArchiverError, OSError) as error:
-            log.exception("import broke off", name=name)
+        except (UnreadableFile, FileNotFoundError) as error:
+            log.exception("import given up", name=name)
             async with self._db.write() as conn:
                 await imports.finish(conn, number, error=f"Reading broke off: {error}")
-        await asyncio.to_thread(path.unlink, missing_ok=True)
 
     async def _read_on(
         self,

@@ -52,12 +52,13 @@ class SegmentStore:
         Raises:
             StoreError: they could not all be written; the segment ends where it ended before.
         """
-        start = self._writable(), self._writable().size
+        open_before, serial = self._open, self._serial
+        size = open_before.size if open_before else 0
         try:
             places = [self._writable().append(record) for record in records]
             self._writable().flush()
         except OSError as error:
-            self._give_up(*start)
+            self._give_up(open_before, size, serial)
             raise StoreError(f"Records can't be written: {error.strerror}.") from error
         return places
 
@@ -123,11 +124,17 @@ class SegmentStore:
             self._open = _OpenSegment(self.directory, name, self._software, created)
         return self._open
 
-    def _give_up(self, segment: "_OpenSegment", size: int) -> None:
-        """Cut a segment back to where a batch began, and write no more to it."""
+    def _give_up(self, began: "_OpenSegment | None", size: int, serial: int) -> None:
+        """Take a batch back: cut the segment it began in, write no more to it, and no later one."""
         with suppress(OSError):
-            segment.truncate(size)
-        self.close()
+            self.close()
+        if began:
+            with suppress(OSError):
+                os.truncate(self.directory / began.name, size)
+        for number in range(serial + 1, self._serial + 1):
+            for path in self.directory.glob(f"*-{self.writer}-{number:05d}.warc.gz"):
+                with suppress(OSError):
+                    path.unlink()
 
 
 class _OpenSegment:
@@ -140,9 +147,13 @@ class _OpenSegment:
         self.name = name
         self.size = 0
         self._pending = bytearray()
-        self.append(warcinfo(filename=name, software=software, date=created))
-        self.flush()
-        _sync_directory(directory)
+        try:
+            self.append(warcinfo(filename=name, software=software, date=created))
+            self.flush()
+            _sync_directory(directory)
+        except OSError:
+            self.close()
+            raise
 
     def append(self, record: Record) -> Location:
         length = write_record(record, self)
@@ -165,10 +176,6 @@ class _OpenSegment:
 
     def sync(self) -> None:
         os.fdatasync(self._file)
-
-    def truncate(self, size: int) -> None:
-        self._pending.clear()
-        os.ftruncate(self._file, size)
 
     def close(self) -> None:
         os.close(self._file)
