@@ -225,6 +225,19 @@ def test_a_signal_stops_it_and_the_url_stays_queued(
     assert [each["state"] for each in json.loads(listed.stdout)] == ["queued"]
 
 
+def test_a_signal_stops_an_import_that_waits_for_more_from_a_pipe(command, tmp_path) -> None:
+    line = command(tmp_path / "data", "import", "-", "--no-crawl")
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(**line, **pipes) as process:
+        process.stdin.write("http://a.example/\n" * 9000)
+        process.stdin.flush()
+        while not list((tmp_path / "data").glob("archive.sqlite3")):
+            assert process.poll() is None
+        process.send_signal(signal.SIGTERM)
+
+        assert process.wait(timeout=20) == 128 + signal.SIGTERM
+
+
 def test_reindex_refuses_while_another_process_is_at_work(site, command, run_in, tmp_path) -> None:
     site.asked.clear()
     line = command(tmp_path / "data", "add", site.url("/slow"))

@@ -74,6 +74,8 @@ def test_what_a_server_asks_for_is_waited_unless_it_is_too_long(asked, seconds):
         (503, "Sun, 01 Mar 2026 11:00:00 GMT", 0),
         (503, "soon", None),
         (503, "-5", None),
+        (503, "Mon, 01 Jan 2024 00:00:00 +99999999999999999999", None),
+        (503, "Mon, 01 Jan 99999999999999999999 00:00:00 GMT", None),
         (503, "9" * 400, 999_999_999),
         (200, "120", None),
         (301, "120", None),

@@ -2,9 +2,13 @@
 
 import gzip
 
+import pytest
 from aiohttp import web
 
 from archiver.crawl.obtain import BOMB_BYTES, fetch
+from archiver.errors import FetchError
+from archiver.model.failure import FailureKind
+from archiver.urls.parse import host
 
 
 def packed(live, path, content):
@@ -36,3 +40,13 @@ async def test_a_large_page_that_packs_as_pages_do_is_read_whole(crawl, live):
 
     assert (await obtained(crawl, url)).content == rows
     assert len(rows) > BOMB_BYTES
+
+
+async def test_a_host_that_asked_for_rest_is_waited_for_by_no_page_under_way(crawl, live):
+    crawl.tools.throttle.pause(host(live.url("/")), 3600)
+
+    with pytest.raises(FetchError) as raised:
+        await obtained(crawl, live.article("foxes"))
+
+    assert raised.value.failure.kind is FailureKind.RESTING
+    assert raised.value.failure.transient

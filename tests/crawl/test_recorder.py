@@ -105,13 +105,14 @@ COUNT = (
 
 
 async def keep_many(crawl, live, exchange, count):
-    """Hand an exchange over again and again while the recorder runs."""
+    """Hand an exchange over again and again, until all of it is settled."""
+    exchange.body.seek(0)
     body = exchange.body.read()
-    async with crawl.recording():
-        # One that goes ahead alone: what comes while it is written makes whole batches.
-        await crawl.tools.recorder.keep(await crawl.tools.fetcher.fetch(live.article("ahead")))
-        for _ in range(count):
-            await crawl.tools.recorder.keep(replace(exchange, body=BytesIO(body)))
+    # One that goes ahead alone: what comes while it is written makes whole batches.
+    await crawl.tools.recorder.keep(await crawl.tools.fetcher.fetch(live.article("ahead")))
+    for _ in range(count):
+        await crawl.tools.recorder.keep(replace(exchange, body=BytesIO(body)))
+    await crawl.tools.recorder.drain()
 
 
 async def kept(crawl, url):
@@ -124,7 +125,8 @@ async def test_a_payload_of_a_batch_whose_rows_are_going_in_is_not_stored_again(
     async with crawl.tools.db.write() as conn:
         await conn.execute(text(f"CREATE TRIGGER slow AFTER INSERT ON capture BEGIN {COUNT}; END"))
 
-    await keep_many(crawl, live, exchange, 3 * BATCH)
+    async with crawl.recording():
+        await keep_many(crawl, live, exchange, 3 * BATCH)
 
     found = await kept(crawl, live.url("/foxes"))
     assert len(found) == 3 * BATCH
@@ -142,6 +144,35 @@ async def test_rows_that_follow_rows_that_could_not_go_in_do_not_go_in_either(cr
             )
         )
 
-    await keep_many(crawl, live, exchange, 3 * BATCH)
+    async with crawl.recording():
+        await keep_many(crawl, live, exchange, 3 * BATCH)
+        assert await kept(crawl, live.url("/foxes")) == []
 
-    assert await kept(crawl, live.url("/foxes")) == []
+        async with crawl.tools.db.write() as conn:
+            await conn.execute(text("DROP TRIGGER no_originals"))
+        await keep_many(crawl, live, exchange, 2)
+    found = await kept(crawl, live.url("/foxes"))
+    assert [each.is_revisit for each in found] == [False, True]
+    record = crawl.tools.store.read(found[0].location)
+    assert record.block.read().endswith(exchange.body.getvalue())
+
+
+async def test_a_visit_whose_capture_was_lost_is_told_so_and_holds_up_no_other(crawl, live):
+    await crawl.queue(live.article("foxes"), live.article("wolves"))
+    frontier, recorder = crawl.pipeline._frontier, crawl.tools.recorder
+    async with crawl.recording():
+        ended = []
+        for _ in range(2):
+            (lease,) = await frontier.lease()
+            ended.append(await crawl.pipeline._attempt(lease))
+            frontier.finished(lease, answered=True)
+        good, lost = ended
+        page = replace(lost.visit.page, record_id="urn:uuid:never-written")
+        lost = replace(lost, visit=replace(lost.visit, page=page))
+        said = await asyncio.gather(
+            *[recorder.close(each) for each in (lost, good)], return_exceptions=True
+        )
+
+    assert [type(each) for each in said] == [StoreError, type(None)]
+    assert {each.state for each in await crawl.jobs()} == {State.SAVED, State.FETCHING}
+    await frontier.give_all_back()

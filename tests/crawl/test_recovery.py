@@ -30,6 +30,15 @@ async def test_the_leases_of_the_dead_go_back_into_the_queue(died, crawling):
         await crawl.pipeline._frontier.give_all_back()
 
 
+async def test_a_crawl_takes_up_what_one_that_died_meanwhile_left(died, crawling):
+    """It looks again before it says that all is done, not only now and then."""
+    async with crawling() as crawl:
+        crawl.pipeline._recovered = float("inf")
+        await crawl.run()
+
+        assert [each.state for each in await crawl.jobs()] == [State.SAVED] * 3
+
+
 async def test_the_leases_of_the_living_are_left_alone(crawling, live):
     async with crawling() as other:
         await other.queue(live.article("foxes"))

@@ -74,6 +74,28 @@ async def test_a_child_that_needs_too_much_memory_breaks_off_the_reading():
             await file.next_batch()
 
 
+class Broken(BytesIO):
+    """A file on a disk that fails half way."""
+
+    def read(self, _size=-1):
+        if self.tell():
+            raise OSError("input/output error")
+        return super().read(20)
+
+
+async def test_a_file_that_can_not_be_read_on_breaks_off_the_reading():
+    broken = Broken(b"http://a.example/1\n" * 9)
+
+    with pytest.raises(UnreadableFile, match="broke off"):
+        await read_whole(broken)
+
+
+async def read_whole(source):
+    async with open_links(source, "list.txt", memory_bytes=MEMORY) as file:
+        while await file.next_batch():
+            pass
+
+
 async def test_whoever_stops_half_way_leaves_no_child_behind():
     async with open_links(links(3 * BATCH), "list.txt", memory_bytes=MEMORY) as file:
         await file.next_batch()

@@ -19,6 +19,7 @@ ANSWERS = {
     "/large": b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(LARGE) + LARGE,
     "/until-end": b"HTTP/1.0 200 OK\r\nA: b\r\n\r\nall of it",
 }
+CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
 HINTS = b"HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n"
 
 
@@ -104,12 +105,16 @@ async def test_the_payload_s_digest_does_not_depend_on_its_chunks():
         (b"HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\nhi", FailureKind.DISCONNECTED),
         (b"this is not http\r\n\r\n", FailureKind.PROTOCOL),
         (b"HTTP/1.1 200 OK\r\nContent-Length: 5000\r\n\r\n" + b"x" * 5000, FailureKind.TOO_LARGE),
+        (CHUNKED + b"1;%s\r\nx\r\n" % (b"e" * 900) * 9, FailureKind.TOO_LARGE),
+        (CHUNKED + b"1;" + b"e" * (8 << 20), FailureKind.DISCONNECTED),
+        (HINTS * 200_000, FailureKind.DISCONNECTED),
         (b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nslow", FailureKind.TIMEOUT),
     ],
-    ids=["short", "junk", "large", "slow"],
+    ids=["short", "junk", "large", "framing", "extension", "hints", "slow"],
 )
 async def test_what_goes_wrong_has_its_reason(answer, kind):
-    path = "/slow" if kind is FailureKind.TIMEOUT else "/short"
+    ends = kind is not FailureKind.TIMEOUT and len(answer) < 9000
+    path = "/short" if ends else "/goes-on"
     chosen = settings(max_body_bytes=1000, read_timeout=0.2)
     async with raw_server({path: answer}) as (port, _):
         assert await failure(f"http://127.0.0.1:{port}{path}", chosen) is kind

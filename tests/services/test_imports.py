@@ -2,10 +2,13 @@ import asyncio
 from io import BytesIO
 
 import pytest
+from sqlalchemy import text
+from structlog.testing import capture_logs
 
 from archiver.derive.links_worker import BATCH
 from archiver.errors import NotFound, UnreadableFile
 from archiver.model.job import State
+from archiver.services import imports
 from archiver.services.search import ListingQuery
 
 MANY = BATCH * 4
@@ -99,6 +102,24 @@ async def test_an_upload_that_was_stopped_goes_on_where_it_was_after_the_next_st
     assert half.read < MANY
     assert (status.read, status.added, status.merged) == (MANY, MANY, 0)
     assert newest.entry.source == "import:links.txt"
+
+
+async def test_an_upload_outlives_an_index_that_refuses_for_a_while(archive, upload, monkeypatch):
+    monkeypatch.setattr(imports, "REST_SECONDS", 0.01)
+    async with archive.imports._db.write() as conn:
+        pages = (await conn.execute(text("PRAGMA page_count"))).scalar()
+        await conn.execute(text(f"PRAGMA max_page_count = {pages + 200}"))
+    with capture_logs() as logs:
+        begun = await archive.imports.start(upload, name="links.txt")
+        while not logs:  # noqa: ASYNC110 - nothing else tells; the suite's time limit bounds it
+            await asyncio.sleep(0.01)
+    async with archive.imports._db.write() as conn:
+        await conn.execute(text("PRAGMA max_page_count = 1000000"))
+
+    status = await finished(archive, begun.id)
+    await archive.imports.stop()
+
+    assert (status.read, status.added, status.merged, status.error) == (MANY, MANY, 0, "")
 
 
 async def test_an_upload_that_is_gone_after_a_restart_is_said_to_be(opened, upload):

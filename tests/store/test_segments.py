@@ -3,9 +3,11 @@
 import asyncio
 import io
 import os
+import resource
 import sys
 from asyncio.subprocess import PIPE, STDOUT
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given
@@ -122,6 +124,34 @@ def test_a_segment_is_closed_once_it_is_large_enough(tmp_path):
 
     assert len({place.segment for place in places}) > 1
     assert all(store.read(place).type is RecordType.RESPONSE for place in places)
+
+
+def test_a_batch_that_finds_the_disk_full_leaves_every_segment_as_it_was(tmp_path):
+    """Also where it went on into further segments; the files that were open then are closed."""
+    lock = RunLock(tmp_path / "run")
+    store = SegmentStore(tmp_path / "warc", lock=lock, segment_bytes=60_000, software="test")
+    (before,) = store.append([records((b"x", False))[0]])
+    store.sync()
+    size = (store.directory / before.segment).stat().st_size
+    descriptors = len([*Path("/proc/self/fd").iterdir()])
+    large = [records((os.urandom(40_000), False))[0] for _ in range(4)]
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+
+    resource.setrlimit(resource.RLIMIT_FSIZE, (150_000, limits[1]))
+    try:
+        for _ in range(3):
+            with pytest.raises(StoreError):
+                store.append([*large, records((os.urandom(300_000), False))[0]])
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+
+    assert [each.name for each in store.directory.iterdir()] == [before.segment]
+    assert (store.directory / before.segment).stat().st_size == size
+    assert len([*Path("/proc/self/fd").iterdir()]) == descriptors - 1
+    (after,) = store.append([records((b"y", False))[0]])
+    assert store.read(after).type is RecordType.RESPONSE
+    store.close()
+    lock.release()
 
 
 def test_a_place_without_a_record_is_an_error(store):
