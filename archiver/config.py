@@ -89,7 +89,8 @@ class Settings(BaseSettings):
     )
     articles: Literal["now", "later"] = Field(
         "now",
-        description="When articles are read: as pages come, or once nothing is left to fetch.",
+        description="When articles are read: now, as pages come, or later: by `archiver extract`, "
+        "and by `serve` once nothing is left to fetch.",
     )
     extract_processes: int = Field(1, ge=1, le=64, description="Processes that read articles.")
     extract_timeout: float = Field(30, gt=0, description="Seconds reading one article may take.")
@@ -97,7 +98,9 @@ class Settings(BaseSettings):
         1 << 30, ge=1 << 28, description="Address space of a process that reads articles, in bytes."
     )
 
-    log_level: str = Field("info", pattern="^(debug|info|warning|error)$", description="Log level.")
+    log_level: Literal["debug", "info", "warning", "error"] = Field(
+        "info", description="Least to be logged: debug, info, warning or error."
+    )
     log_json: bool = Field(False, description="Log as JSON lines.")
 
     @field_validator("replay_origin")

@@ -4,6 +4,8 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 
+import click
+
 from archiver.cli.output import write_row
 from archiver.cli.progress import Bar, progress_bar
 from archiver.model.job import Job, QueueCounts
@@ -28,6 +30,10 @@ async def work_queue(runtime: Runtime) -> None:
     write_row("failed", str(after.failed - before.failed))
     if after.open:
         write_row("left", str(after.open))
+    unread = await runtime.articles.left()
+    if unread:
+        write_row("unread", str(unread))
+        click.echo("Articles were left for later: `archiver extract` reads them.", err=True)
 
 
 @asynccontextmanager

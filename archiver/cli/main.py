@@ -78,6 +78,9 @@ def import_(settings: Settings, file: Path, no_crawl: bool) -> int:
 
     FILE is a bookmark file in Netscape's HTML, as every browser exports it, or text with URLs in
     it; or a WARC or WACZ file, whose captures are taken in as they are; "-" reads standard input.
+
+    Of the links that are read, "added" are new, "known" are kept already, "merged" wait already or
+    came twice, and "rejected" can't be used.
     """
     return _run("import_", settings, file=file, crawl=not no_crawl)
 
@@ -85,7 +88,10 @@ def import_(settings: Settings, file: Path, no_crawl: bool) -> int:
 @cli.command(cls=Command)
 @with_settings(CRAWLING)
 def crawl(settings: Settings) -> int:
-    """Capture what is queued until nothing is."""
+    """Capture what is queued until nothing is.
+
+    With --articles later it leaves the articles to `archiver extract`.
+    """
     return _run("crawl", settings)
 
 

@@ -14,13 +14,13 @@ from archiver.config import Settings
 
 EVERYTHING = tuple(Settings.model_fields)
 COMMON = ("data", "log_level", "log_json")
-_SERVING = ("host", "port", "password", "allow_hosts", "max_upload_bytes")
+_SERVING = ("host", "port", "password", "allow_hosts", "replay_origin", "max_upload_bytes")
 CRAWLING = tuple(name for name in EVERYTHING if name not in _SERVING)
 EXTRACTING = (*COMMON, "extract_processes", "extract_timeout", "extract_memory_bytes")
 
 _METAVARS = (
     (re.compile(r"\bbool\b"), ""),
-    (re.compile(r"\bLiteral\b"), "now|later"),
+    (re.compile(r"\bLiteral\b"), "CHOICE"),
     (re.compile(r"\bint\b"), "INTEGER"),
     (re.compile(r"\bfloat\b"), "NUMBER"),
     (re.compile(r"\bPath\b"), "DIR"),

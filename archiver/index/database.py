@@ -173,7 +173,10 @@ def migrate(path: Path) -> None:
             with engine.connect() as conn:
                 _upgrade(conn, path)
         except DatabaseError as error:
-            raise ConfigurationError(f"{path} can't be opened: {error.orig}.") from error
+            raise ConfigurationError(
+                f"{path} can't be opened: {error.orig}. If it is damaged, `archiver reindex` "
+                "builds it again from the WARC files."
+            ) from error
         finally:
             engine.dispose()
 

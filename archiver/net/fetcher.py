@@ -1,5 +1,6 @@
 """Fetches one URL over a long-lived pool of connections: what crossed the wire comes home."""
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -223,7 +224,8 @@ def _failure(url: str, error: Exception) -> Failure:
         case ClientSSLError():
             kind, message = FailureKind.TLS, f"No secure connection to {name} could be made."
         case ClientConnectorError():
-            reason = error.os_error.strerror or "no connection"
+            number = error.os_error.errno
+            reason = os.strerror(number) if number else "no connection"
             kind, message = FailureKind.REFUSED, f"{name} can't be reached: {reason}."
         case InvalidURL() | ValueError():
             kind, message = FailureKind.INVALID_URL, f"{url} can't be requested."

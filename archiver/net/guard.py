@@ -40,7 +40,8 @@ class BlockedAddressError(OSError):
     """A connection to an address that is not public was refused by us."""
 
     def __init__(self, host: str, address: str) -> None:
-        super().__init__(f"{host} is at {address}, which is not a public address")
+        where = f"{host} is at {address}, which" if host != address else address
+        super().__init__(f"{where} is not a public address")
         self.host = host
         self.address = address
 
