@@ -60,8 +60,11 @@ class PageServer(Server):
 
 
 def read_pages(folder: Path) -> dict[str, bytes]:
-    """The pages of a folder, ``NAME/source.html``, by name."""
-    return {path.parent.name: path.read_bytes() for path in sorted(folder.glob("*/source.html"))}
+    """The pages of a folder, ``NAME/source.html``, by name; ends a benchmark without any."""
+    found = {path.parent.name: path.read_bytes() for path in sorted(folder.glob("*/source.html"))}
+    if not found:
+        raise SystemExit(f"{folder} holds no page: NAME/source.html is looked for")
+    return found
 
 
 def made_up(count: int) -> dict[str, bytes]:
