@@ -115,17 +115,34 @@ async def open_runtime(settings: Settings, *, crawl: bool = False) -> AsyncItera
 async def helpers(settings: Settings, *, until_empty: bool) -> AsyncIterator[None]:
     """Let the other ``crawl_processes`` work the queue too, while the block runs.
 
-    They end when it does; with ``until_empty`` they are first let finish what they are at.
+    They end when it does; with ``until_empty`` they are first let finish what they are at, without
+    it one that dies is followed by another.
     """
+    others = range(settings.crawl_processes - 1)
     async with AsyncExitStack() as stack:
-        started = [
-            await _start_helper(stack, settings, until_empty=until_empty)
-            for _ in range(settings.crawl_processes - 1)
-        ]
+        if not until_empty:
+            for _ in others:
+                keeping = asyncio.create_task(_keep_helper(settings), name="helper")
+                stack.push_async_callback(_stop, keeping)
+            yield
+            return
+        started = [await _start_helper(stack, settings, until_empty=True) for _ in others]
         yield
-        if until_empty:
-            for process in started:
-                await process.wait()
+        for process in started:
+            await process.wait()
+
+
+async def _keep_helper(settings: Settings) -> None:
+    """Have a helper until cancelled."""
+    while True:
+        try:
+            async with AsyncExitStack() as stack:
+                process = await _start_helper(stack, settings, until_empty=False)
+                status = await process.wait()
+            log.error("a helper ended; another begins", status=status, seconds=REST_SECONDS)
+        except OSError:
+            log.exception("no helper could be started", seconds=REST_SECONDS)
+        await asyncio.sleep(REST_SECONDS)
 
 
 async def _start_helper(

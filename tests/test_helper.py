@@ -6,6 +6,11 @@ import os
 import sys
 from asyncio.subprocess import PIPE
 
+import psutil
+
+from archiver import runtime
+from archiver.config import Settings
+
 
 async def run(environment, *arguments):
     process = await asyncio.create_subprocess_exec(
@@ -35,3 +40,23 @@ async def test_two_processes_capture_each_page_once(tmp_path, live):
     assert all(live.asked[f"/page{n}"] == 1 for n in range(60))
     assert "problems\t0" in await run(environment, "verify")
     assert not list((tmp_path / "data" / "run").glob("*.lock"))
+
+
+async def other_helper(than=None):
+    """The helper of this process, once there is one, or another one."""
+    while True:
+        for each in psutil.Process().children():
+            if each.pid != than and "archiver.helper" in each.cmdline():
+                return each.pid
+        await asyncio.sleep(0.01)
+
+
+async def test_a_helper_of_the_service_that_dies_is_followed_by_another(tmp_path, monkeypatch):
+    monkeypatch.setattr(runtime, "REST_SECONDS", 0.01)
+    settings = Settings(data=tmp_path / "data", crawl_processes=2)
+    async with runtime.open_runtime(settings, crawl=True):
+        first = await other_helper()
+        psutil.Process(first).kill()
+        second = await other_helper(than=first)
+    assert first != second
+    assert not psutil.pid_exists(second)

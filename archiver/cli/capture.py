@@ -23,8 +23,12 @@ async def work_queue(runtime: Runtime) -> None:
         def on_change(job: Job) -> None:
             now[0] = job.url
 
-        async with _shown(runtime, bar, before, now), helpers(runtime.settings, until_empty=True):
-            await runtime.captures.work(on_change=on_change)
+        async with _shown(runtime, bar, before, now):
+            async with helpers(runtime.settings, until_empty=True):
+                await runtime.captures.work(on_change=on_change)
+            if (await runtime.captures.counts()).open:
+                # What a helper left that died when nothing else was to be done.
+                await runtime.captures.work(on_change=on_change)
     after = await runtime.captures.counts()
     write_row("saved", str(after.saved - before.saved))
     write_row("failed", str(after.failed - before.failed))

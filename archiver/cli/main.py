@@ -101,7 +101,8 @@ def crawl(settings: Settings) -> int:
 def recapture(settings: Settings, refs: tuple[str, ...]) -> int:
     """Capture entries again, to fill the gaps: those named, or all that lack something.
 
-    What a page needs and was fetched within the last day is not fetched again.
+    What a page needs and was fetched within the last day is not fetched again. "gone" counts the
+    entries that lack only what was gone, 404 or 410, twice running: name them to try all the same.
     """
     return _run("recapture", settings, refs=refs)
 

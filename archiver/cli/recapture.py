@@ -18,27 +18,33 @@ def run(settings: Settings, *, refs: Sequence[str]) -> int:
 
 async def _recapture(settings: Settings, refs: Sequence[str]) -> int:
     async with open_runtime(settings) as runtime:
-        queued = await (_named(runtime, refs) if refs else _with_gaps(runtime))
+        queued, gone = await (_named(runtime, refs) if refs else _with_gaps(runtime))
         write_row("queued", str(queued))
+        if gone:
+            write_row("gone", str(gone))
         if queued:
             await work_queue(runtime)
     return 0
 
 
-async def _named(runtime: Runtime, refs: Sequence[str]) -> int:
+async def _named(runtime: Runtime, refs: Sequence[str]) -> tuple[int, int]:
     urls = [(await runtime.entries.get(ref)).entry.url for ref in refs]
     await runtime.entries.save(urls, source="cli")
-    return len(urls)
+    return len(urls), 0
 
 
-async def _with_gaps(runtime: Runtime) -> int:
+async def _with_gaps(runtime: Runtime) -> tuple[int, int]:
+    """Queue what may be had; how many entries that were, and how many were passed over."""
     waiting: list[str] = []
-    queued = 0
-    async for entry in runtime.entries.with_gaps():
+    queued = gone = 0
+    async for entry, is_hopeless in runtime.entries.with_gaps():
+        if is_hopeless:
+            gone += 1
+            continue
         waiting.append(entry.url)
         if len(waiting) == BATCH:
             await runtime.entries.save(waiting, source="cli")
             queued, waiting = queued + len(waiting), []
     if waiting:
         await runtime.entries.save(waiting, source="cli")
-    return queued + len(waiting)
+    return queued + len(waiting), gone

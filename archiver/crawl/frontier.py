@@ -107,7 +107,14 @@ class Frontier:
         async with self._db.write() as conn:
             if self._only is not None:
                 wanted = sorted(self._only - self._held.keys())[: room * 4]
-                taken = await queue.lease_only(conn, wanted, owner=self._owner, count=room, now=now)
+                taken = await queue.lease_only(
+                    conn,
+                    wanted,
+                    owner=self._owner,
+                    count=room,
+                    busy=self._resting(),
+                    now=now,
+                )
             else:
                 turns = self._turns()
                 taken = await queue.lease(

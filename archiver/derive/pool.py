@@ -81,16 +81,16 @@ class DerivePool:
             async with asyncio.timeout(self._timeout):
                 answer = await child.ask(pack_request(task, document, self._limit))
             if child.asked >= PAGES_A_CHILD:
-                await self._end(child)
-                child = None
+                child, spent = None, child
+                await self._end(spent)
         except (TimeoutError, OSError, asyncio.IncompleteReadError) as error:
             log.warning("page not read", task=task, url=document.url, reason=repr(error))
-            await self._end(child)
-            child = None
+            child, spent = None, child
+            await self._end(spent)
             return None
         except BaseException:
-            await self._end(child)
-            child = None
+            child, spent = None, child
+            await self._end(spent)
             raise
         finally:
             self._give(child)

@@ -92,8 +92,10 @@ def narrowed(query: Select[*tuple[Any, ...]], filters: Filters) -> Select[*tuple
     return query
 
 
-async def with_gaps(conn: AsyncConnection, *, after: int, limit: int) -> tuple[list[Entry], int]:
-    """Entries whose newest snapshot lacks something, by that snapshot's row, after one."""
+async def with_gaps(
+    conn: AsyncConnection, *, after: int, limit: int
+) -> tuple[dict[int, Entry], int]:
+    """Entries by id whose newest snapshot lacks something, by that snapshot's row, after one."""
     rows = await conn.execute(
         select(snapshot.c.id, snapshot.c.entry_id)
         .join(entry, (entry.c.id == snapshot.c.entry_id) & (entry.c.latest == snapshot.c.timestamp))
@@ -103,7 +105,7 @@ async def with_gaps(conn: AsyncConnection, *, after: int, limit: int) -> tuple[l
     )
     found = rows.all()
     listed = await by_ids(conn, [row.entry_id for row in found])
-    return [listed[row.entry_id] for row in found], found[-1].id if found else after
+    return {row.entry_id: listed[row.entry_id] for row in found}, found[-1].id if found else after
 
 
 async def unrecorded(conn: AsyncConnection, limit: int) -> dict[int, Entry]:

@@ -58,6 +58,7 @@ async def postpone_jobs(
     """Put leases back into the queue for another attempt at a later moment."""
     if not later:
         return
+    held = await _fetching(conn, [lease.job_id for lease, _, _ in later])
     await conn.execute(
         update(job)
         .where(job.c.id == bindparam("job_id"))
@@ -82,7 +83,7 @@ async def postpone_jobs(
     await queue.wait_until(
         conn, [(lease.priority, lease.host, int(due.timestamp() * 1000)) for lease, _, due in later]
     )
-    await counters.change(conn, {counters.FETCHING: -len(later), counters.QUEUED: len(later)})
+    await counters.change(conn, {counters.FETCHING: -held, counters.QUEUED: held})
 
 
 async def _fetching(conn: AsyncConnection, job_ids: Sequence[int]) -> int:

@@ -193,15 +193,22 @@ async def lease(
 
 
 async def lease_only(
-    conn: AsyncConnection, job_ids: Sequence[int], *, owner: str, count: int, now: datetime
+    conn: AsyncConnection,
+    job_ids: Sequence[int],
+    *,
+    owner: str,
+    count: int,
+    busy: Collection[str],
+    now: datetime,
 ) -> list[Lease]:
-    """Take up to ``count`` of these jobs, of those that nobody holds and that are due."""
+    """Take up to ``count`` of these jobs: due, held by nobody, and of no host that is busy."""
     rows = await conn.execute(
         select(job.c.id)
         .where(
             job.c.id.in_(among(job_ids)),
             job.c.state == State.QUEUED,
             job.c.not_before_ms <= _ms(now),
+            job.c.host.not_in(among(busy)),
         )
         .order_by(job.c.id)
         .limit(count)

@@ -2,8 +2,10 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from http import HTTPStatus
 
 from archiver.errors import InputError, InvalidUrl, NotFound, StoreError
 from archiver.formats.wishes import MOST_TAG_CHARACTERS, MOST_TAGS, make_wish
@@ -27,6 +29,7 @@ from archiver.wire.text import well_formed
 MOST_URLS = 10_000
 MOST_SNAPSHOTS = 1_000
 MOST_ATTEMPTS = 50
+GONE = (HTTPStatus.NOT_FOUND, HTTPStatus.GONE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,16 +148,31 @@ class Entries:
             entry, held.snapshot, article, said.requisites, said.charset, earlier, later
         )
 
-    async def with_gaps(self) -> AsyncIterator[Entry]:
-        """Every entry whose newest snapshot lacks something that the page needs."""
+    async def with_gaps(self) -> AsyncIterator[tuple[Entry, bool]]:
+        """Every entry whose newest snapshot lacks something that the page needs.
+
+        With each comes whether all of that was gone (404 or 410) in the last two snapshots, so
+        that another attempt has little hope.
+        """
         after = 0
         while True:
             async with self._db.read() as conn:
                 found, after = await entries.with_gaps(conn, after=after, limit=MOST_SNAPSHOTS)
-            for entry in found:
-                yield entry
+                held = {each: await snapshots.of_entry(conn, each, limit=2) for each in found}
+            for number, entry in found.items():
+                yield entry, await asyncio.to_thread(self._is_hopeless, held[number])
             if not found:
                 return
+
+    def _is_hopeless(self, held: Sequence[snapshots.Held]) -> bool:
+        with suppress(StoreError):
+            lost = [_lost(self._said(each.record)) for each in held]
+            return (
+                len(lost) > 1
+                and None not in lost[0].values()
+                and lost[0].items() <= lost[1].items()
+            )
+        return False
 
     async def jobs(self, ids: Sequence[int]) -> list[Job]:
         """These jobs as they stand, in the order they were made."""
@@ -192,6 +210,15 @@ def clean_tags(tags: Sequence[str]) -> tuple[str, ...]:
                 f"The tag “{tag[:30]}…” is too long; {MOST_TAG_CHARACTERS} characters is the most."
             )
     return cleaned
+
+
+def _lost(said: SnapshotStatement) -> dict[str, int | None]:
+    """What a snapshot lacks: the status of each that is gone, None where it may come back."""
+    return {
+        each.url: each.status if each.status in GONE else None
+        for each in said.requisites
+        if each.status is None or each.status >= HTTPStatus.BAD_REQUEST
+    }
 
 
 def _wishes(

@@ -200,6 +200,12 @@ async def test_only_some_jobs_can_be_leased_whatever_else_waits(db, fill):
         newest = select(job.c.id).order_by(job.c.id.desc()).limit(3)
         wanted = (await conn.execute(newest)).scalars().all()
     async with db.write() as conn:
-        taken = await queue.lease_only(conn, wanted, owner="me", count=9, now=NOW)
+        of_busy = await queue.lease_only(
+            conn, wanted, owner="me", count=9, busy=["a.example"], now=NOW
+        )
+        taken = await queue.lease_only(
+            conn, wanted, owner="me", count=9, busy=["b.example"], now=NOW
+        )
 
+    assert not of_busy
     assert {each.job_id for each in taken} == set(wanted)
