@@ -42,8 +42,9 @@ const open = [...document.querySelectorAll("[data-job]")].filter(
 );
 if (open.length) {
   const reload = document.querySelector("[data-reload]");
+  const typed = () => [...document.querySelectorAll("textarea")].some((box) => box.value.trim());
   const ids = open.map((row) => row.dataset.job).join(",");
-  follow(`jobs=${ids}`, reload ? () => location.reload() : undefined);
+  follow(`jobs=${ids}`, reload ? () => typed() || location.reload() : undefined);
 }
 for (const box of document.querySelectorAll('[data-import][data-open="yes"]')) {
   follow(`import=${box.dataset.import}`, () => location.reload());
