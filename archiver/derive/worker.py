@@ -38,8 +38,11 @@ def _answer(body: bytes, sink: BinaryIO) -> None:
         answer = pack_result(perform(*read_request(body)))
     except Exception as error:  # noqa: BLE001 - whatever a page does, the next one is answered
         answer = pack({"error": f"{type(error).__name__}: {error}"[:500]})
-    sink.write(answer)
-    sink.flush()
+    try:
+        sink.write(answer)
+        sink.flush()
+    except BrokenPipeError:
+        os._exit(0)
 
 
 if __name__ == "__main__":
