@@ -160,15 +160,13 @@ class Pipeline:
             self._wake.clear()
             try:
                 wait = await self._fill()
+                if wait is None and until_empty and not await self._is_something_left():
+                    return
             except StoreError:
                 log.exception("the index refused; resting", seconds=TROUBLE_SECONDS)
                 self._trouble_until = loop.time() + TROUBLE_SECONDS
                 wait = TROUBLE_SECONDS
-            if wait is None:
-                if until_empty:
-                    return
-                wait = IDLE_SECONDS
-            await self._rest(wait)
+            await self._rest(IDLE_SECONDS if wait is None else wait)
             # What ends within a moment is made up for by one lease, not by one each.
             await asyncio.sleep(begun + LEASE_SECONDS - loop.time())
 
@@ -187,7 +185,7 @@ class Pipeline:
         await self._frontier.settle_only()
         due = await self._frontier.due_in()
         if due is None and not self._frontier.held:
-            return IDLE_SECONDS if await self._is_something_left() else None
+            return IDLE_SECONDS if await self._note_changes() else None
         return min(due, IDLE_SECONDS) if due else IDLE_SECONDS
 
     async def _settle_refused(self) -> bool:
@@ -211,9 +209,9 @@ class Pipeline:
             pass
 
     async def _is_something_left(self) -> bool:
-        """Look for what a process left that died lately, and for what a person changed."""
+        """Look once more, before it is said that all is done: a process may have died lately."""
         await recover(self._tools.db, self._tools.store)
-        return await self._frontier.due_in() is not None or await self._note_changes()
+        return await self._frontier.due_in() is not None
 
     async def _note_changes(self) -> bool:
         """Write down what was said of entries that no visit will close soon."""
