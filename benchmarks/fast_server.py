@@ -12,6 +12,7 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Any, Self
 
+import psutil
 import uvloop
 
 END = b"\r\n\r\n"
@@ -43,6 +44,11 @@ class Server:
         self._process.kill()
         self._process.join()
         self._socket.close()
+
+    def cpu_seconds(self) -> float:
+        """What it has cost so far."""
+        times = psutil.Process(self._process.pid).cpu_times()
+        return float(times.user + times.system)
 
     def _run(self) -> None:
         uvloop.run(self._serve())

@@ -147,7 +147,10 @@ class Recorder:
         one, so ``recovery`` finds the rest of it once this process is gone.
         """
         self._unindexed = {}
-        await asyncio.get_running_loop().run_in_executor(self._disk, self._store.close)
+        try:
+            await asyncio.get_running_loop().run_in_executor(self._disk, self._store.close)
+        except OSError:
+            log.exception("a segment could not be closed")
         return _nothing_before()
 
     async def drain(self) -> None:

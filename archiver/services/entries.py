@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from http import HTTPStatus
 
+from archiver.crawl.rows import is_missing
 from archiver.errors import InputError, InvalidUrl, NotFound, StoreError
 from archiver.formats.wishes import MOST_TAG_CHARACTERS, MOST_TAGS, make_wish
 from archiver.html.document import read_article_document
@@ -216,8 +217,7 @@ def _lost(said: SnapshotStatement) -> dict[str, int | None]:
     """What a snapshot lacks: the status of each that is gone, None where it may come back."""
     return {
         each.url: each.status if each.status in GONE else None
-        for each in said.requisites
-        if each.status is None or each.status >= HTTPStatus.BAD_REQUEST
+        for each in filter(is_missing, said.requisites)
     }
 
 

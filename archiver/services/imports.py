@@ -16,7 +16,7 @@ from typing import BinaryIO, cast
 import structlog
 
 from archiver.derive.links import Batch, LinkFile, open_links
-from archiver.errors import ArchiverError, NotFound, UnreadableFile
+from archiver.errors import ArchiverError, NotFound, StoreError, UnreadableFile
 from archiver.formats import open_bookmarks
 from archiver.index import imports, wishes
 from archiver.index.database import Database
@@ -86,11 +86,15 @@ class Imports:
                 )
             try:
                 await self._read_on(number, first, links, on_progress)
-            except BaseException:
-                async with self._db.write() as conn:
-                    await imports.finish(conn, number, error=STOPPED)
+            except (ArchiverError, asyncio.CancelledError) as error:
+                await self._break_off(number, str(error) or STOPPED)
                 raise
         return await self.status(number)
+
+    async def _break_off(self, number: int, reason: str) -> None:
+        with suppress(StoreError):
+            async with self._db.write() as conn:
+                await imports.finish(conn, number, error=reason)
 
     async def start(self, path: Path, *, name: str) -> ImportStatus:
         """Take an uploaded file over, and read it in the background.

@@ -108,9 +108,9 @@ class SegmentStore:
 
     def close(self) -> None:
         """Finish the open segment."""
-        if self._open:
-            self._open.close()
-            self._open = None
+        opened, self._open = self._open, None
+        if opened:
+            opened.close()
 
     def _writable(self) -> "_OpenSegment":
         if self._open and self._open.size >= self._segment_bytes:

@@ -130,4 +130,4 @@ def test_no_text_makes_it_raise(text: str) -> None:
 @given(st.binary())
 def test_no_bytes_make_it_raise(data: bytes) -> None:
     for found in read(data):
-        found.url.encode()
+        assert found.url.encode().decode() == found.url
