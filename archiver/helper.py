@@ -33,7 +33,7 @@ async def _help(settings: Settings, *, until_empty: bool) -> int:
     loop.add_reader(sys.stdin.fileno(), ended.set)
     loop.add_signal_handler(signal.SIGTERM, ended.set)
     async with open_runtime(settings) as runtime:
-        work = asyncio.ensure_future(runtime.captures.work(until_empty=until_empty))
+        work = asyncio.ensure_future(runtime.crawling.work(until_empty=until_empty))
         stop = asyncio.ensure_future(ended.wait())
         await asyncio.wait([work, stop], return_when=asyncio.FIRST_COMPLETED)
         for each in (work, stop):

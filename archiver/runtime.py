@@ -14,19 +14,19 @@ import structlog
 
 from archiver import __version__
 from archiver.config import Settings
-from archiver.crawl.rebuild import Rebuilt
-from archiver.crawl.recorder import Recorder
-from archiver.crawl.recovery import recover
-from archiver.crawl.tools import Tools
+from archiver.crawl.context import CrawlContext
 from archiver.derive.pool import DerivePool
 from archiver.errors import ArchiverError, ConfigurationError
 from archiver.index.database import Database
+from archiver.ledger.rebuild import Rebuilt
+from archiver.ledger.recorder import Recorder
+from archiver.ledger.recovery import recover
 from archiver.net.fetcher import Fetcher
 from archiver.net.throttle import Throttle
 from archiver.services.archives import Archives
 from archiver.services.articles import Articles
-from archiver.services.captures import Captures
 from archiver.services.cdx import Cdx
+from archiver.services.crawling import Crawling
 from archiver.services.entries import Entries
 from archiver.services.exports import Exports
 from archiver.services.fixity import Fixity
@@ -63,7 +63,7 @@ class Runtime:
     settings: Settings
     entries: Entries
     search: Search
-    captures: Captures
+    crawling: Crawling
     articles: Articles
     imports: Imports
     exports: Exports
@@ -99,8 +99,8 @@ async def open_runtime(settings: Settings, *, crawl: bool = False) -> AsyncItera
         db = await Database.open(settings.data / INDEX)
         stack.push_async_callback(db.close)
         await recover(db, store)
-        tools = await _tools(stack, mine, db, store)
-        runtime = _runtime(settings, tools)
+        context = await _context(stack, mine, db, store)
+        runtime = _runtime(settings, context)
         if crawl:
             await runtime.imports.resume()
             stack.push_async_callback(_stop, asyncio.create_task(_crawl(runtime), name="crawl"))
@@ -269,9 +269,9 @@ def _claim(data: Path) -> RunLock:
         ) from error
 
 
-async def _tools(
+async def _context(
     stack: AsyncExitStack, settings: Settings, db: Database, store: SegmentStore
-) -> Tools:
+) -> CrawlContext:
     derive = DerivePool(
         processes=settings.extract_processes,
         timeout=settings.extract_timeout,
@@ -281,7 +281,7 @@ async def _tools(
     await derive.start()
     stack.push_async_callback(derive.stop)
     fetcher = await stack.enter_async_context(Fetcher(settings))
-    return Tools(
+    return CrawlContext(
         settings=settings,
         db=db,
         store=store,
@@ -292,34 +292,34 @@ async def _tools(
     )
 
 
-def _runtime(settings: Settings, tools: Tools) -> Runtime:
-    captures = Captures(tools)
-    entries = Entries(tools.db, tools.store, on_queued=captures.wake)
-    search = Search(tools.db, tools.store)
+def _runtime(settings: Settings, context: CrawlContext) -> Runtime:
+    crawling = Crawling(context)
+    entries = Entries(context.db, context.store, on_queued=crawling.wake)
+    search = Search(context.db, context.store)
     return Runtime(
         settings=settings,
         entries=entries,
         search=search,
-        captures=captures,
-        articles=Articles(tools, lambda: _another_writer(tools)),
+        crawling=crawling,
+        articles=Articles(context, lambda: _another_writer(context)),
         imports=Imports(
-            tools.db,
-            Archives(lambda: _another_writer(tools)),
+            context.db,
+            Archives(lambda: _another_writer(context)),
             memory_bytes=settings.extract_memory_bytes,
-            on_queued=captures.wake,
+            on_queued=crawling.wake,
         ),
-        exports=Exports(tools.db, entries),
-        packages=Packages(Selection(tools.db, tools.store, search), tools.store),
-        replay=Replay(tools.db, tools.store, settings),
-        cdx=Cdx(tools.db),
-        fixity=Fixity(tools.db, tools.store),
+        exports=Exports(context.db, entries),
+        packages=Packages(Selection(context.db, context.store, search), context.store),
+        replay=Replay(context.db, context.store, settings),
+        cdx=Cdx(context.db),
+        fixity=Fixity(context.db, context.store),
     )
 
 
 @asynccontextmanager
-async def _another_writer(tools: Tools) -> AsyncIterator[Tools]:
+async def _another_writer(context: CrawlContext) -> AsyncIterator[CrawlContext]:
     """A writer beside the crawl's: its own segments, and a recorder that runs."""
-    settings = tools.settings
+    settings = context.settings
     lock = await asyncio.to_thread(_claim, settings.data)
     async with AsyncExitStack() as stack:
         stack.callback(lock.release)
@@ -330,10 +330,10 @@ async def _another_writer(tools: Tools) -> AsyncIterator[Tools]:
             software=f"archiver/{__version__}",
         )
         stack.callback(store.close)
-        recorder = Recorder(tools.db, store)
+        recorder = Recorder(context.db, store)
         recording = asyncio.create_task(recorder.run(), name="another-recorder")
         try:
-            yield replace(tools, store=store, recorder=recorder)
+            yield replace(context, store=store, recorder=recorder)
         finally:
             await recorder.drain()
             recording.cancel()
@@ -344,7 +344,7 @@ async def _crawl(runtime: Runtime) -> None:
     """Work the queue for ever; whatever goes wrong is logged and tried again."""
     while True:
         try:
-            await runtime.captures.work(until_empty=False)
+            await runtime.crawling.work(until_empty=False)
         except Exception:
             # Clean-up that fails while we are stopped must not start the crawl again.
             task = asyncio.current_task()

@@ -11,14 +11,14 @@ import time
 from pathlib import Path
 
 from archiver.rewrite.html import HtmlRewriter
-from archiver.rewrite.links import Links
+from archiver.rewrite.url_rewriter import UrlRewriter
 
 PIECE = 64 << 10
 
 
 def rewrite(page: str) -> int:
     """Rewrite one page; return the characters that came out."""
-    links = Links("https://www.example.com/a/page.html", "20240229120000")
+    links = UrlRewriter("https://www.example.com/a/page.html", "20240229120000")
     rewriter = HtmlRewriter(links, charset="utf-8")
     length = 0
     for start in range(0, len(page), PIECE):

@@ -23,12 +23,12 @@ import aiohttp
 from yarl import URL
 
 from archiver.config import Settings
-from archiver.index import captures, results, wishes
+from archiver.index import captures, results, seeds
 from archiver.index.database import Database
 from archiver.memento.timestamps import to_timestamp
 from archiver.model.capture import PayloadDigest
 from archiver.model.page import PageMetadata
-from archiver.model.wish import Wish
+from archiver.model.seed import Seed
 from archiver.runtime import INDEX, open_runtime
 from archiver.urls.parse import hash_url, host
 from archiver.warc.record import new_record_id
@@ -66,7 +66,7 @@ async def build(data: Path, size: int, base: str) -> list[str]:
     )
     async with open_runtime(settings) as runtime:
         await runtime.entries.save([f"{base}/real/{n}" for n in range(REAL)], source="bench")
-        await runtime.captures.work()
+        await runtime.crawling.work()
         held = [await runtime.entries.snapshot(f"{base}/real/{n}") for n in range(REAL)]
     db = await Database.open(data / INDEX)
     try:
@@ -87,7 +87,7 @@ async def fill(db: Database, numbers: range, held: list, hosts: int) -> list[str
     urls = [f"https://host{n % hosts}.example/path/{n}" for n in numbers]
     moments = [START + timedelta(seconds=60 * n) for n in numbers]
     said = [
-        Wish(hash_url(url), url, url, host(url), at, f"Title {n} of things", (f"tag{n % 50}",))
+        Seed(hash_url(url), url, url, host(url), at, f"Title {n} of things", (f"tag{n % 50}",))
         for n, url, at in zip(numbers, urls, moments, strict=True)
     ]
     real = [held[n % REAL].snapshot.capture for n in numbers]
@@ -103,28 +103,28 @@ async def fill(db: Database, numbers: range, held: list, hosts: int) -> list[str
         for n, url, at, capture in zip(numbers, urls, moments, real, strict=True)
     ]
     async with db.write() as conn:
-        ids = await wishes.restore(conn, said)
+        ids = await seeds.restore(conn, said)
         rows = await captures.insert_all(conn, fresh)
         await results.add_snapshots(
             conn,
             [
                 results.NewSnapshot(
-                    entry_id=ids[wish.hash_url],
+                    entry_id=ids[seed.hash_url],
                     timestamp=capture.timestamp,
                     at=at,
                     capture_id=rows[capture.record_id],
                     final_url=capture.url,
                     status=200,
                     media_type="text/plain",
-                    metadata=PageMetadata(title=wish.title),
+                    metadata=PageMetadata(title=seed.title),
                     requisite_count=0,
                     missing_count=0,
                     article=held[n % REAL].snapshot.article,
                     extractor="1",
                     record=held[n % REAL].snapshot.capture.location,
-                    words=(wish.title, words(n, chance, hosts)),
+                    words=(seed.title, words(n, chance, hosts)),
                 )
-                for n, wish, capture, at in zip(numbers, said, fresh, moments, strict=True)
+                for n, seed, capture, at in zip(numbers, said, fresh, moments, strict=True)
             ],
         )
     return urls

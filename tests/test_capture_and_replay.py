@@ -73,7 +73,7 @@ async def browser():
 
 async def capture(runtime, site, *paths):
     result = await runtime.entries.save([site.origin + path for path in paths], source="cli")
-    await runtime.captures.work()
+    await runtime.crawling.work()
     return [await runtime.entries.get(each.hash_url) for each in result.accepted]
 
 

@@ -82,7 +82,7 @@ async def test_every_file_of_the_data_directory_is_explained(tmp_path):
         TestServer(build_app(runtime)),
     ):
         await runtime.entries.save(["http://127.0.0.1:1/refused"], source="test")
-        await runtime.captures.work()
+        await runtime.crawling.work()
         files = [path for path in tmp_path.rglob("*") if path.is_file()]
 
     names = {path.relative_to(tmp_path).as_posix() for path in files}

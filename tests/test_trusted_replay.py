@@ -166,7 +166,7 @@ async def watched(world):
 
 async def keep(live, runtime, *paths):
     saved = await runtime.entries.save([live.origin + path for path in paths], source="test")
-    await runtime.captures.work()
+    await runtime.crawling.work()
     live.hits.clear()
     return [(await runtime.entries.get(each.hash_url)).entry for each in saved.accepted]
 
@@ -367,4 +367,4 @@ async def test_hostile_pages_run_nothing_set_nothing_and_reach_nothing(world, wa
 
     assert live.hits == []
     assert strays == []
-    assert (await runtime.captures.counts()).open == 0
+    assert (await runtime.crawling.counts()).open == 0

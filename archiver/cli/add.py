@@ -8,7 +8,7 @@ from archiver.cli.output import write_row
 from archiver.cli.progress import Bar, progress_bar
 from archiver.config import Settings
 from archiver.model.job import Job, State
-from archiver.model.wish import Received
+from archiver.model.seed import Received
 from archiver.runtime import Runtime, open_runtime
 
 
@@ -31,9 +31,9 @@ async def _add(settings: Settings, urls: Sequence[str], tags: Sequence[str]) -> 
 async def _capture(runtime: Runtime, report: "_Report") -> None:
     """Make each job's first attempt, and wait for those that another process is making."""
     if report.waiting:
-        await runtime.captures.work(only=sorted(report.waiting), on_change=report.note)
+        await runtime.crawling.work(only=sorted(report.waiting), on_change=report.note)
     if report.waiting:
-        async for change in runtime.captures.events(job_ids=sorted(report.waiting)):
+        async for change in runtime.crawling.events(job_ids=sorted(report.waiting)):
             if isinstance(change, Job):
                 report.note(change)
             if not report.waiting:

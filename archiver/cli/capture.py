@@ -16,7 +16,7 @@ LOOK_SECONDS = 0.5
 
 async def work_queue(runtime: Runtime) -> None:
     """Capture until nothing is queued, then print how many were saved and how many failed."""
-    before = await runtime.captures.counts()
+    before = await runtime.crawling.counts()
     with progress_bar("Capturing") as bar:
         now = [""]
 
@@ -25,11 +25,11 @@ async def work_queue(runtime: Runtime) -> None:
 
         async with _shown(runtime, bar, before, now):
             async with helpers(runtime.settings, until_empty=True):
-                await runtime.captures.work(on_change=on_change)
-            if (await runtime.captures.counts()).open:
+                await runtime.crawling.work(on_change=on_change)
+            if (await runtime.crawling.counts()).open:
                 # What a helper left that died when nothing else was to be done.
-                await runtime.captures.work(on_change=on_change)
-    after = await runtime.captures.counts()
+                await runtime.crawling.work(on_change=on_change)
+    after = await runtime.crawling.counts()
     write_row("saved", str(after.saved - before.saved))
     write_row("failed", str(after.failed - before.failed))
     if after.open:
@@ -48,7 +48,7 @@ async def _shown(
 
     async def look() -> None:
         while True:
-            counts = await runtime.captures.counts()
+            counts = await runtime.crawling.counts()
             done = counts.saved + counts.failed - before.saved - before.failed
             bar.show(done=done, total=done + counts.open, now=now[0])
             await asyncio.sleep(LOOK_SECONDS)

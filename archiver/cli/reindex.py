@@ -4,7 +4,7 @@ from archiver.cli.loop import run_until_signal
 from archiver.cli.output import write_row
 from archiver.cli.progress import progress_bar
 from archiver.config import Settings
-from archiver.crawl.rebuild import Rebuilt
+from archiver.ledger.rebuild import Rebuilt
 from archiver.runtime import reindex
 
 _STOPPED = "Stopped. The database is as it was before."

@@ -146,7 +146,7 @@ class Frontier:
             The leases that are to be given back: they wait for a host that does not answer.
         """
         self._unfinished -= 1
-        host = self._hosts[lease.host]
+        host = self._hosts[lease.entry.host]
         host.active -= 1
         host.is_slow = was_slow
         if not answered:
@@ -159,7 +159,7 @@ class Frontier:
             self._unfinished -= len(surplus)
         self._start(host)
         if not (host.active or host.waiting or host.timer) and len(self._hosts) > REMEMBERED_HOSTS:
-            del self._hosts[lease.host]
+            del self._hosts[lease.entry.host]
         return surplus
 
     def done(self, lease: Lease) -> None:
@@ -195,7 +195,7 @@ class Frontier:
                 self._only -= set(await queue.attempted(conn, sorted(self._only)[: self._room * 4]))
 
     def _queue(self, lease: Lease) -> None:
-        host = self._hosts.setdefault(lease.host, _Host(allowed=1))
+        host = self._hosts.setdefault(lease.entry.host, _Host(allowed=1))
         host.waiting.append(lease)
         self._start(host)
 

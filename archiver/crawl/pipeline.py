@@ -2,7 +2,7 @@
 
 | queue | from | to | length | when full |
 | --- | --- | --- | --- | --- |
-| the queue on disk (``index.queue``) | wishes | ``_dispatch`` | unbounded, on disk | - |
+| the queue on disk (``index.queue``) | seeds | ``_dispatch`` | unbounded, on disk | - |
 | ``Frontier`` | ``_dispatch`` | ``_work`` | twice ``concurrency`` | no more leases are taken |
 | ``Recorder._waiting`` | ``_work`` | ``Recorder.run`` | 64 MiB | visits wait |
 | ``DerivePool`` | ``_work`` | its processes | one request a process | visits wait |
@@ -23,16 +23,16 @@ from datetime import UTC, datetime
 
 import structlog
 
-from archiver.crawl.admit import retry_at
-from archiver.crawl.endings import Ending
+from archiver.crawl.context import CrawlContext
+from archiver.crawl.fetch_or_recall import LEAST_REST
 from archiver.crawl.frontier import Frontier
-from archiver.crawl.obtain import LEAST_REST
-from archiver.crawl.recovery import recover
 from archiver.crawl.requisites import Requisites
-from archiver.crawl.tools import Tools
+from archiver.crawl.retry_policy import retry_at
 from archiver.crawl.visit import visit
 from archiver.errors import FetchError, StoreError
 from archiver.index import entries
+from archiver.ledger.recovery import recover
+from archiver.ledger.visit_result import VisitResult
 from archiver.model.failure import Failure, FailureKind
 from archiver.model.job import Job, Lease, State
 
@@ -99,22 +99,22 @@ class Pipeline:
 
     def __init__(
         self,
-        tools: Tools,
+        context: CrawlContext,
         *,
         only: Sequence[int] | None = None,
         on_change: Callable[[Job], None] | None = None,
     ) -> None:
-        settings = tools.settings
-        self._tools = tools
-        self._requisites = Requisites(tools)
+        settings = context.settings
+        self._context = context
+        self._requisites = Requisites(context)
         self._frontier = Frontier(
-            tools.db,
-            owner=tools.store.writer,
+            context.db,
+            owner=context.store.writer,
             room=settings.concurrency + max(settings.concurrency, LEAST_WINDOW),
             each=settings.host_concurrency,
             delay=settings.host_delay,
             only=only,
-            resting=tools.throttle.resting_hosts,
+            resting=context.throttle.resting_hosts,
         )
         self._lane = _SlowLane(SLOW_LANE * settings.concurrency)
         self._visits: dict[int, _UnderWay] = {}
@@ -131,11 +131,11 @@ class Pipeline:
 
     async def run(self, *, until_empty: bool) -> None:
         """Work the queue, until it is empty or for ever; leaves no lease behind."""
-        recording = asyncio.create_task(self._tools.recorder.run(), name="recorder")
+        recording = asyncio.create_task(self._context.recorder.run(), name="recorder")
         try:
             async with asyncio.TaskGroup() as group:
                 workers: set[asyncio.Task[None]] = set()
-                for _ in range(self._tools.settings.concurrency):
+                for _ in range(self._context.settings.concurrency):
                     self._begin_worker(group, workers)
                 watching = group.create_task(self._watch(), name="watch")
                 slow = group.create_task(self._work_slow(group, workers), name="slow-lane")
@@ -143,7 +143,7 @@ class Pipeline:
                 for task in (watching, slow, *workers):
                     task.cancel()
         finally:
-            await self._tools.recorder.drain()
+            await self._context.recorder.drain()
             recording.cancel()
             await asyncio.wait([recording])
             await self._frontier.give_all_back()
@@ -175,7 +175,7 @@ class Pipeline:
         loop = asyncio.get_running_loop()
         if loop.time() >= self._recovered:
             self._recovered = loop.time() + RECOVERY_SECONDS
-            await recover(self._tools.db, self._tools.store)
+            await recover(self._context.db, self._context.store)
         if await self._settle_refused():
             self._trouble_until = loop.time() + TROUBLE_SECONDS
         if loop.time() < self._trouble_until:
@@ -210,14 +210,14 @@ class Pipeline:
 
     async def _is_something_left(self) -> bool:
         """Look once more, before it is said that all is done: a process may have died lately."""
-        await recover(self._tools.db, self._tools.store)
+        await recover(self._context.db, self._context.store)
         return await self._frontier.due_in() is not None
 
     async def _note_changes(self) -> bool:
         """Write down what was said of entries that no visit will close soon."""
-        async with self._tools.db.read() as conn:
+        async with self._context.db.read() as conn:
             changed = await entries.unrecorded(conn, NOTES)
-        await self._tools.recorder.note([*changed])
+        await self._context.recorder.note([*changed])
         return bool(changed)
 
     async def _work(self, replace: Callable[[], None]) -> None:
@@ -226,16 +226,16 @@ class Pipeline:
             lease = await self._frontier.next()
             if self._must_rest(lease):
                 continue
-            known = self._frontier.has_answered(lease.host)
+            known = self._frontier.has_answered(lease.entry.host)
             patience = SLOW_SECONDS if known else UNKNOWN_SECONDS
             visit_ = self._visits[lease.job_id] = _UnderWay(time.monotonic(), patience, replace)
             try:
-                ending = await self._attempt(lease)
+                visit_result = await self._attempt(lease)
             finally:
                 del self._visits[lease.job_id]
                 if visit_.is_aside:
                     self._lane.leave()
-            await self._end(ending, was_slow=visit_.is_aside)
+            await self._end(lease, visit_result, was_slow=visit_.is_aside)
             if visit_.is_aside:
                 return
 
@@ -253,14 +253,14 @@ class Pipeline:
     async def _visit_slow(self, lease: Lease) -> None:
         begun = time.monotonic()
         try:
-            ending = await self._attempt(lease)
+            visit_result = await self._attempt(lease)
         finally:
             self._lane.leave()
-        await self._end(ending, was_slow=time.monotonic() - begun > SLOW_SECONDS)
+        await self._end(lease, visit_result, was_slow=time.monotonic() - begun > SLOW_SECONDS)
 
     def _must_rest(self, lease: Lease) -> bool:
         """Whether a lease's host asked for rest; the lease is then given back."""
-        if self._tools.throttle.resting(lease.host) <= LEAST_REST:
+        if self._context.throttle.resting(lease.entry.host) <= LEAST_REST:
             return False
         surplus = self._frontier.finished(lease, answered=False)
         self._give_up([lease, *surplus])
@@ -280,25 +280,29 @@ class Pipeline:
                 each.is_aside = True
                 each.replace()
 
-    async def _end(self, ending: Ending, *, was_slow: bool) -> None:
-        """Hand an ending to the recorder; the next visit need not wait until it is on disk."""
-        lease = ending.lease
-        closing = await self._tools.recorder.end(ending)
-        closing.add_done_callback(lambda done: self._closed(ending, done))
-        answered = _has_answered(ending)
+    async def _end(self, lease: Lease, visit_result: VisitResult, *, was_slow: bool) -> None:
+        """Hand a result to the recorder; the next visit need not wait until it is on disk."""
+        closing = await self._context.recorder.end(visit_result)
+        closing.add_done_callback(lambda done: self._closed(lease, visit_result, done))
+        answered = _has_answered(visit_result)
         self._give_up(
             self._frontier.finished(
                 lease, answered=answered, was_slow=was_slow, crowded=self._lane.is_crowded
             )
         )
 
-    def _closed(self, ending: Ending, closing: "asyncio.Future[Ending | None]") -> None:
+    def _closed(
+        self,
+        lease: Lease,
+        visit_result: VisitResult,
+        closing: "asyncio.Future[VisitResult | None]",
+    ) -> None:
         if closing.cancelled() or closing.exception():
             self._refused = True
-            self._give_up([ending.lease])
+            self._give_up([lease])
         else:
-            self._frontier.done(ending.lease)
-            self._tell_end(closing.result() or ending)
+            self._frontier.done(lease)
+            self._tell_end(lease, closing.result() or visit_result)
         self._wake.set()
 
     def _give_up(self, leases: Sequence[Lease]) -> None:
@@ -306,46 +310,47 @@ class Pipeline:
         if leases or self._frontier.is_low:
             self._wake.set()
 
-    async def _attempt(self, lease: Lease) -> Ending:
+    async def _attempt(self, lease: Lease) -> VisitResult:
         """One attempt, whose every failure is a value."""
         self._tell(lease, State.FETCHING)
         at = datetime.now(UTC).replace(microsecond=0)
         try:
-            async with asyncio.timeout(2 * self._tools.settings.page_timeout):
-                return Ending(lease, at, visit=await visit(self._tools, self._requisites, lease))
+            async with asyncio.timeout(2 * self._context.settings.page_timeout):
+                found = await visit(self._context, self._requisites, lease)
+                return VisitResult(lease.entry, at, visit=found, lease=lease)
         except FetchError as error:
             failure = error.failure
         except TimeoutError:
             failure = Failure(FailureKind.TIMEOUT, "The page took longer than is allowed in all.")
         except Exception:
-            log.exception("visit failed", url=lease.url)
+            log.exception("visit failed", url=lease.entry.url)
             failure = Failure(FailureKind.INTERNAL, "Something went wrong here; the log says what.")
-        again = retry_at(failure, lease, self._tools.settings, datetime.now(UTC))
-        return Ending(lease, at, failure=failure, retry_at=again)
+        again = retry_at(failure, lease, self._context.settings, datetime.now(UTC))
+        return VisitResult(lease.entry, at, failure=failure, retry_at=again, lease=lease)
 
     def _tell(self, lease: Lease, state: State) -> None:
         self._on_change(
-            Job(lease.job_id, lease.hash_url, lease.url, state, attempts=lease.attempts)
+            Job(lease.job_id, lease.entry.hash_url, lease.entry.url, state, attempts=lease.attempts)
         )
 
-    def _tell_end(self, ending: Ending) -> None:
-        lease, visited = ending.lease, ending.visit
-        state = State.SAVED if visited else State.QUEUED if ending.retry_at else State.FAILED
+    def _tell_end(self, lease: Lease, visit_result: VisitResult) -> None:
+        visited = visit_result.visit
+        state = State.SAVED if visited else State.QUEUED if visit_result.retry_at else State.FAILED
         self._on_change(
             Job(
                 id=lease.job_id,
-                hash_url=lease.hash_url,
-                url=lease.url,
+                hash_url=lease.entry.hash_url,
+                url=lease.entry.url,
                 state=state,
                 title=visited.article.metadata.title if visited else "",
                 attempts=lease.attempts + 1,
-                failure=ending.failure,
-                not_before=ending.retry_at,
+                failure=visit_result.failure,
+                not_before=visit_result.retry_at,
                 timestamp=visited.timestamp if visited else None,
             )
         )
 
 
-def _has_answered(ending: Ending) -> bool:
+def _has_answered(visit_result: VisitResult) -> bool:
     """Whether the host of a visit is one that answers, if only with an error."""
-    return ending.failure is None or ending.failure.kind is not FailureKind.TIMEOUT
+    return visit_result.failure is None or visit_result.failure.kind is not FailureKind.TIMEOUT

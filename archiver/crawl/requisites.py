@@ -5,8 +5,8 @@ from collections import OrderedDict, deque
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from archiver.crawl.obtain import Obtained, fetch, look_up, read_back
-from archiver.crawl.tools import Tools
+from archiver.crawl.context import CrawlContext
+from archiver.crawl.fetch_or_recall import Obtained, fetch, look_up, read_back
 from archiver.derive.pool import Document
 from archiver.errors import FetchError
 from archiver.model.capture import Capture
@@ -36,8 +36,8 @@ class _Result:
 class Requisites:
     """Remembers what was fetched lately, and what is being fetched, over all pages."""
 
-    def __init__(self, tools: Tools) -> None:
-        self._tools = tools
+    def __init__(self, context: CrawlContext) -> None:
+        self._context = context
         self._under_way: dict[str, asyncio.Future[_Result]] = {}
         self._known: OrderedDict[str, _Result] = OrderedDict()
         self._known_bytes = 0
@@ -50,10 +50,10 @@ class Requisites:
         Never raises for a requisite: one that can't be had is an outcome. What the time or the
         number allowed for a page cuts off is an outcome too.
         """
-        round_ = _Round(page_url, self._tools.settings.max_requisites)
+        round_ = _Round(page_url, self._context.settings.max_requisites)
         await self._add(round_, wanted, depth=0)
         try:
-            async with asyncio.timeout(self._tools.settings.page_timeout):
+            async with asyncio.timeout(self._context.settings.page_timeout):
                 async with asyncio.TaskGroup() as group:
                     for _ in range(AT_ONCE):
                         group.create_task(self._work(round_))
@@ -79,11 +79,11 @@ class Requisites:
 
     async def _add(self, round_: "_Round", wanted: tuple[Requisite, ...], *, depth: int) -> None:
         """Add to a page's requisites, after one look at which of them are in the archive."""
-        max_age = self._tools.settings.requisite_max_age
+        max_age = self._context.settings.requisite_max_age
         if max_age:
             since = datetime.now(UTC) - timedelta(seconds=max_age)
             unknown = [each.url for each in wanted if each.url not in self._known]
-            held = await look_up(self._tools, unknown, since)
+            held = await look_up(self._context, unknown, since)
             # What was an error then may be there now.
             round_.held |= {url: each for url, each in held.items() if each.status < 400}
         round_.add(wanted, depth=depth)
@@ -112,7 +112,7 @@ class Requisites:
         return result
 
     async def _look(self, wanted: Requisite, round_: "_Round") -> _Result:
-        until = datetime.now(UTC) + timedelta(seconds=self._tools.settings.requisite_max_age)
+        until = datetime.now(UTC) + timedelta(seconds=self._context.settings.requisite_max_age)
         held = round_.held.get(wanted.url)
         if held and held.redirect_to is None and wanted.kind not in NESTED:
             return _Result(held.status, None, (), until)
@@ -123,17 +123,17 @@ class Requisites:
             return _Result(None, error.failure, (), again)
         needs: tuple[Requisite, ...] = ()
         if wanted.kind in NESTED and found.content:
-            discovery = await self._tools.derive.discover(
+            discovery = await self._context.derive.discover(
                 Document(found.content, found.media_type, found.charset, found.ref.url)
             )
             needs = discovery.requisites
         return _Result(found.ref.status, None, needs, until)
 
     async def _follow(self, url: str, page_url: str, held: Capture | None) -> Obtained:
-        for _ in range(self._tools.settings.max_redirects + 1):
-            found = await read_back(self._tools, held) if held else None
+        for _ in range(self._context.settings.max_redirects + 1):
+            found = await read_back(self._context, held) if held else None
             if found is None:
-                found = await fetch(self._tools, url, referer=page_url)
+                found = await fetch(self._context, url, referer=page_url)
             if found.redirect_to is None:
                 return found
             url, held = found.redirect_to, None

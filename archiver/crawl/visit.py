@@ -3,13 +3,13 @@
 import asyncio
 from datetime import UTC, datetime
 
-from archiver.crawl.admit import status_failure
-from archiver.crawl.endings import Visit
-from archiver.crawl.obtain import Obtained, fetch, recall
+from archiver.crawl.context import CrawlContext
+from archiver.crawl.fetch_or_recall import Obtained, fetch, recall
 from archiver.crawl.requisites import Requisites
-from archiver.crawl.tools import Tools
+from archiver.crawl.retry_policy import status_failure
 from archiver.derive.pool import Document, unread_article
 from archiver.errors import FetchError
+from archiver.ledger.visit_result import Visit
 from archiver.memento.timestamps import to_timestamp
 from archiver.model.failure import Failure, FailureKind
 from archiver.model.job import Lease
@@ -17,18 +17,18 @@ from archiver.model.page import Article, Charset
 from archiver.model.requisite import RequisiteOutcome
 
 
-async def visit(tools: Tools, requisites: Requisites, lease: Lease) -> Visit:
+async def visit(context: CrawlContext, requisites: Requisites, lease: Lease) -> Visit:
     """Bring the page of a lease home, with all it needs.
 
     Raises:
         FetchError: there is no page to be had now.
     """
     await _next_second(lease)
-    first, page = await _follow(tools, lease)
+    first, page = await _follow(context, lease)
     failure = status_failure(page.ref.status, page.retry_after)
     if failure:
         raise FetchError(failure)
-    outcomes, article, charset = await _read(tools, requisites, page)
+    outcomes, article, charset = await _read(context, requisites, page)
     return Visit(
         timestamp=first.ref.timestamp,
         at=first.at,
@@ -49,15 +49,15 @@ async def _next_second(lease: Lease) -> None:
         await asyncio.sleep(1.001 - now.microsecond / 1_000_000)
 
 
-async def _follow(tools: Tools, lease: Lease) -> tuple[Obtained, Obtained]:
+async def _follow(context: CrawlContext, lease: Lease) -> tuple[Obtained, Obtained]:
     """The first response and the final one, each redirect kept as a capture of its own."""
-    url, first, seen = lease.url, None, set[str]()
-    for _ in range(tools.settings.max_redirects + 1):
+    url, first, seen = lease.entry.url, None, set[str]()
+    for _ in range(context.settings.max_redirects + 1):
         found = None
         if lease.interrupted:
-            found = await recall(tools, url, since=lease.created_at)
+            found = await recall(context, url, since=lease.created_at)
         if found is None or _is_failure(found):
-            found = await fetch(tools, url, unhurried=True)
+            found = await fetch(context, url, unhurried=True)
         first = first or found
         seen.add(url)
         if found.redirect_to is None:
@@ -78,18 +78,18 @@ def _is_failure(found: Obtained) -> bool:
 
 
 async def _read(
-    tools: Tools, requisites: Requisites, page: Obtained
+    context: CrawlContext, requisites: Requisites, page: Obtained
 ) -> tuple[tuple[RequisiteOutcome, ...], Article, Charset]:
     """Read the article while what the page needs is fetched."""
     document = _document(page)
-    found = await tools.derive.discover(document)
-    if tools.settings.articles == "later":
+    found = await context.derive.discover(document)
+    if context.settings.articles == "later":
         outcomes = await requisites.fetch_all(page.ref.url, found.requisites)
         return outcomes, unread_article(document, found), found.charset
     if not found.requisites:
-        return (), await tools.derive.extract(document), found.charset
+        return (), await context.derive.extract(document), found.charset
     async with asyncio.TaskGroup() as group:
-        article = group.create_task(tools.derive.extract(document))
+        article = group.create_task(context.derive.extract(document))
         outcomes = await requisites.fetch_all(page.ref.url, found.requisites)
     return outcomes, article.result(), found.charset
 

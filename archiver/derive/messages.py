@@ -14,7 +14,7 @@ from typing import Any
 from archiver.model.importing import Rejected
 from archiver.model.page import Article, Charset, Discovery, PageMetadata
 from archiver.model.requisite import Requisite, RequisiteKind
-from archiver.model.wish import Wish
+from archiver.model.seed import Seed
 
 PREFIX = struct.Struct(">I")
 COLLECT = (20_000, 20, 100)
@@ -102,11 +102,11 @@ def read_article(head: dict[str, Any], html: bytes) -> Article:
     return Article(PageMetadata(**head["metadata"]), html.decode(), head["text"])
 
 
-def pack_wishes(wishes: Sequence[Wish], rejected: Sequence[Rejected]) -> bytes:
+def pack_seeds(seeds: Sequence[Seed], rejected: Sequence[Rejected]) -> bytes:
     """Some links of a file, for the service; their source is known there."""
     return pack(
         {
-            "wishes": [
+            "seeds": [
                 [
                     each.hash_url,
                     each.url,
@@ -117,21 +117,21 @@ def pack_wishes(wishes: Sequence[Wish], rejected: Sequence[Rejected]) -> bytes:
                     each.tags,
                     each.note,
                 ]
-                for each in wishes
+                for each in seeds
             ],
             "rejected": [[each.given, each.reason] for each in rejected],
         }
     )
 
 
-def read_wishes(message: bytes, source: str) -> tuple[list[Wish], list[Rejected]]:
+def read_seeds(message: bytes, source: str) -> tuple[list[Seed], list[Rejected]]:
     """What ``pack_wishes`` packed."""
     head, _ = unpack(message)
-    wishes = [
-        Wish(key, url, given or url, host, _moment(added), title, tuple(tags), note, source)
-        for key, url, given, host, added, title, tags, note in head["wishes"]
+    seeds = [
+        Seed(key, url, given or url, host, _moment(added), title, tuple(tags), note, source)
+        for key, url, given, host, added, title, tags, note in head["seeds"]
     ]
-    return wishes, [Rejected(*each) for each in head["rejected"]]
+    return seeds, [Rejected(*each) for each in head["rejected"]]
 
 
 def _moment(seconds: int) -> datetime:

@@ -13,7 +13,7 @@ from typing import BinaryIO
 from archiver.formats.detect import open_with
 from archiver.formats.importer import Importer
 from archiver.formats.netscape import NetscapeHtml
-from archiver.formats.plain import PlainText
+from archiver.formats.plain_text import PlainText
 from archiver.model.bookmark import Bookmark
 
 IMPORTERS: tuple[Importer, ...] = (

@@ -13,7 +13,7 @@ from archiver.index import jobs
 from archiver.index.schema import imports
 from archiver.model.importing import ImportStatus, Rejected
 from archiver.model.job import QueueCounts
-from archiver.model.wish import Reception
+from archiver.model.seed import Reception
 
 SAMPLES = 20
 

@@ -81,7 +81,11 @@ async def postpone_jobs(
         ],
     )
     await queue.wait_until(
-        conn, [(lease.priority, lease.host, int(due.timestamp() * 1000)) for lease, _, due in later]
+        conn,
+        [
+            (lease.priority, lease.entry.host, int(due.timestamp() * 1000))
+            for lease, _, due in later
+        ],
     )
     await counters.change(conn, {counters.FETCHING: -held, counters.QUEUED: held})
 

@@ -18,6 +18,7 @@ from archiver.index import counters
 from archiver.index.bulk import among, execute_rows, insert_rows
 from archiver.index.schema import entry, job, queue_host
 from archiver.model.capture import Timestamp
+from archiver.model.entry_ref import EntryRef
 from archiver.model.job import Lease, State
 
 _NEW_JOB = (
@@ -339,11 +340,8 @@ async def _turn(conn: AsyncConnection, hosts: set[tuple[int, str]], now: datetim
 def _lease(row: Row[*tuple[Any, ...]]) -> Lease:
     return Lease(
         job_id=row.id,
-        entry_id=row.entry_id,
         import_id=row.import_id,
-        hash_url=row.hash_url,
-        url=row.url,
-        host=row.host,
+        entry=EntryRef(row.entry_id, row.hash_url, row.url, row.host),
         attempts=row.attempts,
         created_at=datetime.fromtimestamp(row.created_at, UTC),
         interrupted=bool(row.interrupted),

@@ -10,29 +10,29 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from archiver.index import tags
 from archiver.index.schema import entry, job
 from archiver.model.job import State
-from archiver.model.wish import Wish
+from archiver.model.seed import Seed
 
 
 @dataclass(frozen=True, slots=True)
-class OpenWish:
-    """A wish that has an open job.
+class OpenSeed:
+    """A seed that has an open job.
 
     Attributes:
-        wish: what was said.
+        seed: what was said.
         made_at: when the job was made (aware, UTC).
         sort_at: the entry's place in lists (aware, UTC).
         is_urgent: someone is waiting for it; it is captured even if it was before.
     """
 
-    wish: Wish
+    seed: Seed
     made_at: datetime
     sort_at: datetime
     is_urgent: bool
 
 
-async def open_wishes(
+async def open_seeds(
     conn: AsyncConnection, after: int, *, limit: int
-) -> tuple[list[OpenWish], int]:
+) -> tuple[list[OpenSeed], int]:
     """What is still to be done, after a job, and the last job of it: where to go on."""
     rows = (
         await conn.execute(
@@ -45,8 +45,8 @@ async def open_wishes(
     ).all()
     labels = await tags.of_entries(conn, [row.id for row in rows])
     found = [
-        OpenWish(
-            wish=_wish(row, labels.get(row.id, ())),
+        OpenSeed(
+            seed=_seed(row, labels.get(row.id, ())),
             made_at=datetime.fromtimestamp(row.created_at, UTC),
             sort_at=datetime.fromtimestamp(row.sort_at, UTC),
             is_urgent=row.priority == 0,
@@ -56,19 +56,19 @@ async def open_wishes(
     return found, rows[-1].job_id if rows else after
 
 
-async def unrecorded_wishes(
+async def unrecorded_seeds(
     conn: AsyncConnection, after: int, *, limit: int
-) -> tuple[list[Wish], int]:
+) -> tuple[list[Seed], int]:
     """What was said of entries since their last record, after an entry, and the last of them."""
     query = select(entry).where(entry.c.unrecorded == 1, entry.c.id > after)
     rows = (await conn.execute(query.order_by(entry.c.id).limit(limit))).all()
     labels = await tags.of_entries(conn, [row.id for row in rows])
-    found = [_wish(row, labels.get(row.id, ())) for row in rows]
+    found = [_seed(row, labels.get(row.id, ())) for row in rows]
     return found, rows[-1].id if rows else after
 
 
-def _wish(row: Row[*tuple[Any, ...]], labels: tuple[str, ...]) -> Wish:
-    return Wish(
+def _seed(row: Row[*tuple[Any, ...]], labels: tuple[str, ...]) -> Seed:
+    return Seed(
         hash_url=row.hash_url,
         url=row.url,
         url_given=row.url_given,

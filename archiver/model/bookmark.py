@@ -1,4 +1,4 @@
-"""A wish read from a list of links: what a person wants kept, and what they said about it."""
+"""A seed read from a list of links: what a person wants kept, and what they said about it."""
 
 from dataclasses import dataclass
 from datetime import datetime

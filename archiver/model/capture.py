@@ -60,3 +60,27 @@ class Capture:
     is_revisit: bool = False
     redirect_to: str | None = None
     ip: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CaptureRef:
+    """A capture that is on disk or on its way there: what a snapshot needs to point at it."""
+
+    record_id: RecordId
+    url: str
+    timestamp: Timestamp
+    status: int
+    media_type: str
+    payload_digest: PayloadDigest
+
+    @classmethod
+    def of(cls, capture: Capture) -> "CaptureRef":
+        """The reference to a capture."""
+        return cls(
+            record_id=capture.record_id,
+            url=capture.url,
+            timestamp=capture.timestamp,
+            status=capture.status,
+            media_type=capture.media_type,
+            payload_digest=capture.payload_digest,
+        )

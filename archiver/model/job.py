@@ -1,10 +1,11 @@
-"""A job: one wish to capture one URL, from the queue to its end."""
+"""A job: one seed to capture one URL, from the queue to its end."""
 
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
 from archiver.model.capture import HashUrl, Timestamp
+from archiver.model.entry_ref import EntryRef
 from archiver.model.failure import Failure
 
 
@@ -49,21 +50,18 @@ class Lease:
     """A job that one process holds until it reports or dies.
 
     Attributes:
-        job_id, entry_id, import_id: rows it belongs to.
-        hash_url, url, host: what is to be captured.
+        job_id, import_id: rows it belongs to.
+        entry: what is to be captured.
         attempts: how many were made before this one.
-        created_at: when the wish was made (aware, UTC).
+        created_at: when the seed was made (aware, UTC).
         interrupted: an earlier holder died; some of its captures may be in the archive.
         priority: 0 for what someone is looking at, 1 for an import.
         latest: timestamp of the entry's newest snapshot, if it has one.
     """
 
     job_id: int
-    entry_id: int
     import_id: int | None
-    hash_url: HashUrl
-    url: str
-    host: str
+    entry: EntryRef
     attempts: int
     created_at: datetime
     interrupted: bool

@@ -5,6 +5,9 @@ from enum import StrEnum
 
 from archiver.model.failure import Failure
 
+FIRST_ERROR_STATUS = 400
+"""From here on a status says that there is nothing but an error (RFC 9110 §15.5)."""
+
 
 class RequisiteKind(StrEnum):
     """What a reference is for; decides how it is fetched and replayed."""
@@ -34,3 +37,8 @@ class RequisiteOutcome:
     kind: RequisiteKind
     status: int | None = None
     failure: Failure | None = None
+
+    @property
+    def is_missing(self) -> bool:
+        """Whether it could not be had, or the server had nothing but an error for it."""
+        return self.status is None or self.status >= FIRST_ERROR_STATUS

@@ -2,9 +2,9 @@
 
 import re
 
-from archiver.rewrite.charset import Raw
-from archiver.rewrite.markup import ATTRIBUTE, UPPER
+from archiver.rewrite.raw_bytes import Raw
 from archiver.rewrite.references import decode_references, encode_references
+from archiver.rewrite.tag_syntax import ATTRIBUTE, UPPER
 
 INERT_PREFIX = "data-archived-"
 """What an attribute that must do nothing is renamed with; its value stays for who reads it."""

@@ -18,7 +18,7 @@ from archiver.rewrite.css_tokens import (
     encode_escapes,
     end_of,
 )
-from archiver.rewrite.links import Use
+from archiver.rewrite.url_rewriter import Use
 
 Lead = Callable[[str, Use], str | None]
 
@@ -47,7 +47,7 @@ class CssRewriter:
     """Rewrites one style sheet as it comes, in pieces of any size.
 
     Args:
-        lead: where a URL reference leads, see ``Links.lead``.
+        lead: where a URL reference leads, see ``UrlRewriter.lead``.
         to_text: turns source characters into text, where they stand for bytes.
     """
 

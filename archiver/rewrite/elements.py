@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Final
 
-from archiver.rewrite.links import Use
+from archiver.rewrite.url_rewriter import Use
 
 
 class Treatment(StrEnum):

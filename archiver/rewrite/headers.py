@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Final
 
-from archiver.rewrite.links import Links, Use
+from archiver.rewrite.url_rewriter import UrlRewriter, Use
 from archiver.rewrite.values import rewrite_refresh
 
 ORIGINAL_PREFIX: Final = "X-Archive-Orig-"
@@ -30,7 +30,7 @@ _LINK_USES = {"style": Use.STYLE, "script": Use.SCRIPT}
 _LINK_PARAMETERS = ("as", "media", "type", "fetchpriority")
 
 
-def rewrite_headers(fields: Iterable[tuple[str, str]], links: Links) -> list[tuple[str, str]]:
+def rewrite_headers(fields: Iterable[tuple[str, str]], links: UrlRewriter) -> list[tuple[str, str]]:
     """The fields to replay a response with.
 
     Args:
@@ -52,15 +52,15 @@ def rewrite_headers(fields: Iterable[tuple[str, str]], links: Links) -> list[tup
     return acting + shown[:_MOST_FIELDS]
 
 
-def _location(value: str, links: Links) -> str:
+def _location(value: str, links: UrlRewriter) -> str:
     return links.lead(value, Use.ANCHOR) or ""
 
 
-def _refresh(value: str, links: Links) -> str:
+def _refresh(value: str, links: UrlRewriter) -> str:
     return rewrite_refresh(value, lambda url: links.lead(url, Use.ANCHOR))
 
 
-def _link(value: str, links: Links) -> str:
+def _link(value: str, links: UrlRewriter) -> str:
     """Only links that load something are kept: others could be taken for the archive's own."""
     kept = []
     for found in _LINK.finditer(value):
@@ -88,7 +88,7 @@ def _write_link(path: str, relations: frozenset[str], parameters: dict[str, str]
     return f'<{path}>; rel="{rel}"{"".join(others)}'
 
 
-_REWRITTEN: Final[dict[str, Callable[[str, Links], str]]] = {
+_REWRITTEN: Final[dict[str, Callable[[str, UrlRewriter], str]]] = {
     "location": _location,
     "refresh": _refresh,
     "link": _link,

@@ -9,17 +9,17 @@ import re
 from collections.abc import Callable
 
 from archiver.rewrite.attributes import closes_itself
-from archiver.rewrite.charset import Raw
 from archiver.rewrite.css import CssRewriter
 from archiver.rewrite.css_tokens import end_of
-from archiver.rewrite.foreign import Foreign
 from archiver.rewrite.instructions import rewrite_instruction
-from archiver.rewrite.links import Links, Use
-from archiver.rewrite.markup import NAME, PLAIN, TAG, UPPER
 from archiver.rewrite.partial_tag import PartialTag
+from archiver.rewrite.raw_bytes import Raw
 from archiver.rewrite.raw_text import RAW_TEXT, ScriptEnd, held_from, text_end
 from archiver.rewrite.references import decode_references, encode_references
+from archiver.rewrite.svg_mathml import Foreign
+from archiver.rewrite.tag_syntax import NAME, PLAIN, TAG, UPPER
 from archiver.rewrite.tags import Tags
+from archiver.rewrite.url_rewriter import UrlRewriter, Use
 
 _Step = Callable[[int], int | None]
 _PIECE = 64 << 10
@@ -43,7 +43,7 @@ class HtmlRewriter:
     """
 
     def __init__(
-        self, links: Links, *, charset: str | None = None, xml: bool = False, depth: int = 0
+        self, links: UrlRewriter, *, charset: str | None = None, xml: bool = False, depth: int = 0
     ) -> None:
         self._links = links
         self._raw = Raw(charset)

@@ -2,15 +2,15 @@
 
 import re
 
-from archiver.rewrite.charset import Raw
-from archiver.rewrite.links import Links, Use
+from archiver.rewrite.raw_bytes import Raw
 from archiver.rewrite.references import decode_references, encode_references
+from archiver.rewrite.url_rewriter import UrlRewriter, Use
 
 _STYLE = re.compile(r"<\?xml-stylesheet[\t\n\r ]")
 _HREF = re.compile(r"""([\t\n\r ]href[\t\n\r ]*+=[\t\n\r ]*+)("[^"]*+"|'[^']*+')""")
 
 
-def rewrite_instruction(source: str, links: Links, raw: Raw) -> str:
+def rewrite_instruction(source: str, links: UrlRewriter, raw: Raw) -> str:
     """Rewrite an instruction from ``<?`` to ``?>``."""
 
     def lead(found: re.Match[str]) -> str:

@@ -4,7 +4,7 @@ import re
 from enum import Enum, auto
 from typing import Final
 
-from archiver.rewrite.markup import NAME
+from archiver.rewrite.tag_syntax import NAME
 
 MOST_HELD: Final = 8 << 20
 """Characters of the longest tag that is rewritten; images given as data can be large."""

@@ -6,10 +6,10 @@ from functools import partial
 from typing import Final
 
 from archiver.rewrite.attributes import StartTag
-from archiver.rewrite.charset import Raw
 from archiver.rewrite.css import rewrite_css
 from archiver.rewrite.elements import EVERYWHERE, HTML, Rule, Treatment, rules_for
-from archiver.rewrite.links import BLOCKED, Links, Use
+from archiver.rewrite.raw_bytes import Raw
+from archiver.rewrite.url_rewriter import BLOCKED, UrlRewriter, Use
 from archiver.rewrite.values import rewrite_refresh, rewrite_srcset
 
 _HOT: Final = re.compile(
@@ -60,7 +60,12 @@ class Tags:
     """
 
     def __init__(
-        self, links: Links, raw: Raw, nested: Callable[[str], str] | None, *, xml: bool = False
+        self,
+        links: UrlRewriter,
+        raw: Raw,
+        nested: Callable[[str], str] | None,
+        *,
+        xml: bool = False,
     ) -> None:
         self._links = links
         self._raw = raw

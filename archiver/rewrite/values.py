@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable
 
-from archiver.rewrite.links import BLOCKED
+from archiver.rewrite.url_rewriter import BLOCKED
 
 _SPACE = "\t\n\f\r "
 _CANDIDATE = re.compile(r"[\t\n\f\r ,]*+([^\t\n\f\r ]++)")

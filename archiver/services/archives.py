@@ -9,21 +9,27 @@ from datetime import UTC, datetime
 from itertools import islice
 from typing import BinaryIO
 
-from archiver.crawl.adopt import Adoption, ForeignPage, bare_wish
-from archiver.crawl.foreign import ForeignCapture, ForeignStatement, Found, Unusable, read_foreign
-from archiver.crawl.tools import Tools
+from archiver.crawl.context import CrawlContext
 from archiver.errors import ArchiverError, InvalidUrl
-from archiver.formats.wishes import MOST_TAG_CHARACTERS, MOST_TAGS
+from archiver.formats.seeds import MOST_TAG_CHARACTERS, MOST_TAGS
+from archiver.ingest.exchanges import (
+    ForeignCapture,
+    ForeignEntryRecord,
+    Found,
+    Unusable,
+    read_foreign,
+)
+from archiver.ingest.intake import ForeignPage, Intake, bare_seed
 from archiver.memento.timestamps import to_datetime, to_timestamp
 from archiver.model.capture import RecordId, Timestamp
 from archiver.model.importing import Rejected
-from archiver.model.wish import Wish
+from archiver.model.seed import Seed
 from archiver.services.entries import clean_tags
 from archiver.store.sorting import SortedLines
 from archiver.urls.parse import hash_url, host, parse_url
 from archiver.wacz.unpack import Package
+from archiver.warc.entry_record import EntryRecord, read_entry_record
 from archiver.warc.foreign import ForeignWarc, Forward
-from archiver.warc.statement import Statement, read_statement
 from archiver.wire.sniff import is_html
 
 WARC = "WARC"
@@ -35,7 +41,7 @@ MOST_TEXT = 2000
 MOST_NOTE = 100_000
 _ZIP = b"PK\x03\x04"
 _GZIP = b"\x1f\x8b"
-OpenTools = Callable[[], AbstractAsyncContextManager[Tools]]
+OpenContext = Callable[[], AbstractAsyncContextManager[CrawlContext]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,8 +97,8 @@ def kind_of(head: bytes) -> str | None:
 class Archives:
     """Takes files in. ``open_tools`` gives a writer of its own, with a recorder that runs."""
 
-    def __init__(self, open_tools: OpenTools) -> None:
-        self._open_tools = open_tools
+    def __init__(self, open_context: OpenContext) -> None:
+        self._open_context = open_context
 
     async def take_in(self, file: BinaryIO, name: str, kind: str) -> AsyncGenerator[Taken, None]:
         """Read a file to its end; tells of each stretch once it is handed over.
@@ -100,46 +106,46 @@ class Archives:
         Raises:
             UnreadableFile: it is not what it seemed.
         """
-        async with self._open_tools() as tools:
-            adoption = Adoption(tools)
+        async with self._open_context() as context:
+            intake = Intake(context)
             with _Pages() as pages:
-                async for taken in self._captures(tools, adoption, file, name, kind, pages):
+                async for taken in self._captures(context, intake, file, name, kind, pages):
                     yield taken
-                await tools.recorder.drain()
+                await context.recorder.drain()
                 lines = await asyncio.to_thread(pages.best)
-                async for taken in _adopt_pages(adoption, lines, f"import:{name}"):
+                async for taken in _take_pages(intake, lines, f"import:{name}"):
                     yield taken
-                await tools.recorder.drain()
+                await context.recorder.drain()
 
     async def _captures(
         self,
-        tools: Tools,
-        adoption: Adoption,
+        context: CrawlContext,
+        intake: Intake,
         file: BinaryIO,
         name: str,
         kind: str,
         pages: _Pages,
     ) -> AsyncIterator[Taken]:
         if kind == WARC:
-            async for taken in _from_warc(tools, adoption, file, pages):
+            async for taken in _from_warc(context, intake, file, pages):
                 yield taken
             return
         package = await asyncio.to_thread(Package, file, name)
         for member in package.warcs:
             with await asyncio.to_thread(package.open, member) as source:
-                async for taken in _from_warc(tools, adoption, source, pages):
+                async for taken in _from_warc(context, intake, source, pages):
                     yield taken
         await asyncio.to_thread(_note_listed, package, pages)
 
 
 async def _from_warc(
-    tools: Tools, adoption: Adoption, source: Forward, pages: _Pages
+    context: CrawlContext, intake: Intake, source: Forward, pages: _Pages
 ) -> AsyncIterator[Taken]:
     warc = ForeignWarc(source)
-    found = read_foreign(iter(warc), most_bytes=tools.settings.max_body_bytes)
+    found = read_foreign(iter(warc), most_bytes=context.settings.max_body_bytes)
     while batch := await asyncio.to_thread(lambda: list(islice(found, BATCH))):
         some = [each for each in batch if isinstance(each, ForeignCapture)]
-        fresh, orphans = await adoption.captures(some)
+        fresh, orphans = await intake.captures(some)
         await asyncio.to_thread(_note_pages, batch, pages)
         unusable = [
             Rejected(each.what[:500], each.reason) for each in batch if isinstance(each, Unusable)
@@ -159,12 +165,10 @@ _ORPHAN = Rejected(
 )
 
 
-async def _adopt_pages(
-    adoption: Adoption, lines: Iterator[bytes], source: str
-) -> AsyncIterator[Taken]:
+async def _take_pages(intake: Intake, lines: Iterator[bytes], source: str) -> AsyncIterator[Taken]:
     while some := await asyncio.to_thread(lambda: list(islice(lines, PAGES_AT_ONCE))):
         pages = [page for line in some if (page := _page(line, source))]
-        closing = [made for page in pages if (made := await adoption.page(page))]
+        closing = [made for page in pages if (made := await intake.page(page))]
         for each in closing:
             await each
         yield Taken(pages=len(closing))
@@ -172,12 +176,12 @@ async def _adopt_pages(
 
 def _note_pages(batch: list[Found], pages: _Pages) -> None:
     for each in batch:
-        if isinstance(each, ForeignStatement):
+        if isinstance(each, ForeignEntryRecord):
             with suppress(ArchiverError):
-                statement = read_statement(each.block)
-                if statement and statement.snapshot:
-                    to_datetime(statement.snapshot.timestamp)  # a name for a moment, or refused
-                    pages.said.add(_line(statement.snapshot.timestamp, json.loads(each.block)))
+                entry_record = read_entry_record(each.block)
+                if entry_record and entry_record.snapshot:
+                    to_datetime(entry_record.snapshot.timestamp)  # a name for a moment, or refused
+                    pages.said.add(_line(entry_record.snapshot.timestamp, json.loads(each.block)))
         elif isinstance(each, ForeignCapture) and not each.is_framed:
             exchange = each.exchange
             if exchange.status != OK:
@@ -210,27 +214,27 @@ def _page(line: bytes, source: str) -> ForeignPage | None:
     said = json.loads(rest)
     if "format" in said:
         with suppress(ArchiverError):
-            statement = read_statement(rest.encode())
-            return _page_of(statement) if statement else None
+            entry_record = read_entry_record(rest.encode())
+            return _page_of(entry_record) if entry_record else None
         return None
     url = said["url"]
     moment = Timestamp(timestamp)
     return ForeignPage(
         url=url,
         timestamp=moment,
-        wish=bare_wish(url, moment, title=said.get("title", "")[:2000], source=source),
+        seed=bare_seed(url, moment, title=said.get("title", "")[:2000], source=source),
         record_id=RecordId(said["record"]) if "record" in said else None,
     )
 
 
-def _page_of(statement: Statement) -> ForeignPage | None:
+def _page_of(entry_record: EntryRecord) -> ForeignPage | None:
     """A page as this program itself told of it, with what its person said."""
-    kept, said = statement.snapshot, statement.entry
+    kept, said = entry_record.snapshot, entry_record.entry
     if kept is None:
         return None
     # The file may say anything: what names an entry is worked out again, the rest is bounded.
     url = parse_url(said.url)
-    wish = Wish(
+    seed = Seed(
         hash_url=hash_url(url),
         url=url,
         url_given=said.url_given[:MOST_TEXT],
@@ -244,7 +248,7 @@ def _page_of(statement: Statement) -> ForeignPage | None:
     return ForeignPage(
         url=url,
         timestamp=kept.timestamp,
-        wish=wish,
+        seed=seed,
         record_id=kept.capture_record,
         final_url=kept.capture_url,
         requisites=kept.requisites,

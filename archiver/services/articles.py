@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 
 import structlog
 
-from archiver.crawl.late_articles import LateArticles
-from archiver.crawl.tools import Tools
+from archiver.crawl.context import CrawlContext
+from archiver.crawl.deferred_extraction import DeferredExtraction
 from archiver.errors import ArchiverError
 from archiver.index import jobs, queue, snapshots
 
@@ -27,29 +27,31 @@ class Articles:
     """
 
     def __init__(
-        self, tools: Tools, open_writer: Callable[[], AbstractAsyncContextManager[Tools]]
+        self,
+        context: CrawlContext,
+        open_writer: Callable[[], AbstractAsyncContextManager[CrawlContext]],
     ) -> None:
-        self._tools = tools
+        self._context = context
         self._open_writer = open_writer
 
     async def left(self) -> int:
         """How many there are."""
-        async with self._tools.db.read() as conn:
+        async with self._context.db.read() as conn:
             return await snapshots.unread_count(conn)
 
     async def read_all(self, on_read: Callable[[str], None] = lambda _: None) -> None:
         """Read all of them; ``on_read`` is told the URL of each that was read."""
-        async with self._open_writer() as tools:
-            late = LateArticles(tools)
-            while await late.read(on_read):
+        async with self._open_writer() as context:
+            deferred = DeferredExtraction(context)
+            while await deferred.read(on_read):
                 pass
 
     async def read_when_idle(self) -> None:
         """Read them, for ever, while nothing is to be fetched. Needs a crawl that runs."""
-        late = LateArticles(self._tools)
+        deferred = DeferredExtraction(self._context)
         while True:
             try:
-                more = await self._is_idle() and await late.read()
+                more = await self._is_idle() and await deferred.read()
             except ArchiverError:
                 log.exception("late articles rest", seconds=REST_SECONDS)
                 await asyncio.sleep(REST_SECONDS)
@@ -58,7 +60,7 @@ class Articles:
                 await asyncio.sleep(LOOK_SECONDS)
 
     async def _is_idle(self) -> bool:
-        async with self._tools.db.read() as conn:
+        async with self._context.db.read() as conn:
             if (await jobs.queue_counts(conn)).fetching:
                 return False
             due = await queue.next_due(conn, ())

@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from http import HTTPStatus
 
-from archiver.crawl.rows import is_missing
 from archiver.errors import InputError, InvalidUrl, NotFound, StoreError
-from archiver.formats.wishes import MOST_TAG_CHARACTERS, MOST_TAGS, make_wish
+from archiver.formats.seeds import MOST_TAG_CHARACTERS, MOST_TAGS, make_wish
 from archiver.html.document import read_article_document
 from archiver.html.sanitise import sanitise
-from archiver.index import attempts, entries, jobs, snapshots, wishes
+from archiver.index import attempts, entries, jobs, seeds, snapshots
 from archiver.index.database import AsyncConnection, Database
 from archiver.memento.timestamps import pad, to_datetime
 from archiver.model.capture import HashUrl, Location, Timestamp
@@ -21,10 +20,10 @@ from archiver.model.importing import Rejected
 from archiver.model.job import Attempt, Job
 from archiver.model.page import Charset
 from archiver.model.requisite import RequisiteOutcome
-from archiver.model.wish import Received, Wish
+from archiver.model.seed import Received, Seed
 from archiver.store.segments import SegmentStore
 from archiver.urls.parse import hash_url, is_hash_url, parse_url
-from archiver.warc.statement import SnapshotStatement, read_statement
+from archiver.warc.entry_record import SnapshotRecord, read_entry_record
 from archiver.wire.text import well_formed
 
 MOST_URLS = 10_000
@@ -104,9 +103,9 @@ class Entries:
                 f"These are {len(given):,} addresses; {MOST_URLS:,} at once is the most. "
                 "Import them as a file instead."
             )
-        kept, rejected = _wishes(given, clean_tags(tags), source, datetime.now(UTC))
+        kept, rejected = _seeds(given, clean_tags(tags), source, datetime.now(UTC))
         async with self._db.write() as conn:
-            received = await wishes.receive(conn, kept, now=datetime.now(UTC), recapture=True)
+            received = await seeds.receive(conn, kept, now=datetime.now(UTC), recapture=True)
         self._on_queued()
         return SaveResult(tuple(received), tuple(rejected))
 
@@ -180,18 +179,18 @@ class Entries:
         async with self._db.read() as conn:
             return await jobs.by_ids(conn, ids[:MOST_URLS])
 
-    def _read(self, held: snapshots.Held) -> tuple[str, SnapshotStatement]:
+    def _read(self, held: snapshots.Held) -> tuple[str, SnapshotRecord]:
         article = ""
         if held.snapshot.article:
             block = self._store.read(held.snapshot.article).block.read()
             article = sanitise(read_article_document(block)[1])
         return article, self._said(held.record)
 
-    def _said(self, record: Location) -> SnapshotStatement:
-        statement = read_statement(self._store.read(record).block.read())
-        if statement is None or statement.snapshot is None:
+    def _said(self, record: Location) -> SnapshotRecord:
+        entry_record = read_entry_record(self._store.read(record).block.read())
+        if entry_record is None or entry_record.snapshot is None:
             raise StoreError("The record of this snapshot is not what it must be.")
-        return statement.snapshot
+        return entry_record.snapshot
 
 
 def clean_tags(tags: Sequence[str]) -> tuple[str, ...]:
@@ -213,17 +212,18 @@ def clean_tags(tags: Sequence[str]) -> tuple[str, ...]:
     return cleaned
 
 
-def _lost(said: SnapshotStatement) -> dict[str, int | None]:
+def _lost(said: SnapshotRecord) -> dict[str, int | None]:
     """What a snapshot lacks: the status of each that is gone, None where it may come back."""
     return {
         each.url: each.status if each.status in GONE else None
-        for each in filter(is_missing, said.requisites)
+        for each in said.requisites
+        if each.is_missing
     }
 
 
-def _wishes(
+def _seeds(
     given: Sequence[str], tags: tuple[str, ...], source: str, now: datetime
-) -> tuple[list[Wish], list[Rejected]]:
+) -> tuple[list[Seed], list[Rejected]]:
     kept, rejected = [], []
     for url in given:
         try:

@@ -6,12 +6,12 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
-from archiver.crawl.findings import capture_of
 from archiver.errors import StoreError
 from archiver.index import captures, segments, snapshots
 from archiver.index.database import Database
+from archiver.ledger.findings import capture_of
 from archiver.model.capture import Capture, Location
-from archiver.store import recovery
+from archiver.store import scanning
 from archiver.store.segments import SegmentStore
 from archiver.warc.record import RecordType
 from archiver.warc.verify import watch
@@ -58,7 +58,7 @@ class Fixity:
         """Read every stored record back, and check every digest and every index row against it."""
         async with self._db.read() as conn:
             indexed = await segments.indexed(conn)
-        found = await asyncio.to_thread(recovery.segments, self._store.directory)
+        found = await asyncio.to_thread(scanning.segments, self._store.directory)
         for name in sorted(indexed.keys() - {each.name for each in found}):
             yield Finding(name, "The index knows this segment, but its file is gone.")
         total, done, records = sum(each.size for each in found), 0, 0
@@ -137,14 +137,14 @@ class Fixity:
 
 def _check_records(path: Path, name: str) -> Iterator[_Checked]:
     """Read a segment's records one by one; what can't be read is a finding too."""
-    for each in recovery.scan(path, from_offset=0):
-        if isinstance(each, recovery.Damage):
+    for each in scanning.scan(path, from_offset=0):
+        if isinstance(each, scanning.Damage):
             yield _Checked(each.location, None, (Finding(_where(each.location), each.problem),))
         else:
             yield _check(each, name)
 
 
-def _check(scanned: recovery.Scanned, name: str) -> _Checked:
+def _check(scanned: scanning.Scanned, name: str) -> _Checked:
     record, capture = scanned.record, None
     place = Location(name, record.offset, 0)
     verification = watch(record)

@@ -15,10 +15,10 @@ from typing import BinaryIO, cast
 
 import structlog
 
-from archiver.derive.links import Batch, LinkFile, open_links
+from archiver.derive.link_file import Batch, LinkFile, open_links
 from archiver.errors import ArchiverError, NotFound, StoreError, UnreadableFile
 from archiver.formats import open_bookmarks
-from archiver.index import imports, wishes
+from archiver.index import imports, seeds
 from archiver.index.database import Database
 from archiver.model.importing import ImportStatus
 from archiver.services.archives import WACZ, Archives, Taken, kind_of
@@ -242,8 +242,8 @@ class Imports:
         try:
             async with self._db.write_much() as conn:
                 while True:
-                    received = await wishes.receive(
-                        conn, batch.wishes, now=_now(), recapture=False, import_id=number
+                    received = await seeds.receive(
+                        conn, batch.seeds, now=_now(), recapture=False, import_id=number
                     )
                     tally = Counter(each.reception for each in received)
                     await imports.advance(conn, number, tally, batch.rejected)

@@ -1,6 +1,6 @@
 """Builds the index again from the WARC files, and carries over what only the old one knew.
 
-What is in no segment is the queue: wishes that no attempt was made for yet, files that were not
+What is in no segment is the queue: seeds that no attempt was made for yet, files that were not
 read to their end, and what was said of entries since their last record. It is taken from the old
 index where that can still be read.
 """
@@ -12,13 +12,13 @@ from datetime import UTC, datetime
 from itertools import groupby
 from operator import attrgetter
 
-from archiver.crawl.rebuild import Rebuilt, build
 from archiver.errors import IndexUnavailable
-from archiver.index import entries, imports, waiting, wishes
+from archiver.index import entries, imports, seeds, waiting
 from archiver.index.database import AsyncConnection, Database
+from archiver.ledger.rebuild import Rebuilt, build
 from archiver.memento.timestamps import to_timestamp
 from archiver.services.fixity import Finding
-from archiver.store import recovery
+from archiver.store import scanning
 from archiver.store.segments import SegmentStore
 
 CHUNK = 1000
@@ -47,9 +47,9 @@ async def build_index(
     Raises:
         StoreError: a segment can't be read.
     """
-    found = await asyncio.to_thread(recovery.segments, store.directory)
+    found = await asyncio.to_thread(scanning.segments, store.directory)
     for each in found:
-        await asyncio.to_thread(recovery.cut_torn_tail, store.directory / each.name, from_offset=0)
+        await asyncio.to_thread(scanning.cut_torn_tail, store.directory / each.name, from_offset=0)
     async with db.write() as conn:
         told = await build(conn, store, {each.name: 0 for each in found}, on_progress)
     problems = [
@@ -67,9 +67,9 @@ async def build_index(
 
 
 async def _carry_over(old: Database, new: Database) -> int:
-    """Take over what no segment knows: unfinished imports, unwritten words, open wishes.
+    """Take over what no segment knows: unfinished imports, unwritten words, open seeds.
 
-    Returns how many wishes.
+    Returns how many seeds.
     """
     async with old.read() as conn:
         left = await imports.unfinished(conn)
@@ -80,31 +80,31 @@ async def _carry_over(old: Database, new: Database) -> int:
     after = count = 0
     while True:
         async with old.read() as conn:
-            found, after = await waiting.open_wishes(conn, after, limit=CHUNK)
+            found, after = await waiting.open_seeds(conn, after, limit=CHUNK)
         if not found:
             return count
         async with new.write() as conn:
-            count += await _wish_again(conn, found)
+            count += await _enqueue_again(conn, found)
 
 
 async def _carry_over_unrecorded(old: Database, new: Database) -> None:
     after = 0
     while True:
         async with old.read() as conn:
-            said, after = await waiting.unrecorded_wishes(conn, after, limit=CHUNK)
+            said, after = await waiting.unrecorded_seeds(conn, after, limit=CHUNK)
         if not said:
             return
         async with new.write() as conn:
-            await wishes.amend(conn, said)
+            await seeds.amend(conn, said)
 
 
-async def _wish_again(conn: AsyncConnection, found: list[waiting.OpenWish]) -> int:
+async def _enqueue_again(conn: AsyncConnection, found: list[waiting.OpenSeed]) -> int:
     """Queue what is open, at its place in the lists, unless a segment has its snapshot already."""
-    latest = await entries.latest_of(conn, [each.wish.hash_url for each in found])
+    latest = await entries.latest_of(conn, [each.seed.hash_url for each in found])
     open_ = [
-        each for each in found if latest.get(each.wish.hash_url, "") <= to_timestamp(each.made_at)
+        each for each in found if latest.get(each.seed.hash_url, "") <= to_timestamp(each.made_at)
     ]
     for (moment, is_urgent), group in groupby(open_, key=attrgetter("sort_at", "is_urgent")):
-        made = [each.wish for each in group]
-        await wishes.receive(conn, made, now=moment, recapture=is_urgent)
+        made = [each.seed for each in group]
+        await seeds.receive(conn, made, now=moment, recapture=is_urgent)
     return len(open_)

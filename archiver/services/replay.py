@@ -18,7 +18,7 @@ from archiver.model.capture import Capture, Timestamp
 from archiver.rewrite.address import PREFIX, Modifier, ReplayAddress
 from archiver.rewrite.disposition import content_disposition
 from archiver.rewrite.headers import rewrite_headers
-from archiver.rewrite.links import Links
+from archiver.rewrite.url_rewriter import UrlRewriter
 from archiver.services.replay_content import PIECE, Content, as_stored, rewritten
 from archiver.store.segments import SegmentStore
 from archiver.warc.http_block import open_payload
@@ -112,7 +112,7 @@ class Replay:
         """
         source = await self._source(capture)
         page = modifier if modifier is Modifier.FRAME else Modifier.NONE
-        links = Links(
+        links = UrlRewriter(
             capture.url, capture.timestamp, page=page, prefix=prefix, frame_prefix=frame_prefix
         )
         return await asyncio.to_thread(self._open, capture, source, modifier, links, prefix)
@@ -152,7 +152,7 @@ class Replay:
         return source
 
     def _open(
-        self, capture: Capture, source: Capture, modifier: Modifier, links: Links, prefix: str
+        self, capture: Capture, source: Capture, modifier: Modifier, links: UrlRewriter, prefix: str
     ) -> Replayed:
         """Blocking: read the heads, and the first piece of the body."""
         head, payload = open_payload(self._record(source))
@@ -183,7 +183,7 @@ class Replay:
         return record
 
     def _content(
-        self, head: ResponseHead, payload: Iterator[bytes], modifier: Modifier, links: Links
+        self, head: ResponseHead, payload: Iterator[bytes], modifier: Modifier, links: UrlRewriter
     ) -> Content:
         content_type = head.header("content-type")
         if modifier is Modifier.IDENTITY:
@@ -210,7 +210,7 @@ def _archived(
     capture: Capture, head: ResponseHead, modifier: Modifier, prefix: str
 ) -> list[tuple[str, str]]:
     """The response's own fields; what a redirect leads to is asked for as the redirect was."""
-    links = Links(capture.url, capture.timestamp, page=modifier, prefix=prefix)
+    links = UrlRewriter(capture.url, capture.timestamp, page=modifier, prefix=prefix)
     fields = rewrite_headers(head.headers, links)
     if modifier is Modifier.IDENTITY:
         fields = [field for field in fields if field[0] not in {"Link", "Refresh"}]

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from archiver.html.encoding import SAMPLE_BYTES, choose_encoding
-from archiver.rewrite.charset import LABELS, Raw
 from archiver.rewrite.css import CssRewriter
 from archiver.rewrite.html import HtmlRewriter
-from archiver.rewrite.links import Links
+from archiver.rewrite.raw_bytes import LABELS, Raw
+from archiver.rewrite.url_rewriter import UrlRewriter
 from archiver.wire.head import charset_parameter
 from archiver.wire.sniff import is_css, is_html, sniff
 
@@ -61,7 +61,11 @@ def as_stored(payload: Iterable[bytes], content_type: str | None) -> Content:
 
 
 def rewritten(
-    payload: Iterable[bytes], content_type: str | None, links: Links, *, for_style: bool = False
+    payload: Iterable[bytes],
+    content_type: str | None,
+    links: UrlRewriter,
+    *,
+    for_style: bool = False,
 ) -> Content:
     """The payload led into the archive, if it is a page, a style sheet or XML; else as it is.
 
@@ -108,7 +112,7 @@ def _chain(start: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:
     yield from rest
 
 
-def _rewriter_of(kind: str, links: Links) -> Callable[[str | None], _Rewriter] | None:
+def _rewriter_of(kind: str, links: UrlRewriter) -> Callable[[str | None], _Rewriter] | None:
     """Makes the rewriter for a media type, given the charset whose bytes it is to read."""
     if is_css(kind):
         return lambda charset: CssRewriter(links.lead, Raw(charset).to_text)

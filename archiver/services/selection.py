@@ -14,8 +14,8 @@ from archiver.model.entry import Snapshot
 from archiver.services.search import MOST_PER_PAGE, ListingQuery, Search
 from archiver.store.segments import SegmentStore
 from archiver.store.sorting import SortedLines
+from archiver.warc.entry_record import read_entry_record
 from archiver.warc.record import RecordType
-from archiver.warc.statement import read_statement
 
 PAGE = 1000
 MOST_SNAPSHOTS = 1000
@@ -118,12 +118,12 @@ class Selection:
         return [*map(_line, found), *(_write_line(place, None) for place in places)]
 
     def _urls_of(self, held: Held) -> list[str]:
-        statement = read_statement(self._store.read(held.record).block.read())
-        if statement is None or statement.snapshot is None:
+        entry_record = read_entry_record(self._store.read(held.record).block.read())
+        if entry_record is None or entry_record.snapshot is None:
             raise StoreError(
                 "The record of a snapshot is not what it must be. Run `archiver verify`."
             )
-        had = [each.url for each in statement.snapshot.requisites if each.status is not None]
+        had = [each.url for each in entry_record.snapshot.requisites if each.status is not None]
         return [held.snapshot.url, held.snapshot.capture.url, *had]
 
     def _requests_of(self, found: list[Capture]) -> list[Location]:

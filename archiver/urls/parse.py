@@ -13,6 +13,7 @@ MOST_CHARACTERS = 8192
 _HASH_URL = re.compile(r"[0-9a-f]{32}\Z")
 _SCHEME = re.compile(r"([a-zA-Z][a-zA-Z0-9+.-]*):")
 _FORBIDDEN = re.compile("[\0\ud800-\udfff]")
+_BEYOND_ASCII = re.compile("[\x80-\xff]")
 _KEPT = ("http://", "https://")
 
 
@@ -43,6 +44,20 @@ def join(base: str, reference: str) -> str | None:
     if not url.startswith(_KEPT) or len(url) > MOST_CHARACTERS:
         return None
     return url.partition("#")[0]
+
+
+def redirect_target(url: str, status: int, location: str | None) -> str | None:
+    """Where a response leads (RFC 9110 §10.2.2): absolute, without fragment; None if nowhere.
+
+    Args:
+        url: that was asked for.
+        status: of the response; only a 3xx leads anywhere.
+        location: its Location, each byte a character (latin-1). Browsers send bytes beyond ASCII
+            back as they came, escaped.
+    """
+    if location is None or not 300 <= status < 400:
+        return None
+    return join(url, _BEYOND_ASCII.sub(lambda found: f"%{ord(found[0]):02X}", location))
 
 
 def hash_url(url: str) -> HashUrl:

@@ -7,9 +7,9 @@ from aiohttp import web
 from archiver import paths
 from archiver.runtime import Runtime
 from archiver.web import middleware
-from archiver.web.attempts import Attempts
 from archiver.web.keys import ATTEMPTS, LISTENERS, METRICS, RUNTIME, SIGNER, STATIC
 from archiver.web.listeners import Listeners
+from archiver.web.login_throttle import LoginThrottle
 from archiver.web.metrics import Metrics
 from archiver.web.middleware.csrf import FORM_BYTES
 from archiver.web.origin import keep_apart
@@ -54,7 +54,7 @@ def _furnish(app: web.Application, runtime: Runtime) -> None:
     secret = load_secret(runtime.settings.data)
     app[RUNTIME] = runtime
     app[SIGNER] = Signer(secret, password.get_secret_value() if password else None)
-    app[ATTEMPTS] = Attempts()
+    app[ATTEMPTS] = LoginThrottle()
     app[LISTENERS] = Listeners()
     app[METRICS] = Metrics()
     app[STATIC] = StaticFiles(paths.STATIC)

@@ -40,8 +40,8 @@ async def events(request: web.Request) -> web.StreamResponse:
         response = web.StreamResponse(headers=_HEADERS)
         await response.prepare(request)
         if request.method == "GET":
-            captures = request.app[RUNTIME].captures
-            news = captures.events(job_ids=jobs or None, import_id=bulk or None)
+            crawling = request.app[RUNTIME].crawling
+            news = crawling.events(job_ids=jobs or None, import_id=bulk or None)
             await _send(request, response, news)
     return response
 

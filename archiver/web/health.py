@@ -18,7 +18,7 @@ async def healthz(request: web.Request) -> web.StreamResponse:
     """Say ``ok`` if the index answers in time, else 503. Open to anyone, so it says no more."""
     try:
         async with asyncio.timeout(_PATIENCE_SECONDS):
-            await request.app[RUNTIME].captures.counts()
+            await request.app[RUNTIME].crawling.counts()
     except (ArchiverError, TimeoutError, OSError):
         _log.exception("unhealthy")
         return web.Response(status=503, text="The index does not answer; the log says why.\n")

@@ -7,8 +7,8 @@ warns of plain strings: ``request[CSRF_TOKEN]``, not ``request["csrf_token"]``.)
 from aiohttp import web
 
 from archiver.runtime import Runtime
-from archiver.web.attempts import Attempts
 from archiver.web.listeners import Listeners
+from archiver.web.login_throttle import LoginThrottle
 from archiver.web.metrics import Metrics
 from archiver.web.signing import Signer
 from archiver.web.static import StaticFiles
@@ -19,7 +19,7 @@ RUNTIME = web.AppKey("runtime", Runtime)
 SIGNER = web.AppKey("signer", Signer)
 """Signs sessions, forms and replay addresses."""
 
-ATTEMPTS = web.AppKey("attempts", Attempts)
+ATTEMPTS = web.AppKey("attempts", LoginThrottle)
 """Who gave a wrong password how often."""
 
 LISTENERS = web.AppKey("listeners", Listeners)

@@ -12,7 +12,7 @@ async def test_what_was_missing_is_there_afterwards_and_nothing_else_is_fetched(
     torn = live.article("torn", head="<link rel=stylesheet href=/late.css>")
     async with open_runtime(settings) as runtime:
         await runtime.entries.save([whole, torn], source="cli")
-        await runtime.captures.work()
+        await runtime.crawling.work()
         before = await runtime.entries.snapshot(torn)
     live.put("/late.css", "p { color: red }", kind="text/css")
 
@@ -31,7 +31,7 @@ async def test_what_was_gone_twice_running_is_asked_for_again_only_by_name(tmp_p
     torn = live.article("torn", head="<link rel=stylesheet href=/never.css>")
     async with open_runtime(settings) as runtime:
         await runtime.entries.save([torn], source="cli")
-        await runtime.captures.work()
+        await runtime.crawling.work()
 
     told = []
     for refs in ((), (), (torn,)):

@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 
 from archiver.config import Settings
+from archiver.crawl.context import CrawlContext
 from archiver.crawl.pipeline import Pipeline
-from archiver.crawl.recorder import Recorder
-from archiver.crawl.tools import Tools
 from archiver.derive.pool import DerivePool
-from archiver.index import jobs, wishes
+from archiver.index import jobs, seeds
 from archiver.index.database import Database
+from archiver.ledger.recorder import Recorder
 from archiver.model.job import Job
-from archiver.model.wish import Wish
+from archiver.model.seed import Seed
 from archiver.net.fetcher import Fetcher
 from archiver.net.throttle import Throttle
 from archiver.store.locks import RunLock
@@ -25,7 +25,7 @@ from archiver.urls.parse import hash_url, host, parse_url
 
 
 @asynccontextmanager
-async def crawler(data: Path, **more: object) -> AsyncIterator[Tools]:
+async def crawler(data: Path, **more: object) -> AsyncIterator[CrawlContext]:
     """A process of its own, as far as locks, leases and segments know."""
     settings = Settings(
         data=data, **{"allow_networks": "127.0.0.0/8", "host_delay": 0, "retry_delay": 0, **more}
@@ -43,33 +43,33 @@ async def crawler(data: Path, **more: object) -> AsyncIterator[Tools]:
         stack.push_async_callback(derive.stop)
         fetcher = await stack.enter_async_context(Fetcher(settings))
         recorder = Recorder(db, store)
-        yield Tools(settings, db, store, fetcher, Throttle(settings), derive, recorder)
+        yield CrawlContext(settings, db, store, fetcher, Throttle(settings), derive, recorder)
 
 
 class Crawl:
     """The crawl of one process, as tests command it."""
 
-    def __init__(self, tools: Tools) -> None:
-        self.tools = tools
+    def __init__(self, context: CrawlContext) -> None:
+        self.context = context
         self.told: list[Job] = []
-        self.pipeline = Pipeline(tools, on_change=self.told.append)
+        self.pipeline = Pipeline(context, on_change=self.told.append)
 
     async def queue(self, *urls: str, recapture: bool = True) -> list[int]:
         """Queue URLs; return their jobs."""
         now = datetime.now(UTC)
-        wanted = [Wish(hash_url(parse_url(u)), u, u, host(u), now) for u in urls]
-        async with self.tools.db.write() as conn:
-            made = await wishes.receive(conn, wanted, now=now, recapture=recapture)
+        wanted = [Seed(hash_url(parse_url(u)), u, u, host(u), now) for u in urls]
+        async with self.context.db.write() as conn:
+            made = await seeds.receive(conn, wanted, now=now, recapture=recapture)
         return [each.job_id for each in made]
 
     @asynccontextmanager
     async def recording(self) -> AsyncIterator[None]:
         """Let the recorder run, as a pipeline does."""
-        running = asyncio.create_task(self.tools.recorder.run())
+        running = asyncio.create_task(self.context.recorder.run())
         try:
             yield
         finally:
-            await self.tools.recorder.drain()
+            await self.context.recorder.drain()
             running.cancel()
             await asyncio.wait([running])
 
@@ -79,7 +79,7 @@ class Crawl:
 
     async def jobs(self) -> list[Job]:
         """Every job, in the order they were made."""
-        async with self.tools.db.read() as conn:
+        async with self.context.db.read() as conn:
             return await jobs.by_ids(conn, range(1, 1000))
 
 
@@ -89,8 +89,8 @@ def crawling(tmp_path: Path) -> Callable[..., AbstractAsyncContextManager[Crawl]
 
     @asynccontextmanager
     async def start(**more: object) -> AsyncIterator[Crawl]:
-        async with crawler(tmp_path / "data", **more) as tools:
-            yield Crawl(tools)
+        async with crawler(tmp_path / "data", **more) as context:
+            yield Crawl(context)
 
     return start
 

@@ -32,7 +32,7 @@ async def test_a_visit_that_takes_long_steps_aside_for_the_next(crawling, live):
 
 
 async def leased(crawl, delay=0.0):
-    frontier = Frontier(crawl.tools.db, owner="me", room=100, each=4, delay=delay)
+    frontier = Frontier(crawl.context.db, owner="me", room=100, each=4, delay=delay)
     return frontier, await frontier.lease()
 
 

@@ -11,12 +11,12 @@ from archiver.model.job import State
 
 
 async def counts(crawl):
-    async with crawl.tools.db.read() as conn:
+    async with crawl.context.db.read() as conn:
         return await jobs.queue_counts(conn)
 
 
 async def attempts(crawl):
-    async with crawl.tools.db.read() as conn:
+    async with crawl.context.db.read() as conn:
         return list((await conn.execute(select(attempt.c.failure))).scalars())
 
 
@@ -86,7 +86,7 @@ async def test_a_page_is_tried_again_no_earlier_than_its_server_asked_for(crawli
         working.cancel()
         await asyncio.wait([working])
 
-        async with crawl.tools.db.read() as conn:
+        async with crawl.context.db.read() as conn:
             (found,) = await jobs.by_ids(conn, [number])
         assert (found.state, found.attempts) == (State.QUEUED, 1)
         assert found.not_before >= begun + timedelta(seconds=1000)
@@ -97,7 +97,7 @@ async def test_a_host_that_wants_rest_keeps_nobody_from_work_and_costs_no_attemp
     live.article("foxes")
     async with crawling(concurrency=2, allow_networks="127.0.0.0/8 ::1/128") as crawl:
         resting = await crawl.queue(*[live.article(f"page{number}") for number in range(6)])
-        crawl.tools.throttle.pause(live.origin.removeprefix("http://"), 1000)
+        crawl.context.throttle.pause(live.origin.removeprefix("http://"), 1000)
         (free,) = await crawl.queue(other)
         working = asyncio.create_task(crawl.run())
         while (await counts(crawl)).saved < 1:  # noqa: ASYNC110 - another task's row
@@ -124,7 +124,7 @@ async def test_stopping_gives_every_lease_back(crawling, live):
 
         now = await counts(crawl)
         assert (now.queued, now.fetching) == (2, 0)
-        async with crawl.tools.db.read() as conn:
+        async with crawl.context.db.read() as conn:
             owners = (await conn.execute(select(job.c.owner))).scalars().all()
         assert owners == [None, None]
 
@@ -152,7 +152,7 @@ async def test_an_interrupted_visit_goes_on_with_what_is_on_disk(crawling, live)
         await crawl.run()
 
         (found,) = await crawl.jobs()
-        async with crawl.tools.db.read() as conn:
+        async with crawl.context.db.read() as conn:
             entry_id, _ = await entries.by_hash(conn, found.hash_url)
             (held,) = await snapshots.of_entry(conn, entry_id, limit=9)
     assert (live.asked["/start"], live.asked["/foxes"]) == (1, 1)
@@ -162,7 +162,7 @@ async def test_an_interrupted_visit_goes_on_with_what_is_on_disk(crawling, live)
 
 async def test_only_some_jobs_are_worked_where_that_is_wanted(crawl, live):
     _, wanted = await crawl.queue(live.article("foxes"), live.article("bears"))
-    only = type(crawl.pipeline)(crawl.tools, only=[wanted])
+    only = type(crawl.pipeline)(crawl.context, only=[wanted])
 
     await only.run(until_empty=True)
 
@@ -190,5 +190,5 @@ async def test_a_page_is_captured_again_where_that_is_wanted(crawl, live):
     first, second = await crawl.jobs()
     assert live.asked["/foxes"] == 2
     assert second.timestamp > first.timestamp
-    async with crawl.tools.db.read() as conn:
+    async with crawl.context.db.read() as conn:
         assert await queue.next_due(conn, ()) is None

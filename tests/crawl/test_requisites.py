@@ -11,9 +11,9 @@ from archiver.model.requisite import Requisite, RequisiteKind
 @pytest.fixture
 async def recording(crawl):
     """Tools whose recorder is at work."""
-    task = asyncio.create_task(crawl.tools.recorder.run())
-    yield crawl.tools
-    await crawl.tools.recorder.drain()
+    task = asyncio.create_task(crawl.context.recorder.run())
+    yield crawl.context
+    await crawl.context.recorder.drain()
     task.cancel()
     with suppress(asyncio.CancelledError):
         await task
@@ -93,10 +93,10 @@ async def test_what_a_style_sheet_imports_is_fetched_too_and_a_circle_ends(recor
 
 async def test_more_than_the_limit_is_left_out_and_told_of(crawling, live):
     async with crawling(max_requisites=3) as crawl:
-        recorder = asyncio.create_task(crawl.tools.recorder.run())
+        recorder = asyncio.create_task(crawl.context.recorder.run())
         wanted = tuple(image(live.put(f"/{n}.png", "x", kind="image/png")) for n in range(5))
-        found = await Requisites(crawl.tools).fetch_all(live.url("/"), wanted)
-        await crawl.tools.recorder.drain()
+        found = await Requisites(crawl.context).fetch_all(live.url("/"), wanted)
+        await crawl.context.recorder.drain()
         recorder.cancel()
         await asyncio.wait([recorder])
 

@@ -8,12 +8,12 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from archiver.index import captures, results, segments
+from archiver.index import captures, recording, segments
 from archiver.index.database import AsyncConnection, Database
 from archiver.memento.timestamps import to_timestamp
 from archiver.model.capture import Capture, HashUrl, Location, PayloadDigest, RecordId
 from archiver.model.page import PageMetadata
-from archiver.model.wish import Wish
+from archiver.model.seed import Seed
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 SEGMENT = "archiver-20260301120000-0123456789ab-00001.warc.gz"
@@ -27,11 +27,11 @@ async def db(tmp_path: Path) -> AsyncIterator[Database]:
 
 
 @pytest.fixture
-def wish() -> Callable[..., Wish]:
-    """Make a wish for a URL."""
+def seed() -> Callable[..., Seed]:
+    """Make a seed for a URL."""
 
-    def make(url: str, **said: object) -> Wish:
-        return Wish(
+    def make(url: str, **said: object) -> Seed:
+        return Seed(
             **{
                 "hash_url": HashUrl(hashlib.md5(url.encode()).hexdigest()),
                 "url": url,
@@ -81,11 +81,11 @@ def new_snapshot(capture: Callable[..., Capture]) -> Callable[..., object]:
         after: float = 0,
         words: tuple[str, str] | None = ("", ""),
         **said: object,
-    ) -> results.NewSnapshot:
+    ) -> recording.NewSnapshot:
         page = capture(url, after)
         await segments.advance(conn, {SEGMENT: page.location.offset + page.location.length})
         rows = await captures.insert_all(conn, [page])
-        return results.NewSnapshot(
+        return recording.NewSnapshot(
             **{
                 "entry_id": entry_id,
                 "timestamp": page.timestamp,
@@ -113,6 +113,6 @@ def keep(new_snapshot: Callable[..., object]) -> Callable[..., object]:
     """Index a snapshot of an entry, so many seconds after noon."""
 
     async def index(conn: AsyncConnection, *page: object, **said: object) -> None:
-        await results.add_snapshots(conn, [await new_snapshot(conn, *page, **said)])
+        await recording.add_snapshots(conn, [await new_snapshot(conn, *page, **said)])
 
     return index

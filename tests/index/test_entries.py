@@ -2,7 +2,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from archiver.index import entries, results, wishes
+from archiver.index import entries, recording, seeds
 from archiver.index.entries import Filters
 from archiver.model.failure import Failure, FailureKind
 from archiver.model.job import State
@@ -11,13 +11,13 @@ NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 
 
 @pytest.fixture
-async def filled(db, wish, keep):
+async def filled(db, seed, keep):
     """Eight entries, all of the same second: odd ones are tagged, the first four are saved."""
     said = [
-        wish(f"http://{'ab'[n % 2]}.example/{n}", tags=("odd",) if n % 2 else ()) for n in range(8)
+        seed(f"http://{'ab'[n % 2]}.example/{n}", tags=("odd",) if n % 2 else ()) for n in range(8)
     ]
     async with db.write() as conn:
-        await wishes.receive(conn, said, now=NOW, recapture=False)
+        await seeds.receive(conn, said, now=NOW, recapture=False)
         for each in said[:4]:
             entry_id, _ = await entries.by_hash(conn, each.hash_url)
             await keep(conn, entry_id, each.url, status=200 if each is said[0] else 206)
@@ -62,29 +62,29 @@ async def test_a_list_is_narrowed_by_every_filter_at_once(db, filled, filters, e
     assert sorted(listed) == sorted(filled[n].url for n in expected)
 
 
-async def test_newer_entries_come_first(db, wish):
+async def test_newer_entries_come_first(db, seed):
     for seconds in (5, 1, 9):
         async with db.write() as conn:
             moment = NOW + timedelta(seconds=seconds)
-            said = [wish(f"http://a.example/{seconds}")]
-            await wishes.receive(conn, said, now=moment, recapture=False)
+            said = [seed(f"http://a.example/{seconds}")]
+            await seeds.receive(conn, said, now=moment, recapture=False)
 
     (page,) = await pages(db, Filters(), 9)
 
     assert [each.url[-1] for each in page] == ["9", "5", "1"]
 
 
-async def test_what_is_not_there_is_none(db, wish):
+async def test_what_is_not_there_is_none(db, seed):
     async with db.read() as conn:
-        assert await entries.by_hash(conn, wish("http://a.example/").hash_url) is None
+        assert await entries.by_hash(conn, seed("http://a.example/").hash_url) is None
         assert await entries.by_ids(conn, [1]) == {}
 
 
-async def test_what_was_said_after_the_last_record_is_noted_until_it_is_recorded(db, filled, wish):
+async def test_what_was_said_after_the_last_record_is_noted_until_it_is_recorded(db, filled, seed):
     async with db.write() as conn:
         entry_id, _ = await entries.by_hash(conn, filled[0].hash_url)
-        said = [wish(filled[0].url, tags=("new",)), wish(filled[7].url, tags=("new",))]
-        await wishes.receive(conn, said, now=NOW, recapture=False)
+        said = [seed(filled[0].url, tags=("new",)), seed(filled[7].url, tags=("new",))]
+        await seeds.receive(conn, said, now=NOW, recapture=False)
         unsaid = await entries.unrecorded(conn, 9)
         await entries.mark_recorded(conn, [*unsaid])
 
@@ -95,13 +95,13 @@ async def test_what_was_said_after_the_last_record_is_noted_until_it_is_recorded
 
 
 async def test_an_attempt_that_is_made_again_forgets_nothing_that_is_still_to_be_written(
-    db, filled, wish
+    db, filled, seed
 ):
     async with db.write() as conn:
         entry_id, _ = await entries.by_hash(conn, filled[0].hash_url)
-        await wishes.receive(conn, [wish(filled[0].url, note="N")], now=NOW, recapture=False)
+        await seeds.receive(conn, [seed(filled[0].url, note="N")], now=NOW, recapture=False)
         failure = Failure(FailureKind.TIMEOUT, "Too slow.")
-        failed = results.FailedAttempt(entry_id, NOW, failure, final=False)
-        await results.add_failures(conn, [failed])
+        failed = recording.FailedAttempt(entry_id, NOW, failure, final=False)
+        await recording.add_failures(conn, [failed])
 
         assert entry_id in await entries.unrecorded(conn, 9)

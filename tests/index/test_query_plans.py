@@ -13,11 +13,11 @@ from archiver.index import (
     jobs,
     queue,
     search,
+    seeds,
     segments,
     snapshots,
     tags,
     waiting,
-    wishes,
 )
 from archiver.index.entries import Filters, Place
 from archiver.model.job import State
@@ -68,8 +68,8 @@ READS = {
     "held by": lambda conn: queue.held_by(conn, "me"),
     "attempted": lambda conn: queue.attempted(conn, [1, 2, 3]),
     "next due": lambda conn: queue.next_due(conn, ("a.example",)),
-    "open wishes": lambda conn: waiting.open_wishes(conn, 5, limit=50),
-    "unrecorded wishes": lambda conn: waiting.unrecorded_wishes(conn, 5, limit=50),
+    "open seeds": lambda conn: waiting.open_seeds(conn, 5, limit=50),
+    "unrecorded seeds": lambda conn: waiting.unrecorded_seeds(conn, 5, limit=50),
     "tags of entries": lambda conn: tags.of_entries(conn, [1]),
     "tags most used": lambda conn: tags.most_used(conn, 100),
     "import": lambda conn: imports.status(conn, 1),
@@ -129,9 +129,9 @@ async def test_a_read_walks_an_index(db, watched, name):
         assert watched.sorts() == []
 
 
-async def test_leasing_walks_indices(db, watched, wish):
+async def test_leasing_walks_indices(db, watched, seed):
     async with db.write() as conn:
-        await wishes.receive(conn, [wish(URL)], now=NOW, recapture=False)
+        await seeds.receive(conn, [seed(URL)], now=NOW, recapture=False)
         watched.steps.clear()
         leases = await queue.lease(conn, owner="me", count=32, each=4, hosts=queue.Turns(), now=NOW)
         await queue.requeue(conn, [each.job_id for each in leases], interrupted=True, now=NOW)
@@ -141,11 +141,11 @@ async def test_leasing_walks_indices(db, watched, wish):
     assert watched.sorts() == []
 
 
-async def test_receiving_walks_indices(db, watched, wish):
-    wished = [wish(f"http://a.example/{n}", tags=("t",)) for n in range(3)]
+async def test_receiving_walks_indices(db, watched, seed):
+    wished = [seed(f"http://a.example/{n}", tags=("t",)) for n in range(3)]
     async with db.write() as conn:
         for _ in range(2):
-            await wishes.receive(conn, wished, now=NOW, recapture=True)
+            await seeds.receive(conn, wished, now=NOW, recapture=True)
 
     assert watched.steps
     assert watched.scans() == []

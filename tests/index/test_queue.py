@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from sqlalchemy import select, update
 
-from archiver.index import jobs, outcomes, queue, wishes
+from archiver.index import jobs, outcomes, queue, seeds
 from archiver.index.database import Database
 from archiver.index.schema import job, queue_host
 from archiver.model.failure import Failure, FailureKind
@@ -14,17 +14,17 @@ FAILURE = Failure(FailureKind.TIMEOUT, "Too slow.")
 
 
 @pytest.fixture
-def fill(db, wish):
+def fill(db, seed):
     """Queue pages of hosts, in the order given: ``("a", 3)`` is three of a.example."""
 
     async def queue_up(*hosts: tuple[str, int], **more: object) -> None:
         wanted = [
-            wish(f"http://{host}.example/{number}")
+            seed(f"http://{host}.example/{number}")
             for host, count in hosts
             for number in range(count)
         ]
         async with db.write() as conn:
-            await wishes.receive(conn, wanted, now=NOW, **{"recapture": False, **more})
+            await seeds.receive(conn, wanted, now=NOW, **{"recapture": False, **more})
 
     return queue_up
 
@@ -184,8 +184,8 @@ async def test_the_next_moment_is_that_of_the_earliest_host_that_is_not_busy(db,
     await fill(("a", 1), ("b", 1))
     async with db.write() as conn:
         at = int(NOW.timestamp() * 1000) + 5000
-        late = job.c.host == "b.example"
-        await conn.execute(update(job).where(late).values(not_before_ms=at))
+        deferred = job.c.host == "b.example"
+        await conn.execute(update(job).where(deferred).values(not_before_ms=at))
         rows = queue_host.c.host == "b.example"
         await conn.execute(update(queue_host).where(rows).values(ready_at_ms=at))
 

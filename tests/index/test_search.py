@@ -2,7 +2,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from archiver.index import entries, search, wishes
+from archiver.index import entries, search, seeds
 from archiver.index.entries import Filters
 from archiver.model.job import State
 
@@ -10,12 +10,12 @@ NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 
 
 @pytest.fixture
-async def filled(db, wish, keep):
+async def filled(db, seed, keep):
     """Entry ids of five saved pages, in the order they were saved."""
-    said = [wish(f"http://{'ab'[n % 2]}.example/{n}", tags=("t",) * (n < 2)) for n in range(5)]
+    said = [seed(f"http://{'ab'[n % 2]}.example/{n}", tags=("t",) * (n < 2)) for n in range(5)]
     ids = []
     async with db.write() as conn:
-        await wishes.receive(conn, said, now=NOW, recapture=False)
+        await seeds.receive(conn, said, now=NOW, recapture=False)
         for number, each in enumerate(said):
             ids.append((await entries.by_hash(conn, each.hash_url))[0])
             words = (f"Page {number}", "Über naïve Wombats" if number else "badgers")

@@ -2,7 +2,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from archiver.index import entries, segments, snapshots, wishes
+from archiver.index import entries, seeds, segments, snapshots
 from archiver.memento.timestamps import to_timestamp
 from archiver.model.capture import Location
 from archiver.model.page import PageMetadata
@@ -16,11 +16,11 @@ def at(seconds):
 
 
 @pytest.fixture
-async def entry_id(db, wish, keep):
+async def entry_id(db, seed, keep):
     """An entry with snapshots of noon, ten and thirty seconds later."""
     async with db.write() as conn:
-        await wishes.receive(conn, [wish(URL)], now=NOW, recapture=False)
-        number, _ = await entries.by_hash(conn, wish(URL).hash_url)
+        await seeds.receive(conn, [seed(URL)], now=NOW, recapture=False)
+        number, _ = await entries.by_hash(conn, seed(URL).hash_url)
         for seconds in (0, 10, 30):
             await keep(conn, number, URL, seconds)
     return number

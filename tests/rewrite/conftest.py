@@ -8,16 +8,16 @@ import pytest
 from archiver.rewrite.address import Modifier
 from archiver.rewrite.css import CssRewriter
 from archiver.rewrite.html import HtmlRewriter
-from archiver.rewrite.links import Links
+from archiver.rewrite.url_rewriter import UrlRewriter
 
 PAGE = "https://example.com/dir/page.html"
 MOMENT = "20240229120001"
 
 
 @pytest.fixture
-def links() -> Links:
-    """Links of the page."""
-    return Links(PAGE, MOMENT)
+def links() -> UrlRewriter:
+    """UrlRewriter of the page."""
+    return UrlRewriter(PAGE, MOMENT)
 
 
 @pytest.fixture(scope="session")
@@ -26,7 +26,7 @@ def html() -> Callable[..., str]:
 
     def rewrite(markup: str, *, seed: int | None = None, **options) -> str:
         page = options.pop("page", Modifier.NONE)
-        rewriter = HtmlRewriter(Links(PAGE, MOMENT, page=page), **options)
+        rewriter = HtmlRewriter(UrlRewriter(PAGE, MOMENT, page=page), **options)
         return _fed(rewriter, markup, seed)
 
     return rewrite
@@ -37,7 +37,7 @@ def css() -> Callable[..., str]:
     """Rewrites a style sheet; with a ``seed``, in pieces of random small sizes."""
 
     def rewrite(sheet: str, *, seed: int | None = None) -> str:
-        return _fed(CssRewriter(Links(PAGE, MOMENT).lead), sheet, seed)
+        return _fed(CssRewriter(UrlRewriter(PAGE, MOMENT).lead), sheet, seed)
 
     return rewrite
 

@@ -4,14 +4,14 @@ from hypothesis import strategies as st
 
 from archiver.rewrite.address import Modifier
 from archiver.rewrite.headers import rewrite_headers
-from archiver.rewrite.links import Links
+from archiver.rewrite.url_rewriter import UrlRewriter
 
 PAGE = "https://example.com/dir/page.html"
 MOMENT = "20240229120001"
 
 
 def acting(fields, **options):
-    found = rewrite_headers(fields, Links(PAGE, MOMENT, **options))
+    found = rewrite_headers(fields, UrlRewriter(PAGE, MOMENT, **options))
     return [field for field in found if not field[0].startswith("X-Archive-Orig-")]
 
 
@@ -70,7 +70,7 @@ def test_of_links_only_those_that_load_are_kept():
     st.lists(st.tuples(st.sampled_from(["link", "refresh", "location", "x", "a b", ""]), st.text()))
 )
 def test_no_field_ends_a_header(fields):
-    for name, value in rewrite_headers(fields, Links(PAGE, MOMENT)):
+    for name, value in rewrite_headers(fields, UrlRewriter(PAGE, MOMENT)):
         assert not set("\r\n\0") & set(name + value)
 
 

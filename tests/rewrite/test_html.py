@@ -8,8 +8,8 @@ from selectolax.lexbor import LexborHTMLParser
 
 from archiver.rewrite.address import Modifier, parse_replay_path
 from archiver.rewrite.html import HtmlRewriter
-from archiver.rewrite.links import Links
 from archiver.rewrite.partial_tag import MOST_HELD
+from archiver.rewrite.url_rewriter import UrlRewriter
 from archiver.urls.parse import join
 
 PARTS = re.findall(
@@ -356,7 +356,7 @@ def test_xml_is_read_as_xml(html, led):
 
 
 def test_untouched_bytes_are_preserved_and_urls_are_read_in_the_documents_charset():
-    links = Links("https://example.com/", "20240229120001")
+    links = UrlRewriter("https://example.com/", "20240229120001")
     page = "é".encode("cp1252") + b"\x81\xff<a href='\xe9'>\xe9</a>"
 
     rewriter = HtmlRewriter(links, charset="cp1252")

@@ -1,10 +1,10 @@
 import pytest
 
 from archiver.errors import InputError, InvalidUrl, NotFound
-from archiver.formats.wishes import MOST_TAG_CHARACTERS, MOST_TAGS
+from archiver.formats.seeds import MOST_TAG_CHARACTERS, MOST_TAGS
 from archiver.model.job import State
 from archiver.model.requisite import RequisiteKind
-from archiver.model.wish import Reception
+from archiver.model.seed import Reception
 from archiver.services.entries import MOST_URLS, clean_tags
 
 

@@ -28,13 +28,13 @@ def findings(opened):
 
 @pytest.fixture
 def change_index(settings):
-    async def execute(*statements):
+    async def execute(*entry_records):
         db = await Database.open(settings.data / "archive.sqlite3")
         async with db.write() as conn:
             await conn.execute(text("PRAGMA defer_foreign_keys = ON"))
-            for statement in statements:
-                done = await conn.execute(text(statement))
-                assert done.rowcount, statement
+            for entry_record in entry_records:
+                done = await conn.execute(text(entry_record))
+                assert done.rowcount, entry_record
         await db.close()
 
     return execute

@@ -5,7 +5,7 @@ import pytest
 from sqlalchemy import text
 from structlog.testing import capture_logs
 
-from archiver.derive.links_worker import BATCH
+from archiver.derive.link_file_worker import BATCH
 from archiver.errors import NotFound, UnreadableFile
 from archiver.model.job import State
 from archiver.services import imports

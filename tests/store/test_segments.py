@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from archiver.errors import StoreError
 from archiver.model.capture import Location
 from archiver.model.exchange import Exchange
-from archiver.store import recovery
+from archiver.store import scanning
 from archiver.store.locks import RunLock, living
 from archiver.store.segments import SegmentStore
 from archiver.warc import build
@@ -178,7 +178,7 @@ def test_a_torn_end_is_cut_after_the_last_complete_record(whole, tmp_path, share
     torn = tmp_path / "torn.warc.gz"
     torn.write_bytes(data[:cut])
 
-    size = recovery.cut_torn_tail(torn, from_offset=0)
+    size = scanning.cut_torn_tail(torn, from_offset=0)
 
     assert size == torn.stat().st_size == max(end for end in ends if end <= cut)
 
@@ -190,12 +190,12 @@ def test_damage_in_the_middle_hides_and_cuts_nothing_behind_it(store):
     damaged[places[0].offset + places[0].length // 2] ^= 0xFF
     path.write_bytes(damaged)
 
-    found = list(recovery.scan(path, from_offset=0))
+    found = list(scanning.scan(path, from_offset=0))
 
-    damage = [each for each in found if isinstance(each, recovery.Damage)]
+    damage = [each for each in found if isinstance(each, scanning.Damage)]
     assert [each.location.offset for each in damage] == [places[0].offset]
     assert len(found) == len(places) + 1
-    assert recovery.cut_torn_tail(path, from_offset=0) == len(damaged)
+    assert scanning.cut_torn_tail(path, from_offset=0) == len(damaged)
 
 
 def test_a_flipped_bit_is_found(store):

@@ -89,11 +89,11 @@ async def test_a_form_with_a_file_is_taken(client, taken, left):
 async def test_a_form_without_our_token_is_refused_before_the_file(client, taken, left):
     only_file = FormData()
     only_file.add_field("file", b"x", filename="b.html")
-    late = FormData()
-    late.add_field("file", b"x", filename="b.html")
-    late.add_field("csrf_token", await (await client.get("/import")).text())
+    deferred = FormData()
+    deferred.add_field("file", b"x", filename="b.html")
+    deferred.add_field("csrf_token", await (await client.get("/import")).text())
 
-    for data in (await fields(client, token="wrong"), only_file, late):
+    for data in (await fields(client, token="wrong"), only_file, deferred):
         assert (await client.post("/import", data=data)).status == 403
 
     assert taken.files == []

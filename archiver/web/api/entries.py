@@ -10,8 +10,8 @@ from archiver.web.keys import RUNTIME
 
 async def save(request: web.Request) -> web.StreamResponse:
     """Take URLs into the queue."""
-    wish = await read_json(request, SaveRequest)
-    result = await request.app[RUNTIME].entries.save(wish.urls, tags=wish.tags, source="api")
+    seed = await read_json(request, SaveRequest)
+    result = await request.app[RUNTIME].entries.save(seed.urls, tags=seed.tags, source="api")
     return answer(result, status=202)
 
 

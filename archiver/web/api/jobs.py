@@ -1,4 +1,4 @@
-"""``/api/v1/jobs`` and ``/api/v1/queue``: where wishes stand."""
+"""``/api/v1/jobs`` and ``/api/v1/queue``: where seeds stand."""
 
 from aiohttp import web
 
@@ -16,4 +16,4 @@ async def show(request: web.Request) -> web.StreamResponse:
 
 async def queue(request: web.Request) -> web.StreamResponse:
     """Count the jobs of the whole archive by state."""
-    return answer(await request.app[RUNTIME].captures.counts())
+    return answer(await request.app[RUNTIME].crawling.counts())

@@ -6,15 +6,12 @@ from aiohttp import web
 
 from archiver.memento.timestamps import to_datetime
 from archiver.model.capture import Timestamp
-from archiver.model.requisite import RequisiteOutcome
 from archiver.rewrite.address import Modifier, replay_path
 from archiver.web import auth
 from archiver.web.keys import RUNTIME
 from archiver.web.origin import replay_origin
 from archiver.web.render import render
 from archiver.web.views import SnapshotView
-
-FIRST_ERROR_STATUS = 400
 
 
 async def snapshot(request: web.Request) -> web.StreamResponse:
@@ -29,7 +26,7 @@ async def snapshot(request: web.Request) -> web.StreamResponse:
     title = detail.entry.title or found.url
     entry = await request.app[RUNTIME].entries.get(key)
     marks = timeline([each.timestamp for each in entry.snapshots])
-    missing = tuple(filter(is_missing, detail.requisites))
+    missing = tuple(each for each in detail.requisites if each.is_missing)
     view = SnapshotView(detail.entry, found, detail, frame, title, marks, missing)
     return render(request, "pages/snapshot.html", view)
 
@@ -43,8 +40,3 @@ def timeline(timestamps: Sequence[Timestamp]) -> tuple[tuple[int, Timestamp], ..
         (round(1000 * (moment - moments[0]) / span) if span else 500, each)
         for moment, each in zip(moments, ordered, strict=True)
     )
-
-
-def is_missing(outcome: RequisiteOutcome) -> bool:
-    """Whether the archive lacks it: it could not be had, or the answer was an error."""
-    return outcome.status is None or outcome.status >= FIRST_ERROR_STATUS

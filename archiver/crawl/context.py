@@ -1,0 +1,24 @@
+"""What every stage of the crawl works with."""
+
+from dataclasses import dataclass
+
+from archiver.config import Settings
+from archiver.derive.pool import DerivePool
+from archiver.index.database import Database
+from archiver.ledger.recorder import Recorder
+from archiver.net.fetcher import Fetcher
+from archiver.net.throttle import Throttle
+from archiver.store.segments import SegmentStore
+
+
+@dataclass(frozen=True, slots=True)
+class CrawlContext:
+    """The adapters of one crawling process."""
+
+    settings: Settings
+    db: Database
+    store: SegmentStore
+    fetcher: Fetcher
+    throttle: Throttle
+    derive: DerivePool
+    recorder: Recorder

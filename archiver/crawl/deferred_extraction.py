@@ -1,0 +1,109 @@
+"""Reads the articles that were left for later, from what is stored: nothing is fetched.
+
+Each becomes an ending as a visit's would be, so the same recorder writes it: a conversion record
+and a second statement of its snapshot, which supersedes the one that said it was unread.
+"""
+
+import asyncio
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+
+import structlog
+
+from archiver.crawl.context import CrawlContext
+from archiver.crawl.fetch_or_recall import read_back
+from archiver.derive.pool import Document
+from archiver.errors import ArchiverError, StoreError
+from archiver.index import snapshots
+from archiver.index.snapshots import Unread
+from archiver.ledger.visit_result import Visit, VisitResult
+from archiver.memento.timestamps import to_datetime
+from archiver.model.capture import CaptureRef
+from archiver.model.entry_ref import EntryRef
+from archiver.model.page import Article
+from archiver.urls.parse import host
+from archiver.warc.entry_record import SnapshotRecord, read_entry_record
+
+CHUNK = 64
+SPARE_READERS = 2
+"""More than there are children, so that each finds its next page waiting."""
+
+log = structlog.get_logger()
+
+
+class DeferredExtraction:
+    """Reads what was left. ``tools`` has a recorder that runs."""
+
+    def __init__(self, context: CrawlContext) -> None:
+        self._context = context
+        self._after = 0
+
+    async def read(self, on_read: Callable[[str], None] = lambda _: None) -> int:
+        """Read the next ``CHUNK`` of them; how many there were.
+
+        ``on_read`` is told the URL of each that was read. One whose records can't be read is
+        logged, and passed over from then on.
+
+        Raises:
+            StoreError: the disk or the index refused; the next call reads the same again.
+        """
+        async with self._context.db.read() as conn:
+            found, after = await snapshots.unread(conn, self._after, limit=CHUNK)
+        waiting = iter(found)
+        try:
+            async with asyncio.TaskGroup() as group:
+                for _ in range(self._context.settings.extract_processes + SPARE_READERS):
+                    group.create_task(self._work(waiting, on_read))
+        except ExceptionGroup as errors:
+            raise errors.exceptions[0] from errors
+        self._after = after
+        return len(found)
+
+    async def _work(self, waiting: Iterator[Unread], on_read: Callable[[str], None]) -> None:
+        """Read one after the other; each is on its way to disk while the next is read."""
+        closing = []
+        for each in waiting:
+            try:
+                visit_result = await self._visit_result(each)
+            except ArchiverError as error:
+                url = each.held.snapshot.url
+                log.warning("article not read; the page is kept", url=url, reason=str(error))
+                continue
+            closing.append((await self._context.recorder.end(visit_result), each))
+        for done, each in closing:
+            await done
+            on_read(each.held.snapshot.url)
+
+    async def _visit_result(self, unread: Unread) -> VisitResult:
+        kept = unread.held.snapshot
+        said = await asyncio.to_thread(self._said, unread)
+        obtained = await read_back(self._context, kept.capture)
+        if obtained is None:
+            raise StoreError("Its record can't be read; `archiver verify` says more.")
+        document = Document(
+            payload=obtained.content,
+            media_type=obtained.media_type,
+            charset=obtained.charset,
+            url=kept.final_url,
+        )
+        article = await self._context.derive.extract(document)
+        if article == Article():
+            article = Article(said.metadata)
+        visit = Visit(
+            timestamp=kept.timestamp,
+            at=to_datetime(kept.timestamp),
+            page=CaptureRef.of(kept.capture),
+            article=article,
+            requisites=said.requisites,
+            charset=said.charset,
+        )
+        now = datetime.now(UTC).replace(microsecond=0)
+        entry = EntryRef(unread.entry_id, kept.hash_url, kept.url, host(kept.url))
+        return VisitResult(entry, now, visit=visit)
+
+    def _said(self, unread: Unread) -> SnapshotRecord:
+        record = self._context.store.read(unread.held.record)
+        entry_record = read_entry_record(record.block.read())
+        if entry_record is None or entry_record.snapshot is None:
+            raise StoreError("The record of this snapshot is not what it must be.")
+        return entry_record.snapshot

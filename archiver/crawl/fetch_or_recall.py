@@ -1,0 +1,205 @@
+"""Obtains one URL: a polite fetch whose exchange is kept, or a capture that is here already."""
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import BinaryIO
+
+from archiver.crawl.context import CrawlContext
+from archiver.crawl.retry_policy import retry_after_seconds
+from archiver.errors import FetchError, StoreError, TooLarge
+from archiver.index import captures
+from archiver.memento.timestamps import to_datetime, to_timestamp
+from archiver.model.capture import Capture, CaptureRef
+from archiver.model.exchange import Exchange
+from archiver.model.failure import Failure, FailureKind
+from archiver.urls.parse import host, redirect_target
+from archiver.warc.http_block import open_payload
+from archiver.wire.coding import dechunk, decode
+from archiver.wire.head import charset_parameter
+from archiver.wire.sniff import is_css, is_html, sniff
+
+PIECE = 64 << 10
+SHORT_BYTES = 64 << 10
+PARSED_BYTES = 16 << 20
+"""A page or style sheet larger than this is kept, and read up to here."""
+MOST_RATIO = 50
+"""Pages pack to a fifth, tables to a thirtieth; what unpacks to more than this is no page."""
+BOMB_BYTES = 1 << 20
+"""Of such a response only the start is read; it is kept whole."""
+LEAST_REST = 2.0
+"""A host that wants more rest than this, in seconds, is waited for on disk."""
+LEAST_REST_WITHIN_A_PAGE = 10.0
+"""What a page needs is waited for longer than that, and is missing then: others want its place."""
+SHOWN_AS_TEXT = ("text/", "application/json", "application/xml", "application/ld+json")
+
+
+@dataclass(frozen=True, slots=True)
+class Obtained:
+    """A response, whether fetched now or earlier.
+
+    Attributes:
+        ref: its capture.
+        at: when it was requested (aware, UTC).
+        redirect_to: where a 3xx leads, absolute.
+        media_type: what the payload is to be treated as.
+        charset: as the Content-Type declared it; empty if it did not.
+        content: the decoded payload of what can be read (HTML, CSS, text), else empty.
+        retry_after: seconds the server asked us to wait, if it did.
+    """
+
+    ref: CaptureRef
+    at: datetime
+    redirect_to: str | None
+    media_type: str
+    charset: str
+    content: bytes
+    retry_after: float | None = None
+
+
+async def fetch(
+    context: CrawlContext, url: str, *, referer: str | None = None, unhurried: bool = False
+) -> Obtained:
+    """Fetch a URL politely and hand the exchange to the recorder.
+
+    Raises:
+        FetchError: no response could be had.
+    """
+    _refuse_to_wait(context, url, LEAST_REST if unhurried else LEAST_REST_WITHIN_A_PAGE)
+    async with context.throttle.slot(host(url), spaced=unhurried):
+        exchange = await context.fetcher.fetch(url, referer=referer)
+    try:
+        asked = retry_after_seconds(exchange, datetime.now(exchange.at.tzinfo))
+        if asked:
+            context.throttle.pause(host(url), min(asked, context.settings.max_retry_after))
+        if _is_short(exchange):
+            kind, content = _read_exchange(exchange, context)
+        else:
+            kind, content = await asyncio.to_thread(_read_exchange, exchange, context)
+    except BaseException:
+        exchange.body.close()
+        raise
+    return Obtained(
+        ref=await context.recorder.keep(exchange),
+        at=exchange.at,
+        redirect_to=redirect_target(url, exchange.status, exchange.header("location")),
+        media_type=kind,
+        charset=charset_parameter(exchange.header("content-type")),
+        content=content,
+        retry_after=asked,
+    )
+
+
+def _refuse_to_wait(context: CrawlContext, url: str, longest: float) -> None:
+    rest = context.throttle.resting(host(url))
+    if rest > longest:
+        message = f"{host(url)} asked to be left alone for a while."
+        raise FetchError(Failure(FailureKind.RESTING, message, retry_after=rest))
+
+
+async def recall(context: CrawlContext, url: str, since: datetime) -> Obtained | None:
+    """The newest capture of a URL since a moment, read back; None if there is none."""
+    found = (await look_up(context, [url], since)).get(url)
+    return await read_back(context, found) if found else None
+
+
+async def look_up(
+    context: CrawlContext, urls: Sequence[str], since: datetime
+) -> dict[str, Capture]:
+    """The newest capture of each URL since a moment, of those that have one."""
+    if not urls:
+        return {}
+    async with context.db.read() as conn:
+        return await captures.recent_of(conn, urls, to_timestamp(since))
+
+
+async def read_back(context: CrawlContext, found: Capture) -> Obtained | None:
+    """A capture as it was obtained; None if its record can't be read."""
+    holder = found
+    if found.is_revisit:
+        async with context.db.read() as conn:
+            holder = await captures.original_of(conn, found.payload_digest) or found
+    try:
+        return await asyncio.to_thread(_read_back, context, found, holder)
+    except StoreError:
+        return None
+
+
+def _is_short(exchange: Exchange) -> bool:
+    """Whether a body is in memory, and read in less time than a thread takes to begin."""
+    coded = exchange.chunked or exchange.header("content-encoding")
+    return exchange.payload_length <= SHORT_BYTES and not coded
+
+
+def _read_exchange(exchange: Exchange, context: CrawlContext) -> tuple[str, bytes]:
+    """(media type to treat it as, decoded content of what can be read)."""
+    pieces = dechunk(_pieces(exchange.body)) if exchange.chunked else _pieces(exchange.body)
+    encoding = exchange.header("content-encoding")
+    kind, content = _content(
+        pieces,
+        exchange.header("content-type"),
+        encoding,
+        context,
+        length=exchange.payload_length,
+    )
+    exchange.body.seek(0)
+    return kind, content
+
+
+def _read_back(context: CrawlContext, found: Capture, holder: Capture) -> Obtained:
+    head, pieces = open_payload(context.store.read(holder.location))
+    declared = head.header("content-type")
+    kind, content = _content(
+        pieces,
+        declared,
+        head.header("content-encoding"),
+        context,
+        length=found.payload_length,
+    )
+    return Obtained(
+        ref=CaptureRef.of(found),
+        at=to_datetime(found.timestamp),
+        redirect_to=found.redirect_to,
+        media_type=kind,
+        charset=charset_parameter(declared),
+        content=content,
+    )
+
+
+def _content(
+    pieces: Iterable[bytes],
+    declared: str | None,
+    encoding: str | None,
+    context: CrawlContext,
+    *,
+    length: int,
+) -> tuple[str, bytes]:
+    decoded = decode(pieces, encoding, limit=context.settings.max_decoded_bytes)
+    plausible = max(MOST_RATIO * length, BOMB_BYTES)
+    content = bytearray()
+    kind = ""
+    try:
+        for piece in decoded:
+            content += piece
+            if not kind and content:
+                kind = sniff(declared, bytes(content[:1024]))
+                if not _is_readable(kind):
+                    return kind, b""
+            if len(content) > plausible:
+                return kind, bytes(content[:BOMB_BYTES])
+            if len(content) >= PARSED_BYTES:
+                break
+    except TooLarge:
+        pass
+    return kind or sniff(declared, b""), bytes(content[:PARSED_BYTES])
+
+
+def _is_readable(kind: str) -> bool:
+    return is_html(kind) or is_css(kind) or kind.startswith(SHOWN_AS_TEXT)
+
+
+def _pieces(body: BinaryIO) -> Iterable[bytes]:
+    body.seek(0)
+    while piece := body.read(PIECE):
+        yield piece

@@ -1,0 +1,124 @@
+"""The service's side of reading a file of links: bytes go to a child, batches of seeds come back.
+
+The child parses while the index takes in what it read before; a hostile file costs a child.
+"""
+
+import asyncio
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from typing import Any, BinaryIO
+
+import structlog
+
+from archiver.derive.messages import PREFIX, read_seeds, unpack
+from archiver.errors import UnreadableFile
+from archiver.model.importing import Rejected
+from archiver.model.seed import Seed
+
+PIECE = 256 << 10
+MOST_MESSAGE_BYTES = 1 << 30
+
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Some links of a file: those that can be kept, those that can't, in order."""
+
+    seeds: list[Seed]
+    rejected: list[Rejected]
+
+    def __bool__(self) -> bool:
+        return bool(self.seeds or self.rejected)
+
+
+class LinkFile:
+    """A file of links that is being read; ``form`` is what a person calls its kind."""
+
+    def __init__(self, process: asyncio.subprocess.Process, form: str, name: str) -> None:
+        self.form = form
+        self._process = process
+        self._name = name
+
+    async def next_batch(self) -> Batch:
+        """The next links, up to some thousands; an empty batch at the end.
+
+        Raises:
+            UnreadableFile: reading broke off.
+        """
+        message = await _receive(self._process, self._name)
+        return Batch(*await asyncio.to_thread(read_seeds, message, f"import:{self._name}"))
+
+
+@asynccontextmanager
+async def open_links(
+    source: BinaryIO, name: str, *, memory_bytes: int, skip: int = 0
+) -> AsyncIterator[LinkFile]:
+    """Read a file of links from where it stands, in a child that may use so much memory.
+
+    Args:
+        source: need not be seekable; it is not closed.
+        name: as the person knows it.
+        memory_bytes: address space of the child.
+        skip: how many links to pass over first.
+
+    Raises:
+        UnreadableFile: the file is empty, or of a kind that is not read.
+    """
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        "-m",
+        "archiver.derive.link_file_worker",
+        str(memory_bytes),
+        str(skip),
+        name,
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+    )
+    feeding = asyncio.create_task(_feed(source, process), name="feed-links")
+    try:
+        head, _ = unpack(await _receive(process, name))
+        if "refused" in head:
+            raise UnreadableFile(head["refused"])
+        yield LinkFile(process, head["form"], name)
+    finally:
+        feeding.cancel()
+        with suppress(ProcessLookupError):
+            process.kill()
+        await asyncio.wait([feeding])
+        await process.wait()
+
+
+async def _feed(source: BinaryIO, process: asyncio.subprocess.Process) -> None:
+    sink: Any = process.stdin
+    with suppress(ConnectionError):
+        while piece := await _read(source, process):
+            sink.write(piece)
+            await sink.drain()
+        sink.close()
+
+
+async def _read(source: BinaryIO, process: asyncio.subprocess.Process) -> bytes:
+    """The next piece; where there is none to be had the child ends, and so does the import."""
+    try:
+        return await asyncio.to_thread(source.read, PIECE)
+    except OSError:
+        log.exception("the file of links can't be read")
+        process.kill()
+        return b""
+
+
+async def _receive(process: asyncio.subprocess.Process, name: str) -> bytes:
+    answers: Any = process.stdout
+    try:
+        (size,) = PREFIX.unpack(await answers.readexactly(PREFIX.size))
+        if size > MOST_MESSAGE_BYTES:
+            raise UnreadableFile(f"{name} holds more than can be read at once.")
+        message: bytes = await answers.readexactly(size)
+    except asyncio.IncompleteReadError as error:
+        raise UnreadableFile(
+            f"Reading {name} broke off. It may need more than ARCHIVER_EXTRACT_MEMORY_BYTES."
+        ) from error
+    return message

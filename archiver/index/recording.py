@@ -1,0 +1,392 @@
+"""What visits brought: snapshots, failures and the ends of jobs, many to a transaction."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import bindparam, case, func, insert, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from archiver.index import counters, failures, segments
+from archiver.index.bulk import among, execute_rows, insert_rows
+from archiver.index.schema import attempt, document, entry, snapshot
+from archiver.model.capture import Location, Timestamp
+from archiver.model.failure import Failure
+from archiver.model.job import State
+from archiver.model.page import UNREAD, PageMetadata
+
+_NEW_SNAPSHOT = (
+    "id",
+    "entry_id",
+    "timestamp",
+    "capture_id",
+    "final_url",
+    "title",
+    "byline",
+    "site",
+    "excerpt",
+    "language",
+    "published",
+    "requisite_count",
+    "missing_count",
+    "extractor",
+    "article_segment_id",
+    "article_offset",
+    "article_length",
+    "metadata_segment_id",
+    "metadata_offset",
+    "metadata_length",
+)
+_NOWHERE = (None, None, None)
+
+_SAVED = """
+WITH fresh (id, more, page_title, latest, status, media_type, document_id, sort_at) AS ({rows})
+UPDATE entry SET page_title = fresh.page_title, latest = fresh.latest, status = fresh.status,
+    snapshot_count = snapshot_count + fresh.more, media_type = fresh.media_type, state = 'saved',
+    failure = NULL, unrecorded = 0, sort_at = fresh.sort_at,
+    document_id = coalesce(fresh.document_id, entry.document_id)
+FROM fresh WHERE entry.id = fresh.id AND fresh.latest >= coalesce(entry.latest, 0)
+"""
+
+_OLDER = """
+WITH fresh (id, more, latest) AS ({rows})
+UPDATE entry SET snapshot_count = snapshot_count + fresh.more, state = 'saved'
+FROM fresh WHERE entry.id = fresh.id AND fresh.latest < entry.latest
+"""
+
+_READ = """
+WITH fresh (id, title, byline, site, excerpt, language, published, extractor, article_segment_id,
+    article_offset, article_length, metadata_segment_id, metadata_offset, metadata_length)
+    AS ({rows})
+UPDATE snapshot SET title = fresh.title, byline = fresh.byline, site = fresh.site,
+    excerpt = fresh.excerpt, language = fresh.language, published = fresh.published,
+    extractor = fresh.extractor, article_segment_id = fresh.article_segment_id,
+    article_offset = fresh.article_offset, article_length = fresh.article_length,
+    metadata_segment_id = fresh.metadata_segment_id, metadata_offset = fresh.metadata_offset,
+    metadata_length = fresh.metadata_length
+FROM fresh WHERE snapshot.id = fresh.id
+"""
+
+_NAMED = """
+WITH fresh (id, page_title, document_id) AS ({rows})
+UPDATE entry SET page_title = fresh.page_title,
+    document_id = coalesce(fresh.document_id, entry.document_id)
+FROM fresh WHERE entry.id = fresh.id
+"""
+
+_TAGS_MOVED = """
+WITH moved (id) AS ({rows})
+UPDATE entry_tag SET sort_at = entry.sort_at
+FROM moved JOIN entry ON entry.id = moved.id WHERE entry_tag.entry_id = moved.id
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class NewSnapshot:
+    """A snapshot whose records are on disk.
+
+    Attributes:
+        entry_id: of its entry.
+        timestamp, at: when its URL was requested.
+        capture_id: row id of the final response's capture.
+        final_url, status, media_type: of that response.
+        metadata: what the page says of itself.
+        requisite_count, missing_count: what it needs, and what of that could not be had.
+        article: the conversion record, if there is one.
+        extractor: version of what read it.
+        record: the metadata record that closes the snapshot.
+        words: (title, text) to be found by; None where the entry's last ones still hold.
+    """
+
+    entry_id: int
+    timestamp: Timestamp
+    at: datetime
+    capture_id: int
+    final_url: str
+    status: int
+    media_type: str
+    metadata: PageMetadata
+    requisite_count: int
+    missing_count: int
+    article: Location | None
+    extractor: str
+    record: Location
+    words: tuple[str, str] | None
+
+
+@dataclass(frozen=True, slots=True)
+class FailedAttempt:
+    """An attempt that brought nothing; ``final`` when there will be no other for this seed."""
+
+    entry_id: int
+    at: datetime
+    failure: Failure
+    final: bool
+    words: str = ""
+
+
+async def add_snapshots(conn: AsyncConnection, found: Sequence[NewSnapshot]) -> int:
+    """Index snapshots, oldest first, and bring their entries up to date; how many are new.
+
+    One that is there already, by its entry and timestamp, is left as it is (a visit that could
+    not be indexed is made again, and then its records tell of it twice), unless its article was
+    left for later and this one brings it.
+    """
+    found = _once(found)
+    there = await _there(conn, found)
+    deferred = [(each, *there[key]) for each in found if (key := _key(each)) in there]
+    await _bring_articles(
+        conn, [(each, row_id) for each, row_id, by in deferred if by == UNREAD != each.extractor]
+    )
+    found = [each for each in found if _key(each) not in there]
+    if not found:
+        return 0
+    first = ((await conn.execute(select(func.max(snapshot.c.id)))).scalar() or 0) + 1
+    ids = {id(each): first + n for n, each in enumerate(found)}
+    await _insert_snapshots(conn, found, ids)
+    written = [(each.entry_id, ids[id(each)], *each.words) for each in found if each.words]
+    documents = await _insert_documents(conn, written)
+    await _update_entries(conn, found, documents)
+    await counters.change(conn, {counters.SNAPSHOTS: len(found)})
+    return len(found)
+
+
+async def add_failures(conn: AsyncConnection, failed: Sequence[FailedAttempt]) -> None:
+    """Index attempts that failed; an entry without any snapshot is then a failed one."""
+    if not failed:
+        return
+    await conn.execute(
+        insert(attempt),
+        [
+            {
+                "entry_id": each.entry_id,
+                "at": int(each.at.timestamp()),
+                "failure": failures.dump(each.failure),
+            }
+            for each in failed
+        ],
+    )
+    await conn.execute(
+        update(entry)
+        .where(entry.c.id == bindparam("entry_id"))
+        .values(
+            failure=bindparam("why"),
+            state=case((entry.c.snapshot_count > 0, State.SAVED), else_=bindparam("becomes")),
+            unrecorded=case((bindparam("over"), 0), else_=entry.c.unrecorded),
+        ),
+        [
+            {
+                "entry_id": each.entry_id,
+                "why": failures.dump(each.failure),
+                "becomes": State.FAILED if each.final else State.QUEUED,
+                "over": each.final,
+            }
+            for each in failed
+        ],
+    )
+    final = [each for each in failed if each.final]
+    await _name_failed(conn, final)
+    await _move_up(conn, [(each.entry_id, each.at) for each in final], unless_saved=True)
+
+
+def _key(found: NewSnapshot) -> tuple[int, int]:
+    return found.entry_id, int(found.timestamp)
+
+
+def _once(found: Sequence[NewSnapshot]) -> list[NewSnapshot]:
+    """The first of those of one entry and timestamp, or the first whose article was read."""
+    kept: dict[tuple[int, int], NewSnapshot] = {}
+    for each in found:
+        before = kept.setdefault(_key(each), each)
+        if before.extractor == UNREAD != each.extractor:
+            kept[_key(each)] = each
+    return [*kept.values()]
+
+
+async def _there(
+    conn: AsyncConnection, found: Sequence[NewSnapshot]
+) -> dict[tuple[int, int], tuple[int, str]]:
+    """(row id, extractor) of those that are there, by entry and timestamp."""
+    if not found:
+        return {}
+    own = snapshot.c
+    rows = await conn.execute(
+        select(own.entry_id, own.timestamp, own.id, own.extractor).where(
+            own.entry_id.in_(among(each.entry_id for each in found)),
+            own.timestamp.in_(among({int(each.timestamp) for each in found})),
+        )
+    )
+    return {(row.entry_id, row.timestamp): (row.id, row.extractor) for row in rows}
+
+
+async def _bring_articles(
+    conn: AsyncConnection, brought: Sequence[tuple[NewSnapshot, int]]
+) -> None:
+    """Give snapshots the articles that were left for later, and their entries the words."""
+    if not brought:
+        return
+    known = await _segments(conn, [each for each, _ in brought])
+    await execute_rows(
+        conn,
+        _READ,
+        [
+            (row_id, *_said(each.metadata), each.extractor, *_places(each, known))
+            for each, row_id in brought
+        ],
+    )
+    rows = await conn.execute(
+        select(entry.c.id, entry.c.latest).where(
+            entry.c.id.in_(among(each.entry_id for each, _ in brought))
+        )
+    )
+    latest = {row.id: row.latest for row in rows}
+    shown = [pair for pair in brought if latest[pair[0].entry_id] == int(pair[0].timestamp)]
+    documents = await _insert_documents(
+        conn, [(each.entry_id, row_id, *each.words) for each, row_id in shown if each.words]
+    )
+    await execute_rows(
+        conn,
+        _NAMED,
+        [(each.entry_id, each.metadata.title, documents.get(each.entry_id)) for each, _ in shown],
+    )
+
+
+async def _insert_snapshots(
+    conn: AsyncConnection, found: Sequence[NewSnapshot], ids: dict[int, int]
+) -> None:
+    known = await _segments(conn, found)
+    rows = [
+        (
+            ids[id(each)],
+            each.entry_id,
+            int(each.timestamp),
+            each.capture_id,
+            each.final_url,
+            *_said(each.metadata),
+            each.requisite_count,
+            each.missing_count,
+            each.extractor,
+            *_places(each, known),
+        )
+        for each in found
+    ]
+    await insert_rows(conn, snapshot, _NEW_SNAPSHOT, rows)
+
+
+async def _segments(conn: AsyncConnection, found: Sequence[NewSnapshot]) -> dict[str, int]:
+    places = [place for each in found for place in (each.article, each.record) if place]
+    return await segments.ids(conn, [*{place.segment for place in places}])
+
+
+def _said(metadata: PageMetadata) -> tuple[str, ...]:
+    return (
+        metadata.title,
+        metadata.byline,
+        metadata.site,
+        metadata.excerpt,
+        metadata.language,
+        metadata.published,
+    )
+
+
+def _places(found: NewSnapshot, known: Mapping[str, int]) -> tuple[int | None, ...]:
+    """Where its article and its metadata record lie, as columns."""
+    article, record = found.article, found.record
+    place = (known[article.segment], article.offset, article.length) if article else _NOWHERE
+    return *place, known[record.segment], record.offset, record.length
+
+
+async def _insert_documents(
+    conn: AsyncConnection, rows: Sequence[tuple[int, int | None, str, str]]
+) -> dict[int, int]:
+    """Make (entry id, snapshot id, title, text) findable; return document ids by entry id."""
+    if not rows:
+        return {}
+    first = ((await conn.execute(select(func.max(document.c.id)))).scalar() or 0) + 1
+    await insert_rows(
+        conn,
+        document,
+        ("id", "entry_id", "snapshot_id"),
+        [
+            (first + n, entry_id, snapshot_id)
+            for n, (entry_id, snapshot_id, _, _) in enumerate(rows)
+        ],
+    )
+    await execute_rows(
+        conn,
+        "INSERT INTO search (rowid, title, text) {rows}",
+        [(first + n, title, words) for n, (_, _, title, words) in enumerate(rows)],
+    )
+    return {row[0]: first + n for n, row in enumerate(rows)}
+
+
+async def _update_entries(
+    conn: AsyncConnection, found: Sequence[NewSnapshot], documents: dict[int, int]
+) -> None:
+    """Bring entries up to date, and to the top of every list they are in."""
+    newest = {each.entry_id: each for each in sorted(found, key=lambda each: each.timestamp)}
+    more = Counter(each.entry_id for each in found)
+    await execute_rows(
+        conn,
+        _OLDER,
+        [(key, more[key], int(each.timestamp)) for key, each in newest.items()],
+    )
+    await execute_rows(
+        conn,
+        _SAVED,
+        [
+            (
+                each.entry_id,
+                more[each.entry_id],
+                each.metadata.title,
+                int(each.timestamp),
+                each.status,
+                each.media_type,
+                documents.get(each.entry_id),
+                int(each.at.timestamp()),
+            )
+            for each in newest.values()
+        ],
+    )
+    await _move_tags(conn, [*newest])
+
+
+async def _point_to_documents(conn: AsyncConnection, documents: dict[int, int]) -> None:
+    if documents:
+        await conn.execute(
+            update(entry)
+            .where(entry.c.id == bindparam("entry_id"))
+            .values(document_id=bindparam("newest")),
+            [{"entry_id": entry_id, "newest": newest} for entry_id, newest in documents.items()],
+        )
+
+
+async def _move_up(
+    conn: AsyncConnection, rows: Sequence[tuple[int, datetime]], *, unless_saved: bool = False
+) -> None:
+    """Bring entries to the top of every list they are in."""
+    values = [{"entry_id": entry_id, "at": int(at.timestamp())} for entry_id, at in rows]
+    if not values:
+        return
+    moved = update(entry).where(entry.c.id == bindparam("entry_id"))
+    if unless_saved:
+        moved = moved.where(entry.c.snapshot_count == 0)
+    await conn.execute(moved.values(sort_at=bindparam("at")), values)
+    await _move_tags(conn, [value["entry_id"] for value in values])
+
+
+async def _move_tags(conn: AsyncConnection, entry_ids: Sequence[int]) -> None:
+    await execute_rows(conn, _TAGS_MOVED, [(each,) for each in entry_ids])
+
+
+async def _name_failed(conn: AsyncConnection, final: Sequence[FailedAttempt]) -> None:
+    """Let an entry that was never saved be found by its title."""
+    rows = await conn.execute(
+        select(entry.c.id).where(
+            entry.c.id.in_(among(each.entry_id for each in final)), entry.c.document_id.is_(None)
+        )
+    )
+    unnamed = set(rows.scalars())
+    written = [(each.entry_id, None, each.words, "") for each in final if each.entry_id in unnamed]
+    await _point_to_documents(conn, await _insert_documents(conn, written))

@@ -1,0 +1,249 @@
+"""Puts seeds into the queue: a batch at a time, each URL once, nothing a person said lost."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import Row, bindparam, func, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from archiver.index import counters, queue, tags
+from archiver.index.bulk import among, insert_rows
+from archiver.index.schema import entry, job
+from archiver.model.capture import HashUrl
+from archiver.model.job import State
+from archiver.model.seed import Received, Reception, Seed
+
+INTERACTIVE = 0
+BULK = 1
+_NEW_ENTRY = (
+    "id",
+    "hash_url",
+    "url",
+    "url_given",
+    "host",
+    "given_title",
+    "note",
+    "source",
+    "added_at",
+    "state",
+    "sort_at",
+)
+
+
+async def receive(
+    conn: AsyncConnection,
+    seeds: Sequence[Seed],
+    *,
+    now: datetime,
+    recapture: bool,
+    import_id: int | None = None,
+) -> list[Received]:
+    """Put up to a few thousand seeds into the queue.
+
+    Args:
+        conn: a writing connection.
+        seeds: in order; the same URL may come more than once.
+        now: the moment (aware, UTC).
+        recapture: whether a URL that has a snapshot is captured again, before any import's.
+        import_id: the import they belong to.
+
+    Returns:
+        One result a seed, in order; of several seeds for one URL all but the first are MERGED.
+    """
+    unique = _merge(seeds)
+    known = await _known(conn, [*unique])
+    fresh = [seed for key, seed in unique.items() if key not in known]
+    ids = await _insert_entries(conn, fresh, now) | {key: row.id for key, row in known.items()}
+    given = {ids[key]: seed.tags for key, seed in unique.items() if seed.tags}
+    changed = await _enrich(conn, unique, known) | await _attach(conn, given, known, now)
+    await _mark_unrecorded(conn, changed & {row.id for row in known.values()})
+    open_jobs = await _open_jobs(conn, [row.id for row in known.values()])
+    wanted = [
+        (ids[key], seed.host)
+        for key, seed in unique.items()
+        if ids[key] not in open_jobs
+        and (recapture or key not in known or known[key].snapshot_count == 0)
+    ]
+    rank = INTERACTIVE if recapture else BULK
+    made = await queue.enqueue(conn, wanted, priority=rank, now=now, import_id=import_id)
+    await _await_again(conn, [row.id for row in known.values() if row.id in made])
+    if recapture:
+        await queue.hurry(conn, [*open_jobs.values()], priority=rank, now=now)
+    return _results(seeds, ids, made, open_jobs)
+
+
+async def restore(conn: AsyncConnection, said: Sequence[Seed]) -> dict[HashUrl, int]:
+    """Make entries what statements say they are, without a job; return row ids by hash_url.
+
+    Each entry is spoken of once.
+    """
+    unique: dict[str, Seed] = {seed.hash_url: seed for seed in said}
+    known = await _known(conn, [*unique])
+    fresh = [seed for seed in said if seed.hash_url not in known]
+    now = datetime.now(UTC)
+    ids = await _insert_entries(conn, fresh, now)
+    ids |= {key: row.id for key, row in known.items()}
+    await _enrich(conn, unique, known)
+    given = {ids[seed.hash_url]: seed.tags for seed in said}
+    await _attach(conn, given, known, now)
+    return {HashUrl(key): number for key, number in ids.items()}
+
+
+async def amend(conn: AsyncConnection, said: Sequence[Seed]) -> None:
+    """Add what was said of entries and stands in no record yet. Each is spoken of once."""
+    ids = await restore(conn, said)
+    await _mark_unrecorded(conn, {*ids.values()})
+
+
+def _merge(seeds: Sequence[Seed]) -> dict[str, Seed]:
+    unique: dict[str, Seed] = {}
+    for seed in seeds:
+        earlier = unique.get(seed.hash_url)
+        unique[seed.hash_url] = seed if earlier is None else _merged(earlier, seed)
+    return unique
+
+
+def _merged(first: Seed, second: Seed) -> Seed:
+    return replace(
+        first,
+        title=first.title or second.title,
+        tags=tuple(dict.fromkeys((*first.tags, *second.tags))),
+        note=_merge_notes(first.note, second.note),
+        added_at=min(first.added_at, second.added_at),
+    )
+
+
+def _merge_notes(first: str, second: str) -> str:
+    if not second or second in first:
+        return first
+    return f"{first}\n\n{second}" if first else second
+
+
+async def _known(conn: AsyncConnection, keys: Sequence[str]) -> dict[str, Row[*tuple[Any, ...]]]:
+    columns = (
+        entry.c.id,
+        entry.c.hash_url,
+        entry.c.given_title,
+        entry.c.note,
+        entry.c.added_at,
+        entry.c.snapshot_count,
+        entry.c.sort_at,
+    )
+    rows = await conn.execute(select(*columns).where(entry.c.hash_url.in_(among(keys))))
+    return {row.hash_url: row for row in rows}
+
+
+async def _insert_entries(
+    conn: AsyncConnection, seeds: Sequence[Seed], now: datetime
+) -> dict[str, int]:
+    if not seeds:
+        return {}
+    first = ((await conn.execute(select(func.max(entry.c.id)))).scalar() or 0) + 1
+    ids: dict[str, int] = {seed.hash_url: first + n for n, seed in enumerate(seeds)}
+    sort_at = int(now.timestamp())
+    await insert_rows(
+        conn,
+        entry,
+        _NEW_ENTRY,
+        [
+            (
+                ids[seed.hash_url],
+                seed.hash_url,
+                seed.url,
+                seed.url_given,
+                seed.host,
+                seed.title,
+                seed.note,
+                seed.source,
+                int(seed.added_at.timestamp()),
+                State.QUEUED.value,
+                sort_at,
+            )
+            for seed in seeds
+        ],
+    )
+    await counters.change(conn, {counters.ENTRIES: len(seeds)})
+    return ids
+
+
+async def _attach(
+    conn: AsyncConnection,
+    given: dict[int, tuple[str, ...]],
+    known: dict[str, Row[*tuple[Any, ...]]],
+    now: datetime,
+) -> set[int]:
+    """Give entries their tags, in lists where the entries are; ids of those that got one."""
+    places = {row.id: row.sort_at for row in known.values()}
+    return await tags.attach(conn, given, known=places, sort_at=int(now.timestamp()))
+
+
+async def _enrich(
+    conn: AsyncConnection, seeds: dict[str, Seed], known: dict[str, Row[*tuple[Any, ...]]]
+) -> set[int]:
+    """Add what a person now says to what they said before; a title once given stays."""
+    rows = []
+    for key, row in known.items():
+        seed = seeds[key]
+        said = {
+            "given_title": row.given_title or seed.title,
+            "note": _merge_notes(row.note, seed.note),
+            "added_at": min(row.added_at, int(seed.added_at.timestamp())),
+        }
+        if said != {"given_title": row.given_title, "note": row.note, "added_at": row.added_at}:
+            rows.append({"entry_id": row.id, **said})
+    if rows:
+        await conn.execute(update(entry).where(entry.c.id == bindparam("entry_id")), rows)
+    return {row["entry_id"] for row in rows}
+
+
+async def _mark_unrecorded(conn: AsyncConnection, entry_ids: set[int]) -> None:
+    """Note which entries' own data is newer than their last metadata record."""
+    if entry_ids:
+        await conn.execute(
+            update(entry)
+            .where(entry.c.id == bindparam("entry_id"), entry.c.state != State.QUEUED)
+            .values(unrecorded=1),
+            [{"entry_id": entry_id} for entry_id in sorted(entry_ids)],
+        )
+
+
+async def _await_again(conn: AsyncConnection, entry_ids: Sequence[int]) -> None:
+    """Let entries that were given up stand as waiting: there is a job for them again."""
+    if entry_ids:
+        await conn.execute(
+            update(entry)
+            .where(entry.c.id == bindparam("entry_id"), entry.c.state == State.FAILED)
+            .values(state=State.QUEUED),
+            [{"entry_id": each} for each in entry_ids],
+        )
+
+
+async def _open_jobs(conn: AsyncConnection, entry_ids: Sequence[int]) -> dict[int, int]:
+    rows = await conn.execute(
+        select(job.c.entry_id, job.c.id).where(
+            job.c.entry_id.in_(among(entry_ids)), job.c.state.in_([State.QUEUED, State.FETCHING])
+        )
+    )
+    return dict(rows.all())
+
+
+def _results(
+    seeds: Sequence[Seed],
+    ids: dict[str, int],
+    made: dict[int, int],
+    open_jobs: dict[int, int],
+) -> list[Received]:
+    results, seen = [], set()
+    added, merged, known = Reception.ADDED, Reception.MERGED, Reception.KNOWN
+    for seed in seeds:
+        entry_id = ids[seed.hash_url]
+        if entry_id in seen or (entry_id not in made and entry_id in open_jobs):
+            reception = merged
+        else:
+            reception = added if entry_id in made else known
+        seen.add(entry_id)
+        job_id = made.get(entry_id) or open_jobs.get(entry_id)
+        results.append(Received(seed.hash_url, seed.url, reception, job_id))
+    return results

@@ -1,0 +1,111 @@
+"""What a stretch of records says: pure, from stored records to values."""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+
+from archiver.errors import StoreError
+from archiver.index.rebuild_scratch import Dated
+from archiver.memento.timestamps import to_timestamp
+from archiver.model.capture import Capture, Location, PayloadDigest, RecordId
+from archiver.store.scanning import Damage, Scanned
+from archiver.urls.parse import redirect_target
+from archiver.warc.digest import digest_of
+from archiver.warc.http_block import open_payload
+from archiver.warc.reader import StoredRecord
+from archiver.warc.record import RecordType
+from archiver.wire.head import media_type
+
+
+@dataclass(slots=True)
+class Findings:
+    """A stretch of a segment.
+
+    Attributes:
+        records: how many records were read.
+        end: the byte after the last of them.
+        captures: of response and revisit records; a revisit's length is 0 here.
+        conversions: record ids and places of conversion records.
+        statements: places and dates of metadata records.
+        problems: records that could not be used, and why.
+    """
+
+    records: int = 0
+    end: int = 0
+    captures: list[Capture] = field(default_factory=list)
+    conversions: list[tuple[RecordId, Location]] = field(default_factory=list)
+    entry_records: list[Dated] = field(default_factory=list)
+    problems: list[tuple[Location, str]] = field(default_factory=list)
+
+
+def read_findings(scanned: Iterable[Scanned | Damage], limit: int) -> Findings:
+    """Read up to ``limit`` records from a scan."""
+    findings = Findings()
+    for each in scanned:
+        if isinstance(each, Damage):
+            findings.problems.append((each.location, each.problem))
+            place = each.location
+        else:
+            place = _read_one(findings, each)
+        findings.records += 1
+        findings.end = place.offset + place.length
+        if findings.records >= limit:
+            break
+    return findings
+
+
+def _read_one(findings: Findings, scanned: Scanned) -> Location:
+    """Note what a record says; return its place."""
+    record, head = scanned.record, None
+    start = Location(scanned.segment, record.offset, 0)
+    try:
+        if record.type in (RecordType.RESPONSE, RecordType.REVISIT):
+            head = capture_of(record, start)
+        place = scanned.place()
+    except StoreError as error:
+        findings.problems.append((start, str(error)))
+        return start
+    if head:
+        findings.captures.append(replace(head, location=place))
+    elif record.type is RecordType.CONVERSION:
+        findings.conversions.append((record.id, place))
+    elif record.type is RecordType.METADATA:
+        findings.entry_records.append(Dated(int(record.date.timestamp()), place))
+    return place
+
+
+def capture_of(
+    record: StoredRecord,
+    location: Location,
+    watch: Callable[[Iterator[bytes]], Iterator[bytes]] = lambda pieces: pieces,
+) -> Capture:
+    """The index row that a response or revisit record means; ``watch`` sees its payload pass.
+
+    Raises:
+        InvalidRecord: its block is not an HTTP response.
+    """
+    is_revisit = record.type is RecordType.REVISIT
+    head, payload = open_payload(record)
+    if is_revisit:
+        digest, length = PayloadDigest(record.get("warc-payload-digest")), 0
+    else:
+        digest, length = digest_of(watch(payload))
+    url = record.target_uri or ""
+    return Capture(
+        url=url,
+        timestamp=to_timestamp(record.date),
+        status=head.status,
+        media_type=media_type(head.header("content-type")),
+        payload_digest=digest,
+        payload_length=length,
+        record_id=record.id,
+        location=location,
+        is_revisit=is_revisit,
+        redirect_to=redirect_target(url, head.status, head.header("location")),
+        ip=record.get("warc-ip-address"),
+    )
+
+
+def chunks(scanned: Iterator[Scanned | Damage], size: int) -> Iterator[Findings]:
+    """The findings of a scan, ``size`` records at a time."""
+    while (findings := read_findings(scanned, size)).records:
+        yield findings

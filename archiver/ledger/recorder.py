@@ -1,0 +1,363 @@
+"""Group commit: many records to one fsync, then their rows in one transaction.
+
+Whatever arrives while one batch is on its way to disk makes the next one, whose records are written
+while the rows of the first go in. Rows are committed only after the records they name are on disk,
+and a job ends in the same transaction as its rows, so a process can be killed at any moment:
+``recovery`` reads the rest.
+
+| queue | from | to | length | when full |
+| --- | --- | --- | --- | --- |
+| ``_waiting`` | visits | the one committing task | 64 MiB, an item at least 16 KiB | visits wait |
+"""
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+
+import structlog
+
+from archiver.errors import StoreError
+from archiver.index import captures, entries, outcomes, recording, segments, snapshots
+from archiver.index.database import AsyncConnection, Database
+from archiver.ledger import records, rows
+from archiver.ledger.visit_result import VisitResult
+from archiver.model.capture import Capture, CaptureRef, Location, PayloadDigest, RecordId
+from archiver.model.exchange import Exchange
+from archiver.model.failure import Failure, FailureKind
+from archiver.store.segments import SegmentStore
+from archiver.warc.record import new_record_id
+
+BATCH = 2048
+GATHER_SECONDS = 0.1
+"""What comes within it is one batch: most of a small batch's cost is not its rows."""
+HELD_BYTES = 64 << 20
+LEAST_WEIGHT = 16 << 10
+SPOOLED_BYTES = 1 << 20
+REMEMBERED_ROWS = 8192
+
+UNWRITABLE = Failure(
+    FailureKind.INTERNAL, "What this page says can't be written down here; the log says why."
+)
+
+log = structlog.get_logger()
+
+
+@dataclass(slots=True)
+class _Item:
+    """One thing on its way to disk; ``weight`` is the memory it holds until then, in bytes."""
+
+    thing: "Exchange | VisitResult | _Note"
+    record_id: RecordId
+    weight: int
+    done: "asyncio.Future[VisitResult | None] | None" = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Note:
+    """An entry whose own data changed without a visit."""
+
+    entry_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What the index says that a batch needs to know before its records are made."""
+
+    originals: dict[PayloadDigest, Capture]
+    facts: dict[int, records.EntryFacts]
+
+
+class Recorder:
+    """Turns exchanges and endings into records and rows. ``run`` is its one task."""
+
+    def __init__(self, db: Database, store: SegmentStore) -> None:
+        self._db = db
+        self._store = store
+        self._waiting: asyncio.Queue[_Item] = asyncio.Queue()
+        self._held = 0
+        self._room = asyncio.Event()
+        self._room.set()
+        self._empty = asyncio.Event()
+        self._empty.set()
+        self._disk: ThreadPoolExecutor | None = None
+        self._rows: OrderedDict[RecordId, int] = OrderedDict()
+        self._unindexed: dict[PayloadDigest, Capture] = {}
+
+    async def keep(self, exchange: Exchange, *, record_id: RecordId | None = None) -> CaptureRef:
+        """Take an exchange over; its body is closed here. Waits while too much is on its way."""
+        record_id = record_id or new_record_id()
+        weight = LEAST_WEIGHT + min(exchange.payload_length, SPOOLED_BYTES)
+        await self._put(_Item(exchange, record_id, weight))
+        return CaptureRef.of(records.capture_of(exchange, record_id))
+
+    async def end(self, visit_result: VisitResult) -> "asyncio.Future[VisitResult | None]":
+        """Take the end of an attempt over. Waits while too much is on its way.
+
+        Returns a future that is done once all of it is durable and indexed, with the ending as it
+        was written down: a failure where the visit could not be. Where nothing could be written it
+        has a ``StoreError``, and the job is still leased.
+        """
+        done = _future()
+        await self._put(_Item(visit_result, RecordId(""), LEAST_WEIGHT, done))
+        return done
+
+    async def close(self, visit_result: VisitResult) -> None:
+        """End an attempt; returns once all of it is durable and indexed.
+
+        Raises:
+            StoreError: it could not be written; the job is still leased.
+        """
+        await (await self.end(visit_result))
+
+    async def note(self, entry_ids: Sequence[int]) -> None:
+        """Write what was said of entries since their last metadata record."""
+        waiting = [_future() for _ in entry_ids]
+        for entry_id, done in zip(entry_ids, waiting, strict=True):
+            await self._put(_Item(_Note(entry_id), RecordId(""), LEAST_WEIGHT, done))
+        for done in waiting:
+            await done
+
+    async def run(self) -> None:
+        """Commit batch after batch until cancelled; the batches under way are finished first."""
+        self._disk = ThreadPoolExecutor(1, thread_name_prefix="warc")
+        before = step = _nothing_before()
+        try:
+            while True:
+                first, written = await self._waiting.get(), asyncio.Event()
+                if step.done() and not step.result():
+                    step = await self._start_afresh()
+                before, step = step, asyncio.ensure_future(self._step(first, written, step))
+                await written.wait()
+                await asyncio.wait([before])
+                if not before.result():
+                    await asyncio.wait([step])
+                if self._waiting.qsize() < BATCH:
+                    await asyncio.sleep(GATHER_SECONDS)
+        finally:
+            await asyncio.wait({before, step})
+            self._disk.shutdown(wait=True)
+
+    async def _start_afresh(self) -> "asyncio.Future[bool]":
+        """After a batch that failed: what it wrote is not in the index, nor is what followed it.
+
+        The next records go to a segment of their own; the index never gets past the end of this
+        one, so ``recovery`` finds the rest of it once this process is gone.
+        """
+        self._unindexed = {}
+        try:
+            await asyncio.get_running_loop().run_in_executor(self._disk, self._store.close)
+        except OSError:
+            log.exception("a segment could not be closed")
+        return _nothing_before()
+
+    async def drain(self) -> None:
+        """Wait until nothing is on its way any more."""
+        await self._empty.wait()
+
+    async def _put(self, item: _Item) -> None:
+        while self._held >= HELD_BYTES:
+            await self._room.wait()
+        self._hold(item.weight)
+        self._waiting.put_nowait(item)
+
+    def _hold(self, weight: int) -> None:
+        """Count bytes that came, or went."""
+        self._held += weight
+        for event, is_so in ((self._room, self._held < HELD_BYTES), (self._empty, not self._held)):
+            if is_so:
+                event.set()
+            else:
+                event.clear()
+
+    async def _step(
+        self, first: _Item, written: asyncio.Event, before: "asyncio.Future[bool]"
+    ) -> bool:
+        """Commit a batch, its rows after those of the batch before; whether it could be."""
+        batch = [first]
+        while len(batch) < BATCH and not self._waiting.empty():
+            batch.append(self._waiting.get_nowait())
+        try:
+            await self._commit(batch, written, before)
+        except Exception as error:
+            # The one edge where a batch can fail: whoever waits for it must hear, and the next
+            # batch must still find a recorder.
+            log.exception("batch not written", items=len(batch))
+            _settle(batch, StoreError(f"Records could not be kept: {error}"))
+            return False
+        else:
+            _settle(batch, None)
+            return True
+        finally:
+            written.set()
+            self._hold(-sum(item.weight for item in batch))
+
+    async def _commit(
+        self, batch: Sequence[_Item], written: asyncio.Event, before: "asyncio.Future[bool]"
+    ) -> None:
+        known = await self._look_up(batch)
+        plan = _plan_all(batch, known)
+        loop = asyncio.get_running_loop()
+        places = await loop.run_in_executor(self._disk, self._write, plan, batch)
+        self._unindexed = {
+            each.payload_digest: each for each in plan.captures.values() if not each.is_revisit
+        }
+        written.set()
+        if not await before:
+            raise StoreError("The records before these are not in the index.")
+        await self._index(batch, known, plan, places)
+
+    async def _look_up(self, batch: Sequence[_Item]) -> _Known:
+        digests = [item.thing.payload_digest for item in batch if isinstance(item.thing, Exchange)]
+        ids = [entry_id for item in batch if (entry_id := _entry_id(item.thing)) is not None]
+        async with self._db.read() as conn:
+            originals = await captures.originals(conn, digests) if digests else {}
+            originals = self._unindexed | originals
+            if not ids:
+                return _Known(originals, {})
+            found = await entries.with_given_titles(conn, ids)
+            saved = [number for number, (entry, _) in found.items() if entry.snapshot_count]
+            held = await snapshots.latest_of(conn, saved) if saved else {}
+        facts = {
+            number: records.EntryFacts(
+                entry, title, held[number].snapshot if number in held else None
+            )
+            for number, (entry, title) in found.items()
+        }
+        return _Known(originals, facts)
+
+    def _write(self, plan: records.Plan, batch: Sequence[_Item]) -> list[Location]:
+        try:
+            places = self._store.append(plan.records)
+            self._store.sync()
+        finally:
+            for item in batch:
+                if isinstance(item.thing, Exchange):
+                    item.thing.body.close()
+        return places
+
+    async def _index(
+        self,
+        batch: Sequence[_Item],
+        known: _Known,
+        plan: records.Plan,
+        places: Sequence[Location],
+    ) -> None:
+        ends: dict[str, int] = {}
+        for place in places:
+            ends[place.segment] = place.offset + place.length
+        visit_results = [item.thing for item in batch if isinstance(item.thing, VisitResult)]
+        noted = [item.thing.entry_id for item in batch if isinstance(item.thing, _Note)]
+        now = datetime.now(UTC)
+        async with self._db.write() as conn:
+            if ends:
+                await segments.advance(conn, ends)
+            kept = [replace(each, location=places[n]) for n, each in plan.captures.items()]
+            made = await captures.insert_all(conn, kept)
+            rows_of = await self._rows_of(conn, batch, made)
+            visit_results = [
+                each for each in visit_results if not each.visit or id(each) in rows_of
+            ]
+            await recording.add_snapshots(
+                conn,
+                [
+                    rows.new_snapshot(
+                        each,
+                        known.facts[each.entry.id],
+                        plan,
+                        places,
+                        capture_id=rows_of[id(each)],
+                    )
+                    for each in visit_results
+                    if each.visit
+                ],
+            )
+            await recording.add_failures(conn, rows.failed_attempts(visit_results, known.facts))
+            await outcomes.end_jobs(conn, rows.ends(visit_results), now)
+            await outcomes.postpone_jobs(conn, rows.postponed(visit_results), now)
+            await entries.mark_recorded(conn, noted)
+        self._remember(made)
+
+    async def _rows_of(
+        self, conn: AsyncConnection, batch: Sequence[_Item], made: dict[RecordId, int]
+    ) -> dict[int, int]:
+        """The row of the capture that each visit is of, by its ending's ``id``.
+
+        A visit whose capture was in a batch that failed is told so, and keeps no other from the
+        index.
+        """
+        found: dict[int, int] = {}
+        for item in batch:
+            if not isinstance(item.thing, VisitResult) or not item.thing.visit:
+                continue
+            page = item.thing.visit.page
+            row = made.get(page.record_id) or self._rows.pop(page.record_id, None)
+            row = row or await captures.find_row(conn, page.url, page.record_id)
+            if row is not None:
+                found[id(item.thing)] = row
+            elif item.done and not item.done.done():
+                item.done.set_exception(StoreError(f"The capture of {page.url} was not kept."))
+        return found
+
+    def _remember(self, made: dict[RecordId, int]) -> None:
+        """Keep row ids at hand for the snapshots that will point at them."""
+        self._rows.update(made)
+        while len(self._rows) > REMEMBERED_ROWS:
+            self._rows.popitem(last=False)
+
+
+def _plan_all(batch: Sequence[_Item], known: _Known) -> records.Plan:
+    """The records of a batch.
+
+    A visit that can't be written down becomes a failure: given back, it would keep thousands of
+    others from the archive again and again.
+    """
+    plan = records.Plan()
+    for item in batch:
+        try:
+            _plan(plan, item, known)
+        except Exception:
+            if not isinstance(item.thing, VisitResult) or item.thing.visit is None:
+                raise
+            log.exception("visit can't be written down", url=item.thing.entry.url)
+            item.thing = replace(item.thing, visit=None, failure=UNWRITABLE)
+            _plan(plan, item, known)
+    return plan
+
+
+def _plan(plan: records.Plan, item: _Item, known: _Known) -> None:
+    thing = item.thing
+    if isinstance(thing, Exchange):
+        records.plan_exchange(plan, thing, item.record_id, known.originals)
+    elif isinstance(thing, _Note):
+        records.plan_note(plan, known.facts[thing.entry_id])
+    elif thing.retry_at is None:
+        records.plan_visit_result(plan, thing, known.facts[thing.entry.id])
+
+
+def _entry_id(thing: "Exchange | VisitResult | _Note") -> int | None:
+    if isinstance(thing, Exchange):
+        return None
+    return thing.entry_id if isinstance(thing, _Note) else thing.entry.id
+
+
+def _nothing_before() -> "asyncio.Future[bool]":
+    done: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+    done.set_result(True)
+    return done
+
+
+def _future() -> "asyncio.Future[VisitResult | None]":
+    return asyncio.get_running_loop().create_future()
+
+
+def _settle(batch: Sequence[_Item], error: StoreError | None) -> None:
+    for item in batch:
+        if item.done is None or item.done.done():
+            continue
+        if error is None:
+            item.done.set_result(item.thing if isinstance(item.thing, VisitResult) else None)
+        else:
+            item.done.set_exception(error)

@@ -1,0 +1,235 @@
+"""Which records a batch becomes: pure, from exchanges and endings to records in order."""
+
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from archiver.html.document import write_article_document
+from archiver.ledger.visit_result import Visit, VisitResult
+from archiver.memento.timestamps import to_datetime, to_timestamp
+from archiver.model.capture import (
+    Capture,
+    HashUrl,
+    Location,
+    PayloadDigest,
+    RecordId,
+    Timestamp,
+)
+from archiver.model.entry import Entry, Snapshot
+from archiver.model.exchange import Exchange
+from archiver.model.page import EXTRACTOR_VERSION, PageMetadata
+from archiver.urls.parse import redirect_target
+from archiver.warc import build
+from archiver.warc.entry_record import (
+    DescribedEntry,
+    EntryRecord,
+    SnapshotRecord,
+    article_uri,
+    entry_record_uri,
+    write_entry_record,
+)
+from archiver.warc.record import Record, new_record_id
+from archiver.wire.head import media_type
+
+
+@dataclass(frozen=True, slots=True)
+class EntryFacts:
+    """What the index knows of an entry when its visit is closed.
+
+    Attributes:
+        entry: as people see it.
+        given_title: what the person called it; empty if they did not.
+        previous: its newest snapshot before this one.
+    """
+
+    entry: Entry
+    given_title: str
+    previous: Snapshot | None
+
+
+SnapshotKey = tuple[HashUrl, Timestamp]
+
+
+@dataclass(slots=True)
+class Plan:
+    """The records of a batch, and where in it each thing of interest stands.
+
+    Attributes:
+        records: in the order they are to be written.
+        captures: for each exchange its capture, still without a place, by record position.
+        articles: positions of conversion records, by snapshot.
+        statements: positions of the metadata records that close snapshots, by snapshot.
+    """
+
+    records: list[Record] = field(default_factory=list)
+    captures: dict[int, Capture] = field(default_factory=dict)
+    articles: dict[SnapshotKey, int] = field(default_factory=dict)
+    entry_records: dict[SnapshotKey, int] = field(default_factory=dict)
+
+
+NOWHERE = Location("", 0, 0)
+
+
+def plan_exchange(
+    plan: Plan,
+    exchange: Exchange,
+    record_id: RecordId,
+    originals: dict[PayloadDigest, Capture],
+) -> None:
+    """Add an exchange's records: a revisit where its payload is stored already.
+
+    ``originals`` learns of the payloads that this plan stores.
+    """
+    original = originals.get(exchange.payload_digest) if exchange.payload_length else None
+    capture = capture_of(exchange, record_id, is_revisit=original is not None)
+    plan.captures[len(plan.records)] = capture
+    request_id = new_record_id() if exchange.request else None
+    if original is None:
+        originals[exchange.payload_digest] = capture
+        plan.records.append(build.response(exchange, id=record_id, request_id=request_id))
+    else:
+        refers_to = build.Original(
+            record_id=original.record_id,
+            url=original.url,
+            date=to_datetime(original.timestamp),
+        )
+        plan.records.append(
+            build.revisit(exchange, id=record_id, request_id=request_id, refers_to=refers_to)
+        )
+    if request_id:
+        plan.records.append(build.request(exchange, id=request_id, response_id=record_id))
+
+
+def plan_visit_result(plan: Plan, visit_result: VisitResult, facts: EntryFacts) -> None:
+    """Add the records that close an attempt: its article and its statement."""
+    visit = visit_result.visit
+    snapshot = _snapshot(plan, visit, facts) if visit else None
+    entry_record = EntryRecord(
+        at=visit_result.at, entry=_said(facts), snapshot=snapshot, failure=visit_result.failure
+    )
+    if visit:
+        plan.entry_records[facts.entry.hash_url, visit.timestamp] = len(plan.records)
+    plan.records.append(
+        build.metadata(
+            id=new_record_id(),
+            url=entry_record_uri(facts.entry.hash_url),
+            date=visit_result.at,
+            document=write_entry_record(entry_record),
+            refers_to=visit.page.record_id if visit else None,
+        )
+    )
+
+
+def plan_note(plan: Plan, facts: EntryFacts) -> None:
+    """Add the record that says what a person has changed of an entry, without a visit."""
+    now = datetime.now(UTC).replace(microsecond=0)
+    document = write_entry_record(EntryRecord(at=now, entry=_said(facts)))
+    plan.records.append(
+        build.metadata(
+            id=new_record_id(),
+            url=entry_record_uri(facts.entry.hash_url),
+            date=now,
+            document=document,
+        )
+    )
+
+
+def reused_article(visit: Visit, facts: EntryFacts) -> Snapshot | None:
+    """The snapshot before, where this page's payload, and so its article, is the same."""
+    previous = facts.previous
+    if previous is None or previous.extractor != EXTRACTOR_VERSION:
+        return None
+    same = previous.capture.payload_digest == visit.page.payload_digest
+    return previous if same else None
+
+
+def extractor_of(visit: Visit, facts: EntryFacts) -> str:
+    """The version of what read a visit's article, now or for the snapshot before."""
+    reused = reused_article(visit, facts)
+    return reused.extractor if reused else visit.article.extractor
+
+
+def metadata_of(visit: Visit, facts: EntryFacts) -> PageMetadata:
+    """What a visit's page says of itself."""
+    reused = reused_article(visit, facts)
+    if reused is None or visit.article.extractor:
+        return visit.article.metadata
+    return PageMetadata(
+        title=reused.title,
+        byline=reused.byline,
+        site=reused.site,
+        excerpt=reused.excerpt,
+        language=reused.language,
+        published=reused.published,
+    )
+
+
+def search_words(visit: Visit, facts: EntryFacts) -> tuple[str, str] | None:
+    """(title, text) that a saved entry is found by; None where those of the last time hold."""
+    if reused_article(visit, facts):
+        return None
+    titles = dict.fromkeys((facts.given_title, visit.article.metadata.title))
+    return " ".join(filter(None, titles)), visit.article.text
+
+
+def _snapshot(plan: Plan, visit: Visit, facts: EntryFacts) -> SnapshotRecord:
+    reused = reused_article(visit, facts)
+    article = None if reused or not visit.article.html else _conversion(plan, visit, facts)
+    return SnapshotRecord(
+        timestamp=visit.timestamp,
+        capture_url=visit.page.url,
+        capture_timestamp=visit.page.timestamp,
+        capture_record=visit.page.record_id,
+        article=article,
+        article_of=reused.timestamp if reused else None,
+        extractor=extractor_of(visit, facts),
+        metadata=metadata_of(visit, facts),
+        requisites=visit.requisites,
+        charset=visit.charset,
+    )
+
+
+def _conversion(plan: Plan, visit: Visit, facts: EntryFacts) -> RecordId:
+    record_id = new_record_id()
+    plan.articles[facts.entry.hash_url, visit.timestamp] = len(plan.records)
+    plan.records.append(
+        build.conversion(
+            id=record_id,
+            url=article_uri(facts.entry.hash_url),
+            date=visit.at,
+            refers_to=visit.page.record_id,
+            content_type="text/html; charset=utf-8",
+            block=write_article_document(visit.article),
+        )
+    )
+    return record_id
+
+
+def _said(facts: EntryFacts) -> DescribedEntry:
+    entry = facts.entry
+    return DescribedEntry(
+        hash_url=entry.hash_url,
+        url=entry.url,
+        url_given=entry.url_given,
+        title=facts.given_title,
+        tags=entry.tags,
+        note=entry.note,
+        source=entry.source,
+        added_at=entry.added_at,
+    )
+
+
+def capture_of(exchange: Exchange, record_id: RecordId, *, is_revisit: bool = False) -> Capture:
+    """The capture that an exchange is, before it has a place on disk."""
+    return Capture(
+        url=exchange.url,
+        timestamp=to_timestamp(exchange.at),
+        status=exchange.status,
+        media_type=media_type(exchange.header("content-type")),
+        payload_digest=exchange.payload_digest,
+        payload_length=exchange.payload_length,
+        record_id=record_id,
+        location=NOWHERE,
+        is_revisit=is_revisit,
+        redirect_to=redirect_target(exchange.url, exchange.status, exchange.header("location")),
+        ip=exchange.ip,
+    )

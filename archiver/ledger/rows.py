@@ -1,0 +1,93 @@
+"""Which rows a batch becomes once its records are on disk: pure."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+from archiver.index.recording import FailedAttempt, NewSnapshot
+from archiver.ledger.records import (
+    EntryFacts,
+    Plan,
+    extractor_of,
+    metadata_of,
+    reused_article,
+    search_words,
+)
+from archiver.ledger.visit_result import Visit, VisitResult
+from archiver.model.capture import Location, Timestamp
+from archiver.model.failure import Failure
+from archiver.model.job import Lease
+
+
+def visit_of(visit_result: VisitResult) -> Visit:
+    """The visit of an ending that has one."""
+    if visit_result.visit is None:
+        raise ValueError("this attempt brought nothing")
+    return visit_result.visit
+
+
+def new_snapshot(
+    visit_result: VisitResult,
+    facts: EntryFacts,
+    plan: Plan,
+    places: Sequence[Location],
+    *,
+    capture_id: int,
+) -> NewSnapshot:
+    """The rows of a visit."""
+    visit = visit_of(visit_result)
+    key = facts.entry.hash_url, visit.timestamp
+    reused = reused_article(visit, facts)
+    written = plan.articles.get(key)
+    return NewSnapshot(
+        entry_id=visit_result.entry.id,
+        timestamp=visit.timestamp,
+        at=visit.at,
+        capture_id=capture_id,
+        final_url=visit.page.url,
+        status=visit.page.status,
+        media_type=visit.page.media_type,
+        metadata=metadata_of(visit, facts),
+        requisite_count=len(visit.requisites),
+        missing_count=sum(each.is_missing for each in visit.requisites),
+        article=reused.article if reused else places[written] if written is not None else None,
+        extractor=extractor_of(visit, facts),
+        record=places[plan.entry_records[key]],
+        words=search_words(visit, facts),
+    )
+
+
+def failed_attempts(
+    visit_results: Sequence[VisitResult], facts: Mapping[int, EntryFacts]
+) -> list[FailedAttempt]:
+    """The attempts of a batch that brought nothing."""
+    return [
+        FailedAttempt(
+            entry_id=each.entry.id,
+            at=each.at,
+            failure=each.failure,
+            final=each.retry_at is None,
+            words=facts[each.entry.id].given_title,
+        )
+        for each in visit_results
+        if each.failure
+    ]
+
+
+def ends(
+    visit_results: Sequence[VisitResult],
+) -> list[tuple[Lease, Timestamp | None, Failure | None]]:
+    """The jobs of a batch that are at their end."""
+    return [
+        (each.lease, each.visit.timestamp if each.visit else None, each.failure)
+        for each in visit_results
+        if each.retry_at is None and each.lease
+    ]
+
+
+def postponed(visit_results: Sequence[VisitResult]) -> list[tuple[Lease, Failure, datetime]]:
+    """The jobs of a batch that are tried again later."""
+    return [
+        (each.lease, each.failure, each.retry_at)
+        for each in visit_results
+        if each.failure and each.retry_at and each.lease
+    ]

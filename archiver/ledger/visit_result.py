@@ -1,0 +1,53 @@
+"""How a visit ended: the values that the recorder turns into records and rows."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from archiver.model.capture import CaptureRef, Timestamp
+from archiver.model.entry_ref import EntryRef
+from archiver.model.failure import Failure
+from archiver.model.job import Lease
+from archiver.model.page import Article, Charset
+from archiver.model.requisite import RequisiteOutcome
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """A page brought home.
+
+    Attributes:
+        timestamp: when the lease's URL was requested.
+        at: the same as a moment (aware, UTC).
+        page: the final response's capture.
+        article: what was read from it.
+        requisites: what became of each.
+        charset: of the page.
+    """
+
+    timestamp: Timestamp
+    at: datetime
+    page: CaptureRef
+    article: Article
+    requisites: tuple[RequisiteOutcome, ...]
+    charset: Charset = field(default_factory=Charset)
+
+
+@dataclass(frozen=True, slots=True)
+class VisitResult:
+    """The end of one attempt: a visit, or a failure with, it may be, a moment to try again.
+
+    Attributes:
+        entry: whose attempt it was.
+        at: when it was made (aware, UTC).
+        visit: what it brought, if it did.
+        failure: why it did not.
+        retry_at: when there will be another (aware, UTC), if there will.
+        lease: of the job that it ends or puts off; None where nothing was queued for it.
+    """
+
+    entry: EntryRef
+    at: datetime
+    visit: Visit | None = None
+    failure: Failure | None = None
+    retry_at: datetime | None = None
+    lease: Lease | None = None

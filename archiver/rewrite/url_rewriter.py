@@ -1,0 +1,152 @@
+"""Where a reference in a page leads: into the archive, nowhere, or where it led before."""
+
+import re
+from enum import StrEnum
+from typing import Final
+from urllib.parse import quote
+
+from archiver.rewrite.address import PREFIX, Modifier, replay_path
+from archiver.urls.parse import join
+
+BLOCKED: Final = ""
+"""What ``UrlRewriter.lead`` answers where a reference must not stay as it is."""
+
+_CACHED = 4096
+_SCHEME = re.compile(r"([a-zA-Z][a-zA-Z0-9+.-]*):")
+_STRIPPED = "".join(map(chr, range(0x21)))
+_FRAGMENT_SAFE = "!#$%&'()*+,/:;=?@[]^_`{|}~\\"
+_WITHOUT_LINES = {ord("\t"): None, ord("\n"): None, ord("\r"): None}
+
+
+class Use(StrEnum):
+    """What a reference is for."""
+
+    ANCHOR = "anchor"
+    FRAME = "frame"
+    IMAGE = "image"
+    STYLE = "style"
+    SCRIPT = "script"
+
+    __hash__ = str.__hash__  # every reference looked up hashes one, and an enumeration's is slow
+
+
+_MODIFIERS = {
+    Use.FRAME: Modifier.FRAME,
+    Use.IMAGE: Modifier.IMAGE,
+    Use.STYLE: Modifier.STYLE,
+    Use.SCRIPT: Modifier.SCRIPT,
+}
+_NAVIGATES = frozenset({Use.ANCHOR, Use.FRAME})
+_EMBEDDED = frozenset({"http", "https"})
+_HARMFUL = frozenset({"javascript", "vbscript", "livescript", "jar", "view-source"})
+"""Schemes that act where they stand."""
+
+
+class UrlRewriter:
+    """Leads the references of one document.
+
+    Args:
+        url: the document's URL, serialised.
+        timestamp: 14 digits of its capture; what it points with is looked for near that.
+        page: ``FRAME`` where the document is shown in a frame, so that what its anchors lead to
+            is, too; else ``NONE``.
+        prefix: path under which mementos lie, such as ``/web`` or ``/web/~capability``.
+        frame_prefix: the same for what is framed, where that is another.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        timestamp: str,
+        *,
+        page: Modifier = Modifier.NONE,
+        prefix: str = PREFIX,
+        frame_prefix: str | None = None,
+    ) -> None:
+        self.url = url
+        self.base = url
+        self._timestamp = timestamp
+        self._prefix = prefix
+        self._frame_prefix = frame_prefix or prefix
+        self._modifiers = {**_MODIFIERS, Use.ANCHOR: page}
+        self._ours = tuple({f"{each}/{timestamp}" for each in (prefix, self._frame_prefix)})
+        self._known: dict[tuple[str, Use], str | None] = {}
+
+    def nested(self) -> "UrlRewriter":
+        """The links of a document inside this one (``srcdoc``), whose base is this one's."""
+        page = self._modifiers[Use.ANCHOR]
+        return UrlRewriter(
+            self.base,
+            self._timestamp,
+            page=page,
+            prefix=self._prefix,
+            frame_prefix=self._frame_prefix,
+        )
+
+    def set_base(self, reference: str) -> None:
+        """Honour a ``<base href>`` (HTML §4.2.3); one that leads to no page is passed over."""
+        moved = join(self.url, reference.translate(_WITHOUT_LINES).strip(_STRIPPED))
+        if moved is not None and moved != self.base:
+            self.base = moved
+            self._known.clear()
+
+    def lead(self, reference: str, use: Use) -> str | None:
+        """The reference to put in place of ``reference``.
+
+        Returns:
+            A root-relative path, ASCII, with the fragment it had; None where the reference is to
+            stay as it is (a fragment, ``data:`` in a requisite, ``mailto:``, one that leads into
+            the archive already); ``BLOCKED`` where it must not stay and leads nowhere.
+        """
+        key = (reference, use)
+        try:
+            return self._known[key]
+        except KeyError:
+            found = self._lead(reference, use)
+        if len(self._known) >= _CACHED:
+            self._known.clear()
+        if len(reference) < _CACHED:
+            self._known[key] = found
+        return found
+
+    def is_ours(self, reference: str) -> bool:
+        """Whether it is what this very document's rewriting gives."""
+        if not reference.startswith(self._ours):
+            return False
+        ours = next(each for each in self._ours if reference.startswith(each))
+        modifier, _, url = reference.removeprefix(ours).partition("/")
+        url = url.partition("#")[0]
+        return modifier in self._modifiers.values() and join(url, url) == url
+
+    def _lead(self, reference: str, use: Use) -> str | None:
+        given = reference.strip(_STRIPPED)
+        if "\n" in given or "\t" in given or "\r" in given:
+            given = given.translate(_WITHOUT_LINES)
+        if not given or given.startswith("#"):
+            return self._same_document(given, use)
+        scheme = _SCHEME.match(given)
+        if scheme and (name := scheme[1].lower()) not in _EMBEDDED:
+            return self._other_scheme(name, use)
+        if self.is_ours(given):
+            return None
+        address, mark, fragment = given.partition("#")
+        url = join(self.base, address + mark)
+        if url is None:
+            return BLOCKED
+        return self._path(url, use) + mark + quote(fragment, safe=_FRAGMENT_SAFE)
+
+    def _path(self, url: str, use: Use) -> str:
+        prefix = self._frame_prefix if use is Use.FRAME else self._prefix
+        return replay_path(self._timestamp, self._modifiers[use], url, prefix=prefix)
+
+    def _same_document(self, fragment: str, use: Use) -> str | None:
+        """What stays within the document, unless its base is another's."""
+        if use is not Use.ANCHOR or self.base == self.url:
+            return None
+        return self._path(self.base, use) + quote(fragment, safe=_FRAGMENT_SAFE)
+
+    def _other_scheme(self, scheme: str, use: Use) -> str | None:
+        """Data stands for itself in a requisite, but as a page it was not rewritten."""
+        if scheme in _HARMFUL or (scheme == "data" and use in _NAVIGATES):
+            return BLOCKED
+        return None

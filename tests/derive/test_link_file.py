@@ -1,0 +1,103 @@
+"""A file of links is read by a child: in order, in batches, and a hostile one costs the child."""
+
+from datetime import UTC, datetime
+from io import BytesIO
+
+import pytest
+
+from archiver.derive.link_file import open_links
+from archiver.derive.link_file_worker import BATCH
+from archiver.errors import UnreadableFile
+
+MEMORY = 1 << 30
+
+
+def links(count):
+    return BytesIO(b"".join(b"http://a.example/%d\n" % n for n in range(count)))
+
+
+async def test_links_come_in_batches_in_order_and_an_empty_batch_ends_them():
+    async with open_links(links(BATCH + 2), "list.txt", memory_bytes=MEMORY) as file:
+        first, second, last = [await file.next_batch() for _ in range(3)]
+
+    assert file.form == "plain text"
+    assert len(first.seeds) == BATCH
+    assert [each.url for each in second.seeds] == [
+        f"http://a.example/{BATCH}",
+        f"http://a.example/{BATCH + 1}",
+    ]
+    assert not last
+
+
+async def test_what_was_read_before_is_passed_over():
+    async with open_links(links(5), "list.txt", memory_bytes=MEMORY, skip=3) as file:
+        batch = await file.next_batch()
+
+    assert [each.url for each in batch.seeds] == ["http://a.example/3", "http://a.example/4"]
+
+
+async def test_all_that_a_bookmark_says_crosses_over():
+    text = (
+        "<!DOCTYPE NETSCAPE-Bookmark-file-1><DL><p>"
+        '<DT><A HREF="HTTP://A.example/é#part" ADD_DATE="1300000000" TAGS="b, c ">Größe &amp;</A>'
+        "<DD>a note\nof two lines</DL>"
+    )
+    async with open_links(BytesIO(text.encode()), "b.html", memory_bytes=MEMORY) as file:
+        (seed,) = (await file.next_batch()).seeds
+
+    assert seed.url == "http://a.example/%C3%A9"
+    assert seed.url_given == "HTTP://A.example/é#part"
+    assert (seed.host, seed.source) == ("a.example", "import:b.html")
+    assert seed.title == "Größe &"
+    assert (seed.tags, seed.note) == (("b", "c"), "a note\nof two lines")
+    assert seed.added_at == datetime.fromtimestamp(1300000000, UTC)
+
+
+async def test_what_can_not_be_kept_comes_with_the_reason():
+    async with open_links(BytesIO(b"http://[1\nhttp://b/\n"), "l.txt", memory_bytes=MEMORY) as file:
+        batch = await file.next_batch()
+
+    assert [each.url for each in batch.seeds] == ["http://b/"]
+    assert [each.given for each in batch.rejected] == ["http://[1"]
+    assert batch.rejected[0].reason
+
+
+async def test_a_file_of_the_wrong_kind_is_refused_in_words():
+    with pytest.raises(UnreadableFile, match="PDF"):
+        async with open_links(BytesIO(b"%PDF-1.7 x"), "a.pdf", memory_bytes=MEMORY):
+            pass
+
+
+async def test_a_child_that_needs_too_much_memory_breaks_off_the_reading():
+    with pytest.raises(UnreadableFile, match="EXTRACT_MEMORY"):
+        async with open_links(links(2 * BATCH), "list.txt", memory_bytes=16 << 20) as file:
+            await file.next_batch()
+
+
+class Broken(BytesIO):
+    """A file on a disk that fails half way."""
+
+    def read(self, _size=-1):
+        if self.tell():
+            raise OSError("input/output error")
+        return super().read(20)
+
+
+async def test_a_file_that_can_not_be_read_on_breaks_off_the_reading():
+    broken = Broken(b"http://a.example/1\n" * 9)
+
+    with pytest.raises(UnreadableFile, match="broke off"):
+        await read_whole(broken)
+
+
+async def read_whole(source):
+    async with open_links(source, "list.txt", memory_bytes=MEMORY) as file:
+        while await file.next_batch():
+            pass
+
+
+async def test_whoever_stops_half_way_leaves_no_child_behind():
+    async with open_links(links(3 * BATCH), "list.txt", memory_bytes=MEMORY) as file:
+        await file.next_batch()
+
+    assert file._process.returncode is not None

@@ -1,0 +1,133 @@
+"""Lists of URLs, notes and Markdown."""
+
+import io
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from archiver.formats.plain_text import MAX_URL, PlainText
+from archiver.model.bookmark import Bookmark
+
+
+def read(text: str | bytes) -> list[Bookmark]:
+    data = text.encode() if isinstance(text, str) else text
+    return list(PlainText().read(io.BytesIO(data)))
+
+
+def urls(text: str | bytes) -> list[str]:
+    return [bookmark.url for bookmark in read(text)]
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("https://a.example/", ["https://a.example/"]),
+        ("  HTTP://A.example \r", ["HTTP://A.example"]),
+        ("https://a.example/What?", ["https://a.example/What?"]),
+        ("https://a.example/Inc.", ["https://a.example/Inc."]),
+        ("https://a.example/x_(y", ["https://a.example/x_(y"]),
+        ("https://a.example/,https://b.example/", ["https://a.example/", "https://b.example/"]),
+        (
+            "https://web.example/2020/http://a.example/",
+            ["https://web.example/2020/http://a.example/"],
+        ),
+        ("Read https://a.example/x.", ["https://a.example/x"]),
+        ("(see https://a.example/b_(c)).", ["https://a.example/b_(c)"]),
+        (
+            '<https://a.example/>, "https://b.example/"',
+            ["https://a.example/", "https://b.example/"],
+        ),
+        ("見て https://a.example/。", ["https://a.example/"]),
+        ("no link here", []),
+        ("# https://a.example/ is off", []),
+        ("", []),
+    ],
+)
+def test_urls_of_a_line(line: str, expected: list[str]) -> None:
+    assert urls(line) == expected
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("[T](https://a.example/)", [("https://a.example/", "T")]),
+        ("- [a [b] c](<https://a.example/>)", [("https://a.example/", "a [b] c")]),
+        ('## [T](https://a.example/ "x")', [("https://a.example/", "T")]),
+        ("[a](http://a),[b](http://b)", [("http://a", "a"), ("http://b", "b")]),
+        ("[w](https://w.example/A_(b)).", [("https://w.example/A_(b)", "w")]),
+        ("[](http://a)", [("http://a", "")]),
+        ("](http://a)", [("http://a", "")]),
+    ],
+)
+def test_the_text_of_a_markdown_link_is_its_title(
+    line: str, expected: list[tuple[str, str]]
+) -> None:
+    assert [(found.url, found.title) for found in read(line)] == expected
+
+
+@pytest.mark.parametrize("line", ["example.com/page", "ftp://a.example/x", "www.example.com"])
+def test_a_line_that_was_meant_as_a_url_is_handed_on(line: str) -> None:
+    assert urls(f"first line\n{line}\n") == [line]
+
+
+@pytest.mark.parametrize("line", ["...", "word.", "- a.b c.d", "*a.b*"])
+def test_a_line_that_was_not_is_not(line: str) -> None:
+    assert urls(line) == []
+
+
+def test_the_order_of_the_file_is_kept() -> None:
+    wanted = [f"https://host{number}.example/" for number in range(5_000)]
+
+    assert urls("\n".join(wanted)) == wanted
+
+
+def test_the_end_of_a_line_may_be_old() -> None:
+    assert urls("https://a.example/\r# no\rhttps://b.example/") == [
+        "https://a.example/",
+        "https://b.example/",
+    ]
+
+
+def test_a_line_without_an_end_is_read() -> None:
+    line = "https://a.example/ , " * 20_000
+
+    assert urls(line) == ["https://a.example/"] * 20_000
+
+
+def test_a_url_without_an_end_is_bounded() -> None:
+    (url,) = urls("https://a.example/" + "x." * 500_000)
+
+    assert len(url) == MAX_URL
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        b"(" * 2_000_000,
+        b"()" * 1_000_000,
+        b"[" * 2_000_000,
+        b"](http://x" * 100_000,
+        b"[[[](http://x" * 100_000,
+        b"http://x(" * 100_000,
+        b"a.a." * 500_000 + b"(",
+        b" " * 3_000_000,
+        b"\n" * 1_000_000,
+        b"http" * 700_000,
+    ],
+    ids=range(10),
+)
+def test_hostile_input_takes_linear_time(hostile: bytes) -> None:
+    assert urls(b"http://first\n" + hostile)[0] == "http://first"
+
+
+@given(st.text() | st.text(alphabet=st.sampled_from(list("htp:/.[]()<>\\ \n,;|#ax\0"))))
+def test_no_text_makes_it_raise(text: str) -> None:
+    for found in read("http://x" + text.encode("utf-8", "replace").decode()):
+        assert found.url
+
+
+@given(st.binary())
+def test_no_bytes_make_it_raise(data: bytes) -> None:
+    for found in read(data):
+        assert found.url.encode().decode() == found.url

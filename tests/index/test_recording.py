@@ -1,0 +1,170 @@
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from sqlalchemy import func, select
+
+from archiver.index import (
+    entries,
+    imports,
+    jobs,
+    outcomes,
+    queue,
+    recording,
+    search,
+    seeds,
+    snapshots,
+)
+from archiver.index.entries import Filters
+from archiver.index.schema import attempt
+from archiver.model.failure import Failure, FailureKind
+from archiver.model.job import State
+from archiver.model.page import UNREAD
+
+NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
+URL = "http://a.example/"
+FAILURE = Failure(FailureKind.HTTP_STATUS, "The server answered 503.", 503)
+
+
+@pytest.fixture
+async def lease(db, seed):
+    """The lease of an entry with a title and a tag, that an import brought."""
+    async with db.write() as conn:
+        number = await imports.create(conn, name="f", form="plain", path=None, now=NOW)
+        said = seed(URL, title="Given", tags=("t",))
+        await seeds.receive(conn, [said], now=NOW, recapture=False, import_id=number)
+        await imports.advance(conn, number, {seeds.Reception.ADDED: 1}, [])
+        (held,) = await queue.lease(conn, owner="me", count=1, each=1, hosts=queue.Turns(), now=NOW)
+    return held
+
+
+async def entry_of(db, lease):
+    async with db.read() as conn:
+        return (await entries.by_ids(conn, [lease.entry.id]))[lease.entry.id]
+
+
+async def found(db, word):
+    async with db.read() as conn:
+        documents = await search.matching(conn, word, below=search.TOP, count=9)
+        return list((await search.shown(conn, documents, Filters())).values())
+
+
+def attempt_of(lease, *, final, after=1):
+    at = NOW + timedelta(seconds=after)
+    return recording.FailedAttempt(lease.entry.id, at, FAILURE, final=final, words="Given")
+
+
+async def test_a_snapshot_makes_its_entry_saved_and_brings_it_up_to_date(db, lease, keep):
+    async with db.write() as conn:
+        await keep(conn, lease.entry.id, URL, 5, ("Given", "wombats"), status=206)
+
+    entry = await entry_of(db, lease)
+    assert (entry.state, entry.snapshot_count, entry.latest) == (State.SAVED, 1, "20260301120005")
+    assert (entry.status, entry.media_type, entry.title) == (206, "text/html", "Given")
+    assert await found(db, "wombats") == [lease.entry.id]
+
+
+async def test_a_newer_snapshot_moves_its_entry_up_in_every_list(db, lease, keep, seed):
+    async with db.write() as conn:
+        newer = seed("http://b.example/", tags=("t",))
+        moment = NOW + timedelta(seconds=10)
+        await seeds.receive(conn, [newer], now=moment, recapture=False)
+        await keep(conn, lease.entry.id, URL, 60)
+
+    async with db.read() as conn:
+        for filters in (Filters(), Filters(tag="t")):
+            listed, _ = await entries.newest(conn, filters, below=None, limit=9)
+            assert [each.url for each in listed] == [URL, "http://b.example/"]
+
+
+async def test_an_entry_is_found_by_the_words_of_its_newest_snapshot_only(db, lease, keep):
+    async with db.write() as conn:
+        await keep(conn, lease.entry.id, URL, 1, ("", "wombats"))
+        await keep(conn, lease.entry.id, URL, 2, ("", "badgers"))
+        await keep(conn, lease.entry.id, URL, 3, None)
+
+    assert await found(db, "wombats") == []
+    assert await found(db, "badgers") == [lease.entry.id]
+
+
+async def test_one_second_of_an_entry_has_one_snapshot(db, lease, keep):
+    async with db.write() as conn:
+        await keep(conn, lease.entry.id, URL, 1)
+        await keep(conn, lease.entry.id, URL, 1)
+
+    async with db.read() as conn:
+        assert len(await snapshots.of_entry(conn, lease.entry.id, limit=9)) == 1
+    assert (await entry_of(db, lease)).snapshot_count == 1
+
+
+async def test_one_that_is_told_of_twice_at_once_is_one_and_has_been_read(db, lease, new_snapshot):
+    async with db.write() as conn:
+        twice = [
+            await new_snapshot(conn, lease.entry.id, URL, 5, ("Given", words), extractor=extractor)
+            for extractor, words in ((UNREAD, "unread"), ("1", "wombats"), ("1", "again"))
+        ]
+        assert await recording.add_snapshots(conn, twice) == 1
+
+    assert (await entry_of(db, lease)).snapshot_count == 1
+    assert len(await found(db, "wombats")) == 1
+
+
+async def test_each_attempt_is_kept_and_one_that_is_made_again_leaves_the_entry_queued(db, lease):
+    again = NOW + timedelta(seconds=30)
+    async with db.write() as conn:
+        await recording.add_failures(conn, [attempt_of(lease, final=False)])
+        await outcomes.postpone_jobs(conn, [(lease, FAILURE, again)], NOW)
+
+    async with db.read() as conn:
+        (job,) = await jobs.by_ids(conn, [lease.job_id])
+        kept = (await conn.execute(select(func.count()).select_from(attempt))).scalar()
+        counts = await jobs.queue_counts(conn)
+    assert (job.state, job.attempts, job.not_before) == (State.QUEUED, 1, again)
+    assert job.failure == FAILURE
+    assert kept == 1
+    assert (counts.queued, counts.fetching) == (1, 0)
+    assert (await entry_of(db, lease)).state is State.QUEUED
+
+
+async def test_an_entry_that_failed_for_good_is_found_by_its_title(db, lease):
+    async with db.write() as conn:
+        await recording.add_failures(conn, [attempt_of(lease, final=True)])
+        await outcomes.end_jobs(conn, [(lease, None, FAILURE)], NOW)
+
+    entry = await entry_of(db, lease)
+    assert (entry.state, entry.failure) == (State.FAILED, FAILURE)
+    assert await found(db, "Given") == [lease.entry.id]
+
+
+async def test_a_failure_takes_nothing_from_an_entry_that_was_saved_before(db, lease, keep):
+    async with db.write() as conn:
+        await keep(conn, lease.entry.id, URL, 1, ("", "wombats"))
+        await recording.add_failures(conn, [attempt_of(lease, final=True, after=90)])
+
+    entry = await entry_of(db, lease)
+    assert (entry.state, entry.snapshot_count, entry.failure) == (State.SAVED, 1, FAILURE)
+    assert await found(db, "wombats") == [lease.entry.id]
+
+
+async def test_the_end_of_a_job_is_counted_once_wherever_it_is_counted(db, lease, keep):
+    async with db.write() as conn:
+        await keep(conn, lease.entry.id, URL, 1)
+        await outcomes.end_jobs(conn, [(lease, "20260301120001", None)], NOW)
+
+    async with db.read() as conn:
+        counts = await jobs.queue_counts(conn)
+        status = await imports.status(conn, lease.import_id)
+        (job,) = await jobs.by_ids(conn, [lease.job_id])
+    assert (counts.queued, counts.fetching, counts.saved, counts.failed) == (0, 0, 1, 0)
+    assert (status.counts.open, status.counts.saved) == (0, 1)
+    assert (job.state, job.attempts, job.timestamp) == (State.SAVED, 1, "20260301120001")
+
+
+async def test_nothing_is_nothing(db):
+    async with db.write() as conn:
+        await recording.add_snapshots(conn, [])
+        await recording.add_failures(conn, [])
+        await outcomes.end_jobs(conn, [], NOW)
+        await outcomes.postpone_jobs(conn, [], NOW)
+
+    async with db.read() as conn:
+        assert (await jobs.queue_counts(conn)).total == 0

@@ -1,0 +1,122 @@
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from sqlalchemy import func, select
+
+from archiver.index import entries, jobs, outcomes, queue, seeds, tags
+from archiver.index.schema import entry, job
+from archiver.model.seed import Reception
+
+NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
+
+
+async def receive(db, *wished, recapture=False, **more):
+    async with db.write() as conn:
+        return await seeds.receive(conn, wished, now=NOW, recapture=recapture, **more)
+
+
+async def entry_of(db, wished):
+    async with db.read() as conn:
+        return await entries.by_hash(conn, wished.hash_url)
+
+
+async def count(db, table):
+    async with db.read() as conn:
+        return (await conn.execute(select(func.count()).select_from(table))).scalar()
+
+
+async def test_each_url_gets_one_entry_and_one_job_however_often_it_is_wished_for(db, seed):
+    first = await receive(db, seed("http://a.example/"), seed("http://a.example/"))
+    second = await receive(db, seed("http://a.example/"))
+
+    assert [each.reception for each in first + second] == [
+        Reception.ADDED,
+        Reception.MERGED,
+        Reception.MERGED,
+    ]
+    assert len({each.job_id for each in first + second}) == 1
+    assert (await count(db, entry), await count(db, job)) == (1, 1)
+
+
+@pytest.mark.parametrize("at_once", [True, False])
+async def test_what_was_said_of_a_url_in_two_places_is_all_kept(db, seed, at_once):
+    deferred, early = NOW, NOW - timedelta(days=900)
+    one = seed("http://a.example/", title="Mine", tags=("b", "a"), note="First.", added_at=deferred)
+    two = seed("http://a.example/", title="Other", tags=("c", "a"), note="Again.", added_at=early)
+
+    for batch in [(one, two)] if at_once else [(one,), (two,)]:
+        await receive(db, *batch)
+
+    _, found = await entry_of(db, one)
+    assert found.title == "Mine"
+    assert found.tags == ("a", "b", "c")
+    assert found.note == "First.\n\nAgain."
+    assert found.added_at == early
+
+
+async def test_a_note_that_is_already_there_is_not_repeated(db, seed):
+    await receive(db, seed("http://a.example/", note="Read this.\n\nTwice."))
+    await receive(db, seed("http://a.example/", note="Read this."))
+
+    _, found = await entry_of(db, seed("http://a.example/"))
+    assert found.note == "Read this.\n\nTwice."
+
+
+async def test_a_tag_counts_the_entries_that_carry_it(db, seed):
+    await receive(db, seed("http://a.example/", tags=("x", "y")), seed("http://b.example/"))
+    await receive(db, seed("http://a.example/", tags=("x",)))
+    await receive(db, seed("http://b.example/", tags=("x",)))
+
+    async with db.read() as conn:
+        assert await tags.most_used(conn, 10) == [("x", 2), ("y", 1)]
+
+
+async def test_an_import_leaves_alone_what_has_a_snapshot_and_keeps_what_it_says(db, seed, keep):
+    await receive(db, seed("http://a.example/"))
+    entry_id, _ = await entry_of(db, seed("http://a.example/"))
+    async with db.write() as conn:
+        (lease,) = await queue.lease(
+            conn, owner="me", count=1, each=1, hosts=queue.Turns(), now=NOW
+        )
+        await keep(conn, entry_id, "http://a.example/")
+        await outcomes.end_jobs(conn, [(lease, "20260301120000", None)], NOW)
+
+    (known,) = await receive(db, seed("http://a.example/", tags=("later",)))
+    (again,) = await receive(db, seed("http://a.example/"), recapture=True)
+
+    assert (known.reception, known.job_id) == (Reception.KNOWN, None)
+    assert (again.reception, again.job_id is None) == (Reception.ADDED, False)
+    assert (await entry_of(db, seed("http://a.example/")))[1].tags == ("later",)
+    async with db.read() as conn:
+        assert entry_id in await entries.unrecorded(conn, 10)
+
+
+async def test_saving_by_hand_brings_what_an_import_queued_to_the_front(db, seed):
+    await receive(db, *[seed(f"http://{n}.example/") for n in range(5)])
+    await receive(db, seed("http://4.example/"), recapture=True)
+
+    async with db.write() as conn:
+        leases = await queue.lease(conn, owner="me", count=1, each=1, hosts=queue.Turns(), now=NOW)
+
+    assert [lease.entry.url for lease in leases] == ["http://4.example/"]
+    assert [lease.priority for lease in leases] == [seeds.INTERACTIVE]
+
+
+async def test_counters_agree_with_the_rows(db, seed):
+    await receive(db, *[seed(f"http://{n}.example/") for n in range(5)])
+    await receive(db, seed("http://4.example/"), recapture=True)
+
+    async with db.read() as conn:
+        assert (await jobs.queue_counts(conn)).queued == await count(db, job) == 5
+
+
+async def test_restoring_makes_entries_as_they_were_said_without_a_job(db, seed):
+    said = [seed("http://a.example/", title="A", tags=("t",)), seed("http://b.example/")]
+
+    async with db.write() as conn:
+        first = await seeds.restore(conn, said)
+        second = await seeds.restore(conn, [seed("http://a.example/", tags=("u",))])
+
+    assert first[said[0].hash_url] == second[said[0].hash_url]
+    assert (await entry_of(db, said[0]))[1].tags == ("t", "u")
+    assert await count(db, job) == 0
