@@ -38,7 +38,7 @@ class Requisites:
 
     def __init__(self, context: CrawlContext) -> None:
         self._context = context
-        self._under_way: dict[str, asyncio.Future[_Result]] = {}
+        self._under_way: dict[str, _Shared] = {}
         self._known: OrderedDict[str, _Result] = OrderedDict()
         self._known_bytes = 0
 
@@ -92,26 +92,30 @@ class Requisites:
         known = self._known.get(wanted.url)
         if known and known.until > datetime.now(UTC):
             return known
-        under_way = self._under_way.get(wanted.url)
-        if under_way:
-            return await asyncio.shield(under_way)
-        return await self._obtain_first(wanted, round_)
+        shared = self._under_way.get(wanted.url)
+        if shared is None:
+            shared = _Shared(asyncio.create_task(self._look(wanted, round_)))
+            self._under_way[wanted.url] = shared
+        return await self._share(wanted.url, shared)
 
-    async def _obtain_first(self, wanted: Requisite, round_: "_Round") -> _Result:
-        """Obtain what nobody else is obtaining; whoever comes meanwhile waits for this."""
-        future: asyncio.Future[_Result] = asyncio.get_running_loop().create_future()
-        self._under_way[wanted.url] = future
+    async def _share(self, url: str, shared: "_Shared") -> _Result:
+        """Wait for a fetch with all who need it; it ends early only when the last of them goes."""
+        shared.waiting += 1
         try:
-            result = await self._look(wanted, round_)
-            self._remember(wanted.url, result)
-            future.set_result(result)
+            await asyncio.wait([shared.task])
+            return shared.task.result()
         finally:
-            del self._under_way[wanted.url]
-            if not future.done():
-                future.set_result(_failed(FailureKind.TIMEOUT, "The fetch was broken off."))
-        return result
+            shared.waiting -= 1
+            if not shared.waiting:
+                del self._under_way[url]
+                await shared.stop()
 
     async def _look(self, wanted: Requisite, round_: "_Round") -> _Result:
+        result = await self._find(wanted, round_)
+        self._remember(wanted.url, result)
+        return result
+
+    async def _find(self, wanted: Requisite, round_: "_Round") -> _Result:
         until = datetime.now(UTC) + timedelta(seconds=self._context.settings.requisite_max_age)
         held = round_.held.get(wanted.url)
         if held and held.redirect_to is None and wanted.kind not in NESTED:
@@ -152,6 +156,21 @@ class Requisites:
         result = self._known.pop(url, None)
         if result:
             self._known_bytes -= _weight(url, result)
+
+
+@dataclass(slots=True)
+class _Shared:
+    """A fetch under way, and how many pages wait for it: it belongs to all of them."""
+
+    task: asyncio.Task[_Result]
+    waiting: int = 0
+
+    async def stop(self) -> None:
+        """Break it off, unless it is over; whoever waited for it has been told how it went."""
+        if self.task.cancel():
+            await asyncio.wait([self.task])
+        if not self.task.cancelled():
+            self.task.exception()
 
 
 class _Round:
@@ -207,7 +226,3 @@ class _Round:
 def _weight(url: str, result: _Result) -> int:
     """About how many bytes a result takes."""
     return 512 + len(url) + sum(256 + len(each.url) for each in result.needs)
-
-
-def _failed(kind: FailureKind, message: str) -> _Result:
-    return _Result(None, Failure(kind, message), (), datetime.now(UTC))

@@ -6,6 +6,7 @@ import pytest
 from archiver.crawl.requisites import Requisites
 from archiver.model.failure import FailureKind
 from archiver.model.requisite import Requisite, RequisiteKind
+from archiver.urls.parse import host
 
 
 @pytest.fixture
@@ -46,6 +47,65 @@ async def test_a_requisite_is_fetched_once_for_many_pages_at_the_same_time(recor
     assert [[each.status for each in outcomes] for outcomes in found] == [[200]] * 5
     await requisites.fetch_all(live.url("/later"), (image(put),))
     assert live.asked["/dot.png"] == 1
+
+
+@pytest.fixture
+def slow_style(live):
+    """A style sheet that is sent once it is let go."""
+    let_go = asyncio.Event()
+    url = live.put("/site.css", "p {}", kind="text/css")
+    answer = live._answers["/site.css"]
+
+    async def slowly(request):
+        await let_go.wait()
+        return await answer(request)
+
+    live.answer("/site.css", slowly)
+    return Requisite(url, RequisiteKind.STYLE), let_go
+
+
+async def begin(requisites, live, name, style):
+    """A page that waits for a style sheet: what it needs after that is asked for already."""
+    after = image(live.put(f"/{name}.png", "x", kind="image/png"))
+    page = asyncio.create_task(requisites.fetch_all(live.url(f"/{name}"), (style, after)))
+    await live.asked_for(f"/{name}.png")
+    return page
+
+
+async def test_the_end_of_one_page_s_time_does_not_end_the_fetch_that_another_waits_for(
+    recording, live, slow_style
+):
+    style, let_go = slow_style
+    requisites = Requisites(recording)
+    first = await begin(requisites, live, "first", style)
+    second = await begin(requisites, live, "second", style)
+
+    first.cancel()
+    await asyncio.wait([first])
+    let_go.set()
+
+    assert {each.url: each.status for each in await second}[style.url] == 200
+    assert live.asked["/site.css"] == 1
+
+
+async def test_a_fetch_that_no_page_waits_for_any_more_leaves_its_place_to_others(
+    crawling, live, slow_style
+):
+    style, let_go = slow_style
+    async with crawling(host_concurrency=2) as crawl, crawl.recording():
+        requisites = Requisites(crawl.context)
+        pages = [await begin(requisites, live, name, style) for name in ("first", "second")]
+
+        for page in pages:
+            page.cancel()
+        await asyncio.wait(pages)
+        async with crawl.context.throttle.slot(host(style.url)), asyncio.timeout(10):
+            await begin(requisites, live, "third", image(live.put("/dot.png", "x")))
+        let_go.set()
+        (found,) = await requisites.fetch_all(live.url("/fourth"), (style,))
+
+    assert found.status == 200
+    assert live.asked["/site.css"] == 2
 
 
 async def test_a_requisite_that_is_in_the_archive_is_not_fetched_by_the_next_process(
@@ -109,10 +169,10 @@ async def test_what_takes_too_long_is_left_out_and_told_of(crawling, live):
     async def forever(_):
         await live.closing.wait()
 
-    async with crawling(page_timeout=0.5) as crawl:
-        live.answer("/slow.png", forever)
-        await crawl.queue(live.article("foxes", body='<img src="/slow.png">'))
-        await crawl.run()
-        (found,) = await crawl.jobs()
+    slow, quick = live.answer("/slow.png", forever), live.put("/quick.png", "x")
+    async with crawling(page_timeout=2) as crawl, crawl.recording():
+        requisites = Requisites(crawl.context)
+        found = await requisites.fetch_all(live.url("/"), (image(slow), image(quick)))
 
-    assert found.timestamp
+    assert {each.url: each.status for each in found} == {slow: None, quick: 200}
+    assert [each.failure.kind for each in found if each.failure] == [FailureKind.TIMEOUT]
