@@ -22,7 +22,7 @@ from archiver.warc.digest import digest_of
 from archiver.warc.foreign import ForeignRecord
 from archiver.warc.record import new_record_id
 from archiver.wire.coding import dechunk
-from archiver.wire.head import ResponseHead, parse_head
+from archiver.wire.head import ResponseHead, is_end_of_head, parse_head
 
 MOST_HTTP_HEAD = 256 << 10
 MOST_REQUEST = 64 << 10
@@ -189,7 +189,7 @@ def _head_bytes(record: ForeignRecord, *, optional: bool) -> bytes:
     head = bytearray()
     while line := record.block.line(MOST_HTTP_HEAD):
         head += line
-        if not line.strip():
+        if is_end_of_head(line):
             return bytes(head)
         if len(head) >= MOST_HTTP_HEAD:
             raise InvalidRecord("Its HTTP head does not end.")

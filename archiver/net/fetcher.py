@@ -1,6 +1,7 @@
 """Fetches one URL over a long-lived pool of connections: what crossed the wire comes home."""
 
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -33,12 +34,14 @@ from archiver.net.guard import AddressGuard, BlockedAddressError, GuardedResolve
 from archiver.net.tap import TappedResponse, tap_connections
 from archiver.urls.parse import host
 from archiver.wire.coding import ACCEPT_ENCODING
+from archiver.wire.head import parse_head
 
 ACCEPT = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
 CONNECTIONS_A_PAGE = 4
 MOST_CONNECTIONS = 8192
 KEEP_ALIVE_SECONDS = 20
 MOST_FIELD_BYTES = 64 << 10
+_EMPTY_LINE = re.compile(rb"\n\r?\n")
 
 
 class Fetcher:
@@ -133,10 +136,7 @@ class Fetcher:
             body=body,
             chunked=chunked,
             status=response.status,
-            headers=tuple(
-                (name.decode("latin-1").lower(), value.decode("latin-1"))
-                for name, value in response.raw_headers
-            ),
+            headers=parse_head(head).headers,
             payload_digest=digest,
             payload_length=sink.payload_length,
         )
@@ -176,8 +176,8 @@ def _take_head(tap: bytearray) -> bytes:
 
 
 def _head_end(tap: bytearray) -> int:
-    ends = [found + len(mark) for mark in (b"\r\n\r\n", b"\n\n") if (found := tap.find(mark)) >= 0]
-    return min(ends, default=len(tap))
+    found = _EMPTY_LINE.search(tap)
+    return found.end() if found else len(tap)
 
 
 def _request_bytes(response: TappedResponse) -> bytes:

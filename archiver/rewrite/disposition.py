@@ -3,6 +3,8 @@
 import re
 from urllib.parse import quote, unquote, urlsplit
 
+from archiver.wire.head import readable
+
 SHOWN = ("text/", "image/", "audio/", "video/", "font/")
 SHOWN_TYPES = frozenset(
     {
@@ -29,7 +31,7 @@ def content_disposition(given: str | None, url: str, media_type: str) -> str | N
         url: of the capture; its last part is the name where none was given.
         media_type: of the capture, lower case, without parameters.
     """
-    given = (given or "")[:4096]
+    given = readable((given or "")[:4096])
     is_shown = media_type.startswith(SHOWN) or media_type in SHOWN_TYPES
     if is_shown and not given.strip().lower().startswith("attachment"):
         return None

@@ -13,6 +13,8 @@ from typing import Final
 
 from archiver.rewrite.url_rewriter import UrlRewriter, Use
 from archiver.rewrite.values import rewrite_refresh
+from archiver.urls.parse import escape_bytes
+from archiver.wire.head import readable
 
 ORIGINAL_PREFIX: Final = "X-Archive-Orig-"
 
@@ -44,7 +46,7 @@ def rewrite_headers(fields: Iterable[tuple[str, str]], links: UrlRewriter) -> li
         if name in _LEFT_OUT or not _TOKEN.fullmatch(name) or len(value) > _LONGEST_VALUE:
             continue
         clean = _CONTROL.sub(" ", value)
-        shown.append((ORIGINAL_PREFIX + name, clean))
+        shown.append((ORIGINAL_PREFIX + name, readable(clean)))
         if name in _KEPT:
             acting.append((name.title(), clean))
         elif name in _REWRITTEN and (rewritten := _REWRITTEN[name](clean, links)):
@@ -53,7 +55,7 @@ def rewrite_headers(fields: Iterable[tuple[str, str]], links: UrlRewriter) -> li
 
 
 def _location(value: str, links: UrlRewriter) -> str:
-    return links.lead(value, Use.ANCHOR) or ""
+    return links.lead(escape_bytes(value), Use.ANCHOR) or ""
 
 
 def _refresh(value: str, links: UrlRewriter) -> str:
@@ -69,7 +71,9 @@ def _link(value: str, links: UrlRewriter) -> str:
         }
         relations = frozenset(parameters.get("rel", "").lower().split()) & _LOADING
         if relations:
-            led = links.lead(found[1], _link_use(relations, parameters.get("as", "").lower()))
+            led = links.lead(
+                escape_bytes(found[1]), _link_use(relations, parameters.get("as", "").lower())
+            )
             kept += [_write_link(led, relations, parameters)] if led else []
     return ", ".join(kept)
 

@@ -52,12 +52,20 @@ def redirect_target(url: str, status: int, location: str | None) -> str | None:
     Args:
         url: that was asked for.
         status: of the response; only a 3xx leads anywhere.
-        location: its Location, each byte a character (latin-1). Browsers send bytes beyond ASCII
-            back as they came, escaped.
+        location: its Location, each byte a character (latin-1).
     """
     if location is None or not 300 <= status < 400:
         return None
-    return join(url, _BEYOND_ASCII.sub(lambda found: f"%{ord(found[0]):02X}", location))
+    return join(url, escape_bytes(location))
+
+
+def escape_bytes(field: str) -> str:
+    """A URL of a header field, its bytes beyond ASCII escaped as they came, as browsers do.
+
+    Args:
+        field: each byte a character (latin-1).
+    """
+    return _BEYOND_ASCII.sub(lambda found: f"%{ord(found[0]):02X}", field)
 
 
 def hash_url(url: str) -> HashUrl:

@@ -11,6 +11,7 @@ from typing import Protocol
 
 from archiver.errors import InvalidRecord, TornRecord
 from archiver.warc.members import PIECE, Member, Source
+from archiver.wire.head import WHITESPACE
 
 MOST_HEAD_BYTES = 64 << 10
 MOST_LINE = 8 << 10
@@ -203,11 +204,11 @@ def _fields(stream: _Stream) -> dict[str, str]:
         left -= len(line)
         if left <= 0 or not line.endswith(b"\n"):
             raise InvalidRecord("The head of a record does not end.")
-        text = line.decode("utf-8", "replace")
+        text = line.rstrip(b"\r\n").decode("utf-8", "replace")
         if text[0] in " \t" and name:
-            fields[name] += " " + text.strip()
+            fields[name] += " " + text.strip(WHITESPACE)
             continue
         name, _, value = text.partition(":")
-        name = name.strip().lower()
-        fields.setdefault(name, value.strip())
+        name = name.strip(WHITESPACE).lower()
+        fields.setdefault(name, value.strip(WHITESPACE))
     return fields

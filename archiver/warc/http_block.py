@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from archiver.errors import InvalidRecord
 from archiver.warc.reader import StoredRecord
 from archiver.wire.coding import dechunk
-from archiver.wire.head import ResponseHead, parse_head
+from archiver.wire.head import ResponseHead, is_end_of_head, parse_head
 
 MOST_HEAD_BYTES = 256 << 10
 
@@ -29,7 +29,7 @@ def _head_bytes(record: StoredRecord) -> bytes:
     while True:
         line = record.block.line(MOST_HEAD_BYTES)
         head += line
-        if not line.strip():
+        if is_end_of_head(line):
             return bytes(head)
         if len(head) >= MOST_HEAD_BYTES:
             raise InvalidRecord(

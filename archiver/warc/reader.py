@@ -8,6 +8,7 @@ from archiver.errors import InvalidRecord, TornRecord
 from archiver.model.capture import RecordId
 from archiver.warc.members import Member, Readable, Source
 from archiver.warc.record import RecordType
+from archiver.wire.head import WHITESPACE
 
 MOST_HEAD_BYTES = 64 << 10
 PIECE = 64 << 10
@@ -164,13 +165,13 @@ def _fields(member: Member, offset: int) -> dict[str, str]:
         left -= len(line)
         if left <= 0 or not line.endswith(b"\n"):
             raise InvalidRecord(f"The head of the record at byte {offset:,} does not end.")
-        text = line.decode("utf-8", "replace")
+        text = line.rstrip(b"\r\n").decode("utf-8", "replace")
         if text[0] in " \t" and name:
-            fields[name] += " " + text.strip()
+            fields[name] += " " + text.strip(WHITESPACE)
             continue
         name, _, value = text.partition(":")
-        name = name.strip().lower()
-        fields.setdefault(name, value.strip())
+        name = name.strip(WHITESPACE).lower()
+        fields.setdefault(name, value.strip(WHITESPACE))
     return fields
 
 

@@ -5,8 +5,11 @@ from dataclasses import dataclass
 
 from archiver.errors import InvalidRecord
 
-_STATUS = re.compile(r"(HTTP/\d(?:\.\d)?)[ \t]+(\d{3})(?:[ \t]+(.*))?")
+WHITESPACE = " \t"
+"""What surrounds a field's value (RFC 9110 §5.6.3); ``str.strip`` would take U+0085 and more."""
+_STATUS = re.compile(r"(HTTP/\d(?:\.\d)?)[ \t]+(\d{3})(?:[ \t]+(.*))?", re.ASCII | re.DOTALL)
 _CHARSET = re.compile(r"""charset\s*=\s*("[^"]*"|'[^']*'|[^;,\s]+)""", re.IGNORECASE)
+_FORBIDDEN = str.maketrans("\0\r", "  ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,25 +26,43 @@ class ResponseHead:
         return next((value for key, value in self.headers if key == name), None)
 
 
+def is_end_of_head(line: bytes) -> bool:
+    """Whether a line ends a head: it is empty (RFC 9112 §2.1). One of spaces is a folded value."""
+    return line in (b"\r\n", b"\n", b"")
+
+
 def parse_head(head: bytes) -> ResponseHead:
     """Parse a head, tolerant of what servers send; obsolete line folding is undone.
+
+    Lines end with CRLF or LF and with nothing else (RFC 9112 §2.2): a value is any other byte. CR
+    and NUL become spaces (RFC 9110 §5.5).
 
     Raises:
         InvalidRecord: there is no status line.
     """
-    lines = head.decode("latin-1").splitlines()
-    found = _STATUS.match(lines[0]) if lines else None
+    lines = [line.removesuffix("\r") for line in head.decode("latin-1").split("\n")]
+    found = _STATUS.match(lines[0])
     if not found:
         raise InvalidRecord("This is not an HTTP response: it has no status line.")
     headers: list[tuple[str, str]] = []
     for line in lines[1:]:
         if line[:1] in (" ", "\t") and headers:
             name, value = headers[-1]
-            headers[-1] = (name, f"{value} {line.strip()}")
+            headers[-1] = (name, f"{value} {_value(line)}")
         elif ":" in line:
             name, _, value = line.partition(":")
-            headers.append((name.strip().lower(), value.strip()))
+            headers.append((name.strip(WHITESPACE).lower(), _value(value)))
     return ResponseHead(found[1], int(found[2]), found[3] or "", tuple(headers))
+
+
+def readable(value: str) -> str:
+    """What a field's value says: UTF-8 where its bytes are that, as browsers read them."""
+    if value.isascii():
+        return value
+    try:
+        return value.encode("latin-1").decode()
+    except UnicodeError:
+        return value
 
 
 def media_type(content_type: str | None) -> str:
@@ -53,3 +74,7 @@ def charset_parameter(content_type: str | None) -> str:
     """The charset parameter of a Content-Type; empty if there is none."""
     found = _CHARSET.search((content_type or "")[:1024])
     return found[1].strip("\"'").strip() if found else ""
+
+
+def _value(raw: str) -> str:
+    return raw.translate(_FORBIDDEN).strip(WHITESPACE)

@@ -17,6 +17,7 @@ ANSWERS = {
     b"5;ext=1\r\nhello\r\n3\r\nabc\r\n0\r\nTrailer: x\r\n\r\n",
     "/nothing": b"HTTP/1.1 204 No Content\r\nA: b\r\n\r\n",
     "/large": b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(LARGE) + LARGE,
+    "/next-line": b"HTTP/1.1 200 OK\r\nA: \x85b\r\n \r\nContent-Length: 2\r\n\r\nhi",
     "/until-end": b"HTTP/1.0 200 OK\r\nA: b\r\n\r\nall of it",
 }
 CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"

@@ -30,6 +30,8 @@ def test_what_it_does_not_show_is_saved_under_the_name_in_its_address():
         ('attachment; filename=".bashrc"', "bashrc"),
         ('attachment; filename="a\u202egpj.exe"', "a_gpj.exe"),
         ('attachment; filename="NUL.txt"', "_NUL.txt"),
+        ("attachment; filename=n\xc3\xa5.txt", "n_.txt"),
+        ("attachment; filename=n\xe5.txt", "n_.txt"),
         ("attachment", "report one.bin"),
     ],
 )

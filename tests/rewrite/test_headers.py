@@ -38,6 +38,11 @@ def test_a_redirect_leads_into_the_archive_as_what_was_asked_for():
     assert found == [("Location", f"/web/~x/{MOMENT}im_/https://example.com/next?a#b")]
 
 
+@pytest.mark.parametrize(("sent", "led"), [("/\xc3\xa5", "/%C3%A5"), ("/\xe5", "/%E5")])
+def test_a_redirect_s_bytes_beyond_ascii_are_those_that_were_followed(sent, led):
+    assert acting([("location", sent)])[0][1].endswith(f"https://example.com{led}")
+
+
 @pytest.mark.parametrize("target", ["javascript:x", "data:text/html,x", "http://["])
 def test_a_redirect_to_nowhere_is_none(target):
     assert acting([("location", target), ("refresh", f"0; url={target}")]) == []

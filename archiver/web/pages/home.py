@@ -25,7 +25,7 @@ async def add(request: web.Request) -> web.StreamResponse:
     text, tags = str(form.get("url", "")), str(form.get("tags", ""))
     entries = request.app[RUNTIME].entries
     try:
-        result = await entries.save(text.splitlines(), tags=tags.split(","), source="web")
+        result = await entries.save(text.split("\n"), tags=tags.split(","), source="web")
     except InputError as error:
         view = await _view(request, [], problem=str(error), tags=tags)
         return render(request, "pages/home.html", view, status=400)
