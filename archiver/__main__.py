@@ -1,6 +1,12 @@
 """``python -m archiver``: the command line."""
 
-from archiver.cli.main import main
+import sys
 
 if __name__ == "__main__":
+    if not sys.flags.safe_path:
+        # Python puts the current directory first: a file in it would be taken for a library.
+        del sys.path[0]
+
+    from archiver.cli.main import main
+
     main()

@@ -4,7 +4,6 @@ import asyncio
 import ctypes
 import gc
 import resource
-import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, replace
@@ -13,6 +12,7 @@ from pathlib import Path
 import structlog
 
 from archiver import __version__
+from archiver.child_process import child_command, child_environment
 from archiver.config import Settings
 from archiver.crawl.context import CrawlContext
 from archiver.derive.pool import DerivePool
@@ -149,12 +149,10 @@ async def _start_helper(
     stack: AsyncExitStack, settings: Settings, *, until_empty: bool
 ) -> asyncio.subprocess.Process:
     process = await asyncio.create_subprocess_exec(
-        sys.executable,
-        "-m",
-        "archiver.helper",
-        "until-empty" if until_empty else "for-ever",
+        *child_command("archiver.helper", "until-empty" if until_empty else "for-ever"),
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.DEVNULL,
+        env=child_environment(),
     )
     stack.push_async_callback(_stop_helper, process)
     if process.stdin:

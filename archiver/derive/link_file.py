@@ -4,7 +4,6 @@ The child parses while the index takes in what it read before; a hostile file co
 """
 
 import asyncio
-import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from typing import Any, BinaryIO
 
 import structlog
 
+from archiver.child_process import child_command, child_environment
 from archiver.derive.messages import PREFIX, read_seeds, unpack
 from archiver.errors import UnreadableFile
 from archiver.model.importing import Rejected
@@ -68,14 +68,10 @@ async def open_links(
         UnreadableFile: the file is empty, or of a kind that is not read.
     """
     process = await asyncio.create_subprocess_exec(
-        sys.executable,
-        "-m",
-        "archiver.derive.link_file_worker",
-        str(memory_bytes),
-        str(skip),
-        name,
+        *child_command("archiver.derive.link_file_worker", str(memory_bytes), str(skip), name),
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
+        env=child_environment(),
     )
     feeding = asyncio.create_task(_feed(source, process), name="feed-links")
     try:

@@ -5,14 +5,13 @@ the log, and the page itself is kept all the same.
 """
 
 import asyncio
-import os
-import sys
 from collections import deque
 from contextlib import suppress
 from typing import Any
 
 import structlog
 
+from archiver.child_process import child_command, child_environment
 from archiver.derive.messages import (
     PREFIX,
     Document,
@@ -171,15 +170,11 @@ class _Child:
 
     @classmethod
     async def start(cls, memory: int) -> "_Child":
-        environment = os.environ | {"MALLOC_ARENA_MAX": "1", "PYTHONUNBUFFERED": "1"}
         process = await asyncio.create_subprocess_exec(
-            sys.executable,
-            "-m",
-            "archiver.derive.worker",
-            str(memory),
+            *child_command("archiver.derive.worker", str(memory)),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
-            env=environment,
+            env=child_environment(MALLOC_ARENA_MAX="1", PYTHONUNBUFFERED="1"),
         )
         return cls(process)
 

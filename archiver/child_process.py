@@ -1,0 +1,35 @@
+"""How a process of this program starts another: nothing of the current directory, no secrets.
+
+A child is run by ``-P``, so that a file beside which somebody works is never imported, and gets
+the few variables that Python, the C library and TLS need. Whatever it is to know of the settings
+comes to it by its arguments or its standard input.
+"""
+
+import os
+import re
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+_PASSED_ON = re.compile(
+    "PATH|HOME|LANG|LANGUAGE|LC_.*|TZ|TMPDIR|LD_LIBRARY_PATH|SSL_CERT_FILE|SSL_CERT_DIR|MALLOC_.*"
+    "|PYTHON(?:HOME|HASHSEED|UNBUFFERED|DONTWRITEBYTECODE|PYCACHEPREFIX)"
+)
+_PACKAGE_PARENT = Path(__file__).resolve().parents[1]
+
+
+def child_command(module: str, *arguments: str) -> list[str]:
+    """The words that run a module of this program in a child."""
+    return [sys.executable, "-P", "-m", module, *arguments]
+
+
+def child_environment(given: Mapping[str, str] = os.environ, **more: str) -> dict[str, str]:
+    """The variables of a child: what it needs of those given, and ``more``.
+
+    ``PYTHONPATH`` names this program, which need not be installed, and of the directories that it
+    named before only those that do not depend on where somebody stands.
+    """
+    paths = [str(_PACKAGE_PARENT)]
+    paths += filter(os.path.isabs, given.get("PYTHONPATH", "").split(os.pathsep))
+    kept = {name: value for name, value in given.items() if _PASSED_ON.fullmatch(name)}
+    return kept | {"PYTHONPATH": os.pathsep.join(paths)} | more

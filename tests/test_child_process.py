@@ -1,0 +1,123 @@
+"""What a process of this program starts imports nothing of where somebody stands, and no secret."""
+
+import asyncio
+import os
+import sys
+from asyncio.subprocess import PIPE
+from io import BytesIO
+from pathlib import Path
+
+import psutil
+import pytest
+
+from archiver.child_process import child_command, child_environment
+from archiver.config import Settings
+from archiver.derive.link_file import open_links
+from archiver.derive.pool import DerivePool, Document
+from archiver.runtime import helpers
+
+HOSTILE = "structlog json click aiohttp sqlalchemy lxml re2 uvloop typing_extensions archiver"
+ENTRY_POINTS = {
+    "script": [str(Path(sys.executable).with_name("archiver"))],
+    "module": [sys.executable, "-m", "archiver"],
+}
+
+
+@pytest.fixture
+def hostile_directory(tmp_path):
+    """A directory with files called like libraries, which note that they were run."""
+    directory = tmp_path / "downloads"
+    directory.mkdir()
+    for name in HOSTILE.split():
+        (directory / f"{name}.py").write_text(
+            f"open({str(tmp_path / 'run')!r}, 'a').write('{name}')"
+        )
+    return directory
+
+
+@pytest.mark.parametrize("entry_point", ENTRY_POINTS)
+async def test_nothing_is_imported_from_where_somebody_stands(
+    tmp_path, hostile_directory, live, entry_point
+):
+    if entry_point == "module":
+        (hostile_directory / "archiver.py").unlink()  # by ``-m`` that very name is looked up there
+    environment = os.environ | {
+        "ARCHIVER_DATA": str(tmp_path / "data"),
+        "ARCHIVER_ALLOW_NETWORKS": "127.0.0.0/8",
+        "ARCHIVER_CRAWL_PROCESSES": "2",
+    }
+    (hostile_directory / "links.txt").write_text(live.article("page"))
+
+    process = await asyncio.create_subprocess_exec(
+        *ENTRY_POINTS[entry_point],
+        "import",
+        "links.txt",
+        env=environment,
+        cwd=hostile_directory,
+        stdout=PIPE,
+    )
+    printed, _ = await process.communicate()
+
+    assert process.returncode == 0
+    assert b"saved\t1" in printed
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.fixture
+def _secrets(monkeypatch):
+    monkeypatch.setenv("ARCHIVER_PASSWORD", "hunter2")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "hunter2")
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(["", "relative", "/absolute"]))
+
+
+def environments_of_children(module):
+    """The variables of the children of this process that run a module."""
+    found = [each.environ() for each in psutil.Process().children() if module in each.cmdline()]
+    assert found
+    return found
+
+
+def hold_no_secret(environments):
+    return not any(
+        name.startswith(("ARCHIVER_", "AWS_")) or "hunter2" in value
+        for environment in environments
+        for name, value in environment.items()
+    )
+
+
+@pytest.mark.usefixtures("_secrets")
+async def test_a_child_that_reads_pages_has_no_secret_in_its_environment():
+    pool = DerivePool(processes=1, timeout=30, memory_bytes=1 << 30, max_requisites=10)
+    await pool.extract(Document(b"<p>Hello</p>", "text/html", "", "http://example.com/"))
+
+    environments = environments_of_children("archiver.derive.worker")
+    await pool.stop()
+
+    assert hold_no_secret(environments)
+
+
+@pytest.mark.usefixtures("_secrets")
+async def test_a_child_that_reads_a_file_of_links_has_no_secret_in_its_environment():
+    async with open_links(BytesIO(b"https://example.com/"), "links", memory_bytes=1 << 30):
+        environments = environments_of_children("archiver.derive.link_file_worker")
+
+    assert hold_no_secret(environments)
+
+
+@pytest.mark.usefixtures("_secrets")
+async def test_a_helper_has_no_secret_in_its_environment(tmp_path):
+    settings = Settings(data=tmp_path, crawl_processes=2)
+    async with helpers(settings, until_empty=True):
+        environments = environments_of_children("archiver.helper")
+
+    assert hold_no_secret(environments)
+
+
+@pytest.mark.usefixtures("_secrets")
+def test_a_child_gets_only_what_it_needs_and_no_path_that_depends_on_where_somebody_stands():
+    environment = child_environment(MALLOC_ARENA_MAX="1")
+
+    assert environment["PATH"] == os.environ["PATH"]
+    assert environment["MALLOC_ARENA_MAX"] == "1"
+    assert environment["PYTHONPATH"] == f"{Path(__file__).parents[1]}{os.pathsep}/absolute"
+    assert "-P" in child_command("archiver.helper")
