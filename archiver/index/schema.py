@@ -17,7 +17,7 @@ from sqlalchemy import (
     text,
 )
 
-HEAD = "0003"
+HEAD = "0004"
 """The revision in migrations/ that these tables are."""
 
 metadata = MetaData()

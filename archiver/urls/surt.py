@@ -1,51 +1,124 @@
-"""SURT keys: URLs turned around so that a site's pages sort together, as CDX servers use them."""
+"""SURT keys: URLs turned around so that a site's pages sort together, as CDX servers use them.
+
+A key is what archives look a URL up by: where ours differs by a character from another program's,
+that program does not find the page. No standard says what a key is. The field's programs (pywb,
+OpenWayback) canonicalise as Google's Safe Browsing does and then as the Internet Archive does, and
+so does this; ``benchmarks/surt_oracle.py`` compares.
+"""
 
 import re
 from urllib.parse import unquote_to_bytes
 
+import re2
+
 _WWW = re.compile(r"www\d*\.")
-_SAFE = frozenset(range(0x21, 0x7F)) - frozenset(b"#%")
+_PORTS_LEFT_OUT = {"http": ("80", "0"), "https": ("443", "0")}
+_HEX = frozenset("0123456789ABCDEFabcdef")
+_ESCAPED = re.compile(r"[^!-~]|[#%]")
+_PATH_SESSIONS = (
+    re2.compile(r"(?i)(.*/)\((?:[a-z]\([0-9a-z]{24}\))+\)/([^?]+\.aspx.*)"),
+    re2.compile(r"(?i)(.*/)\([0-9a-z]{24}\)/([^?]+\.aspx.*)"),
+)
+_QUERY_SESSIONS = tuple(
+    re2.compile(rf"(?i)(.*)(?:{session})(?:&(.*))?")
+    for session in (
+        "jsessionid=[0-9a-z]{32}",
+        "phpsessid=[0-9a-z]{32}",
+        "sid=[0-9a-z]{32}",
+        "aspsessionid[a-z]{8}=[a-z]{24}",
+        "cfid=[^&]+&cftoken=[^&]+",
+    )
+)
 
 
 def surt(url: str) -> str:
     """The key of a serialised http(s) URL, such as ``com,example)/a?b=1``.
 
-    Scheme, ``www.``, default port, trailing slash of a path and order of the query do not count,
-    nor does letter case; the rules are those of the field's ``surt`` library and of pywb.
+    Scheme, user, ``www.``, default port, empty segments and the last slash of a path, session ids
+    and the order of the query do not count, nor do letter case and how often something is escaped.
     """
     scheme, _, rest = url.partition("://")
     authority, slash, tail = rest.partition("/")
     if "?" in authority:
         authority, _, tail = rest.partition("?")
         slash, tail = "/", "?" + tail
-    path, question, query = (slash + tail).partition("?")
+    path, _, query = (slash + tail).partition("?")
     key = f"{_host_key(scheme, authority.lower())}){_path_key(path)}"
-    if question and query:
-        key += "?" + "&".join(sorted(_normalise(query).split("&")))
-    return key.lower()
+    if query and (ordered := _query_key(query)):
+        key += "?" + ordered
+    return key
 
 
 def _host_key(scheme: str, authority: str) -> str:
-    name, colon, port = authority.rpartition("@")[2].partition(":")
-    if name.startswith("["):
-        return authority
-    if colon and port == {"http": "80", "https": "443"}.get(scheme):
-        colon = port = ""
-    name = _WWW.sub("", name, count=1) if _WWW.match(name) else name
-    parts = name.rstrip(".").split(".")
-    turned = name if all(part.isdecimal() for part in parts) else ",".join(reversed(parts))
-    return turned + colon + port
+    name, port = _split(authority.rpartition("@")[2])
+    if port in _PORTS_LEFT_OUT.get(scheme, ()):
+        port = ""
+    name = name.replace("..", ".").strip(".")
+    name = name[found.end() :] if (found := _WWW.match(name)) else name
+    turned = ",".join(reversed(name.split(".")))
+    return f"{turned}:{port}" if port else turned
+
+
+def _split(authority: str) -> tuple[str, str]:
+    """Name and port; an IPv6 address without its brackets, as the field has it."""
+    if authority.startswith("["):
+        name, _, port = authority[1:].partition("]")
+        return name, port.removeprefix(":")
+    name, _, port = authority.partition(":")
+    return name, port
 
 
 def _path_key(path: str) -> str:
-    path = _normalise(path) or "/"
-    return path.rstrip("/") or "/"
+    path = _unescape(path)
+    if "//" in path or "/." in path:
+        path = _without_detours(path)
+    path = _escape(path).lower()
+    if ".aspx" in path:
+        for session in _PATH_SESSIONS:
+            if found := session.fullmatch(path):
+                path = found[1] + found[2]
+    return path.removesuffix("/") or "/"
 
 
-def _normalise(text: str) -> str:
-    """One spelling for each percent-escape: unescaped where it may be, else upper case."""
+def _without_detours(path: str) -> str:
+    """A path without empty segments, and with ``.`` and ``..`` resolved."""
+    kept: list[str] = []
+    for segment in path.split("/")[1:]:
+        if segment == ".." and kept:
+            kept.pop()
+        elif segment != ".":
+            kept.append(segment)
+    return "/" + "".join(f"{each}/" for each in kept[:-1] if each) + "".join(kept[-1:])
+
+
+def _query_key(query: str) -> str:
+    query = _escape(_unescape(query)).lower()
+    if "sid=" in query or "sessionid" in query or "cfid=" in query:
+        for session in _QUERY_SESSIONS:
+            if found := session.fullmatch(query):
+                query = found[1] + (found[2] or "")
+    return "&".join(sorted(query.split("&"), key=lambda pair: tuple(pair.split("=", 1))))
+
+
+def _unescape(text: str) -> str:
+    """What is left when nothing is escaped, however often it was; each byte a character."""
+    if not text.isascii():
+        text = text.encode().decode("latin-1")
     if "%" not in text:
         return text
-    return "".join(
-        chr(byte) if byte in _SAFE else f"%{byte:02X}" for byte in unquote_to_bytes(text)
-    )
+    once = unquote_to_bytes(text.encode("latin-1")).decode("latin-1")
+    return _unescape_again(once) if "%" in once else once
+
+
+def _unescape_again(text: str) -> str:
+    """The same in one pass: what an escape gives may end or begin another."""
+    kept: list[str] = []
+    for char in text:
+        kept.append(char)
+        while len(kept) > 2 and kept[-3] == "%" and kept[-2] in _HEX and kept[-1] in _HEX:
+            kept[-3:] = [chr(int(kept[-2] + kept[-1], 16))]
+    return "".join(kept)
+
+
+def _escape(text: str) -> str:
+    return _ESCAPED.sub(lambda found: f"%{ord(found[0]):02x}", text)

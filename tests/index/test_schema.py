@@ -84,6 +84,28 @@ def test_the_way_down_leads_back_to_nothing_and_up_again(connection):
     assert set(metadata.tables) <= set(inspect(connection).get_table_names())
 
 
+def test_the_keys_of_captures_that_an_older_version_indexed_are_made_anew(connection):
+    command.downgrade(config_on(connection), "0003")
+    connection.execute(text("INSERT INTO segment VALUES (1, 'a.warc.gz', 1)"))
+    connection.execute(
+        text(
+            "INSERT INTO capture (id, surt, url, timestamp, status, media_type, payload_digest,"
+            " payload_length, record_id, segment_id, offset, length, is_revisit)"
+            " VALUES (:id, :surt, :url, 20240101000000, 200, '', '', 0, :id, 1, :id, 1, 0)"
+        ),
+        [
+            {"id": n, "surt": "127.0.0.1)//", "url": f"http://127.0.0.1//{n}"}
+            for n in range(1, 12_000)
+        ],
+    )
+    connection.commit()
+
+    command.upgrade(config_on(connection), "head")
+
+    found = connection.execute(text("SELECT surt FROM capture ORDER BY id")).scalars().all()
+    assert found == [f"1,0,0,127)/{n}" for n in range(1, 12_000)]
+
+
 async def test_an_index_that_a_newer_version_wrote_is_left_alone(connection, tmp_path):
     connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
     connection.commit()

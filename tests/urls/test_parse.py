@@ -76,17 +76,3 @@ def test_references_are_resolved_or_lead_nowhere():
     assert join(base, "//other.example/x") == "http://other.example/x"
     for reference in ("data:,x", "javascript:x", "mailto:a@b.c", "http://", "x" * 9000):
         assert join(base, reference) is None
-
-
-@pytest.mark.parametrize(
-    ("url", "key"),
-    [
-        ("http://www.example.com/", "com,example)/"),
-        ("https://www2.Example.com:443/A/b/?z=1&a=2", "com,example)/a/b?a=2&z=1"),
-        ("http://1.2.3.4:8080/x", "1.2.3.4:8080)/x"),
-        ("http://example.com/?", "com,example)/"),
-        ("http://example.co.uk/%7Euser", "uk,co,example)/~user"),
-    ],
-)
-def test_a_surt_key_is_the_field_s(url, key):
-    assert surt(url) == key
