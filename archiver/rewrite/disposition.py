@@ -5,17 +5,6 @@ from urllib.parse import quote, unquote, urlsplit
 
 from archiver.wire.head import readable
 
-SHOWN = ("text/", "image/", "audio/", "video/", "font/")
-SHOWN_TYPES = frozenset(
-    {
-        "application/json",
-        "application/pdf",
-        "application/xml",
-        "application/xhtml+xml",
-        "application/javascript",
-        "",
-    }
-)
 LONGEST = 120
 _EXTENDED = re.compile(r"""filename\*\s*=\s*[\w-]*'[^']*'([^\s;]+)""", re.IGNORECASE)
 _PLAIN = re.compile(r"""filename\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;]+))""", re.IGNORECASE)
@@ -23,16 +12,15 @@ _UNSAFE = re.compile(r'[\x00-\x1f\x7f-\x9f<>:"/\\|?*%\u2028\u2029\u202a-\u202e\u
 _RESERVED = re.compile(r"(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\.|$)", re.IGNORECASE)
 
 
-def content_disposition(given: str | None, url: str, media_type: str) -> str | None:
+def content_disposition(given: str | None, url: str, *, is_shown: bool) -> str | None:
     """The Content-Disposition to replay a file with; None where it is shown and not saved.
 
     Args:
         given: the archived header, if there was one.
         url: of the capture; its last part is the name where none was given.
-        media_type: of the capture, lower case, without parameters.
+        is_shown: whether browsers show what it is.
     """
     given = readable((given or "")[:4096])
-    is_shown = media_type.startswith(SHOWN) or media_type in SHOWN_TYPES
     if is_shown and not given.strip().lower().startswith("attachment"):
         return None
     name = safe_name(_given_name(given) or unquote(urlsplit(url).path.rpartition("/")[2]))

@@ -29,6 +29,7 @@ EVERYWHERE: Final[Rules] = {
     "nonce": Treatment.INERT,
     "integrity": Treatment.INERT,
     "attributionsrc": Treatment.INERT,
+    "referrerpolicy": Treatment.INERT,
 }
 _IMAGE: Final[Rules] = {
     "src": Use.IMAGE,

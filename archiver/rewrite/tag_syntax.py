@@ -29,6 +29,7 @@ _SPECIAL = (
 _HOT = (
     "href|src|style|srcset|srcdoc|action|formaction|formtarget|target|ping|poster|background|cite"
     "|data|longdesc|integrity|nonce|crossorigin|attributionsrc|manifest|csp|icon|profile"
+    "|referrerpolicy"
 )
 PLAIN: Final = re.compile(
     rf"""(?>(?: [^<]++

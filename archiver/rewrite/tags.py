@@ -14,7 +14,7 @@ from archiver.rewrite.values import rewrite_refresh, rewrite_srcset
 
 _HOT: Final = re.compile(
     r"href|src|style|action|target|ping|poster|background|cite|data|longdesc|integrity|nonce|icon"
-    r"|crossorigin|manifest|csp|profile|attribution|codebase|\(",
+    r"|crossorigin|manifest|csp|profile|attribution|codebase|referrer|\(",
     re.IGNORECASE | re.ASCII,
 )
 _HARMLESS_EQUIVALENTS = frozenset(
@@ -170,6 +170,8 @@ class Tags:
 
     def _meta(self, tag: StartTag) -> None:
         """Of what a page says in a header's stead only what can do no harm has its say."""
+        if tag.value("name").strip().lower() == "referrer":
+            tag.make_inert("name")
         equivalent = tag.value("http-equiv").strip().lower()
         if not tag.has("http-equiv") or equivalent in _HARMLESS_EQUIVALENTS:
             return

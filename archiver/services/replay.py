@@ -7,27 +7,28 @@ on their way before its last are read, and no page is held whole.
 import asyncio
 from collections.abc import AsyncGenerator, Iterator
 from dataclasses import dataclass, replace
+from itertools import chain
 
 from archiver.config import Settings
 from archiver.errors import NotInArchive, StoreError
 from archiver.index import captures
 from archiver.index.database import Database
-from archiver.memento.links import original, timegate, timemap, write_links
-from archiver.memento.timestamps import http_date, pad, to_datetime
+from archiver.memento.timestamps import pad, to_datetime
 from archiver.model.capture import Capture, Timestamp
-from archiver.rewrite.address import PREFIX, Modifier, ReplayAddress
-from archiver.rewrite.disposition import content_disposition
-from archiver.rewrite.headers import rewrite_headers
-from archiver.rewrite.url_rewriter import UrlRewriter
-from archiver.services.replay_content import PIECE, Content, as_stored, rewritten
+from archiver.replay.content import PIECE, gather, rewritten
+from archiver.replay.presentation import (
+    SAMPLE_BYTES,
+    Asked,
+    Rewriting,
+    head_of_revisit,
+    present,
+)
+from archiver.rewrite.address import Modifier, ReplayAddress
 from archiver.store.segments import SegmentStore
 from archiver.warc.http_block import open_payload
 from archiver.warc.reader import StoredRecord
 from archiver.wire.coding import decode
 from archiver.wire.head import ResponseHead
-
-TIMEGATE = "/timegate/"
-TIMEMAP = "/timemap/link/"
 
 _LATEST = Timestamp("99991231235959")
 _MOST_CAPTURES = 10_000
@@ -89,33 +90,21 @@ class Replay:
         async with self._db.read() as conn:
             return await captures.of_url(conn, url, limit=_MOST_CAPTURES)
 
-    async def open(
-        self,
-        capture: Capture,
-        modifier: Modifier = Modifier.NONE,
-        *,
-        prefix: str = PREFIX,
-        frame_prefix: str | None = None,
-    ) -> Replayed:
+    async def open(self, capture: Capture, asked: Asked) -> Replayed:
         """Open a capture for replay.
 
         Args:
             capture: from ``resolve``.
-            modifier: ``IDENTITY`` gives the payload as it was stored, content codings left on;
-                with any other it is decoded, and rewritten if it can point anywhere.
-            prefix: path under which rewritten links lie, such as ``/web/~capability``.
-            frame_prefix: the same for frames, where that is another.
+            asked: what it is taken for, and by whom; as ``IDENTITY`` its payload is given as it
+                was stored, content codings left on; else it is decoded, and rewritten if it can
+                point anywhere.
 
         Raises:
             StoreError: a record is missing, or is not what it must be.
             TooLarge: it decompresses to more than ``max_decoded_bytes``.
         """
         source = await self._source(capture)
-        page = modifier if modifier is Modifier.FRAME else Modifier.NONE
-        links = UrlRewriter(
-            capture.url, capture.timestamp, page=page, prefix=prefix, frame_prefix=frame_prefix
-        )
-        return await asyncio.to_thread(self._open, capture, source, modifier, links, prefix)
+        return await asyncio.to_thread(self._open, capture, source, asked)
 
     async def _leads_back(self, capture: Capture) -> bool:
         """Whether following a redirect from capture to capture comes back to where it was."""
@@ -151,27 +140,30 @@ class Replay:
             )
         return source
 
-    def _open(
-        self, capture: Capture, source: Capture, modifier: Modifier, links: UrlRewriter, prefix: str
-    ) -> Replayed:
+    def _open(self, capture: Capture, source: Capture, asked: Asked) -> Replayed:
         """Blocking: read the heads, and the first piece of the body."""
         head, payload = open_payload(self._record(source))
-        said = head if source is capture else open_payload(self._record(capture))[0]
-        content = self._content(head, payload, modifier, links)
-        headers = [
-            ("Content-Type", content.content_type or "application/octet-stream"),
-            *_memento(capture),
-            *_archived(capture, said, modifier, prefix),
-        ]
-        saved_as = content_disposition(
-            said.header("content-disposition"), capture.url, capture.media_type
-        )
-        if saved_as:
-            headers.append(("Content-Disposition", saved_as))
-        coding = head.header("content-encoding")
-        if modifier is Modifier.IDENTITY and coding:
-            headers.append(("Content-Encoding", coding))
-        return Replayed(said.status, headers, _flow(*_begin(content.pieces)))
+        coding = head.combined("content-encoding")
+        if source is not capture:
+            head = head_of_revisit(self._own_head(capture), head)
+        if asked.modifier is Modifier.IDENTITY:
+            start, pieces = _peek(gather(payload, first=SAMPLE_BYTES))
+            start = next(decode([start], coding, limit=self._most_bytes), b"")
+        else:
+            decoded = decode(payload, coding, limit=self._most_bytes)
+            start, pieces = _peek(gather(decoded, first=SAMPLE_BYTES))
+        shown = present(replace(capture, payload_length=source.payload_length), head, start, asked)
+        if shown.rewriting is not Rewriting.NONE:
+            links = asked.links(capture, page=asked.page)
+            pieces = rewritten(pieces, shown.rewriting, shown.charset, links)
+        if not shown.has_content:
+            pieces = iter(())
+        return Replayed(shown.status, [*shown.headers], _flow(*_begin(pieces)))
+
+    def _own_head(self, revisit: Capture) -> ResponseHead | None:
+        """The head in a revisit's block; None where the block is empty."""
+        record = self._record(revisit)
+        return open_payload(record)[0] if record.block_length else None
 
     def _record(self, capture: Capture) -> StoredRecord:
         record = self._store.read(capture.location)
@@ -182,41 +174,11 @@ class Replay:
             )
         return record
 
-    def _content(
-        self, head: ResponseHead, payload: Iterator[bytes], modifier: Modifier, links: UrlRewriter
-    ) -> Content:
-        content_type = head.header("content-type")
-        if modifier is Modifier.IDENTITY:
-            return as_stored(payload, content_type)
-        coding = head.header("content-encoding")
-        decoded = decode(payload, coding, limit=self._most_bytes)
-        return rewritten(decoded, content_type, links, for_style=modifier is Modifier.STYLE)
 
-
-def _memento(capture: Capture) -> list[tuple[str, str]]:
-    """What RFC 7089 §4.2 asks of a memento."""
-    links = (
-        original(capture.url),
-        timegate(TIMEGATE + capture.url),
-        timemap(TIMEMAP + capture.url),
-    )
-    return [
-        ("Memento-Datetime", http_date(to_datetime(capture.timestamp))),
-        ("Link", write_links(links)),
-    ]
-
-
-def _archived(
-    capture: Capture, head: ResponseHead, modifier: Modifier, prefix: str
-) -> list[tuple[str, str]]:
-    """The response's own fields; what a redirect leads to is asked for as the redirect was."""
-    links = UrlRewriter(capture.url, capture.timestamp, page=modifier, prefix=prefix)
-    fields = rewrite_headers(head.headers, links)
-    if modifier is Modifier.IDENTITY:
-        fields = [field for field in fields if field[0] not in {"Link", "Refresh"}]
-    if capture.redirect_to is None:
-        fields = [field for field in fields if field[0] != "Location"]
-    return fields
+def _peek(pieces: Iterator[bytes]) -> tuple[bytes, Iterator[bytes]]:
+    """The first piece, and all of them."""
+    first = next(pieces, b"")
+    return first, chain((first,), pieces)
 
 
 def _begin(pieces: Iterator[bytes]) -> tuple[bytes, Iterator[bytes] | None]:

@@ -12,6 +12,8 @@ from multidict import CIMultiDict
 
 from archiver.errors import NotInArchive
 from archiver.model.capture import Capture
+from archiver.replay.presentation import Asked
+from archiver.replay.protection import Viewer, protection
 from archiver.rewrite.address import (
     EVERY,
     PREFIX,
@@ -30,22 +32,6 @@ from archiver.web.replay_address import token_of, without_token
 
 _REQUISITES = frozenset({Modifier.IMAGE, Modifier.STYLE, Modifier.SCRIPT})
 _EXACT_DIGITS = 14
-_NO_BODY = frozenset({204, 205, 304})
-_ARCHIVED = frozenset(
-    (
-        "content-type",
-        "content-disposition",
-        "content-encoding",
-        "content-language",
-        "last-modified",
-        "link",
-        "location",
-        "memento-datetime",
-        "refresh",
-    )
-)
-"""What a replayed answer may say for itself; whatever else a browser might act on stays out."""
-_RECORDED = "x-archive-"
 _FRAMED = {"Content-Security-Policy": "default-src 'none'; style-src 'self'; img-src 'self'"}
 
 
@@ -66,45 +52,8 @@ async def replay(request: web.Request) -> web.StreamResponse:
     elsewhere = _elsewhere(request, address, capture)
     if elsewhere is not None:
         return web.Response(status=302, headers=_headers(request) | {"Location": elsewhere})
-    replayed = await service.open(
-        capture,
-        address.modifier,
-        prefix=_prefix(request),
-        frame_prefix=auth.frame_prefix(request),
-    )
-    return await _stream(request, replayed, _headers_of(request, address, capture, replayed))
-
-
-def content_security_policy(origin: str, media_type: str = "", *, framed: bool = False) -> str:
-    """Return the policy of a replayed answer: no script, no form, and one place to load from.
-
-    Sources are absolute, since ``'self'`` is nothing in an opaque origin. ``http:`` sources also
-    match ``https:`` of the same host (CSP §6.7.2.8), so a TLS proxy needs no word of ours.
-    ``frame-ancestors`` can't name who may frame: above a frame inside a replayed page stands an
-    opaque origin, which matches nothing. So what is asked for without a token may not be framed
-    at all, and only our banner and the pages in it know one.
-
-    Args:
-        origin: ``http://host[:port]``, checked.
-        media_type: of the answer. A PDF is not sandboxed, since browsers refuse to show it then;
-            their viewers run no script of it in a page's reach, and it may still load nothing.
-        framed: whether it may be framed.
-    """
-    here = f"{origin}/web/"
-    rules = (
-        "sandbox",
-        "default-src 'none'",
-        f"img-src {here} data:",
-        f"style-src {here} 'unsafe-inline' data:",
-        f"font-src {here} data:",
-        f"media-src {here} data:",
-        f"frame-src {here}",
-        f"object-src {here}",
-        "form-action 'none'",
-        f"base-uri {here}",
-        *(() if framed else ("frame-ancestors 'none'",)),
-    )
-    return "; ".join(rules[1:] if media_type == "application/pdf" else rules)
+    replayed = await service.open(capture, _asked(request, address, capture))
+    return await _stream(request, replayed)
 
 
 def _led_there(request: web.Request, there: str) -> web.Response:
@@ -164,59 +113,37 @@ def _absent(request: web.Request, address: ReplayAddress) -> web.Response:
     return response
 
 
-def _headers(request: web.Request, media_type: str = "") -> dict[str, str]:
-    """What every answer of replay says, whatever the archived one said.
-
-    The page's origin is opaque, so all it loads from us is cross-origin, and its fonts, which
-    browsers fetch with CORS, are granted to ``null``; nothing else is readable by anyone.
-    """
-    headers = {
-        "Content-Security-Policy": content_security_policy(
-            request[ORIGIN], media_type, framed=_may_be_framed(request)
-        ),
-        "X-Content-Type-Options": "nosniff",
-        "Referrer-Policy": "no-referrer",
-        "X-Robots-Tag": "noindex, nofollow, noarchive",
-        "Cross-Origin-Opener-Policy": "unsafe-none",
-        "Cross-Origin-Resource-Policy": "cross-origin",
-        "Cache-Control": "private, no-cache",
-        "Vary": "Sec-Fetch-Dest",
-    }
-    if request.headers.get("Sec-Fetch-Dest") == "font":
-        headers["Access-Control-Allow-Origin"] = "null"
-    return headers
+def _headers(request: web.Request) -> dict[str, str]:
+    """What is stated with an answer that has no capture in it."""
+    return {**dict(protection(_viewer(request))), "Cache-Control": "private, no-cache"}
 
 
-def _headers_of(
-    request: web.Request, address: ReplayAddress, capture: Capture, replayed: Replayed
-) -> CIMultiDict[str]:
-    headers = CIMultiDict(
-        (name, value) for name, value in replayed.headers if _may_pass(name.lower())
+def _viewer(request: web.Request) -> Viewer:
+    return Viewer(
+        origin=request[ORIGIN],
+        is_framed=_may_be_framed(request),
+        wants_font=request.headers.get("Sec-Fetch-Dest") == "font",
     )
-    headers.update(_headers(request, capture.media_type))
-    if _is_exact(address, capture):
-        headers["Cache-Control"] = "private, max-age=3600"
-    else:
-        headers["Content-Location"] = replay_path(
-            capture.timestamp, address.modifier, capture.url, prefix=_prefix(request)
-        )
-    return headers
 
 
-def _may_pass(name: str) -> bool:
-    return name in _ARCHIVED or name.startswith(_RECORDED)
+def _asked(request: web.Request, address: ReplayAddress, capture: Capture) -> Asked:
+    return Asked(
+        viewer=_viewer(request),
+        modifier=address.modifier,
+        prefix=_prefix(request),
+        frame_prefix=auth.frame_prefix(request),
+        is_exact=_is_exact(address, capture),
+    )
 
 
-async def _stream(
-    request: web.Request, replayed: Replayed, headers: CIMultiDict[str]
-) -> web.StreamResponse:
+async def _stream(request: web.Request, replayed: Replayed) -> web.StreamResponse:
     """Send the body as it is read; its first part before the head, so that errors are told."""
-    response = web.StreamResponse(status=replayed.status, headers=headers)
+    response = web.StreamResponse(status=replayed.status, headers=CIMultiDict(replayed.headers))
     async with aclosing(replayed.body) as body:
-        silent = request.method == "HEAD" or replayed.status in _NO_BODY
+        silent = request.method == "HEAD"
         first = b"" if silent else await anext(body, b"")
         await response.prepare(request)
-        if not silent:
+        if first:
             await response.write(first)
             async for chunk in body:
                 await response.write(chunk)

@@ -18,6 +18,8 @@ _TIMESTAMP = "{timestamp:[0-9]{14}}"
 _ANY_TIMESTAMP = "{timestamp:[0-9]{4,14}}"
 _FORM = r"{form:warc\.gz|wacz}"
 _ID = "{id:[0-9]{1,18}}"
+_URL = "{url:(?s:.*)}"
+"""An archived URL with whatever is escaped in it, line ends too."""
 
 ROUTES: tuple[web.RouteDef, ...] = (
     # Pages
@@ -36,10 +38,10 @@ ROUTES: tuple[web.RouteDef, ...] = (
     web.post("/login", login.sign_in, name="sign_in"),
     web.post("/logout", login.sign_out, name="sign_out"),
     # The archive itself
-    web.get("/web/{address:.*}", replay.replay, name="replay"),
-    web.get("/timegate/{url:.*}", memento.time_gate, name="time_gate"),
-    web.get("/timemap/link/{url:.*}", memento.link_time_map, name="link_time_map"),
-    web.get("/timemap/json/{url:.*}", memento.json_time_map, name="json_time_map"),
+    web.get(f"/web/{_URL}", replay.replay, name="replay"),
+    web.get(f"/timegate/{_URL}", memento.time_gate, name="time_gate"),
+    web.get(f"/timemap/link/{_URL}", memento.link_time_map, name="link_time_map"),
+    web.get(f"/timemap/json/{_URL}", memento.json_time_map, name="json_time_map"),
     web.get("/cdx", memento.cdx, name="cdx"),
     # The API
     web.post("/api/v1/entries", api_entries.save, name="api_save"),

@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass
 
 from archiver.errors import InvalidRecord
+from archiver.wire.media_type import extract_media_type
 
 WHITESPACE = " \t"
 """What surrounds a field's value (RFC 9110 §5.6.3); ``str.strip`` would take U+0085 and more."""
@@ -24,6 +25,11 @@ class ResponseHead:
     def header(self, name: str) -> str | None:
         """The first field of that lower-case name."""
         return next((value for key, value in self.headers if key == name), None)
+
+    def combined(self, name: str) -> str | None:
+        """All fields of that lower-case name as one value (RFC 9110 §5.3); None without any."""
+        values = [value for key, value in self.headers if key == name]
+        return ", ".join(values) if values else None
 
 
 def is_end_of_head(line: bytes) -> bool:
@@ -67,7 +73,8 @@ def readable(value: str) -> str:
 
 def media_type(content_type: str | None) -> str:
     """The essence of a Content-Type, lower case, without parameters; empty if there is none."""
-    return (content_type or "").partition(";")[0].partition(",")[0].strip().lower()
+    found = extract_media_type(content_type)
+    return found.essence if found else ""
 
 
 def charset_parameter(content_type: str | None) -> str:

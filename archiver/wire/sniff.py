@@ -1,8 +1,8 @@
 """What a payload is to be treated as: the useful part of WHATWG MIME Sniffing."""
 
-from archiver.wire.head import media_type
+from archiver.wire.media_type import MediaType, extract_media_type
 
-_UNKNOWN = frozenset({"", "unknown/unknown", "application/unknown", "*/*"})
+_UNKNOWN = frozenset({"unknown/unknown", "application/unknown"})
 _HTML = frozenset({"text/html", "application/xhtml+xml"})
 _HTML_STARTS = (
     b"<!doctype html",
@@ -40,29 +40,25 @@ _SIGNATURES = (
 _BINARY = frozenset(bytes(range(9)) + b"\x0b" + bytes(range(0x0E, 0x1B)) + bytes(range(0x1C, 0x20)))
 
 
-def sniff(content_type: str | None, start: bytes) -> str:
-    """The media type to treat a payload as.
+def resolve_media_type(content_type: str | None, start: bytes) -> MediaType:
+    """The media type to treat a payload as, with its parameters.
 
     A declared type is believed; only where there is none the first bytes decide, so that nothing
     that was sent as text or an image ever becomes a page.
 
     Args:
-        content_type: the Content-Type as it was sent.
+        content_type: the Content-Type as it was sent; of several fields, all joined with commas.
         start: the first bytes of the decoded payload, up to 1,445 of them are looked at.
     """
-    declared = media_type(content_type)
-    if declared not in _UNKNOWN:
+    declared = extract_media_type(content_type)
+    if declared is not None and declared.essence not in _UNKNOWN:
         return declared
-    start = start[:1445]
-    text = start.removeprefix(b"\xef\xbb\xbf").lstrip(b"\t\n\x0c\r ")
-    if _starts_like_html(text.lower()):
-        return "text/html"
-    for signature, kind in _SIGNATURES:
-        if start.startswith(signature):
-            return kind
-    if start.startswith(b"RIFF") and start[8:14] == b"WEBPVP":
-        return "image/webp"
-    return "application/octet-stream" if _BINARY.intersection(start) else "text/plain"
+    return MediaType(_guess(start[:1445]))
+
+
+def sniff(content_type: str | None, start: bytes) -> str:
+    """The essence of ``resolve_media_type``."""
+    return resolve_media_type(content_type, start).essence
 
 
 def is_html(kind: str) -> bool:
@@ -73,6 +69,18 @@ def is_html(kind: str) -> bool:
 def is_css(kind: str) -> bool:
     """Whether a media type is a style sheet's."""
     return kind == "text/css"
+
+
+def _guess(start: bytes) -> str:
+    text = start.removeprefix(b"\xef\xbb\xbf").lstrip(b"\t\n\x0c\r ")
+    if _starts_like_html(text.lower()):
+        return "text/html"
+    for signature, kind in _SIGNATURES:
+        if start.startswith(signature):
+            return kind
+    if start.startswith(b"RIFF") and start[8:14] == b"WEBPVP":
+        return "image/webp"
+    return "application/octet-stream" if _BINARY.intersection(start) else "text/plain"
 
 
 def _starts_like_html(text: bytes) -> bool:

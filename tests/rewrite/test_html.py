@@ -191,6 +191,15 @@ def test_a_link_is_led_by_what_it_is_for(html, led, before, after):
         ("<a target=' _blank'>", "<a target=' _blank'>"),
         ("<base target=_PARENT>", '<base target="_self">'),
         ("<script nonce=x>", "<script data-archived-nonce=x>"),
+        ("<b referrerpolicy=unsafe-url>", "<b data-archived-referrerpolicy=unsafe-url>"),
+        (
+            "<a href=# referrerpolicy=unsafe-url>",
+            "<a href=# data-archived-referrerpolicy=unsafe-url>",
+        ),
+        (
+            "<meta name=Referrer content=unsafe-url>",
+            "<meta data-archived-name=Referrer content=unsafe-url>",
+        ),
         ("<img crossorigin src=#>", "<img data-archived-crossorigin src=#>"),
         ("<link rel=preload as=font crossorigin>", "<link rel=preload as=font crossorigin>"),
         ("<meta http-equiv=Content-Security-Policy content=x>", None),

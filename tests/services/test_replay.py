@@ -1,109 +1,22 @@
 import gzip
-import hashlib
-import io
 from contextlib import aclosing
-from datetime import UTC, datetime
 
 import pytest
 
-from archiver.config import Settings
 from archiver.errors import InputError, NotInArchive, StoreError, TooLarge
-from archiver.index import captures, segments
-from archiver.index.database import Database
-from archiver.memento.timestamps import to_datetime
-from archiver.model.capture import Capture, PayloadDigest
-from archiver.model.exchange import Exchange
+from archiver.replay.presentation import Asked
 from archiver.rewrite.address import Modifier, ReplayAddress
-from archiver.services.replay import Replay
-from archiver.store.locks import RunLock
-from archiver.store.segments import SegmentStore
-from archiver.urls.parse import join
-from archiver.warc import build
-from archiver.warc.record import new_record_id
-from archiver.wire.head import media_type
-
-PAGE = "https://example.com/dir/page.html"
-T1, T2, T3 = "20230101000000", "20240229120001", "20240301000000"
-
-
-class Archive:
-    """An archive of hand-made responses."""
-
-    def __init__(self, db: Database, store: SegmentStore, settings: Settings) -> None:
-        self.db = db
-        self.store = store
-        self.replay = Replay(db, store, settings)
-
-    async def add(
-        self, url=PAGE, body=b"", at=T2, *, status=200, headers=(), wire=None, revisit_of=None
-    ) -> Capture:
-        """Keep a response; ``body`` is its payload, ``wire`` what crossed the wire."""
-        lines = [f"HTTP/1.1 {status} OK", *(f"{name}: {value}" for name, value in headers)]
-        fields = tuple((name.lower(), value) for name, value in headers)
-        exchange = Exchange(
-            url=url,
-            at=to_datetime(at),
-            ip="192.0.2.1",
-            request=b"GET / HTTP/1.1\r\n\r\n",
-            head="\r\n".join([*lines, "", ""]).encode("latin-1"),
-            body=io.BytesIO(body if wire is None else wire),
-            chunked=wire is not None,
-            status=status,
-            headers=fields,
-            payload_digest=PayloadDigest(f"sha256:{hashlib.sha256(body).hexdigest()}"),
-            payload_length=len(body),
-        )
-        ids = {"id": new_record_id(), "request_id": new_record_id()}
-        if revisit_of:
-            moment = datetime.now(UTC)
-            first = build.Original(revisit_of.record_id, revisit_of.url, moment)
-            record = build.revisit(exchange, refers_to=first, **ids)
-        else:
-            record = build.response(exchange, **ids)
-        (location,) = self.store.append([record])
-        target = exchange.header("location")
-        capture = Capture(
-            url=url,
-            timestamp=at,
-            status=status,
-            media_type=media_type(exchange.header("content-type")),
-            payload_digest=exchange.payload_digest,
-            payload_length=len(body),
-            record_id=ids["id"],
-            location=location,
-            is_revisit=revisit_of is not None,
-            redirect_to=join(url, target) if target else None,
-        )
-        async with self.db.write() as conn:
-            await segments.advance(conn, {location.segment: location.offset + location.length})
-            await captures.insert_all(conn, [capture])
-        return capture
-
-    async def get(self, capture, modifier=Modifier.NONE, **options):
-        """Replay a capture; its status, its fields and its body."""
-        replayed = await self.replay.open(capture, modifier, **options)
-        async with aclosing(replayed.body) as body:
-            data = b"".join([piece async for piece in body])
-        return replayed.status, replayed.headers, data
+from tests.hand_made import HTML, PAGE, T1, T2, T3, VIEWER, archive_in
 
 
 @pytest.fixture
 async def archive(tmp_path):
-    settings = Settings(data=tmp_path, max_decoded_bytes=4 << 20)
-    db = await Database.open(tmp_path / "archive.sqlite3")
-    lock = RunLock(tmp_path / "run")
-    store = SegmentStore(tmp_path / "warc", lock=lock, segment_bytes=1 << 30, software="test")
-    yield Archive(db, store, settings)
-    store.close()
-    lock.release()
-    await db.close()
+    async with archive_in(tmp_path) as opened:
+        yield opened
 
 
 def at(prefix="", url=PAGE, modifier=Modifier.NONE):
     return ReplayAddress(prefix, modifier, url)
-
-
-HTML = (("Content-Type", "text/html; charset=utf-8"),)
 
 
 async def test_an_address_means_the_capture_nearest_to_its_moment(archive):
@@ -147,14 +60,16 @@ async def test_all_captures_of_a_url_are_listed_newest_last(archive):
 async def test_a_page_is_led_into_the_archive(archive):
     capture = await archive.add(body="<a href=x>é</a><img src=y>".encode(), headers=HTML)
 
-    status, headers, body = await archive.get(capture, Modifier.FRAME, prefix="/web/~t")
+    status, headers, body = await archive.get(
+        capture, Modifier.FRAME, prefix="/web/~t", frame_prefix="/web/~t"
+    )
 
     base = "https://example.com/dir"
     assert status == 200
     assert body.decode() == (
         f'<a href="/web/~t/{T2}if_/{base}/x">é</a><img src="/web/~t/{T2}im_/{base}/y">'
     )
-    assert dict(headers)["Content-Type"] == "text/html; charset=utf-8"
+    assert dict(headers)["Content-Type"] == "text/html;charset=utf-8"
 
 
 async def test_a_memento_says_what_it_is(archive):
@@ -184,7 +99,7 @@ async def test_codings_are_undone_but_for_the_identity(archive):
     assert "Content-Encoding" not in dict(shown)
     assert identity == coded
     assert dict(stored)["Content-Encoding"] == "gzip"
-    assert dict(stored)["Content-Type"] == "text/html; charset=utf-8"
+    assert dict(stored)["Content-Type"] == "text/html;charset=utf-8"
 
 
 @pytest.mark.parametrize("kind", ["image/png", "application/pdf", "text/plain", "text/javascript"])
@@ -205,22 +120,22 @@ async def test_what_points_nowhere_is_given_as_it_was(archive, kind):
             "text/css; charset=latin1",
             Modifier.NONE,
             b"url(x)\xe9.",
-            "text/css; charset=windows-1252",
+            "text/css;charset=windows-1252",
         ),
         (None, Modifier.STYLE, b"a{b:url(x)}", "text/css"),
         (
             "image/svg+xml",
             Modifier.IMAGE,
             b"<svg><image href='x'/></svg>",
-            "image/svg+xml; charset=utf-8",
+            "image/svg+xml;charset=utf-8",
         ),
         (
             "application/xhtml+xml",
             Modifier.NONE,
             b"<html><a href='x'/></html>",
-            "application/xhtml+xml; charset=utf-8",
+            "application/xhtml+xml;charset=utf-8",
         ),
-        (None, Modifier.NONE, b"<!doctype html><a href=x>", "text/html; charset=utf-8"),
+        (None, Modifier.NONE, b"<!doctype html><a href=x>", "text/html;charset=utf-8"),
     ],
 )
 async def test_whatever_can_point_is_led_into_the_archive(archive, kind, modifier, body, said):
@@ -248,7 +163,7 @@ async def test_a_page_is_served_in_the_charset_it_is_read_in(archive, body, decl
 
     _, headers, replayed = await archive.get(capture)
 
-    assert (dict(headers)["Content-Type"], replayed) == (f"text/html; charset={said}", text)
+    assert (dict(headers)["Content-Type"], replayed) == (f"text/html;charset={said}", text)
 
 
 async def test_an_identical_payload_is_taken_from_where_it_is_stored(archive):
@@ -300,7 +215,7 @@ async def test_the_first_bytes_flow_before_the_last_are_made(archive):
     page = b"<a href=x>" * 50_000
     capture = await archive.add(body=page, headers=HTML)
 
-    replayed = await archive.replay.open(capture)
+    replayed = await archive.replay.open(capture, Asked(VIEWER))
     async with aclosing(replayed.body) as body:
         pieces = [len(piece) async for piece in body]
 
@@ -313,7 +228,7 @@ async def test_a_missing_segment_is_told(archive):
     (archive.store.directory / capture.location.segment).unlink()
 
     with pytest.raises(StoreError):
-        await archive.replay.open(capture)
+        await archive.replay.open(capture, Asked(VIEWER))
 
 
 async def test_a_record_that_is_not_the_one_is_told(archive):
@@ -325,7 +240,7 @@ async def test_a_record_that_is_not_the_one_is_told(archive):
     path.write_bytes(data[:start] + b"\0" * (end - start) + data[end:])
 
     with pytest.raises(StoreError):
-        await archive.replay.open(first)
+        await archive.replay.open(first, Asked(VIEWER))
 
 
 async def test_a_payload_stored_nowhere_is_told(archive):
@@ -333,7 +248,7 @@ async def test_a_payload_stored_nowhere_is_told(archive):
     capture = await archive.add(body=b"other", headers=HTML, revisit_of=first)
 
     with pytest.raises(StoreError, match="archiver verify"):
-        await archive.replay.open(capture)
+        await archive.replay.open(capture, Asked(VIEWER))
 
 
 async def test_what_decompresses_past_the_limit_is_told(archive):

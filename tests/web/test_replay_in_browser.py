@@ -1,4 +1,7 @@
-"""What Chromium makes of the headers that replay is served under; the pages are rewritten ones."""
+"""What Chromium makes of the headers that replay is served under.
+
+The hostile page is given as it was stored, so that nothing but those headers holds it off.
+"""
 
 import base64
 from collections.abc import AsyncIterator
@@ -9,9 +12,9 @@ from aiohttp import web
 from aiohttp.test_utils import TestServer
 from playwright.async_api import Page, async_playwright
 
-from archiver.errors import NotInArchive
-from archiver.model.capture import Capture, Location, PayloadDigest, RecordId, Timestamp
-from archiver.web import auth, replay
+from archiver.web import auth
+from archiver.web.routes import ROUTES as OURS
+from tests.hand_made import archive_in
 
 TIME = "20240229120001"
 PNG = base64.b64decode(
@@ -24,7 +27,7 @@ HOSTILE = """<!DOCTYPE html><title>as it was</title>
 <script>document.title = "ran"</script>
 <img id=ours src="PREFIX/TIMEim_/http://a.example/i.png" onload="document.title='ran'">
 <img id=route src="/changed?img"><img id=away src="http://away.localhost:PORT/changed?away">
-<iframe src="PREFIX/TIMEif_/http://a.example/inner"></iframe>
+<iframe src="FRAMED/TIMEif_/http://a.example/inner"></iframe>
 <iframe src="/changed?frame"></iframe>
 <object data="/changed?object"></object><embed src="/changed?embed">
 <iframe srcdoc="<script>parent.document.title='ran'</script>"></iframe>
@@ -49,37 +52,8 @@ FILES = {
 }
 
 
-class Shelf:
-    port = 0
-
-    async def resolve(self, address) -> Capture:
-        if address.url not in FILES:
-            raise NotInArchive(address.url)
-        return Capture(
-            url=address.url,
-            timestamp=Timestamp(TIME),
-            status=200,
-            media_type=FILES[address.url][0],
-            payload_digest=PayloadDigest("sha256:0"),
-            payload_length=1,
-            record_id=RecordId("urn:uuid:0"),
-            location=Location("a.warc.gz", 0, 1),
-        )
-
-    async def open(self, capture, _modifier, *, prefix, **_):
-        kind, content = FILES[capture.url]
-        headers = [("Content-Type", kind), ("Set-Cookie", "evil=1")]
-        return SimpleNamespace(status=200, headers=headers, body=self.body(content, prefix))
-
-    async def body(self, content: str | bytes, prefix: str) -> AsyncIterator[bytes]:
-        if isinstance(content, str):
-            named = content.replace("PREFIX", prefix).replace("TIME", TIME)
-            content = named.replace("PORT", str(self.port)).encode()
-        yield content
-
-
 async def banner(request: web.Request) -> web.Response:
-    page = f"{auth.frame_prefix(request)}/{TIME}/http://a.example/"
+    page = f"{auth.frame_prefix(request)}/{TIME}id_/http://a.example/"
     return web.Response(
         text=f'<title>ours</title><iframe sandbox src="{page}"></iframe>', content_type="text/html"
     )
@@ -92,7 +66,7 @@ async def changed(request: web.Request) -> web.Response:
 ROUTES = (
     web.get("/", banner),
     web.route("*", "/changed", changed),
-    web.get("/web/{address:.*}", replay.replay, name="replay"),
+    next(each for each in OURS if each.kwargs.get("name") == "replay"),
 )
 
 
@@ -106,12 +80,28 @@ async def browser_page(chromium) -> AsyncIterator[Page]:
         await browser.close()
 
 
+def filled(content: str | bytes, known: dict[str, str]) -> bytes:
+    if isinstance(content, bytes):
+        return content
+    for name, value in known.items():
+        content = content.replace(name, value)
+    return content.encode()
+
+
 @pytest.fixture(params=[None, "pass"], ids=["open", "with a password"])
-async def client(request, serve):
-    shelf = Shelf()
-    client = await serve(*ROUTES, services={"replay": shelf}, password=request.param)
-    shelf.port = client.port
-    return client
+async def client(request, serve, tmp_path):
+    async with archive_in(tmp_path / "archive") as archive:
+        client = await serve(*ROUTES, services={"replay": archive.replay}, password=request.param)
+        known = {
+            "PREFIX": auth.replay_prefix(SimpleNamespace(app=client.app)),
+            "FRAMED": auth.frame_prefix(SimpleNamespace(app=client.app)),
+            "TIME": TIME,
+            "PORT": str(client.port),
+        }
+        for url, (kind, content) in FILES.items():
+            fields = (("Content-Type", kind), ("Set-Cookie", "evil=1"))
+            await archive.add(url, filled(content, known), TIME, headers=fields)
+        yield client
 
 
 async def sign_in(client, browser_page: Page) -> None:
@@ -158,14 +148,16 @@ async def test_it_does_nothing_outside_a_frame_and_when_clicked_either(client, b
     asked: list[str] = []
     base = f"http://127.0.0.1:{client.port}"
     await sign_in(client, browser_page)
-    await browser_page.goto(f"{base}/web/{TIME}/http://a.example/", wait_until="networkidle")
+    await browser_page.goto(f"{base}/web/{TIME}id_/http://a.example/", wait_until="networkidle")
     browser_page.on("response", lambda response: asked.append(response.url))
 
     await browser_page.locator("#send").click()
     await browser_page.locator("#script").click()
-    await browser_page.goto(f"{base}/web/{TIME}/http://a.example/i.svg", wait_until="networkidle")
+    await browser_page.goto(
+        f"{base}/web/{TIME}id_/http://a.example/i.svg", wait_until="networkidle"
+    )
 
-    assert [url.removeprefix(base) for url in asked] == [f"/web/{TIME}/http://a.example/i.svg"]
+    assert [url.removeprefix(base) for url in asked] == [f"/web/{TIME}id_/http://a.example/i.svg"]
 
 
 async def test_another_site_can_not_frame_a_memento_and_frames_within_frames_are_shown(

@@ -1,0 +1,104 @@
+"""From the bytes of a payload to those that are sent, piece by piece, blocking."""
+
+import codecs
+from collections.abc import Callable, Iterable, Iterator
+from typing import Protocol
+
+from archiver.replay.charset import DocumentCharset
+from archiver.replay.presentation import Rewriting
+from archiver.rewrite.css import CssRewriter
+from archiver.rewrite.html import HtmlRewriter
+from archiver.rewrite.raw_bytes import Raw
+from archiver.rewrite.url_rewriter import UrlRewriter
+
+PIECE = 64 << 10
+"""Bytes that are rewritten at a time."""
+SKIPPED = 8 << 20
+"""Bytes that are passed over at a time."""
+
+
+class _Rewriter(Protocol):
+    def feed(self, text: str, /) -> str:
+        """Take some more; return what is ready."""
+
+    def close(self) -> str:
+        """Return what is left."""
+
+
+def gather(payload: Iterable[bytes], *, first: int = PIECE) -> Iterator[bytes]:
+    """The same bytes in pieces of about ``first``, then ``PIECE``: what came chunked is in bits."""
+    held: list[bytes] = []
+    length, wanted = 0, first
+    for piece in payload:
+        held.append(piece)
+        length += len(piece)
+        if length >= wanted:
+            yield b"".join(held)
+            held, length, wanted = [], 0, PIECE
+    if held:
+        yield b"".join(held)
+
+
+def rewritten(
+    pieces: Iterator[bytes], rewriting: Rewriting, charset: DocumentCharset, links: UrlRewriter
+) -> Iterator[bytes]:
+    """A document led into the archive.
+
+    Args:
+        pieces: of the document, without content codings.
+        rewriting: what it is read as.
+        charset: of the document.
+        links: where its references lead.
+    """
+    make = _rewriter_of(rewriting, links)
+    if charset.is_kept:
+        return _as_bytes(pieces, make(charset.codec))
+    return _as_text(pieces, make(None), charset.codec)
+
+
+def part(pieces: Iterator[bytes], first: int, end: int) -> Iterator[bytes]:
+    """The bytes from ``first`` on and before ``end``.
+
+    An empty piece comes now and then while those before are passed over, so that whoever waits
+    can give up.
+    """
+    at = passed = 0
+    for piece in pieces:
+        start, at = at, at + len(piece)
+        if start >= end:
+            return
+        if at > first:
+            yield piece[max(first - start, 0) : end - start]
+        elif at - passed >= SKIPPED:
+            passed = at
+            yield b""
+
+
+def _rewriter_of(rewriting: Rewriting, links: UrlRewriter) -> Callable[[str | None], _Rewriter]:
+    """Makes the rewriter of a document, given the charset whose bytes it is to read."""
+    if rewriting is Rewriting.CSS:
+        return lambda charset: CssRewriter(links.lead, Raw(charset).to_text)
+    is_xml = rewriting is Rewriting.XML
+    return lambda charset: HtmlRewriter(links, charset=charset, xml=is_xml)
+
+
+def _as_bytes(pieces: Iterator[bytes], rewriter: _Rewriter) -> Iterator[bytes]:
+    """Rewrite bytes as if each were a character, so that the untouched come out as they went in."""
+    for piece in pieces:
+        ready = rewriter.feed(piece.decode("latin-1"))
+        if ready:
+            yield ready.encode("latin-1")
+    yield rewriter.close().encode("latin-1")
+
+
+def _as_text(pieces: Iterator[bytes], rewriter: _Rewriter, codec: str) -> Iterator[bytes]:
+    """Rewrite text, and encode it as UTF-8."""
+    decoder = codecs.getincrementaldecoder(codec)("replace")
+    is_start = True
+    for piece in pieces:
+        text = decoder.decode(piece)
+        if is_start and text:
+            text, is_start = text.removeprefix("\ufeff"), False
+        yield rewriter.feed(text).encode("utf-8", "replace")
+    text = rewriter.feed(decoder.decode(b"", final=True)) + rewriter.close()
+    yield text.encode("utf-8", "replace")

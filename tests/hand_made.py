@@ -1,0 +1,110 @@
+"""An archive of responses put together by hand: real records, a real index, the real service."""
+
+import hashlib
+import io
+from contextlib import aclosing, asynccontextmanager
+from datetime import UTC, datetime
+
+from archiver.config import Settings
+from archiver.index import captures, segments
+from archiver.index.database import Database
+from archiver.memento.timestamps import to_datetime
+from archiver.model.capture import Capture, PayloadDigest
+from archiver.model.exchange import Exchange
+from archiver.replay.presentation import Asked
+from archiver.replay.protection import Viewer
+from archiver.rewrite.address import Modifier
+from archiver.services.replay import Replay
+from archiver.store.locks import RunLock
+from archiver.store.segments import SegmentStore
+from archiver.urls.parse import redirect_target
+from archiver.warc import build
+from archiver.warc.record import new_record_id
+from archiver.wire.head import media_type
+
+PAGE = "https://example.com/dir/page.html"
+T1, T2, T3 = "20230101000000", "20240229120001", "20240301000000"
+HTML = (("Content-Type", "text/html; charset=utf-8"),)
+VIEWER = Viewer("http://127.0.0.1:8080")
+
+
+class Archive:
+    """An archive of hand-made responses."""
+
+    def __init__(self, db: Database, store: SegmentStore, settings: Settings) -> None:
+        self.db = db
+        self.store = store
+        self.replay = Replay(db, store, settings)
+
+    async def add(
+        self,
+        url=PAGE,
+        body=b"",
+        at=T2,
+        *,
+        status=200,
+        headers=(),
+        head=None,
+        wire=None,
+        revisit_of=None,
+    ) -> Capture:
+        """Keep a response; ``body`` is its payload, ``wire`` what crossed the wire."""
+        lines = [f"HTTP/1.1 {status:03} OK", *(f"{name}: {value}" for name, value in headers)]
+        fields = tuple((name.lower(), value) for name, value in headers)
+        exchange = Exchange(
+            url=url,
+            at=to_datetime(at),
+            ip="192.0.2.1",
+            request=b"GET / HTTP/1.1\r\n\r\n",
+            head="\r\n".join([*lines, "", ""]).encode("latin-1") if head is None else head,
+            body=io.BytesIO(body if wire is None else wire),
+            chunked=wire is not None,
+            status=status,
+            headers=fields,
+            payload_digest=PayloadDigest(f"sha256:{hashlib.sha256(body).hexdigest()}"),
+            payload_length=len(body),
+        )
+        ids = {"id": new_record_id(), "request_id": new_record_id()}
+        if revisit_of:
+            moment = datetime.now(UTC)
+            first = build.Original(revisit_of.record_id, revisit_of.url, moment)
+            record = build.revisit(exchange, refers_to=first, **ids)
+        else:
+            record = build.response(exchange, **ids)
+        (location,) = self.store.append([record])
+        capture = Capture(
+            url=url,
+            timestamp=at,
+            status=status,
+            media_type=media_type(exchange.header("content-type")),
+            payload_digest=exchange.payload_digest,
+            payload_length=len(body),
+            record_id=ids["id"],
+            location=location,
+            is_revisit=revisit_of is not None,
+            redirect_to=redirect_target(url, status, exchange.header("location")),
+        )
+        async with self.db.write() as conn:
+            await segments.advance(conn, {location.segment: location.offset + location.length})
+            await captures.insert_all(conn, [capture])
+        return capture
+
+    async def get(self, capture, modifier=Modifier.NONE, **options):
+        """Replay a capture; its status, its fields and its body."""
+        replayed = await self.replay.open(capture, Asked(VIEWER, modifier, **options))
+        async with aclosing(replayed.body) as body:
+            data = b"".join([piece async for piece in body])
+        return replayed.status, replayed.headers, data
+
+
+@asynccontextmanager
+async def archive_in(directory):
+    """An empty archive in a directory."""
+    settings = Settings(data=directory, max_decoded_bytes=4 << 20)
+    db = await Database.open(directory / "archive.sqlite3")
+    lock = RunLock(directory / "run")
+    store = SegmentStore(directory / "warc", lock=lock, segment_bytes=1 << 30, software="test")
+    yield Archive(db, store, settings)
+    store.close()
+    lock.release()
+    await db.close()
