@@ -9,7 +9,7 @@ from sqlalchemy import Row, Select, func, select, tuple_
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.index import segments
-from archiver.index.bulk import among, insert_rows, stretches
+from archiver.index.bulk import among, insert_rows, scalars_of
 from archiver.index.schema import capture, segment
 from archiver.model.capture import Capture, Location, PayloadDigest, RecordId, Timestamp
 from archiver.urls.surt import surt
@@ -29,6 +29,7 @@ COLUMNS = (
     capture.c.is_revisit,
     capture.c.redirect_to,
     capture.c.ip,
+    capture.c.is_chunked,
     segment.c.name.label("segment_name"),
 )
 _NEW = (
@@ -47,7 +48,18 @@ _NEW = (
     "is_revisit",
     "redirect_to",
     "ip",
+    "is_chunked",
 )
+_HOLDER = """
+SELECT (SELECT id FROM capture WHERE payload_digest = column1 AND is_revisit = 0
+ORDER BY is_chunked, id LIMIT 1) FROM ({rows})
+"""
+_HOLDER_OF_URL = """
+SELECT (SELECT id FROM capture INDEXED BY capture_by_url
+WHERE surt = column1 AND url = column2 AND payload_digest = column3 AND is_revisit = 0 LIMIT 1)
+FROM ({rows})
+"""
+"""Many URLs may hold one payload, and their rows are not to be walked for each."""
 _CAPTURES = select(*COLUMNS).join(segment, segment.c.id == capture.c.segment_id)
 
 
@@ -70,7 +82,7 @@ async def insert_all(conn: AsyncConnection, captures: Sequence[Capture]) -> dict
                 int(each.timestamp),
                 each.status,
                 each.media_type,
-                bytes.fromhex(each.payload_digest.removeprefix(_LABEL)),
+                _to_blob(each.payload_digest),
                 each.payload_length,
                 each.record_id,
                 known[each.location.segment],
@@ -79,6 +91,7 @@ async def insert_all(conn: AsyncConnection, captures: Sequence[Capture]) -> dict
                 int(each.is_revisit),
                 each.redirect_to,
                 each.ip,
+                int(each.is_chunked),
             )
             for each in captures
         ],
@@ -139,17 +152,32 @@ async def original_of(conn: AsyncConnection, digest: PayloadDigest) -> Capture |
 async def originals(
     conn: AsyncConnection, digests: Sequence[PayloadDigest]
 ) -> dict[PayloadDigest, Capture]:
-    """For each digest whose payload is stored, the first response record that holds it."""
-    keys = [bytes.fromhex(digest.removeprefix(_LABEL)) for digest in digests]
-    found: dict[PayloadDigest, Capture] = {}
-    for some in stretches(keys, width=1):
-        rows = await conn.execute(
-            _CAPTURES.where(capture.c.payload_digest.in_(some), capture.c.is_revisit == 0).order_by(
-                capture.c.id.desc()
-            )
-        )
-        found |= {each.payload_digest: each for each in map(to_capture, rows)}
-    return found
+    """For each digest whose payload is stored, the first response record that holds it.
+
+    One without chunk framing goes before one with.
+    """
+    found = await _first(conn, _HOLDER, [(_to_blob(each),) for each in digests])
+    return {each.payload_digest: each for each in found}
+
+
+async def originals_of_urls(
+    conn: AsyncConnection, wanted: Sequence[tuple[str, PayloadDigest]]
+) -> dict[tuple[str, PayloadDigest], Capture]:
+    """For each URL and digest, a response record of that URL that holds that payload."""
+    keys = [(surt(url), url, _to_blob(digest)) for url, digest in wanted]
+    found = await _first(conn, _HOLDER_OF_URL, keys)
+    return {(each.url, each.payload_digest): each for each in found}
+
+
+async def _first(
+    conn: AsyncConnection, holder: str, keys: Sequence[tuple[Any, ...]]
+) -> list[Capture]:
+    """The captures whose row ids a query finds for rows of keys."""
+    ids = await scalars_of(conn, holder, keys)
+    if not ids:
+        return []
+    rows = await conn.execute(_CAPTURES.where(capture.c.id.in_(among(ids))))
+    return [to_capture(row) for row in rows]
 
 
 async def find_row(conn: AsyncConnection, url: str, record_id: RecordId) -> int | None:
@@ -208,7 +236,12 @@ def to_capture(row: Row[*tuple[Any, ...]]) -> Capture:
         is_revisit=bool(row.is_revisit),
         redirect_to=row.redirect_to,
         ip=row.ip,
+        is_chunked=bool(row.is_chunked),
     )
+
+
+def _to_blob(digest: PayloadDigest) -> bytes:
+    return bytes.fromhex(digest.removeprefix(_LABEL))
 
 
 async def _closest(

@@ -17,7 +17,7 @@ from sqlalchemy import (
     text,
 )
 
-HEAD = "0004"
+HEAD = "0005"
 """The revision in migrations/ that these tables are."""
 
 metadata = MetaData()
@@ -152,9 +152,10 @@ capture = Table(
     Column("is_revisit", Integer, nullable=False),
     Column("redirect_to", Text),
     Column("ip", Text, nullable=False, server_default=""),
+    Column("is_chunked", Integer, nullable=False, server_default=text("0")),
     UniqueConstraint("segment_id", "offset"),
     Index("capture_by_url", "surt", "timestamp"),
-    Index("capture_payload", "payload_digest", sqlite_where=text("is_revisit = 0")),
+    Index("capture_payload", "payload_digest", "is_chunked", sqlite_where=text("is_revisit = 0")),
 )
 
 snapshot = Table(
@@ -211,6 +212,17 @@ imports = Table(
     Column("error", Text, nullable=False, server_default=""),
     Column("saved", Integer, nullable=False, server_default=text("0")),
     Column("failed", Integer, nullable=False, server_default=text("0")),
+    Column("passed_over", Integer, nullable=False, server_default=text("0")),
+)
+
+record_id_seen = Table("record_id_seen", metadata, Column("id", Integer, primary_key=True))
+
+stated_digest = Table(
+    "stated_digest",
+    metadata,
+    Column("digest", Text, primary_key=True),
+    Column("payload_digest", BLOB, nullable=False),
+    sqlite_with_rowid=False,
 )
 
 counter = Table(

@@ -157,8 +157,7 @@ def _capture(record: ForeignRecord, most_bytes: int) -> Found | None:
 def _exchange(
     record: ForeignRecord, url: str, head_bytes: bytes, head: ResponseHead, body: BinaryIO
 ) -> Exchange:
-    chunked = "chunked" in (head.header("transfer-encoding") or "").lower()
-    pieces = dechunk(_pieces(body)) if chunked else _pieces(body)
+    pieces = dechunk(_pieces(body)) if head.is_chunked else _pieces(body)
     digest, length = digest_of(pieces)
     body.seek(0)
     return Exchange(
@@ -168,7 +167,7 @@ def _exchange(
         request=b"",
         head=head_bytes,
         body=body,
-        chunked=chunked,
+        chunked=head.is_chunked,
         status=head.status,
         headers=head.headers,
         payload_digest=digest,

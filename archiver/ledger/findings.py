@@ -102,6 +102,7 @@ def capture_of(
         is_revisit=is_revisit,
         redirect_to=redirect_target(url, head.status, head.header("location")),
         ip=record.get("warc-ip-address"),
+        is_chunked=head.is_chunked and not is_revisit,
     )
 
 

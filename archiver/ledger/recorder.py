@@ -23,8 +23,9 @@ from archiver.errors import StoreError
 from archiver.index import captures, entries, outcomes, recording, segments, snapshots
 from archiver.index.database import AsyncConnection, Database
 from archiver.ledger import records, rows
+from archiver.ledger.originals import Originals
 from archiver.ledger.visit_result import VisitResult
-from archiver.model.capture import Capture, CaptureRef, Location, PayloadDigest, RecordId
+from archiver.model.capture import Capture, CaptureRef, Location, RecordId
 from archiver.model.exchange import Exchange
 from archiver.model.failure import Failure, FailureKind
 from archiver.store.segments import SegmentStore
@@ -66,7 +67,7 @@ class _Note:
 class _Known:
     """What the index says that a batch needs to know before its records are made."""
 
-    originals: dict[PayloadDigest, Capture]
+    originals: Originals
     facts: dict[int, records.EntryFacts]
 
 
@@ -84,7 +85,7 @@ class Recorder:
         self._empty.set()
         self._disk: ThreadPoolExecutor | None = None
         self._rows: OrderedDict[RecordId, int] = OrderedDict()
-        self._unindexed: dict[PayloadDigest, Capture] = {}
+        self._unindexed: list[Capture] = []
 
     async def keep(self, exchange: Exchange, *, record_id: RecordId | None = None) -> CaptureRef:
         """Take an exchange over; its body is closed here. Waits while too much is on its way."""
@@ -146,7 +147,7 @@ class Recorder:
         The next records go to a segment of their own; the index never gets past the end of this
         one, so ``recovery`` finds the rest of it once this process is gone.
         """
-        self._unindexed = {}
+        self._unindexed = []
         try:
             await asyncio.get_running_loop().run_in_executor(self._disk, self._store.close)
         except OSError:
@@ -201,20 +202,17 @@ class Recorder:
         plan = _plan_all(batch, known)
         loop = asyncio.get_running_loop()
         places = await loop.run_in_executor(self._disk, self._write, plan, batch)
-        self._unindexed = {
-            each.payload_digest: each for each in plan.captures.values() if not each.is_revisit
-        }
+        self._unindexed = [each for each in plan.captures.values() if not each.is_revisit]
         written.set()
         if not await before:
             raise StoreError("The records before these are not in the index.")
         await self._index(batch, known, plan, places)
 
     async def _look_up(self, batch: Sequence[_Item]) -> _Known:
-        digests = [item.thing.payload_digest for item in batch if isinstance(item.thing, Exchange)]
+        exchanges = [item.thing for item in batch if isinstance(item.thing, Exchange)]
         ids = [entry_id for item in batch if (entry_id := _entry_id(item.thing)) is not None]
         async with self._db.read() as conn:
-            originals = await captures.originals(conn, digests) if digests else {}
-            originals = self._unindexed | originals
+            originals = await self._originals(conn, exchanges)
             if not ids:
                 return _Known(originals, {})
             found = await entries.with_given_titles(conn, ids)
@@ -227,6 +225,18 @@ class Recorder:
             for number, (entry, title) in found.items()
         }
         return _Known(originals, facts)
+
+    async def _originals(self, conn: AsyncConnection, exchanges: Sequence[Exchange]) -> Originals:
+        """The records that these may be revisits of."""
+        found = Originals()
+        if not exchanges:
+            return found
+        digests = [each.payload_digest for each in exchanges]
+        found.add((await captures.originals(conn, digests)).values())
+        found.add(self._unindexed)
+        if wanted := found.out_of_reach(exchanges):
+            found.add((await captures.originals_of_urls(conn, wanted)).values())
+        return found
 
     def _write(self, plan: records.Plan, batch: Sequence[_Item]) -> list[Location]:
         try:

@@ -4,13 +4,13 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from archiver.html.document import write_article_document
+from archiver.ledger.originals import Originals
 from archiver.ledger.visit_result import Visit, VisitResult
 from archiver.memento.timestamps import to_datetime, to_timestamp
 from archiver.model.capture import (
     Capture,
     HashUrl,
     Location,
-    PayloadDigest,
     RecordId,
     Timestamp,
 )
@@ -73,18 +73,18 @@ def plan_exchange(
     plan: Plan,
     exchange: Exchange,
     record_id: RecordId,
-    originals: dict[PayloadDigest, Capture],
+    originals: Originals,
 ) -> None:
-    """Add an exchange's records: a revisit where its payload is stored already.
+    """Add an exchange's records: a revisit where its payload is stored already, within reach.
 
     ``originals`` learns of the payloads that this plan stores.
     """
-    original = originals.get(exchange.payload_digest) if exchange.payload_length else None
+    original = originals.of(exchange)
     capture = capture_of(exchange, record_id, is_revisit=original is not None)
     plan.captures[len(plan.records)] = capture
     request_id = new_record_id() if exchange.request else None
     if original is None:
-        originals[exchange.payload_digest] = capture
+        originals.add([capture])
         plan.records.append(build.response(exchange, id=record_id, request_id=request_id))
     else:
         refers_to = build.Original(
@@ -232,4 +232,5 @@ def capture_of(exchange: Exchange, record_id: RecordId, *, is_revisit: bool = Fa
         is_revisit=is_revisit,
         redirect_to=redirect_target(exchange.url, exchange.status, exchange.header("location")),
         ip=exchange.ip,
+        is_chunked=exchange.chunked and not is_revisit,
     )

@@ -47,6 +47,7 @@ class Capture:
         is_revisit: the record has no payload; the earlier one with this digest has.
         redirect_to: absolute URL of the Location header of a 3xx, else None.
         ip: the address it came from.
+        is_chunked: its record's block carries chunk framing (RFC 9112 §7.1).
     """
 
     url: str
@@ -60,6 +61,7 @@ class Capture:
     is_revisit: bool = False
     redirect_to: str | None = None
     ip: str = ""
+    is_chunked: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -161,8 +161,12 @@ def _check(scanned: scanning.Scanned, name: str) -> _Checked:
 
 
 def _essence(capture: Capture) -> Capture:
-    """What a row must say; a revisit's own record does not tell its payload's length."""
-    return replace(capture, payload_length=0) if capture.is_revisit else capture
+    """What a row must say; a revisit's own record does not tell its payload's length.
+
+    Rows that were made before revision 0005 don't know what is chunked.
+    """
+    length = 0 if capture.is_revisit else capture.payload_length
+    return replace(capture, payload_length=length, is_chunked=False)
 
 
 def _end(stretch: list[_Checked]) -> int:

@@ -20,8 +20,7 @@ def open_payload(record: StoredRecord) -> tuple[ResponseHead, Iterator[bytes]]:
     """
     head = parse_head(_head_bytes(record))
     pieces = record.block.pieces()
-    coding = head.header("transfer-encoding") or ""
-    return head, dechunk(pieces) if "chunked" in coding.lower() else pieces
+    return head, dechunk(pieces) if head.is_chunked else pieces
 
 
 def _head_bytes(record: StoredRecord) -> bytes:

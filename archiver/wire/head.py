@@ -31,6 +31,11 @@ class ResponseHead:
         values = [value for key, value in self.headers if key == name]
         return ", ".join(values) if values else None
 
+    @property
+    def is_chunked(self) -> bool:
+        """Whether what follows it is said to carry chunk framing (RFC 9112 §7.1)."""
+        return "chunked" in (self.header("transfer-encoding") or "").lower()
+
 
 def is_end_of_head(line: bytes) -> bool:
     """Whether a line ends a head: it is empty (RFC 9112 §2.1). One of spaces is a folded value."""

@@ -119,6 +119,18 @@ async def test_the_first_response_that_holds_a_payload_is_its_original(db, captu
         assert await captures.original_of(conn, capture(URL).payload_digest) is None
 
 
+async def test_an_original_without_chunk_framing_goes_before_one_with(db, capture, index):
+    chunked = capture(URL, is_chunked=True)
+    plain = capture("http://b.example/", payload_digest=chunked.payload_digest)
+    await index(chunked, plain)
+
+    async with db.read() as conn:
+        assert await captures.original_of(conn, chunked.payload_digest) == plain
+        here = (URL, chunked.payload_digest)
+        elsewhere = ("http://c.example/", chunked.payload_digest)
+        assert await captures.originals_of_urls(conn, [here, elsewhere]) == {here: chunked}
+
+
 async def test_captures_are_told_by_their_records(db, capture, index):
     one, two = capture(URL), capture("http://b.example/")
     rows = await index(one, two)

@@ -171,7 +171,7 @@ async def test_our_own_export_brings_back_what_a_person_said(tmp_path, live):
     settings = Settings(data=tmp_path / "one", allow_networks="127.0.0.0/8", host_delay=0)
     async with open_runtime(settings) as first:
         await first.entries.save([live.article("foxes")], tags=["animals"], source="cli")
-        await first.captures.work()
+        await first.crawling.work()
         packed = b"".join([piece async for piece in first.packages.wacz(Selected(), title="x")])
         before = await first.entries.snapshot(live.url("/foxes"))
 
