@@ -20,11 +20,15 @@ from archiver.config import Settings
 from archiver.errors import ArchiverError, InvalidUrl
 from archiver.model.capture import Capture, PayloadDigest
 from archiver.model.importing import ImportStatus
+from archiver.replay.presentation import Asked
+from archiver.replay.protection import Viewer
 from archiver.rewrite.address import Modifier
 from archiver.runtime import Runtime, open_runtime
 from archiver.urls.parse import parse_url
 from archiver.warc.digest import digest_of
 from benchmarks.independent_reader import SUFFIXES, Theirs, read_captures
+
+ASKED = Asked(Viewer("http://localhost"), Modifier.IDENTITY)
 
 
 @dataclass(slots=True)
@@ -139,7 +143,7 @@ async def compare(runtime: Runtime, row: Row, theirs: Theirs) -> bool:
 async def payload_digest(runtime: Runtime, capture: Capture) -> PayloadDigest | None:
     """The digest of what is replayed of a capture."""
     try:
-        replayed = await runtime.replay.open(capture, Modifier.IDENTITY)
+        replayed = await runtime.replay.open(capture, ASKED)
         async with aclosing(replayed.body) as body:
             return digest_of([piece async for piece in body])[0]
     except ArchiverError:

@@ -99,7 +99,7 @@ class Plans:
 
     def scans(self) -> list[str]:
         indexed = r"USING (COVERING )?INDEX|VIRTUAL TABLE INDEX"
-        whole = [each for each in self.steps if re.match(r"SCAN (?!CONSTANT)", each)]
+        whole = [each for each in self.steps if re.match(r"SCAN (?!(?:\d+ )?CONSTANT)", each)]
         return [
             each
             for each in whole

@@ -10,7 +10,9 @@ import pytest
 
 from archiver.config import Settings
 from archiver.model.job import State
-from archiver.rewrite.address import parse_replay_path
+from archiver.replay.presentation import Asked
+from archiver.replay.protection import Viewer
+from archiver.rewrite.address import Modifier, parse_replay_path
 from archiver.runtime import open_runtime, reindex
 from archiver.services.search import ListingQuery
 from archiver.services.selection import Selected
@@ -48,7 +50,8 @@ async def take_in(runtime, tmp_path, data, name="a.warc.gz"):
 
 async def payload(runtime, url):
     capture = await runtime.replay.resolve(parse_replay_path(f"/web/2020id_/{url}"))
-    replayed = await runtime.replay.open(capture, parse_replay_path("/web/id_/" + url).modifier)
+    asked = Asked(Viewer("http://localhost"), Modifier.IDENTITY)
+    replayed = await runtime.replay.open(capture, asked)
     async with aclosing(replayed.body) as body:
         return b"".join([piece async for piece in body])
 
