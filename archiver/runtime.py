@@ -74,17 +74,20 @@ class Runtime:
 
 
 @asynccontextmanager
-async def open_runtime(settings: Settings, *, crawl: bool = False) -> AsyncIterator[Runtime]:
+async def open_runtime(
+    settings: Settings, *, crawl: bool = False, connections: int = 0
+) -> AsyncIterator[Runtime]:
     """Open the archive; close it cleanly in the end.
 
     Args:
         settings: how.
         crawl: whether to work the queue in the background as long as it is open.
+        connections: open files to be left to those who are served.
 
     Raises:
         ConfigurationError: the data directory can't be used as it is.
     """
-    mine = fit_to_machine(_share(settings))
+    mine = fit_to_machine(_share(settings), connections)
     _be_frugal()
     async with AsyncExitStack() as stack:
         lock = await asyncio.to_thread(_claim, settings.data)
@@ -241,15 +244,16 @@ async def reindex(
     return report
 
 
-def fit_to_machine(settings: Settings) -> Settings:
+def fit_to_machine(settings: Settings, connections: int = 0) -> Settings:
     """Raise the limit of open files as far as we may, and keep concurrency beneath it."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = settings.concurrency * FILES_A_PAGE + SPARE_FILES
+    spare = SPARE_FILES + connections
+    wanted = settings.concurrency * FILES_A_PAGE + spare
     if soft < wanted:
         limit = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
         resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, limit), hard))
         soft = max(soft, limit)
-    fits = max((soft - SPARE_FILES) // FILES_A_PAGE, 1)
+    fits = max((soft - spare) // FILES_A_PAGE, 1)
     if settings.concurrency <= fits:
         return settings
     log.warning("concurrency lowered to fit the open-file limit", concurrency=fits, files=soft)

@@ -7,7 +7,8 @@ from aiohttp import web
 from archiver import paths
 from archiver.runtime import Runtime
 from archiver.web import middleware
-from archiver.web.keys import ATTEMPTS, LISTENERS, METRICS, RUNTIME, SIGNER, STATIC
+from archiver.web.keys import ATTEMPTS, LIMITS, LISTENERS, METRICS, RUNTIME, SIGNER, STATIC
+from archiver.web.limits import ServerLimits
 from archiver.web.listeners import Listeners
 from archiver.web.login_throttle import LoginThrottle
 from archiver.web.metrics import Metrics
@@ -20,12 +21,18 @@ from archiver.web.static import StaticFiles
 from archiver.web.uploads import remove_stale
 
 
-def build_app(runtime: Runtime, *, routes: Iterable[web.RouteDef] = ROUTES) -> web.Application:
+def build_app(
+    runtime: Runtime,
+    *,
+    routes: Iterable[web.RouteDef] = ROUTES,
+    limits: ServerLimits | None = None,
+) -> web.Application:
     """Return the application over a runtime, which the caller opens and closes.
 
     Args:
         runtime: every service.
         routes: all there are; a test may serve others behind the same middleware.
+        limits: what one client may take of the service.
 
     Raises:
         ConfigurationError: the archive's secret file is not ours.
@@ -42,6 +49,7 @@ def build_app(runtime: Runtime, *, routes: Iterable[web.RouteDef] = ROUTES) -> w
         client_max_size=FORM_BYTES,
     )
     _furnish(app, runtime)
+    app[LIMITS] = limits or ServerLimits()
     app.on_response_prepare.append(middleware.add_headers)
     app.on_shutdown.append(_end_streams)
     app.add_routes(routes)

@@ -7,6 +7,7 @@ warns of plain strings: ``request[CSRF_TOKEN]``, not ``request["csrf_token"]``.)
 from aiohttp import web
 
 from archiver.runtime import Runtime
+from archiver.web.limits import ServerLimits
 from archiver.web.listeners import Listeners
 from archiver.web.login_throttle import LoginThrottle
 from archiver.web.metrics import Metrics
@@ -24,6 +25,9 @@ ATTEMPTS = web.AppKey("attempts", LoginThrottle)
 
 LISTENERS = web.AppKey("listeners", Listeners)
 """Who listens to events."""
+
+LIMITS = web.AppKey("limits", ServerLimits)
+"""How long a request's body may take."""
 
 METRICS = web.AppKey("metrics", Metrics)
 """What Prometheus reads."""

@@ -15,10 +15,10 @@ from archiver.config import Settings
 from archiver.errors import ConfigurationError
 from archiver.runtime import open_runtime
 from archiver.web.app import build_app
+from archiver.web.limits import ServerLimits
+from archiver.web.server import BoundedRunner
 
 _BACKLOG = 128
-_DRAIN_SECONDS = 3
-_REQUEST_LINE_BYTES = 32 << 10
 _STOPPING = (signal.SIGTERM, signal.SIGINT)
 _SAYS = {
     errno.EADDRINUSE: "is in use: stop the other program, or choose another with --port",
@@ -48,13 +48,9 @@ async def serve(settings: Settings) -> None:
     second = _bind_second(settings, listening)
     try:
         stop = _stop_on_signals()
-        async with open_runtime(settings, crawl=True) as runtime:
-            runner = web.AppRunner(
-                build_app(runtime),
-                access_log=None,
-                shutdown_timeout=_DRAIN_SECONDS,
-                max_line_size=_REQUEST_LINE_BYTES,
-            )
+        limits = ServerLimits().fit_to_machine()
+        async with open_runtime(settings, crawl=True, connections=limits.files) as runtime:
+            runner = BoundedRunner(build_app(runtime, limits=limits), limits)
             try:
                 await runner.setup()
                 for each in filter(None, (listening, second)):

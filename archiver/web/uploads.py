@@ -19,10 +19,9 @@ from aiohttp.http_exceptions import BadHttpMessage
 from archiver.errors import TooLarge, UnreadableFile
 from archiver.model.importing import ImportStatus
 from archiver.web import csrf
-from archiver.web.keys import RUNTIME
+from archiver.web.keys import LIMITS, RUNTIME
 
 _CHUNK = 1 << 18
-_READ_SECONDS = 60
 _MOST_PARTS = 16
 _MOST_FIELD = 4096
 _MOST_NAME = 200
@@ -146,13 +145,13 @@ def _too_large(request: web.Request) -> TooLarge:
 
 
 async def _chunks_of_body(request: web.Request) -> AsyncIterator[bytes]:
-    while chunk := await _in_time(request.content.read(_CHUNK)):
+    while chunk := await _in_time(request, request.content.read(_CHUNK)):
         yield chunk
 
 
-async def _chunks_of_part(part: BodyPartReader) -> AsyncIterator[bytes]:
+async def _chunks_of_part(request: web.Request, part: BodyPartReader) -> AsyncIterator[bytes]:
     try:
-        while chunk := await _in_time(part.read_chunk(_CHUNK)):
+        while chunk := await _in_time(request, part.read_chunk(_CHUNK)):
             yield chunk
     except _MALFORMED:
         raise _malformed() from None
@@ -179,14 +178,14 @@ def _malformed() -> web.HTTPBadRequest:
 async def _search_parts(request: web.Request, parts: MultipartReader, *, with_token: bool) -> _File:
     verified = not with_token
     for _ in range(_MOST_PARTS):
-        part = await _in_time(parts.next())
+        part = await _in_time(request, parts.next())
         if not isinstance(part, BodyPartReader):
             break
         if part.filename:  # empty when no file was chosen
             if not verified:
                 break
-            return _File(clean_name(part.filename), _chunks_of_part(part))
-        value = await _in_time(part.read_chunk(_MOST_FIELD))
+            return _File(clean_name(part.filename), _chunks_of_part(request, part))
+        value = await _in_time(request, part.read_chunk(_MOST_FIELD))
         if part.name == csrf.FIELD:
             verified = verified or csrf.is_valid(request, value.decode("latin-1"))
     if not verified:
@@ -194,6 +193,6 @@ async def _search_parts(request: web.Request, parts: MultipartReader, *, with_to
     raise UnreadableFile("No file was chosen: choose one that holds bookmarks or links.")
 
 
-async def _in_time(reading: Awaitable[_T]) -> _T:
-    async with asyncio.timeout(_READ_SECONDS):
+async def _in_time(request: web.Request, reading: Awaitable[_T]) -> _T:
+    async with asyncio.timeout(request.app[LIMITS].upload_seconds):
         return await reading

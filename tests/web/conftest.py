@@ -12,9 +12,19 @@ from aiohttp.test_utils import TestClient, TestServer
 
 from archiver.config import Settings
 from archiver.web.app import build_app
+from archiver.web.keys import LIMITS
+from archiver.web.limits import ServerLimits
+from archiver.web.server import BoundedRunner
 
 Serve = Callable[..., Awaitable[TestClient]]
 Raw = Callable[..., Awaitable[tuple[int, str]]]
+
+
+class BoundedTestServer(TestServer):
+    """The server that the service runs behind."""
+
+    async def _make_runner(self, **_: object) -> BoundedRunner:
+        return BoundedRunner(self.app, self.app[LIMITS])
 
 
 @pytest.fixture
@@ -23,12 +33,16 @@ async def serve(tmp_path) -> AsyncIterator[Serve]:
     clients = []
 
     async def start(
-        *routes: web.RouteDef, services: dict[str, object] | None = None, **settings: object
+        *routes: web.RouteDef,
+        services: dict[str, object] | None = None,
+        limits: ServerLimits | None = None,
+        **settings: object,
     ) -> TestClient:
         runtime = SimpleNamespace(
             settings=Settings(data=tmp_path / "data", **settings), **(services or {})
         )
-        server = TestServer(build_app(runtime, routes=routes), skip_url_asserts=True)
+        app = build_app(runtime, routes=routes, limits=limits)
+        server = BoundedTestServer(app, skip_url_asserts=True)
         client = TestClient(server)
         await client.start_server()
         clients.append(client)

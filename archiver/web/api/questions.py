@@ -9,11 +9,11 @@ from pydantic import Field, ValidationError
 
 from archiver.errors import InputError
 from archiver.web.api.answers import adapter
+from archiver.web.keys import LIMITS
 
 MOST_URLS = 10_000
 MOST_JOBS = 1_000
 
-_BODY_SECONDS = 60
 _MOST_ID_DIGITS = 18
 _T = TypeVar("_T")
 
@@ -35,7 +35,7 @@ async def read_json(request: web.Request, shape: type[_T]) -> _T:
     """
     if request.content_type != "application/json":
         raise web.HTTPUnsupportedMediaType(text="Send the body as application/json.")
-    async with asyncio.timeout(_BODY_SECONDS):
+    async with asyncio.timeout(request.app[LIMITS].body_seconds):
         body = await request.read()
     try:
         value: _T = adapter(shape).validate_json(body, strict=True)

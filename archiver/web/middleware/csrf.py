@@ -6,6 +6,7 @@ from aiohttp import web
 from aiohttp.typedefs import Handler
 
 from archiver.web import csrf
+from archiver.web.keys import LIMITS
 
 FORM_BYTES = 4 << 20
 """Most bytes a form or a JSON body may have: 10,000 URLs of 300 characters, percent-encoded."""
@@ -14,7 +15,6 @@ STREAMED_ROUTES = frozenset({"upload"})
 """Pages that take a file: their token is the first part of the body, read by ``uploads``."""
 
 _FORM = "application/x-www-form-urlencoded"
-_BODY_SECONDS = 60
 _FOREIGN = "This request was sent by another site, so it was not carried out."
 _STALE = (
     "This form is no longer valid: perhaps you signed in or out since it was opened. "
@@ -43,7 +43,7 @@ async def _check_form(request: web.Request) -> None:
     if request.content_type != _FORM or (request.charset or "utf-8").lower() != "utf-8":
         raise web.HTTPUnsupportedMediaType(text=f"Send this as {_FORM} in UTF-8.")
     try:
-        async with asyncio.timeout(_BODY_SECONDS):
+        async with asyncio.timeout(request.app[LIMITS].body_seconds):
             form = await request.post()
     except ValueError:
         raise web.HTTPBadRequest(text="The form is not UTF-8.") from None

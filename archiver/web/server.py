@@ -1,0 +1,123 @@
+"""aiohttp's server with bounds of time and number on the connections it takes.
+
+A connection either waits for a request's head or has a request answered. aiohttp closes those that
+wait too long, however slowly bytes of a head dribble in: its keep-alive timer starts with the
+connection and anew with each answer. Once there are as many connections as may be, a further one
+takes the place of
+
+1. the one that has waited longest for a head, else
+2. the one whose request's body has been coming in for longest, else
+3. none, and is closed itself, unless it comes from this machine and a place is left of those that
+   are kept for it: a health check is answered while all others are taken.
+"""
+
+import asyncio
+import time
+from ipaddress import ip_address
+
+import structlog
+from aiohttp import web
+
+from archiver.web.limits import ServerLimits
+
+_LOG_SECONDS = 60.0
+
+_log = structlog.get_logger(__name__)
+
+
+class BoundedRunner(web.AppRunner):
+    """Runs an application behind a ``BoundedServer``."""
+
+    __slots__ = ("_limits",)
+
+    def __init__(self, app: web.Application, limits: ServerLimits) -> None:
+        super().__init__(app, shutdown_timeout=limits.drain_seconds)
+        self._limits = limits
+
+    async def _make_server(self) -> web.Server:
+        return BoundedServer(await super()._make_server(), self._limits)
+
+
+class BoundedServer(web.Server):
+    """Answers as another server does, within limits."""
+
+    def __init__(self, inner: web.Server, limits: ServerLimits) -> None:
+        super().__init__(
+            self._answer,
+            request_factory=inner.request_factory,
+            handler_cancellation=inner.handler_cancellation,
+            access_log=None,
+            keepalive_timeout=limits.head_seconds,
+            max_line_size=limits.request_line_bytes,
+            max_field_size=limits.field_bytes,
+            max_headers=limits.fields,
+        )
+        self._handle = inner.request_handler
+        self._limits = limits
+        self._waiting: dict[web.RequestHandler, None] = {}
+        self._answering: dict[web.RequestHandler, web.BaseRequest] = {}
+        self._log_again = 0.0
+
+    def connection_made(self, handler: web.RequestHandler, transport: asyncio.Transport) -> None:
+        """Take a connection, and close another for it if there are too many."""
+        super().connection_made(handler, transport)
+        self._waiting[handler] = None
+        taken = len(self._waiting) + len(self._answering)
+        if taken > self._limits.connections:
+            leaving = self._longest_waiting(handler) or self._longest_sending()
+            if leaving is None and not self._is_reserved_for(transport, taken):
+                leaving = handler
+            if leaving:
+                self._shed(leaving)
+
+    def connection_lost(
+        self, handler: web.RequestHandler, exc: BaseException | None = None
+    ) -> None:
+        """Forget a connection."""
+        self._forget(handler)
+        super().connection_lost(handler, exc)
+
+    async def _answer(self, request: web.BaseRequest) -> web.StreamResponse:
+        handler = request.protocol
+        if handler in self._waiting:
+            del self._waiting[handler]
+            self._answering[handler] = request
+        try:
+            return await self._handle(request)
+        finally:
+            if self._answering.pop(handler, None):
+                self._waiting[handler] = None
+
+    def _longest_waiting(self, newcomer: web.RequestHandler) -> web.RequestHandler | None:
+        longest = next(iter(self._waiting))
+        return None if longest is newcomer else longest
+
+    def _longest_sending(self) -> web.RequestHandler | None:
+        unfinished = (
+            handler for handler, request in self._answering.items() if not request.content.is_eof()
+        )
+        return next(unfinished, None)
+
+    def _is_reserved_for(self, transport: asyncio.Transport, taken: int) -> bool:
+        peer = transport.get_extra_info("peername") or ("",)
+        return taken <= self._limits.files and _is_this_machine(peer[0])
+
+    def _shed(self, handler: web.RequestHandler) -> None:
+        """Close a connection at once, what is still to be sent on it notwithstanding."""
+        self._forget(handler)
+        if handler.transport is not None:
+            handler.transport.abort()
+        if time.monotonic() >= self._log_again:
+            self._log_again = time.monotonic() + _LOG_SECONDS
+            _log.warning("too_many_connections", most=self._limits.connections)
+
+    def _forget(self, handler: web.RequestHandler) -> None:
+        self._waiting.pop(handler, None)
+        self._answering.pop(handler, None)
+
+
+def _is_this_machine(address: str) -> bool:
+    try:
+        return ip_address(address.partition("%")[0]).is_loopback
+    except ValueError:
+        return False

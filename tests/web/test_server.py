@@ -1,0 +1,202 @@
+"""Whoever connects and says nothing, too little or too slowly loses the connection."""
+
+import asyncio
+import resource
+from contextlib import suppress
+
+import pytest
+from aiohttp import web
+
+from archiver.web.keys import CSRF_TOKEN
+from archiver.web.limits import ServerLimits
+
+HEAD = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n"
+POST = b"POST /form HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n"
+FORM = b"Content-Type: application/x-www-form-urlencoded\r\n\r\n"
+QUICK = ServerLimits(head_seconds=0.2, body_seconds=0.2)
+FEW = ServerLimits(connections=4, loopback_connections=1)
+
+
+async def hello(_: web.Request) -> web.Response:
+    return web.Response(text="hello")
+
+
+async def form(request: web.Request) -> web.Response:
+    return web.Response(text=request[CSRF_TOKEN])
+
+
+async def until_gone(request: web.Request) -> web.StreamResponse:
+    response = web.StreamResponse()
+    await response.prepare(request)
+    await response.write(b"begun")
+    while request.transport is not None:  # noqa: ASYNC110 - aiohttp tells a handler of it so only
+        await asyncio.sleep(0.01)
+    return response
+
+
+ROUTES = (
+    web.get("/healthz", hello, name="healthz"),
+    web.get("/stream", until_gone),
+    web.get("/form", form),
+    web.post("/form", form),
+)
+
+
+@pytest.fixture
+def connect():
+    """Open a connection and send some bytes on it."""
+    writers = []
+
+    async def start(client, sent=b""):
+        reader, writer = await asyncio.open_connection("127.0.0.1", client.port)
+        writers.append(writer)
+        writer.write(sent)
+        await writer.drain()
+        return reader, writer
+
+    yield start
+    for each in writers:
+        each.close()
+
+
+async def rest_of(reader) -> bytes:
+    """All that comes until the server closes the connection."""
+    with suppress(ConnectionError):
+        return await asyncio.wait_for(reader.read(), 30)
+    return b""
+
+
+async def status_of(reader) -> int:
+    return int((await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), 30)).split()[1])
+
+
+@pytest.mark.parametrize("sent", [b"", b"G", HEAD], ids=["nothing", "a letter", "half a head"])
+async def test_a_connection_whose_head_does_not_come_in_time_is_closed(serve, connect, sent):
+    client = await serve(*ROUTES, limits=QUICK)
+
+    reader, _ = await connect(client, sent)
+
+    assert await rest_of(reader) == b""
+
+
+async def test_a_head_that_dribbles_in_byte_by_byte_is_not_waited_for(serve, connect):
+    client = await serve(*ROUTES, limits=QUICK)
+    reader, writer = await connect(client, HEAD)
+
+    async def dribble():
+        while True:
+            writer.write(b"x")
+            await asyncio.sleep(0.01)
+
+    dribbling = asyncio.create_task(dribble())
+
+    assert await rest_of(reader) == b""
+    dribbling.cancel()
+
+
+async def test_a_connection_that_idles_after_its_answer_is_closed(serve, connect):
+    client = await serve(*ROUTES, limits=QUICK)
+    reader, _ = await connect(client, HEAD + b"\r\n")
+
+    assert (await rest_of(reader)).endswith(b"hello")
+
+
+async def test_a_second_head_that_does_not_come_in_time_is_not_waited_for(serve, connect):
+    client = await serve(*ROUTES, limits=QUICK)
+    reader, _ = await connect(client, HEAD + b"\r\n" + HEAD)
+
+    assert (await rest_of(reader)).count(b"hello") == 1
+
+
+async def test_a_form_that_does_not_come_in_time_is_answered_with_408(serve, connect):
+    client = await serve(*ROUTES, limits=QUICK)
+    reader, writer = await connect(client, POST + FORM)
+
+    async def dribble():
+        while True:
+            writer.write(b"x")
+            await asyncio.sleep(0.01)
+
+    dribbling = asyncio.create_task(dribble())
+
+    assert await status_of(reader) == 408
+    dribbling.cancel()
+
+
+async def test_half_open_connections_beyond_the_bound_are_closed_longest_waiting_first(
+    serve, connect
+):
+    client = await serve(*ROUTES, limits=FEW)
+    half_open = [await connect(client, HEAD) for _ in range(30)]
+
+    reader, writer = await connect(client, HEAD + b"\r\n")
+
+    assert await status_of(reader) == 200
+    for left, _ in half_open[:-4]:
+        assert await rest_of(left) == b""
+    writer.close()
+    half_open[-1][1].write(b"\r\n")
+    assert await status_of(half_open[-1][0]) == 200
+
+
+async def test_forms_that_never_end_make_room_for_others(serve, connect):
+    client = await serve(*ROUTES, limits=FEW)
+    for _ in range(30):
+        await connect(client, POST + FORM)
+
+    reader, _ = await connect(client, HEAD + b"\r\n")
+
+    assert await status_of(reader) == 200
+
+
+async def test_health_is_answered_on_this_machine_while_every_connection_is_being_answered(
+    serve, connect
+):
+    client = await serve(*ROUTES, limits=FEW)
+    streams = [await connect(client, HEAD.replace(b"healthz", b"stream") + b"\r\n") for _ in "1234"]
+    for reader, _ in streams:
+        await reader.readuntil(b"begun")
+
+    reader, _ = await connect(client, HEAD + b"\r\n")
+    assert await status_of(reader) == 200
+    beyond, _ = await connect(client, HEAD + b"\r\n")
+
+    assert await status_of(beyond) == 200
+    assert await rest_of(reader) == b"hello"
+
+
+@pytest.mark.parametrize(("lines", "status"), [(90, 200), (101, 400), (5000, 400)])
+async def test_a_head_of_too_many_fields_is_refused(serve, connect, lines, status):
+    client = await serve(*ROUTES)
+    reader, _ = await connect(client, HEAD + b"A: b\r\n" * lines + b"\r\n")
+
+    assert await status_of(reader) == status
+
+
+@pytest.mark.parametrize("field", [b"Cookie: " + b"a" * 9000, b"a" * 9000 + b": b"])
+async def test_a_field_that_is_too_long_is_refused(serve, connect, field):
+    client = await serve(*ROUTES)
+    reader, _ = await connect(client, HEAD + field + b"\r\n\r\n")
+
+    assert await status_of(reader) == 400
+
+
+async def test_a_head_that_never_ends_is_not_collected(serve, connect):
+    client = await serve(*ROUTES)
+    reader, writer = await connect(client, HEAD + b"A: ")
+    with suppress(ConnectionError):
+        for _ in range(1000):
+            writer.write(b"a" * 10_000)
+            await writer.drain()
+
+    with suppress(ConnectionError, asyncio.IncompleteReadError):
+        assert await status_of(reader) == 400
+
+
+def test_connections_fit_the_open_files_a_process_may_have():
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+
+    limits = ServerLimits(connections=10**9).fit_to_machine()
+
+    assert limits.files <= before[1] // 4
+    assert ServerLimits().fit_to_machine().connections == 512
