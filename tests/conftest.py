@@ -3,9 +3,13 @@
 import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
 
 import pytest
 from aiohttp import web
+
+from tests.crawler import Crawl, crawler
 
 Answer = Callable[[web.Request], Awaitable[web.StreamResponse]]
 SENTENCE = (
@@ -73,3 +77,24 @@ async def live() -> AsyncIterator[LiveWeb]:
     yield served
     served.closing.set()
     await runner.cleanup()
+
+
+@pytest.fixture
+def crawling(tmp_path: Path) -> Callable[..., AbstractAsyncContextManager[Crawl]]:
+    """Start a process on this test's archive."""
+
+    @asynccontextmanager
+    async def start(**more: object) -> AsyncIterator[Crawl]:
+        async with crawler(tmp_path / "data", **more) as context:
+            yield Crawl(context)
+
+    return start
+
+
+@pytest.fixture
+async def crawl(
+    crawling: Callable[..., AbstractAsyncContextManager[Crawl]],
+) -> AsyncIterator[Crawl]:
+    """One process on this test's archive."""
+    async with crawling() as started:
+        yield started

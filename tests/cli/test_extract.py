@@ -11,7 +11,7 @@ async def test_it_says_how_many_were_read_and_how_many_are_left(tmp_path, live, 
     )
     async with open_runtime(settings) as archive:
         await archive.entries.save([live.article("foxes"), live.article("bears")], source="cli")
-        await archive.captures.work()
+        await archive.crawling.work()
 
     assert await _extract(settings) == 0
 

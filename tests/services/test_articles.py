@@ -16,7 +16,7 @@ def later(settings):
 
 async def save(archive, *urls):
     await archive.entries.save(urls, source="cli")
-    await archive.captures.work()
+    await archive.crawling.work()
 
 
 async def found(archive, words):

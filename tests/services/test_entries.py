@@ -10,7 +10,7 @@ from archiver.services.entries import MOST_URLS, clean_tags
 
 async def save(archive, *urls, **more):
     result = await archive.entries.save(urls, source="cli", **more)
-    await archive.captures.work()
+    await archive.crawling.work()
     return result
 
 

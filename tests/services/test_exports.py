@@ -8,7 +8,7 @@ from archiver.errors import NotFound
 async def filled(archive, live):
     urls = [live.article("foxes"), live.article("a: 'b' # \"c\""), live.url("/missing")]
     await archive.entries.save(urls, tags=("t",), source="cli")
-    await archive.captures.work()
+    await archive.crawling.work()
     return archive
 
 

@@ -13,7 +13,7 @@ async def filled(live, settings, opened):
         for _ in range(2):
             urls = [live.article(name, head=head) for name in ("foxes", "bears")]
             await archive.entries.save(urls, source="cli")
-            await archive.captures.work()
+            await archive.crawling.work()
     return settings
 
 

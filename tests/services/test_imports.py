@@ -20,7 +20,7 @@ def links(count):
 
 async def finished(archive, number):
     """The status of an import once it is read."""
-    async for status in archive.captures.events(import_id=number):
+    async for status in archive.crawling.events(import_id=number):
         if not status.reading:
             return status
     raise AssertionError("the import never ended")
@@ -42,7 +42,7 @@ async def test_a_whole_file_is_in_the_queue_once_it_is_read(archive):
     assert (status.read, status.added, status.reading) == (MANY, MANY, False)
     assert status.counts.queued == MANY
     assert told[0].reading
-    assert (await archive.captures.counts()).queued == MANY
+    assert (await archive.crawling.counts()).queued == MANY
     assert [each.id for each in await archive.imports.recent()] == [status.id]
 
 
@@ -138,10 +138,10 @@ async def test_an_upload_that_is_gone_after_a_restart_is_said_to_be(opened, uplo
 async def test_the_captures_of_an_import_are_counted_to_its_end(live, archive):
     text = "\n".join([live.article("foxes"), live.url("/missing")])
     status = await archive.imports.read_file(BytesIO(text.encode()), name="links.txt")
-    await archive.captures.work()
+    await archive.crawling.work()
 
     async with asyncio.timeout(60):
-        told = [each async for each in archive.captures.events(import_id=status.id)]
+        told = [each async for each in archive.crawling.events(import_id=status.id)]
     assert (told[-1].counts.saved, told[-1].counts.failed, told[-1].counts.open) == (1, 1, 0)
 
 

@@ -29,7 +29,7 @@ async def runtime(tmp_path, live):
     async with open_runtime(settings) as opened:
         for urls in (pages, pages[:1]):
             await opened.entries.save(urls, tags=["animals"], source="cli")
-            await opened.captures.work()
+            await opened.crawling.work()
         yield opened
 
 

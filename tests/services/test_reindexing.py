@@ -50,7 +50,7 @@ def spoil_table(settings, name):
 
 async def save(archive, *urls, **more):
     await archive.entries.save(urls, source="cli", **more)
-    await archive.captures.work()
+    await archive.crawling.work()
 
 
 @pytest.mark.parametrize("without", [False, True])
@@ -86,7 +86,7 @@ async def test_what_is_still_queued_keeps_its_place_and_all_that_was_said_of_it(
     assert report.queued == 2
     async with opened() as archive:
         assert (await told(archive))[:2] == before[:2]
-        await archive.captures.work()
+        await archive.crawling.work()
         entries, snapshots, *_ = await told(archive)
     assert {entry.url: len(found) for entry, found in zip(entries, snapshots, strict=True)} == {
         live.url("/bears"): 1,
@@ -114,7 +114,7 @@ async def test_what_was_said_after_the_last_record_is_kept(live, settings, opene
         ((after,), *_) = await told(archive)
         assert (after.title, after.tags, after.note) == ("Given", ("late", "later"), "A note")
         assert after == before
-        await archive.captures.work()
+        await archive.crawling.work()
     remove_index(settings)
     await reindex(settings)
     async with opened() as archive:

@@ -13,7 +13,7 @@ async def filled(archive, live):
         url = live.article(f"page{number}", body=body)
         await archive.entries.save([url], tags=tags, source="cli")
     await archive.entries.save([live.url("/missing")], source="cli")
-    await archive.captures.work()
+    await archive.crawling.work()
     await archive.entries.save(["http://b.example/queued"], source="cli")
     return archive
 

@@ -1,12 +1,10 @@
-"""What a crawling process works with, put together for one test after another."""
+"""A crawling process, put together for one test after another."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-
-import pytest
 
 from archiver.config import Settings
 from archiver.crawl.context import CrawlContext
@@ -81,24 +79,3 @@ class Crawl:
         """Every job, in the order they were made."""
         async with self.context.db.read() as conn:
             return await jobs.by_ids(conn, range(1, 1000))
-
-
-@pytest.fixture
-def crawling(tmp_path: Path) -> Callable[..., AbstractAsyncContextManager[Crawl]]:
-    """Start a process on this test's archive."""
-
-    @asynccontextmanager
-    async def start(**more: object) -> AsyncIterator[Crawl]:
-        async with crawler(tmp_path / "data", **more) as context:
-            yield Crawl(context)
-
-    return start
-
-
-@pytest.fixture
-async def crawl(
-    crawling: Callable[..., AbstractAsyncContextManager[Crawl]],
-) -> AsyncIterator[Crawl]:
-    """One process on this test's archive."""
-    async with crawling() as started:
-        yield started
