@@ -13,6 +13,7 @@ from archiver.derive.pool import DerivePool
 from archiver.index import jobs, seeds
 from archiver.index.database import Database
 from archiver.ledger.recorder import Recorder
+from archiver.model.annotation import Annotation
 from archiver.model.job import Job
 from archiver.model.seed import Seed
 from archiver.net.fetcher import Fetcher
@@ -55,7 +56,7 @@ class Crawl:
     async def queue(self, *urls: str, recapture: bool = True) -> list[int]:
         """Queue URLs; return their jobs."""
         now = datetime.now(UTC)
-        wanted = [Seed(hash_url(parse_url(u)), u, u, host(u), now) for u in urls]
+        wanted = [Seed(hash_url(parse_url(u)), u, host(u), Annotation(u, now)) for u in urls]
         async with self.context.db.write() as conn:
             made = await seeds.receive(conn, wanted, now=now, recapture=recapture)
         return [each.job_id for each in made]

@@ -57,7 +57,11 @@ def _document(listed: ListedEntry, *, with_excerpt: bool) -> dict[str, object]:
 def _write(listed: ListedEntry) -> None:
     entry = listed.entry
     write_row(
-        entry.hash_url, f"{entry.added_at:%Y-%m-%d}", entry.state, entry.title or "-", entry.url
+        entry.hash_url,
+        f"{entry.annotation.added_at:%Y-%m-%d}",
+        entry.state,
+        entry.title or "-",
+        entry.url,
     )
     if listed.excerpt and sys.stdout.isatty():
         shown = (click.style(clean(each.text), bold=each.hit) for each in listed.excerpt)

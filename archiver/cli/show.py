@@ -53,9 +53,9 @@ def _rows(detail: EntryDetail, shown: SnapshotDetail | None) -> Iterator[tuple[s
         "hash_url": entry.hash_url,
         "state": entry.state,
         "failure": entry.failure.message if entry.failure else "",
-        "tags": ", ".join(entry.tags),
-        "note": entry.note,
-        "added": f"{entry.added_at:%Y-%m-%d %H:%M:%S} UTC, {entry.source}",
+        "tags": ", ".join(entry.annotation.tags),
+        "note": entry.annotation.note,
+        "added": f"{entry.annotation.added_at:%Y-%m-%d %H:%M:%S} UTC, {entry.annotation.source}",
     }
     yield from ((name, value) for name, value in rows.items() if value)
     for snapshot in detail.snapshots:

@@ -217,7 +217,7 @@ class Pipeline:
         """Write down what was said of entries that no visit will close soon."""
         async with self._context.db.read() as conn:
             changed = await entries.unrecorded(conn, NOTES)
-        await self._context.recorder.note([*changed])
+        await self._context.recorder.note(changed)
         return bool(changed)
 
     async def _work(self, replace: Callable[[], None]) -> None:

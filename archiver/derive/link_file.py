@@ -49,7 +49,7 @@ class LinkFile:
             UnreadableFile: reading broke off.
         """
         message = await _receive(self._process, self._name)
-        return Batch(*await asyncio.to_thread(read_seeds, message, f"import:{self._name}"))
+        return Batch(*await asyncio.to_thread(read_seeds, message))
 
 
 @asynccontextmanager

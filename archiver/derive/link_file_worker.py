@@ -10,6 +10,7 @@ import resource
 import signal
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import islice
 
@@ -18,7 +19,7 @@ import structlog
 from archiver.derive.messages import COLLECT, pack, pack_seeds
 from archiver.errors import InvalidUrl, UnreadableFile
 from archiver.formats import open_bookmarks
-from archiver.formats.seeds import wish_of
+from archiver.formats.seeds import bounded, seed_of
 from archiver.model.bookmark import Bookmark
 from archiver.model.importing import Rejected
 
@@ -48,10 +49,11 @@ def main() -> None:
 def _say_batch(found: Iterator[Bookmark], name: str) -> bool:
     seeds, rejected, now = [], [], datetime.now(UTC)
     for bookmark in islice(found, BATCH):
+        annotation = replace(bookmark.annotation, source=f"import:{name}")
         try:
-            seeds.append(wish_of(bookmark, source=f"import:{name}", now=now))
+            seeds.append(seed_of(bounded(annotation), now=now))
         except InvalidUrl as error:
-            rejected.append(Rejected(bookmark.url[:500], str(error)))
+            rejected.append(Rejected(annotation.url_given[:500], str(error)))
     _say(pack_seeds(seeds, rejected))
     return bool(seeds or rejected)
 

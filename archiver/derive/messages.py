@@ -7,7 +7,6 @@ import json
 import struct
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any
 
@@ -15,6 +14,7 @@ from archiver.model.importing import Rejected
 from archiver.model.page import Article, Charset, Discovery, PageMetadata
 from archiver.model.requisite import Requisite, RequisiteKind
 from archiver.model.seed import Seed
+from archiver.warc.annotation import read_annotation, write_annotation
 
 PREFIX = struct.Struct(">I")
 COLLECT = (20_000, 20, 100)
@@ -103,20 +103,11 @@ def read_article(head: dict[str, Any], html: bytes) -> Article:
 
 
 def pack_seeds(seeds: Sequence[Seed], rejected: Sequence[Rejected]) -> bytes:
-    """Some links of a file, for the service; their source is known there."""
+    """Some links of a file, for the service."""
     return pack(
         {
             "seeds": [
-                [
-                    each.hash_url,
-                    each.url,
-                    each.url_given if each.url_given != each.url else None,
-                    each.host,
-                    int(each.added_at.timestamp()),
-                    each.title,
-                    each.tags,
-                    each.note,
-                ]
+                [each.hash_url, each.url, each.host, write_annotation(each.annotation)]
                 for each in seeds
             ],
             "rejected": [[each.given, each.reason] for each in rejected],
@@ -124,15 +115,11 @@ def pack_seeds(seeds: Sequence[Seed], rejected: Sequence[Rejected]) -> bytes:
     )
 
 
-def read_seeds(message: bytes, source: str) -> tuple[list[Seed], list[Rejected]]:
-    """What ``pack_wishes`` packed."""
+def read_seeds(message: bytes) -> tuple[list[Seed], list[Rejected]]:
+    """What ``pack_seeds`` packed."""
     head, _ = unpack(message)
     seeds = [
-        Seed(key, url, given or url, host, _moment(added), title, tuple(tags), note, source)
-        for key, url, given, host, added, title, tags, note in head["seeds"]
+        Seed(key, url, host, read_annotation(document))
+        for key, url, host, document in head["seeds"]
     ]
     return seeds, [Rejected(*each) for each in head["rejected"]]
-
-
-def _moment(seconds: int) -> datetime:
-    return datetime.fromtimestamp(seconds, UTC)

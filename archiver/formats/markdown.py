@@ -47,9 +47,9 @@ def _own(entry: Entry, snapshot: Snapshot | None) -> Iterator[tuple[str, _Value]
     yield "title", entry.title or (snapshot.title if snapshot else "")
     yield "url", entry.url
     yield "hash_url", entry.hash_url
-    yield "tags", list(entry.tags)
-    yield "note", entry.note
-    yield "added", entry.added_at
+    yield "tags", list(entry.annotation.tags)
+    yield "note", entry.annotation.note
+    yield "added", entry.annotation.saved_at
 
 
 def _captured(entry: Entry, snapshot: Snapshot) -> Iterator[tuple[str, _Value]]:

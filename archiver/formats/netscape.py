@@ -12,6 +12,7 @@ from archiver.formats.charset import decode_head, read_text
 from archiver.formats.dates import parse_date
 from archiver.formats.markup import Tag, attributes_of, resolve, tokenize
 from archiver.formats.refusal import is_binary
+from archiver.model.annotation import Annotation
 from archiver.model.bookmark import Bookmark
 
 MAX_URL = 10_000
@@ -130,11 +131,13 @@ class _Reader:
         if link is None:
             return None
         return Bookmark(
-            url=link["href"].strip()[:MAX_URL],
-            title=" ".join(self._title.take().split()),
-            tags=_tags(link, self._folders.path),
-            note=_note(self._note.take()),
-            added_at=parse_date(link.get("add_date") or link.get("time_added") or ""),
+            Annotation(
+                url_given=link["href"].strip()[:MAX_URL],
+                title=" ".join(self._title.take().split()),
+                tags=_tags(link, self._folders.path),
+                note=_note(self._note.take()),
+                added_at=parse_date(link.get("add_date") or link.get("time_added") or ""),
+            )
         )
 
     def _begin_link(self, tag: Tag) -> Bookmark | None:

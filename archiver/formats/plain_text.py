@@ -6,6 +6,7 @@ from typing import BinaryIO
 
 from archiver.formats.charset import decode_head, read_text
 from archiver.formats.refusal import is_binary, structured_kind
+from archiver.model.annotation import Annotation
 from archiver.model.bookmark import Bookmark
 
 MAX_URL = 10_000
@@ -51,9 +52,9 @@ class PlainText:
             if whole and _ONLY_URL.fullmatch(line):
                 # Nothing but URLs: their last character is theirs, even if it is a full stop.
                 for url in _NEXT_URL.split(line):
-                    yield Bookmark(url=url.rstrip(",;")[:MAX_URL])
+                    yield Bookmark(Annotation(url.rstrip(",;")[:MAX_URL]))
             elif whole and _ONE_WORD.fullmatch(line) and _DOT_INSIDE.search(line):
-                yield Bookmark(url=line[:MAX_URL])
+                yield Bookmark(Annotation(line[:MAX_URL]))
             else:
                 yield from _from_text(line)
 
@@ -88,9 +89,10 @@ def _from_text(line: str) -> Iterator[Bookmark]:
     """Read the URLs inside other text, without the punctuation that belongs to the sentence."""
     for found in _URL.finditer(line):
         first, *others = _NEXT_URL.split(found[0])
-        yield Bookmark(url=_trim(first), title=_markdown_title(line, found.start()))
+        title = _markdown_title(line, found.start())
+        yield Bookmark(Annotation(_trim(first), title=title))
         for url in others:
-            yield Bookmark(url=_trim(url))
+            yield Bookmark(Annotation(_trim(url)))
 
 
 def _trim(url: str) -> str:

@@ -1,14 +1,13 @@
 """Entries as people see them: one by name, or a page of them, newest first."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any
 
 from sqlalchemy import Row, Select, bindparam, select, tuple_, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from archiver.index import failures, tags
+from archiver.index import annotations, failures, tags
 from archiver.index.bulk import among
 from archiver.index.schema import document, entry, entry_tag, snapshot, tag
 from archiver.model.capture import HashUrl, Timestamp
@@ -44,16 +43,26 @@ async def by_hash(conn: AsyncConnection, hash_url: HashUrl) -> tuple[int, Entry]
 
 async def by_ids(conn: AsyncConnection, ids: Sequence[int]) -> dict[int, Entry]:
     """Entries by row id."""
-    return {row_id: found for row_id, (found, _) in (await with_given_titles(conn, ids)).items()}
+    return {row_id: found.entry for row_id, found in (await with_revisions(conn, ids)).items()}
 
 
-async def with_given_titles(
-    conn: AsyncConnection, ids: Sequence[int]
-) -> dict[int, tuple[Entry, str]]:
-    """Entries by row id, each with what the person called it; empty if they did not."""
+@dataclass(frozen=True, slots=True)
+class Revised:
+    """An entry, how often its annotation was changed, and whether a record is owed for that."""
+
+    entry: Entry
+    revision: int
+    is_unrecorded: bool
+
+
+async def with_revisions(conn: AsyncConnection, ids: Sequence[int]) -> dict[int, Revised]:
+    """Entries by row id, each with the revision of its annotation."""
     rows = (await conn.execute(select(entry).where(entry.c.id.in_(among(ids))))).all()
     found = await _entries(conn, rows)
-    return {row.id: (each, row.given_title) for row, each in zip(rows, found, strict=True)}
+    return {
+        row.id: Revised(each, row.revision, bool(row.unrecorded))
+        for row, each in zip(rows, found, strict=True)
+    }
 
 
 async def newest(
@@ -108,20 +117,31 @@ async def with_gaps(
     return {row.entry_id: listed[row.entry_id] for row in found}, found[-1].id if found else after
 
 
-async def unrecorded(conn: AsyncConnection, limit: int) -> dict[int, Entry]:
-    """Entries whose own data is newer than their last metadata record, by row id."""
+async def unrecorded(conn: AsyncConnection, limit: int) -> list[int]:
+    """Entries whose annotation was changed since their last record, by row id.
+
+    Those whose first visit is still to come are passed over: it will write them down.
+    """
     rows = await conn.execute(
-        select(entry.c.id).where(entry.c.unrecorded == 1).order_by(entry.c.id).limit(limit)
+        select(entry.c.id)
+        .where(entry.c.unrecorded == 1, entry.c.state != State.QUEUED)
+        .order_by(entry.c.id)
+        .limit(limit)
     )
-    return await by_ids(conn, list(rows.scalars()))
+    return list(rows.scalars())
 
 
-async def mark_recorded(conn: AsyncConnection, ids: Sequence[int]) -> None:
-    """Note that these entries' own data is in the WARC files as it stands."""
-    if ids:
+async def mark_recorded(conn: AsyncConnection, revisions: Mapping[int, int]) -> None:
+    """Note that these revisions of entries' annotations are in records, by row id.
+
+    One that was changed since it was read for its record stays unrecorded.
+    """
+    if revisions:
         await conn.execute(
-            update(entry).where(entry.c.id == bindparam("entry_id")).values(unrecorded=0),
-            [{"entry_id": each} for each in ids],
+            update(entry)
+            .where(entry.c.id == bindparam("entry_id"), entry.c.revision == bindparam("read"))
+            .values(unrecorded=0),
+            [{"entry_id": each, "read": read} for each, read in revisions.items()],
         )
 
 
@@ -152,13 +172,9 @@ def _entry(row: Row[*tuple[Any, ...]], labels: tuple[str, ...]) -> Entry:
     return Entry(
         hash_url=HashUrl(row.hash_url),
         url=row.url,
-        url_given=row.url_given,
         host=row.host,
+        annotation=annotations.of_row(row, labels),
         title=row.given_title or row.page_title,
-        tags=labels,
-        note=row.note,
-        source=row.source,
-        added_at=datetime.fromtimestamp(row.added_at, UTC),
         state=State(row.state),
         failure=failures.load(row.failure),
         latest=Timestamp(f"{row.latest:014d}") if row.latest else None,

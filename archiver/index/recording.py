@@ -11,6 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from archiver.index import counters, failures, segments
 from archiver.index.bulk import among, execute_rows, insert_rows
 from archiver.index.schema import attempt, document, entry, snapshot
+from archiver.memento.timestamps import to_timestamp
 from archiver.model.capture import Location, Timestamp
 from archiver.model.failure import Failure
 from archiver.model.job import State
@@ -44,7 +45,7 @@ _SAVED = """
 WITH fresh (id, more, page_title, latest, status, media_type, document_id, sort_at) AS ({rows})
 UPDATE entry SET page_title = fresh.page_title, latest = fresh.latest, status = fresh.status,
     snapshot_count = snapshot_count + fresh.more, media_type = fresh.media_type, state = 'saved',
-    failure = NULL, unrecorded = 0, sort_at = fresh.sort_at,
+    failure = NULL, sort_at = fresh.sort_at,
     document_id = coalesce(fresh.document_id, entry.document_id)
 FROM fresh WHERE entry.id = fresh.id AND fresh.latest >= coalesce(entry.latest, 0)
 """
@@ -171,16 +172,17 @@ async def add_failures(conn: AsyncConnection, failed: Sequence[FailedAttempt]) -
         update(entry)
         .where(entry.c.id == bindparam("entry_id"))
         .values(
-            failure=bindparam("why"),
+            failure=case(
+                (entry.c.latest > bindparam("moment"), entry.c.failure), else_=bindparam("why")
+            ),
             state=case((entry.c.snapshot_count > 0, State.SAVED), else_=bindparam("becomes")),
-            unrecorded=case((bindparam("over"), 0), else_=entry.c.unrecorded),
         ),
         [
             {
                 "entry_id": each.entry_id,
                 "why": failures.dump(each.failure),
+                "moment": int(to_timestamp(each.at)),
                 "becomes": State.FAILED if each.final else State.QUEUED,
-                "over": each.final,
             }
             for each in failed
         ],

@@ -44,6 +44,7 @@ entry = Table(
     Column("sort_at", Integer, nullable=False),
     Column("document_id", Integer),
     Column("unrecorded", Integer, nullable=False, server_default=text("0")),
+    Column("revision", Integer, nullable=False, server_default=text("0")),
     Index("entry_newest", "sort_at", "id"),
     Index("entry_by_host", "host", "sort_at", "id"),
     Index("entry_by_state", "state", "sort_at", "id"),

@@ -1,6 +1,6 @@
 """Puts seeds into the queue: a batch at a time, each URL once, nothing a person said lost."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
@@ -8,28 +8,16 @@ from typing import Any
 from sqlalchemy import Row, bindparam, func, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from archiver.index import counters, queue, tags
+from archiver.index import annotations, counters, queue, tags
 from archiver.index.bulk import among, insert_rows
 from archiver.index.schema import entry, job
 from archiver.model.capture import HashUrl
 from archiver.model.job import State
-from archiver.model.seed import Received, Reception, Seed
+from archiver.model.seed import Received, Reception, RevisedSeed, Seed
 
 INTERACTIVE = 0
 BULK = 1
-_NEW_ENTRY = (
-    "id",
-    "hash_url",
-    "url",
-    "url_given",
-    "host",
-    "given_title",
-    "note",
-    "source",
-    "added_at",
-    "state",
-    "sort_at",
-)
+_NEW_ENTRY = ("id", "hash_url", "url", "host", *annotations.NAMES, "state", "sort_at")
 
 
 async def receive(
@@ -56,7 +44,7 @@ async def receive(
     known = await _known(conn, [*unique])
     fresh = [seed for key, seed in unique.items() if key not in known]
     ids = await _insert_entries(conn, fresh, now) | {key: row.id for key, row in known.items()}
-    given = {ids[key]: seed.tags for key, seed in unique.items() if seed.tags}
+    given = {ids[key]: tags_ for key, seed in unique.items() if (tags_ := seed.annotation.tags)}
     changed = await _enrich(conn, unique, known) | await _attach(conn, given, known, now)
     await _mark_unrecorded(conn, changed & {row.id for row in known.values()})
     open_jobs = await _open_jobs(conn, [row.id for row in known.values()])
@@ -74,62 +62,119 @@ async def receive(
     return _results(seeds, ids, made, open_jobs)
 
 
-async def restore(conn: AsyncConnection, said: Sequence[Seed]) -> dict[HashUrl, int]:
-    """Make entries what statements say they are, without a job; return row ids by hash_url.
+async def ensure(conn: AsyncConnection, seeds: Sequence[Seed]) -> dict[HashUrl, int]:
+    """Make sure that there are entries for seeds, without a job; return row ids by hash_url.
 
-    Each entry is spoken of once.
+    What a seed says is added to what is known of its entry. No two are of one entry.
     """
-    unique: dict[str, Seed] = {seed.hash_url: seed for seed in said}
+    unique: dict[str, Seed] = {seed.hash_url: seed for seed in seeds}
     known = await _known(conn, [*unique])
-    fresh = [seed for seed in said if seed.hash_url not in known]
     now = datetime.now(UTC)
-    ids = await _insert_entries(conn, fresh, now)
+    ids = await _insert_entries(
+        conn, [each for key, each in unique.items() if key not in known], now
+    )
     ids |= {key: row.id for key, row in known.items()}
-    await _enrich(conn, unique, known)
-    given = {ids[seed.hash_url]: seed.tags for seed in said}
-    await _attach(conn, given, known, now)
+    given = {ids[key]: seed.annotation.tags for key, seed in unique.items()}
+    changed = await _enrich(conn, unique, known) | await _attach(conn, given, known, now)
+    await _mark_unrecorded(conn, changed & {row.id for row in known.values()})
     return {HashUrl(key): number for key, number in ids.items()}
 
 
-async def amend(conn: AsyncConnection, said: Sequence[Seed]) -> None:
-    """Add what was said of entries and stands in no record yet. Each is spoken of once."""
-    ids = await restore(conn, said)
-    await _mark_unrecorded(conn, {*ids.values()})
+async def restore(
+    conn: AsyncConnection, found: Sequence[RevisedSeed], *, unrecorded: bool = False
+) -> dict[HashUrl, int]:
+    """Make entries what records say of them, without a job; return row ids by hash_url.
+
+    A higher revision takes the place of what is known, a lower one is passed over; two alike are
+    merged, as the records of an archive that knew no revisions have to be. No two are of one entry.
+
+    Args:
+        conn: a writing connection.
+        found: what records hold.
+        unrecorded: it stands in no record after all, and one is owed.
+    """
+    unique: dict[str, RevisedSeed] = {each.seed.hash_url: each for each in found}
+    known = await _known(conn, [*unique])
+    now = datetime.now(UTC)
+    fresh = {key: each.seed for key, each in unique.items() if key not in known}
+    ids = await _insert_entries(conn, [*fresh.values()], now)
+    ids |= {key: row.id for key, row in known.items()}
+    newer = {key: row for key, row in known.items() if unique[key].revision > row.revision}
+    alike = {key: row for key, row in known.items() if unique[key].revision == row.revision}
+    await _replace(conn, unique, newer)
+    await _enrich(conn, {key: unique[key].seed for key in alike}, alike)
+    given = {ids[key]: unique[key].seed.annotation.tags for key in (*fresh, *newer, *alike)}
+    await _attach(conn, given, known, now)
+    await _set_revisions(
+        conn, {ids[key]: unique[key].revision for key in (*fresh, *newer)}, unrecorded=unrecorded
+    )
+    return {HashUrl(key): number for key, number in ids.items()}
+
+
+async def _replace(
+    conn: AsyncConnection,
+    seeds: Mapping[str, RevisedSeed],
+    known: Mapping[str, Row[*tuple[Any, ...]]],
+) -> None:
+    """Put later annotations in the place of those that are known; tags are only taken away."""
+    if not known:
+        return
+    await conn.execute(
+        update(entry).where(entry.c.id == bindparam("entry_id")),
+        [
+            {
+                "entry_id": row.id,
+                **dict(
+                    zip(
+                        annotations.NAMES,
+                        annotations.values(seeds[key].seed.annotation),
+                        strict=True,
+                    )
+                ),
+            }
+            for key, row in known.items()
+        ],
+    )
+    await tags.detach_all(conn, [row.id for row in known.values()])
+
+
+async def _set_revisions(
+    conn: AsyncConnection, revisions: Mapping[int, int], *, unrecorded: bool
+) -> None:
+    rows = [
+        {"entry_id": entry_id, "now": now, "owed": int(unrecorded)}
+        for entry_id, now in revisions.items()
+        if now or unrecorded
+    ]
+    if rows:
+        await conn.execute(
+            update(entry)
+            .where(entry.c.id == bindparam("entry_id"))
+            .values(revision=bindparam("now"), unrecorded=bindparam("owed")),
+            rows,
+        )
 
 
 def _merge(seeds: Sequence[Seed]) -> dict[str, Seed]:
     unique: dict[str, Seed] = {}
     for seed in seeds:
         earlier = unique.get(seed.hash_url)
-        unique[seed.hash_url] = seed if earlier is None else _merged(earlier, seed)
+        if earlier:
+            annotation = earlier.annotation.merged(seed.annotation)
+            unique[seed.hash_url] = replace(earlier, annotation=annotation)
+        else:
+            unique[seed.hash_url] = seed
     return unique
-
-
-def _merged(first: Seed, second: Seed) -> Seed:
-    return replace(
-        first,
-        title=first.title or second.title,
-        tags=tuple(dict.fromkeys((*first.tags, *second.tags))),
-        note=_merge_notes(first.note, second.note),
-        added_at=min(first.added_at, second.added_at),
-    )
-
-
-def _merge_notes(first: str, second: str) -> str:
-    if not second or second in first:
-        return first
-    return f"{first}\n\n{second}" if first else second
 
 
 async def _known(conn: AsyncConnection, keys: Sequence[str]) -> dict[str, Row[*tuple[Any, ...]]]:
     columns = (
         entry.c.id,
         entry.c.hash_url,
-        entry.c.given_title,
-        entry.c.note,
-        entry.c.added_at,
+        *annotations.COLUMNS.values(),
         entry.c.snapshot_count,
         entry.c.sort_at,
+        entry.c.revision,
     )
     rows = await conn.execute(select(*columns).where(entry.c.hash_url.in_(among(keys))))
     return {row.hash_url: row for row in rows}
@@ -152,12 +197,8 @@ async def _insert_entries(
                 ids[seed.hash_url],
                 seed.hash_url,
                 seed.url,
-                seed.url_given,
                 seed.host,
-                seed.title,
-                seed.note,
-                seed.source,
-                int(seed.added_at.timestamp()),
+                *annotations.values(seed.annotation),
                 State.QUEUED.value,
                 sort_at,
             )
@@ -171,7 +212,7 @@ async def _insert_entries(
 async def _attach(
     conn: AsyncConnection,
     given: dict[int, tuple[str, ...]],
-    known: dict[str, Row[*tuple[Any, ...]]],
+    known: Mapping[str, Row[*tuple[Any, ...]]],
     now: datetime,
 ) -> set[int]:
     """Give entries their tags, in lists where the entries are; ids of those that got one."""
@@ -180,31 +221,27 @@ async def _attach(
 
 
 async def _enrich(
-    conn: AsyncConnection, seeds: dict[str, Seed], known: dict[str, Row[*tuple[Any, ...]]]
+    conn: AsyncConnection, seeds: Mapping[str, Seed], known: Mapping[str, Row[*tuple[Any, ...]]]
 ) -> set[int]:
     """Add what a person now says to what they said before; a title once given stays."""
     rows = []
     for key, row in known.items():
-        seed = seeds[key]
-        said = {
-            "given_title": row.given_title or seed.title,
-            "note": _merge_notes(row.note, seed.note),
-            "added_at": min(row.added_at, int(seed.added_at.timestamp())),
-        }
-        if said != {"given_title": row.given_title, "note": row.note, "added_at": row.added_at}:
-            rows.append({"entry_id": row.id, **said})
+        before = annotations.of_row(row, ())
+        after = before.merged(seeds[key].annotation)
+        if changed := annotations.changes(before, after):
+            rows.append({"entry_id": row.id, **changed})
     if rows:
         await conn.execute(update(entry).where(entry.c.id == bindparam("entry_id")), rows)
     return {row["entry_id"] for row in rows}
 
 
 async def _mark_unrecorded(conn: AsyncConnection, entry_ids: set[int]) -> None:
-    """Note which entries' own data is newer than their last metadata record."""
+    """Note which entries' annotations are newer than their last record."""
     if entry_ids:
         await conn.execute(
             update(entry)
-            .where(entry.c.id == bindparam("entry_id"), entry.c.state != State.QUEUED)
-            .values(unrecorded=1),
+            .where(entry.c.id == bindparam("entry_id"))
+            .values(unrecorded=1, revision=entry.c.revision + 1),
             [{"entry_id": entry_id} for entry_id in sorted(entry_ids)],
         )
 

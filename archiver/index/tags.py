@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 
-from sqlalchemy import bindparam, select, update
+from sqlalchemy import bindparam, delete, select, update
 from sqlalchemy.dialects.sqlite import insert
 from sqlalchemy.ext.asyncio import AsyncConnection
 
@@ -40,6 +40,14 @@ async def attach(
     if fresh:
         await _insert(conn, fresh)
     return {row[0] for row in fresh}
+
+
+async def detach_all(conn: AsyncConnection, entry_ids: Collection[int]) -> None:
+    """Take all tags from entries."""
+    lost = Counter(tag_id for _, tag_id in await _there(conn, entry_ids))
+    if lost:
+        await conn.execute(delete(entry_tag).where(entry_tag.c.entry_id.in_(among(entry_ids))))
+        await _count(conn, {tag_id: -less for tag_id, less in lost.items()})
 
 
 async def _there(conn: AsyncConnection, entry_ids: Collection[int]) -> set[tuple[int, int]]:
@@ -86,10 +94,14 @@ async def _ids(conn: AsyncConnection, names: Sequence[str]) -> dict[str, int]:
 
 async def _insert(conn: AsyncConnection, rows: Sequence[tuple[int, int, int]]) -> None:
     await insert_rows(conn, entry_tag, ("entry_id", "tag_id", "sort_at"), rows)
-    used = Counter(tag_id for _, tag_id, _ in rows)
+    await _count(conn, Counter(tag_id for _, tag_id, _ in rows))
+
+
+async def _count(conn: AsyncConnection, more: Mapping[int, int]) -> None:
+    """Change the numbers of entries that tags have."""
     await conn.execute(
         update(tag)
         .where(tag.c.id == bindparam("tag_id"))
         .values(entry_count=tag.c.entry_count + bindparam("more")),
-        [{"tag_id": tag_id, "more": more} for tag_id, more in used.items()],
+        [{"tag_id": tag_id, "more": by} for tag_id, by in more.items()],
     )

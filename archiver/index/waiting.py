@@ -7,10 +7,10 @@ from typing import Any
 from sqlalchemy import Row, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from archiver.index import tags
+from archiver.index import annotations, tags
 from archiver.index.schema import entry, job
 from archiver.model.job import State
-from archiver.model.seed import Seed
+from archiver.model.seed import RevisedSeed, Seed
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,24 +58,14 @@ async def open_seeds(
 
 async def unrecorded_seeds(
     conn: AsyncConnection, after: int, *, limit: int
-) -> tuple[list[Seed], int]:
-    """What was said of entries since their last record, after an entry, and the last of them."""
+) -> tuple[list[RevisedSeed], int]:
+    """What no record says of entries yet, after an entry, and the last of them."""
     query = select(entry).where(entry.c.unrecorded == 1, entry.c.id > after)
     rows = (await conn.execute(query.order_by(entry.c.id).limit(limit))).all()
     labels = await tags.of_entries(conn, [row.id for row in rows])
-    found = [_seed(row, labels.get(row.id, ())) for row in rows]
+    found = [RevisedSeed(_seed(row, labels.get(row.id, ())), row.revision) for row in rows]
     return found, rows[-1].id if rows else after
 
 
 def _seed(row: Row[*tuple[Any, ...]], labels: tuple[str, ...]) -> Seed:
-    return Seed(
-        hash_url=row.hash_url,
-        url=row.url,
-        url_given=row.url_given,
-        host=row.host,
-        added_at=datetime.fromtimestamp(row.added_at, UTC),
-        title=row.given_title,
-        tags=labels,
-        note=row.note,
-        source=row.source,
-    )
+    return Seed(row.hash_url, row.url, row.host, annotations.of_row(row, labels))

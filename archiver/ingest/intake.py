@@ -18,6 +18,7 @@ from archiver.index.database import AsyncConnection
 from archiver.ingest.exchanges import ForeignCapture, mark_of
 from archiver.ledger.visit_result import Visit, VisitResult
 from archiver.memento.timestamps import to_datetime, to_timestamp
+from archiver.model.annotation import Annotation
 from archiver.model.capture import Capture, CaptureRef, RecordId, Timestamp
 from archiver.model.entry_ref import EntryRef
 from archiver.model.failure import Failure, FailureKind
@@ -80,7 +81,7 @@ class Intake:
         if found is None:
             return None
         async with self._context.db.write() as conn:
-            entry_id = (await seeds.restore(conn, [page.seed]))[page.seed.hash_url]
+            entry_id = (await seeds.ensure(conn, [page.seed]))[page.seed.hash_url]
             held, _ = await snapshots.around(conn, entry_id, page.timestamp)
         if held and held.snapshot.timestamp == page.timestamp:
             return None
@@ -179,12 +180,5 @@ async def _final_capture(conn: AsyncConnection, page: ForeignPage) -> Capture | 
 
 def bare_seed(url: str, timestamp: Timestamp, *, title: str = "", source: str) -> Seed:
     """What is known of a page that nobody said anything of."""
-    return Seed(
-        hash_url=hash_url(url),
-        url=url,
-        url_given=url,
-        host=host(url),
-        added_at=to_datetime(timestamp),
-        title=title,
-        source=source,
-    )
+    annotation = Annotation(url, to_datetime(timestamp), title=title, source=source)
+    return Seed(hash_url(url), url, host(url), annotation)

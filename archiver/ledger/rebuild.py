@@ -16,10 +16,10 @@ from archiver.html.text import to_text
 from archiver.index import captures, outcomes, rebuild_scratch, recording, seeds, segments
 from archiver.index.database import AsyncConnection
 from archiver.ledger.findings import Findings, chunks
-from archiver.ledger.records import NOWHERE
+from archiver.ledger.records import NOWHERE, search_words_of
 from archiver.memento.timestamps import to_datetime
 from archiver.model.capture import Capture, HashUrl, Location, RecordId
-from archiver.model.seed import Seed
+from archiver.model.seed import RevisedSeed, Seed
 from archiver.store.scanning import scan
 from archiver.store.segments import SegmentStore
 from archiver.urls.parse import host
@@ -121,10 +121,10 @@ def _apart(read: list[tuple[EntryRecord, Location]]) -> Iterator[list[_Placed]]:
     group: list[_Placed] = []
     seen: set[str] = set()
     for entry_record, place in read:
-        if entry_record.entry.hash_url in seen:
+        if entry_record.hash_url in seen:
             yield group
             group, seen = [], set()
-        seen.add(entry_record.entry.hash_url)
+        seen.add(entry_record.hash_url)
         group.append((entry_record, place))
     if group:
         yield group
@@ -133,7 +133,7 @@ def _apart(read: list[tuple[EntryRecord, Location]]) -> Iterator[list[_Placed]]:
 async def _tell(
     conn: AsyncConnection, store: SegmentStore, group: list[_Placed], told: Rebuilt
 ) -> None:
-    ids = await seeds.restore(conn, [_seed(entry_record) for entry_record, _ in group])
+    ids = await seeds.restore(conn, [_revised_seed(entry_record) for entry_record, _ in group])
     leases = await rebuild_scratch.open_leases(conn, [*ids.values()])
     rows = await _snapshots(conn, store, [each for each in group if each[0].snapshot], ids, told)
     told.snapshots += await recording.add_snapshots(conn, rows)
@@ -143,7 +143,7 @@ async def _tell(
     ends = [
         (lease, saved.get(entry_id), entry_record.failure)
         for entry_record, _ in group
-        if (lease := leases.get(entry_id := ids[entry_record.entry.hash_url]))
+        if (lease := leases.get(entry_id := ids[entry_record.hash_url]))
         and (entry_id in saved or entry_record.failure)
     ]
     await outcomes.end_jobs(conn, ends, datetime.now(UTC))
@@ -153,11 +153,11 @@ def _failed(entry_record: EntryRecord, ids: Mapping[HashUrl, int]) -> recording.
     if entry_record.failure is None:
         raise ValueError("this attempt brought something")
     return recording.FailedAttempt(
-        entry_id=ids[entry_record.entry.hash_url],
+        entry_id=ids[entry_record.hash_url],
         at=entry_record.at,
         failure=entry_record.failure,
         final=True,
-        words=entry_record.entry.title,
+        words=entry_record.annotation.title,
     )
 
 
@@ -182,7 +182,7 @@ async def _snapshots(
         if kept is None or found is None:
             told.problems.append((place, "The capture of this snapshot is in no segment."))
             continue
-        entry_id = ids[entry_record.entry.hash_url]
+        entry_id = ids[entry_record.hash_url]
         rows.append(_row(entry_record, kept, entry_id, found, article, place, text))
     return rows
 
@@ -194,7 +194,7 @@ async def _article(
     if kept and kept.article:
         return made.get(kept.article)
     if kept and kept.article_of:
-        return await rebuild_scratch.article_of(conn, entry_record.entry.hash_url, kept.article_of)
+        return await rebuild_scratch.article_of(conn, entry_record.hash_url, kept.article_of)
     return None
 
 
@@ -219,7 +219,7 @@ def _row(
     text: str,
 ) -> recording.NewSnapshot:
     row_id, capture = found
-    titles = dict.fromkeys((entry_record.entry.title, kept.metadata.title))
+    words = search_words_of(entry_record.annotation, kept.metadata, text)
     return recording.NewSnapshot(
         entry_id=entry_id,
         timestamp=kept.timestamp,
@@ -234,7 +234,7 @@ def _row(
         article=article,
         extractor=kept.extractor,
         record=place,
-        words=None if kept.article_of else (" ".join(filter(None, titles)), text),
+        words=None if kept.article_of else words,
     )
 
 
@@ -243,16 +243,7 @@ def _article_text(store: SegmentStore, article: Location) -> str:
     return to_text(html)
 
 
-def _seed(entry_record: EntryRecord) -> Seed:
-    said = entry_record.entry
-    return Seed(
-        hash_url=said.hash_url,
-        url=said.url,
-        url_given=said.url_given,
-        host=host(said.url),
-        added_at=said.added_at,
-        title=said.title,
-        tags=said.tags,
-        note=said.note,
-        source=said.source,
-    )
+def _revised_seed(entry_record: EntryRecord) -> RevisedSeed:
+    url = entry_record.url
+    seed = Seed(entry_record.hash_url, url, host(url), entry_record.annotation)
+    return RevisedSeed(seed, entry_record.revision)

@@ -12,7 +12,7 @@ and a job ends in the same transaction as its rows, so a process can be killed a
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -215,14 +215,17 @@ class Recorder:
             originals = await self._originals(conn, exchanges)
             if not ids:
                 return _Known(originals, {})
-            found = await entries.with_given_titles(conn, ids)
-            saved = [number for number, (entry, _) in found.items() if entry.snapshot_count]
+            found = await entries.with_revisions(conn, ids)
+            saved = [number for number, each in found.items() if each.entry.snapshot_count]
             held = await snapshots.latest_of(conn, saved) if saved else {}
         facts = {
             number: records.EntryFacts(
-                entry, title, held[number].snapshot if number in held else None
+                each.entry,
+                held[number].snapshot if number in held else None,
+                each.revision,
+                each.is_unrecorded,
             )
-            for number, (entry, title) in found.items()
+            for number, each in found.items()
         }
         return _Known(originals, facts)
 
@@ -287,7 +290,7 @@ class Recorder:
             await recording.add_failures(conn, rows.failed_attempts(visit_results, known.facts))
             await outcomes.end_jobs(conn, rows.ends(visit_results), now)
             await outcomes.postpone_jobs(conn, rows.postponed(visit_results), now)
-            await entries.mark_recorded(conn, noted)
+            await entries.mark_recorded(conn, _now_recorded(visit_results, noted, known.facts))
         self._remember(made)
 
     async def _rows_of(
@@ -345,6 +348,18 @@ def _plan(plan: records.Plan, item: _Item, known: _Known) -> None:
         records.plan_note(plan, known.facts[thing.entry_id])
     elif thing.retry_at is None:
         records.plan_visit_result(plan, thing, known.facts[thing.entry.id])
+
+
+def _now_recorded(
+    visit_results: Sequence[VisitResult],
+    noted: Sequence[int],
+    facts: Mapping[int, records.EntryFacts],
+) -> dict[int, int]:
+    """The revisions of annotations that a batch wrote down and that a record was owed for."""
+    final = [each.entry.id for each in visit_results if each.retry_at is None]
+    return {
+        number: facts[number].revision for number in (*final, *noted) if facts[number].is_unrecorded
+    }
 
 
 def _entry_id(thing: "Exchange | VisitResult | _Note") -> int | None:

@@ -7,6 +7,7 @@ from archiver.html.document import write_article_document
 from archiver.ledger.originals import Originals
 from archiver.ledger.visit_result import Visit, VisitResult
 from archiver.memento.timestamps import to_datetime, to_timestamp
+from archiver.model.annotation import Annotation
 from archiver.model.capture import (
     Capture,
     HashUrl,
@@ -16,11 +17,11 @@ from archiver.model.capture import (
 )
 from archiver.model.entry import Entry, Snapshot
 from archiver.model.exchange import Exchange
+from archiver.model.failure import Failure
 from archiver.model.page import EXTRACTOR_VERSION, PageMetadata
 from archiver.urls.parse import redirect_target
 from archiver.warc import build
 from archiver.warc.entry_record import (
-    DescribedEntry,
     EntryRecord,
     SnapshotRecord,
     article_uri,
@@ -37,13 +38,15 @@ class EntryFacts:
 
     Attributes:
         entry: as people see it.
-        given_title: what the person called it; empty if they did not.
         previous: its newest snapshot before this one.
+        revision: how often its annotation was changed.
+        is_unrecorded: whether a record is owed for that.
     """
 
     entry: Entry
-    given_title: str
     previous: Snapshot | None
+    revision: int = 0
+    is_unrecorded: bool = False
 
 
 SnapshotKey = tuple[HashUrl, Timestamp]
@@ -103,8 +106,8 @@ def plan_visit_result(plan: Plan, visit_result: VisitResult, facts: EntryFacts) 
     """Add the records that close an attempt: its article and its statement."""
     visit = visit_result.visit
     snapshot = _snapshot(plan, visit, facts) if visit else None
-    entry_record = EntryRecord(
-        at=visit_result.at, entry=_said(facts), snapshot=snapshot, failure=visit_result.failure
+    entry_record = _entry_record(
+        facts, visit_result.at, snapshot=snapshot, failure=visit_result.failure
     )
     if visit:
         plan.entry_records[facts.entry.hash_url, visit.timestamp] = len(plan.records)
@@ -122,7 +125,7 @@ def plan_visit_result(plan: Plan, visit_result: VisitResult, facts: EntryFacts) 
 def plan_note(plan: Plan, facts: EntryFacts) -> None:
     """Add the record that says what a person has changed of an entry, without a visit."""
     now = datetime.now(UTC).replace(microsecond=0)
-    document = write_entry_record(EntryRecord(at=now, entry=_said(facts)))
+    document = write_entry_record(_entry_record(facts, now))
     plan.records.append(
         build.metadata(
             id=new_record_id(),
@@ -163,12 +166,17 @@ def metadata_of(visit: Visit, facts: EntryFacts) -> PageMetadata:
     )
 
 
+def search_words_of(annotation: Annotation, metadata: PageMetadata, text: str) -> tuple[str, str]:
+    """(title, text) that an entry is found by."""
+    titles = dict.fromkeys((annotation.title, metadata.title))
+    return " ".join(filter(None, titles)), text
+
+
 def search_words(visit: Visit, facts: EntryFacts) -> tuple[str, str] | None:
     """(title, text) that a saved entry is found by; None where those of the last time hold."""
     if reused_article(visit, facts):
         return None
-    titles = dict.fromkeys((facts.given_title, visit.article.metadata.title))
-    return " ".join(filter(None, titles)), visit.article.text
+    return search_words_of(facts.entry.annotation, visit.article.metadata, visit.article.text)
 
 
 def _snapshot(plan: Plan, visit: Visit, facts: EntryFacts) -> SnapshotRecord:
@@ -204,17 +212,16 @@ def _conversion(plan: Plan, visit: Visit, facts: EntryFacts) -> RecordId:
     return record_id
 
 
-def _said(facts: EntryFacts) -> DescribedEntry:
+def _entry_record(
+    facts: EntryFacts,
+    at: datetime,
+    *,
+    snapshot: SnapshotRecord | None = None,
+    failure: Failure | None = None,
+) -> EntryRecord:
     entry = facts.entry
-    return DescribedEntry(
-        hash_url=entry.hash_url,
-        url=entry.url,
-        url_given=entry.url_given,
-        title=facts.given_title,
-        tags=entry.tags,
-        note=entry.note,
-        source=entry.source,
-        added_at=entry.added_at,
+    return EntryRecord(
+        at, entry.hash_url, entry.url, entry.annotation, facts.revision, snapshot, failure
     )
 
 

@@ -66,7 +66,7 @@ def failed_attempts(
             at=each.at,
             failure=each.failure,
             final=each.retry_at is None,
-            words=facts[each.entry.id].given_title,
+            words=facts[each.entry.id].entry.annotation.title,
         )
         for each in visit_results
         if each.failure

@@ -1,8 +1,8 @@
-"""An entry: one link a person keeps, with what they said about it, and its snapshots."""
+"""An entry: one link a person keeps, with what they say of it, and its snapshots."""
 
 from dataclasses import dataclass
-from datetime import datetime
 
+from archiver.model.annotation import Annotation
 from archiver.model.capture import Capture, HashUrl, Location, Timestamp
 from archiver.model.failure import Failure
 from archiver.model.job import State
@@ -15,13 +15,9 @@ class Entry:
     Attributes:
         hash_url: its name everywhere.
         url: serialised, without fragment: what is hashed and fetched.
-        url_given: as the person gave it.
         host: of the URL, with the port if it is not the scheme's.
+        annotation: what the person says of it; its tags are sorted.
         title: the person's title, else the page's, else empty.
-        tags: sorted.
-        note: the person's note.
-        source: whence it came: ``web``, ``cli``, ``api`` or ``import:<file name>``.
-        added_at: when it was saved by the person (aware, UTC).
         state: of its latest job.
         failure: of its latest attempt, if that failed.
         latest: timestamp of its newest snapshot, if there is one.
@@ -32,13 +28,9 @@ class Entry:
 
     hash_url: HashUrl
     url: str
-    url_given: str
     host: str
+    annotation: Annotation
     title: str
-    tags: tuple[str, ...]
-    note: str
-    source: str
-    added_at: datetime
     state: State
     failure: Failure | None = None
     latest: Timestamp | None = None

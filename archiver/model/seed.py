@@ -1,9 +1,9 @@
-"""A seed: a URL that can be used, and what the person said of it, before it is in the queue."""
+"""A seed: a URL that can be used, and what the person says of it, on its way to the queue."""
 
 from dataclasses import dataclass
-from datetime import datetime
 from enum import StrEnum
 
+from archiver.model.annotation import Annotation
 from archiver.model.capture import HashUrl
 
 
@@ -14,24 +14,22 @@ class Seed:
     Attributes:
         hash_url: of ``url``.
         url: serialised, without fragment.
-        url_given: as the person gave it.
         host: of ``url``.
-        added_at: when the person saved it (aware, UTC).
-        title: the person's title; empty if none.
-        tags: in order, without duplicates.
-        note: the person's note.
-        source: ``web``, ``cli``, ``api`` or ``import:<file name>``.
+        annotation: what the person says of it; it is known when that was.
     """
 
     hash_url: HashUrl
     url: str
-    url_given: str
     host: str
-    added_at: datetime
-    title: str = ""
-    tags: tuple[str, ...] = ()
-    note: str = ""
-    source: str = ""
+    annotation: Annotation
+
+
+@dataclass(frozen=True, slots=True)
+class RevisedSeed:
+    """A seed as a record holds it: how often its annotation had been changed by then."""
+
+    seed: Seed
+    revision: int
 
 
 class Reception(StrEnum):

@@ -11,7 +11,7 @@ from typing import BinaryIO
 
 from archiver.crawl.context import CrawlContext
 from archiver.errors import ArchiverError, InvalidUrl
-from archiver.formats.seeds import MOST_TAG_CHARACTERS, MOST_TAGS
+from archiver.formats.seeds import bounded
 from archiver.ingest.exchanges import (
     ForeignCapture,
     ForeignEntryRecord,
@@ -24,7 +24,6 @@ from archiver.memento.timestamps import to_datetime, to_timestamp
 from archiver.model.capture import RecordId, Timestamp
 from archiver.model.importing import Rejected
 from archiver.model.seed import Seed
-from archiver.services.entries import clean_tags
 from archiver.store.sorting import SortedLines
 from archiver.urls.parse import hash_url, host, parse_url
 from archiver.wacz.unpack import Package
@@ -37,8 +36,6 @@ WACZ = "WACZ"
 BATCH = 200
 PAGES_AT_ONCE = 64
 OK = 200
-MOST_TEXT = 2000
-MOST_NOTE = 100_000
 _ZIP = b"PK\x03\x04"
 _GZIP = b"\x1f\x8b"
 OpenContext = Callable[[], AbstractAsyncContextManager[CrawlContext]]
@@ -229,22 +226,13 @@ def _page(line: bytes, source: str) -> ForeignPage | None:
 
 def _page_of(entry_record: EntryRecord) -> ForeignPage | None:
     """A page as this program itself told of it, with what its person said."""
-    kept, said = entry_record.snapshot, entry_record.entry
+    kept = entry_record.snapshot
     if kept is None:
         return None
     # The file may say anything: what names an entry is worked out again, the rest is bounded.
-    url = parse_url(said.url)
-    seed = Seed(
-        hash_url=hash_url(url),
-        url=url,
-        url_given=said.url_given[:MOST_TEXT],
-        host=host(url),
-        added_at=said.added_at,
-        title=said.title[:MOST_TEXT],
-        tags=clean_tags([tag[:MOST_TAG_CHARACTERS] for tag in said.tags[:MOST_TAGS]]),
-        note=said.note[:MOST_NOTE],
-        source=said.source[:MOST_TEXT],
-    )
+    url = parse_url(entry_record.url)
+    annotation = bounded(entry_record.annotation).dated(to_datetime(kept.timestamp))
+    seed = Seed(hash_url(url), url, host(url), annotation)
     return ForeignPage(
         url=url,
         timestamp=kept.timestamp,

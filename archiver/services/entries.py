@@ -8,12 +8,13 @@ from datetime import UTC, datetime
 from http import HTTPStatus
 
 from archiver.errors import InputError, InvalidUrl, NotFound, StoreError
-from archiver.formats.seeds import MOST_TAG_CHARACTERS, MOST_TAGS, make_wish
+from archiver.formats.seeds import MOST_TAG_CHARACTERS, MOST_TAGS, seed_of
 from archiver.html.document import read_article_document
 from archiver.html.sanitise import sanitise
 from archiver.index import attempts, entries, jobs, seeds, snapshots
 from archiver.index.database import AsyncConnection, Database
 from archiver.memento.timestamps import pad, to_datetime
+from archiver.model.annotation import Annotation
 from archiver.model.capture import HashUrl, Location, Timestamp
 from archiver.model.entry import Entry, Snapshot
 from archiver.model.importing import Rejected
@@ -227,7 +228,7 @@ def _seeds(
     kept, rejected = [], []
     for url in given:
         try:
-            kept.append(make_wish(url, added_at=now, tags=tags, source=source))
+            kept.append(seed_of(Annotation(url, tags=tags, source=source), now=now))
         except InvalidUrl as error:
             rejected.append(Rejected(well_formed(url), str(error)))
     return kept, rejected

@@ -95,7 +95,7 @@ async def _carry_over_unrecorded(old: Database, new: Database) -> None:
         if not said:
             return
         async with new.write() as conn:
-            await seeds.amend(conn, said)
+            await seeds.restore(conn, said, unrecorded=True)
 
 
 async def _enqueue_again(conn: AsyncConnection, found: list[waiting.OpenSeed]) -> int:

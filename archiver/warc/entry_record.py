@@ -1,38 +1,24 @@
-"""Statements: the JSON of our metadata records, to values and back.
+"""Entry records: the JSON of our metadata records, to values and back.
 
-A statement closes each visit. It says what the person said of the entry and what the visit
+An entry record closes each visit. It holds what the person says of the entry and what the visit
 brought, so that the WARC files alone can give everything back. Fields are only ever added; a
 reader passes over those it does not know.
 """
 
 import json
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
-from functools import lru_cache
+from datetime import datetime
 from typing import Any
 
 from archiver.errors import InvalidRecord
+from archiver.model.annotation import Annotation
 from archiver.model.capture import HashUrl, RecordId, Timestamp
 from archiver.model.failure import Failure, FailureKind
 from archiver.model.page import Charset, PageMetadata
 from archiver.model.requisite import RequisiteKind, RequisiteOutcome
-from archiver.wire.text import well_formed
+from archiver.warc.annotation import iso, read_annotation, text, write_annotation
 
 FORMAT = "archiver/1"
-
-
-@dataclass(frozen=True, slots=True)
-class DescribedEntry:
-    """What a person said of a link, and the page's title where it is known."""
-
-    hash_url: HashUrl
-    url: str
-    url_given: str
-    title: str
-    tags: tuple[str, ...]
-    note: str
-    source: str
-    added_at: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,16 +50,28 @@ class SnapshotRecord:
 
 @dataclass(frozen=True, slots=True)
 class EntryRecord:
-    """One metadata record: an entry with a snapshot, with a failure, or as it was changed."""
+    """One metadata record: an entry with a snapshot, with a failure, or as it was changed.
+
+    Attributes:
+        at: when the attempt was made, or the change written down (aware, UTC).
+        hash_url, url: of the entry.
+        annotation: what the person says of it.
+        revision: how often that had been changed; of two records the higher one holds.
+        snapshot: what a visit brought.
+        failure: why it brought nothing.
+    """
 
     at: datetime
-    entry: DescribedEntry
+    hash_url: HashUrl
+    url: str
+    annotation: Annotation
+    revision: int = 0
     snapshot: SnapshotRecord | None = None
     failure: Failure | None = None
 
 
 def entry_record_uri(hash_url: HashUrl) -> str:
-    """The WARC-Target-URI of an entry's statements.
+    """The WARC-Target-URI of an entry's records.
 
     Not the page's own: other tools index metadata and conversion records by it, and would replay
     one in the page's place.
@@ -87,9 +85,14 @@ def article_uri(hash_url: HashUrl) -> str:
 
 
 def write_entry_record(entry_record: EntryRecord) -> dict[str, Any]:
-    """The JSON document of a statement."""
-    entry = _fields(entry_record.entry) | {"added_at": _iso(entry_record.entry.added_at)}
-    document: dict[str, Any] = {"format": FORMAT, "at": _iso(entry_record.at), "entry": entry}
+    """The JSON document of an entry record."""
+    entry = {
+        "hash_url": entry_record.hash_url,
+        "url": entry_record.url,
+        "revision": entry_record.revision,
+        **write_annotation(entry_record.annotation),
+    }
+    document: dict[str, Any] = {"format": FORMAT, "at": iso(entry_record.at), "entry": entry}
     if entry_record.snapshot:
         kept = _fields(entry_record.snapshot)
         kept["metadata"] = _fields(entry_record.snapshot.metadata)
@@ -102,7 +105,7 @@ def write_entry_record(entry_record: EntryRecord) -> dict[str, Any]:
 
 
 def read_entry_record(block: bytes) -> EntryRecord | None:
-    """The statement of a metadata record's block; None if it is not one of ours.
+    """The entry record in a metadata record's block; None if it is not one of ours.
 
     Raises:
         InvalidRecord: it says it is one of ours and does not hold what one must.
@@ -124,16 +127,10 @@ def _read(document: dict[str, Any]) -> EntryRecord:
     snapshot, failure = document.get("snapshot"), document.get("failure")
     return EntryRecord(
         at=_moment(document["at"]),
-        entry=DescribedEntry(
-            hash_url=HashUrl(_text(entry["hash_url"])),
-            url=_text(entry["url"]),
-            url_given=_text(entry["url_given"]),
-            title=_text(entry["title"]),
-            tags=tuple(map(_text, entry["tags"])),
-            note=_text(entry["note"]),
-            source=_text(entry["source"]),
-            added_at=_moment(entry["added_at"]),
-        ),
+        hash_url=HashUrl(text(entry["hash_url"])),
+        url=text(entry["url"]),
+        annotation=read_annotation(entry),
+        revision=int(entry.get("revision", 0)),
         snapshot=_read_snapshot(snapshot) if snapshot else None,
         failure=_read_failure(failure) if failure else None,
     )
@@ -142,14 +139,14 @@ def _read(document: dict[str, Any]) -> EntryRecord:
 def _read_snapshot(kept: dict[str, Any]) -> SnapshotRecord:
     known = PageMetadata.__dataclass_fields__
     return SnapshotRecord(
-        timestamp=Timestamp(_text(kept["timestamp"])),
-        capture_url=_text(kept["capture_url"]),
-        capture_timestamp=Timestamp(_text(kept["capture_timestamp"])),
-        capture_record=RecordId(_text(kept["capture_record"])),
-        article=RecordId(_text(kept["article"])) if kept["article"] else None,
-        article_of=Timestamp(_text(kept["article_of"])) if kept["article_of"] else None,
-        extractor=_text(kept["extractor"]),
-        metadata=PageMetadata(**{k: _text(v) for k, v in kept["metadata"].items() if k in known}),
+        timestamp=Timestamp(text(kept["timestamp"])),
+        capture_url=text(kept["capture_url"]),
+        capture_timestamp=Timestamp(text(kept["capture_timestamp"])),
+        capture_record=RecordId(text(kept["capture_record"])),
+        article=RecordId(text(kept["article"])) if kept["article"] else None,
+        article_of=Timestamp(text(kept["article_of"])) if kept["article_of"] else None,
+        extractor=text(kept["extractor"]),
+        metadata=PageMetadata(**{k: text(v) for k, v in kept["metadata"].items() if k in known}),
         requisites=tuple(_read_outcome(each) for each in kept["requisites"]),
         charset=_read_charset(kept.get("charset")),
     )
@@ -158,10 +155,10 @@ def _read_snapshot(kept: dict[str, Any]) -> SnapshotRecord:
 def _read_charset(said: object) -> Charset:
     if not isinstance(said, dict):
         return Charset()
-    return Charset(_text(said.get("used", "")), _text(said.get("declared", "")))
+    return Charset(text(said.get("used", "")), text(said.get("declared", "")))
 
 
-def _fields(value: DescribedEntry | SnapshotRecord | PageMetadata | Charset) -> dict[str, Any]:
+def _fields(value: SnapshotRecord | PageMetadata | Charset) -> dict[str, Any]:
     """The fields of a value, as they are: ``asdict`` copies all that they hold."""
     return {name: getattr(value, name) for name in value.__dataclass_fields__}
 
@@ -176,7 +173,7 @@ def _write_outcome(outcome: RequisiteOutcome) -> dict[str, Any]:
 def _read_outcome(document: dict[str, Any]) -> RequisiteOutcome:
     failure, status = document.get("failure"), document.get("status")
     return RequisiteOutcome(
-        url=_text(document["url"]),
+        url=text(document["url"]),
         kind=RequisiteKind(document["kind"]),
         status=None if status is None else int(status),
         failure=_read_failure(failure) if failure else None,
@@ -189,19 +186,8 @@ def _write_failure(failure: Failure) -> dict[str, Any]:
 
 
 def _read_failure(document: dict[str, Any]) -> Failure:
-    return Failure(
-        FailureKind(document["kind"]), _text(document["message"]), document.get("status")
-    )
+    return Failure(FailureKind(document["kind"]), text(document["message"]), document.get("status"))
 
 
-def _text(value: object) -> str:
-    return well_formed(str(value))
-
-
-@lru_cache(256)
-def _iso(moment: datetime) -> str:
-    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
-def _moment(text: str) -> datetime:
-    return datetime.fromisoformat(text)
+def _moment(written: str) -> datetime:
+    return datetime.fromisoformat(written)

@@ -76,7 +76,7 @@ async def test_a_host_whose_last_page_took_long_waits_in_another_line(crawl, liv
     frontier.finished(slow, answered=True)
     await frontier.lease()
 
-    assert (await frontier.next()).host == slow.host
+    assert (await frontier.next()).entry.host == slow.entry.host
 
 
 async def test_a_slow_host_is_asked_for_no_more_at_once_while_many_are(crawl, live):
@@ -85,7 +85,7 @@ async def test_a_slow_host_is_asked_for_no_more_at_once_while_many_are(crawl, li
     frontier.finished(first[0], answered=True, was_slow=True, crowded=True)
 
     assert len(await frontier.lease()) == 1
-    assert not frontier.has_answered(first[0].host)
+    assert not frontier.has_answered(first[0].entry.host)
 
 
 async def test_whoever_waits_for_a_host_to_be_polite_waits_before_a_worker_is_taken(crawl, live):

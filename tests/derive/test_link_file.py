@@ -46,11 +46,11 @@ async def test_all_that_a_bookmark_says_crosses_over():
         (seed,) = (await file.next_batch()).seeds
 
     assert seed.url == "http://a.example/%C3%A9"
-    assert seed.url_given == "HTTP://A.example/é#part"
-    assert (seed.host, seed.source) == ("a.example", "import:b.html")
-    assert seed.title == "Größe &"
-    assert (seed.tags, seed.note) == (("b", "c"), "a note\nof two lines")
-    assert seed.added_at == datetime.fromtimestamp(1300000000, UTC)
+    assert seed.annotation.url_given == "HTTP://A.example/é#part"
+    assert (seed.host, seed.annotation.source) == ("a.example", "import:b.html")
+    assert seed.annotation.title == "Größe &"
+    assert (seed.annotation.tags, seed.annotation.note) == (("b", "c"), "a note\nof two lines")
+    assert seed.annotation.added_at == datetime.fromtimestamp(1300000000, UTC)
 
 
 async def test_what_can_not_be_kept_comes_with_the_reason():

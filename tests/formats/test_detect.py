@@ -15,7 +15,7 @@ from archiver.formats import IMPORTERS, open_bookmarks
 
 def opened(data: bytes, name: str = "bookmarks") -> tuple[str, list[str]]:
     form, found = open_bookmarks(io.BytesIO(data), name)
-    return form, [bookmark.url for bookmark in found]
+    return form, [bookmark.annotation.url_given for bookmark in found]
 
 
 def refusal(data: bytes, name: str = "given") -> str:

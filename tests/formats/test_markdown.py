@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from archiver.formats.markdown import entry_markdown
+from archiver.model.annotation import Annotation
 from archiver.model.capture import (
     Capture,
     HashUrl,
@@ -23,13 +24,15 @@ from archiver.model.job import State
 ENTRY = Entry(
     hash_url=HashUrl("44abc2fd416f673b9c6ae0f5147726a9"),
     url="http://a.example/",
-    url_given="http://a.example",
     host="a.example",
+    annotation=Annotation(
+        url_given="http://a.example",
+        added_at=datetime(2024, 1, 2, 3, 4, 5, tzinfo=UTC),
+        tags=("one", "two"),
+        note="Mine: #1",
+        source="web",
+    ),
     title="A title",
-    tags=("one", "two"),
-    note="Mine: #1",
-    source="web",
-    added_at=datetime(2024, 1, 2, 3, 4, 5, tzinfo=UTC),
     state=State.SAVED,
 )
 SNAPSHOT = Snapshot(
@@ -83,7 +86,7 @@ def test_front_matter_then_the_article() -> None:
 
 
 def test_an_entry_without_a_snapshot_is_front_matter_alone() -> None:
-    bare = replace(ENTRY, title="", tags=(), note="")
+    bare = replace(ENTRY, title="", annotation=replace(ENTRY.annotation, tags=(), note=""))
 
     front, body = parts(entry_markdown(bare, None, ""))
 
@@ -122,7 +125,11 @@ def test_odd_titles_come_back(title: str) -> None:
     st.text(st.characters(exclude_categories=["Cs"])), st.lists(st.text(max_size=20), max_size=3)
 )
 def test_any_title_and_tags_come_back(title: str, tags: list[str]) -> None:
-    text = entry_markdown(replace(ENTRY, title=title, tags=tuple(tags)), SNAPSHOT, "<p>x</p>")
+    text = entry_markdown(
+        replace(ENTRY, title=title, annotation=replace(ENTRY.annotation, tags=tuple(tags))),
+        SNAPSHOT,
+        "<p>x</p>",
+    )
 
     # A page's own text must not be able to end the front matter.
     assert next(iter(yaml.safe_load_all(text.split("\n---\n")[0])))["title"] == (

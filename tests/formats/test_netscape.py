@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from archiver.formats import open_bookmarks
 from archiver.formats.netscape import MAX_NOTE, MAX_TITLE, MAX_URL, NetscapeHtml
-from archiver.model.bookmark import Bookmark
+from archiver.model.annotation import Annotation
 
 CHROME = """<!DOCTYPE NETSCAPE-Bookmark-file-1>
 <!-- This is an automatically generated file.
@@ -41,12 +41,12 @@ CHROME = """<!DOCTYPE NETSCAPE-Bookmark-file-1>
 """
 
 
-def read(text: str | bytes) -> list[Bookmark]:
+def read(text: str | bytes) -> list[Annotation]:
     data = text.encode() if isinstance(text, str) else text
-    return list(NetscapeHtml().read(io.BytesIO(data)))
+    return [each.annotation for each in NetscapeHtml().read(io.BytesIO(data))]
 
 
-def only(text: str | bytes) -> Bookmark:
+def only(text: str | bytes) -> Annotation:
     (bookmark,) = read(text)
     return bookmark
 
@@ -66,8 +66,8 @@ def test_folders_become_tags_but_not_those_of_the_browser() -> None:
 def test_a_bookmark_keeps_its_url_title_and_date() -> None:
     first = read(CHROME)[0]
 
-    assert first == Bookmark(
-        url="https://a.example/?x=1&y=2",
+    assert first == Annotation(
+        url_given="https://a.example/?x=1&y=2",
         title="A & B",
         added_at=datetime(2020, 9, 13, 12, 26, 40, tzinfo=UTC),
     )
@@ -93,11 +93,13 @@ def test_a_folder_named_like_the_browsers_own_is_a_tag_further_down() -> None:
     ],
 )
 def test_every_way_to_quote_an_attribute_is_read(link: str) -> None:
-    assert only(f"<DT>{link}T</A>").url == "https://a.example/"
+    assert only(f"<DT>{link}T</A>").url_given == "https://a.example/"
 
 
 def test_a_reference_without_its_semicolon_stays_in_a_url() -> None:
-    assert only('<DT><A HREF="http://a.example/?a=1&copy=2">T</A>').url.endswith("?a=1&copy=2")
+    assert only('<DT><A HREF="http://a.example/?a=1&copy=2">T</A>').url_given.endswith(
+        "?a=1&copy=2"
+    )
 
 
 def test_tags_follow_the_folders_each_once() -> None:
@@ -128,30 +130,33 @@ def test_linkdings_notes_are_joined_to_the_description() -> None:
 def test_a_link_inside_a_note_is_part_of_the_note() -> None:
     text = "<DT><A HREF=a>A</A><DD>see <A HREF=z>there</A> too\n<DT><A HREF=b>B</A>"
 
-    assert [(found.url, found.note) for found in read(text)] == [("a", "see there too"), ("b", "")]
+    assert [(found.url_given, found.note) for found in read(text)] == [
+        ("a", "see there too"),
+        ("b", ""),
+    ]
 
 
 def test_the_note_of_a_folder_is_not_the_note_of_a_link() -> None:
     text = "<DL><DT><H3>F</H3><DD>About F<DL><DT><A HREF=a>A</A></DL>"
 
-    assert only(text) == Bookmark(url="a", title="A", tags=("F",))
+    assert only(text) == Annotation(url_given="a", title="A", tags=("F",))
 
 
 def test_what_can_not_be_captured_is_handed_on_as_it_is() -> None:
     urls = ["javascript:alert(1)", "place:sort=8", "data:text/html,x", "chrome://settings", "#top"]
     text = "".join(f'<DT><A HREF="{url}">T</A>' for url in urls)
 
-    assert [bookmark.url for bookmark in read(text)] == urls
+    assert [bookmark.url_given for bookmark in read(text)] == urls
 
 
 def test_an_anchor_without_an_address_is_none() -> None:
-    assert read("<DT><A NAME=x>T</A><DT><A HREF=a>A</A>") == [Bookmark(url="a", title="A")]
+    assert read("<DT><A NAME=x>T</A><DT><A HREF=a>A</A>") == [Annotation(url_given="a", title="A")]
 
 
 def test_links_without_any_structure_are_read() -> None:
     text = '<html><body><ul><li><a href="a" time_added="1600000000" tags="x">A</a><li><a href=b>B'
 
-    assert [(found.url, found.title, found.tags) for found in read(text)] == [
+    assert [(found.url_given, found.title, found.tags) for found in read(text)] == [
         ("a", "A", ("x",)),
         ("b", "B", ()),
     ]
@@ -164,7 +169,7 @@ def test_comments_and_scripts_are_left_out() -> None:
         "<!--><A HREF=yes>Y</A>-->"
     )
 
-    assert [found.url for found in read(text)] == ["yes"]
+    assert [found.url_given for found in read(text)] == ["yes"]
 
 
 def test_a_forgotten_quote_costs_only_its_own_bookmark() -> None:
@@ -173,7 +178,7 @@ def test_a_forgotten_quote_costs_only_its_own_bookmark() -> None:
         '<DT><A HREF="https://c.example/">C</A>'
     )
 
-    assert [found.url for found in read(text)] == [
+    assert [found.url_given for found in read(text)] == [
         "https://a.example/",
         "https://b.example/",
         "https://c.example/",
@@ -184,8 +189,8 @@ def test_unclosed_folder_names_and_links_are_read() -> None:
     text = "<DL><DT><H3>F<DL><DT><A HREF=a>A<DT><A HREF=b>B"
 
     assert read(text) == [
-        Bookmark(url="a", title="A", tags=("F",)),
-        Bookmark(url="b", title="B", tags=("F",)),
+        Annotation(url_given="a", title="A", tags=("F",)),
+        Annotation(url_given="b", title="B", tags=("F",)),
     ]
 
 
@@ -210,7 +215,7 @@ def test_every_field_is_bounded() -> None:
         f"<DT><A HREF=b TAGS={','.join(map(str, range(9_999)))}>B"
     )
 
-    assert (len(found[0].url), len(found[0].title), len(found[0].note)) == (
+    assert (len(found[0].url_given), len(found[0].title), len(found[0].note)) == (
         MAX_URL,
         MAX_TITLE,
         MAX_NOTE,
@@ -243,25 +248,25 @@ def test_hostile_input_takes_linear_time(hostile: bytes) -> None:
     # Anything quadratic would take hours here.
     found = read(b"<DT><A HREF=first>T</A><DT>" + hostile)
 
-    assert found[0].url == "first"
+    assert found[0].url_given == "first"
 
 
 def test_a_bookmark_behind_a_huge_broken_tag_is_found() -> None:
     text = b"<DT><A HREF='" + b"x" * 3_000_000 + b"><DT><A HREF=next>N</A>"
 
-    assert read(text)[-1] == Bookmark(url="next", title="N")
+    assert read(text)[-1] == Annotation(url_given="next", title="N")
 
 
 @given(st.text(alphabet=st.sampled_from(list("<>/!-='\" &;#aAdDtTlL3hHrRefREF\n\0é\ud7ff"))))
 def test_no_text_makes_it_raise(text: str) -> None:
     for found in read("<DT><A HREF=x>" + text):
-        assert isinstance(found, Bookmark)
+        assert isinstance(found, Annotation)
 
 
 @given(st.binary())
 def test_no_bytes_make_it_raise(data: bytes) -> None:
     for found in read(data):
-        assert found.url.encode().decode() == found.url
+        assert found.url_given.encode().decode() == found.url_given
 
 
 @given(st.integers(1, 400))
@@ -271,4 +276,4 @@ def test_where_the_stream_is_cut_makes_no_difference(size: int) -> None:
             return super().read(min(size, count or size))
 
     _, found = open_bookmarks(Trickle(CHROME.encode()), "x.html")
-    assert list(found) == read(CHROME)
+    assert [each.annotation for each in found] == read(CHROME)

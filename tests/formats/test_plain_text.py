@@ -7,16 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from archiver.formats.plain_text import MAX_URL, PlainText
-from archiver.model.bookmark import Bookmark
+from archiver.model.annotation import Annotation
 
 
-def read(text: str | bytes) -> list[Bookmark]:
+def read(text: str | bytes) -> list[Annotation]:
     data = text.encode() if isinstance(text, str) else text
-    return list(PlainText().read(io.BytesIO(data)))
+    return [each.annotation for each in PlainText().read(io.BytesIO(data))]
 
 
 def urls(text: str | bytes) -> list[str]:
-    return [bookmark.url for bookmark in read(text)]
+    return [annotation.url_given for annotation in read(text)]
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def test_urls_of_a_line(line: str, expected: list[str]) -> None:
 def test_the_text_of_a_markdown_link_is_its_title(
     line: str, expected: list[tuple[str, str]]
 ) -> None:
-    assert [(found.url, found.title) for found in read(line)] == expected
+    assert [(found.url_given, found.title) for found in read(line)] == expected
 
 
 @pytest.mark.parametrize("line", ["example.com/page", "ftp://a.example/x", "www.example.com"])
@@ -124,10 +124,10 @@ def test_hostile_input_takes_linear_time(hostile: bytes) -> None:
 @given(st.text() | st.text(alphabet=st.sampled_from(list("htp:/.[]()<>\\ \n,;|#ax\0"))))
 def test_no_text_makes_it_raise(text: str) -> None:
     for found in read("http://x" + text.encode("utf-8", "replace").decode()):
-        assert found.url
+        assert found.url_given
 
 
 @given(st.binary())
 def test_no_bytes_make_it_raise(data: bytes) -> None:
     for found in read(data):
-        assert found.url.encode().decode() == found.url
+        assert found.url_given.encode().decode() == found.url_given

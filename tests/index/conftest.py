@@ -11,6 +11,7 @@ import pytest
 from archiver.index import captures, recording, segments
 from archiver.index.database import AsyncConnection, Database
 from archiver.memento.timestamps import to_timestamp
+from archiver.model.annotation import Annotation
 from archiver.model.capture import Capture, HashUrl, Location, PayloadDigest, RecordId
 from archiver.model.page import PageMetadata
 from archiver.model.seed import Seed
@@ -31,16 +32,9 @@ def seed() -> Callable[..., Seed]:
     """Make a seed for a URL."""
 
     def make(url: str, **said: object) -> Seed:
-        return Seed(
-            **{
-                "hash_url": HashUrl(hashlib.md5(url.encode()).hexdigest()),
-                "url": url,
-                "url_given": url,
-                "host": urlsplit(url).netloc,
-                "added_at": NOW,
-                **said,
-            }
-        )
+        annotation = Annotation(**{"url_given": url, "added_at": NOW, **said})
+        key = HashUrl(hashlib.md5(url.encode()).hexdigest())
+        return Seed(key, url, urlsplit(url).netloc, annotation)
 
     return make
 

@@ -85,13 +85,28 @@ async def test_what_was_said_after_the_last_record_is_noted_until_it_is_recorded
         entry_id, _ = await entries.by_hash(conn, filled[0].hash_url)
         said = [seed(filled[0].url, tags=("new",)), seed(filled[7].url, tags=("new",))]
         await seeds.receive(conn, said, now=NOW, recapture=False)
-        unsaid = await entries.unrecorded(conn, 9)
-        await entries.mark_recorded(conn, [*unsaid])
+        found = await entries.unrecorded(conn, 9)
+        revised = (await entries.with_revisions(conn, found))[entry_id]
+        await entries.mark_recorded(conn, {entry_id: revised.revision})
 
-    assert [*unsaid] == [entry_id]
-    assert unsaid[entry_id].tags == ("new",)
+    assert found == [entry_id]
+    assert revised.entry.annotation.tags == ("new",)
     async with db.read() as conn:
-        assert await entries.unrecorded(conn, 9) == {}
+        assert await entries.unrecorded(conn, 9) == []
+
+
+async def test_what_was_said_since_it_was_read_for_its_record_is_still_to_be_written(
+    db, filled, seed
+):
+    async with db.write() as conn:
+        entry_id, _ = await entries.by_hash(conn, filled[0].hash_url)
+        for tag in ("read", "unread"):
+            before = (await entries.with_revisions(conn, [entry_id]))[entry_id].revision
+            said = [seed(filled[0].url, tags=(tag,))]
+            await seeds.receive(conn, said, now=NOW, recapture=False)
+        await entries.mark_recorded(conn, {entry_id: before})
+
+        assert await entries.unrecorded(conn, 9) == [entry_id]
 
 
 async def test_an_attempt_that_is_made_again_forgets_nothing_that_is_still_to_be_written(

@@ -49,15 +49,19 @@ async def test_hosts_take_turns_however_the_list_was_ordered(db, fill):
     first = await lease(db, 6)
     second = await lease(db, 3, each=1, now=NOW + timedelta(seconds=1))
 
-    assert Counter(each.host for each in first) == {"a.example": 2, "b.example": 2, "c.example": 1}
-    assert Counter(each.host for each in second) == {"a.example": 1, "b.example": 1}
+    assert Counter(each.entry.host for each in first) == {
+        "a.example": 2,
+        "b.example": 2,
+        "c.example": 1,
+    }
+    assert Counter(each.entry.host for each in second) == {"a.example": 1, "b.example": 1}
 
 
 async def test_a_host_that_had_its_turn_goes_to_the_end_of_the_line(db, fill):
     await fill(("a", 9), ("b", 9), ("c", 9))
 
     turns = [
-        (await lease(db, 1, each=1, now=NOW + timedelta(seconds=second)))[0].host
+        (await lease(db, 1, each=1, now=NOW + timedelta(seconds=second)))[0].entry.host
         for second in range(1, 7)
     ]
 
@@ -70,22 +74,22 @@ async def test_a_host_that_has_not_answered_yet_gives_one_lease(db, fill):
 
     found = await lease(db, 9, each=4, hosts=queue.Turns(proven=["b.example"]))
 
-    assert Counter(each.host for each in found) == {"a.example": 1, "b.example": 3}
+    assert Counter(each.entry.host for each in found) == {"a.example": 1, "b.example": 3}
 
 
 async def test_busy_hosts_are_left_out(db, fill):
     await fill(("a", 5), ("b", 5))
 
-    assert {each.host for each in await lease(db, 9, hosts=queue.Turns(busy=["a.example"]))} == {
-        "b.example"
-    }
+    assert {
+        each.entry.host for each in await lease(db, 9, hosts=queue.Turns(busy=["a.example"]))
+    } == {"b.example"}
 
 
 async def test_what_someone_is_looking_at_goes_before_an_import(db, fill):
     await fill(("a", 5))
     await fill(("b", 1), recapture=True)
 
-    assert [each.host for each in await lease(db, 1)] == ["b.example"]
+    assert [each.entry.host for each in await lease(db, 1)] == ["b.example"]
 
 
 async def test_two_processes_are_never_leased_the_same_job(db, fill, tmp_path):
@@ -175,7 +179,7 @@ async def test_a_job_that_is_due_later_is_not_leased_before_and_holds_nothing_up
     assert first.job_id not in {each.job_id for each in rest}
     async with db.read() as conn:
         assert await queue.next_due(conn, ()) == later
-        assert await queue.next_due(conn, (first.host,)) is None
+        assert await queue.next_due(conn, (first.entry.host,)) is None
     (again,) = await lease(db, 9, now=later)
     assert (again.job_id, again.attempts) == (first.job_id, 1)
 

@@ -22,12 +22,17 @@ def config_on(connection=None):
 
 
 def shapes(connection):
-    """Every table and index as SQLite keeps it, spelled alike."""
+    """Every table and index as SQLite keeps it, spelled alike, a table's parts sorted.
+
+    SQLite puts a column that came later behind the constraints.
+    """
     rows = connection.execute(
         text("SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY name")
     )
     return {
-        name: " ".join(sql.replace('"', "").split()).replace("( ", "(").replace(" )", ")")
+        name: sorted(
+            " ".join(sql.replace('"', "").split()).replace("( ", "(").replace(" )", ")").split(", ")
+        )
         for name, sql in rows
         if name not in SEARCH_TABLES | {"alembic_version"}
     }

@@ -5,7 +5,7 @@ from sqlalchemy import func, select
 
 from archiver.index import entries, jobs, outcomes, queue, seeds, tags
 from archiver.index.schema import entry, job
-from archiver.model.seed import Reception
+from archiver.model.seed import Reception, RevisedSeed
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 
@@ -49,9 +49,9 @@ async def test_what_was_said_of_a_url_in_two_places_is_all_kept(db, seed, at_onc
 
     _, found = await entry_of(db, one)
     assert found.title == "Mine"
-    assert found.tags == ("a", "b", "c")
-    assert found.note == "First.\n\nAgain."
-    assert found.added_at == early
+    assert found.annotation.tags == ("a", "b", "c")
+    assert found.annotation.note == "First.\n\nAgain."
+    assert found.annotation.added_at == early
 
 
 async def test_a_note_that_is_already_there_is_not_repeated(db, seed):
@@ -59,7 +59,7 @@ async def test_a_note_that_is_already_there_is_not_repeated(db, seed):
     await receive(db, seed("http://a.example/", note="Read this."))
 
     _, found = await entry_of(db, seed("http://a.example/"))
-    assert found.note == "Read this.\n\nTwice."
+    assert found.annotation.note == "Read this.\n\nTwice."
 
 
 async def test_a_tag_counts_the_entries_that_carry_it(db, seed):
@@ -86,7 +86,7 @@ async def test_an_import_leaves_alone_what_has_a_snapshot_and_keeps_what_it_says
 
     assert (known.reception, known.job_id) == (Reception.KNOWN, None)
     assert (again.reception, again.job_id is None) == (Reception.ADDED, False)
-    assert (await entry_of(db, seed("http://a.example/")))[1].tags == ("later",)
+    assert (await entry_of(db, seed("http://a.example/")))[1].annotation.tags == ("later",)
     async with db.read() as conn:
         assert entry_id in await entries.unrecorded(conn, 10)
 
@@ -110,13 +110,32 @@ async def test_counters_agree_with_the_rows(db, seed):
         assert (await jobs.queue_counts(conn)).queued == await count(db, job) == 5
 
 
-async def test_restoring_makes_entries_as_they_were_said_without_a_job(db, seed):
+async def test_restoring_makes_entries_as_records_say_without_a_job(db, seed):
     said = [seed("http://a.example/", title="A", tags=("t",)), seed("http://b.example/")]
 
     async with db.write() as conn:
-        first = await seeds.restore(conn, said)
-        second = await seeds.restore(conn, [seed("http://a.example/", tags=("u",))])
+        first = await seeds.restore(conn, [RevisedSeed(each, 0) for each in said])
+        again = RevisedSeed(seed("http://a.example/", tags=("u",)), 0)
+        second = await seeds.restore(conn, [again])
 
     assert first[said[0].hash_url] == second[said[0].hash_url]
-    assert (await entry_of(db, said[0]))[1].tags == ("t", "u")
+    assert (await entry_of(db, said[0]))[1].annotation.tags == ("t", "u")
     assert await count(db, job) == 0
+
+
+@pytest.mark.parametrize("order", [(1, 2, 3), (3, 2, 1), (2, 3, 1), (3, 1, 3)])
+async def test_the_highest_revision_of_an_annotation_holds_in_whatever_order_they_come(
+    db, seed, order
+):
+    def revised(number):
+        url, tags = "http://a.example/", (f"t{number}",)
+        return RevisedSeed(seed(url, title=f"T{number}", note=f"N{number}", tags=tags), number)
+
+    async with db.write() as conn:
+        for number in order:
+            await seeds.restore(conn, [revised(number)])
+
+    annotation = (await entry_of(db, revised(3).seed))[1].annotation
+    assert annotation == revised(3).seed.annotation
+    async with db.read() as conn:
+        assert await tags.most_used(conn, 9) == [("t3", 1)]

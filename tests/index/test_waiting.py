@@ -1,6 +1,7 @@
 from datetime import UTC, datetime
 
 from archiver.index import entries, queue, seeds, waiting
+from archiver.model.seed import RevisedSeed
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 
@@ -23,12 +24,13 @@ async def test_what_is_open_is_told_as_the_wishes_it_was(db, seed):
 
 async def test_what_is_in_no_record_yet_is_told(db, seed, keep):
     async with db.write() as conn:
-        await seeds.restore(conn, [seed("http://a.example/"), seed("http://b.example/")])
+        await seeds.ensure(conn, [seed("http://a.example/"), seed("http://b.example/")])
         entry_id, _ = await entries.by_hash(conn, seed("http://a.example/").hash_url)
         await keep(conn, entry_id, "http://a.example/")
-        await seeds.amend(conn, [seed("http://a.example/", tags=("t",))])
+        later = RevisedSeed(seed("http://a.example/", tags=("t",)), 3)
+        await seeds.restore(conn, [later], unrecorded=True)
 
         said, after = await waiting.unrecorded_seeds(conn, 0, limit=9)
 
-        assert said == [seed("http://a.example/", tags=("t",))]
+        assert said == [later]
         assert await waiting.unrecorded_seeds(conn, after, limit=9) == ([], after)

@@ -183,7 +183,7 @@ async def test_our_own_export_brings_back_what_a_person_said(tmp_path, live):
         after = await second.entries.snapshot(live.url("/foxes"))
 
     assert (status.added, status.rejected) == (1, 0)
-    assert after.entry.tags == ("animals",)
+    assert after.entry.annotation.tags == ("animals",)
     assert (after.article, after.requisites) == (before.article, before.requisites)
     assert after.snapshot.timestamp == before.snapshot.timestamp
     assert live.asked["/foxes"] == 1

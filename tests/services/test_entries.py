@@ -22,7 +22,7 @@ async def test_each_url_is_accepted_or_rejected_with_a_sentence(archive):
     assert [each.given for each in result.rejected] == ["ftp://a.example/", "nonsense"]
     assert all(each.reason.endswith(".") for each in result.rejected)
     detail = await archive.entries.get("http://a.example/")
-    assert (detail.entry.tags, detail.entry.source) == (("x",), "web")
+    assert (detail.entry.annotation.tags, detail.entry.annotation.source) == (("x",), "web")
     assert detail.job.state is State.QUEUED
 
 

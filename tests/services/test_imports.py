@@ -101,7 +101,7 @@ async def test_an_upload_that_was_stopped_goes_on_where_it_was_after_the_next_st
     assert half.reading
     assert half.read < MANY
     assert (status.read, status.added, status.merged) == (MANY, MANY, 0)
-    assert newest.entry.source == "import:links.txt"
+    assert newest.entry.annotation.source == "import:links.txt"
 
 
 async def test_an_upload_outlives_an_index_that_refuses_for_a_while(archive, upload, monkeypatch):
@@ -155,9 +155,13 @@ async def test_what_a_bookmark_says_is_kept(archive):
     (found,) = (await archive.search.listing(ListingQuery())).items
 
     entry = found.entry
-    assert (entry.title, entry.note, entry.source) == ("A title", "A note", "import:b.html")
-    assert {"x", "y"} <= set(entry.tags)
-    assert entry.added_at.timestamp() == 1_200_000_000
+    assert (entry.title, entry.annotation.note, entry.annotation.source) == (
+        "A title",
+        "A note",
+        "import:b.html",
+    )
+    assert {"x", "y"} <= set(entry.annotation.tags)
+    assert entry.annotation.added_at.timestamp() == 1_200_000_000
     assert entry.state is State.QUEUED
 
 

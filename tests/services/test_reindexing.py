@@ -112,13 +112,17 @@ async def test_what_was_said_after_the_last_record_is_kept(live, settings, opene
 
     async with opened() as archive:
         ((after,), *_) = await told(archive)
-        assert (after.title, after.tags, after.note) == ("Given", ("late", "later"), "A note")
+        assert (after.title, after.annotation.tags, after.annotation.note) == (
+            "Given",
+            ("late", "later"),
+            "A note",
+        )
         assert after == before
         await archive.crawling.work()
     remove_index(settings)
     await reindex(settings)
     async with opened() as archive:
-        assert (await told(archive))[0][0].tags == ("late", "later")
+        assert (await told(archive))[0][0].annotation.tags == ("late", "later")
 
 
 async def test_an_index_in_use_is_not_replaced(live, settings, opened):

@@ -3,10 +3,13 @@
 Times are ISO 8601 in UTC, states and kinds their names, absent values null.
 """
 
+import json
 from typing import Any
 
 from aiohttp import web
 from pydantic import TypeAdapter
+
+from archiver.formats.documents import flattened
 
 _ADAPTERS: dict[Any, TypeAdapter[Any]] = {}
 
@@ -27,7 +30,13 @@ def answer(value: object, *, shape: Any = None, status: int = 200) -> web.Respon
         status: HTTP status.
     """
     return web.Response(
-        body=adapter(shape or type(value)).dump_json(value),
+        body=to_json(value, shape),
         content_type="application/json",
         status=status,
     )
+
+
+def to_json(value: object, shape: Any = None) -> bytes:
+    """A value as the API says it."""
+    document = adapter(shape or type(value)).dump_python(value, mode="json")
+    return json.dumps(flattened(document), ensure_ascii=False, separators=(",", ":")).encode()

@@ -12,6 +12,7 @@ from aiohttp import web
 from pydantic import TypeAdapter
 
 from archiver import __version__
+from archiver.formats.documents import flattened_schema
 from archiver.model.importing import ImportStatus
 from archiver.model.job import Job, QueueCounts
 from archiver.services.entries import EntryDetail, SaveResult, SnapshotDetail
@@ -203,7 +204,7 @@ def describe() -> Json:
         "paths": found,
         "security": [{}, {"password": []}, {"basic": []}],
         "components": {
-            "schemas": defined["$defs"] | {"Error": _ERROR},
+            "schemas": flattened_schema(defined["$defs"]) | {"Error": _ERROR},
             "responses": {"Error": _problem()},
             "securitySchemes": {
                 "password": {"type": "http", "scheme": "bearer"},

@@ -1,0 +1,36 @@
+"""Values as JSON says them: an entry and what a person says of it are one object there."""
+
+from typing import Any
+
+ANNOTATION = "annotation"
+
+
+def flattened(document: Any) -> Any:
+    """A document with each annotation's fields beside those of the object that holds it."""
+    if isinstance(document, dict):
+        within = document.get(ANNOTATION)
+        own = {key: flattened(value) for key, value in document.items() if key != ANNOTATION}
+        return {**within, **own} if isinstance(within, dict) else own
+    if isinstance(document, list):
+        return [flattened(each) for each in document]
+    return document
+
+
+def flattened_schema(schemas: dict[str, Any]) -> dict[str, Any]:
+    """JSON schemas by name, of documents that ``flattened`` makes of those they describe."""
+    within = schemas.get("Annotation")
+    if within is None:
+        return schemas
+    return {name: _with(schema, within) for name, schema in schemas.items() if schema is not within}
+
+
+def _with(schema: dict[str, Any], within: dict[str, Any]) -> dict[str, Any]:
+    properties = schema.get("properties", {})
+    if ANNOTATION not in properties:
+        return schema
+    own = {name: each for name, each in properties.items() if name != ANNOTATION}
+    required = [each for each in schema.get("required", ()) if each != ANNOTATION]
+    return schema | {
+        "properties": {**within["properties"], **own},
+        "required": [*dict.fromkeys([*within.get("required", ()), *required])],
+    }

@@ -1,0 +1,48 @@
+"""What a person says of an entry, as columns of its row; tags lie in a table of their own."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import Row
+
+from archiver.index.schema import entry
+from archiver.model.annotation import Annotation
+
+COLUMNS = {
+    "url_given": entry.c.url_given,
+    "title": entry.c.given_title,
+    "note": entry.c.note,
+    "source": entry.c.source,
+    "added_at": entry.c.added_at,
+}
+"""By the annotation's field."""
+NAMES = tuple(column.name for column in COLUMNS.values())
+
+
+def values(annotation: Annotation) -> tuple[str | int, ...]:
+    """An annotation as values of ``NAMES``, in their order.
+
+    Raises:
+        ValueError: nobody has filled in yet when it was made.
+    """
+    return tuple(_value(annotation, field) for field in COLUMNS)
+
+
+def changes(before: Annotation, after: Annotation) -> Mapping[str, str | int]:
+    """Every column by name, if any of them differs; tags aside."""
+    new = dict(zip(NAMES, values(after), strict=True))
+    return new if new != dict(zip(NAMES, values(before), strict=True)) else {}
+
+
+def of_row(row: Row[*tuple[Any, ...]], tags: tuple[str, ...]) -> Annotation:
+    """The annotation that a row with ``NAMES`` holds, with the tags of its entry."""
+    found = {field: getattr(row, column.name) for field, column in COLUMNS.items()}
+    return Annotation(
+        **found | {"added_at": datetime.fromtimestamp(row.added_at, UTC), "tags": tags}
+    )
+
+
+def _value(annotation: Annotation, field: str) -> str | int:
+    value = getattr(annotation, field)
+    return int(annotation.saved_at.timestamp()) if field == "added_at" else value

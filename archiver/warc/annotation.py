@@ -1,0 +1,59 @@
+"""An annotation as JSON says it, and back: each field by its type, whichever there are."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import fields
+from datetime import UTC, datetime
+from functools import lru_cache
+from typing import Any
+
+from archiver.model.annotation import Annotation
+from archiver.wire.text import well_formed
+
+
+def write_annotation(annotation: Annotation) -> dict[str, Any]:
+    """The JSON of an annotation, without what says nothing but its address."""
+    return {
+        name: iso(value) if isinstance(value, datetime) else value
+        for name in _FIELDS
+        if (value := getattr(annotation, name))
+    }
+
+
+def read_annotation(document: Mapping[str, Any]) -> Annotation:
+    """An annotation from its JSON; fields that are not known are passed over.
+
+    Raises:
+        KeyError, TypeError, ValueError, AttributeError: it is not what it must be.
+    """
+    known = {
+        name: read(document[name])
+        for name, read in _FIELDS.items()
+        if name != _GIVEN and name in document
+    }
+    return Annotation(text(document[_GIVEN]), **known)
+
+
+def text(value: object) -> str:
+    """What stands where a text must."""
+    return well_formed(str(value))
+
+
+@lru_cache(256)
+def iso(moment: datetime) -> str:
+    """A moment to the second (RFC 3339), in UTC."""
+    aware = moment.astimezone(UTC)
+    return f"{aware.year:04d}-{aware:%m-%dT%H:%M:%SZ}"
+
+
+def _texts(value: Any) -> tuple[str, ...]:
+    return tuple(map(text, value))
+
+
+_GIVEN = "url_given"
+_READERS: Mapping[Any, Callable[[Any], Any]] = {
+    str: text,
+    bool: bool,
+    tuple[str, ...]: _texts,
+    datetime | None: datetime.fromisoformat,
+}
+_FIELDS = {each.name: _READERS[each.type] for each in fields(Annotation)}
