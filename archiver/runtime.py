@@ -32,7 +32,7 @@ from archiver.services.exports import Exports
 from archiver.services.fixity import Fixity
 from archiver.services.imports import Imports
 from archiver.services.packages import Packages
-from archiver.services.reindexing import ReindexReport, build_index
+from archiver.services.reindexing import ReindexReport, build_index, can_go_on
 from archiver.services.replay import Replay
 from archiver.services.search import Search
 from archiver.services.selection import Selection
@@ -230,9 +230,8 @@ async def reindex(
             software=f"archiver/{__version__}",
         )
         stack.callback(store.close)
-        _remove_index(fresh)
         old = await _open_if_readable(path)
-        new = await Database.open(fresh)
+        new = await _open_to_fill(fresh)
         try:
             report = await build_index(new, store, old, on_progress)
         finally:
@@ -371,6 +370,18 @@ async def _open_if_readable(path: Path) -> Database | None:
     except ArchiverError:
         log.warning("the old index can't be read; its queue is lost", path=str(path))
         return None
+
+
+async def _open_to_fill(path: Path) -> Database:
+    """An empty index, or one that was being filled when that was broken off."""
+    with suppress(ArchiverError):
+        if await asyncio.to_thread(path.exists):
+            left = await Database.open(path)
+            if await can_go_on(left):
+                return left
+            await left.close()
+    _remove_index(path)
+    return await Database.open(path)
 
 
 def _remove_index(path: Path) -> None:

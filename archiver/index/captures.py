@@ -1,11 +1,11 @@
 """Captures: where the record of each response lies, and which one a URL and a moment mean."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Row, Select, func, select, tuple_
+from sqlalchemy import Row, Select, func, literal_column, select, tuple_, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.index import segments
@@ -64,19 +64,22 @@ _CAPTURES = select(*COLUMNS).join(segment, segment.c.id == capture.c.segment_id)
 
 
 async def insert_all(conn: AsyncConnection, captures: Sequence[Capture]) -> dict[RecordId, int]:
-    """Index captures whose records are on disk; return their row ids by record id."""
+    """Index captures whose records are on disk; return their row ids by record id.
+
+    Files of others have several records of one id: each has a row of its own, and the id means the
+    first of them.
+    """
     if not captures:
         return {}
     known = await segments.ids(conn, [*{each.location.segment for each in captures}])
-    first = ((await conn.execute(select(func.max(capture.c.id)))).scalar() or 0) + 1
-    ids = {each.record_id: first + n for n, each in enumerate(captures)}
+    first = await last_row(conn) + 1
     await insert_rows(
         conn,
         capture,
         _NEW,
         [
             (
-                ids[each.record_id],
+                first + n,
                 surt(each.url),
                 each.url,
                 int(each.timestamp),
@@ -93,9 +96,12 @@ async def insert_all(conn: AsyncConnection, captures: Sequence[Capture]) -> dict
                 each.ip,
                 int(each.is_chunked),
             )
-            for each in captures
+            for n, each in enumerate(captures)
         ],
     )
+    ids: dict[RecordId, int] = {}
+    for n, each in enumerate(captures):
+        ids.setdefault(each.record_id, first + n)
     return ids
 
 
@@ -202,16 +208,43 @@ async def at_moments(
 
 
 async def of_records(
-    conn: AsyncConnection, wanted: Sequence[tuple[str, RecordId]]
-) -> dict[RecordId, tuple[int, Capture]]:
-    """Row ids and captures by record id, for (URL, record id) pairs."""
+    conn: AsyncConnection, wanted: Collection[tuple[str, RecordId]]
+) -> dict[tuple[str, RecordId], list[tuple[int, Capture]]]:
+    """Row ids and captures by (URL, record id): one each, but for records that share an id."""
     rows = await conn.execute(
         _CAPTURES.where(
             capture.c.surt.in_(among({surt(url) for url, _ in wanted})),
             capture.c.record_id.in_(among(record_id for _, record_id in wanted)),
-        )
+        ).order_by(capture.c.id)
     )
-    return {RecordId(row.record_id): (row.id, to_capture(row)) for row in rows}
+    found: dict[tuple[str, RecordId], list[tuple[int, Capture]]] = {}
+    for row in rows:
+        found.setdefault((row.url, RecordId(row.record_id)), []).append((row.id, to_capture(row)))
+    return found
+
+
+async def give_lengths(conn: AsyncConnection, *, after: int) -> None:
+    """Give revisits whose rows come after one the payload lengths that only originals know."""
+    original = capture.alias("original")
+    length = (
+        select(original.c.payload_length)
+        .where(
+            original.c.payload_digest == capture.c.payload_digest,
+            original.c.is_revisit == literal_column("0"),
+        )
+        .limit(1)
+        .scalar_subquery()
+    )
+    await conn.execute(
+        update(capture)
+        .where(capture.c.id > after, capture.c.is_revisit == 1, capture.c.payload_length == 0)
+        .values(payload_length=func.coalesce(length, 0))
+    )
+
+
+async def last_row(conn: AsyncConnection) -> int:
+    """The row of the capture that was indexed last; 0 if there is none."""
+    return (await conn.execute(select(func.max(capture.c.id)))).scalar() or 0
 
 
 async def between(conn: AsyncConnection, name: str, first: int, last: int) -> dict[int, Capture]:

@@ -1,7 +1,9 @@
-"""What a reading of segments needs to remember until it is through: temporary tables.
+"""What a reading of segments needs to remember until it is through: tables of its own.
 
-Conversions and statements may stand in any order over several segments, so captures are indexed as
-they are met and the rest is kept here, on disk, until statements can be told in order of time.
+Conversions and entry records may stand in any order over several segments, so captures are indexed
+as they are met and the rest is noted here, until entry records can be gone through in order of
+time. In a new index these tables lie on disk, so that a rebuilding that was killed goes on where it
+was; beside a live index they are temporary.
 """
 
 import json
@@ -12,18 +14,31 @@ from sqlalchemy import select, text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.index import queue
-from archiver.index.bulk import among
-from archiver.index.schema import entry, job, segment, snapshot
-from archiver.model.capture import HashUrl, Location, RecordId, Timestamp
+from archiver.index.bulk import among, execute_rows
+from archiver.index.schema import job
+from archiver.model.capture import Location, RecordId
 from archiver.model.job import Lease, State
 
-_BEGIN = (
-    "DROP TABLE IF EXISTS temp.conversion",
-    "DROP TABLE IF EXISTS temp.statement",
-    """CREATE TEMP TABLE conversion (
-        record_id TEXT PRIMARY KEY, segment TEXT, offset INTEGER, length INTEGER) WITHOUT ROWID""",
-    "CREATE TEMP TABLE statement (at INTEGER, segment TEXT, offset INTEGER, length INTEGER)",
-)
+_TABLES = {
+    "rebuild_conversion": """
+        record_id TEXT PRIMARY KEY, segment TEXT, offset INTEGER, length INTEGER""",
+    "rebuild_entry_record": """
+        at INTEGER, segment TEXT, offset INTEGER, length INTEGER,
+        PRIMARY KEY (at, segment, offset)""",
+    "rebuild_shared_article": """
+        entry_id INTEGER, timestamp INTEGER, article_of INTEGER,
+        PRIMARY KEY (entry_id, timestamp)""",
+    "rebuild_state": "software TEXT PRIMARY KEY, first_capture INTEGER",
+}
+_SHARE_ARTICLES = """
+UPDATE snapshot SET article_segment_id = earlier.article_segment_id,
+    article_offset = earlier.article_offset, article_length = earlier.article_length
+FROM rebuild_shared_article AS shared
+JOIN snapshot AS earlier
+    ON earlier.entry_id = shared.entry_id AND earlier.timestamp = shared.article_of
+WHERE snapshot.entry_id = shared.entry_id AND snapshot.timestamp = shared.timestamp
+    AND snapshot.article_segment_id IS NULL AND earlier.article_segment_id IS NOT NULL
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,42 +49,99 @@ class Dated:
     location: Location
 
 
-async def begin(conn: AsyncConnection) -> None:
-    """Make the temporary tables, empty."""
-    for statement in _BEGIN:
-        await conn.execute(text(statement))
+async def begin(
+    conn: AsyncConnection, *, software: str, first_capture: int, temporary: bool
+) -> None:
+    """Make the tables, unless they are there: then this goes on with what was begun."""
+    kind = "TEMP TABLE" if temporary else "TABLE"
+    for name, columns in _TABLES.items():
+        if temporary:
+            await conn.execute(text(f"DROP TABLE IF EXISTS temp.{name}"))
+        await conn.execute(text(f"CREATE {kind} IF NOT EXISTS {name} ({columns}) WITHOUT ROWID"))
+    await conn.execute(
+        text("INSERT OR IGNORE INTO rebuild_state VALUES (:software, :first)"),
+        {"software": software, "first": first_capture},
+    )
+
+
+async def begun_by(conn: AsyncConnection) -> str | None:
+    """The software that began to fill this index from segments and did not end; None if none."""
+    known = await conn.execute(
+        text("SELECT name FROM sqlite_master WHERE name = 'rebuild_state' AND type = 'table'")
+    )
+    if known.scalar() is None:
+        return None
+    return (await conn.execute(text("SELECT software FROM rebuild_state"))).scalar()
+
+
+async def first_capture(conn: AsyncConnection) -> int:
+    """The last capture that was there before."""
+    return (await conn.execute(text("SELECT first_capture FROM rebuild_state"))).scalar() or 0
+
+
+async def end(conn: AsyncConnection) -> None:
+    """Drop the tables: all is told."""
+    for name in _TABLES:
+        await conn.execute(text(f"DROP TABLE {name}"))
 
 
 async def remember_conversions(
     conn: AsyncConnection, found: Sequence[tuple[RecordId, Location]]
 ) -> None:
-    """Note where conversion records lie."""
-    if found:
-        await conn.execute(
-            text("INSERT OR REPLACE INTO conversion VALUES (:id, :segment, :offset, :length)"),
-            [{"id": record_id, **_place(location)} for record_id, location in found],
-        )
+    """Note where conversion records lie; of several with one id, the first that is met."""
+    await execute_rows(
+        conn,
+        "INSERT OR IGNORE INTO rebuild_conversion {rows}",
+        [(record_id, place.segment, place.offset, place.length) for record_id, place in found],
+    )
 
 
 async def remember_entry_records(conn: AsyncConnection, found: Sequence[Dated]) -> None:
-    """Note where metadata records lie."""
-    if found:
-        await conn.execute(
-            text("INSERT INTO statement VALUES (:at, :segment, :offset, :length)"),
-            [{"at": each.at, **_place(each.location)} for each in found],
-        )
+    """Note where entry records lie."""
+    await execute_rows(
+        conn,
+        "INSERT OR IGNORE INTO rebuild_entry_record {rows}",
+        [
+            (each.at, each.location.segment, each.location.offset, each.location.length)
+            for each in found
+        ],
+    )
 
 
-async def entry_records(conn: AsyncConnection, *, after: int, limit: int) -> list[Location]:
-    """A stretch of the statements in order of time; ``after`` is how many came before."""
+async def next_entry_records(conn: AsyncConnection, *, limit: int) -> list[Dated]:
+    """The earliest entry records that are still to be gone through, in order of time."""
     rows = await conn.execute(
         text(
-            "SELECT segment, offset, length FROM statement"
-            " ORDER BY at, segment, offset LIMIT :limit OFFSET :after"
+            "SELECT at, segment, offset, length FROM rebuild_entry_record"
+            " ORDER BY at, segment, offset LIMIT :limit"
         ),
-        {"limit": limit, "after": after},
+        {"limit": limit},
     )
-    return [Location(*row) for row in rows]
+    return [Dated(at, Location(*place)) for at, *place in rows]
+
+
+async def forget_entry_records(conn: AsyncConnection, last: Dated) -> None:
+    """Forget the entry records up to one: they have been gone through."""
+    await conn.execute(
+        text(
+            "DELETE FROM rebuild_entry_record"
+            " WHERE (at, segment, offset) <= (:at, :segment, :offset)"
+        ),
+        {"at": last.at, "segment": last.location.segment, "offset": last.location.offset},
+    )
+
+
+async def remember_shared_articles(
+    conn: AsyncConnection, found: Sequence[tuple[int, int, int]]
+) -> None:
+    """Note (entry id, timestamp, timestamp of the snapshot whose article holds for it, too)."""
+    await execute_rows(conn, "INSERT OR IGNORE INTO rebuild_shared_article {rows}", found)
+
+
+async def share_articles(conn: AsyncConnection) -> None:
+    """Give snapshots the articles of others, once all snapshots are there."""
+    while (await conn.execute(text(_SHARE_ARTICLES))).rowcount:
+        pass  # one that was shared may be shared again
 
 
 async def conversions(
@@ -78,26 +150,12 @@ async def conversions(
     """Where conversion records lie, of those that were met."""
     rows = await conn.execute(
         text(
-            "SELECT record_id, segment, offset, length FROM conversion"
+            "SELECT record_id, segment, offset, length FROM rebuild_conversion"
             " WHERE record_id IN (SELECT value FROM json_each(:ids))"
         ),
         {"ids": json.dumps(record_ids)},
     )
     return {record_id: Location(*place) for record_id, *place in rows}
-
-
-async def article_of(
-    conn: AsyncConnection, hash_url: HashUrl, timestamp: Timestamp
-) -> Location | None:
-    """The article of an earlier snapshot of an entry."""
-    rows = await conn.execute(
-        select(segment.c.name, snapshot.c.article_offset, snapshot.c.article_length)
-        .join(entry, entry.c.id == snapshot.c.entry_id)
-        .join(segment, segment.c.id == snapshot.c.article_segment_id)
-        .where(entry.c.hash_url == hash_url, snapshot.c.timestamp == int(timestamp))
-    )
-    row = rows.one_or_none()
-    return Location(*row) if row else None
 
 
 async def open_leases(conn: AsyncConnection, entry_ids: Sequence[int]) -> dict[int, Lease]:
@@ -109,11 +167,3 @@ async def open_leases(conn: AsyncConnection, entry_ids: Sequence[int]) -> dict[i
     )
     leases = await queue.as_leases(conn, list(rows.scalars()))
     return {lease.entry.id: lease for lease in leases}
-
-
-def _place(location: Location) -> dict[str, str | int]:
-    return {
-        "segment": location.segment,
-        "offset": location.offset,
-        "length": location.length,
-    }

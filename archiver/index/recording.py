@@ -5,12 +5,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import bindparam, case, func, insert, select, update
+from sqlalchemy import bindparam, case, func, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.index import counters, failures, segments
 from archiver.index.bulk import among, execute_rows, insert_rows
-from archiver.index.schema import attempt, document, entry, snapshot
+from archiver.index.schema import document, entry, snapshot
 from archiver.memento.timestamps import to_timestamp
 from archiver.model.capture import Location, Timestamp
 from archiver.model.failure import Failure
@@ -74,6 +74,14 @@ WITH fresh (id, page_title, document_id) AS ({rows})
 UPDATE entry SET page_title = fresh.page_title,
     document_id = coalesce(fresh.document_id, entry.document_id)
 FROM fresh WHERE entry.id = fresh.id
+"""
+
+_ATTEMPTED = """
+WITH fresh (entry_id, at, failure) AS ({rows})
+INSERT INTO attempt (entry_id, at, failure)
+SELECT DISTINCT entry_id, at, failure FROM fresh WHERE NOT EXISTS (
+    SELECT 1 FROM attempt AS known WHERE known.entry_id = fresh.entry_id
+        AND known.at = fresh.at AND known.failure = fresh.failure)
 """
 
 _TAGS_MOVED = """
@@ -157,16 +165,10 @@ async def add_failures(conn: AsyncConnection, failed: Sequence[FailedAttempt]) -
     """Index attempts that failed; an entry without any snapshot is then a failed one."""
     if not failed:
         return
-    await conn.execute(
-        insert(attempt),
-        [
-            {
-                "entry_id": each.entry_id,
-                "at": int(each.at.timestamp()),
-                "failure": failures.dump(each.failure),
-            }
-            for each in failed
-        ],
+    await execute_rows(
+        conn,
+        _ATTEMPTED,
+        [(each.entry_id, int(each.at.timestamp()), failures.dump(each.failure)) for each in failed],
     )
     await conn.execute(
         update(entry)

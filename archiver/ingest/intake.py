@@ -165,9 +165,9 @@ class Intake:
 async def _final_capture(conn: AsyncConnection, page: ForeignPage) -> Capture | None:
     """The final response of a page: the record it names, else what its URL leads to then."""
     if page.record_id:
-        named = await captures.of_records(conn, [(page.final_url or page.url, page.record_id)])
-        if page.record_id in named:
-            return named[page.record_id][1]
+        named = (page.final_url or page.url, page.record_id)
+        for _, held in (await captures.of_records(conn, [named])).get(named, ()):
+            return held
     url: str | None = page.url
     found = None
     for _ in range(10):

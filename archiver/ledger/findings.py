@@ -3,13 +3,13 @@
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
-from archiver.errors import StoreError
+from archiver.errors import InvalidRecord, StoreError
 from archiver.index.rebuild_scratch import Dated
 from archiver.memento.timestamps import to_timestamp
 from archiver.model.capture import Capture, Location, PayloadDigest, RecordId
 from archiver.store.scanning import Damage, Scanned
 from archiver.urls.parse import redirect_target
-from archiver.warc.digest import digest_of
+from archiver.warc.digest import digest_of, is_ours
 from archiver.warc.http_block import open_payload
 from archiver.warc.reader import StoredRecord
 from archiver.warc.record import RecordType
@@ -86,7 +86,7 @@ def capture_of(
     is_revisit = record.type is RecordType.REVISIT
     head, payload = open_payload(record)
     if is_revisit:
-        digest, length = PayloadDigest(record.get("warc-payload-digest")), 0
+        digest, length = _stated_digest(record), 0
     else:
         digest, length = digest_of(watch(payload))
     url = record.target_uri or ""
@@ -104,6 +104,20 @@ def capture_of(
         ip=record.get("warc-ip-address"),
         is_chunked=head.is_chunked and not is_revisit,
     )
+
+
+def _stated_digest(record: StoredRecord) -> PayloadDigest:
+    """The digest that a revisit states, as ours do.
+
+    Raises:
+        InvalidRecord: it states none, or one of another kind.
+    """
+    stated = record.get("warc-payload-digest")
+    if not is_ours(stated):
+        raise InvalidRecord(
+            f"A revisit states a payload digest of no kind used here: {stated[:80]}"
+        )
+    return PayloadDigest(stated)
 
 
 def chunks(scanned: Iterator[Scanned | Damage], size: int) -> Iterator[Findings]:

@@ -1,20 +1,22 @@
 """Builds index rows from records: of whole segments, or of tails that were never indexed.
 
-Two passes: captures are indexed as they are met; then statements are told in order of time, each
-with its article. ``recovery`` does this for what a killed process left, ``services.fixity`` for a
-whole archive. All of it happens in the caller's one transaction: half a tail is never indexed.
+Two passes: captures are indexed as they are met; then entry records are gone through in order of
+time, each with its article. ``recovery`` does this for what a killed process left, in one
+transaction, so that half a tail is never indexed; ``services.reindexing`` for a whole archive, in a
+new index that takes a stretch at a time and goes on where a kill left it.
 """
 
 import asyncio
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from archiver.errors import StoreError
+from archiver.errors import ArchiverError, StoreError
 from archiver.html.document import read_article_document
 from archiver.html.text import to_text
 from archiver.index import captures, outcomes, rebuild_scratch, recording, seeds, segments
-from archiver.index.database import AsyncConnection
+from archiver.index.database import AsyncConnection, Database
 from archiver.ledger.findings import Findings, chunks
 from archiver.ledger.records import NOWHERE, search_words_of
 from archiver.memento.timestamps import to_datetime
@@ -22,11 +24,12 @@ from archiver.model.capture import Capture, HashUrl, Location, RecordId
 from archiver.model.seed import RevisedSeed, Seed
 from archiver.store.scanning import scan
 from archiver.store.segments import SegmentStore
-from archiver.urls.parse import host
+from archiver.urls.parse import hash_url, host, is_kept
 from archiver.warc.entry_record import EntryRecord, SnapshotRecord, read_entry_record
 
 CHUNK = 500
 _Placed = tuple[EntryRecord, Location]
+Transaction = Callable[[], AbstractAsyncContextManager[AsyncConnection]]
 
 
 @dataclass(slots=True)
@@ -39,85 +42,146 @@ class Rebuilt:
     problems: list[tuple[Location, str]] = field(default_factory=list)
 
 
-async def build(
-    conn: AsyncConnection,
-    store: SegmentStore,
-    tails: Mapping[str, int],
-    on_progress: Callable[[Rebuilt], None] = lambda _: None,
-) -> Rebuilt:
-    """Index segments from a byte on: ``tails`` maps their names to it.
+OnProgress = Callable[[Rebuilt], None]
 
-    Raises:
-        StoreError: a segment can't be read.
+
+async def build_within(
+    conn: AsyncConnection, store: SegmentStore, tails: Mapping[str, int]
+) -> Rebuilt:
+    """Index segments from a byte on, all of it in the caller's transaction.
+
+    Args:
+        conn: a writing connection.
+        store: where the segments lie.
+        tails: their names, and the byte to begin at.
     """
-    told = Rebuilt()
-    await rebuild_scratch.begin(conn)
-    for name in sorted(tails):
-        await segments.advance(conn, {name: tails[name]})
-        stretches = chunks(scan(store.directory / name, from_offset=tails[name]), CHUNK)
-        while findings := await asyncio.to_thread(next, stretches, None):
-            await _index(conn, name, findings)
-            told.records += findings.records
-            told.captures += len(findings.captures)
-            told.problems += findings.problems
-            on_progress(told)
-    await _tell_all(conn, store, told, on_progress)
-    return told
+
+    @asynccontextmanager
+    async def same() -> AsyncIterator[AsyncConnection]:
+        yield conn
+
+    last = await captures.last_row(conn)
+    await rebuild_scratch.begin(conn, software="", first_capture=last, temporary=True)
+    return await _Rebuild(store, same, lambda _: None).run(tails)
+
+
+async def build_anew(
+    db: Database,
+    store: SegmentStore,
+    names: list[str],
+    *,
+    software: str,
+    on_progress: OnProgress = lambda _: None,
+) -> Rebuilt:
+    """Fill an index from whole segments, or go on with that, a stretch to a transaction.
+
+    Args:
+        db: empty, or left by a run of the same software that was broken off.
+        store: where the segments lie.
+        names: of all segments.
+        software: what does it.
+        on_progress: told after each stretch.
+    """
+    async with db.write() as conn:
+        await rebuild_scratch.begin(conn, software=software, first_capture=0, temporary=False)
+        indexed = await segments.indexed(conn)
+    tails = {name: indexed.get(name, 0) for name in names}
+    return await _Rebuild(store, db.write, on_progress).run(tails)
+
+
+class _Rebuild:
+    """One rebuilding; ``transaction`` opens one, or gives the one that is open."""
+
+    def __init__(
+        self, store: SegmentStore, transaction: Transaction, on_progress: OnProgress
+    ) -> None:
+        self._store = store
+        self._transaction = transaction
+        self._on_progress = on_progress
+        self._rebuilt = Rebuilt()
+
+    async def run(self, tails: Mapping[str, int]) -> Rebuilt:
+        for name in sorted(tails):
+            await self._read_segment(name, tails[name])
+        while await self._next_entry_records():
+            self._on_progress(self._rebuilt)
+        async with self._transaction() as conn:
+            await rebuild_scratch.share_articles(conn)
+            await captures.give_lengths(conn, after=await rebuild_scratch.first_capture(conn))
+            await rebuild_scratch.end(conn)
+        return self._rebuilt
+
+    async def _read_segment(self, name: str, start: int) -> None:
+        """Index a segment's captures; one that can't be read keeps no other from being read."""
+        async with self._transaction() as conn:
+            await segments.advance(conn, {name: start})
+        stretches = chunks(scan(self._store.directory / name, from_offset=start), CHUNK)
+        end = start
+        try:
+            while findings := await asyncio.to_thread(next, stretches, None):
+                async with self._transaction() as conn:
+                    await _index(conn, name, findings)
+                end = findings.end
+                self._rebuilt.records += findings.records
+                self._rebuilt.captures += len(findings.captures)
+                self._rebuilt.problems += findings.problems
+                self._on_progress(self._rebuilt)
+        except StoreError as error:
+            self._rebuilt.problems.append((Location(name, end, 0), str(error)))
+
+    async def _next_entry_records(self) -> bool:
+        """Go through the next entry records; whether there were any."""
+        async with self._transaction() as conn:
+            dated = await rebuild_scratch.next_entry_records(conn, limit=CHUNK)
+            if not dated:
+                return False
+            places = [each.location for each in dated]
+            read = await asyncio.to_thread(_read_entry_records, self._store, places, self._rebuilt)
+            for group in _apart(read):
+                await _restore(conn, self._store, group, self._rebuilt)
+            await rebuild_scratch.forget_entry_records(conn, dated[-1])
+        return True
 
 
 async def _index(conn: AsyncConnection, name: str, findings: Findings) -> None:
     await segments.advance(conn, {name: findings.end})
-    fresh = [each for each in findings.captures if not each.is_revisit]
-    await captures.insert_all(conn, fresh)
-    revisits = [each for each in findings.captures if each.is_revisit]
-    await captures.insert_all(conn, await _with_lengths(conn, revisits))
+    await captures.insert_all(conn, findings.captures)
     await rebuild_scratch.remember_conversions(conn, findings.conversions)
     await rebuild_scratch.remember_entry_records(conn, findings.entry_records)
 
 
-async def _with_lengths(conn: AsyncConnection, revisits: list[Capture]) -> list[Capture]:
-    """Revisits with the payload length that only the first record of the payload knows."""
-    known = await captures.originals(conn, [each.payload_digest for each in revisits])
-    return [
-        replace(each, payload_length=known[each.payload_digest].payload_length)
-        if each.payload_digest in known
-        else each
-        for each in revisits
-    ]
-
-
-async def _tell_all(
-    conn: AsyncConnection,
-    store: SegmentStore,
-    told: Rebuilt,
-    on_progress: Callable[[Rebuilt], None],
-) -> None:
-    after = 0
-    while places := await rebuild_scratch.entry_records(conn, after=after, limit=CHUNK):
-        read = await asyncio.to_thread(_read_entry_records, store, places, told)
-        for group in _apart(read):
-            await _tell(conn, store, group, told)
-        after += len(places)
-        on_progress(told)
-
-
 def _read_entry_records(
-    store: SegmentStore, places: list[Location], told: Rebuilt
-) -> list[tuple[EntryRecord, Location]]:
+    store: SegmentStore, places: list[Location], rebuilt: Rebuilt
+) -> list[_Placed]:
     found = []
     for place in places:
         try:
             entry_record = read_entry_record(store.read(place).block.read())
-        except StoreError as error:
-            told.problems.append((place, str(error)))
-            continue
-        if entry_record:
-            found.append((entry_record, place))
+            if entry_record:
+                _check(entry_record)
+                found.append((entry_record, place))
+        except (ArchiverError, ValueError, OverflowError) as error:
+            rebuilt.problems.append((place, str(error)))
     return found
 
 
-def _apart(read: list[tuple[EntryRecord, Location]]) -> Iterator[list[_Placed]]:
-    """Stretches in which no entry is spoken of twice, so that each can be told at once."""
+def _check(entry_record: EntryRecord) -> None:
+    """Refuse a record whose parts disagree: whoever else can write into the folder wrote it.
+
+    Raises:
+        ArchiverError, ValueError: it can't be of an entry of this archive.
+    """
+    url = entry_record.url
+    if not is_kept(url) or hash_url(url) != entry_record.hash_url:
+        raise ValueError("An entry record names another URL than its hash is of.")
+    if entry_record.annotation.added_at is None:
+        raise ValueError("An entry record does not tell when the entry was saved.")
+    if entry_record.snapshot:
+        to_datetime(entry_record.snapshot.timestamp)
+
+
+def _apart(read: list[_Placed]) -> Iterator[list[_Placed]]:
+    """Stretches in which no entry is spoken of twice, so that each can be restored at once."""
     group: list[_Placed] = []
     seen: set[str] = set()
     for entry_record, place in read:
@@ -130,13 +194,13 @@ def _apart(read: list[tuple[EntryRecord, Location]]) -> Iterator[list[_Placed]]:
         yield group
 
 
-async def _tell(
-    conn: AsyncConnection, store: SegmentStore, group: list[_Placed], told: Rebuilt
+async def _restore(
+    conn: AsyncConnection, store: SegmentStore, group: list[_Placed], rebuilt: Rebuilt
 ) -> None:
     ids = await seeds.restore(conn, [_revised_seed(entry_record) for entry_record, _ in group])
     leases = await rebuild_scratch.open_leases(conn, [*ids.values()])
-    rows = await _snapshots(conn, store, [each for each in group if each[0].snapshot], ids, told)
-    told.snapshots += await recording.add_snapshots(conn, rows)
+    rows = await _snapshots(conn, store, [each for each in group if each[0].snapshot], ids, rebuilt)
+    rebuilt.snapshots += await recording.add_snapshots(conn, rows)
     failed = [_failed(entry_record, ids) for entry_record, _ in group if entry_record.failure]
     await recording.add_failures(conn, failed)
     saved = {row.entry_id: row.timestamp for row in rows}
@@ -166,45 +230,53 @@ async def _snapshots(
     store: SegmentStore,
     group: list[_Placed],
     ids: Mapping[HashUrl, int],
-    told: Rebuilt,
+    rebuilt: Rebuilt,
 ) -> list[recording.NewSnapshot]:
-    said = [entry_record.snapshot for entry_record, _ in group if entry_record.snapshot]
+    kept = [entry_record.snapshot for entry_record, _ in group if entry_record.snapshot]
     pages = await captures.of_records(
-        conn, [(each.capture_url, each.capture_record) for each in said]
+        conn, [(each.capture_url, each.capture_record) for each in kept]
     )
-    made = await rebuild_scratch.conversions(conn, [each.article for each in said if each.article])
-    articles = [await _article(conn, entry_record, made) for entry_record, _ in group]
-    texts = await asyncio.to_thread(_texts, store, articles, told)
+    made = await rebuild_scratch.conversions(conn, [each.article for each in kept if each.article])
+    articles = [made.get(each.article) if each.article else None for each in kept]
+    texts = await asyncio.to_thread(_texts, store, articles, rebuilt)
+    await rebuild_scratch.remember_shared_articles(
+        conn,
+        [
+            (ids[entry_record.hash_url], int(each.timestamp), int(each.article_of))
+            for (entry_record, _), each in zip(group, kept, strict=True)
+            if each.article_of
+        ],
+    )
     rows = []
-    for (entry_record, place), article, text in zip(group, articles, texts, strict=True):
-        kept = entry_record.snapshot
-        found = pages.get(kept.capture_record) if kept else None
-        if kept is None or found is None:
-            told.problems.append((place, "The capture of this snapshot is in no segment."))
+    for (entry_record, place), each, article, text in zip(
+        group, kept, articles, texts, strict=True
+    ):
+        found = _page(pages, each)
+        if found is None:
+            problem = "The capture of this snapshot is in no segment."
+            rebuilt.problems.append((place, problem))
             continue
         entry_id = ids[entry_record.hash_url]
-        rows.append(_row(entry_record, kept, entry_id, found, article, place, text))
+        rows.append(_row(entry_record, each, entry_id, found, article, place, text))
     return rows
 
 
-async def _article(
-    conn: AsyncConnection, entry_record: EntryRecord, made: Mapping[RecordId, Location]
-) -> Location | None:
-    kept = entry_record.snapshot
-    if kept and kept.article:
-        return made.get(kept.article)
-    if kept and kept.article_of:
-        return await rebuild_scratch.article_of(conn, entry_record.hash_url, kept.article_of)
-    return None
+def _page(
+    pages: Mapping[tuple[str, RecordId], list[tuple[int, Capture]]], kept: SnapshotRecord
+) -> tuple[int, Capture] | None:
+    """The capture that a snapshot is of; of several that share an id, the one of its moment."""
+    found = pages.get((kept.capture_url, kept.capture_record), [])
+    same = [each for each in found if each[1].timestamp == kept.capture_timestamp]
+    return next(iter((*same, *found)), None)
 
 
-def _texts(store: SegmentStore, articles: list[Location | None], told: Rebuilt) -> list[str]:
+def _texts(store: SegmentStore, articles: list[Location | None], rebuilt: Rebuilt) -> list[str]:
     texts = []
     for article in articles:
         try:
             texts.append(_article_text(store, article) if article else "")
         except StoreError as error:
-            told.problems.append((article or NOWHERE, str(error)))
+            rebuilt.problems.append((article or NOWHERE, str(error)))
             texts.append("")
     return texts
 

@@ -12,7 +12,7 @@ import structlog
 
 from archiver.index import queue, segments
 from archiver.index.database import Database
-from archiver.ledger.rebuild import build
+from archiver.ledger.rebuild import build_within
 from archiver.store import scanning
 from archiver.store.segments import SegmentStore
 
@@ -40,11 +40,11 @@ async def recover(db: Database, store: SegmentStore) -> None:
             for name, size in left.items()
             if size > now_indexed.get(name, 0)
         }
-        told = await build(conn, store, tails)
+        rebuilt = await build_within(conn, store, tails)
         for owner in dead:
             held = await queue.held_by(conn, owner)
             await queue.requeue(conn, held, interrupted=True, now=datetime.now(UTC))
-    log.info("recovered", segments=len(tails), snapshots=told.snapshots, processes=len(dead))
+    log.info("recovered", segments=len(tails), snapshots=rebuilt.snapshots, processes=len(dead))
 
 
 def _cut_tails(store: SegmentStore, indexed: dict[str, int]) -> dict[str, int]:

@@ -12,16 +12,19 @@ from datetime import UTC, datetime
 from itertools import groupby
 from operator import attrgetter
 
+from archiver import __version__
 from archiver.errors import IndexUnavailable
-from archiver.index import entries, imports, seeds, waiting
+from archiver.index import entries, imports, rebuild_scratch, seeds, waiting
 from archiver.index.database import AsyncConnection, Database
-from archiver.ledger.rebuild import Rebuilt, build
+from archiver.ledger.rebuild import Rebuilt, build_anew
 from archiver.memento.timestamps import to_timestamp
 from archiver.services.fixity import Finding
 from archiver.store import scanning
 from archiver.store.segments import SegmentStore
 
 CHUNK = 1000
+SOFTWARE = f"archiver/{__version__}"
+"""Another version may read records otherwise: what it began is begun afresh."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +53,16 @@ async def build_index(
     found = await asyncio.to_thread(scanning.segments, store.directory)
     for each in found:
         await asyncio.to_thread(scanning.cut_torn_tail, store.directory / each.name, from_offset=0)
-    async with db.write() as conn:
-        told = await build(conn, store, {each.name: 0 for each in found}, on_progress)
+    rebuilt = await build_anew(
+        db,
+        store,
+        [each.name for each in found],
+        software=SOFTWARE,
+        on_progress=on_progress,
+    )
     problems = [
         Finding(f"{place.segment} at byte {place.offset:,}", problem)
-        for place, problem in told.problems
+        for place, problem in rebuilt.problems
     ]
     queued = 0
     try:
@@ -62,8 +70,14 @@ async def build_index(
     except IndexUnavailable as error:
         problems.append(Finding("the old index", f"What it had waiting is lost: {error}"))
     return ReindexReport(
-        len(found), told.records, told.captures, told.snapshots, queued, tuple(problems)
+        len(found), rebuilt.records, rebuilt.captures, rebuilt.snapshots, queued, tuple(problems)
     )
+
+
+async def can_go_on(db: Database) -> bool:
+    """Whether an index is one that a run of this version was filling when it was broken off."""
+    async with db.read() as conn:
+        return await rebuild_scratch.begun_by(conn) == SOFTWARE
 
 
 async def _carry_over(old: Database, new: Database) -> int:

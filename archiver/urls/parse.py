@@ -78,6 +78,11 @@ def is_hash_url(text: str) -> bool:
     return _HASH_URL.match(text) is not None
 
 
+def is_kept(url: str) -> bool:
+    """Whether a serialised URL is one of those that can be kept."""
+    return url.startswith(_KEPT)
+
+
 def host(url: str) -> str:
     """The host of a serialised URL, with its port where that is not the scheme's own."""
     authority = url.split("/", 3)[2]

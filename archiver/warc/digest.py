@@ -2,12 +2,14 @@
 
 import base64
 import hashlib
+import re
 from collections.abc import Iterable
 
 from archiver.errors import InvalidRecord
 from archiver.model.capture import PayloadDigest
 
 OURS = "sha256"
+_LABELLED = re.compile(rf"{OURS}:[0-9a-f]{{64}}")
 _KNOWN = {
     "sha256": hashlib.sha256,
     "sha1": hashlib.sha1,
@@ -19,6 +21,11 @@ _KNOWN = {
 def label(digest: "hashlib._Hash") -> PayloadDigest:
     """The field's value for a finished sha256: ``sha256:`` and 64 hex digits."""
     return PayloadDigest(f"{OURS}:{digest.hexdigest()}")
+
+
+def is_ours(stated: str) -> bool:
+    """Whether a field's value is of the form that ``label`` gives."""
+    return _LABELLED.fullmatch(stated) is not None
 
 
 def digest_of(pieces: Iterable[bytes]) -> tuple[PayloadDigest, int]:

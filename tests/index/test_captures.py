@@ -140,8 +140,19 @@ async def test_captures_are_told_by_their_records(db, capture, index):
         assert await captures.find_row(conn, URL, two.record_id) is None
         wanted = [(each.url, each.record_id) for each in (one, two)]
         assert await captures.of_records(conn, wanted) == {
-            each.record_id: (rows[each.record_id], each) for each in (one, two)
+            (each.url, each.record_id): [(rows[each.record_id], each)] for each in (one, two)
         }
+
+
+async def test_records_that_share_an_id_have_a_row_each(db, capture, index):
+    one, two, three = (capture(URL, after, record_id="urn:uuid:same") for after in (0, 1, 2))
+    await index(one, two)
+    await index(three)
+
+    async with db.read() as conn:
+        found = await captures.of_records(conn, [(URL, "urn:uuid:same")])
+
+    assert found == {(URL, "urn:uuid:same"): [(1, one), (2, two), (3, three)]}
 
 
 async def test_captures_between_two_bytes_of_a_segment_have_their_records_there(db, capture, index):
