@@ -17,7 +17,7 @@ from sqlalchemy import (
     text,
 )
 
-HEAD = "0005"
+HEAD = "0006"
 """The revision in migrations/ that these tables are."""
 
 metadata = MetaData()
