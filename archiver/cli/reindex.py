@@ -26,4 +26,4 @@ async def _reindex(settings: Settings) -> int:
         write_row(what, str(getattr(report, what)))
     for finding in report.problems:
         write_row(finding.where, finding.problem)
-    return int(bool(report.problems))
+    return int(any(finding.is_wrong for finding in report.problems))

@@ -20,7 +20,7 @@ async def _verify(settings: Settings) -> int:
         with progress_bar("Reading back") as bar:
             async for finding in runtime.fixity.verify(lambda now: seen.note(now, bar)):
                 write_row(finding.where, finding.problem)
-                wrong += 1
+                wrong += finding.is_wrong
     write_row("records", str(seen.records))
     write_row("problems", str(wrong))
     return int(wrong > 0)

@@ -42,8 +42,12 @@ def read_findings(scanned: Iterable[Scanned | Damage], limit: int) -> Findings:
     findings = Findings()
     for each in scanned:
         if isinstance(each, Damage):
-            findings.problems.append((each.location, each.problem))
             place = each.location
+            if each.is_torn:
+                # It may go on: whoever recovers next looks at it again.
+                place = replace(place, length=0)
+            else:
+                findings.problems.append((each.location, each.problem))
         else:
             place = _read_one(findings, each)
         findings.records += 1

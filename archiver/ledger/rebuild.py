@@ -12,7 +12,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from archiver.errors import ArchiverError, StoreError
+from archiver.errors import ArchiverError, IndexUnavailable, StoreError
 from archiver.html.document import read_article_document
 from archiver.html.text import to_text
 from archiver.index import captures, outcomes, rebuild_scratch, recording, seeds, segments
@@ -34,12 +34,19 @@ Transaction = Callable[[], AbstractAsyncContextManager[AsyncConnection]]
 
 @dataclass(slots=True)
 class Rebuilt:
-    """What a rebuild has read so far, and what it could not use."""
+    """What a rebuild has read so far, and what it could not use.
+
+    Attributes:
+        records, captures, snapshots: how many were read.
+        problems: places that could not be used, and why.
+        unreadable: segments whose file could not be read, or not to its end, and why.
+    """
 
     records: int = 0
     captures: int = 0
     snapshots: int = 0
     problems: list[tuple[Location, str]] = field(default_factory=list)
+    unreadable: dict[str, str] = field(default_factory=dict)
 
 
 OnProgress = Callable[[Rebuilt], None]
@@ -116,18 +123,18 @@ class _Rebuild:
         async with self._transaction() as conn:
             await segments.advance(conn, {name: start})
         stretches = chunks(scan(self._store.directory / name, from_offset=start), CHUNK)
-        end = start
         try:
             while findings := await asyncio.to_thread(next, stretches, None):
                 async with self._transaction() as conn:
                     await _index(conn, name, findings)
-                end = findings.end
                 self._rebuilt.records += findings.records
                 self._rebuilt.captures += len(findings.captures)
                 self._rebuilt.problems += findings.problems
                 self._on_progress(self._rebuilt)
+        except IndexUnavailable:
+            raise
         except StoreError as error:
-            self._rebuilt.problems.append((Location(name, end, 0), str(error)))
+            self._rebuilt.unreadable[name] = str(error)
 
     async def _next_entry_records(self) -> bool:
         """Go through the next entry records; whether there were any."""

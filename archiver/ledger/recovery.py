@@ -1,20 +1,26 @@
-"""Takes up what a killed process left: torn tails, records without rows, leases.
+"""Takes up what a killed process left: torn ends, records without rows, leases.
 
-A process is dead when nobody holds its run lock. Its segments are cut back to their last complete
-record, what the index has not read of them is indexed, which ends the jobs whose statements are
-there; only then do its remaining jobs go back into the queue.
+A process is dead when nobody holds its run lock. The torn end of its last segment is put beside
+it, what the index has not read is indexed, which ends the jobs whose entry records are there; only
+then do its remaining jobs go back into the queue. A file that can't be used is named and passed by.
 """
 
 import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import structlog
 
+from archiver.errors import StoreError
 from archiver.index import queue, segments
 from archiver.index.database import Database
 from archiver.ledger.rebuild import build_within
-from archiver.store import scanning
 from archiver.store.segments import SegmentStore
+from archiver.store.survey import PassedBy, SegmentFile, Survey, survey
+from archiver.store.torn import cut_torn_end
+
+LOGGED = 20
 
 log = structlog.get_logger()
 
@@ -23,39 +29,68 @@ async def recover(db: Database, store: SegmentStore) -> None:
     """Recover everything that belongs to no living process. Safe to call at any time.
 
     Raises:
-        StoreError: a segment can't be read or cut.
+        StoreError: the directory of the segments, or the index, can't be read.
     """
     async with db.read() as conn:
         indexed = await segments.indexed(conn)
         owners = await queue.owners(conn)
-    left = await asyncio.to_thread(_cut_tails, store, indexed)
+    found = await asyncio.to_thread(survey, store.directory)
+    left, uncut = await asyncio.to_thread(_cut_torn_ends, store, found.segments, indexed)
     dead = [owner for owner in owners if not store.lock.is_alive(owner)]
     await asyncio.to_thread(store.lock.sweep)
-    if not left and not dead:
-        return
+    unreadable = await _take_up(db, store, left, dead) if left or dead else ()
+    _keep(store, found, (*uncut, *unreadable))
+
+
+async def _take_up(
+    db: Database, store: SegmentStore, left: Mapping[str, int], dead: Sequence[str]
+) -> list[PassedBy]:
+    """Index what the dead wrote, requeue what they held; return the segments that can't be read."""
     async with db.write() as conn:
-        now_indexed = await segments.indexed(conn)
+        indexed = await segments.indexed(conn)
         tails = {
-            name: now_indexed.get(name, 0)
-            for name, size in left.items()
-            if size > now_indexed.get(name, 0)
+            name: indexed.get(name, 0) for name, size in left.items() if size > indexed.get(name, 0)
         }
         rebuilt = await build_within(conn, store, tails)
         for owner in dead:
             held = await queue.held_by(conn, owner)
             await queue.requeue(conn, held, interrupted=True, now=datetime.now(UTC))
-    log.info("recovered", segments=len(tails), snapshots=rebuilt.snapshots, processes=len(dead))
+    for place, why in rebuilt.problems[:LOGGED]:
+        log.warning("damage passed over", segment=place.segment, offset=place.offset, problem=why)
+    if dead or rebuilt.captures or rebuilt.snapshots:
+        log.info("recovered", segments=len(tails), snapshots=rebuilt.snapshots, processes=len(dead))
+    return [PassedBy(name, why, is_loss=True) for name, why in rebuilt.unreadable.items()]
 
 
-def _cut_tails(store: SegmentStore, indexed: dict[str, int]) -> dict[str, int]:
-    """Cut torn tails; return the sizes of the dead's segments that hold more than is indexed."""
-    left = {}
-    for found in scanning.segments(store.directory):
-        start = indexed.get(found.name, 0)
-        path = store.directory / found.name
-        if found.size <= start or store.lock.is_alive(found.writer):
+def _cut_torn_ends(
+    store: SegmentStore, found: Sequence[SegmentFile], indexed: Mapping[str, int]
+) -> tuple[dict[str, int], list[PassedBy]]:
+    """Cut the torn ends of the dead.
+
+    Returns:
+        The sizes of the segments that hold more than is indexed; those that can't be read or cut.
+    """
+    left, uncut = {}, []
+    for each in found:
+        start = indexed.get(each.name, 0)
+        if each.size <= start or store.lock.is_alive(each.writer):
             continue
-        size = scanning.cut_torn_tail(path, from_offset=start)
-        if size > start:
-            left[found.name] = size
-    return left
+        is_known = start > 0 or store.lock.left_behind(each.writer)
+        left[each.name] = each.size
+        try:
+            left[each.name] = cut_torn_end(
+                store.directory / each.name, from_offset=start, is_writer_known=is_known
+            )
+        except StoreError as error:
+            uncut.append(PassedBy(each.name, str(error), is_loss=True))
+    return {name: size for name, size in left.items() if size > indexed.get(name, 0)}, uncut
+
+
+def _keep(store: SegmentStore, found: Survey, more: Sequence[PassedBy]) -> None:
+    """Keep for whoever asks what was found; tell of what can't be used, once."""
+    known = set(store.survey.passed_by)
+    passed_by = {each.name: each for each in (*found.passed_by, *more)}
+    store.survey = replace(found, passed_by=tuple(passed_by[name] for name in sorted(passed_by)))
+    for each in store.survey.passed_by:
+        if each not in known:
+            log.warning("file passed by", file=each.name, problem=each.problem)

@@ -1,7 +1,7 @@
 """Fixity: is every byte still what it was, and does the index say what the records say?"""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
@@ -13,18 +13,27 @@ from archiver.ledger.findings import capture_of
 from archiver.model.capture import Capture, Location
 from archiver.store import scanning
 from archiver.store.segments import SegmentStore
+from archiver.store.survey import PassedBy, Survey, survey
 from archiver.warc.record import RecordType
 from archiver.warc.verify import watch
 
 CHUNK = 200
+TORN = "A record that a killed writer left half done; no part of the archive:"
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Something that is wrong: where, and what, in a sentence."""
+    """Something to be known: where, and what, in a sentence.
+
+    Attributes:
+        where: the file, the byte or the snapshot.
+        problem: a sentence.
+        is_wrong: whether the archive is not what it must be; without it, this is only a note.
+    """
 
     where: str
     problem: str
+    is_wrong: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +67,11 @@ class Fixity:
         """Read every stored record back, and check every digest and every index row against it."""
         async with self._db.read() as conn:
             indexed = await segments.indexed(conn)
-        found = await asyncio.to_thread(scanning.segments, self._store.directory)
-        for name in sorted(indexed.keys() - {each.name for each in found}):
-            yield Finding(name, "The index knows this segment, but its file is gone.")
-        total, done, records = sum(each.size for each in found), 0, 0
-        for each in found:
+        found = await asyncio.to_thread(survey, self._store.directory)
+        for finding in _beside_segments(found, indexed):
+            yield finding
+        total, done, records = sum(each.size for each in found.segments), 0, 0
+        for each in found.segments:
             async for stretch in self._stretches(each.name):
                 records += len(stretch)
                 on_progress(Progress(records, done + _end(stretch), total))
@@ -76,6 +85,11 @@ class Fixity:
                 yield Finding(each.name, "The file is shorter than what the index has read of it.")
         async for finding in self._verify_snapshots():
             yield finding
+
+    @property
+    def passed_by(self) -> tuple[PassedBy, ...]:
+        """The files among the segments that could not be used when they were looked at last."""
+        return self._store.survey.passed_by
 
     async def _stretches(self, name: str) -> AsyncIterator[list[_Checked]]:
         records = _check_records(self._store.directory / name, name)
@@ -135,13 +149,32 @@ class Fixity:
         return "" if record.type is kind else f"There is no {kind} record at {_where(location)}."
 
 
+def _beside_segments(found: Survey, indexed: Mapping[str, int]) -> Iterator[Finding]:
+    """What lies beside the segments that can be read, and what the index misses there."""
+    names = {each.name for each in found.segments}
+    for each in found.passed_by:
+        names.add(each.name)
+        yield Finding(each.name, each.problem, is_wrong=each.is_loss or each.name in indexed)
+    for name in sorted(indexed.keys() - names):
+        yield Finding(name, "The index knows this segment, but its file is gone.")
+    for torn in found.torn:
+        yield Finding(torn.name, f"{TORN} {torn.size:,} bytes.", is_wrong=False)
+
+
 def _check_records(path: Path, name: str) -> Iterator[_Checked]:
     """Read a segment's records one by one; what can't be read is a finding too."""
-    for each in scanning.scan(path, from_offset=0):
-        if isinstance(each, scanning.Damage):
-            yield _Checked(each.location, None, (Finding(_where(each.location), each.problem),))
-        else:
-            yield _check(each, name)
+    place = Location(name, 0, 0)
+    try:
+        for each in scanning.scan(path, from_offset=0):
+            if isinstance(each, scanning.Damage):
+                place = each.location
+                yield _Checked(place, None, (Finding(_where(place), each.problem),))
+            else:
+                checked = _check(each, name)
+                place = checked.location
+                yield checked
+    except StoreError as error:
+        yield _Checked(place, None, (Finding(name, str(error)),))
 
 
 def _check(scanned: scanning.Scanned, name: str) -> _Checked:

@@ -6,21 +6,22 @@ index where that can still be read.
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import groupby
 from operator import attrgetter
 
 from archiver import __version__
-from archiver.errors import IndexUnavailable
+from archiver.errors import IndexUnavailable, StoreError
 from archiver.index import entries, imports, rebuild_scratch, seeds, waiting
 from archiver.index.database import AsyncConnection, Database
 from archiver.ledger.rebuild import Rebuilt, build_anew
 from archiver.memento.timestamps import to_timestamp
 from archiver.services.fixity import Finding
-from archiver.store import scanning
 from archiver.store.segments import SegmentStore
+from archiver.store.survey import SegmentFile, survey
+from archiver.store.torn import cut_torn_end
 
 CHUNK = 1000
 SOFTWARE = f"archiver/{__version__}"
@@ -48,19 +49,20 @@ async def build_index(
     """Fill an empty index from every segment; ``old`` is the one it takes the place of.
 
     Raises:
-        StoreError: a segment can't be read.
+        StoreError: the directory of the segments can't be read.
     """
-    found = await asyncio.to_thread(scanning.segments, store.directory)
-    for each in found:
-        await asyncio.to_thread(scanning.cut_torn_tail, store.directory / each.name, from_offset=0)
+    found = await asyncio.to_thread(survey, store.directory)
+    problems = [Finding(each.name, each.problem, each.is_loss) for each in found.passed_by]
+    problems += await asyncio.to_thread(_cut_torn_ends, store, found.segments)
     rebuilt = await build_anew(
         db,
         store,
-        [each.name for each in found],
+        [each.name for each in found.segments],
         software=SOFTWARE,
         on_progress=on_progress,
     )
-    problems = [
+    problems += [Finding(name, why) for name, why in rebuilt.unreadable.items()]
+    problems += [
         Finding(f"{place.segment} at byte {place.offset:,}", problem)
         for place, problem in rebuilt.problems
     ]
@@ -70,7 +72,12 @@ async def build_index(
     except IndexUnavailable as error:
         problems.append(Finding("the old index", f"What it had waiting is lost: {error}"))
     return ReindexReport(
-        len(found), rebuilt.records, rebuilt.captures, rebuilt.snapshots, queued, tuple(problems)
+        len(found.segments),
+        rebuilt.records,
+        rebuilt.captures,
+        rebuilt.snapshots,
+        queued,
+        tuple(problems),
     )
 
 
@@ -78,6 +85,17 @@ async def can_go_on(db: Database) -> bool:
     """Whether an index is one that a run of this version was filling when it was broken off."""
     async with db.read() as conn:
         return await rebuild_scratch.begun_by(conn) == SOFTWARE
+
+
+def _cut_torn_ends(store: SegmentStore, found: Sequence[SegmentFile]) -> list[Finding]:
+    """Cut them; what could not be cut is read as it is."""
+    uncut = []
+    for each in found:
+        try:
+            cut_torn_end(store.directory / each.name, from_offset=0)
+        except StoreError as error:
+            uncut.append(Finding(each.name, str(error)))
+    return uncut
 
 
 async def _carry_over(old: Database, new: Database) -> int:

@@ -26,6 +26,11 @@ class RunLock:
         """Whether the process of that name is running; true of this one."""
         return name == self.name or _is_held(self.directory / f"{name}{SUFFIX}")
 
+    def left_behind(self, name: str) -> bool:
+        """Whether a process of that name was one of ours and died: its lock file is still here."""
+        path = self.directory / f"{name}{SUFFIX}"
+        return path.exists() and not self.is_alive(name)
+
     def sweep(self) -> None:
         """Remove the lock files of the dead."""
         for path in self.directory.glob(f"*{SUFFIX}"):

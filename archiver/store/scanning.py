@@ -1,32 +1,28 @@
-"""Reads segments in order, and cuts off what a killed writer left half done."""
+"""Reads segments in order, from record to record, over whatever is damaged between them."""
 
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass
-from io import FileIO
 from pathlib import Path
+
+from isal import isal_zlib
 
 from archiver.errors import InvalidRecord, StoreError, TornRecord
 from archiver.model.capture import Location
+from archiver.store.files import ReadOnly
+from archiver.warc.members import DAMAGED, Member, Source
 from archiver.warc.reader import StoredRecord, iterate, read_record
 
-SUFFIX = ".warc.gz"
 WINDOW = 1 << 20
+COMPARED_BYTES = 64
+UNPACKED_BYTES = 4096
+"""At a time: as much before the damage is lost."""
+MOST_HEAD_BYTES = 64 << 10
 _MAGIC = b"\x1f\x8b\x08"
-
-
-@dataclass(frozen=True, slots=True)
-class SegmentFile:
-    """A segment on disk: its name and its size in bytes."""
-
-    name: str
-    size: int
-
-    @property
-    def writer(self) -> str:
-        """The process that wrote it; empty if the name is not one of ours."""
-        parts = self.name.removesuffix(SUFFIX).split("-")
-        return parts[2] if len(parts) == 4 and parts[0] == "archiver" else ""
+_OURS = b"\x1f\x8b\x08\x00"
+"""How every member of ours begins (RFC 1952 §2.3): deflate, without optional fields."""
+_MEMBER_HEAD_BYTES = 10
+_RAW = -15
+_END_BYTES = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,19 +39,18 @@ class Scanned:
 
 @dataclass(frozen=True, slots=True)
 class Damage:
-    """A stretch of a segment that can't be read, and why."""
+    """A stretch of a segment that can't be read, and why.
+
+    Attributes:
+        location: the stretch.
+        problem: a sentence.
+        is_torn: the file ends before the record does: it is the last, and was never whole, or
+            whoever writes the file is not done.
+    """
 
     location: Location
     problem: str
-
-
-def segments(directory: Path) -> list[SegmentFile]:
-    """Every segment, by name."""
-    if not directory.is_dir():
-        return []
-    return [
-        SegmentFile(path.name, path.stat().st_size) for path in sorted(directory.glob(f"*{SUFFIX}"))
-    ]
+    is_torn: bool = False
 
 
 def scan(path: Path, *, from_offset: int) -> Iterator[Scanned | Damage]:
@@ -68,60 +63,84 @@ def scan(path: Path, *, from_offset: int) -> Iterator[Scanned | Damage]:
     """
     start: int | None = from_offset
     try:
-        with path.open("rb", buffering=0) as file:
-            while start is not None:
-                begun, start = start, None
-                try:
-                    for record in iterate(file, begun):
-                        yield Scanned(record, path.name)
-                except (InvalidRecord, TornRecord) as error:
-                    at = begun if error.offset is None else error.offset
-                    start = _next_record(file, at + 1)
-                    length = (start or os.fstat(file.fileno()).st_size) - at
-                    yield Damage(Location(path.name, at, length), str(error))
+        file = ReadOnly(path)
+        while start is not None:
+            begun, start = start, None
+            try:
+                for record in iterate(file, begun):
+                    yield Scanned(record, path.name)
+            except (InvalidRecord, TornRecord) as error:
+                at = begun if error.offset is None else error.offset
+                start = _next_record(file, _Unpacked(file, at), at + 1)
+                place = Location(path.name, at, (start or file.size) - at)
+                is_last = start is None and isinstance(error, TornRecord)
+                yield Damage(place, str(error), is_torn=is_last and _is_incomplete(file, at))
     except OSError as error:
         raise StoreError(f"{path.name} can't be read: {error.strerror}.") from error
 
 
-def cut_torn_tail(path: Path, *, from_offset: int) -> int:
-    """Cut a segment after its last complete record; return the size it has then.
+class _Unpacked:
+    """What a damaged member gives until its damage, searched once from its beginning on.
 
-    Only the very end is cut, and only what no index has read: damage with records after it stays.
-
-    Raises:
-        StoreError: the segment can't be read or cut.
+    Its checksum is not looked at: an unpacker that does keeps back what came before it.
     """
-    end = from_offset
-    for each in scan(path, from_offset=from_offset):
-        if isinstance(each, Scanned):
+
+    def __init__(self, file: ReadOnly, offset: int) -> None:
+        self._file = file
+        self._next = offset + _MEMBER_HEAD_BYTES
+        self._unpack = isal_zlib.decompressobj(wbits=_RAW)
+        self._held = b""
+
+    def holds(self, piece: bytes) -> bool:
+        """Whether it has these bytes, behind those that were found before."""
+        while (found := self._held.find(piece)) < 0:
+            more = self._more()
+            if not more:
+                return False
+            self._held = self._held[-len(piece) :] + more
+        self._held = self._held[found + len(piece) :]
+        return True
+
+    def _more(self) -> bytes:
+        packed = self._unpack.unconsumed_tail
+        while not self._unpack.eof:
+            if not packed:
+                packed = self._file.read_at(self._next, WINDOW)
+                self._next += len(packed)
             try:
-                place = each.place()
-            except StoreError:
-                continue
-            end = place.offset + place.length
-    if path.stat().st_size > end:
-        _cut(path, end)
-    return end
+                more: bytes = self._unpack.decompress(packed, UNPACKED_BYTES)
+            except DAMAGED:
+                return b""
+            if more or not packed:
+                return more
+            packed = self._unpack.unconsumed_tail
+        return b""
 
 
-def _next_record(file: FileIO, offset: int) -> int | None:
-    """Where the next record that can be begun starts, at or after a byte."""
+def _next_record(file: ReadOnly, damaged: _Unpacked, offset: int) -> int | None:
+    """Where the next record that can be begun starts, at or after a byte.
+
+    What can't be compressed lies in a member as it is: a captured page may hold records of its
+    own making, and they are no records of ours.
+    """
     held, at = b"", offset
     while True:
-        file.seek(at + len(held))
-        more = file.read(WINDOW)
+        more = file.read_at(at + len(held), WINDOW)
         held += more
         found = held.find(_MAGIC)
         while found >= 0:
-            if _begins_record(file, at + found):
-                return at + found
+            start = at + found
+            if _begins_record(file, start) and not damaged.holds(
+                file.read_at(start, COMPARED_BYTES)
+            ):
+                return start
             found = held.find(_MAGIC, found + 1)
         if not more:
             return None
         at, held = at + len(held) - len(_MAGIC) + 1, held[-len(_MAGIC) + 1 :]
 
 
-def _begins_record(file: FileIO, offset: int) -> bool:
+def _begins_record(file: ReadOnly, offset: int) -> bool:
     try:
         read_record(file, offset)
     except StoreError:
@@ -129,10 +148,26 @@ def _begins_record(file: FileIO, offset: int) -> bool:
     return True
 
 
-def _cut(path: Path, size: int) -> None:
+def _is_incomplete(file: ReadOnly, offset: int) -> bool:
+    """Whether the last member lacks its end, rather than being damaged so that it seems to.
+
+    A member ends with the length of its content (RFC 1952 §2.3.1), which the record's head tells.
+    """
+    if not _OURS.startswith(file.read_at(offset, len(_OURS))):
+        return False
     try:
-        with path.open("r+b") as file:
-            file.truncate(size)
-            os.fsync(file.fileno())
-    except OSError as error:
-        raise StoreError(f"{path.name} can't be cut back: {error.strerror}.") from error
+        block_length = read_record(file, offset).block_length
+    except TornRecord:
+        return True
+    except InvalidRecord:
+        return False
+    length = _head_length(file, offset) + block_length + _END_BYTES
+    stated = file.read_at(file.size - 4, 4)
+    return stated != (length % (1 << 32)).to_bytes(4, "little")
+
+
+def _head_length(file: ReadOnly, offset: int) -> int:
+    member, length = Member(Source(file, offset)), 0
+    while (line := member.line(MOST_HEAD_BYTES)).strip():
+        length += len(line)
+    return length + len(line)

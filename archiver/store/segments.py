@@ -13,7 +13,9 @@ from pathlib import Path
 
 from archiver.errors import StoreError
 from archiver.model.capture import Location
+from archiver.store.files import ReadOnly, make_directory, sync_directory
 from archiver.store.locks import RunLock
+from archiver.store.survey import Survey
 from archiver.warc.build import warcinfo
 from archiver.warc.reader import StoredRecord, read_record
 from archiver.warc.record import Record
@@ -29,6 +31,7 @@ class SegmentStore:
     Attributes:
         directory: where they lie.
         lock: of this process; its name is the writer's.
+        survey: what lay there, and can't be used, as ``ledger.recovery`` found it last.
     """
 
     def __init__(
@@ -40,6 +43,7 @@ class SegmentStore:
         self._software = software
         self._serial = 0
         self._open: _OpenSegment | None = None
+        self.survey = Survey()
 
     @property
     def writer(self) -> str:
@@ -82,7 +86,7 @@ class SegmentStore:
             StoreError: its segment is missing, or there is no such record.
         """
         try:
-            file = _ReadOnly(self.directory / location.segment)
+            file = ReadOnly(self.directory / location.segment)
         except OSError as error:
             raise StoreError(f"{location.segment} can't be read: {error.strerror}.") from error
         return read_record(file, location.offset)
@@ -94,7 +98,7 @@ class SegmentStore:
             StoreError: the segment is missing, or ends before.
         """
         try:
-            file = _ReadOnly(self.directory / location.segment)
+            file = ReadOnly(self.directory / location.segment)
             file.seek(location.offset)
             left = location.length
             while left:
@@ -141,7 +145,7 @@ class _OpenSegment:
     """The segment that is being written. What is appended is in the file after ``flush``."""
 
     def __init__(self, directory: Path, name: str, software: str, created: datetime) -> None:
-        directory.mkdir(parents=True, exist_ok=True)
+        make_directory(directory)
         flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC
         self._file = os.open(directory / name, flags, 0o644)
         self.name = name
@@ -150,7 +154,7 @@ class _OpenSegment:
         try:
             self.append(warcinfo(filename=name, software=software, date=created))
             self.flush()
-            _sync_directory(directory)
+            sync_directory(directory)
         except OSError:
             self.close()
             raise
@@ -179,33 +183,3 @@ class _OpenSegment:
 
     def close(self) -> None:
         os.close(self._file)
-
-
-class _ReadOnly:
-    """A file read by position, closed when nothing refers to it any more."""
-
-    def __init__(self, path: Path) -> None:
-        self._position = 0
-        self._file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-
-    def seek(self, offset: int) -> int:
-        self._position = offset
-        return offset
-
-    def read(self, size: int) -> bytes:
-        data = os.pread(self._file, size, self._position)
-        self._position += len(data)
-        return data
-
-    def __del__(self) -> None:
-        if hasattr(self, "_file"):
-            os.close(self._file)
-
-
-def _sync_directory(directory: Path) -> None:
-    """Make a new name in a directory survive a loss of power."""
-    file = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(file)
-    finally:
-        os.close(file)

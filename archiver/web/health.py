@@ -15,14 +15,19 @@ _log = structlog.get_logger(__name__)
 
 
 async def healthz(request: web.Request) -> web.StreamResponse:
-    """Say ``ok`` if the index answers in time, else 503. Open to anyone, so it says no more."""
+    """Say ``ok`` if the index answers in time, else 503, and how many files are passed by.
+
+    It is open to anyone, so it says no more.
+    """
     try:
         async with asyncio.timeout(_PATIENCE_SECONDS):
             await request.app[RUNTIME].crawling.counts()
     except (ArchiverError, TimeoutError, OSError):
         _log.exception("unhealthy")
         return web.Response(status=503, text="The index does not answer; the log says why.\n")
-    return web.Response(text="ok\n")
+    passed_by = len(request.app[RUNTIME].fixity.passed_by)
+    note = f"files passed by: {passed_by}; `archiver verify` names them\n" if passed_by else ""
+    return web.Response(text=f"ok\n{note}")
 
 
 async def metrics(request: web.Request) -> web.StreamResponse:

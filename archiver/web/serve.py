@@ -55,7 +55,7 @@ async def serve(settings: Settings) -> None:
                 await runner.setup()
                 for each in filter(None, (listening, second)):
                     await web.SockSite(runner, each, backlog=_BACKLOG).start()
-                _announce(listening)
+                _announce(listening, passed_by=len(runtime.fixity.passed_by))
                 await stop.wait()
             finally:
                 await runner.cleanup()
@@ -127,8 +127,10 @@ def _stop_on_signals() -> asyncio.Event:
     return stop
 
 
-def _announce(listening: socket.socket) -> None:
+def _announce(listening: socket.socket, *, passed_by: int) -> None:
     host, port = listening.getsockname()[:2]
     shown = f"[{host}]" if ":" in host else host
     sys.stdout.write(f"archiver listens on http://{shown}:{port}/\n")
+    if passed_by:
+        sys.stdout.write(f"{passed_by} files in warc/ are passed by: archiver verify names them\n")
     sys.stdout.flush()

@@ -11,7 +11,7 @@ from archiver.ledger.recorder import BATCH
 from archiver.model.failure import FailureKind
 from archiver.model.job import State
 from archiver.model.page import PageMetadata
-from archiver.store.scanning import segments as on_disk
+from archiver.store.survey import survey
 
 
 async def test_what_arrives_while_the_disk_is_busy_is_one_batch(crawl, live):
@@ -27,7 +27,7 @@ async def test_what_arrives_while_the_disk_is_busy_is_one_batch(crawl, live):
     recording.cancel()
     await asyncio.wait([recording])
 
-    (segment,) = on_disk(crawl.context.store.directory)
+    (segment,) = survey(crawl.context.store.directory).segments
     async with crawl.context.db.read() as conn:
         assert await segments.indexed(conn) == {segment.name: segment.size}
         for url in urls:

@@ -1,11 +1,14 @@
+import errno
+import gzip
 import os
+from pathlib import Path
 
 import pytest
 
 from archiver.index import jobs, segments
 from archiver.ledger.recovery import recover
 from archiver.model.job import State
-from archiver.store.scanning import segments as on_disk
+from archiver.store.survey import survey
 
 
 @pytest.fixture
@@ -50,17 +53,19 @@ async def test_the_leases_of_the_living_are_left_alone(crawling, live):
         await other.pipeline._frontier.give_all_back()
 
 
-@pytest.mark.parametrize("kept", [1, 10, 30, 1000])
-async def test_a_torn_tail_is_cut_off(died, crawling, kept):
-    (segment,) = on_disk(died / "warc")
+@pytest.mark.parametrize("kept", [1, 10, 30, 200])
+async def test_a_torn_end_is_put_beside(died, crawling, kept):
+    (segment,) = survey(died / "warc").segments
     path = died / "warc" / segment.name
     whole = path.read_bytes()
-    path.write_bytes(whole + whole[: min(kept, 200)])
+    path.write_bytes(whole + whole[:kept])
 
     async with crawling() as crawl:
         await recover(crawl.context.db, crawl.context.store)
 
         assert path.read_bytes() == whole
+        assert path.with_name(f"{path.name}.torn").read_bytes() == whole[:kept]
+        assert crawl.context.store.survey.passed_by == ()
         async with crawl.context.db.read() as conn:
             assert await segments.indexed(conn) == {segment.name: segment.size}
 
@@ -69,7 +74,7 @@ async def test_the_segment_of_the_living_is_not_cut(crawling, live):
     async with crawling() as other:
         await other.queue(live.article("foxes"))
         await other.run()
-        (segment,) = on_disk(other.context.store.directory)
+        (segment,) = survey(other.context.store.directory).segments
         path = other.context.store.directory / segment.name
         with path.open("ab") as file:
             file.write(b"half a rec")
@@ -113,3 +118,83 @@ async def test_recovering_twice_changes_nothing(died, crawling):
         await recover(crawl.context.db, crawl.context.store)
 
         assert await crawl.jobs() == before
+
+
+OURS = "archiver-20240229120001-0123456789ab-00001.warc.gz"
+UNUSABLE = {
+    "a folder": lambda path: path.mkdir(),
+    "a link to nothing": lambda path: path.symlink_to("nowhere"),
+    "a pipe": os.mkfifo,
+    "garbage": lambda path: path.write_bytes(b"garbage " * 99),
+    "nothing": lambda path: path.write_bytes(b""),
+    "zeros": lambda path: path.write_bytes(b"\0" * 9999),
+    "gzip that breaks off": lambda path: path.write_bytes(gzip.compress(b"WARC/1.1\r\n" * 99)[:-9]),
+    "gzip of something else": lambda path: path.write_bytes(gzip.compress(b"something else")),
+}
+
+
+@pytest.mark.parametrize("name", [OURS, "other.warc.gz"])
+@pytest.mark.parametrize("what", UNUSABLE)
+async def test_no_file_keeps_an_archive_from_opening_and_none_is_touched(
+    died, crawling, live, what, name
+):
+    path = died / "warc" / name
+    UNUSABLE[what](path)
+    before = path.read_bytes() if path.is_file() else None
+
+    async with crawling() as crawl:
+        for _ in range(2):
+            await recover(crawl.context.db, crawl.context.store)
+            await crawl.run()
+
+        assert [each.state for each in await crawl.jobs()] == [State.SAVED] * 3
+    assert (path.read_bytes() if path.is_file() else None) == before
+    assert not [*path.parent.glob("*.torn")]
+
+
+async def test_a_disk_that_can_not_be_read_holds_up_no_other_segment(died, crawling, monkeypatch):
+    """The first block of a bad segment reads, the next does not."""
+    (segment,) = survey(died / "warc").segments
+    content = (died / "warc" / segment.name).read_bytes()
+    bad = died / "warc" / OURS
+    bad.write_bytes(content)
+    for path in died.glob("archive.sqlite3*"):
+        path.unlink()
+    real = os.pread
+
+    def pread(file, size, offset):
+        if Path(f"/proc/self/fd/{file}").resolve() == bad and offset:
+            raise OSError(errno.EIO, "Input/output error")
+        return real(file, size, offset)
+
+    monkeypatch.setattr(os, "pread", pread)
+    async with crawling() as crawl:
+        await recover(crawl.context.db, crawl.context.store)
+
+        assert [each.name for each in crawl.context.store.survey.passed_by] == [OURS]
+        async with crawl.context.db.read() as conn:
+            assert (await segments.indexed(conn))[segment.name] == segment.size
+
+
+async def test_the_end_of_a_copy_that_is_not_done_is_read_once_it_is(died, crawling):
+    """A segment of another machine, under a name that tells nothing, arrives in two pieces."""
+    (segment,) = survey(died / "warc").segments
+    whole = (died / "warc" / segment.name).read_bytes()
+    (died / "warc" / segment.name).unlink()
+    for path in died.glob("archive.sqlite3*"):
+        path.unlink()
+    copy = died / "warc" / "copy.warc.gz"
+    copy.write_bytes(whole[:-100])
+
+    async with crawling() as crawl:
+        for _ in range(2):
+            await recover(crawl.context.db, crawl.context.store)
+        (passed_by,) = crawl.context.store.survey.passed_by
+        assert "left as it is" in passed_by.problem
+        assert copy.read_bytes() == whole[:-100]
+
+        copy.write_bytes(whole)
+        await recover(crawl.context.db, crawl.context.store)
+        assert crawl.context.store.survey.passed_by == ()
+        async with crawl.context.db.read() as conn:
+            assert await segments.indexed(conn) == {copy.name: len(whole)}

@@ -66,6 +66,41 @@ async def test_one_byte_that_changed_is_found_wherever_it_is(filled, findings, s
     assert any(path.name in finding.where for finding in await findings())
 
 
+async def test_what_lies_beside_the_segments_is_named_and_is_no_problem(filled, findings):
+    path = segment(filled)
+    beside = {f"{path.name}.torn": b"half", "wget.warc.gz": b"garbage", "notes.txt": b"notes"}
+    for name, content in beside.items():
+        path.with_name(name).write_bytes(content)
+
+    found = await findings()
+
+    assert {each.where for each in found} == beside.keys()
+    assert not any(each.is_wrong for each in found)
+
+
+async def test_a_segment_that_can_not_be_opened_is_found_and_hides_no_other(filled, findings):
+    path = segment(filled)
+    path.with_name("archiver-20240229120001-0123456789ab-00001.warc.gz").mkdir()
+    path.rename(path.with_name("elsewhere"))
+    path.symlink_to("elsewhere")
+
+    assert [(each.where[:8], each.is_wrong) for each in await findings()] == [
+        ("archiver", True),
+        ("elsewher", False),
+    ]
+
+
+async def test_a_foreign_file_that_the_index_has_rows_of_is_a_problem(
+    filled, findings, change_index
+):
+    path = segment(filled)
+    path.write_bytes(b"garbage")
+    path.rename(path.with_name("other.warc.gz"))
+    await change_index("UPDATE segment SET name = 'other.warc.gz'")
+
+    assert ("other.warc.gz", True) in {(each.where, each.is_wrong) for each in await findings()}
+
+
 async def test_a_segment_that_is_gone_is_found(filled, findings):
     path = segment(filled)
     path.unlink()

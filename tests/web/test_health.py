@@ -1,40 +1,25 @@
-from types import SimpleNamespace
+from collections.abc import AsyncIterator
 
 import pytest
-from aiohttp import web
+from aiohttp.test_utils import TestClient, TestServer
 
-from archiver.errors import IndexUnavailable
-from archiver.model.job import QueueCounts
-from archiver.web import health
-
-ROUTES = (
-    web.get("/healthz", health.healthz, name="healthz"),
-    web.get("/metrics", health.metrics, name="metrics"),
-)
-
-
-class Index:
-    """Says what the services say, while it is well."""
-
-    well = True
-
-    async def counts(self) -> QueueCounts:
-        if not self.well:
-            raise IndexUnavailable("The disk is full.")
-        return QueueCounts()
-
-    async def overview(self):
-        return SimpleNamespace(entries=3, snapshots=5, warc_bytes=7, queue=QueueCounts(1, 2, 3, 4))
+from archiver.config import Settings
+from archiver.runtime import open_runtime
+from archiver.web.app import build_app
 
 
 @pytest.fixture
-def index() -> Index:
-    return Index()
+def settings(tmp_path) -> Settings:
+    return Settings(data=tmp_path / "data", allow_networks="127.0.0.0/8", host_delay=0)
 
 
 @pytest.fixture
-async def client(serve, index):
-    return await serve(*ROUTES, services={"captures": index, "search": index})
+async def client(settings) -> AsyncIterator[TestClient]:
+    async with open_runtime(settings) as runtime:
+        await runtime.entries.save(["https://example.com/a", "https://example.com/b"], source="cli")
+        server = TestServer(build_app(runtime), skip_url_asserts=True)
+        async with TestClient(server) as client:
+            yield client
 
 
 async def test_healthz_says_ok(client):
@@ -43,13 +28,30 @@ async def test_healthz_says_ok(client):
     assert (answer.status, await answer.text()) == (200, "ok\n")
 
 
-async def test_healthz_says_503_and_no_more_when_the_index_does_not_answer(client, index):
-    index.well = False
+async def test_healthz_says_503_and_no_more_when_the_index_does_not_answer(client, settings):
+    for path in settings.data.glob("archive.sqlite3*"):
+        path.write_bytes(b"no database " * 1000)
 
     answer = await client.get("/healthz")
 
     assert answer.status == 503
-    assert "disk" not in await answer.text()
+    assert "archive.sqlite3" not in await answer.text()
+
+
+class TestPassedBy:
+    @pytest.fixture
+    def settings(self, settings):
+        """An archive that somebody put files into."""
+        (settings.data / "warc").mkdir(parents=True)
+        for name in ("a.warc.gz", "b.warc.gz"):
+            (settings.data / "warc" / name).write_bytes(b"garbage")
+        return settings
+
+    async def test_healthz_counts_the_files_that_are_passed_by_and_names_none(self, client):
+        answer = await client.get("/healthz")
+
+        assert answer.status == 200
+        assert await answer.text() == "ok\nfiles passed by: 2; `archiver verify` names them\n"
 
 
 async def test_metrics_are_what_prometheus_reads(client):
@@ -58,11 +60,11 @@ async def test_metrics_are_what_prometheus_reads(client):
 
     assert answer.headers["Content-Type"] == "text/plain; version=0.0.4; charset=utf-8"
     for line in (
-        "archiver_entries 3.0",
-        "archiver_snapshots 5.0",
-        "archiver_warc_bytes 7.0",
-        'archiver_jobs{state="queued"} 1.0',
-        'archiver_jobs{state="failed"} 4.0',
+        "archiver_entries 2.0",
+        "archiver_snapshots 0.0",
+        "archiver_warc_bytes 0.0",
+        'archiver_jobs{state="queued"} 2.0',
+        'archiver_jobs{state="failed"} 0.0',
         "archiver_event_listeners 0.0",
     ):
         assert line in text.splitlines()

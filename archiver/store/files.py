@@ -1,0 +1,54 @@
+"""Opens files to be read by position, and makes names that survive a loss of power."""
+
+import os
+from pathlib import Path
+
+
+class ReadOnly:
+    """A file read by position, closed when nothing refers to it any more."""
+
+    def __init__(self, path: Path) -> None:
+        self._position = 0
+        self._file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+
+    @property
+    def size(self) -> int:
+        """Its bytes, as of now."""
+        return os.fstat(self._file).st_size
+
+    def seek(self, offset: int) -> int:
+        """Go to a byte."""
+        self._position = offset
+        return offset
+
+    def read(self, size: int) -> bytes:
+        """Up to ``size`` bytes; empty at the end."""
+        data = os.pread(self._file, size, self._position)
+        self._position += len(data)
+        return data
+
+    def read_at(self, offset: int, size: int) -> bytes:
+        """Up to ``size`` bytes from a byte on."""
+        return os.pread(self._file, size, offset)
+
+    def __del__(self) -> None:
+        if hasattr(self, "_file"):
+            os.close(self._file)
+
+
+def make_directory(path: Path) -> None:
+    """Make a directory and its parents, so that their names survive a loss of power."""
+    if path.is_dir():
+        return
+    make_directory(path.parent)
+    path.mkdir(exist_ok=True)
+    sync_directory(path.parent)
+
+
+def sync_directory(path: Path) -> None:
+    """Make the names in a directory survive a loss of power."""
+    file = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(file)
+    finally:
+        os.close(file)
