@@ -11,6 +11,7 @@ from archiver.cli.output import JsonArray, clean, to_document, write_row
 from archiver.config import Settings
 from archiver.runtime import Runtime, open_runtime
 from archiver.services.search import MOST_PER_PAGE, ListedEntry, ListingQuery
+from archiver.wire.moments import write_iso
 
 
 def run(settings: Settings, *, limit: int, everything: bool, as_json: bool, **narrowed: str) -> int:
@@ -58,7 +59,7 @@ def _write(listed: ListedEntry) -> None:
     entry = listed.entry
     write_row(
         entry.hash_url,
-        f"{entry.annotation.added_at:%Y-%m-%d}",
+        write_iso(entry.annotation.saved_at)[:10],
         entry.state,
         entry.title or "-",
         entry.url,

@@ -9,6 +9,7 @@ from archiver.html.text import to_text
 from archiver.model.page import UNREAD
 from archiver.runtime import open_runtime
 from archiver.services.entries import EntryDetail, SnapshotDetail
+from archiver.wire.moments import in_utc
 
 
 def run(settings: Settings, *, ref: str, timestamp: str | None, as_json: bool) -> int:
@@ -47,6 +48,7 @@ def _document(detail: EntryDetail, shown: SnapshotDetail | None) -> dict[str, ob
 
 def _rows(detail: EntryDetail, shown: SnapshotDetail | None) -> Iterator[tuple[str, str]]:
     entry = detail.entry
+    added = in_utc(entry.annotation.saved_at).replace(tzinfo=None)
     rows = {
         "title": entry.title,
         "url": entry.url,
@@ -55,7 +57,7 @@ def _rows(detail: EntryDetail, shown: SnapshotDetail | None) -> Iterator[tuple[s
         "failure": entry.failure.message if entry.failure else "",
         "tags": ", ".join(entry.annotation.tags),
         "note": entry.annotation.note,
-        "added": f"{entry.annotation.added_at:%Y-%m-%d %H:%M:%S} UTC, {entry.annotation.source}",
+        "added": f"{added} UTC, {entry.annotation.source}",
     }
     yield from ((name, value) for name, value in rows.items() if value)
     for snapshot in detail.snapshots:

@@ -2,7 +2,6 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any
 
 from sqlalchemy import Row, Select, func, literal_column, select, tuple_, update
@@ -11,6 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from archiver.index import segments
 from archiver.index.bulk import among, insert_rows, scalars_of
 from archiver.index.schema import capture, segment
+from archiver.memento.timestamps import to_datetime
 from archiver.model.capture import Capture, Location, PayloadDigest, RecordId, Timestamp
 from archiver.urls.surt import surt
 
@@ -289,12 +289,8 @@ async def _closest(
     )
     rows = [(await conn.execute(each.limit(1))).one_or_none() for each in (before, after)]
     found = [to_capture(row) for row in rows if row]
-    moment = _moment(wanted)
-    return min(found, key=lambda each: abs(_moment(int(each.timestamp)) - moment), default=None)
-
-
-def _moment(digits: int) -> float:
-    return datetime.strptime(f"{digits:014d}", "%Y%m%d%H%M%S").replace(tzinfo=UTC).timestamp()
+    moment = to_datetime(timestamp)
+    return min(found, key=lambda each: abs(to_datetime(each.timestamp) - moment), default=None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,7 @@ from archiver.warc.foreign import ForeignRecord
 from archiver.warc.record import new_record_id
 from archiver.wire.coding import dechunk
 from archiver.wire.head import ResponseHead, is_end_of_head, parse_head
+from archiver.wire.moments import read_iso
 
 MOST_HTTP_HEAD = 256 << 10
 MOST_REQUEST = 64 << 10
@@ -178,10 +179,10 @@ def _exchange(
 def _original(record: ForeignRecord, url: str) -> tuple[str, datetime | None]:
     target = record.get("warc-refers-to-target-uri").strip("<>")
     try:
-        moment = datetime.fromisoformat(record.get("warc-refers-to-date"))
+        moment = read_iso(record.get("warc-refers-to-date"))
     except ValueError:
         return parse_url(target) if target else url, None
-    return parse_url(target) if target else url, moment.replace(microsecond=0)
+    return parse_url(target) if target else url, moment
 
 
 def _head_bytes(record: ForeignRecord, *, optional: bool) -> bytes:

@@ -11,6 +11,7 @@ from functools import lru_cache
 
 from archiver.errors import InputError
 from archiver.model.capture import Timestamp
+from archiver.wire.moments import in_utc
 
 SHORTEST = 4
 """Digits of the shortest prefix that names a period: a year."""
@@ -18,6 +19,12 @@ SHORTEST = 4
 _FULL = "%Y%m%d%H%M%S"
 _DIGITS = re.compile(r"[0-9]{4,14}")
 _MAX_DATE = 64
+_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+_IMF_FIXDATE = re.compile(
+    rf"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), (\d\d) ({'|'.join(_MONTHS)}) (\d{{4}}) "
+    r"(\d\d):(\d\d):(\d\d) GMT",
+    re.ASCII,
+)
 REMEMBERED = 256
 """Moments whose form is kept at hand: many things happen in the same second."""
 
@@ -29,7 +36,8 @@ def to_timestamp(moment: datetime) -> Timestamp:
     >>> to_timestamp(datetime(2024, 2, 29, 12, 0, 1, tzinfo=UTC))
     '20240229120001'
     """
-    return Timestamp(f"{moment.astimezone(UTC):%Y%m%d%H%M%S}".rjust(14, "0"))
+    utc = in_utc(moment)
+    return Timestamp(f"{utc.year:04}{utc:%m%d%H%M%S}")
 
 
 def to_datetime(timestamp: Timestamp) -> datetime:
@@ -83,7 +91,7 @@ def http_date(moment: datetime) -> str:
     >>> http_date(datetime(2024, 2, 29, 12, 0, 1, tzinfo=UTC))
     'Thu, 29 Feb 2024 12:00:01 GMT'
     """
-    return format_datetime(moment.astimezone(UTC), usegmt=True)
+    return format_datetime(in_utc(moment), usegmt=True)
 
 
 def parse_accept_datetime(value: str) -> datetime:
@@ -95,11 +103,18 @@ def parse_accept_datetime(value: str) -> datetime:
         InputError: not an HTTP-date; a TimeGate answers 400 (RFC 7089 §4.5.3).
     """
     try:
-        moment = parsedate_to_datetime(value[:_MAX_DATE])
-        aware = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+        return in_utc(_http_date(value[:_MAX_DATE].strip()))
     except (ValueError, OverflowError, TypeError, IndexError):
         raise InputError(
             f"{value[:_MAX_DATE]!r} is not an HTTP-date: "
             "give one such as 'Thu, 29 Feb 2024 12:00:01 GMT'."
         ) from None
-    return aware.replace(microsecond=0)
+
+
+def _http_date(text: str) -> datetime:
+    if found := _IMF_FIXDATE.fullmatch(text):
+        # The library takes years below 100 for those of our own centuries, four digits or not.
+        day, year, hour, minute, second = map(int, found.group(1, 3, 4, 5, 6))
+        month = _MONTHS.index(found[2]) + 1
+        return datetime(year, month, day, hour, minute, second, tzinfo=UTC)
+    return parsedate_to_datetime(text)

@@ -5,7 +5,6 @@ import json
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, ExitStack, suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from itertools import islice
 from typing import BinaryIO
 
@@ -29,6 +28,7 @@ from archiver.urls.parse import hash_url, host, parse_url
 from archiver.wacz.unpack import Package
 from archiver.warc.entry_record import EntryRecord, read_entry_record
 from archiver.warc.foreign import ForeignWarc, Forward
+from archiver.wire.moments import read_iso
 from archiver.wire.sniff import is_html
 
 WARC = "WARC"
@@ -195,10 +195,8 @@ def _media_type(found: ForeignCapture) -> str:
 def _note_listed(package: Package, pages: _Pages) -> None:
     for each in package.pages():
         with suppress(InvalidUrl, ValueError):
-            moment = datetime.fromisoformat(each.ts)
-            aware = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment
             said = {"url": parse_url(each.url), "title": each.title}
-            pages.listed.add(_line(to_timestamp(aware), said))
+            pages.listed.add(_line(to_timestamp(read_iso(each.ts)), said))
 
 
 def _line(timestamp: Timestamp, said: object) -> bytes:

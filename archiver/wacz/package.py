@@ -8,6 +8,7 @@ from datetime import datetime
 
 from archiver.memento.timestamps import to_datetime
 from archiver.model.entry import Snapshot
+from archiver.wire.moments import write_iso
 
 WACZ_VERSION = "1.1.1"
 DATA = "archive/data.warc.gz"
@@ -35,7 +36,7 @@ def page_line(snapshot: Snapshot) -> str:
     said = {
         "id": f"{snapshot.hash_url}-{snapshot.timestamp}",
         "url": snapshot.url,
-        "ts": _iso(to_datetime(snapshot.timestamp)),
+        "ts": write_iso(to_datetime(snapshot.timestamp)),
         "title": snapshot.title,
     }
     return json.dumps(said, ensure_ascii=False) + "\n"
@@ -55,8 +56,8 @@ def data_package(
         "wacz_version": WACZ_VERSION,
         "title": title,
         "software": software,
-        "created": _iso(created),
-        "modified": _iso(created),
+        "created": write_iso(created),
+        "modified": write_iso(created),
         "resources": [
             {
                 "name": each.path.rpartition("/")[2],
@@ -69,7 +70,7 @@ def data_package(
     }
     if main_page:
         said["mainPageUrl"] = main_page.url
-        said["mainPageDate"] = _iso(to_datetime(main_page.timestamp))
+        said["mainPageDate"] = write_iso(to_datetime(main_page.timestamp))
     return json.dumps(said, ensure_ascii=False, indent=2).encode()
 
 
@@ -77,7 +78,3 @@ def package_digest(package: bytes) -> bytes:
     """``datapackage-digest.json`` (§5.2.5)."""
     found = hashlib.sha256(package).hexdigest()
     return json.dumps({"path": PACKAGE, "hash": f"sha256:{found}"}, indent=2).encode()
-
-
-def _iso(moment: datetime) -> str:
-    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")

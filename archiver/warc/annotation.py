@@ -2,11 +2,12 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import fields
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import lru_cache
 from typing import Any
 
 from archiver.model.annotation import Annotation
+from archiver.wire.moments import read_iso, write_iso
 from archiver.wire.text import well_formed
 
 
@@ -38,11 +39,8 @@ def text(value: object) -> str:
     return well_formed(str(value))
 
 
-@lru_cache(256)
-def iso(moment: datetime) -> str:
-    """A moment to the second (RFC 3339), in UTC."""
-    aware = moment.astimezone(UTC)
-    return f"{aware.year:04d}-{aware:%m-%dT%H:%M:%SZ}"
+iso = lru_cache(256)(write_iso)
+"""A moment to the second; many things happen in the same one."""
 
 
 def _texts(value: Any) -> tuple[str, ...]:
@@ -54,6 +52,6 @@ _READERS: Mapping[Any, Callable[[Any], Any]] = {
     str: text,
     bool: bool,
     tuple[str, ...]: _texts,
-    datetime | None: datetime.fromisoformat,
+    datetime | None: read_iso,
 }
 _FIELDS = {each.name: _READERS[each.type] for each in fields(Annotation)}

@@ -10,6 +10,7 @@ from typing import Any
 from archiver.model.capture import RecordId
 from archiver.model.exchange import Exchange
 from archiver.warc.record import Record, RecordType, new_record_id
+from archiver.wire.moments import write_iso
 
 _COMPACT = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":"))
 REVISIT_PROFILE = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
@@ -151,4 +152,4 @@ def _beside(other: RecordId | None) -> tuple[str, str]:
 @lru_cache(256)
 def iso_date(moment: datetime) -> str:
     """A WARC-Date to the second (§5.4): the precision of a memento's timestamp."""
-    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
+    return write_iso(moment)

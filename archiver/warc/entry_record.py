@@ -17,6 +17,7 @@ from archiver.model.failure import Failure, FailureKind
 from archiver.model.page import Charset, PageMetadata
 from archiver.model.requisite import RequisiteKind, RequisiteOutcome
 from archiver.warc.annotation import iso, read_annotation, text, write_annotation
+from archiver.wire.moments import read_iso
 
 FORMAT = "archiver/1"
 
@@ -126,7 +127,7 @@ def _read(document: dict[str, Any]) -> EntryRecord:
     entry = document["entry"]
     snapshot, failure = document.get("snapshot"), document.get("failure")
     return EntryRecord(
-        at=_moment(document["at"]),
+        at=read_iso(document["at"]),
         hash_url=HashUrl(text(entry["hash_url"])),
         url=text(entry["url"]),
         annotation=read_annotation(entry),
@@ -187,7 +188,3 @@ def _write_failure(failure: Failure) -> dict[str, Any]:
 
 def _read_failure(document: dict[str, Any]) -> Failure:
     return Failure(FailureKind(document["kind"]), text(document["message"]), document.get("status"))
-
-
-def _moment(written: str) -> datetime:
-    return datetime.fromisoformat(written)

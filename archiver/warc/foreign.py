@@ -6,12 +6,13 @@ whole before that is given.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Protocol
 
 from archiver.errors import InvalidRecord, TornRecord
 from archiver.warc.members import PIECE, Member, Source
 from archiver.wire.head import WHITESPACE
+from archiver.wire.moments import read_iso
 
 MOST_HEAD_BYTES = 64 << 10
 MOST_LINE = 8 << 10
@@ -183,14 +184,13 @@ def _next(stream: _Stream) -> ForeignRecord | None:
     fields = _fields(stream)
     try:
         length = max(int(fields["content-length"]), 0)
-        moment = datetime.fromisoformat(fields["warc-date"])
+        moment = read_iso(fields["warc-date"])
     except (KeyError, ValueError) as error:
         raise InvalidRecord(f"A record lacks or garbles {error}.") from error
-    aware = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
     return ForeignRecord(
         type=fields.get("warc-type", "").lower(),
         id=fields.get("warc-record-id", "").strip("<>"),
-        date=aware.replace(microsecond=0),
+        date=moment,
         target_uri=fields.get("warc-target-uri", "").strip("<>"),
         fields=fields,
         block=ForeignBlock(stream, length),

@@ -2,13 +2,14 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 
 from archiver.errors import InvalidRecord, TornRecord
 from archiver.model.capture import RecordId
 from archiver.warc.members import Member, Readable, Source
 from archiver.warc.record import RecordType
 from archiver.wire.head import WHITESPACE
+from archiver.wire.moments import read_iso
 
 MOST_HEAD_BYTES = 64 << 10
 PIECE = 64 << 10
@@ -142,7 +143,7 @@ def _read(source: Source) -> StoredRecord:
         record = StoredRecord(
             type=RecordType(fields["warc-type"]),
             id=RecordId(fields["warc-record-id"].strip("<>")),
-            date=_date(fields["warc-date"]),
+            date=read_iso(fields["warc-date"]),
             target_uri=fields.get("warc-target-uri", "").strip("<>") or None,
             content_type=fields.get("content-type", ""),
             fields=fields,
@@ -173,8 +174,3 @@ def _fields(member: Member, offset: int) -> dict[str, str]:
         name = name.strip(WHITESPACE).lower()
         fields.setdefault(name, value.strip(WHITESPACE))
     return fields
-
-
-def _date(text: str) -> datetime:
-    moment = datetime.fromisoformat(text)
-    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)

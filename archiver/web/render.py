@@ -1,6 +1,6 @@
 """Renders pages: Jinja2 with autoescape, where a name that is missing is an error."""
 
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import cache
 from typing import Protocol
 
@@ -11,6 +11,7 @@ from archiver import paths
 from archiver.memento.timestamps import to_datetime
 from archiver.model.capture import Timestamp
 from archiver.web.keys import CSRF_TOKEN, SIGNED_IN, STATIC
+from archiver.wire.moments import in_utc, write_iso
 
 
 class View(Protocol):
@@ -54,12 +55,12 @@ def environment() -> Environment:
 def moment(value: datetime | Timestamp) -> str:
     """A moment as people read it: ``20 Nov 2026, 22:18 UTC``."""
     when = _when(value)
-    return f"{when.day} {when:%b %Y, %H:%M} UTC"
+    return f"{when.day} {when:%b} {when.year:04}, {when:%H:%M} UTC"
 
 
 def iso(value: datetime | Timestamp) -> str:
     """A moment for ``<time datetime>``."""
-    return _when(value).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return write_iso(_when(value))
 
 
 def size(count: int) -> str:
@@ -84,5 +85,5 @@ def plural(count: int, one: str, many: str) -> str:
 
 def _when(value: datetime | Timestamp) -> datetime:
     if isinstance(value, datetime):
-        return value.astimezone(UTC)
+        return in_utc(value)
     return to_datetime(value)

@@ -79,6 +79,40 @@ async def test_a_page_with_its_requisites_is_kept_read_and_found(runtime, tmp_pa
     assert await problems(runtime) == []
 
 
+@pytest.mark.parametrize(
+    ("at", "timestamp"),
+    [
+        ("0001-01-01T00:00:00Z", "00010101000000"),
+        ("0001-01-01T00:00:00+05:00", "00010101000000"),
+        ("9999-12-31T23:59:59Z", "99991231235959"),
+        ("9999-12-31T23:59:59-05:00", "99991231235959"),
+    ],
+)
+async def test_captures_of_either_end_of_the_calendar_are_kept_checked_and_indexed_again(
+    tmp_path, at, timestamp
+):
+    settings, made = Settings(data=tmp_path / "data", allow_networks=()), Warc()
+    made.response(PAGE, HTML, "text/html", at=at)
+    async with open_runtime(settings) as runtime:
+        status = await take_in(runtime, tmp_path, made.bytes)
+        before = (await runtime.entries.snapshot(PAGE)).snapshot
+
+        assert (status.added, status.error) == (1, "")
+        assert before.timestamp == timestamp
+        assert await problems(runtime) == []
+
+    await reindex(settings)
+    async with open_runtime(settings) as runtime:
+        assert (await runtime.entries.snapshot(PAGE)).snapshot == before
+        assert await problems(runtime) == []
+        for wanted in (Selected(), Selected(ListingQuery(q="herons"))):
+            async with aclosing(runtime.packages.wacz(wanted, title="All")) as pieces:
+                whole = b"".join([piece async for piece in pieces])
+            pages = zipfile.ZipFile(io.BytesIO(whole)).read("pages/pages.jsonl").decode()
+            assert f'"ts": "{timestamp[:4]}-' in pages
+        assert f"captured: {timestamp[:4]}-" in await runtime.exports.index_md(PAGE)
+
+
 async def test_the_same_file_again_brings_nothing_new(runtime, tmp_path):
     await take_in(runtime, tmp_path, wget_like())
     again = await take_in(runtime, tmp_path, wget_like())

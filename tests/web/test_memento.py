@@ -78,6 +78,20 @@ async def test_a_timegate_leads_to_the_memento_nearest_to_the_moment_asked_for(c
     assert links["memento"]["datetime"] == HTTP_2018
 
 
+@pytest.mark.parametrize("timestamp", ["00010101000000", "99991231235959"])
+async def test_mementos_of_either_end_of_the_calendar_are_led_to_and_listed(client, db, timestamp):
+    url = "http://old.example/"
+    await keep(db, (url, timestamp))
+
+    for moment in ("Mon, 01 Jan 0001 00:00:00 GMT", "Fri, 31 Dec 9999 23:59:59 GMT"):
+        led = await get(client, f"/timegate/{url}", headers={"Accept-Datetime": moment})
+        assert led.headers["Location"].endswith(f"/web/{timestamp}/{url}")
+    listed = await (await get(client, f"/timemap/link/{url}")).text()
+    assert f" {timestamp[:4]} " in listed
+    found = await (await get(client, f"/timemap/json/{url}")).json()
+    assert found["mementos"]["first"]["datetime"][:4] == timestamp[:4]
+
+
 async def test_without_a_moment_it_is_the_latest(client):
     found = await get(client, f"/timegate/{SITE}")
 
