@@ -4,129 +4,196 @@ Each field is the flag ``--name-with-dashes`` and the variable ``ARCHIVER_NAME_W
 A ``Settings`` is a value that is passed; nothing reads the environment after it is built.
 """
 
-from ipaddress import IPv4Network, IPv6Network, ip_network
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from ipaddress import IPv4Network, IPv6Network
 from pathlib import Path
-from typing import Annotated, Literal
-from urllib.parse import urlsplit
-
-from pydantic import Field, SecretStr, field_validator
-from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+from typing import Any, Literal
 
 from archiver import __version__
+from archiver.setting_kinds import (
+    Kind,
+    choice,
+    decimal,
+    integer,
+    networks,
+    origin,
+    path,
+    switch,
+    text,
+    words,
+)
 
 Network = IPv4Network | IPv6Network
 
 
-class Settings(BaseSettings):
-    """How one process of the archive behaves."""
+class InvalidSettings(ValueError):  # noqa: N818 - named for what it is
+    """Values that can't be used.
 
-    model_config = SettingsConfigDict(env_prefix="ARCHIVER_", frozen=True, extra="forbid")
+    Attributes:
+        reasons: a sentence about each, by the name of the setting.
+    """
 
-    data: Path = Field(Path("data"), description="Directory of the archive.")
+    def __init__(self, reasons: Mapping[str, str]) -> None:
+        super().__init__(" ".join(f"{name}: {reason}." for name, reason in reasons.items()))
+        self.reasons = reasons
 
-    host: str = Field("127.0.0.1", description="Address to listen on.")
-    port: int = Field(8080, ge=0, le=65535, description="Port to listen on; 0 takes a free one.")
-    password: SecretStr | None = Field(
-        None, description="Password of the web service; needed to listen beyond loopback."
+
+def _setting(default: object, kind: Kind, description: str, *, is_secret: bool = False) -> Any:
+    metadata = {"kind": kind, "description": description}
+    return field(default=default, repr=not is_secret, metadata=metadata)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """How one process of the archive behaves.
+
+    Each field takes its value or the text of it, as a flag or a variable holds it.
+
+    Raises:
+        InvalidSettings: values that can't be used.
+    """
+
+    data: Path = _setting(Path("data"), path(), "Directory of the archive.")
+
+    host: str = _setting("127.0.0.1", text(), "Address to listen on.")
+    port: int = _setting(
+        8080, integer(least=0, most=65535), "Port to listen on; 0 takes a free one."
     )
-    allow_hosts: Annotated[tuple[str, ...], NoDecode] = Field(
-        (), description="Host names the service answers to, besides addresses and localhost."
-    )
-    replay_origin: str | None = Field(
+    password: str | None = _setting(
         None,
-        description="Second origin that shows archived pages, such as http://127.0.0.1:8081.",
+        text(),
+        "Password of the web service; needed to listen beyond loopback.",
+        is_secret=True,
     )
-    max_upload_bytes: int = Field(
-        1 << 30, ge=1, description="Largest bookmark file taken by the web page, in bytes."
+    allow_hosts: tuple[str, ...] = _setting(
+        (), words(), "Host names the service answers to, besides addresses and localhost."
+    )
+    replay_origin: str | None = _setting(
+        None, origin(), "Second origin that shows archived pages, such as http://127.0.0.1:8081."
+    )
+    max_upload_bytes: int = _setting(
+        1 << 30, integer(least=1), "Largest bookmark file taken by the web page, in bytes."
     )
 
-    allow_networks: Annotated[tuple[Network, ...], NoDecode] = Field(
-        (), description="Non-public networks that may be captured, such as 192.168.1.0/24."
+    allow_networks: tuple[Network, ...] = _setting(
+        (), networks(), "Non-public networks that may be captured, such as 192.168.1.0/24."
     )
-    user_agent: str = Field(
+    user_agent: str = _setting(
         f"Mozilla/5.0 (compatible; archiver/{__version__}; personal web archive)",
-        min_length=1,
-        description="User-Agent sent with every request.",
+        text(may_be_empty=False),
+        "User-Agent sent with every request.",
     )
-    concurrency: int = Field(32, ge=1, le=4096, description="Pages captured at the same time.")
-    host_concurrency: int = Field(
-        4, ge=1, le=4096, description="Requests under way at the same host at the same time."
+    concurrency: int = _setting(32, integer(least=1, most=4096), "Pages captured at the same time.")
+    host_concurrency: int = _setting(
+        4, integer(least=1, most=4096), "Requests under way at the same host at the same time."
     )
-    host_delay: float = Field(
-        0.2, ge=0, le=3600, description="Least seconds between two requests to the same host."
+    host_delay: float = _setting(
+        0.2, decimal(least=0, most=3600), "Least seconds between two requests to the same host."
     )
-    crawl_processes: int = Field(
+    crawl_processes: int = _setting(
         1,
-        ge=1,
-        le=64,
-        description="Processes that fetch pages; they share what a host may be asked for.",
+        integer(least=1, most=64),
+        "Processes that fetch pages; they share what a host may be asked for.",
     )
-    connect_timeout: float = Field(10, gt=0, description="Seconds to wait for a connection.")
-    read_timeout: float = Field(30, gt=0, description="Seconds to wait for the next bytes.")
-    fetch_timeout: float = Field(300, gt=0, description="Seconds one response may take in all.")
-    page_timeout: float = Field(
-        900, gt=0, description="Seconds a page and its requisites may take in all."
+    connect_timeout: float = _setting(10, decimal(above=0), "Seconds to wait for a connection.")
+    read_timeout: float = _setting(30, decimal(above=0), "Seconds to wait for the next bytes.")
+    fetch_timeout: float = _setting(300, decimal(above=0), "Seconds one response may take in all.")
+    page_timeout: float = _setting(
+        900, decimal(above=0), "Seconds a page and its requisites may take in all."
     )
-    max_body_bytes: int = Field(100 << 20, ge=1, description="Largest response kept, in bytes.")
-    max_decoded_bytes: int = Field(
-        200 << 20, ge=1, description="Most bytes one response may decompress to."
+    max_body_bytes: int = _setting(100 << 20, integer(least=1), "Largest response kept, in bytes.")
+    max_decoded_bytes: int = _setting(
+        200 << 20, integer(least=1), "Most bytes one response may decompress to."
     )
-    max_redirects: int = Field(10, ge=0, le=100, description="Redirects followed for one URL.")
-    max_requisites: int = Field(500, ge=0, description="Requisites fetched for one page.")
-    requisite_max_age: float = Field(
-        86400, ge=0, description="Seconds for which a requisite fetched earlier is taken as it is."
+    max_redirects: int = _setting(10, integer(least=0, most=100), "Redirects followed for one URL.")
+    max_requisites: int = _setting(500, integer(least=0), "Requisites fetched for one page.")
+    requisite_max_age: float = _setting(
+        86400, decimal(least=0), "Seconds for which a requisite fetched earlier is taken as it is."
     )
-    retries: int = Field(2, ge=0, le=20, description="Further attempts where they can help.")
-    retry_delay: float = Field(
-        5, ge=0, description="Seconds before the first further attempt; six times more each time."
+    retries: int = _setting(2, integer(least=0, most=20), "Further attempts where they can help.")
+    retry_delay: float = _setting(
+        5, decimal(least=0), "Seconds before the first further attempt; six times more each time."
     )
-    max_retry_after: float = Field(
-        3600, ge=0, description="Longest Retry-After that is waited for, in seconds."
+    max_retry_after: float = _setting(
+        3600, decimal(least=0), "Longest Retry-After that is waited for, in seconds."
     )
 
-    segment_bytes: int = Field(
-        512 << 20, ge=1, description="A WARC segment is closed once it is this large, in bytes."
+    segment_bytes: int = _setting(
+        512 << 20, integer(least=1), "A WARC segment is closed once it is this large, in bytes."
     )
-    articles: Literal["now", "later"] = Field(
+    articles: Literal["now", "later"] = _setting(
         "now",
-        description="When articles are read: now, as pages come, or later: by `archiver extract`, "
+        choice("now", "later"),
+        "When articles are read: now, as pages come, or later: by `archiver extract`, "
         "and by `serve` once nothing is left to fetch.",
     )
-    extract_processes: int = Field(1, ge=1, le=64, description="Processes that read articles.")
-    extract_timeout: float = Field(30, gt=0, description="Seconds reading one article may take.")
-    extract_memory_bytes: int = Field(
-        1 << 30, ge=1 << 28, description="Address space of a process that reads articles, in bytes."
+    extract_processes: int = _setting(1, integer(least=1, most=64), "Processes that read articles.")
+    extract_timeout: float = _setting(30, decimal(above=0), "Seconds reading one article may take.")
+    extract_memory_bytes: int = _setting(
+        1 << 30, integer(least=1 << 28), "Address space of a process that reads articles, in bytes."
     )
 
-    log_level: Literal["debug", "info", "warning", "error"] = Field(
-        "info", description="Least to be logged: debug, info, warning or error."
+    log_level: Literal["debug", "info", "warning", "error"] = _setting(
+        "info",
+        choice("debug", "info", "warning", "error"),
+        "Least to be logged: debug, info, warning or error.",
     )
-    log_json: bool = Field(False, description="Log as JSON lines.")
+    log_json: bool = _setting(False, switch(), "Log as JSON lines.")
 
-    @field_validator("replay_origin")
-    @classmethod
-    def _origin(cls, value: str | None) -> str | None:
-        """An origin is a scheme, a host and perhaps a port, and nothing behind it."""
-        if not value:
-            return None
-        parts = urlsplit(value.rstrip("/").lower())
-        if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise ValueError("give an origin, such as https://replay.example.org")
-        if parts.path or parts.query or parts.username:
-            raise ValueError("an origin ends with its host or port")
-        return f"{parts.scheme}://{parts.netloc}"
+    def __post_init__(self) -> None:
+        """Read each value as what it is to be."""
+        reasons = {}
+        for each in dataclasses.fields(self):
+            try:
+                value = each.metadata["kind"].read(getattr(self, each.name))
+            except ValueError as error:
+                reasons[each.name] = str(error)
+            else:
+                object.__setattr__(self, each.name, value)
+        if reasons:
+            raise InvalidSettings(reasons)
 
-    @field_validator("allow_hosts", mode="before")
-    @classmethod
-    def _split(cls, value: object) -> object:
-        """A variable or flag holds a list as words separated by commas or spaces."""
-        return tuple(value.replace(",", " ").split()) if isinstance(value, str) else value
 
-    @field_validator("allow_networks", mode="before")
-    @classmethod
-    def _networks(cls, value: object) -> object:
-        """An address within a network names it too: ``192.168.1.5/24``."""
-        words = cls._split(value)
-        if isinstance(words, tuple | list):
-            return tuple(ip_network(each, strict=False) for each in words)
-        return words
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What is known of a setting, for flags and docs."""
+
+    name: str
+    default: Any
+    kind: Kind
+    description: str
+
+
+SETTINGS = {
+    each.name: Setting(each.name, each.default, each.metadata["kind"], each.metadata["description"])
+    for each in dataclasses.fields(Settings)
+}
+"""Every setting by its name."""
+
+
+def variable(name: str) -> str:
+    """The environment variable of a setting."""
+    return f"ARCHIVER_{name.upper()}"
+
+
+def read_settings(given: Mapping[str, object], environment: Mapping[str, str]) -> Settings:
+    """Settings as given, else as their variables say, else by default.
+
+    Raises:
+        InvalidSettings: values that can't be used.
+    """
+    values: dict[str, Any] = {
+        name: environment[key] for name in SETTINGS if (key := variable(name)) in environment
+    }
+    return Settings(**(values | {**given}))
+
+
+def dump_settings(settings: Settings) -> dict[str, object]:
+    """What another process is to be given to behave so: plain values, without the password."""
+    return {
+        name: setting.kind.dump(getattr(settings, name))
+        for name, setting in SETTINGS.items()
+        if name != "password"
+    }

@@ -5,12 +5,13 @@ standard input. It ends when the queue is empty, or when its standard input does
 """
 
 import asyncio
+import json
 import signal
 import sys
 
-import structlog
 import uvloop
 
+from archiver import logs
 from archiver.config import Settings
 from archiver.runtime import open_runtime
 
@@ -21,8 +22,8 @@ def main() -> int:
     """Crawl; return the exit status."""
     # A terminal interrupts all of a group; whoever started this one will say when to stop.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    settings = Settings.model_validate_json(sys.stdin.readline())
-    structlog.configure(logger_factory=lambda *_: structlog.PrintLogger(sys.stderr))
+    settings = Settings(**json.loads(sys.stdin.readline()))
+    logs.configure(settings.log_level, as_json=settings.log_json)
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         return runner.run(_help(settings, until_empty=sys.argv[1] == UNTIL_EMPTY))
 

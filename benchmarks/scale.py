@@ -22,6 +22,7 @@ from pathlib import Path
 import aiohttp
 from yarl import URL
 
+from archiver.archive import INDEX
 from archiver.config import Settings
 from archiver.index import captures, results, seeds
 from archiver.index.database import Database
@@ -29,7 +30,7 @@ from archiver.memento.timestamps import to_timestamp
 from archiver.model.capture import PayloadDigest
 from archiver.model.page import PageMetadata
 from archiver.model.seed import Seed
-from archiver.runtime import INDEX, open_runtime
+from archiver.runtime import open_runtime
 from archiver.urls.parse import hash_url, host
 from archiver.warc.record import new_record_id
 from benchmarks.fast_server import FastServer

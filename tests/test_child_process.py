@@ -14,7 +14,7 @@ from archiver.child_process import child_command, child_environment
 from archiver.config import Settings
 from archiver.derive.link_file import open_links
 from archiver.derive.pool import DerivePool, Document
-from archiver.runtime import helpers
+from archiver.services.helpers import helpers
 
 HOSTILE = "structlog json click aiohttp sqlalchemy lxml re2 uvloop typing_extensions archiver"
 ENTRY_POINTS = {

@@ -9,7 +9,8 @@ import click
 from archiver.cli.output import write_row
 from archiver.cli.progress import Bar, progress_bar
 from archiver.model.job import Job, QueueCounts
-from archiver.runtime import Runtime, helpers
+from archiver.runtime import Runtime
+from archiver.services.helpers import helpers
 
 LOOK_SECONDS = 0.5
 

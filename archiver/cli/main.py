@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from archiver import __version__
+from archiver import __version__, logs
 from archiver.cli.options import COMMON, CRAWLING, EVERYTHING, EXTRACTING, Command, with_settings
 from archiver.config import Settings
 from archiver.errors import ArchiverError, ConfigurationError
@@ -215,7 +215,7 @@ def _run(command: str, settings: Settings, **given: object) -> int:
         raise ConfigurationError(
             f"There is no archive in {settings.data}. Say where it is with --data or ARCHIVER_DATA."
         )
-    import_module("archiver.cli.logs").configure(settings)
+    logs.configure(settings.log_level, as_json=settings.log_json)
     body = import_module(_ELSEWHERE.get(command, f"archiver.cli.{command}"))
     status = body.run(settings, **given)
     return status if isinstance(status, int) else 0

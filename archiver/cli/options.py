@@ -1,31 +1,19 @@
 """Flags made from the settings: one name, one default, one description, one place."""
 
-import re
+import os
 from collections.abc import Callable, Mapping
 from functools import wraps
 from typing import Any
 
 import click
-from pydantic import ValidationError
-from pydantic.fields import FieldInfo
-from pydantic_core import ErrorDetails
 
-from archiver.config import Settings
+from archiver.config import SETTINGS, InvalidSettings, Setting, Settings, read_settings, variable
 
-EVERYTHING = tuple(Settings.model_fields)
+EVERYTHING = tuple(SETTINGS)
 COMMON = ("data", "log_level", "log_json")
 _SERVING = ("host", "port", "password", "allow_hosts", "replay_origin", "max_upload_bytes")
 CRAWLING = tuple(name for name in EVERYTHING if name not in _SERVING)
 EXTRACTING = (*COMMON, "extract_processes", "extract_timeout", "extract_memory_bytes")
-
-_METAVARS = (
-    (re.compile(r"\bbool\b"), ""),
-    (re.compile(r"\bLiteral\b"), "CHOICE"),
-    (re.compile(r"\bint\b"), "INTEGER"),
-    (re.compile(r"\bfloat\b"), "NUMBER"),
-    (re.compile(r"\bPath\b"), "DIR"),
-    (re.compile(r"\btuple\b"), "LIST"),
-)
 
 
 class SettingOption(click.Option):
@@ -48,11 +36,6 @@ class Command(click.Command):
 def flag(name: str) -> str:
     """Name the flag of a setting."""
     return "--" + name.replace("_", "-")
-
-
-def variable(name: str) -> str:
-    """Name the environment variable of a setting."""
-    return f"ARCHIVER_{name.upper()}"
 
 
 def with_settings(names: tuple[str, ...]) -> Callable[[Callable[..., int]], Callable[..., int]]:
@@ -84,47 +67,39 @@ def build_settings(flags: Mapping[str, object]) -> Settings:
     Raises:
         click.UsageError: a value is wrong; names the flag or the variable that holds it.
     """
-    given: dict[str, Any] = {
-        name: ",".join(value) if isinstance(value, tuple) else value
-        for name, value in flags.items()
-        if value is not None and value != ()
-    }
+    given = {name: value for name, value in flags.items() if value is not None and value != ()}
     try:
-        return Settings(**given)
-    except ValidationError as error:
-        raise click.UsageError(_explain(error.errors(include_url=False), given)) from error
+        return read_settings(given, os.environ)
+    except InvalidSettings as error:
+        raise click.UsageError(_explain(error.reasons, given)) from error
 
 
 def _option(name: str) -> Callable[[Callable[..., int]], Callable[..., int]]:
-    field = Settings.model_fields[name]
-    shape = str(field.annotation)
-    metavar = next((metavar for kind, metavar in _METAVARS if kind.search(shape)), "TEXT")
+    setting = SETTINGS[name]
+    metavar = setting.kind.metavar
     declaration = f"{flag(name)}/--no-{flag(name)[2:]}" if not metavar else flag(name)
     return click.option(
         declaration,
         name,
         cls=SettingOption,
         default=None,
-        multiple=metavar == "LIST",
+        multiple=setting.kind.is_list,
         metavar=metavar or None,
         type=click.BOOL if not metavar else click.STRING,
-        help=f"{field.description}  [{variable(name)}{_shown_default(field)}]",
+        help=f"{setting.description}  [{variable(name)}{_shown_default(setting)}]",
     )
 
 
-def _shown_default(field: FieldInfo) -> str:
-    if field.default in (None, ()):
+def _shown_default(setting: Setting) -> str:
+    default = setting.default
+    if default in (None, ()):
         return ""
-    return f"; default: {str(field.default).lower() if field.default is False else field.default}"
+    return f"; default: {'false' if default is False else default}"
 
 
-def _explain(errors: list[ErrorDetails], given: Mapping[str, object]) -> str:
+def _explain(reasons: Mapping[str, str], given: Mapping[str, object]) -> str:
     """One sentence for each setting that is wrong."""
-    reasons: dict[str, list[str]] = {}
-    for error in errors:
-        name = str(error["loc"][0])
-        reasons.setdefault(name, []).append(error["msg"])
     return " ".join(
-        f"{flag(name) if name in given else variable(name)}: {' or '.join(dict.fromkeys(said))}."
-        for name, said in reasons.items()
+        f"{flag(name) if name in given else variable(name)}: {reason}."
+        for name, reason in reasons.items()
     )

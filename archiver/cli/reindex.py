@@ -4,8 +4,7 @@ from archiver.cli.loop import run_until_signal
 from archiver.cli.output import write_row
 from archiver.cli.progress import progress_bar
 from archiver.config import Settings
-from archiver.ledger.rebuild import Rebuilt
-from archiver.runtime import reindex
+from archiver.services.reindexing import ReindexProgress, reindex
 
 _STOPPED = "Stopped. The database is as it was before."
 
@@ -18,7 +17,7 @@ def run(settings: Settings) -> int:
 async def _reindex(settings: Settings) -> int:
     with progress_bar("Reading") as bar:
 
-        def on_progress(now: Rebuilt) -> None:
+        def on_progress(now: ReindexProgress) -> None:
             bar.show(done=0, now=f"{now.records:,} records, {now.snapshots:,} snapshots")
 
         report = await reindex(settings, on_progress)

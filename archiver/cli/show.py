@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from archiver.cli.loop import run_until_signal
 from archiver.cli.output import to_document, write_json, write_row, write_text
 from archiver.config import Settings
-from archiver.html.text import to_text
 from archiver.model.page import UNREAD
 from archiver.runtime import open_runtime
 from archiver.services.entries import EntryDetail, SnapshotDetail
@@ -28,7 +27,7 @@ async def _show(settings: Settings, ref: str, timestamp: str | None, *, as_json:
     for name, value in _rows(detail, shown):
         write_row(name, value)
     if shown and shown.article:
-        write_text("\n" + to_text(shown.article))
+        write_text("\n" + shown.text)
     elif shown and shown.snapshot.extractor == UNREAD:
         write_text("\nIts article was left for later: `archiver extract` reads it.")
     return 0
@@ -41,7 +40,7 @@ def _document(detail: EntryDetail, shown: SnapshotDetail | None) -> dict[str, ob
         "snapshots": to_document(detail.snapshots),
         "timestamp": shown.snapshot.timestamp if shown else None,
         "article": shown.article if shown else "",
-        "text": to_text(shown.article) if shown else "",
+        "text": shown.text if shown else "",
         "requisites": to_document(shown.requisites) if shown else [],
     }
 

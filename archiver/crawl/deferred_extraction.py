@@ -1,14 +1,12 @@
 """Reads the articles that were left for later, from what is stored: nothing is fetched.
 
-Each becomes an ending as a visit's would be, so the same recorder writes it: a conversion record
-and a second statement of its snapshot, which supersedes the one that said it was unread.
+Each becomes a visit result, so the same recorder writes it: a conversion record and a second
+statement of its snapshot, which supersedes the one that said it was unread.
 """
 
 import asyncio
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
-
-import structlog
 
 from archiver.crawl.context import CrawlContext
 from archiver.crawl.fetch_or_recall import read_back
@@ -17,6 +15,7 @@ from archiver.errors import ArchiverError, StoreError
 from archiver.index import snapshots
 from archiver.index.snapshots import Unread
 from archiver.ledger.visit_result import Visit, VisitResult
+from archiver.logs import get_log
 from archiver.memento.timestamps import to_datetime
 from archiver.model.capture import CaptureRef
 from archiver.model.entry_ref import EntryRef
@@ -28,11 +27,11 @@ CHUNK = 64
 SPARE_READERS = 2
 """More than there are children, so that each finds its next page waiting."""
 
-log = structlog.get_logger()
+log = get_log(__name__)
 
 
 class DeferredExtraction:
-    """Reads what was left. ``tools`` has a recorder that runs."""
+    """Reads what was left. ``context`` has a recorder that runs."""
 
     def __init__(self, context: CrawlContext) -> None:
         self._context = context
@@ -63,11 +62,14 @@ class DeferredExtraction:
         """Read one after the other; each is on its way to disk while the next is read."""
         closing = []
         for each in waiting:
+            url = each.held.snapshot.url
             try:
                 visit_result = await self._visit_result(each)
             except ArchiverError as error:
-                url = each.held.snapshot.url
                 log.warning("article not read; the page is kept", url=url, reason=str(error))
+                continue
+            except Exception:
+                log.exception("article not read; the page is kept", url=url)
                 continue
             closing.append((await self._context.recorder.end(visit_result), each))
         for done, each in closing:

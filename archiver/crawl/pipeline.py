@@ -21,8 +21,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-import structlog
-
 from archiver.crawl.context import CrawlContext
 from archiver.crawl.fetch_or_recall import LEAST_REST
 from archiver.crawl.frontier import Frontier
@@ -33,6 +31,7 @@ from archiver.errors import FetchError, StoreError
 from archiver.index import entries
 from archiver.ledger.recovery import recover
 from archiver.ledger.visit_result import VisitResult
+from archiver.logs import get_log
 from archiver.model.failure import Failure, FailureKind
 from archiver.model.job import Job, Lease, State
 
@@ -50,7 +49,7 @@ SLOW_LANE = 3
 LEAST_WINDOW = 1024
 NOTES = 500
 
-log = structlog.get_logger()
+log = get_log(__name__)
 
 
 @dataclass(slots=True)

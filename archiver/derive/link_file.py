@@ -9,18 +9,17 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 
-import structlog
-
 from archiver.child_process import child_command, child_environment
 from archiver.derive.messages import PREFIX, read_seeds, unpack
 from archiver.errors import UnreadableFile
+from archiver.logs import get_log
 from archiver.model.importing import Rejected
 from archiver.model.seed import Seed
 
 PIECE = 256 << 10
 MOST_MESSAGE_BYTES = 1 << 30
 
-log = structlog.get_logger()
+log = get_log(__name__)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,6 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import islice
 
-import structlog
-
 from archiver.derive.messages import COLLECT, pack, pack_seeds
 from archiver.errors import InvalidUrl, UnreadableFile
 from archiver.formats import open_bookmarks
@@ -33,7 +31,6 @@ def main() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     gc.set_threshold(*COLLECT)
-    structlog.configure(logger_factory=lambda *_: structlog.PrintLogger(sys.stderr))
     try:
         form, found = open_bookmarks(sys.stdin.buffer, name)
     except UnreadableFile as error:

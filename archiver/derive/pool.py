@@ -9,8 +9,6 @@ from collections import deque
 from contextlib import suppress
 from typing import Any
 
-import structlog
-
 from archiver.child_process import child_command, child_environment
 from archiver.derive.messages import (
     PREFIX,
@@ -22,6 +20,7 @@ from archiver.derive.messages import (
     unpack,
 )
 from archiver.html.plain import file_name, text_article
+from archiver.logs import get_log
 from archiver.model.page import UNREAD, Article, Discovery, PageMetadata
 from archiver.wire.sniff import is_css, is_html
 
@@ -34,7 +33,7 @@ SHORT_BYTES = 8 << 10
 SHORT_ANSWER_BYTES = 256 << 10
 """A longer answer is parsed in a thread."""
 
-log = structlog.get_logger()
+log = get_log(__name__)
 
 
 class DerivePool:
@@ -50,9 +49,6 @@ class DerivePool:
         self._urgent: deque[asyncio.Future[None]] = deque()
         self._patient: deque[asyncio.Future[None]] = deque()
         self._children: set[_Child] = set()
-
-    async def start(self) -> None:
-        """Nothing yet: a command that captures nothing starts no process."""
 
     async def stop(self) -> None:
         """End every child."""

@@ -10,14 +10,13 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, BinaryIO
 
-import structlog
-
 from archiver.formats.importer import HEAD_BYTES
+from archiver.logs import get_log
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 
-_LOG = structlog.get_logger(__name__)
+_LOG = get_log(__name__)
 
 _CHUNK_BYTES = 1 << 16
 _META = re.compile(

@@ -17,14 +17,13 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-import structlog
-
 from archiver.errors import StoreError
 from archiver.index import captures, entries, outcomes, recording, segments, snapshots
 from archiver.index.database import AsyncConnection, Database
 from archiver.ledger import records, rows
 from archiver.ledger.originals import Originals
 from archiver.ledger.visit_result import VisitResult
+from archiver.logs import get_log
 from archiver.model.capture import Capture, CaptureRef, Location, RecordId
 from archiver.model.exchange import Exchange
 from archiver.model.failure import Failure, FailureKind
@@ -43,7 +42,7 @@ UNWRITABLE = Failure(
     FailureKind.INTERNAL, "What this page says can't be written down here; the log says why."
 )
 
-log = structlog.get_logger()
+log = get_log(__name__)
 
 
 @dataclass(slots=True)

@@ -10,19 +10,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
-import structlog
-
 from archiver.errors import StoreError
 from archiver.index import queue, segments
 from archiver.index.database import Database
 from archiver.ledger.rebuild import build_within
+from archiver.logs import get_log
 from archiver.store.segments import SegmentStore
 from archiver.store.survey import PassedBy, SegmentFile, Survey, survey
 from archiver.store.torn import cut_torn_end
 
 LOGGED = 20
 
-log = structlog.get_logger()
+log = get_log(__name__)
 
 
 async def recover(db: Database, store: SegmentStore) -> None:

@@ -5,25 +5,19 @@ from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from datetime import UTC, datetime
 
-import structlog
-
 from archiver.crawl.context import CrawlContext
 from archiver.crawl.deferred_extraction import DeferredExtraction
-from archiver.errors import ArchiverError
 from archiver.index import jobs, queue, snapshots
 
 LOOK_SECONDS = 3.0
-REST_SECONDS = 60.0
-
-log = structlog.get_logger()
 
 
 class Articles:
     """The articles of an archive that are still to be read.
 
     Args:
-        tools: of the crawl.
-        open_writer: gives tools with a recorder that runs, where no crawl does.
+        context: of the crawl.
+        open_writer: gives one with a recorder that runs, where no crawl does.
     """
 
     def __init__(
@@ -47,16 +41,14 @@ class Articles:
                 pass
 
     async def read_when_idle(self) -> None:
-        """Read them, for ever, while nothing is to be fetched. Needs a crawl that runs."""
+        """Read them, for ever, while nothing is to be fetched. Needs a crawl that runs.
+
+        Raises:
+            ArchiverError: the disk or the index refused.
+        """
         deferred = DeferredExtraction(self._context)
         while True:
-            try:
-                more = await self._is_idle() and await deferred.read()
-            except ArchiverError:
-                log.exception("late articles rest", seconds=REST_SECONDS)
-                await asyncio.sleep(REST_SECONDS)
-                continue
-            if not more:
+            if not (await self._is_idle() and await deferred.read()):
                 await asyncio.sleep(LOOK_SECONDS)
 
     async def _is_idle(self) -> bool:

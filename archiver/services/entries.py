@@ -11,6 +11,7 @@ from archiver.errors import InputError, InvalidUrl, NotFound, StoreError
 from archiver.formats.seeds import MOST_TAG_CHARACTERS, MOST_TAGS, seed_of
 from archiver.html.document import read_article_document
 from archiver.html.sanitise import sanitise
+from archiver.html.text import to_text
 from archiver.index import attempts, entries, jobs, seeds, snapshots
 from archiver.index.database import AsyncConnection, Database
 from archiver.memento.timestamps import pad, to_datetime
@@ -71,6 +72,11 @@ class SnapshotDetail:
     charset: Charset
     earlier: Timestamp | None
     later: Timestamp | None
+
+    @property
+    def text(self) -> str:
+        """The article as plain text."""
+        return to_text(self.article)
 
 
 class Entries:

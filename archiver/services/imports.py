@@ -13,13 +13,12 @@ from tempfile import TemporaryFile
 from time import monotonic
 from typing import BinaryIO, cast
 
-import structlog
-
 from archiver.derive.link_file import Batch, LinkFile, open_links
 from archiver.errors import ArchiverError, NotFound, StoreError, UnreadableFile
 from archiver.formats import open_bookmarks
 from archiver.index import imports, seeds
 from archiver.index.database import Database
+from archiver.logs import get_log
 from archiver.model.importing import ImportStatus
 from archiver.services.archives import WACZ, Archives, Taken, kind_of
 
@@ -38,7 +37,7 @@ Sooner if anybody else wants to write.
 REST_SECONDS = 15.0
 STOPPED = "It was stopped. Import the file again to read the rest."
 
-log = structlog.get_logger()
+log = get_log(__name__)
 
 
 class Imports:

@@ -6,17 +6,23 @@ index where that can still be read.
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
+import os
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import groupby
 from operator import attrgetter
+from pathlib import Path
 
 from archiver import __version__
-from archiver.errors import IndexUnavailable, StoreError
+from archiver.archive import INDEX, open_store_alone
+from archiver.config import Settings
+from archiver.errors import ArchiverError, IndexUnavailable, StoreError
 from archiver.index import entries, imports, rebuild_scratch, seeds, waiting
 from archiver.index.database import AsyncConnection, Database
 from archiver.ledger.rebuild import Rebuilt, build_anew
+from archiver.logs import get_log
 from archiver.memento.timestamps import to_timestamp
 from archiver.services.fixity import Finding
 from archiver.store.segments import SegmentStore
@@ -26,6 +32,17 @@ from archiver.store.torn import cut_torn_end
 CHUNK = 1000
 SOFTWARE = f"archiver/{__version__}"
 """Another version may read records otherwise: what it began is begun afresh."""
+
+
+log = get_log(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class ReindexProgress:
+    """How many records were read so far, and how many snapshots made of them."""
+
+    records: int
+    snapshots: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +57,89 @@ class ReindexReport:
     problems: tuple[Finding, ...]
 
 
-async def build_index(
+async def reindex(
+    settings: Settings, on_progress: Callable[[ReindexProgress], None] = lambda _: None
+) -> ReindexReport:
+    """Build the index again from the WARC files alone; the old one is in force until the very end.
+
+    Raises:
+        ConfigurationError: another process is using the archive; none can begin to meanwhile.
+        StoreError: a segment can't be read.
+    """
+    path, fresh = settings.data / INDEX, settings.data / f"{INDEX}.new"
+    async with open_store_alone(settings) as store:
+        async with _opened_if_readable(path) as old:
+            new = await _open_to_fill(fresh)
+            try:
+                report = await _build_index(
+                    new,
+                    store,
+                    old,
+                    lambda now: on_progress(ReindexProgress(now.records, now.snapshots)),
+                )
+            finally:
+                await new.close()
+        await asyncio.to_thread(_replace, path, fresh)
+    return report
+
+
+@asynccontextmanager
+async def _opened_if_readable(path: Path) -> AsyncIterator[Database | None]:
+    try:
+        old = await Database.open(path) if await asyncio.to_thread(path.exists) else None
+    except ArchiverError:
+        log.warning("the old index can't be read; its queue is lost", path=str(path))
+        old = None
+    try:
+        yield old
+    finally:
+        if old:
+            await old.close()
+
+
+async def _open_to_fill(path: Path) -> Database:
+    """An empty index, or one that was being filled when that was broken off."""
+    with suppress(ArchiverError):
+        if await asyncio.to_thread(path.exists):
+            left = await Database.open(path)
+            if await _can_go_on(left):
+                return left
+            await left.close()
+    await asyncio.to_thread(_remove, path, "", "-wal", "-shm")
+    return await Database.open(path)
+
+
+async def _can_go_on(db: Database) -> bool:
+    """Whether an index is one that a run of this version was filling when it was broken off."""
+    async with db.read() as conn:
+        return await rebuild_scratch.begun_by(conn) == SOFTWARE
+
+
+def _replace(path: Path, fresh: Path) -> None:
+    """Put an index in another's place, so that a whole one is there at every moment.
+
+    Closing an index moves its log into it, and the log of another would be taken for the new
+    one's: so what is left of the old one's goes first.
+    """
+    _remove(path, "-wal", "-shm")
+    fresh.replace(path)
+    directory = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(directory)
+    finally:
+        os.close(directory)
+
+
+def _remove(path: Path, *suffixes: str) -> None:
+    for suffix in suffixes:
+        path.with_name(path.name + suffix).unlink(missing_ok=True)
+
+
+async def _build_index(
     db: Database,
     store: SegmentStore,
     old: Database | None,
-    on_progress: Callable[[Rebuilt], None] = lambda _: None,
+    on_progress: Callable[[Rebuilt], None],
 ) -> ReindexReport:
     """Fill an empty index from every segment; ``old`` is the one it takes the place of.
 
@@ -79,12 +174,6 @@ async def build_index(
         queued,
         tuple(problems),
     )
-
-
-async def can_go_on(db: Database) -> bool:
-    """Whether an index is one that a run of this version was filling when it was broken off."""
-    async with db.read() as conn:
-        return await rebuild_scratch.begun_by(conn) == SOFTWARE
 
 
 def _cut_torn_ends(store: SegmentStore, found: Sequence[SegmentFile]) -> list[Finding]:

@@ -1,4 +1,7 @@
-"""Run locks: which processes are alive. A lock file nobody holds belonged to one that died."""
+"""Locks of an archive: who uses it, and which processes are alive.
+
+A run lock that nobody holds belonged to a process that died.
+"""
 
 import fcntl
 import os
@@ -6,6 +9,28 @@ from pathlib import Path
 from uuid import uuid4
 
 SUFFIX = ".lock"
+
+
+class ArchiveLock:
+    """A place in the archive, ``<directory>/archive``: shared, or had alone, until ``release``.
+
+    Raises:
+        BlockingIOError: another process has it alone, or any has it where this wants it alone.
+        OSError: the directory can't be used.
+    """
+
+    def __init__(self, directory: Path, *, alone: bool) -> None:
+        directory.mkdir(parents=True, exist_ok=True)
+        self._file = os.open(directory / "archive", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o644)
+        try:
+            fcntl.flock(self._file, (fcntl.LOCK_EX if alone else fcntl.LOCK_SH) | fcntl.LOCK_NB)
+        except OSError:
+            os.close(self._file)
+            raise
+
+    def release(self) -> None:
+        """Let go."""
+        os.close(self._file)
 
 
 class RunLock:
@@ -41,11 +66,6 @@ class RunLock:
         """Let go; from here on this process counts as dead."""
         self._path.unlink(missing_ok=True)
         os.close(self._file)
-
-
-def living(directory: Path) -> list[str]:
-    """The names of the processes that are alive."""
-    return [path.stem for path in sorted(directory.glob(f"*{SUFFIX}")) if _is_held(path)]
 
 
 def _is_held(path: Path) -> bool:

@@ -58,10 +58,9 @@ def build_app(
 
 
 def _furnish(app: web.Application, runtime: Runtime) -> None:
-    password = runtime.settings.password
     secret = load_secret(runtime.settings.data)
     app[RUNTIME] = runtime
-    app[SIGNER] = Signer(secret, password.get_secret_value() if password else None)
+    app[SIGNER] = Signer(secret, runtime.settings.password)
     app[ATTEMPTS] = LoginThrottle()
     app[LISTENERS] = Listeners()
     app[METRICS] = Metrics()

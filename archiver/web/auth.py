@@ -28,8 +28,7 @@ _MOST_CREDENTIALS = 4096
 
 def password_of(request: web.Request) -> str | None:
     """Return the password that is set, if one is."""
-    secret = request.app[RUNTIME].settings.password
-    return secret.get_secret_value() if secret is not None else None
+    return request.app[RUNTIME].settings.password
 
 
 def check_password(request: web.Request, given: str) -> bool:

@@ -2,16 +2,16 @@
 
 import asyncio
 
-import structlog
 from aiohttp import web
 
 from archiver.errors import ArchiverError
+from archiver.logs import get_log
 from archiver.web.keys import LISTENERS, METRICS, RUNTIME
 
 _PATIENCE_SECONDS = 5
 _TEXT_FORMAT = "text/plain; version=0.0.4; charset=utf-8"
 
-_log = structlog.get_logger(__name__)
+_log = get_log(__name__)
 
 
 async def healthz(request: web.Request) -> web.StreamResponse:

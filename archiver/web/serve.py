@@ -71,7 +71,7 @@ def refuse_open_doors(settings: Settings) -> None:
         ConfigurationError: says what to set.
     """
     password = settings.password
-    if password is not None and not password.get_secret_value():
+    if password == "":
         raise ConfigurationError("ARCHIVER_PASSWORD is empty: set one, or unset it.")
     if password is None and not is_loopback(settings.host):
         raise ConfigurationError(

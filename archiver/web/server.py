@@ -15,14 +15,14 @@ import asyncio
 import time
 from ipaddress import ip_address
 
-import structlog
 from aiohttp import web
 
+from archiver.logs import get_log
 from archiver.web.limits import ServerLimits
 
 _LOG_SECONDS = 60.0
 
-_log = structlog.get_logger(__name__)
+_log = get_log(__name__)
 
 
 class BoundedRunner(web.AppRunner):

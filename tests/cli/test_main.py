@@ -20,7 +20,7 @@ COMMANDS = (
     ["verify"],
     ["reindex"],
 )
-HEAVY = {"aiohttp", "sqlalchemy", "structlog", "rich", "uvloop", "trafilatura"}
+HEAVY = {"aiohttp", "asyncio", "lxml", "pydantic", "rich", "sqlalchemy", "sqlite3", "uvloop"}
 
 
 def run(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:

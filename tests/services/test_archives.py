@@ -13,7 +13,8 @@ from archiver.model.job import State
 from archiver.replay.presentation import Asked
 from archiver.replay.protection import Viewer
 from archiver.rewrite.address import Modifier, parse_replay_path
-from archiver.runtime import open_runtime, reindex
+from archiver.runtime import open_runtime
+from archiver.services.reindexing import reindex
 from archiver.services.search import ListingQuery
 from archiver.services.selection import Selected
 from tests.warcs import Warc

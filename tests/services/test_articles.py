@@ -1,17 +1,18 @@
 """Articles left for later: kept, found by title, read from what is stored, the same ever after."""
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 
 from archiver.model.page import EXTRACTOR_VERSION, UNREAD
-from archiver.runtime import reindex
+from archiver.services.reindexing import reindex
 from archiver.services.search import ListingQuery
 
 
 @pytest.fixture
 def later(settings):
-    return settings.model_copy(update={"articles": "later"})
+    return replace(settings, articles="later")
 
 
 async def save(archive, *urls):

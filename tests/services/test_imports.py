@@ -3,7 +3,6 @@ from io import BytesIO
 
 import pytest
 from sqlalchemy import text
-from structlog.testing import capture_logs
 
 from archiver.derive.link_file_worker import BATCH
 from archiver.errors import NotFound, UnreadableFile
@@ -104,15 +103,16 @@ async def test_an_upload_that_was_stopped_goes_on_where_it_was_after_the_next_st
     assert newest.entry.annotation.source == "import:links.txt"
 
 
-async def test_an_upload_outlives_an_index_that_refuses_for_a_while(archive, upload, monkeypatch):
+async def test_an_upload_outlives_an_index_that_refuses_for_a_while(
+    archive, upload, monkeypatch, caplog
+):
     monkeypatch.setattr(imports, "REST_SECONDS", 0.01)
     async with archive.imports._db.write() as conn:
         pages = (await conn.execute(text("PRAGMA page_count"))).scalar()
         await conn.execute(text(f"PRAGMA max_page_count = {pages + 200}"))
-    with capture_logs() as logs:
-        begun = await archive.imports.start(upload, name="links.txt")
-        while not logs:  # noqa: ASYNC110 - nothing else tells; the suite's time limit bounds it
-            await asyncio.sleep(0.01)
+    begun = await archive.imports.start(upload, name="links.txt")
+    while not caplog.records:  # noqa: ASYNC110 - nothing else tells; the suite's time limit bounds it
+        await asyncio.sleep(0.01)
     async with archive.imports._db.write() as conn:
         await conn.execute(text("PRAGMA max_page_count = 1000000"))
 

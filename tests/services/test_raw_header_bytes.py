@@ -10,7 +10,7 @@ import pytest
 from playwright.async_api import Browser, async_playwright
 
 from archiver.cdx.query import parse_cdx_query
-from archiver.runtime import reindex
+from archiver.services.reindexing import reindex
 
 PAGE = "<!DOCTYPE html><title>Here</title><p>Led here by bytes that are no ASCII, as it should be."
 LOCATIONS = (

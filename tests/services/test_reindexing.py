@@ -4,7 +4,7 @@ from contextlib import closing
 import pytest
 
 from archiver.errors import ConfigurationError
-from archiver.runtime import reindex
+from archiver.services.reindexing import reindex
 from archiver.services.search import ListingQuery
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from archiver.errors import StoreError
 from archiver.model.capture import Location
-from archiver.store.locks import RunLock, living
+from archiver.store.locks import RunLock
 from archiver.store.segments import SegmentStore
 from archiver.warc.record import RecordType
 from archiver.warc.verify import verify_record
@@ -107,7 +107,6 @@ def test_a_flipped_bit_is_found(store):
 def test_a_process_is_alive_as_long_as_its_lock_is_held(tmp_path):
     mine, other = RunLock(tmp_path), RunLock(tmp_path)
     assert mine.is_alive(other.name)
-    assert living(tmp_path) == sorted([mine.name, other.name])
 
     other.release()
     (tmp_path / "dead.lock").touch()

@@ -7,18 +7,18 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from http import HTTPStatus
 
-import structlog
 from aiohttp import web
 from aiohttp.typedefs import Handler, Middleware
 
 from archiver import errors
+from archiver.logs import get_log
 from archiver.web.keys import CSRF_TOKEN, ORIGIN, SESSION, SIGNED_IN
 from archiver.web.listeners import Full
 
 ErrorPage = Callable[[web.Request, int, str], web.Response]
 """Renders a page: (request, HTTP status, a sentence)."""
 
-_log = structlog.get_logger(__name__)
+_log = get_log(__name__)
 
 _BY_CLASS: tuple[tuple[type[Exception], int, str], ...] = (
     (errors.InvalidUrl, 400, "invalid_url"),

@@ -1,0 +1,68 @@
+"""What the machine allows, and what one process takes of it."""
+
+import ctypes
+import gc
+import resource
+from dataclasses import replace
+
+from archiver.config import Settings
+from archiver.logs import get_log
+
+FILES_A_PAGE = 8
+"""Open files that one page under way may need: connections, a spooled body, a segment."""
+SPARE_FILES = 128
+COLLECT = (50_000, 20, 50)
+"""Looking for cycles after every 700 new objects, as Python does, was a fifth of a crawl's time."""
+M_TRIM_THRESHOLD, M_ARENA_MAX = -1, -8
+"""As malloc.h of the GNU C library numbers them; others have no ``mallopt``."""
+TRIM_BYTES = 128 << 10
+
+log = get_log(__name__)
+
+
+def share_among_processes(settings: Settings) -> Settings:
+    """What one of several crawling processes may do, so that all of them keep to the settings."""
+    processes = settings.crawl_processes
+    if processes == 1:
+        return settings
+    return replace(
+        settings,
+        concurrency=max(settings.concurrency // processes, 1),
+        host_concurrency=max(settings.host_concurrency // processes, 1),
+        host_delay=settings.host_delay * processes,
+        extract_processes=max(settings.extract_processes // processes, 1),
+    )
+
+
+def fit_to_open_files(settings: Settings, connections: int = 0) -> Settings:
+    """Raise the limit of open files as far as we may, and keep concurrency beneath it.
+
+    Args:
+        settings: what is wanted.
+        connections: open files to be left to those who are served.
+    """
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    spare = SPARE_FILES + connections
+    wanted = settings.concurrency * FILES_A_PAGE + spare
+    if soft < wanted:
+        limit = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, limit), hard))
+        soft = max(soft, limit)
+    fits = max((soft - spare) // FILES_A_PAGE, 1)
+    if settings.concurrency <= fits:
+        return settings
+    log.warning("concurrency lowered to fit the open-file limit", concurrency=fits, files=soft)
+    return replace(settings, concurrency=fits)
+
+
+def save_memory() -> None:
+    """Let Python look for garbage seldom, and the C library give back what was freed.
+
+    A dozen threads have an arena each by default, and blocks of megabytes end up in them: a long
+    crawl's memory would grow by a third, though it holds no more.
+    """
+    gc.set_threshold(*COLLECT)
+    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
+    if mallopt:
+        mallopt(M_ARENA_MAX, 1)
+        mallopt(M_TRIM_THRESHOLD, TRIM_BYTES)

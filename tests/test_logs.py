@@ -1,0 +1,52 @@
+"""Logs: what a person reads, and what a machine does."""
+
+import json
+import logging
+
+import pytest
+
+from archiver.logs import configure, get_log
+
+
+@pytest.fixture(autouse=True)
+def _as_before():
+    root, ours = logging.getLogger(), logging.getLogger("archiver")
+    before = root.handlers[:], root.level, ours.level
+    yield
+    root.handlers[:], root.level = before[:2]
+    ours.setLevel(before[2])
+
+
+def test_a_line_holds_the_event_and_its_fields(capsys):
+    configure("info", as_json=False)
+
+    get_log("archiver.test").info("50 % done", url="http://a.example/\n")
+
+    line = capsys.readouterr().err
+    assert line.endswith(" [info] 50 % done url='http://a.example/\\n'\n")
+    assert line.count("\n") == 1
+
+
+def test_json_holds_the_fields_and_the_traceback(capsys):
+    configure("warning", as_json=True)
+    log = get_log("archiver.test")
+
+    log.info("not heard")
+    try:
+        int("why")
+    except ValueError:
+        log.exception("broke off", items=3)
+
+    (line,) = capsys.readouterr().err.splitlines()
+    written = json.loads(line)
+    assert (written["level"], written["event"], written["items"]) == ("error", "broke off", 3)
+    assert written["exception"].endswith("'why'")
+
+
+def test_other_libraries_are_heard_from_warnings_on(capsys):
+    configure("debug", as_json=True)
+
+    logging.getLogger("asyncio").info("not heard")
+    logging.getLogger("asyncio").warning("heard: %s", "this")
+
+    assert json.loads(capsys.readouterr().err)["event"] == "heard: this"

@@ -1,0 +1,126 @@
+"""Building the index again shuts out every other process, and is shut out by each."""
+
+import asyncio
+import fcntl
+import os
+import signal
+import sys
+from asyncio.subprocess import PIPE
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+
+import pytest
+
+from archiver.config import Settings
+from archiver.runtime import open_runtime
+
+BEING_REINDEXED = "is building the index of this archive again"
+IN_USE = "in use by another process"
+ARGUMENTS = {
+    "list": ["list"],
+    "add": ["add", "http://127.0.0.1:1/"],
+    "reindex": ["reindex"],
+    "serve": ["serve", "--port", "0"],
+}
+
+
+@pytest.fixture
+async def data(tmp_path):
+    """An archive that knows one link, which is in no segment."""
+    async with open_runtime(Settings(data=tmp_path / "data")) as runtime:
+        await runtime.entries.save(["http://127.0.0.1:1/kept"], source="test")
+    return tmp_path / "data"
+
+
+@asynccontextmanager
+async def started(data, *arguments):
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        "-m",
+        "archiver",
+        *arguments,
+        env=os.environ | {"ARCHIVER_DATA": str(data)},
+        stdout=PIPE,
+        stderr=PIPE,
+    )
+    try:
+        yield process
+    finally:
+        if process.returncode is None:
+            process.kill()
+        await process.communicate()
+
+
+async def outcome(data, *arguments):
+    async with started(data, *arguments) as process:
+        out, err = await process.communicate()
+        return process.returncode, out.decode(), err.decode()
+
+
+@contextmanager
+def held(path):
+    """Hold a lock that the program takes in the middle of what it does."""
+    with path.open("a") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def is_had_alone(data, process):
+    """Whether a process has the archive alone; taking the lock to see would keep it out."""
+    inode = (data / "run" / "archive").stat().st_ino
+    return any(
+        f"WRITE {process.pid} " in line and f":{inode} " in line and "->" not in line
+        for line in Path("/proc/locks").read_text().splitlines()
+    )
+
+
+@asynccontextmanager
+async def reindexing(data):
+    """A process that builds the index again, and waits in the middle of it."""
+    with held(data / "run" / "migrate"):
+        async with started(data, "reindex") as process:
+            while not is_had_alone(data, process):  # noqa: ASYNC110 - nothing to wait on
+                await asyncio.sleep(0.01)
+            yield process
+
+
+@pytest.mark.parametrize("command", ARGUMENTS)
+async def test_nobody_gets_in_while_the_index_is_built_again(data, command):
+    async with reindexing(data):
+        status, _, said = await outcome(data, *ARGUMENTS[command])
+
+    assert status == 1
+    assert (IN_USE if command == "reindex" else BEING_REINDEXED) in said
+
+
+@pytest.mark.parametrize("crawl", [False, True])
+async def test_the_index_is_not_built_again_while_anybody_is_in(data, crawl):
+    async with open_runtime(Settings(data=data), crawl=crawl):
+        status, _, said = await outcome(data, "reindex")
+
+    assert status == 1
+    assert IN_USE in said
+
+
+async def test_a_reindex_that_is_killed_leaves_the_old_index_in_force_and_no_lock(data):
+    async with reindexing(data) as process:
+        process.send_signal(signal.SIGKILL)
+        await process.wait()
+
+    status, listed, _ = await outcome(data, "list")
+
+    assert status == 0
+    assert "http://127.0.0.1:1/kept" in listed
+
+
+async def test_what_is_queued_outlives_a_reindex_that_another_one_follows(data):
+    async with reindexing(data) as process:
+        process.send_signal(signal.SIGKILL)
+        await process.wait()
+
+    status, counts, _ = await outcome(data, "reindex")
+
+    assert status == 0
+    assert "queued\t1" in counts
+    assert not list(data.glob("archive.sqlite3.new*"))
+    assert "http://127.0.0.1:1/kept" in (await outcome(data, "list"))[1]
