@@ -11,7 +11,7 @@ from archiver.index.database import Database
 from archiver.memento.timestamps import to_datetime
 from archiver.model.capture import Capture, PayloadDigest
 from archiver.model.exchange import Exchange
-from archiver.replay.presentation import Asked
+from archiver.replay.asked import Asked
 from archiver.replay.protection import Viewer
 from archiver.rewrite.address import Modifier
 from archiver.services.replay import Replay

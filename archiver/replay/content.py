@@ -4,6 +4,7 @@ import codecs
 from collections.abc import Callable, Iterable, Iterator
 from typing import Protocol
 
+from archiver.errors import StoreError
 from archiver.replay.charset import DocumentCharset
 from archiver.replay.presentation import Rewriting
 from archiver.rewrite.css import CssRewriter
@@ -61,12 +62,19 @@ def part(pieces: Iterator[bytes], first: int, end: int) -> Iterator[bytes]:
 
     An empty piece comes now and then while those before are passed over, so that whoever waits
     can give up.
+
+    Raises:
+        StoreError: there are not as many.
     """
     at = passed = 0
-    for piece in pieces:
+    while at < end:
+        piece = next(pieces, None)
+        if piece is None:
+            raise StoreError(
+                f"A record has {at:,} bytes of payload, and should have {end:,}. "
+                "Run `archiver verify`."
+            )
         start, at = at, at + len(piece)
-        if start >= end:
-            return
         if at > first:
             yield piece[max(first - start, 0) : end - start]
         elif at - passed >= SKIPPED:

@@ -9,6 +9,7 @@ from typing import Final
 from archiver.memento.links import original, timegate, timemap, write_links
 from archiver.memento.timestamps import http_date, to_datetime
 from archiver.model.capture import Capture
+from archiver.replay.asked import Asked
 from archiver.replay.charset import (
     DocumentCharset,
     charset_of_css,
@@ -16,11 +17,11 @@ from archiver.replay.charset import (
     charset_of_xml,
     stated_charset,
 )
-from archiver.replay.protection import Viewer, protection
-from archiver.rewrite.address import PREFIX, Modifier, replay_path
+from archiver.replay.delivery import deliver
+from archiver.replay.protection import protection
+from archiver.rewrite.address import Modifier, replay_path
 from archiver.rewrite.disposition import content_disposition
 from archiver.rewrite.headers import rewrite_headers
-from archiver.rewrite.url_rewriter import UrlRewriter
 from archiver.wire.head import ResponseHead
 from archiver.wire.media_type import MediaType
 from archiver.wire.sniff import resolve_media_type
@@ -35,11 +36,7 @@ _PDF_SIGNATURE = b"%PDF-"
 _CSS = "text/css"
 _HTML = "text/html"
 _SHOWN = ("text/", "image/", "audio/", "video/", "font/")
-_BAD_GATEWAY = 502
-_PARTIAL = 206
 _NOT_MODIFIED = 304
-_WITHOUT_CONTENT = frozenset({204, 205, 304})
-_CONTENT_RANGE = re.compile(r"bytes ([0-9]{1,15})-([0-9]{1,15})/(?:[0-9]{1,15}|\*)")
 _CODINGS = re.compile(r"[A-Za-z0-9 ,-]{1,64}")
 _LONGEST_TYPE = 256
 _OF_PAYLOAD = frozenset(
@@ -58,40 +55,6 @@ class Rewriting(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """What is asked for, and by whom.
-
-    Attributes:
-        viewer: whoever asks.
-        modifier: what the capture is taken for.
-        prefix: path under which rewritten links lie, such as ``/web/~capability``.
-        frame_prefix: the same for frames.
-        is_exact: whether the capture was asked for by its own URL and timestamp.
-    """
-
-    viewer: Viewer
-    modifier: Modifier = Modifier.NONE
-    prefix: str = PREFIX
-    frame_prefix: str = PREFIX
-    is_exact: bool = True
-
-    @property
-    def page(self) -> Modifier:
-        """What the pages are asked for as that the capture links to: within a frame, as framed."""
-        return self.modifier if self.modifier is Modifier.FRAME else Modifier.NONE
-
-    def links(self, capture: Capture, *, page: Modifier) -> UrlRewriter:
-        """Where references of a capture lead; what it links to is asked for as ``page``."""
-        return UrlRewriter(
-            capture.url,
-            capture.timestamp,
-            page=page,
-            prefix=self.prefix,
-            frame_prefix=self.frame_prefix,
-        )
-
-
-@dataclass(frozen=True, slots=True)
 class Presentation:
     """What is sent for a capture.
 
@@ -100,19 +63,19 @@ class Presentation:
         media_type: the one that is stated, and all that a browser may take the content for.
         rewriting: what its payload is read as, to be led into the archive.
         charset: of what is rewritten.
-        is_decoded: whether content codings are undone.
         is_sandboxed: whether it gets an opaque origin, where no script runs.
-        has_content: whether the status may have any.
-        headers: all fields but those of the length and the part that is sent.
+        part: the bytes that are sent, from the one on and before the other; None for all.
+        length: how many those are, where it is known before they are made.
+        headers: all fields but ``Content-Length``.
     """
 
     status: int
     media_type: MediaType
     rewriting: Rewriting
     charset: DocumentCharset
-    is_decoded: bool
     is_sandboxed: bool
-    has_content: bool
+    part: tuple[int, int] | None
+    length: int | None
     headers: tuple[tuple[str, str], ...]
 
 
@@ -126,29 +89,31 @@ def present(capture: Capture, head: ResponseHead, start: bytes, asked: Asked) ->
             as many.
         asked: what is asked for.
     """
-    stored = asked.modifier is Modifier.IDENTITY
+    is_stored = asked.modifier is Modifier.IDENTITY
     given = _media_type(head, start, asked.modifier)
-    rewriting = Rewriting.NONE if stored else _rewriting(given)
+    rewriting = Rewriting.NONE if is_stored else _rewriting(given)
     charset = _charset(rewriting, start, given)
     media_type = _stated(given, rewriting, charset)
     is_pdf = media_type.essence == _PDF and start.startswith(_PDF_SIGNATURE)
-    status = _status(head, capture.payload_length)
+    is_changed = rewriting is not Rewriting.NONE or (not is_stored and _is_coded(head))
+    sent = deliver(capture, head, asked, is_as_stored=not is_changed)
     return Presentation(
-        status=status,
+        status=sent.status,
         media_type=media_type,
         rewriting=rewriting,
         charset=charset,
-        is_decoded=not stored,
         is_sandboxed=not is_pdf,
-        has_content=status not in _WITHOUT_CONTENT,
+        part=sent.part,
+        length=sent.length,
         headers=(
             *protection(asked.viewer, is_sandboxed=not is_pdf),
             ("Content-Type", str(media_type)),
             *_memento(capture),
             *_archived(capture, head, asked),
-            *_of_content(capture, head, status, is_shown=is_pdf or _is_shown(media_type)),
-            *(_coding(head) if stored else ()),
+            *_saved(capture, head, is_shown=is_pdf or _is_shown(media_type)),
+            *(_coding(head) if is_stored else ()),
             *_freshness(capture, asked),
+            *sent.headers,
         ),
     )
 
@@ -222,20 +187,6 @@ def _is_shown(media_type: MediaType) -> bool:
     return known or media_type.essence.startswith(_SHOWN)
 
 
-def _status(head: ResponseHead, length: int) -> int:
-    """A status that ends an exchange: what can't is an invalid answer of the server (§15.6.3)."""
-    if not 200 <= head.status < 600:
-        return _BAD_GATEWAY
-    return 200 if head.status == _PARTIAL and not _range_of(head, length) else head.status
-
-
-def _range_of(head: ResponseHead, length: int) -> str:
-    """The Content-Range of a captured part, where it is one of so many bytes."""
-    value = head.header("content-range") or ""
-    found = _CONTENT_RANGE.fullmatch(value)
-    return value if found and int(found[2]) - int(found[1]) + 1 == length else ""
-
-
 def _memento(capture: Capture) -> tuple[tuple[str, str], ...]:
     """What RFC 7089 §4.2 asks of a memento."""
     links = (
@@ -258,17 +209,14 @@ def _archived(capture: Capture, head: ResponseHead, asked: Asked) -> list[tuple[
     return [field for field in fields if field[0] not in unwanted]
 
 
-def _of_content(
-    capture: Capture, head: ResponseHead, status: int, *, is_shown: bool
-) -> list[tuple[str, str]]:
-    fields = []
+def _saved(capture: Capture, head: ResponseHead, *, is_shown: bool) -> tuple[tuple[str, str], ...]:
     given = head.header("content-disposition")
-    saved_as = content_disposition(given, capture.url, is_shown=is_shown)
-    if saved_as:
-        fields.append(("Content-Disposition", saved_as))
-    if status == _PARTIAL:
-        fields.append(("Content-Range", _range_of(head, capture.payload_length)))
-    return fields
+    name = content_disposition(given, capture.url, is_shown=is_shown)
+    return (("Content-Disposition", name),) if name else ()
+
+
+def _is_coded(head: ResponseHead) -> bool:
+    return head.combined("content-encoding") is not None
 
 
 def _coding(head: ResponseHead) -> tuple[tuple[str, str], ...]:

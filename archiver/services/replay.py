@@ -15,10 +15,10 @@ from archiver.index import captures
 from archiver.index.database import Database
 from archiver.memento.timestamps import pad, to_datetime
 from archiver.model.capture import Capture, Timestamp
-from archiver.replay.content import PIECE, gather, rewritten
+from archiver.replay.asked import Asked
+from archiver.replay.content import PIECE, gather, part, rewritten
 from archiver.replay.presentation import (
     SAMPLE_BYTES,
-    Asked,
     Rewriting,
     head_of_revisit,
     present,
@@ -41,13 +41,15 @@ class Replayed:
 
     Attributes:
         status: of the archived response.
-        headers: to send; ``Content-Length`` is not known.
+        headers: to send.
+        length: bytes of the body; None where that is not known yet.
         body: to be closed by the receiver (``contextlib.aclosing``). Its first piece, like ``open``
             itself, raises ``StoreError`` or ``TooLarge`` where nothing can be shown.
     """
 
     status: int
     headers: list[tuple[str, str]]
+    length: int | None
     body: AsyncGenerator[bytes, None]
 
 
@@ -143,22 +145,26 @@ class Replay:
     def _open(self, capture: Capture, source: Capture, asked: Asked) -> Replayed:
         """Blocking: read the heads, and the first piece of the body."""
         head, payload = open_payload(self._record(source))
-        coding = head.combined("content-encoding")
         if source is not capture:
             head = head_of_revisit(self._own_head(capture), head)
-        if asked.modifier is Modifier.IDENTITY:
-            start, pieces = _peek(gather(payload, first=SAMPLE_BYTES))
+        coding = head.combined("content-encoding")
+        if coding and asked.modifier is not Modifier.IDENTITY:
+            payload = decode(payload, coding, limit=self._most_bytes)
+        start, pieces = _peek(gather(payload, first=SAMPLE_BYTES))
+        if coding and asked.modifier is Modifier.IDENTITY:
             start = next(decode([start], coding, limit=self._most_bytes), b"")
-        else:
-            decoded = decode(payload, coding, limit=self._most_bytes)
-            start, pieces = _peek(gather(decoded, first=SAMPLE_BYTES))
-        shown = present(replace(capture, payload_length=source.payload_length), head, start, asked)
+        of_payload = replace(
+            capture, payload_digest=source.payload_digest, payload_length=source.payload_length
+        )
+        shown = present(of_payload, head, start, asked)
         if shown.rewriting is not Rewriting.NONE:
             links = asked.links(capture, page=asked.page)
             pieces = rewritten(pieces, shown.rewriting, shown.charset, links)
-        if not shown.has_content:
-            pieces = iter(())
-        return Replayed(shown.status, [*shown.headers], _flow(*_begin(pieces)))
+        if shown.part is not None:
+            pieces = part(pieces, *shown.part)
+        first, rest = _begin(pieces)
+        length = len(first) if rest is None else shown.length
+        return Replayed(shown.status, [*shown.headers], length, _flow(first, rest))
 
     def _own_head(self, revisit: Capture) -> ResponseHead | None:
         """The head in a revisit's block; None where the block is empty."""

@@ -7,12 +7,13 @@ another type than it says.
 
 from contextlib import aclosing
 
-from aiohttp import web
+from aiohttp import hdrs, web
 from multidict import CIMultiDict
 
 from archiver.errors import NotInArchive
 from archiver.model.capture import Capture
-from archiver.replay.presentation import Asked
+from archiver.replay.asked import Asked
+from archiver.replay.conditions import Conditions
 from archiver.replay.protection import Viewer, protection
 from archiver.rewrite.address import (
     EVERY,
@@ -32,6 +33,8 @@ from archiver.web.replay_address import token_of, without_token
 
 _REQUISITES = frozenset({Modifier.IMAGE, Modifier.STYLE, Modifier.SCRIPT})
 _EXACT_DIGITS = 14
+_WITHOUT_LENGTH = frozenset({204, 304})
+"""Statuses that end with the head whatever it says (RFC 9110 §8.6)."""
 _FRAMED = {"Content-Security-Policy": "default-src 'none'; style-src 'self'; img-src 'self'"}
 
 
@@ -133,14 +136,23 @@ def _asked(request: web.Request, address: ReplayAddress, capture: Capture) -> As
         prefix=_prefix(request),
         frame_prefix=auth.frame_prefix(request),
         is_exact=_is_exact(address, capture),
+        conditions=_conditions(request),
+        is_head=request.method == hdrs.METH_HEAD,
     )
+
+
+def _conditions(request: web.Request) -> Conditions:
+    fields = (hdrs.IF_MATCH, hdrs.IF_NONE_MATCH, hdrs.IF_RANGE, hdrs.RANGE)
+    return Conditions(*(", ".join(request.headers.getall(name, ())) for name in fields))
 
 
 async def _stream(request: web.Request, replayed: Replayed) -> web.StreamResponse:
     """Send the body as it is read; its first part before the head, so that errors are told."""
     response = web.StreamResponse(status=replayed.status, headers=CIMultiDict(replayed.headers))
+    if replayed.status not in _WITHOUT_LENGTH:
+        response.content_length = replayed.length
     async with aclosing(replayed.body) as body:
-        silent = request.method == "HEAD"
+        silent = request.method == hdrs.METH_HEAD
         first = b"" if silent else await anext(body, b"")
         await response.prepare(request)
         if first:

@@ -1,10 +1,12 @@
 import gzip
 from contextlib import aclosing
+from dataclasses import replace
 
 import pytest
 
 from archiver.errors import InputError, NotInArchive, StoreError, TooLarge
-from archiver.replay.presentation import Asked
+from archiver.replay.asked import Asked
+from archiver.replay.conditions import Conditions
 from archiver.rewrite.address import Modifier, ReplayAddress
 from tests.hand_made import HTML, PAGE, T1, T2, T3, VIEWER, archive_in
 
@@ -258,3 +260,86 @@ async def test_what_decompresses_past_the_limit_is_told(archive):
 
     with pytest.raises(TooLarge):
         await archive.get(capture)
+
+
+PICTURE = (("Content-Type", "image/png"),)
+
+
+async def test_a_range_is_read_from_the_middle_of_a_record(archive):
+    data = bytes(n % 251 for n in range(3 << 20))
+    chunked = b"".join(
+        b"%x\r\n%b\r\n" % (len(piece), piece)
+        for piece in (data[at : at + 5000] for at in range(0, len(data), 5000))
+    )
+    coded = (*PICTURE, ("Transfer-Encoding", "chunked"))
+    capture = await archive.add(body=data, wire=chunked + b"0\r\n\r\n", headers=coded)
+
+    for first, last in ((0, 0), (1, 70_000), (2_999_990, 3_000_010), (len(data) - 1, len(data))):
+        conditions = Conditions(range=f"bytes={first}-{last}")
+        status, headers, body = await archive.get(capture, conditions=conditions)
+
+        end = min(last + 1, len(data))
+        assert (status, body) == (206, data[first:end])
+        assert dict(headers)["Content-Range"] == f"bytes {first}-{end - 1}/{len(data)}"
+
+
+async def test_the_bytes_as_they_were_coded_can_be_asked_for_in_parts_and_decoded_ones_not(archive):
+    coded = gzip.compress(b"x" * 1000)
+    capture = await archive.add(body=coded, headers=(*PICTURE, ("Content-Encoding", "gzip")))
+    conditions = Conditions(range="bytes=2-5")
+
+    status, shown, body = await archive.get(capture, conditions=conditions)
+    stored = await archive.get(capture, Modifier.IDENTITY, conditions=conditions)
+
+    assert (status, body) == (200, b"x" * 1000)
+    assert not {"ETag", "Accept-Ranges"} & dict(shown).keys()
+    assert (stored[0], stored[2]) == (206, coded[2:6])
+
+
+async def test_what_was_read_to_skip_comes_a_piece_at_a_time(archive):
+    data = b"\0" * (30 << 20)
+    capture = await archive.add(body=data + b"end", headers=PICTURE)
+
+    replayed = await archive.replay.open(
+        capture, Asked(VIEWER, conditions=Conditions(range="bytes=-3"))
+    )
+    async with aclosing(replayed.body) as body:
+        pieces = [piece async for piece in body]
+
+    assert replayed.length == 3
+    assert b"".join(pieces) == b"end"
+
+
+async def test_a_payload_shorter_than_the_index_says_is_told(archive):
+    capture = await archive.add(body=b"short", headers=PICTURE)
+
+    with pytest.raises(StoreError, match="archiver verify"):
+        await archive.get(replace(capture, payload_length=6))
+
+
+async def test_a_revisit_has_the_entity_tag_and_the_length_of_its_payload(archive):
+    first = await archive.add(body=b"12345", at=T1, headers=PICTURE)
+    again = await archive.add(body=b"12345", at=T2, headers=PICTURE, revisit_of=first)
+
+    replayed = await archive.replay.open(replace(again, payload_length=0), Asked(VIEWER))
+
+    assert replayed.length == 5
+    digest = first.payload_digest.removeprefix("sha256:")
+    assert dict(replayed.headers)["ETag"] == f'"{digest}"'
+
+
+@pytest.mark.parametrize(
+    ("own", "status", "kind"),
+    [
+        (b"", 200, "image/png"),
+        (b"HTTP/1.1 304 Not Modified\r\nX-Run: 2\r\n\r\n", 200, "image/png"),
+        (b"HTTP/1.1 404 Not Found\r\nContent-Type: text/plain\r\n\r\n", 404, "text/plain"),
+    ],
+)
+async def test_a_revisit_is_told_by_its_own_head_where_it_has_one(archive, own, status, kind):
+    first = await archive.add(body=b"12345", at=T1, headers=PICTURE)
+    again = await archive.add(body=b"12345", at=T2, head=own, revisit_of=first)
+
+    found, headers, body = await archive.get(again)
+
+    assert (found, dict(headers)["Content-Type"], body) == (status, kind, b"12345")

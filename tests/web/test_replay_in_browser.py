@@ -4,6 +4,7 @@ The hostile page is given as it was stored, so that nothing but those headers ho
 """
 
 import base64
+import struct
 from collections.abc import AsyncIterator
 from types import SimpleNamespace
 
@@ -35,7 +36,19 @@ HOSTILE = """<!DOCTYPE html><title>as it was</title>
 <form action="/changed?form" method=post><button id=send>send</button></form>
 <a id=script href="javascript:document.title='ran'">go</a>
 """
+SECONDS, RATE = 3000, 8000
+SILENCE = b"RIFF" + struct.pack(
+    "<I4s4sIHHIIHH4sI", 36 + SECONDS * RATE, b"WAVE", b"fmt ", 16, 1, 1, RATE, RATE, 1, 8, b"data",
+    SECONDS * RATE,
+) + b"\x80" * (SECONDS * RATE)  # fmt: skip
+IS_READY = "player => !player.seeking && player.readyState >= 2"
+"""Asked for again and again: where no script may run, no event is heard either."""
 FILES = {
+    "http://a.example/long.wav": ("audio/wav", SILENCE),
+    "http://a.example/player": (
+        "text/html",
+        "<video id=player preload=metadata src='PREFIX/TIMEim_/http://a.example/long.wav'></video>",
+    ),
     "http://a.example/": ("text/html", HOSTILE),
     "http://a.example/inner": ("text/html", "<p>inner"),
     "http://a.example/s.css": (
@@ -178,3 +191,23 @@ async def test_another_site_can_not_frame_a_memento_and_frames_within_frames_are
 
     assert not any("inner</p>" in each for each in stolen)
     assert any("<p>inner" in each for each in shown)
+
+
+async def test_a_person_can_go_to_the_middle_of_a_long_recording(client, browser_page):
+    answers = []
+    base = f"http://127.0.0.1:{client.port}"
+    await sign_in(client, browser_page)
+    browser_page.on("response", lambda response: answers.append(response))  # noqa: PLW0108
+    await browser_page.goto(f"{base}/web/{TIME}id_/http://a.example/player")
+
+    player = browser_page.locator("#player")
+    for moment in (None, SECONDS - 10):
+        if moment:
+            await player.evaluate("(player, to) => { player.currentTime = to }", moment)
+        while not await player.evaluate(IS_READY):
+            pass
+
+    media = [each for each in answers if each.url.endswith("long.wav")]
+    assert await player.evaluate("player => player.currentTime") == SECONDS - 10
+    assert {each.status for each in media} == {206}
+    assert any(each.headers["content-range"].startswith("bytes 2") for each in media)

@@ -1,0 +1,97 @@
+"""Conditional and range requests, as RFC 9110 §13 and §14 have them."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from archiver.replay.conditions import Conditions, Selection, select
+
+TAG = '"abc"'
+WHOLE = (200, 0, 100, "")
+
+
+def chosen(*, in_parts=True, length=100, **fields):
+    found = select(Conditions(**fields), TAG, length, in_parts=in_parts)
+    return (found.status, found.first, found.end, found.content_range)
+
+
+@pytest.mark.parametrize(
+    ("field", "first", "end"),
+    [
+        ("bytes=0-", 0, 100),
+        ("bytes=0-0", 0, 1),
+        ("bytes=10-19", 10, 20),
+        ("Bytes= 10-19 ", 10, 20),
+        ("bytes=99-", 99, 100),
+        ("bytes=90-999999999999999999", 90, 100),
+        ("bytes=-1", 99, 100),
+        ("bytes=-100", 0, 100),
+        ("bytes=-1000", 0, 100),
+    ],
+)
+def test_one_range_is_answered_with_that_part(field, first, end):
+    assert chosen(range=field) == (206, first, end, f"bytes {first}-{end - 1}/100")
+
+
+@pytest.mark.parametrize("field", ["bytes=100-", "bytes=999999-", "bytes=100-200", "bytes=-0"])
+def test_a_range_behind_the_end_can_not_be_satisfied(field):
+    assert chosen(range=field) == (416, 0, 0, "bytes */100")
+
+
+@pytest.mark.parametrize(
+    "field",
+    ["", "bytes", "bytes=", "bytes=-", "bytes=5-4", "bytes=a-b", "lines=1-2", "bytes=0-1,5-6",
+     "bytes=--1", "bytes=1-2-3", "bytes=" + "9" * 30 + "-", "bytes=0-1\n"],
+)  # fmt: skip
+def test_what_is_no_single_range_is_passed_over(field):
+    assert chosen(range=field) in (WHOLE, (206, 0, 2, "bytes 0-1/100"))
+    assert chosen(range=field)[0] == 200 or field.strip() == "bytes=0-1"
+
+
+def test_nothing_has_no_part():
+    assert chosen(range="bytes=0-", length=0) == (416, 0, 0, "bytes */0")
+
+
+def test_a_head_is_never_of_a_part():
+    assert chosen(range="bytes=0-1", in_parts=False) == WHOLE
+
+
+@pytest.mark.parametrize("held", [TAG, f" {TAG} "])
+def test_a_part_is_given_of_what_the_client_has_a_part_of(held):
+    assert chosen(range="bytes=0-1", if_range=held)[0] == 206
+
+
+@pytest.mark.parametrize("held", ['"other"', f"W/{TAG}", "Thu, 29 Feb 2024 12:00:01 GMT", "*"])
+def test_of_anything_else_the_whole_is_given(held):
+    assert chosen(range="bytes=0-1", if_range=held) == WHOLE
+
+
+@pytest.mark.parametrize("field", [TAG, "*", f'"x", {TAG}', f"W/{TAG}", f'"a,b",{TAG}'])
+def test_what_the_client_has_is_not_sent_again(field):
+    assert chosen(if_none_match=field, range="bytes=0-1") == (304, 0, 0, "")
+
+
+@pytest.mark.parametrize("field", ["", '"x"', "abc", 'W/"x"', '"ab', "ABC"])
+def test_what_it_has_not_is(field):
+    assert chosen(if_none_match=field) == WHOLE
+
+
+def test_what_must_be_another_is_refused_first():
+    assert chosen(if_match='"x"', if_none_match=TAG)[0] == 412
+    assert chosen(if_match=f"W/{TAG}")[0] == 412
+    assert chosen(if_match=f'"x", {TAG}') == WHOLE
+    assert chosen(if_match="*") == WHOLE
+
+
+@given(
+    st.builds(Conditions, *(st.text() | st.from_regex(r'(W/)?"[a-c]*"') for _ in range(3)),
+              st.text() | st.from_regex(r"bytes=[0-9]*-[0-9]*")),
+    st.integers(0, 1000),
+    st.booleans(),
+)  # fmt: skip
+def test_whatever_is_asked_the_part_lies_within_the_whole(conditions, length, in_parts):
+    found = select(conditions, TAG, length, in_parts=in_parts)
+
+    assert isinstance(found, Selection)
+    assert 0 <= found.first <= found.end <= length
+    assert found.status != 206 or found.end > found.first
