@@ -11,7 +11,17 @@ from datetime import UTC, datetime
 import yaml
 
 from archiver.model.entry import Entry, Snapshot
+from archiver.model.job import State
 
+_OTHER_THAN_TEXT = re.compile(
+    r"""(?ix) (?: ~? | = | << | null | true | false | yes | no | y | n | on | off
+    | [0-9]{4}-[0-9]{1,2}-[0-9]{1,2} .*
+    | [-+]? (?: \.inf | \.nan | 0b[01_]+ | 0o[0-7_]+ | 0x[0-9a-f_]+
+              | [0-9_.][0-9_.,:]* (?: e[-+]?[0-9_]+ )? ) )\Z"""
+)
+"""Plain scalars that are read as something else than text: by YAML 1.1 (its types, and what its
+readers made of them) or by the core schema of 1.2 (§10.3.2)."""
+_ODD_BREAK = re.compile("[\x85\u2028\u2029]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _Value = str | datetime | list[str]
 
@@ -25,13 +35,14 @@ def entry_markdown(entry: Entry, snapshot: Snapshot | None, article_html: str) -
         article_html: sanitised HTML, no document around it; may be empty.
 
     Returns:
-        Text that can be encoded as UTF-8; its front matter is valid YAML 1.1 whatever the fields
-        hold. ``title``, ``url`` and ``hash_url`` come first and are always there, the others
-        only when they say something.
+        Text that can be encoded as UTF-8; its front matter is valid YAML 1.1 and 1.2 whatever
+        the fields hold, and texts are read as texts by both. ``title``, ``url`` and ``hash_url``
+        come first and are always there, the others only when they say something.
     """
     fields = [*_own(entry, snapshot), *(_captured(entry, snapshot) if snapshot else ())]
-    front = yaml.safe_dump(
+    front = yaml.dump(
         {name: value for name, value in fields if value or name in {"title", "url", "hash_url"}},
+        Dumper=_Dumper,
         allow_unicode=True,
         default_flow_style=False,
         sort_keys=False,
@@ -42,6 +53,20 @@ def entry_markdown(entry: Entry, snapshot: Snapshot | None, article_html: str) -
     return _SURROGATE.sub("\ufffd", f"---\n{front}---\n{body}")
 
 
+class _Dumper(yaml.SafeDumper):
+    """Writes front matter, with quotes around texts that look like something else."""
+
+
+def _write_text(dumper: _Dumper, text: str) -> yaml.ScalarNode:
+    # Unless they are escaped, line breaks beyond ASCII are folded away by who reads them.
+    style = '"' if _ODD_BREAK.search(text) else None
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+
+
+_Dumper.add_representer(str, _write_text)
+_Dumper.add_implicit_resolver("tag:yaml.org,2002:float", _OTHER_THAN_TEXT, None)
+
+
 def _own(entry: Entry, snapshot: Snapshot | None) -> Iterator[tuple[str, _Value]]:
     """What the person said."""
     yield "title", entry.title or (snapshot.title if snapshot else "")
@@ -50,6 +75,9 @@ def _own(entry: Entry, snapshot: Snapshot | None) -> Iterator[tuple[str, _Value]
     yield "tags", list(entry.annotation.tags)
     yield "note", entry.annotation.note
     yield "added", entry.annotation.saved_at
+    if entry.state is not State.SAVED:
+        yield "state", entry.state.value
+        yield "failure", entry.failure.message if entry.failure else ""
 
 
 def _captured(entry: Entry, snapshot: Snapshot) -> Iterator[tuple[str, _Value]]:

@@ -5,8 +5,9 @@ from datetime import UTC, datetime
 
 import pytest
 import yaml
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from ruamel.yaml import YAML
 
 from archiver.formats.markdown import entry_markdown
 from archiver.model.annotation import Annotation
@@ -19,6 +20,7 @@ from archiver.model.capture import (
     Timestamp,
 )
 from archiver.model.entry import Entry, Snapshot
+from archiver.model.failure import Failure, FailureKind
 from archiver.model.job import State
 
 ENTRY = Entry(
@@ -56,6 +58,17 @@ SNAPSHOT = Snapshot(
         record_id=RecordId("urn:uuid:0"),
         location=Location("s", 0, 1),
     ),
+)
+
+
+READ_1_1 = YAML(typ="safe", pure=True)
+READ_1_1.version = (1, 1)
+READ_1_2 = YAML(typ="safe", pure=True)
+SCALARS = st.text(st.sampled_from("0123456789eExXoObB+-._,:~=<"), min_size=1, max_size=12) | (
+    st.sampled_from(
+        "1e3 0o7 0b1 0x1F 1_000 1,000 12:30:45 1:30.5 yes No y N on OFF null Null ~ true FALSE "
+        "= << .inf -.INF .NaN +.5 1. 1.e+3 .5E-3 2020-01-01 2020-1-2t03:04:05z - ? ---".split()
+    )
 )
 
 
@@ -136,6 +149,43 @@ def test_any_title_and_tags_come_back(title: str, tags: list[str]) -> None:
         title or SNAPSHOT.title
     )
     text.encode()
+
+
+@settings(deadline=None)
+@given(SCALARS | st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=12))
+def test_every_text_of_front_matter_is_read_as_that_text_by_yaml_1_1_and_1_2(text: str) -> None:
+    entry = replace(
+        ENTRY, title=text, annotation=replace(ENTRY.annotation, tags=(text,), note=text)
+    )
+    snapshot = replace(SNAPSHOT, byline=text, site=text, published=text, language=text)
+
+    front = entry_markdown(entry, snapshot, "").split("---\n")[1]
+
+    for read in (yaml.safe_load, READ_1_1.load, READ_1_2.load):
+        found = read(front)
+        assert [found[name] for name in ("title", "note", "byline", "site", "published")] == (
+            [text] * 5
+        )
+        assert found["tags"] == [text]
+        assert found["hash_url"] == ENTRY.hash_url
+
+
+@pytest.mark.parametrize(
+    "name", ["12345678901234567890123456789e12", "1" * 32, "0e123456789012345678901234567890"]
+)
+def test_a_hash_url_that_looks_like_a_number_is_read_as_a_text(name: str) -> None:
+    front = entry_markdown(replace(ENTRY, hash_url=HashUrl(name)), None, "").split("---\n")[1]
+
+    assert yaml.safe_load(front)["hash_url"] == READ_1_2.load(front)["hash_url"] == name
+
+
+def test_an_entry_that_failed_says_why() -> None:
+    failure = Failure(FailureKind.DNS, "There is no such host.")
+    failed = replace(ENTRY, state=State.FAILED, failure=failure)
+
+    front, _ = parts(entry_markdown(failed, None, ""))
+
+    assert (front["state"], front["failure"]) == ("failed", "There is no such host.")
 
 
 def test_a_lone_surrogate_does_not_spoil_the_file() -> None:
