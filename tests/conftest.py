@@ -8,8 +8,12 @@ from pathlib import Path
 
 import pytest
 from aiohttp import web
+from hypothesis import settings
 
 from tests.crawler import Crawl, crawler
+
+settings.register_profile("untimed", deadline=None)
+settings.load_profile("untimed")
 
 Answer = Callable[[web.Request], Awaitable[web.StreamResponse]]
 SENTENCE = (

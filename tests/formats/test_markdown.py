@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 import yaml
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
@@ -151,7 +151,6 @@ def test_any_title_and_tags_come_back(title: str, tags: list[str]) -> None:
     text.encode()
 
 
-@settings(deadline=None)
 @given(SCALARS | st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=12))
 def test_every_text_of_front_matter_is_read_as_that_text_by_yaml_1_1_and_1_2(text: str) -> None:
     entry = replace(
