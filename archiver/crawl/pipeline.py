@@ -3,7 +3,7 @@
 | queue | from | to | length | when full |
 | --- | --- | --- | --- | --- |
 | the queue on disk (``index.queue``) | seeds | ``_dispatch`` | unbounded, on disk | - |
-| ``Frontier`` | ``_dispatch`` | ``_work`` | twice ``concurrency`` | no more leases are taken |
+| ``Frontier`` | ``_dispatch`` | ``_work`` | twice ``concurrency``, or 1,024 more | leasing waits |
 | ``Recorder._waiting`` | ``_work`` | ``Recorder.run`` | 64 MiB | visits wait |
 | ``DerivePool`` | ``_work`` | its processes | one request a process | visits wait |
 

@@ -45,7 +45,9 @@ _SAVED = """
 WITH fresh (id, more, page_title, latest, status, media_type, document_id, sort_at) AS ({rows})
 UPDATE entry SET page_title = fresh.page_title, latest = fresh.latest, status = fresh.status,
     snapshot_count = snapshot_count + fresh.more, media_type = fresh.media_type, state = 'saved',
-    failure = NULL, sort_at = fresh.sort_at,
+    failure = CASE WHEN EXISTS (
+        SELECT 1 FROM attempt WHERE attempt.entry_id = fresh.id AND attempt.at > fresh.sort_at
+    ) THEN failure END, sort_at = fresh.sort_at,
     document_id = coalesce(fresh.document_id, entry.document_id)
 FROM fresh WHERE entry.id = fresh.id AND fresh.latest >= coalesce(entry.latest, 0)
 """

@@ -1,0 +1,383 @@
+"""The ledger's law: what is written is what is read, ``rebuild(write(x)) == x``."""
+
+import asyncio
+import shutil
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from hashlib import sha256
+from io import BytesIO
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from sqlalchemy import select, text
+
+from archiver.html.text import to_text
+from archiver.index import captures, entries, seeds, snapshots, tags
+from archiver.index.database import Database
+from archiver.index.schema import attempt, entry
+from archiver.ledger import recorder as recorder_module
+from archiver.ledger.rebuild import build_anew
+from archiver.ledger.recorder import Recorder
+from archiver.ledger.visit_result import Visit, VisitResult
+from archiver.memento.timestamps import to_timestamp
+from archiver.model.annotation import Annotation
+from archiver.model.capture import PayloadDigest
+from archiver.model.entry_ref import EntryRef
+from archiver.model.exchange import Exchange
+from archiver.model.failure import Failure, FailureKind
+from archiver.model.page import EXTRACTOR_VERSION, UNREAD, Article, Charset, PageMetadata
+from archiver.model.requisite import RequisiteKind, RequisiteOutcome
+from archiver.model.seed import Seed
+from archiver.store import scanning
+from archiver.store.locks import RunLock
+from archiver.store.segments import SegmentStore
+from archiver.urls.parse import hash_url, host
+
+NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
+URLS = ("http://a.example/", "http://a.example/%C3%A9?x=%0A", "https://b.example:8443/p")
+
+words = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=12)
+labels = st.lists(st.sampled_from("one two Ünï 日本".split()), max_size=3, unique=True)
+
+
+@dataclass(frozen=True)
+class Say:
+    """A person says something of a link."""
+
+    url: str
+    annotation: Annotation
+
+
+@dataclass(frozen=True)
+class Bring:
+    """A visit brings a page home."""
+
+    url: str
+    second: int
+    body: bytes
+    status: int
+    location: str
+    article: Article
+    requisites: tuple[RequisiteOutcome, ...]
+    charset: Charset
+
+
+@dataclass(frozen=True)
+class Fail:
+    """A visit brings nothing."""
+
+    url: str
+    second: int
+    failure: Failure
+
+
+@dataclass(frozen=True)
+class Note:
+    """What was said is written down without a visit."""
+
+
+@dataclass(frozen=True)
+class Roll:
+    """The next record goes to another segment."""
+
+
+failures = st.builds(
+    Failure,
+    st.sampled_from(FailureKind),
+    words,
+    st.none() | st.integers(100, 599),
+)
+articles = st.builds(
+    Article,
+    st.builds(PageMetadata, words, words, words, words, words, words),
+    st.sampled_from(["", "<p>badger</p>", "<p>otter &amp; vole</p>", "<h2>日本</h2><p>é</p>"]),
+    st.just(""),
+    st.sampled_from([EXTRACTOR_VERSION, EXTRACTOR_VERSION, UNREAD, "0"]),
+).map(
+    lambda made: replace(
+        made, text=_text_of(made.html), html="" if not made.extractor else made.html
+    )
+)
+outcomes = st.lists(
+    st.builds(
+        RequisiteOutcome,
+        st.sampled_from(["http://a.example/x.png", "http://a.example/y.css"]),
+        st.sampled_from(RequisiteKind),
+        st.integers(100, 599),
+    )
+    | st.builds(
+        RequisiteOutcome,
+        st.just("http://a.example/gone.png"),
+        st.sampled_from(RequisiteKind),
+        failure=failures,
+    ),
+    max_size=3,
+).map(tuple)
+said = st.builds(
+    Annotation,
+    st.sampled_from([*URLS, "HTTP://A.example/#part"]),
+    st.integers(0, 10**9).map(lambda second: datetime.fromtimestamp(second, UTC)),
+    words,
+    labels.map(tuple),
+    words,
+    words,
+)
+seconds = st.integers(0, 40)
+steps = st.lists(
+    st.builds(Say, st.sampled_from(URLS), said)
+    | st.builds(
+        Bring,
+        st.sampled_from(URLS),
+        seconds,
+        st.sampled_from([b"", b"<p>badger</p>", b"<p>other</p>" * 9]),
+        st.sampled_from([200, 200, 301, 404]),
+        st.sampled_from(["", "/next", "/\xc5\xe4"]),
+        articles,
+        outcomes,
+        st.builds(Charset, words, words),
+    )
+    | st.builds(Fail, st.sampled_from(URLS), seconds, failures)
+    | st.just(Note())
+    | st.just(Roll()),
+    min_size=1,
+    max_size=14,
+)
+
+
+def _text_of(html: str) -> str:
+    return to_text(html)
+
+
+@pytest.fixture(autouse=True)
+def hurried(monkeypatch):
+    """Nothing is gathered: each step is a batch of its own."""
+    monkeypatch.setattr(recorder_module, "GATHER_SECONDS", 0)
+
+
+@pytest.fixture(scope="module")
+def empty_index(tmp_path_factory):
+    """An index without anything in it, to be copied."""
+    path = tmp_path_factory.mktemp("empty") / "archive.sqlite3"
+
+    async def make() -> None:
+        await (await Database.open(path)).close()
+
+    asyncio.run(make())
+    return path
+
+
+@dataclass
+class Archive:
+    """A folder with an index and segments, and what writes to both."""
+
+    db: Database
+    store: SegmentStore
+    recorder: Recorder
+    taken: set[tuple[str, int]] = field(default_factory=set)
+
+    async def play(self, step: Say | Bring | Fail | Note | Roll) -> None:
+        match step:
+            case Say():
+                async with self.db.write() as conn:
+                    await seeds.ensure(conn, [seed_of(step.url, step.annotation)])
+            case Roll():
+                self.store.close()
+            case Note():
+                async with self.db.read() as conn:
+                    owed = await entries.unrecorded(conn, 99)
+                await self.recorder.note(owed)
+            case Fail() if await self.is_fresh(step):
+                at = NOON + timedelta(seconds=step.second)
+                entry_ref = await self.entry(step.url)
+                await self.recorder.close(VisitResult(entry_ref, at, failure=step.failure))
+            case Bring() if await self.is_fresh(step):
+                await self.bring(step)
+
+    async def is_fresh(self, step: Bring | Fail) -> bool:
+        """Whether this second of an entry is still free: a snapshot is named by it."""
+        key = (step.url, step.second)
+        is_fresh = key not in self.taken
+        self.taken.add(key)
+        return is_fresh
+
+    async def entry(self, url: str) -> EntryRef:
+        async with self.db.write() as conn:
+            seed = seed_of(url, Annotation(url, NOON, source="web"))
+            (number,) = (await seeds.ensure(conn, [seed])).values()
+        return EntryRef(number, hash_url(url), url, host(url))
+
+    async def bring(self, step: Bring) -> None:
+        at = NOON + timedelta(seconds=step.second)
+        entry_ref = await self.entry(step.url)
+        ref = await self.recorder.keep(exchange_of(step, at))
+        visit = Visit(to_timestamp(at), at, ref, step.article, step.requisites, step.charset)
+        await self.recorder.close(VisitResult(entry_ref, at, visit=visit))
+        if step.article.extractor == UNREAD:
+            read = replace(step.article, extractor=EXTRACTOR_VERSION, html="<p>deferred</p>")
+            later = replace(visit, article=replace(read, text="deferred"))
+            await self.recorder.close(VisitResult(entry_ref, at + timedelta(hours=1), visit=later))
+
+
+def seed_of(url: str, annotation: Annotation) -> Seed:
+    return Seed(hash_url(url), url, host(url), annotation)
+
+
+def exchange_of(step: Bring, at: datetime) -> Exchange:
+    location = f"Location: {step.location}\r\n" if step.location else ""
+    head = f"HTTP/1.1 {step.status} X\r\nContent-Type: text/html\r\n{location}\r\n"
+    headers = [("content-type", "text/html")]
+    if step.location:
+        headers.append(("location", step.location))
+    return Exchange(
+        url=step.url,
+        at=at,
+        ip="192.0.2.1",
+        request=b"GET / HTTP/1.1\r\n\r\n",
+        head=head.encode("latin-1"),
+        body=BytesIO(step.body),
+        chunked=False,
+        status=step.status,
+        headers=tuple(headers),
+        payload_digest=PayloadDigest(f"sha256:{sha256(step.body).hexdigest()}"),
+        payload_length=len(step.body),
+    )
+
+
+@asynccontextmanager
+async def opened(data: Path, empty_index: Path) -> AsyncIterator[Archive]:
+    (data / "run").mkdir(parents=True, exist_ok=True)
+    shutil.copy(empty_index, data / "archive.sqlite3")
+    lock = RunLock(data / "run")
+    store = SegmentStore(data / "warc", lock=lock, segment_bytes=1 << 30, software="archiver/test")
+    db = await Database.open(data / "archive.sqlite3")
+    recorder = Recorder(db, store)
+    running = asyncio.create_task(recorder.run())
+    try:
+        yield Archive(db, store, recorder)
+    finally:
+        await recorder.drain()
+        running.cancel()
+        await asyncio.wait([running])
+        store.close()
+        await db.close()
+        lock.release()
+
+
+async def everything(db: Database) -> dict[str, object]:
+    """All that an index says, without the numbers of its rows or the places of its records."""
+    async with db.read() as conn:
+        rows = (await conn.execute(select(entry))).all()
+        numbers = {row.id: row.hash_url for row in rows}
+        shown = await entries.by_ids(conn, [*numbers])
+        held = {
+            numbers[number]: [
+                _bare(each.snapshot) for each in await snapshots.of_entry(conn, number, limit=99)
+            ]
+            for number in numbers
+        }
+        attempts = await conn.execute(select(attempt))
+        found = {
+            word: sorted(await _found(conn, word))
+            for word in ("badger", "otter", "vole", "日本", "deferred", "é")
+        }
+        return {
+            "entries": {numbers[number]: each for number, each in shown.items()},
+            "order": {row.hash_url: row.sort_at for row in rows if row.state != "queued"},
+            "revisions": {row.hash_url: row.revision for row in rows},
+            "snapshots": held,
+            "captures": {_bare_capture(each) for each in await _captures(conn)},
+            "attempts": {(numbers[row.entry_id], row.at, row.failure) for row in attempts},
+            "tags": sorted(await tags.most_used(conn, 99)),
+            "found": found,
+        }
+
+
+def _bare(snapshot):
+    return replace(
+        snapshot,
+        capture=_bare_capture(snapshot.capture),
+        article=snapshot.article and snapshot.article.length,
+    )
+
+
+def _bare_capture(capture):
+    return replace(capture, location=None)
+
+
+async def _captures(conn):
+    found = []
+    for url in URLS:
+        found += await captures.of_url(conn, url, limit=999)
+    return found
+
+
+async def _found(conn, word):
+    rows = await conn.execute(
+        text(
+            "SELECT entry.hash_url FROM search JOIN entry ON entry.document_id = search.rowid"
+            " WHERE search MATCH :word"
+        ),
+        {"word": f'"{word}"'},
+    )
+    return list(rows.scalars())
+
+
+async def write(data, empty_index, played):
+    async with opened(data, empty_index) as archive:
+        for step in played:
+            await archive.play(step)
+        async with archive.db.read() as conn:
+            numbers = (await conn.execute(select(entry.c.id))).scalars().all()
+        await archive.recorder.note(numbers)
+        return await everything(archive.db)
+
+
+async def rebuild(data, empty_index):
+    async with opened(data, empty_index) as archive:
+        names = [each.name for each in scanning.segments(data / "warc")]
+        await build_anew(archive.db, archive.store, names, software="test")
+        return await everything(archive.db)
+
+
+def disturb(folder: Path, order: list[int], copies: int, torn: int) -> None:
+    """Name segments anew, in another order; copy some; let one end in the middle of a record."""
+    paths = sorted(folder.glob("*.warc.gz"))
+    moved = [path.rename(path.with_name(f"held-{n}")) for n, path in enumerate(paths)]
+    ranked = sorted(zip(order, range(len(moved)), strict=False))
+    for rank, (_, n) in enumerate(ranked):
+        name = f"archiver-20260301120000-0123456789ab-{rank:05d}.warc.gz"
+        path = moved[n].rename(folder / name)
+        if rank < copies:
+            shutil.copy(path, folder / f"archiver-20260301120000-ba9876543210-{rank:05d}.warc.gz")
+        if rank == 0:
+            with path.open("ab") as file:
+                file.write(path.read_bytes()[:torn])
+
+
+@settings(
+    max_examples=25,
+    deadline=None,
+    phases=[Phase.explicit, Phase.generate],
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+@given(
+    played=steps,
+    order=st.lists(st.integers(0, 99), min_size=20, max_size=20),
+    copies=st.integers(0, 2),
+    torn=st.integers(0, 150),
+)
+def test_what_is_written_is_what_is_read(empty_index, played, order, copies, torn):
+    with TemporaryDirectory() as folder:
+        first, second = Path(folder) / "first", Path(folder) / "second"
+        before = asyncio.run(write(first, empty_index, played))
+        if not (first / "warc").exists():
+            return
+        shutil.copytree(first / "warc", second / "warc")
+        disturb(second / "warc", order, copies, torn)
+
+        assert asyncio.run(rebuild(second, empty_index)) == before
