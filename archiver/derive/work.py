@@ -2,10 +2,10 @@
 
 from archiver.derive.messages import Document, Task
 from archiver.html.article import extract_article, image_article
-from archiver.html.css import find_css_urls
 from archiver.html.encoding import decode_html
 from archiver.html.plain import file_name, text_article
 from archiver.html.requisites import look_through
+from archiver.html.sheets import find_sheet_requisites
 from archiver.model.page import Article, Charset, Discovery, PageMetadata
 from archiver.wire.sniff import is_css, is_html
 
@@ -22,7 +22,9 @@ def _discover(document: Document, limit: int) -> Discovery:
         return Discovery(found, Charset(page.used, page.declared), metadata)
     if is_css(document.media_type):
         sheet = decode_html(document.payload, document.charset)
-        return Discovery(find_css_urls(sheet.text, document.url)[:limit], Charset(sheet.used))
+        return Discovery(
+            find_sheet_requisites(sheet.text, document.url)[:limit], Charset(sheet.used)
+        )
     return Discovery()
 
 

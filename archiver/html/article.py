@@ -13,12 +13,16 @@ from readability import Document
 from readability.readability import Unparseable
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from archiver.html.depth import is_too_deep
 from archiver.html.metadata import read_metadata
+from archiver.html.parsing import parse
 from archiver.html.plain import MOST_CHARACTERS, text_article
 from archiver.html.sanitise import sanitise
 from archiver.html.text import to_text
 from archiver.model.page import Article, PageMetadata
+from archiver.references.elements import HTML
+from archiver.references.lazy import LAZY, is_placeholder
+from archiver.references.srcset import find_candidates
+from archiver.references.use import resolve
 from archiver.urls.parse import join
 
 MOST_FALLBACK = 1 << 20
@@ -45,7 +49,7 @@ _NEVER_READ = [
 ]
 _FALLBACK = ("main", '[role="main"]', "article", "body")
 _BESIDE = ["header", "footer", "aside"]
-_LAZY_SOURCES = ("data-src", "data-original", "data-lazy-src", "data-lazy", "data-url")
+_BETWEEN = "\t\n\f\r ,"
 _PRE = re.compile(r"(<pre\b.*?</pre>)", re.DOTALL)
 _FOLD = re.compile(r"[ \t\r\n\f]{2,}")
 _ANY_TAG = re.compile(r"<[^<>]*>")
@@ -55,9 +59,9 @@ _EMPTY = re.compile(r"<(p|div|span|section|figure|li|ul|ol|h[1-6])[^<>]*>\s*</\1
 def extract_article(html: str, url: str) -> Article:
     """The article of a page, with absolute URLs. Never fails: a page without one gives its text."""
     html = html[:MOST_CHARACTERS]
-    if is_too_deep(html):
+    tree = parse(html)
+    if tree is None:
         return text_article(_ANY_TAG.sub(" ", html), title="")
-    tree = LexborHTMLParser(html)
     metadata = read_metadata(tree)
     _tidy(tree)
     found = _readable(tree)
@@ -87,14 +91,18 @@ def _tidy(tree: LexborHTMLParser) -> None:
 
 
 def _undo_laziness(node: LexborNode) -> None:
+    """Put what scripts would have loaded in the place of what held it (``references.lazy``)."""
     attributes = node.attributes
-    source = attributes.get("src") or ""
-    if not source or source.startswith("data:"):
-        lazy = next((attributes[name] for name in _LAZY_SOURCES if attributes.get(name)), None)
-        if lazy:
-            node.attrs["src"] = lazy
-    if not attributes.get("srcset") and attributes.get("data-srcset"):
-        node.attrs["srcset"] = attributes["data-srcset"] or ""
+
+    def value_of(name: str) -> str:
+        return attributes.get(name) or ""
+
+    rules = HTML[(node.tag or "").lower()]
+    for eager in ("src", "srcset"):
+        if is_placeholder(value_of(eager)):
+            meant = (name for name in LAZY[eager] if resolve(rules.get(name), value_of))
+            if lazy := next(meant, None):
+                node.attrs[eager] = value_of(lazy)
 
 
 def _readable(tree: LexborHTMLParser) -> str:
@@ -150,12 +158,14 @@ def _absolute(found: str, url: str) -> str:
 
 
 def _absolute_set(value: str, url: str) -> str | None:
+    """The candidates that can be resolved, each with its descriptors."""
+    places = [*find_candidates(value)]
+    ends = [start for start, _ in places[1:]] + [len(value)]
     candidates = []
-    for candidate in value.split(", "):
-        reference, _, descriptor = candidate.strip().partition(" ")
-        absolute = join(url, reference.rstrip(",")) if reference else None
+    for (start, url_end), end in zip(places, ends, strict=True):
+        absolute = join(url, value[start:url_end])
         if absolute:
-            candidates.append(f"{absolute} {descriptor}".strip())
+            candidates.append(f"{absolute} {value[url_end:end].strip(_BETWEEN)}".strip())
     return ", ".join(candidates) or None
 
 

@@ -1,71 +1,46 @@
 """What a page needs to look as it looked: everything its markup makes a browser load.
 
 Pages are replayed without their scripts, so what lazy-loading scripts would load counts, and what
-is in ``<noscript>``; scripts themselves are not needed for that.
+is in ``<noscript>``; scripts themselves are not needed for that. Where references stand is known
+to ``references``.
 """
 
-import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from typing import Final
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from archiver.html.css import find_css_urls
-from archiver.html.depth import is_too_deep
+from archiver.html.foreign import ForeignContent
 from archiver.html.metadata import read_metadata
+from archiver.html.parsing import parse
+from archiver.html.sheets import read_css
 from archiver.model.page import PageMetadata
 from archiver.model.requisite import Requisite, RequisiteKind
+from archiver.references.elements import EVERYWHERE, HTML, MATHML, SVG_ANY, Rules, rules_for
+from archiver.references.srcset import find_candidates
+from archiver.references.use import (
+    MOST_NESTED_DOCUMENTS,
+    REQUISITE_KINDS,
+    Form,
+    Pointer,
+    Rule,
+    Use,
+    clean_reference,
+    is_loaded,
+    resolve,
+)
 from archiver.urls.parse import join
 
-_SELECTOR = (
-    "link[href], img, source, video, audio, track[src], iframe, frame[src], embed[src], "
-    "object[data], input[src], image, use, style, noscript, [style*=url], [background], "
-    "[data-bg], [data-background], [data-background-image], template"
-)
-_KINDS = {
-    "img": RequisiteKind.IMAGE,
-    "image": RequisiteKind.IMAGE,
-    "use": RequisiteKind.IMAGE,
-    "input": RequisiteKind.IMAGE,
-    "source": RequisiteKind.IMAGE,
-    "iframe": RequisiteKind.FRAME,
-    "frame": RequisiteKind.FRAME,
-    "video": RequisiteKind.MEDIA,
-    "audio": RequisiteKind.MEDIA,
-    "track": RequisiteKind.MEDIA,
-}
-_URL_ATTRIBUTES = (
-    "src",
-    "href",
-    "xlink:href",
-    "data",
-    "poster",
-    "background",
-    "data-src",
-    "data-original",
-    "data-lazy-src",
-    "data-lazy",
-    "data-bg",
-    "data-background",
-    "data-background-image",
-    "data-url",
-)
-_SET_ATTRIBUTES = ("srcset", "data-srcset", "data-lazy-srcset")
-_LAZY = frozenset(name for name in (*_URL_ATTRIBUTES, *_SET_ATTRIBUTES) if name.startswith("data-"))
-_ICONS = frozenset({"icon", "apple-touch-icon", "apple-touch-icon-precomposed", "mask-icon"})
-_PRELOADED = {
-    "style": RequisiteKind.STYLE,
-    "image": RequisiteKind.IMAGE,
-    "font": RequisiteKind.FONT,
-}
-_CANDIDATE = re.compile(r"[\s,]*(\S*[^\s,])(?:\s[^,(]*(?:\([^)]*\)[^,(]*)*)?(?:,|\Z)")
-_LOOKS_LIKE_URL = re.compile(r"(?:https?:)?/{1,2}\S|[^\s{}<>\"']+\.\w{2,5}(?:[?#]\S*)?\Z")
-MOST_DEPTH = 3
+_Found = Iterator[tuple[str, Use]]
+_Attributes = dict[str, str | None]
+_MANY = 2
+"""Of more attributes than that each element is looked at, whether it has them or not."""
 
 
 def find_requisites(html: str, base_url: str, limit: int) -> tuple[Requisite, ...]:
     """The requisites of a page, in document order, each once; ``limit`` of them at most.
 
-    A page nested too deep to be parsed in good time has none.
+    What is in templates comes last. A page nested too deep to be parsed in good time has none.
     """
     return look_through(html, base_url, limit)[0]
 
@@ -74,101 +49,114 @@ def look_through(
     html: str, base_url: str, limit: int
 ) -> tuple[tuple[Requisite, ...], PageMetadata]:
     """The requisites of a page, as ``find_requisites``, and what it says of itself."""
-    if is_too_deep(html):
+    tree = parse(html)
+    if tree is None:
         return (), PageMetadata()
-    tree = LexborHTMLParser(html)
     return _find(tree, base_url, limit), read_metadata(tree)
 
 
 def _find(tree: LexborHTMLParser, base_url: str, limit: int) -> tuple[Requisite, ...]:
     found: dict[str, RequisiteKind] = {}
-    resolved: dict[str, str | None] = {}
-    base = _base(tree, base_url)
-    for reference, kind in _references(tree, base, depth=0):
-        if reference not in resolved:
-            resolved[reference] = join(base, reference)
-        url = resolved[reference]
-        if url:
-            found.setdefault(url, kind)
-            if len(found) >= limit:
-                break
+    for url, use in _Document(base_url).read(tree):
+        found.setdefault(url, REQUISITE_KINDS[use])
+        if len(found) >= limit:
+            break
     return tuple(Requisite(url, kind) for url, kind in found.items())
 
 
-def _base(tree: LexborHTMLParser, url: str) -> str:
-    element = tree.css_first("base[href]")
-    href = element.attributes.get("href") if element else None
-    return (join(url, href) if href else None) or url
+class _Document:
+    """One document whose references are resolved: its base, and what was resolved already.
 
+    Args:
+        url: of the document, or the base of the one whose ``srcdoc`` it is.
+        depth: how many documents it is nested in.
+    """
 
-def _references(
-    tree: LexborHTMLParser, base: str, *, depth: int
-) -> Iterator[tuple[str, RequisiteKind]]:
-    for node in tree.css(_SELECTOR):
-        tag, attributes = node.tag or "", node.attributes
-        if tag == "link":
-            yield from _link(attributes)
+    def __init__(self, url: str, depth: int = 0) -> None:
+        self._url = self._base = url
+        self._has_base = False
+        self._depth = depth
+        self._resolved: dict[str, str | None] = {}
+        self._foreign = ForeignContent()
+
+    def read(self, tree: LexborHTMLParser) -> _Found:
+        """What it makes a browser load: absolute URLs and their uses."""
+        roots: list[LexborHTMLParser | LexborNode] = [tree]
+        while roots:
+            root = roots.pop()
+            for node in root.css(_SELECTOR):
+                yield from self._node(node)
+            roots += reversed(root.template_fragments())
+
+    def _node(self, node: LexborNode) -> _Found:
+        tag, attributes = (node.tag or "").lower(), node.attributes
+        if tag == "base" and "href" in attributes:
+            self._set_base(attributes["href"] or "")
         elif tag == "style":
-            yield from _css(node.text() or "", base)
-        elif tag in ("noscript", "template"):
-            if depth < MOST_DEPTH:
-                inner = LexborHTMLParser(_inner(node))
-                yield from _references(inner, base, depth=depth + 1)
-        else:
-            yield from _element(node, tag, attributes, base, depth)
-        if style := attributes.get("style"):
-            yield from _css(style, base)
+            yield from self._resolve_all(read_css(node.text() or ""))
+        kind = self._foreign.kind(node)
+        yield from self._attributes(attributes, rules_for(tag, foreign=bool(kind), kind=kind))
+
+    def _set_base(self, href: str) -> None:
+        """The first base counts, from where it stands (HTML §4.2.3)."""
+        if not self._has_base:
+            self._has_base = True
+            self._base = join(self._url, clean_reference(href)) or self._url
+            self._resolved.clear()
+
+    def _attributes(self, attributes: _Attributes, rules: Rules) -> _Found:
+        def value_of(name: str) -> str:
+            return attributes.get(name) or ""
+
+        for name, value in attributes.items():
+            rule = rules.get(name) or EVERYWHERE.get(name)
+            pointer = resolve(rule, value_of) if value else None
+            if value and pointer and pointer.use in REQUISITE_KINDS:
+                yield from self._pointed(value, pointer)
+
+    def _pointed(self, value: str, pointer: Pointer) -> _Found:
+        if pointer.form is Form.URL:
+            yield from self._resolve_all([(value, pointer.use)])
+        elif pointer.form is Form.SRCSET:
+            candidates = (value[start:end] for start, end in find_candidates(value))
+            yield from self._resolve_all((each, pointer.use) for each in candidates)
+        elif pointer.form is Form.CSS:
+            yield from self._resolve_all(read_css(value) if "(" in value else [])
+        elif pointer.form is Form.DOCUMENT and self._depth < MOST_NESTED_DOCUMENTS:
+            tree = parse(value)
+            if tree is not None:
+                yield from _Document(self._base, self._depth + 1).read(tree)
+
+    def _resolve_all(self, references: Iterable[tuple[str, Use]]) -> _Found:
+        for given, use in references:
+            reference = clean_reference(given)
+            if not reference or reference.startswith(("#", "data:")):
+                continue
+            if reference not in self._resolved:
+                self._resolved[reference] = join(self._base, reference.partition("#")[0])
+            url = self._resolved[reference]
+            if url:
+                yield url, use
 
 
-def _element(
-    node: LexborNode, tag: str, attributes: dict[str, str | None], base: str, depth: int
-) -> Iterator[tuple[str, RequisiteKind]]:
-    kind = _KINDS.get(tag, RequisiteKind.OTHER)
-    parent = node.parent.tag if tag == "source" and node.parent else ""
-    if parent in ("video", "audio"):
-        kind = RequisiteKind.MEDIA
-    for name in _URL_ATTRIBUTES:
-        value = (attributes.get(name) or "").strip()
-        if not value or value.startswith(("#", "data:")):
-            continue
-        if name in _LAZY and not _LOOKS_LIKE_URL.match(value):
-            continue
-        is_image = name in ("poster", "background") or name.startswith("data-b")
-        yield value, RequisiteKind.IMAGE if is_image else kind
-    for name in _SET_ATTRIBUTES:
-        for candidate in _CANDIDATE.finditer(attributes.get(name) or ""):
-            yield candidate[1], RequisiteKind.IMAGE
-    srcdoc = attributes.get("srcdoc")
-    if srcdoc and depth < MOST_DEPTH:
-        yield from _references(LexborHTMLParser(srcdoc), base, depth=depth + 1)
+def _selector() -> str:
+    """Matches what can make a browser load something, and what moves where that lies."""
+    rows = (*HTML.items(), ("", EVERYWHERE), ("svg ", SVG_ANY), ("math ", MATHML))
+    return ", ".join(["base[href]", "style", *(each for row in rows for each in _selectors(*row))])
 
 
-def _link(attributes: dict[str, str | None]) -> Iterator[tuple[str, RequisiteKind]]:
-    relations = set((attributes.get("rel") or "").lower().split())
-    href = (attributes.get("href") or "").strip()
-    kind = None
-    if "stylesheet" in relations:
-        kind = RequisiteKind.STYLE
-    elif relations & _ICONS:
-        kind = RequisiteKind.ICON
-    elif "preload" in relations:
-        kind = _PRELOADED.get((attributes.get("as") or "").lower())
-    elif "manifest" in relations:
-        kind = RequisiteKind.OTHER
-    if kind and href:
-        yield href, kind
-        for candidate in _CANDIDATE.finditer(attributes.get("imagesrcset") or ""):
-            yield candidate[1], RequisiteKind.IMAGE
+def _selectors(element: str, rules: Rules) -> list[str]:
+    loaded = {name: rule for name, rule in rules.items() if is_loaded(rule)}
+    if element in HTML and len(loaded) > _MANY:
+        return [element]
+    return [f"{element}{_holding(name, rule)}" for name, rule in loaded.items()]
 
 
-def _css(text: str, base: str) -> Iterator[tuple[str, RequisiteKind]]:
-    for each in find_css_urls(text, base):
-        yield each.url, each.kind
+def _holding(name: str, rule: Rule) -> str:
+    """Matches an attribute by its local name; one with CSS in it only where a function is."""
+    is_css = isinstance(rule, Pointer) and rule.form is Form.CSS
+    function = "*='('" if is_css else ""
+    return f"[{name.rpartition(':')[2]}{function}]"
 
 
-def _inner(node: LexborNode) -> str:
-    """The markup inside an element that a parser may have taken for text."""
-    html = node.html or ""
-    start, end = html.find(">") + 1, html.rfind("</")
-    inner = html[start : end if end >= start else None]
-    return inner if "<" in inner else (node.text() or "")
+_SELECTOR: Final = _selector()

@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Protocol
 
 from archiver.errors import StoreError
+from archiver.references.css import CssReferences
 from archiver.replay.charset import DocumentCharset
 from archiver.replay.presentation import Rewriting
-from archiver.rewrite.css import CssRewriter
 from archiver.rewrite.html import HtmlRewriter
 from archiver.rewrite.raw_bytes import Raw
 from archiver.rewrite.url_rewriter import UrlRewriter
@@ -85,7 +85,7 @@ def part(pieces: Iterator[bytes], first: int, end: int) -> Iterator[bytes]:
 def _rewriter_of(rewriting: Rewriting, links: UrlRewriter) -> Callable[[str | None], _Rewriter]:
     """Makes the rewriter of a document, given the charset whose bytes it is to read."""
     if rewriting is Rewriting.CSS:
-        return lambda charset: CssRewriter(links.lead, Raw(charset).to_text)
+        return lambda charset: CssReferences(links.lead, Raw(charset).to_text)
     is_xml = rewriting is Rewriting.XML
     return lambda charset: HtmlRewriter(links, charset=charset, xml=is_xml)
 

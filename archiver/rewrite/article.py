@@ -1,11 +1,11 @@
 """Leads the images of a sanitised article into the archive, so that reading asks nobody else."""
 
 import re
-from collections.abc import Callable
 from html import escape, unescape
 
 from archiver.model.capture import Timestamp
 from archiver.rewrite.address import PREFIX, Modifier, replay_path
+from archiver.rewrite.values import rewrite_srcset
 
 _TAG = re.compile(r'<(?:img|source)(?:[^<>"]|"[^"]*")*>')
 _HEADING = re.compile(
@@ -33,7 +33,7 @@ def archive_images(html: str, timestamp: Timestamp, *, prefix: str = PREFIX) -> 
 
     def attribute(found: re.Match[str]) -> str:
         value = unescape(found[3])
-        led = lead(value) if found[2] == "src" else _lead_set(value, lead)
+        led = lead(value) if found[2] == "src" else rewrite_srcset(value, lead)
         return f'{found[1]}"{escape(led)}"'
 
     return _TAG.sub(lambda tag: _ATTRIBUTE.sub(attribute, tag[0]), html)
@@ -45,12 +45,3 @@ def without_title(html: str, title: str) -> str:
     if found and " ".join(unescape(_ANY_TAG.sub("", found["words"])).split()) in title:
         return html[: found.start("heading")] + html[found.end("heading") :]
     return html
-
-
-def _lead_set(value: str, lead: Callable[[str], str]) -> str:
-    candidates = []
-    for candidate in value.split(", "):
-        url, _, descriptor = candidate.strip().partition(" ")
-        if led := lead(url):
-            candidates.append(f"{led} {descriptor}".strip())
-    return ", ".join(candidates)

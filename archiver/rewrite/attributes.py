@@ -2,8 +2,8 @@
 
 import re
 
+from archiver.rewrite.character_references import decode_references, encode_references
 from archiver.rewrite.raw_bytes import Raw
-from archiver.rewrite.references import decode_references, encode_references
 from archiver.rewrite.tag_syntax import ATTRIBUTE, UPPER
 
 INERT_PREFIX = "data-archived-"

@@ -11,7 +11,9 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Final
 
-from archiver.rewrite.url_rewriter import UrlRewriter, Use
+from archiver.references.relations import link_use
+from archiver.references.use import Use
+from archiver.rewrite.url_rewriter import UrlRewriter
 from archiver.rewrite.values import rewrite_refresh
 from archiver.urls.parse import escape_bytes
 from archiver.wire.head import readable
@@ -28,7 +30,6 @@ _LONGEST_VALUE = 4096
 _LINK = re.compile(r"""[ \t,]*+<([^>]*+)>((?>(?:[^,"]++|"(?>(?:[^"\\]++|\\.)*)"?)*))""")
 _PARAMETER = re.compile(r""";[ \t]*+([a-zA-Z]++)[ \t]*+=[ \t]*+(?:"([^"\\]*+)"|([^ \t;,"]++))""")
 _LOADING = frozenset({"stylesheet", "preload", "modulepreload", "icon"})
-_LINK_USES = {"style": Use.STYLE, "script": Use.SCRIPT}
 _LINK_PARAMETERS = ("as", "media", "type", "fetchpriority")
 
 
@@ -69,21 +70,13 @@ def _link(value: str, links: UrlRewriter) -> str:
         parameters = {
             name.lower(): quoted or bare for name, quoted, bare in _PARAMETER.findall(found[2])
         }
-        relations = frozenset(parameters.get("rel", "").lower().split()) & _LOADING
+        rel = parameters.get("rel", "").lower()
+        relations = frozenset(rel.split()) & _LOADING
         if relations:
-            led = links.lead(
-                escape_bytes(found[1]), _link_use(relations, parameters.get("as", "").lower())
-            )
+            use = link_use(rel, parameters.get("as", ""))
+            led = links.lead(escape_bytes(found[1]), use)
             kept += [_write_link(led, relations, parameters)] if led else []
     return ", ".join(kept)
-
-
-def _link_use(relations: frozenset[str], loaded_as: str) -> Use:
-    if "stylesheet" in relations:
-        return Use.STYLE
-    if "modulepreload" in relations:
-        return Use.SCRIPT
-    return _LINK_USES.get(loaded_as, Use.IMAGE)
 
 
 def _write_link(path: str, relations: frozenset[str], parameters: dict[str, str]) -> str:

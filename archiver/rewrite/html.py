@@ -8,22 +8,22 @@ most one tag, of bounded length.
 import re
 from collections.abc import Callable
 
+from archiver.references.css import CssReferences
+from archiver.references.css_tokens import end_of
+from archiver.references.use import MOST_NESTED_DOCUMENTS, Use
 from archiver.rewrite.attributes import closes_itself
-from archiver.rewrite.css import CssRewriter
-from archiver.rewrite.css_tokens import end_of
+from archiver.rewrite.character_references import decode_references, encode_references
 from archiver.rewrite.instructions import rewrite_instruction
 from archiver.rewrite.partial_tag import PartialTag
 from archiver.rewrite.raw_bytes import Raw
 from archiver.rewrite.raw_text import RAW_TEXT, ScriptEnd, held_from, text_end
-from archiver.rewrite.references import decode_references, encode_references
 from archiver.rewrite.svg_mathml import Foreign
 from archiver.rewrite.tag_syntax import NAME, PLAIN, TAG, UPPER
 from archiver.rewrite.tags import Tags
-from archiver.rewrite.url_rewriter import UrlRewriter, Use
+from archiver.rewrite.url_rewriter import UrlRewriter
 
 _Step = Callable[[int], int | None]
 _PIECE = 64 << 10
-_DEEPEST = 3
 _TAG_START = re.compile(r"</?[a-zA-Z]")
 _ENDS = {end: re.compile(re.escape(end)) for end in (">", "]]>", "?>")}
 _ENDS["-->"] = re.compile("--!?>")
@@ -49,7 +49,7 @@ class HtmlRewriter:
         self._raw = Raw(charset)
         self._xml = xml
         self._depth = depth
-        nested = self._rewrite_nested if depth < _DEEPEST else None
+        nested = self._rewrite_nested if depth < MOST_NESTED_DOCUMENTS else None
         self._tags = Tags(links, self._raw, nested, xml=xml)
         self._foreign = Foreign(xml=xml)
         self._text = ""
@@ -59,7 +59,7 @@ class HtmlRewriter:
         self._until = ">"
         self._raw_name = ""
         self._script = ScriptEnd()
-        self._sheet: CssRewriter | None = None
+        self._sheet: CssReferences | None = None
         self._in_section = False
         self._hides_next = False
         self._step: _Step = self._data
@@ -264,7 +264,7 @@ class HtmlRewriter:
             self._step, self._raw_name = self._raw_text, name
         elif name == "style":
             self._step = self._style_text
-            self._sheet = CssRewriter(self._links.lead, self._raw.to_text)
+            self._sheet = CssReferences(self._links.lead, self._raw.to_text)
         elif name == "script":
             self._step, self._script = self._script_text, ScriptEnd()
         elif name == "plaintext":
@@ -303,9 +303,9 @@ class HtmlRewriter:
             self._out.append(self._sheet.close())
             self._sheet = None
 
-    def _foreign_sheet(self) -> CssRewriter:
+    def _foreign_sheet(self) -> CssReferences:
         """A style element's content in SVG and XML, where references are decoded."""
-        return CssRewriter(self._lead_in_markup, self._raw.to_text)
+        return CssReferences(self._lead_in_markup, self._raw.to_text)
 
     def _lead_in_markup(self, reference: str, use: Use) -> str | None:
         if self._in_section:

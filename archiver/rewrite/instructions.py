@@ -2,9 +2,10 @@
 
 import re
 
+from archiver.references.use import Use
+from archiver.rewrite.character_references import decode_references, encode_references
 from archiver.rewrite.raw_bytes import Raw
-from archiver.rewrite.references import decode_references, encode_references
-from archiver.rewrite.url_rewriter import UrlRewriter, Use
+from archiver.rewrite.url_rewriter import UrlRewriter
 
 _STYLE = re.compile(r"<\?xml-stylesheet[\t\n\r ]")
 _HREF = re.compile(r"""([\t\n\r ]href[\t\n\r ]*+=[\t\n\r ]*+)("[^"]*+"|'[^']*+')""")

@@ -7,11 +7,8 @@ MathML elements, the points where HTML begins again, and the tags that break out
 
 from typing import Final
 
-_ROOTS = frozenset({"svg", "math"})
-_HTML_INSIDE = {
-    "svg": frozenset({"foreignobject", "desc", "title"}),
-    "math": frozenset({"mi", "mo", "mn", "ms", "mtext", "annotation-xml"}),
-}
+from archiver.references.foreign import HTML_AGAIN, ROOTS, kind_inside, kind_of
+
 _BREAK_OUT: Final = frozenset(
     [
         "b",
@@ -71,7 +68,7 @@ _AROUND: Final = _BREAK_OUT | frozenset(
 )
 """HTML elements whose end, if they were not opened inside, is that of one around."""
 
-_MARKS = _ROOTS.union(*_HTML_INSIDE.values())
+_MARKS = ROOTS.union(*HTML_AGAIN.values())
 _DEEPEST = 256
 
 
@@ -105,10 +102,9 @@ class Foreign:
         if kind and name in _BREAK_OUT:
             self._leave()
             return ""
-        kind = kind or (name if name in _ROOTS else "")
+        kind = kind_of(name, kind)
         if kind and not closes_itself and len(self._open) < _DEEPEST:
-            is_point = name in _HTML_INSIDE.get(kind, ())
-            self._open.append((name, "" if is_point else kind))
+            self._open.append((name, kind_inside(name, kind)))
         return kind
 
     def end(self, name: str) -> None:

@@ -6,6 +6,10 @@ All of them see what is whole; a tag that comes in pieces is gathered by ``parti
 import re
 from typing import Final
 
+from archiver.references.foreign import ROOTS
+from archiver.rewrite.raw_text import RAW_TEXT
+from archiver.rewrite.treatments import HOT, LOOKED_AT
+
 _SPACE = r"\t\n\f\r "
 _VALUE = rf"""(?:"[^"]*+"|'[^']*+'|[^{_SPACE}>"'][^{_SPACE}>]*+|(?=>))"""
 _ATTRIBUTE = (
@@ -22,15 +26,12 @@ ATTRIBUTE: Final = re.compile(
 """One attribute inside a whole tag: name; value in double quotes, in single quotes, in none."""
 
 _COLD_NAME = r"[a-z][a-z0-9-]*+"
-_SPECIAL = (
-    "script|style|textarea|title|xmp|iframe|noembed|noframes|noscript|plaintext|svg|math|base|meta"
-    "|link|img|image|source|param|object|embed|frame|applet"
+_SPECIAL = "|".join(
+    sorted(
+        {*RAW_TEXT, "script", "style", "noscript", "plaintext", *ROOTS, *LOOKED_AT},
+    )
 )
-_HOT = (
-    "href|src|style|srcset|srcdoc|action|formaction|formtarget|target|ping|poster|background|cite"
-    "|data|longdesc|integrity|nonce|crossorigin|attributionsrc|manifest|csp|icon|profile"
-    "|referrerpolicy"
-)
+_HOT = "|".join(sorted(HOT))
 PLAIN: Final = re.compile(
     rf"""(?>(?: [^<]++
     | </[a-zA-Z][^{_SPACE}/>]*+>

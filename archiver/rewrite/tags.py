@@ -2,51 +2,29 @@
 
 import re
 from collections.abc import Callable
-from functools import partial
 from typing import Final
 
+from archiver.references.css import lead_css
+from archiver.references.elements import EVERYWHERE, HTML, Rules, rules_for
+from archiver.references.lazy import LAZY, is_placeholder
+from archiver.references.use import Form, Pointer, Use, resolve
 from archiver.rewrite.attributes import StartTag
-from archiver.rewrite.css import rewrite_css
-from archiver.rewrite.elements import EVERYWHERE, HTML, Rule, Treatment, rules_for
 from archiver.rewrite.raw_bytes import Raw
-from archiver.rewrite.url_rewriter import BLOCKED, UrlRewriter, Use
+from archiver.rewrite.treatments import ACTING, ACTING_EVERYWHERE, HOT_ANYWHERE, Treatment
+from archiver.rewrite.url_rewriter import BLOCKED, UrlRewriter
 from archiver.rewrite.values import rewrite_refresh, rewrite_srcset
 
-_HOT: Final = re.compile(
-    r"href|src|style|action|target|ping|poster|background|cite|data|longdesc|integrity|nonce|icon"
-    r"|crossorigin|manifest|csp|profile|attribution|codebase|referrer|\(",
-    re.IGNORECASE | re.ASCII,
+_SHORTEST_HOT = sorted(
+    name for name in HOT_ANYWHERE if not any(each in name for each in HOT_ANYWHERE - {name})
 )
+_HOT: Final = re.compile("|".join([*_SHORTEST_HOT, r"\("]), re.IGNORECASE | re.ASCII)
 _HARMLESS_EQUIVALENTS = frozenset(
-    {"content-type", "content-language", "default-style", "x-ua-compatible"}
+    {"content-type", "content-language", "default-style", "refresh", "x-ua-compatible"}
 )
-_HINTS = frozenset({"dns-prefetch", "preconnect", "prerender"})
-"""Relations of which nothing is left to do in an archive."""
-
-_LOADED_AS = {
-    "style": Use.STYLE,
-    "script": Use.SCRIPT,
-    "worker": Use.SCRIPT,
-    "document": Use.FRAME,
-    "iframe": Use.FRAME,
-}
 _OUTSIDE = frozenset({"_top", "_parent", "_blank", "_unfencedtop"})
-_LAZY_SRC = (
-    "data-src",
-    "data-lazy-src",
-    "data-original",
-    "data-original-src",
-    "data-lazy",
-    "data-url",
-)
-_LAZY_SRCSET = ("data-srcset", "data-lazy-srcset", "data-original-set")
-_PLACEHOLDER = re.compile(
-    r"data:|about:blank|#|(?:[^?#]*/)?(?:blank|spacer|placeholder|pixel|transparent|trans|clear"
-    r"|loading|loader|lazy|lazyload|grey|gray|1x1)[-_.0-9a-z]*\.(?:gif|png|svg|jpe?g|webp)(?:[?#]|\Z)",
-    re.IGNORECASE,
-)
-_URL_PARAMETERS = frozenset({"movie", "src", "url", "data", "code", "filename", "href"})
-_LONGEST_PLACEHOLDER = 2048
+_NONE: Final[dict[str, Treatment]] = {}
+_LAZY_FIRST: Final = LAZY["src"][0]
+"""Elements that are loaded lazily have a rule for this."""
 
 
 class Tags:
@@ -74,16 +52,6 @@ class Tags:
         self._has_base = False
         self.promoted = False
         """Whether the last tag was an image that was shown by promoting its lazy source."""
-        self._special: dict[str, Callable[[StartTag], None]] = {
-            "base": self._base,
-            "link": self._link,
-            "meta": self._meta,
-            "img": self._lazy,
-            "source": self._lazy,
-            "object": partial(self._plugin, attribute="data"),
-            "embed": partial(self._plugin, attribute="src"),
-            "param": self._param,
-        }
 
     def rewrite(self, source: str, name: str, *, foreign: bool = False, kind: str = "") -> str:
         """Rewrite a whole start tag.
@@ -96,19 +64,23 @@ class Tags:
         """
         self.promoted = False
         local = name.rpartition(":")[2] if self._xml else name
-        special = None if kind else self._special.get(local)
-        is_cold = special is None and (foreign or name not in HTML)
-        if is_cold and not _HOT.search(source, len(name)):
+        acting = ACTING.get(local, _NONE)
+        is_known = bool(acting) or (not foreign and name in HTML)
+        if not is_known and not _HOT.search(source, len(name)):
             return source
         tag = StartTag(source, name, self._raw, xml=self._xml)
         rules = rules_for(local, foreign=foreign, kind=kind)
         for attribute in tag.names():
             known = "xlink:href" if foreign and attribute.endswith(":href") else attribute
-            rule = rules.get(known) or EVERYWHERE.get(known)
-            if rule is not None:
-                self._apply(tag, attribute, rule)
-        if special is not None:
-            special(tag)
+            treatment = acting.get(known) or ACTING_EVERYWHERE.get(known)
+            if treatment is not None:
+                self._restrain(tag, attribute, treatment)
+            elif pointer := resolve(rules.get(known) or EVERYWHERE.get(known), tag.value):
+                self._point(tag, attribute, pointer)
+        if local == "link":
+            self._late_style(tag)
+        elif _LAZY_FIRST in rules:
+            self._lazy(tag, rules)
         elif foreign:
             self._animation(tag)
         return str(tag)
@@ -120,19 +92,32 @@ class Tags:
             tag.set("hidden", "")
         return str(tag)
 
-    def _apply(self, tag: StartTag, attribute: str, rule: Rule) -> None:
-        if isinstance(rule, Use):
-            self._url(tag, attribute, rule)
-        elif rule is Treatment.INERT:
-            if attribute != "crossorigin" or tag.value("as").lower() != "font":
-                tag.make_inert(attribute)
-        elif rule is Treatment.SRCSET:
-            self._change(tag, attribute, lambda value: rewrite_srcset(value, self._image))
-        elif rule is Treatment.CSS:
-            self._css(tag, attribute)
-        elif rule is Treatment.TARGET:
+    def _restrain(self, tag: StartTag, attribute: str, treatment: Treatment) -> None:
+        if treatment is Treatment.TARGET:
             if tag.value(attribute).lower() in _OUTSIDE:
                 tag.set(attribute, "_self")
+        elif treatment is Treatment.BASE:
+            self._base(tag)
+        elif treatment is Treatment.EQUIVALENT:
+            self._equivalent(tag)
+        elif treatment is Treatment.REFERRER:
+            if tag.value(attribute).strip().lower() == "referrer":
+                tag.make_inert(attribute)
+        elif treatment is Treatment.INERT or tag.value("as").lower() != "font":
+            tag.make_inert(attribute)
+
+    def _point(self, tag: StartTag, attribute: str, pointer: Pointer) -> None:
+        form, use = pointer.form, pointer.use
+        if use is Use.INERT:
+            tag.make_inert(attribute)
+        elif form is Form.URL:
+            self._url(tag, attribute, use)
+        elif form is Form.CSS:
+            self._css(tag, attribute)
+        elif form is Form.SRCSET:
+            self._change(tag, attribute, lambda value: rewrite_srcset(value, self._image))
+        elif form is Form.REFRESH:
+            self._refresh(tag, attribute)
         elif self._nested is None:
             tag.make_inert(attribute)
         else:
@@ -152,7 +137,7 @@ class Tags:
     def _css(self, tag: StartTag, attribute: str) -> None:
         value = tag.value(attribute)
         if "(" in value:
-            self._change(tag, attribute, lambda css: rewrite_css(css, self._links.lead))
+            self._change(tag, attribute, lambda css: lead_css(css, self._links.lead))
 
     def _change(self, tag: StartTag, attribute: str, change: Callable[[str], str]) -> None:
         value = tag.value(attribute)
@@ -162,50 +147,28 @@ class Tags:
 
     def _base(self, tag: StartTag) -> None:
         """The first base counts (HTML §4.2.3); none may move what was led into the archive."""
-        if tag.has("href"):
-            if not self._has_base:
-                self._has_base = True
-                self._links.set_base(tag.value("href"))
-            tag.make_inert("href")
+        if not self._has_base:
+            self._has_base = True
+            self._links.set_base(tag.value("href"))
+        tag.make_inert("href")
 
-    def _meta(self, tag: StartTag) -> None:
+    def _equivalent(self, tag: StartTag) -> None:
         """Of what a page says in a header's stead only what can do no harm has its say."""
-        if tag.value("name").strip().lower() == "referrer":
-            tag.make_inert("name")
-        equivalent = tag.value("http-equiv").strip().lower()
-        if not tag.has("http-equiv") or equivalent in _HARMLESS_EQUIVALENTS:
-            return
-        content = tag.value("content")
-        led = BLOCKED
-        if equivalent == "refresh":
-            led = rewrite_refresh(content, lambda url: self._links.lead(url, Use.ANCHOR))
+        if tag.value("http-equiv").strip().lower() not in _HARMLESS_EQUIVALENTS:
+            tag.make_inert("http-equiv")
+
+    def _refresh(self, tag: StartTag, attribute: str) -> None:
+        content = tag.value(attribute)
+        led = rewrite_refresh(content, lambda url: self._links.lead(url, Use.ANCHOR))
         if led == BLOCKED:
             tag.make_inert("http-equiv")
         elif led != content:
-            tag.set("content", led)
+            tag.set(attribute, led)
 
-    def _link(self, tag: StartTag) -> None:
-        relations = frozenset(tag.value("rel").lower().split())
-        if relations and relations <= _HINTS:
-            tag.make_inert("href")
-            return
-        loaded_as = tag.value("as").lower()
-        use = Use.ANCHOR
-        if "stylesheet" in relations:
-            use = Use.STYLE
-        elif any("icon" in relation for relation in relations) or "manifest" in relations:
-            use = Use.IMAGE
-        elif "modulepreload" in relations:
-            use = Use.SCRIPT
-        elif relations & {"preload", "prefetch"} and loaded_as:
-            use = _LOADED_AS.get(loaded_as, Use.IMAGE)
-        if tag.has("href"):
-            self._url(tag, "href", use)
-        self._late_style(tag, relations)
-
-    def _late_style(self, tag: StartTag, relations: frozenset[str]) -> None:
+    def _late_style(self, tag: StartTag) -> None:
         """A style that the page's script would have switched on once it is loaded."""
         script = tag.value("onload").lower()
+        relations = frozenset(tag.value("rel").lower().split())
         is_preloaded = "preload" in relations and "stylesheet" in script
         if is_preloaded:
             tag.set("rel", "stylesheet")
@@ -213,41 +176,34 @@ class Tags:
         if is_style and "media" in script and tag.value("media") == "print":
             tag.set("media", "all")
 
-    def _lazy(self, tag: StartTag) -> None:
-        """An image that waits for the page's script: shown, as it was once the script had run."""
-        source = tag.value("src")
-        if self._links.is_ours(source) or not _is_placeholder(source):
-            return
-        if not _is_placeholder(tag.value("srcset")):
-            return
-        for attribute, sources in (("src", _LAZY_SRC), ("srcset", _LAZY_SRCSET)):
-            value = next((tag.value(each) for each in sources if tag.has(each)), "").strip()
-            if attribute == "srcset":
-                led: str | None = rewrite_srcset(value, self._image)
-            else:
-                led = self._image(value) if value and value[0] not in "{[" else None
-            if led and led != value:
-                tag.set(attribute, led)
-                self.promoted = tag.name == "img"
+    def _lazy(self, tag: StartTag, rules: Rules) -> None:
+        """What waits for the page's script: shown, as it was once the script had run."""
+        is_source_waiting = self._is_waiting(tag, "src") and self._is_waiting(tag, "srcset")
+        for eager, lazies in LAZY.items():
+            is_source = eager in {"src", "srcset"}
+            if eager not in rules or not (
+                is_source_waiting if is_source else self._is_waiting(tag, eager)
+            ):
+                continue
+            for lazy in filter(tag.has, lazies):
+                if pointer := resolve(rules.get(lazy), tag.value):
+                    self._promote(tag, eager, tag.value(lazy).strip(), pointer)
+                    break
 
-    def _plugin(self, tag: StartTag, attribute: str) -> None:
-        """Objects and embeds can be pages; data that says it is an image is none."""
-        value, kind = tag.value(attribute), tag.value("type").strip().lower()
-        is_image = kind.startswith("image/") or value.strip().lower().startswith("data:image/")
-        if tag.has(attribute):
-            self._url(tag, attribute, Use.IMAGE if is_image else Use.FRAME)
+    def _is_waiting(self, tag: StartTag, eager: str) -> bool:
+        value = tag.value(eager)
+        return not self._links.is_ours(value) and is_placeholder(value)
 
-    def _param(self, tag: StartTag) -> None:
-        if tag.value("name").strip().lower() in _URL_PARAMETERS and tag.has("value"):
-            self._url(tag, "value", Use.IMAGE)
+    def _promote(self, tag: StartTag, eager: str, value: str, pointer: Pointer) -> None:
+        if pointer.form is Form.SRCSET:
+            led: str | None = rewrite_srcset(value, self._image)
+        else:
+            led = self._links.lead(value, pointer.use)
+        if led and led != value:
+            tag.set(eager, led)
+            self.promoted = tag.name == "img"
 
     def _animation(self, tag: StartTag) -> None:
         """SVG's animations can set an ``href`` without any script."""
         if tag.value("attributename").strip().lower() in {"href", "xlink:href"}:
             tag.make_inert("attributename")
-
-
-def _is_placeholder(value: str) -> bool:
-    """Whether an image's source only holds its place."""
-    given = value.strip()
-    return not given or _PLACEHOLDER.match(given[:_LONGEST_PLACEHOLDER]) is not None

@@ -1,10 +1,10 @@
 """Where a reference in a page leads: into the archive, nowhere, or where it led before."""
 
 import re
-from enum import StrEnum
 from typing import Final
 from urllib.parse import quote
 
+from archiver.references.use import Use, clean_reference
 from archiver.rewrite.address import PREFIX, Modifier, replay_path
 from archiver.urls.parse import join
 
@@ -13,26 +13,12 @@ BLOCKED: Final = ""
 
 _CACHED = 4096
 _SCHEME = re.compile(r"([a-zA-Z][a-zA-Z0-9+.-]*):")
-_STRIPPED = "".join(map(chr, range(0x21)))
 _FRAGMENT_SAFE = "!#$%&'()*+,/:;=?@[]^_`{|}~\\"
-_WITHOUT_LINES = {ord("\t"): None, ord("\n"): None, ord("\r"): None}
-
-
-class Use(StrEnum):
-    """What a reference is for."""
-
-    ANCHOR = "anchor"
-    FRAME = "frame"
-    IMAGE = "image"
-    STYLE = "style"
-    SCRIPT = "script"
-
-    __hash__ = str.__hash__  # every reference looked up hashes one, and an enumeration's is slow
 
 
 _MODIFIERS = {
+    **dict.fromkeys(Use, Modifier.IMAGE),
     Use.FRAME: Modifier.FRAME,
-    Use.IMAGE: Modifier.IMAGE,
     Use.STYLE: Modifier.STYLE,
     Use.SCRIPT: Modifier.SCRIPT,
 }
@@ -85,7 +71,7 @@ class UrlRewriter:
 
     def set_base(self, reference: str) -> None:
         """Honour a ``<base href>`` (HTML §4.2.3); one that leads to no page is passed over."""
-        moved = join(self.url, reference.translate(_WITHOUT_LINES).strip(_STRIPPED))
+        moved = join(self.url, clean_reference(reference))
         if moved is not None and moved != self.base:
             self.base = moved
             self._known.clear()
@@ -119,9 +105,7 @@ class UrlRewriter:
         return modifier in self._modifiers.values() and join(url, url) == url
 
     def _lead(self, reference: str, use: Use) -> str | None:
-        given = reference.strip(_STRIPPED)
-        if "\n" in given or "\t" in given or "\r" in given:
-            given = given.translate(_WITHOUT_LINES)
+        given = clean_reference(reference)
         if not given or given.startswith("#"):
             return self._same_document(given, use)
         scheme = _SCHEME.match(given)

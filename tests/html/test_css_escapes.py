@@ -2,7 +2,7 @@
 
 import pytest
 
-from archiver.html.css import find_css_urls
+from archiver.html.sheets import find_sheet_requisites
 
 
 @pytest.mark.parametrize(
@@ -16,6 +16,6 @@ from archiver.html.css import find_css_urls
     ],
 )
 def test_a_name_with_escapes_is_that_name(css):
-    assert [each.url for each in find_css_urls(css, "http://a.example/")] == [
+    assert [each.url for each in find_sheet_requisites(css, "http://a.example/")] == [
         "http://a.example/x.png"
     ]

@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from archiver.html.css import find_css_urls
 from archiver.html.requisites import find_requisites
+from archiver.html.sheets import find_sheet_requisites
 
 PAGE = """<base href="/b/"><link rel=stylesheet href=s.css><link rel="shortcut icon" href=/i.ico>
 <link rel=preload as=font href=f.woff><link rel=canonical href=/none>
@@ -38,7 +38,8 @@ def test_a_style_sheet_names_what_it_needs():
     a { content: "url(no.png)"; background: image-set("x.png" 1x, url(y.png) 2x), URL( z.png ) }"""
 
     found = {
-        each.url.rpartition("/")[2]: each.kind.value for each in find_css_urls(sheet, "http://e.x/")
+        each.url.rpartition("/")[2]: each.kind.value
+        for each in find_sheet_requisites(sheet, "http://e.x/")
     }
 
     assert found == {
@@ -52,7 +53,7 @@ def test_a_style_sheet_names_what_it_needs():
 
 @given(st.text(alphabet="@import url('\")/*\\{};a.", max_size=200))
 def test_no_style_sheet_however_wrong_raises(sheet):
-    assert isinstance(find_css_urls(sheet, "http://example.com/"), tuple)
+    assert isinstance(find_sheet_requisites(sheet, "http://example.com/"), tuple)
 
 
 @given(st.text(alphabet="<>img src='\"=/noscript&;", max_size=200))

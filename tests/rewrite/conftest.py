@@ -6,7 +6,6 @@ from collections.abc import Callable
 import pytest
 
 from archiver.rewrite.address import Modifier
-from archiver.rewrite.css import CssRewriter
 from archiver.rewrite.html import HtmlRewriter
 from archiver.rewrite.url_rewriter import UrlRewriter
 
@@ -33,16 +32,6 @@ def html() -> Callable[..., str]:
 
 
 @pytest.fixture(scope="session")
-def css() -> Callable[..., str]:
-    """Rewrites a style sheet; with a ``seed``, in pieces of random small sizes."""
-
-    def rewrite(sheet: str, *, seed: int | None = None) -> str:
-        return _fed(CssRewriter(UrlRewriter(PAGE, MOMENT).lead), sheet, seed)
-
-    return rewrite
-
-
-@pytest.fixture(scope="session")
 def led() -> Callable[..., str]:
     """The path of a memento of the page's time; a relative URL is one beside the page."""
 
@@ -53,7 +42,7 @@ def led() -> Callable[..., str]:
     return path
 
 
-def _fed(rewriter: HtmlRewriter | CssRewriter, text: str, seed: int | None) -> str:
+def _fed(rewriter: HtmlRewriter, text: str, seed: int | None) -> str:
     chosen = random.Random(seed)
     out, at = [], 0
     while at < len(text):

@@ -281,15 +281,14 @@ def test_lazy_images_are_shown_and_their_fallback_is_not(html, led):
         "<picture><source data-srcset=a.png><img src=b.png></picture>"
     )
 
-    shown = led("a.png", "im_")
+    shown, small, large = led("a.png", "im_"), led("b.png", "im_"), led("c.png", "im_")
     assert html(markup) == (
-        f'<img src="{shown}" data-src=a.png>'
+        f'<img src="{shown}" data-src="{shown}">'
         f'<NOSCRIPT hidden="" class=b><img src="{shown}"></NOSCRIPT>'
-        f"<img srcset=\"{shown} 2x\" src='data:image/gif;base64,x' data-srcset='a.png 2x'>"
+        f"<img srcset=\"{shown} 2x\" src='data:image/gif;base64,x' data-srcset='{shown} 2x'>"
         " x<noscript>n</noscript>"
-        f'<img src="{shown}" data-original=a.png><img src="{led("b.png", "im_")}" data-src=c.png>'
-        f'<picture><source srcset="{shown}" data-srcset=a.png>'
-        f'<img src="{led("b.png", "im_")}"></picture>'
+        f'<img src="{shown}" data-original="{shown}"><img src="{small}" data-src="{large}">'
+        f'<picture><source srcset="{shown}" data-srcset="{shown}"><img src="{small}"></picture>'
     )
     assert html(markup, seed=3) == html(markup)
 

@@ -1,13 +1,15 @@
-"""A streaming rewriter of style sheets: ``url()``, ``@import``, ``image-set()``.
+"""Reads the references of style sheets: ``url()``, ``@import``, ``image-set()`` (CSS Syntax 3).
 
-What it holds back between two feeds is bounded: a URL that is longer than any that can be in an
-archive is passed on as it comes if it is ``data:``, and blanked if it is not.
+Each is shown to whoever reads, who may put another in its place. What is held back between two
+feeds is bounded: a URL that is longer than any that can be in an archive is passed on as it comes
+if it is ``data:``, and blanked if it is not.
 """
 
 from collections.abc import Callable
 from typing import Final
 
-from archiver.rewrite.css_tokens import (
+from archiver.references.css_nesting import Nesting
+from archiver.references.css_tokens import (
     BODIES,
     IDENT,
     OTHER,
@@ -18,9 +20,10 @@ from archiver.rewrite.css_tokens import (
     encode_escapes,
     end_of,
 )
-from archiver.rewrite.url_rewriter import Use
+from archiver.references.use import Use
 
 Lead = Callable[[str, Use], str | None]
+"""Given a reference and its use, what to put in its place; None to leave it as it is."""
 
 MOST_HELD: Final = 64 << 10
 """Characters of one URL's source: its 8,192 characters may be escapes of up to 8 each."""
@@ -29,25 +32,26 @@ BLANK: Final = "data:,"
 """What stands where a URL must not stay."""
 
 _LONGEST_NAME = 256
-_MOST_NESTED = 64
 _STRING_FUNCTIONS = frozenset({"image-set", "-webkit-image-set", "image", "src"})
 _NAME_CUTS = ("", "\\")
 _STRING_CUTS = ("", "\\", "\\\r")
 _LONGEST_CUT = 2
 _PRELUDE_ENDS = frozenset(";{}")
+_COMMENT_MARK = "<!--"
+_BRACKETS = frozenset("()[]{};")
 
 
-def rewrite_css(css: str, lead: Lead) -> str:
-    """Rewrite a whole style sheet, or the value of a ``style`` attribute."""
-    rewriter = CssRewriter(lead)
-    return rewriter.feed(css) + rewriter.close()
+def lead_css(css: str, lead: Lead) -> str:
+    """Lead the references of a whole style sheet, or of the value of a ``style`` attribute."""
+    sheet = CssReferences(lead)
+    return sheet.feed(css) + sheet.close()
 
 
-class CssRewriter:
-    """Rewrites one style sheet as it comes, in pieces of any size.
+class CssReferences:
+    """Reads one style sheet as it comes, in pieces of any size.
 
     Args:
-        lead: where a URL reference leads, see ``UrlRewriter.lead``.
+        lead: is shown each reference.
         to_text: turns source characters into text, where they stand for bytes.
     """
 
@@ -60,8 +64,7 @@ class CssRewriter:
         self._final = False
         self._import = False
         self._namespace = False
-        self._depth = 0
-        self._sets: list[int] = []
+        self._nesting = Nesting()
         self._step: Callable[[int], int | None] = self._tokens
         """What is done with the next character: the state of the tokenizer."""
 
@@ -92,7 +95,7 @@ class CssRewriter:
 
     def _tokens(self, at: int) -> int | None:
         text = self._text
-        if not (self._import or self._namespace or self._sets):
+        if not (self._import or self._namespace or self._nesting.matters):
             end = end_of(PLAIN, text, at)
             if end > at:
                 return self._copy(at, end)
@@ -101,14 +104,16 @@ class CssRewriter:
             return self._string(at)
         if first == "/":
             return self._slash(at)
-        if first in "@\\" or IDENT.match(text, at):
+        if first == "<":
+            return self._comment_mark(at)
+        if first in "@#\\" or IDENT.match(text, at):
             return self._named(at)
         return self._punctuation(at)
 
     def _string(self, at: int) -> int:
         """A string is a URL right after ``@import`` and directly in ``image-set()``."""
         self._end = self._text[at]
-        is_url = self._import or bool(self._sets and self._sets[-1] == self._depth)
+        is_url = self._import or self._nesting.in_set
         self._step = self._string_url if is_url and not self._namespace else self._passed
         return self._copy(at, at + 1)
 
@@ -121,6 +126,16 @@ class CssRewriter:
         self._import = False
         return self._copy(at, at + 1)
 
+    def _comment_mark(self, at: int) -> int | None:
+        """``<!--`` is a token of its own, and not the start of a name."""
+        given = self._text[at : at + len(_COMMENT_MARK)]
+        if given == _COMMENT_MARK:
+            self._import = False
+            return self._copy(at, at + len(_COMMENT_MARK))
+        if _COMMENT_MARK.startswith(given) and not self._final:
+            return None
+        return self._punctuation(at)
+
     def _punctuation(self, at: int) -> int:
         space = end_of(SPACE, self._text, at)
         if space > at:
@@ -129,16 +144,15 @@ class CssRewriter:
         first = self._text[at]
         if first in _PRELUDE_ENDS:
             self._namespace = False
-        if first == "(":
-            self._depth += bool(self._sets)
-        elif first == ")":
-            self._close_function()
+        if first in _BRACKETS:
+            self._nesting.take(first)
+            return self._copy(at, at + 1)
         return self._copy(at, max(at + 1, end_of(OTHER, self._text, at)))
 
     def _named(self, at: int) -> int | None:
-        """An identifier, at-keyword or function, possibly written with escapes."""
-        is_keyword = self._text[at] == "@"
-        start = at + is_keyword
+        """An identifier, at-keyword, hash or function, possibly written with escapes."""
+        is_keyword, is_hash = self._text[at] == "@", self._text[at] == "#"
+        start = at + (is_keyword or is_hash)
         end = end_of(IDENT, self._text, start)
         is_short = end - start <= _LONGEST_NAME
         if self._is_cut(end):
@@ -146,8 +160,10 @@ class CssRewriter:
         name = decode_escapes(self._text[start:end]).lower() if is_short else ""
         if is_keyword:
             self._import, self._namespace = name == "import", name == "namespace"
+            if name == "font-face":
+                self._nesting.announce_face()
             return self._copy(at, end)
-        if self._text.startswith("(", end) and end > start:
+        if self._text.startswith("(", end) and end > start and not is_hash:
             return self._function(name, at, end + 1)
         self._import = False
         return self._copy(at, max(end, at + 1))
@@ -179,18 +195,12 @@ class CssRewriter:
         if name == "url":
             self._step = self._url
             return self._copy(at, end)
-        self._import = False
-        if name in _STRING_FUNCTIONS and len(self._sets) < _MOST_NESTED:
-            self._depth += 1
-            self._sets.append(self._depth)
+        self._import = self._import and name == "src"
+        if name in _STRING_FUNCTIONS:
+            self._nesting.open_set()
         else:
-            self._depth += bool(self._sets)
+            self._nesting.take("(")
         return self._copy(at, end)
-
-    def _close_function(self) -> None:
-        if self._sets and self._sets[-1] == self._depth:
-            self._sets.pop()
-        self._depth = self._depth - 1 if self._sets else 0
 
     def _comment(self, at: int) -> int | None:
         end = self._text.find("*/", at)
@@ -208,7 +218,7 @@ class CssRewriter:
             return self._copy(at, start)
         if text[at] in "\"'":
             self._end, self._step = text[at], self._string_url
-            self._depth += bool(self._sets)
+            self._nesting.take("(")
             return self._copy(at, at + 1)
         self._end = ")"
         body = end_of(BODIES[")"], text, at)
@@ -219,7 +229,7 @@ class CssRewriter:
             return None
         if text.startswith(")", end) or self._rest_is(end, _NAME_CUTS):
             self._step = self._tokens
-            self._depth += bool(self._sets)
+            self._nesting.take("(")
             return self._put(at, body)
         return self._pass(at, end)
 
@@ -239,7 +249,7 @@ class CssRewriter:
 
     def _put(self, start: int, end: int) -> int:
         raw = self._text[start:end]
-        use = Use.STYLE if self._import else Use.IMAGE
+        use = Use.STYLE if self._import else Use.FONT if self._nesting.in_face else Use.IMAGE
         value = decode_escapes(self._to_text(raw))
         led = None if self._namespace else self._lead(value, use)
         self._import = False

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from archiver.rewrite.references import decode_references, encode_references
+from archiver.rewrite.character_references import decode_references, encode_references
 
 
 @pytest.mark.parametrize(

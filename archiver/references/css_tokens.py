@@ -11,7 +11,8 @@ _IMAGE = r"(?:-[a-zA-Z]+-)?[iI][mM][aA][gG][eE](?:-[sS][eE][tT])?"
 _URL_FUNCTION = rf"(?:[uU][rR][lL]|[sS][rR][cC]|{_IMAGE})"
 
 PLAIN: Final = re.compile(
-    rf"""(?>(?: [^{_NO_IDENT}"'/\\@]++
+    rf"""(?>(?: [^{_NO_IDENT}"'/\\@<\#]++
+    | \#{_IDENT}*+(?=[^\\]) | <(?:!--|(?=[^!]))
     | (?!{_URL_FUNCTION}\(){_IDENT}++(?=[^\\])
     | "[^"\\\n\r\f]*+" | '[^'\\\n\r\f]*+'
     | /(?=[^*])
@@ -22,7 +23,7 @@ PLAIN: Final = re.compile(
 
 IDENT: Final = re.compile(rf"(?>(?:{_IDENT}++|{_ESCAPE})+)")
 SPACE: Final = re.compile(r"[ \t\n\r\f]*+")
-OTHER: Final = re.compile(rf"""[^{_NO_IDENT}"'/\\@();{{}} \t\n\r\f]++""")
+OTHER: Final = re.compile(rf"""[^{_NO_IDENT}"'<#/\\@()\[\];{{}} \t\n\r\f]++""")
 BODIES: Final = {
     '"': re.compile(r'(?>(?:[^"\\\n\r\f]++|\\(?:\r\n|[^\r]|\r(?=[^\n])))*)'),
     "'": re.compile(r"(?>(?:[^'\\\n\r\f]++|\\(?:\r\n|[^\r]|\r(?=[^\n])))*)"),
