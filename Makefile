@@ -6,7 +6,7 @@ PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 CONSTRAINTS := .ci/constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test lint format bench wheel install-wheel check-image clean chromium
+.PHONY: help serve test lint format bench wheel install-wheel check-image clean chromium strace
 
 help:  ## what there is
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## */\t/' | expand -t 14
@@ -14,7 +14,7 @@ help:  ## what there is
 serve: $(VENV)/.installed  ## set everything up and serve on http://127.0.0.1:8080/
 	@exec $(BIN)/archiver serve $(ARGS)
 
-test: $(VENV)/.installed-dev chromium  ## install what the tests need, and run them
+test: $(VENV)/.installed-dev chromium strace  ## install what the tests need, and run them
 	@$(BIN)/python -m pytest $(ARGS)
 
 lint: $(VENV)/.installed-dev  ## formatter, linter, type checker, import contracts
@@ -55,6 +55,9 @@ chromium:
 	@for each in chromium chromium-browser google-chrome; do \
 	  command -v $$each > /dev/null && exit 0; \
 	done; .ci/packages chromium fonts-dejavu-core
+
+strace:
+	@command -v strace > /dev/null || .ci/packages strace
 
 $(VENV)/.pip:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \

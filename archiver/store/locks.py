@@ -8,6 +8,8 @@ import os
 from pathlib import Path
 from uuid import uuid4
 
+from archiver.store.files import make_directory
+
 SUFFIX = ".lock"
 
 
@@ -20,7 +22,7 @@ class ArchiveLock:
     """
 
     def __init__(self, directory: Path, *, alone: bool) -> None:
-        directory.mkdir(parents=True, exist_ok=True)
+        make_directory(directory)
         self._file = os.open(directory / "archive", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o644)
         try:
             fcntl.flock(self._file, (fcntl.LOCK_EX if alone else fcntl.LOCK_SH) | fcntl.LOCK_NB)
@@ -37,7 +39,7 @@ class RunLock:
     """This process's lock, ``<directory>/<name>.lock``, held until ``release`` or death."""
 
     def __init__(self, directory: Path) -> None:
-        directory.mkdir(parents=True, exist_ok=True)
+        make_directory(directory)
         self.directory = directory
         self.name = uuid4().hex[:12]
         self._path = directory / f"{self.name}{SUFFIX}"

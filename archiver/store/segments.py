@@ -122,6 +122,9 @@ class SegmentStore:
             self._open.sync()
             self.close()
         if self._open is None:
+            if not self._serial:
+                # Whoever finds half a segment after a loss of power must know its writer.
+                sync_directory(self.lock.directory)
             self._serial += 1
             created = datetime.now(UTC).replace(microsecond=0)
             name = f"archiver-{created:%Y%m%d%H%M%S}-{self.writer}-{self._serial:05d}.warc.gz"

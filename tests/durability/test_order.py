@@ -1,0 +1,109 @@
+"""Written, synced, committed, acknowledged: in that order, as the kernel saw it.
+
+What is written to the index names each capture by its record id, and the log of the index (its
+WAL) holds those words as they are: so it can be told which record must be on disk before.
+"""
+
+import sqlite3
+from contextlib import closing
+
+import pytest
+
+from tests.system_calls import SYNCS
+
+
+@pytest.fixture(params=["served", "added"])
+def recorded(request):
+    return request.getfixturevalue(request.param)
+
+
+def captures(recorded):
+    """(segment, end, record id, URL) of each capture."""
+    with closing(sqlite3.connect(recorded.data / "archive.sqlite3")) as conn:
+        return conn.execute(
+            'SELECT segment.name, "offset" + length, record_id, url FROM capture'
+            " JOIN segment ON segment.id = capture.segment_id ORDER BY capture.id"
+        ).fetchall()
+
+
+def first_sync(recorded, path, *, since):
+    """The first sync of a file or folder that began after a call had ended."""
+    return next(
+        call
+        for call in recorded.calls
+        if call.name in SYNCS and call.path == str(path) and call.began > since.ended
+    )
+
+
+def first_write(recorded, path, *, of):
+    """The first call that wrote these bytes to a file."""
+    return next(
+        call
+        for call in recorded.calls
+        if call.name in ("write", "pwrite64") and call.path == str(path) and of in call.data
+    )
+
+
+def writes_up_to(recorded, path, end):
+    """The call that wrote the last byte of a record."""
+    written = 0
+    for call in recorded.calls:
+        if call.name == "write" and call.path == str(path):
+            written += len(call.data)
+            if written >= end:
+                return call
+    raise AssertionError(f"{path} was never {end} bytes long")
+
+
+def index_log(recorded):
+    return recorded.data / "archive.sqlite3-wal"
+
+
+def test_a_record_is_on_disk_before_any_row_names_it(recorded):
+    found = captures(recorded)
+
+    assert found
+    for segment, end, record_id, _ in found:
+        path = recorded.data / "warc" / segment
+        synced = first_sync(recorded, path, since=writes_up_to(recorded, path, end))
+        row = first_write(recorded, index_log(recorded), of=record_id.encode())
+        assert synced.ended < row.began
+
+
+def test_a_segment_s_name_is_on_disk_before_any_row_names_it(recorded):
+    for segment in {segment for segment, *_ in captures(recorded)}:
+        path = recorded.data / "warc" / segment
+        made = next(
+            call
+            for call in recorded.calls
+            if call.name == "openat" and call.path == str(path) and "O_CREAT" in call.flags
+        )
+        row = first_write(recorded, index_log(recorded), of=segment.encode())
+        assert first_sync(recorded, path.parent, since=made).ended < row.began
+
+
+def test_the_folders_of_a_new_archive_are_on_disk_before_any_row_names_a_segment(recorded):
+    row = first_write(recorded, index_log(recorded), of=b".warc.gz")
+    for folder in (recorded.data, recorded.data / "warc"):
+        made = next(c for c in recorded.calls if c.name == "mkdir" and c.path == str(folder))
+        assert first_sync(recorded, folder.parent, since=made).ended < row.began
+
+
+def test_rows_are_on_disk_before_anybody_hears_of_them(recorded):
+    """The log of the index is synced at each commit, not only when it is copied back."""
+    for each in recorded.acknowledged:
+        wanted = each.url.encode()
+        if each.is_saved:
+            pages = [row for row in captures(recorded) if row[3] == each.url]
+            wanted = pages[0][2].encode()
+        row = first_write(recorded, index_log(recorded), of=wanted)
+        assert first_sync(recorded, index_log(recorded), since=row).ended < each.call.began
+
+
+def test_nobody_hears_of_anything_while_some_of_the_log_of_the_index_is_not_synced(served):
+    """One page after another was saved, so nothing else was on its way just then."""
+    log = str(index_log(served))
+    for each in served.acknowledged:
+        before = [c for c in served.calls if c.ended < each.call.began and c.path == log]
+        written = max(c.ended for c in before if c.name == "pwrite64")
+        assert max(c.began for c in before if c.name in SYNCS) > written

@@ -1,0 +1,99 @@
+"""The power goes at any moment: what a person was told of is there when it comes back.
+
+The calls of a whole run are done again on a model of a disk, which keeps what was synced and, of
+the rest, nothing, half, the sizes without the content, or all. At each moment that matters the
+archive is opened as it is then.
+"""
+
+import hashlib
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from archiver.archive import open_archive
+from archiver.config import Settings
+from archiver.index import entries
+from archiver.services.entries import Entries
+from archiver.services.fixity import Fixity
+from archiver.urls.parse import hash_url
+from tests.system_calls import SYNCS, Disk
+
+LOSES: dict[str, Callable[[Disk], dict[str, bytes]]] = {
+    "all that is not synced": Disk.without_what_is_not_synced,
+    "half of the segments and the rest of the index": lambda disk: disk.with_half_of_it(
+        segments=True
+    ),
+    "half of the index and the rest of the segments": lambda disk: disk.with_half_of_it(
+        segments=False
+    ),
+    "content but not sizes": Disk.with_sizes_only,
+    "nothing, for only the process died": Disk.with_everything,
+}
+
+
+def moments(recorded, lose):
+    """What the disk holds at each moment that differs from the one before, and what was told."""
+    disk, told, seen = Disk(recorded.data), [], b""
+    pending = [*recorded.acknowledged]
+    for call in recorded.calls:
+        is_acknowledged = [each for each in pending if each.call is call]
+        if call.name in SYNCS or is_acknowledged:
+            # Just before a sync most is not synced, just after it least.
+            seen = yield from differing(lose(disk), told, seen)
+        told += is_acknowledged
+        disk.apply(call)
+        if call.name in SYNCS or is_acknowledged:
+            seen = yield from differing(lose(disk), told, seen)
+    yield from differing(lose(disk), told, b"")
+
+
+def differing(files, told, seen):
+    digest = hashlib.sha256(repr((sorted(files.items()), len(told))).encode()).digest()
+    if digest != seen:
+        yield files, [*told]
+    return digest
+
+
+def put_back(files, data: Path):
+    shutil.rmtree(data, ignore_errors=True)
+    for name, content in files.items():
+        path = data / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+
+
+async def problems(archive, told):
+    """What is not as a person was told, and what is wrong with the archive."""
+    found = []
+    for each in told:
+        async with archive.db.read() as conn:
+            known = await entries.by_hash(conn, hash_url(each.url))
+        if known is None:
+            found.append(f"{each.url} is gone")
+        elif each.is_saved:
+            if not known[1].snapshot_count:
+                found.append(f"{each.url} is not saved any more")
+                continue
+            detail = await Entries(archive.db, archive.store).snapshot(each.url)
+            if "keeps to itself" not in detail.article:
+                found.append(f"{each.url} has no article")
+    return found
+
+
+@pytest.mark.parametrize("lost", LOSES)
+async def test_what_was_acknowledged_is_there_whenever_the_power_goes(served, tmp_path, lost):
+    count = 0
+    for files, told in moments(served, LOSES[lost]):
+        put_back(files, tmp_path / "data")
+        async with open_archive(Settings(data=tmp_path / "data")) as archive:
+            wrong = await problems(archive, told)
+            if lost != "content but not sizes":
+                verified = Fixity(archive.db, archive.store).verify()
+                wrong += [
+                    f"{each.where}: {each.problem}" async for each in verified if each.is_wrong
+                ]
+        assert wrong == [], (count, [*files])
+        count += 1
+    assert count > 20
