@@ -1,0 +1,131 @@
+"""What several processes share, and what a process takes of its machine, seen from outside."""
+
+import asyncio
+import json
+import os
+import resource
+import sys
+import time
+from asyncio.subprocess import PIPE
+
+import psutil
+import pytest
+from aiohttp import web
+
+from archiver.limits import FILES_A_PAGE, SPARE_FILES
+
+DELAY = 0.25
+PAGES = 24
+FEW_FILES = SPARE_FILES + 40
+
+
+@pytest.fixture
+def program(tmp_path):
+    """Run the program on this test's archive; what it said, and its log."""
+
+    async def run(*arguments, files=None, running=None, **variables):
+        environment = os.environ | {
+            "ARCHIVER_DATA": str(tmp_path / "data"),
+            "ARCHIVER_ALLOW_NETWORKS": "127.0.0.0/8",
+            "ARCHIVER_LOG_JSON": "true",
+            **variables,
+        }
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", "archiver", *arguments),
+            env=environment,
+            stdout=PIPE,
+            stderr=PIPE,
+            preexec_fn=files and (lambda: resource.setrlimit(resource.RLIMIT_NOFILE, files)),
+        )
+        if running is not None:
+            running.append(process.pid)
+        said, log = await process.communicate()
+        assert process.returncode == 0, log.decode()
+        return said.decode(), log.decode()
+
+    return run
+
+
+async def test_two_processes_together_ask_a_host_no_more_often_than_one_may(
+    live, program, tmp_path
+):
+    """By the host's own log, from when it has seen both: each waits twice as long as one alone."""
+    asked, both = [], asyncio.Event()
+
+    async def answer(_):
+        asked.append(time.monotonic())
+        if len(asked) == 2:
+            # A process has one page under way at a host that never answered: these are of two.
+            both.set()
+        await both.wait()
+        return web.Response(text="<title>x</title>", content_type="text/html")
+
+    listing = tmp_path / "urls.txt"
+    listing.write_text("\n".join(live.answer(f"/page{n}", answer) for n in range(PAGES)))
+    await program("import", str(listing), "--no-crawl")
+
+    await program(
+        "crawl",
+        ARCHIVER_HOST_DELAY=str(DELAY),
+        ARCHIVER_CRAWL_PROCESSES="2",
+        ARCHIVER_READ_TIMEOUT="300",
+    )
+
+    later = asked[2:]
+    assert len(later) == PAGES - 2
+    assert later[-1] - later[0] > 0.75 * (len(later) - 2) * DELAY
+
+
+@pytest.fixture
+def queued(live, program, tmp_path):
+    """Queue pages whose server looks how many files the crawl that asks for them may open."""
+
+    async def queue(running):
+        seen = []
+
+        async def answer(_):
+            seen.append(psutil.Process(running[0]).rlimit(resource.RLIMIT_NOFILE))
+            return web.Response(text="<title>x</title>", content_type="text/html")
+
+        listing = tmp_path / "urls.txt"
+        urls = [live.answer(f"/page{number}", answer) for number in range(20)]
+        listing.write_text("\n".join(urls))
+        await program("import", str(listing), "--no-crawl")
+        return seen
+
+    return queue
+
+
+async def test_concurrency_is_fitted_to_the_open_files_that_the_machine_allows(queued, program):
+    running = []
+    seen = await queued(running)
+
+    said, log = await program(
+        "crawl",
+        files=(FEW_FILES, FEW_FILES),
+        running=running,
+        ARCHIVER_HOST_DELAY="0",
+        ARCHIVER_CONCURRENCY="64",
+    )
+
+    assert said.split() == ["saved", "20", "failed", "0"]
+    lowered = [json.loads(line) for line in log.splitlines() if "concurrency lowered" in line]
+    assert [(each["concurrency"], each["files"]) for each in lowered] == [(5, FEW_FILES)]
+    assert set(seen) == {(FEW_FILES, FEW_FILES)}
+
+
+async def test_the_limit_of_open_files_is_raised_as_far_as_concurrency_wants(queued, program):
+    running = []
+    seen = await queued(running)
+
+    said, log = await program(
+        "crawl",
+        files=(64, 4096),
+        running=running,
+        ARCHIVER_HOST_DELAY="0",
+        ARCHIVER_CONCURRENCY="64",
+    )
+
+    assert said.split() == ["saved", "20", "failed", "0"]
+    assert "concurrency lowered" not in log
+    assert set(seen) == {(64 * FILES_A_PAGE + SPARE_FILES, 4096)}
