@@ -120,7 +120,7 @@ class Pipeline:
         self._to_give_back: list[Lease] = []
         self._refused = False
         self._wake = asyncio.Event()
-        self._on_change = on_change or (lambda _: None)
+        self._on_change = on_change
         self._recovered = 0.0
         self._trouble_until = 0.0
 
@@ -328,11 +328,15 @@ class Pipeline:
         return VisitResult(lease.entry, at, failure=failure, retry_at=again, lease=lease)
 
     def _tell(self, lease: Lease, state: State) -> None:
+        if self._on_change is None:
+            return
         self._on_change(
             Job(lease.job_id, lease.entry.hash_url, lease.entry.url, state, attempts=lease.attempts)
         )
 
     def _tell_end(self, lease: Lease, visit_result: VisitResult) -> None:
+        if self._on_change is None:
+            return
         visited = visit_result.visit
         state = State.SAVED if visited else State.QUEUED if visit_result.retry_at else State.FAILED
         self._on_change(

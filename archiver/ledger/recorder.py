@@ -33,6 +33,9 @@ from archiver.warc.record import new_record_id
 BATCH = 2048
 GATHER_SECONDS = 0.1
 """What comes within it is one batch: most of a small batch's cost is not its rows."""
+BUSY_ITEMS = 64
+BUSY_FACTOR = 2.5
+"""Where that many wait already, nobody waits for one of them: a larger batch costs each less."""
 HELD_BYTES = 64 << 20
 LEAST_WEIGHT = 16 << 10
 SPOOLED_BYTES = 1 << 20
@@ -49,10 +52,17 @@ log = get_log(__name__)
 class _Item:
     """One thing on its way to disk; ``weight`` is the memory it holds until then, in bytes."""
 
-    thing: "Exchange | VisitResult | _Note"
-    record_id: RecordId
+    thing: "_Kept | VisitResult | _Note"
     weight: int
     done: "asyncio.Future[VisitResult | None] | None" = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """An exchange, and the capture that it is, still without a place."""
+
+    exchange: Exchange
+    capture: Capture
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,10 +98,10 @@ class Recorder:
 
     async def keep(self, exchange: Exchange, *, record_id: RecordId | None = None) -> CaptureRef:
         """Take an exchange over; its body is closed here. Waits while too much is on its way."""
-        record_id = record_id or new_record_id()
+        capture = records.capture_of(exchange, record_id or new_record_id())
         weight = LEAST_WEIGHT + min(exchange.payload_length, SPOOLED_BYTES)
-        await self._put(_Item(exchange, record_id, weight))
-        return CaptureRef.of(records.capture_of(exchange, record_id))
+        await self._put(_Item(_Kept(exchange, capture), weight))
+        return CaptureRef.of(capture)
 
     async def end(self, visit_result: VisitResult) -> "asyncio.Future[VisitResult | None]":
         """Take the end of an attempt over. Waits while too much is on its way.
@@ -101,7 +111,7 @@ class Recorder:
         has a ``StoreError``, and the job is still leased.
         """
         done = _future()
-        await self._put(_Item(visit_result, RecordId(""), LEAST_WEIGHT, done))
+        await self._put(_Item(visit_result, LEAST_WEIGHT, done))
         return done
 
     async def close(self, visit_result: VisitResult) -> None:
@@ -116,7 +126,7 @@ class Recorder:
         """Write what was said of entries since their last metadata record."""
         waiting = [_future() for _ in entry_ids]
         for entry_id, done in zip(entry_ids, waiting, strict=True):
-            await self._put(_Item(_Note(entry_id), RecordId(""), LEAST_WEIGHT, done))
+            await self._put(_Item(_Note(entry_id), LEAST_WEIGHT, done))
         for done in waiting:
             await done
 
@@ -135,7 +145,8 @@ class Recorder:
                 if not before.result():
                     await asyncio.wait([step])
                 if self._waiting.qsize() < BATCH:
-                    await asyncio.sleep(GATHER_SECONDS)
+                    is_busy = self._waiting.qsize() > BUSY_ITEMS
+                    await asyncio.sleep(GATHER_SECONDS * (BUSY_FACTOR if is_busy else 1))
         finally:
             await asyncio.wait({before, step})
             self._disk.shutdown(wait=True)
@@ -208,7 +219,7 @@ class Recorder:
         await self._index(batch, known, plan, places)
 
     async def _look_up(self, batch: Sequence[_Item]) -> _Known:
-        exchanges = [item.thing for item in batch if isinstance(item.thing, Exchange)]
+        exchanges = [item.thing.exchange for item in batch if isinstance(item.thing, _Kept)]
         ids = [entry_id for item in batch if (entry_id := _entry_id(item.thing)) is not None]
         async with self._db.read() as conn:
             originals = await self._originals(conn, exchanges)
@@ -246,8 +257,8 @@ class Recorder:
             self._store.sync()
         finally:
             for item in batch:
-                if isinstance(item.thing, Exchange):
-                    item.thing.body.close()
+                if isinstance(item.thing, _Kept):
+                    item.thing.exchange.body.close()
         return places
 
     async def _index(
@@ -341,8 +352,8 @@ def _plan_all(batch: Sequence[_Item], known: _Known) -> records.Plan:
 
 def _plan(plan: records.Plan, item: _Item, known: _Known) -> None:
     thing = item.thing
-    if isinstance(thing, Exchange):
-        records.plan_exchange(plan, thing, item.record_id, known.originals)
+    if isinstance(thing, _Kept):
+        records.plan_exchange(plan, thing.exchange, thing.capture, known.originals)
     elif isinstance(thing, _Note):
         records.plan_note(plan, known.facts[thing.entry_id])
     elif thing.retry_at is None:
@@ -361,8 +372,8 @@ def _now_recorded(
     }
 
 
-def _entry_id(thing: "Exchange | VisitResult | _Note") -> int | None:
-    if isinstance(thing, Exchange):
+def _entry_id(thing: "_Kept | VisitResult | _Note") -> int | None:
+    if isinstance(thing, _Kept):
         return None
     return thing.entry_id if isinstance(thing, _Note) else thing.entry.id
 

@@ -1,6 +1,6 @@
 """Which records a batch becomes: pure, from exchanges and endings to records in order."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from archiver.html.document import write_article_document
@@ -72,18 +72,15 @@ class Plan:
 NOWHERE = Location("", 0, 0)
 
 
-def plan_exchange(
-    plan: Plan,
-    exchange: Exchange,
-    record_id: RecordId,
-    originals: Originals,
-) -> None:
+def plan_exchange(plan: Plan, exchange: Exchange, capture: Capture, originals: Originals) -> None:
     """Add an exchange's records: a revisit where its payload is stored already, within reach.
 
     ``originals`` learns of the payloads that this plan stores.
     """
     original = originals.of(exchange)
-    capture = capture_of(exchange, record_id, is_revisit=original is not None)
+    record_id = capture.record_id
+    if original:
+        capture = replace(capture, is_revisit=True, is_chunked=False)
     plan.captures[len(plan.records)] = capture
     request_id = new_record_id() if exchange.request else None
     if original is None:
@@ -225,7 +222,7 @@ def _entry_record(
     )
 
 
-def capture_of(exchange: Exchange, record_id: RecordId, *, is_revisit: bool = False) -> Capture:
+def capture_of(exchange: Exchange, record_id: RecordId) -> Capture:
     """The capture that an exchange is, before it has a place on disk."""
     return Capture(
         url=exchange.url,
@@ -236,8 +233,7 @@ def capture_of(exchange: Exchange, record_id: RecordId, *, is_revisit: bool = Fa
         payload_length=exchange.payload_length,
         record_id=record_id,
         location=NOWHERE,
-        is_revisit=is_revisit,
         redirect_to=redirect_target(exchange.url, exchange.status, exchange.header("location")),
         ip=exchange.ip,
-        is_chunked=exchange.chunked and not is_revisit,
+        is_chunked=exchange.chunked,
     )

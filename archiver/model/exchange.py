@@ -39,4 +39,7 @@ class Exchange:
 
     def header(self, name: str) -> str | None:
         """Return the first field of that lower-case name."""
-        return next((value for key, value in self.headers if key == name), None)
+        for key, value in self.headers:
+            if key == name:
+                return value
+        return None

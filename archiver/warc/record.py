@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import BinaryIO
-from uuid import UUID
 
 from archiver.model.capture import RecordId
 
 IDS_AT_ONCE = 256
-_random: list[bytes] = []
+_VARIANTS = "89ab"
+_random: list[str] = []
 
 
 class RecordType(StrEnum):
@@ -53,14 +53,18 @@ class Record:
 
 def new_record_id() -> RecordId:
     """A fresh WARC-Record-ID: a random UUID (RFC 9562 §5.4)."""
-    return RecordId(f"urn:uuid:{UUID(bytes=_random_bytes(), version=4)}")
+    drawn = _random_digits()
+    variant = _VARIANTS[int(drawn[16], 16) & 3]
+    return RecordId(
+        f"urn:uuid:{drawn[:8]}-{drawn[8:12]}-4{drawn[13:16]}-{variant}{drawn[17:20]}-{drawn[20:]}"
+    )
 
 
-def _random_bytes() -> bytes:
-    """16 of the system's random bytes; it is asked for those of many ids at once."""
+def _random_digits() -> str:
+    """32 random hex digits; the system is asked for those of many ids at once."""
     try:
         return _random.pop()
     except IndexError:
-        drawn = os.urandom(16 * IDS_AT_ONCE)
-        _random.extend(drawn[n : n + 16] for n in range(16, len(drawn), 16))
-        return drawn[:16]
+        drawn = os.urandom(16 * IDS_AT_ONCE).hex()
+        _random.extend(drawn[n : n + 32] for n in range(32, len(drawn), 32))
+        return drawn[:32]

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final, Self
 
 LONGEST: Final = 8192
@@ -77,6 +78,7 @@ def parse_media_type(text: str) -> MediaType | None:
     return MediaType(f"{kind}/{subtype}".lower(), tuple(parameters.items()))
 
 
+@lru_cache(1024)
 def extract_media_type(content_type: str | None) -> MediaType | None:
     """What browsers take a response for (Fetch §2.2.2, extract a MIME type): the last valid one.
 
