@@ -43,7 +43,7 @@ async def open_archive(settings: Settings) -> AsyncIterator[Archive]:
 
     Raises:
         ConfigurationError: the data directory can't be used, or its index is being built again.
-        StoreError: a segment can't be read or cut.
+        StoreError: the directory of the segments can't be read.
     """
     async with _enter(settings.data, alone=False), open_store(settings) as store:
         db = await Database.open(settings.data / INDEX)

@@ -18,6 +18,7 @@ from archiver.web.app import build_app
 from archiver.web.limits import ServerLimits
 from archiver.web.server import BoundedRunner
 
+_WHICH = "`archiver verify` names them"
 _BACKLOG = 128
 _STOPPING = (signal.SIGTERM, signal.SIGINT)
 _SAYS = {
@@ -132,5 +133,5 @@ def _announce(listening: socket.socket, *, passed_by: int) -> None:
     shown = f"[{host}]" if ":" in host else host
     sys.stdout.write(f"archiver listens on http://{shown}:{port}/\n")
     if passed_by:
-        sys.stdout.write(f"{passed_by} files in warc/ are passed by: archiver verify names them\n")
+        sys.stdout.write(f"files in warc/ that are passed by: {passed_by}; {_WHICH}\n")
     sys.stdout.flush()

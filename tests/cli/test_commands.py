@@ -150,6 +150,22 @@ def test_verify_is_clean_and_reindex_gives_the_same_list(archiver, data: Path) -
     assert json.loads(archiver("list", "--json").stdout) == json.loads(before)
 
 
+@pytest.mark.usefixtures("added")
+def test_verify_names_torn_ends_and_files_of_others_and_is_content(archiver, data: Path) -> None:
+    (segment, *_) = sorted((data / "warc").glob("*.warc.gz"))
+    beside = {f"{segment.name}.torn": b"half", "another-program-s.warc.gz": b"garbage"}
+    for name, content in beside.items():
+        (data / "warc" / name).write_bytes(content)
+
+    verified = archiver("verify")
+    for name in beside:
+        (data / "warc" / name).unlink()
+
+    lines = [line.split("\t") for line in verified.stdout.splitlines()]
+    assert beside.keys() <= {line[0] for line in lines}
+    assert (verified.returncode, lines[-1]) == (0, ["problems", "0"])
+
+
 def test_verify_finds_a_byte_that_changed(site, run_in, tmp_path) -> None:
     run_in(tmp_path / "data", "add", site.url("/wolves"))
     (segment,) = (tmp_path / "data" / "warc").glob("*.warc.gz")
