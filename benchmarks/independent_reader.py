@@ -1,78 +1,116 @@
-"""Reads archive files with the field's own libraries: warcio, and fastwarc for Zstandard."""
+"""Reads archive files with the field's own libraries, each as far as it gets."""
 
+import gzip
 import hashlib
 import re
 import zipfile
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from io import BytesIO
 from pathlib import Path
 from typing import IO, Any
 
 from fastwarc.stream_io import ZstdReader
+from fastwarc.warc import ArchiveIterator as FastIterator
+from fastwarc.warc import WarcRecordType
 from warcio.archiveiterator import ArchiveIterator
 from warcio.bufferedreaders import ChunkedDataReader
 
 SUFFIXES = (".warc", ".warc.gz", ".warc.zst", ".arc", ".arc.gz", ".wacz")
+_HEAD_END = re.compile(rb"\r?\n\r?\n")
+_CHUNKED = re.compile(rb"(?im)^transfer-encoding:.*chunked")
 _HTTP = re.compile("https?://", re.IGNORECASE)
+_CAPTURES = ("response", "revisit", "resource")
+_FAST_TYPES = WarcRecordType.response | WarcRecordType.revisit | WarcRecordType.resource
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Theirs:
-    """A capture as another reader sees it.
+    """A capture as other readers see it.
 
     Attributes:
         url: as it is written.
         timestamp: 14 digits.
-        digest: of its payload, content codings left on; empty for a revisit.
+        digests: of its payload, content codings left on; empty for a revisit.
     """
 
     url: str
     timestamp: str
-    digest: str
+    digests: set[str] = field(default_factory=set)
 
 
-def read_captures(path: Path) -> Iterator[Theirs]:
-    """Every capture of a file, as far as the reader gets."""
-    try:
-        with path.open("rb") as file:
-            if path.name.lower().endswith(".wacz"):
-                yield from _package(file)
-            elif path.name.lower().endswith(".zst"):
-                yield from _records(ZstdReader(file))
-            else:
-                yield from _records(file)
-    except Exception as error:  # noqa: BLE001 - whatever stops it, what it read counts
-        print(f"the other reader stops at {path.name}: {error!r}")
+def read_captures(path: Path) -> list[Theirs]:
+    """Every capture of a file that either reader finds, in the order of the first."""
+    found: dict[tuple[str, str, int], Theirs] = {}
+    for read in (_with_warcio, _with_fastwarc):
+        seen: dict[tuple[str, str], int] = {}
+        try:
+            with path.open("rb") as file:
+                for each in _captures(file, path.name.lower(), read):
+                    key = each.url, each.timestamp
+                    seen[key] = seen.get(key, 0) + 1
+                    found.setdefault((*key, seen[key]), each).digests.update(each.digests)
+        except Exception as error:  # noqa: BLE001 - whatever stops it, what it read counts
+            print(f"{read.__name__} stops at {path.name}: {str(error).strip()[:80]!r}")
+    return [*found.values()]
 
 
-def _package(file: IO[bytes]) -> Iterator[Theirs]:
-    with zipfile.ZipFile(file) as package:
-        for name in package.namelist():
-            if name.endswith(".wacz"):
-                with package.open(name) as inner:
-                    yield from _package(inner)
-            elif name.endswith((".warc", ".warc.gz")):
-                with package.open(name) as inner:
-                    yield from _records(inner)
+def _captures(
+    file: IO[bytes], name: str, read: Callable[[Any], Iterator[Theirs]]
+) -> Iterator[Theirs]:
+    if name.endswith(".wacz"):
+        with zipfile.ZipFile(file) as package:
+            for member in package.namelist():
+                if member.endswith(SUFFIXES):
+                    with package.open(member) as inner:
+                        yield from _captures(inner, member.lower(), read)
+    elif name.endswith(".zst"):
+        yield from read(ZstdReader(file))
+    else:
+        yield from read(file)
 
 
-def _records(file: Any) -> Iterator[Theirs]:
-    for record in ArchiveIterator(file, arc2warc=True):
+def _with_warcio(file: Any) -> Iterator[Theirs]:
+    for record in ArchiveIterator(file, arc2warc=True, no_record_parse=True):
         headers = record.rec_headers
         url = headers.get_header("WARC-Target-URI") or ""
-        if record.rec_type not in ("response", "revisit", "resource") or not _HTTP.match(url):
+        if record.rec_type not in _CAPTURES or not _HTTP.match(url):
             continue
-        digits = "".join(filter(str.isdigit, headers.get_header("WARC-Date") or ""))[:14]
-        digest = "" if record.rec_type == "revisit" else _digest(record)
-        yield Theirs(url, digits, digest)
+        theirs = Theirs(url, _digits(headers.get_header("WARC-Date") or ""))
+        if record.rec_type != "revisit":
+            theirs.digests.add(_payload_digest(record.raw_stream.read()))
+        yield theirs
 
 
-def _digest(record: Any) -> str:
-    stream = record.raw_stream
-    coding = record.http_headers and record.http_headers.get_header("transfer-encoding")
-    if coding and "chunked" in coding.lower():
-        stream = ChunkedDataReader(stream)
-    digest = hashlib.sha256()
-    while piece := stream.read(1 << 16):
-        digest.update(piece)
-    return f"sha256:{digest.hexdigest()}"
+def _with_fastwarc(file: Any) -> Iterator[Theirs]:
+    data = file.read()
+    if data.startswith(b"\x1f\x8b"):
+        data = gzip.decompress(data)
+    if not data.startswith(b"WARC/"):
+        return
+    for record in FastIterator(BytesIO(data), record_types=_FAST_TYPES, parse_http=False):
+        url = record.headers.get("WARC-Target-URI", "").strip("<>")
+        if not _HTTP.match(url):
+            continue
+        theirs = Theirs(url, _digits(record.headers.get("WARC-Date", "")))
+        if record.record_type != WarcRecordType.revisit:
+            theirs.digests.add(_payload_digest(record.reader.read()))
+        yield theirs
+
+
+def _digits(date: str) -> str:
+    return "".join(filter(str.isdigit, date))[:14]
+
+
+def _payload_digest(block: bytes) -> str:
+    end = _HEAD_END.search(block)
+    if not end or not block.startswith(b"HTTP/"):
+        return _sha256(block)
+    body = block[end.end() :]
+    if not _CHUNKED.search(block[: end.start()]):
+        return _sha256(body)
+    return _sha256(ChunkedDataReader(BytesIO(body)).read())
+
+
+def _sha256(data: bytes) -> str:
+    return f"sha256:{hashlib.sha256(data).hexdigest()}"

@@ -3,7 +3,7 @@
 Usage: python -m benchmarks.others FOLDER [--each]
 
 Every WARC, ARC and WACZ file below FOLDER goes into one archive, empty at first, and then a second
-time. warcio (fastwarc for Zstandard) says which captures there are and what their payloads are.
+time. warcio and fastwarc say which captures there are, and what their payloads are.
 Ends with 1 when a capture is neither taken nor named as unusable, a payload has other bytes, a
 second import adds something, or ``verify`` finds anything.
 """
@@ -11,7 +11,6 @@ second import adds something, or ``verify`` finds anything.
 import argparse
 import asyncio
 import tempfile
-from collections.abc import AsyncIterator
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -98,7 +97,7 @@ async def try_file(runtime: Runtime, path: Path, root: Path) -> Row:
     except ArchiverError as error:
         row.problem = str(error)
     found = 0
-    async for theirs in read_in_thread(path):
+    for theirs in await asyncio.to_thread(read_captures, path):
         row.theirs += 1
         found += await compare(runtime, row, theirs)
     named = row.ours.rejected if row.ours else 1 if row.problem else 0
@@ -113,12 +112,6 @@ async def take_in(runtime: Runtime, path: Path) -> ImportStatus:
         return await runtime.imports.read_file(source, name=path.name)
 
 
-async def read_in_thread(path: Path) -> AsyncIterator[Theirs]:
-    found = read_captures(path)
-    while (theirs := await asyncio.to_thread(next, found, None)) is not None:
-        yield theirs
-
-
 async def compare(runtime: Runtime, row: Row, theirs: Theirs) -> bool:
     """Whether the archive has a capture of theirs; note whether its payload is the same."""
     try:
@@ -130,9 +123,9 @@ async def compare(runtime: Runtime, row: Row, theirs: Theirs) -> bool:
         for each in await runtime.replay.captures_of(url)
         if (each.url, each.timestamp) == (url, theirs.timestamp)
     ]
-    if held and theirs.digest:
+    if held and theirs.digests:
         row.compared += 1
-        if not any([await payload_digest(runtime, each) == theirs.digest for each in held]):
+        if theirs.digests.isdisjoint([await payload_digest(runtime, each) for each in held]):
             row.differ += 1
             row.notes.append(f"differs: {theirs.timestamp} {theirs.url}")
     if not held:
