@@ -11,11 +11,11 @@ class Warc:
         self.packed = packed
         self.bytes = b""
 
-    def add(self, kind, url, block, *, at="2020-01-02T03:04:05Z", version="1.1", **fields):
+    def add(self, kind, url, block, *, at="2020-01-02T03:04:05Z", version="1.1", id=None, **fields):
         lines = [
             f"WARC/{version}",
             f"WARC-Type: {kind}",
-            f"WARC-Record-ID: <urn:uuid:{uuid4()}>",
+            f"WARC-Record-ID: <{id or f'urn:uuid:{uuid4()}'}>",
             f"WARC-Date: {at}",
             f"WARC-Target-URI: {url}",
             *(f"WARC-{name.replace('_', '-')}: {value}" for name, value in fields.items()),

@@ -23,6 +23,7 @@ _OF_CAPTURES = {
     "merged": "new",
     "known": "known",
     "rejected": "unusable",
+    "passed_over": "passed over",
     "added": "pages",
 }
 _STOPPED = (

@@ -1,7 +1,7 @@
 """Imports: how far the reading of each file has come, and what became of its links."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -11,7 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.index import jobs
 from archiver.index.schema import imports
-from archiver.model.importing import ImportStatus, Rejected
+from archiver.model.importing import ImportStatus, Rejected, Taken
 from archiver.model.job import QueueCounts
 from archiver.model.seed import Reception
 
@@ -65,38 +65,31 @@ async def advance(
     )
 
 
-async def advance_archive(
-    conn: AsyncConnection,
-    import_id: int,
-    *,
-    read: int,
-    fresh: int,
-    known: int,
-    pages: int,
-    rejected: Sequence[Rejected],
-) -> None:
-    """Count a stretch of a WARC or WACZ file: its pages are saved as they are added."""
+async def advance_archive(conn: AsyncConnection, import_id: int, taken: Taken) -> None:
+    """Count a stretch of an archive file: its pages are saved as they are added."""
     row = (await conn.execute(select(imports).where(imports.c.id == import_id))).one()
     samples = json.loads(row.rejected_samples)
-    samples += [[each.given, each.reason] for each in rejected[: SAMPLES - len(samples)]]
+    samples += [[each.given, each.reason] for each in taken.unusable[: SAMPLES - len(samples)]]
     await conn.execute(
         update(imports)
         .where(imports.c.id == import_id)
         .values(
-            read=row.read + read,
-            merged=row.merged + fresh,
-            known=row.known + known,
-            added=row.added + pages,
-            saved=row.saved + pages,
-            rejected=row.rejected + len(rejected),
+            read=row.read + taken.read,
+            merged=row.merged + taken.fresh,
+            known=row.known + taken.known,
+            added=row.added + taken.pages,
+            saved=row.saved + taken.pages,
+            rejected=row.rejected + len(taken.unusable),
             rejected_samples=json.dumps(samples),
+            passed_over=row.passed_over + taken.passed_over,
         )
     )
 
 
 async def begin_again(conn: AsyncConnection, import_id: int) -> None:
     """Set an import's numbers to nothing: its file is read from the start."""
-    numbers = dict.fromkeys(("read", "merged", "known", "added", "saved", "rejected"), 0)
+    counted = "read", "merged", "known", "added", "saved", "rejected", "passed_over"
+    numbers = dict.fromkeys(counted, 0)
     await conn.execute(
         update(imports).where(imports.c.id == import_id).values(rejected_samples="[]", **numbers)
     )
@@ -159,4 +152,5 @@ async def _status(conn: AsyncConnection, row: Row[*tuple[Any, ...]]) -> ImportSt
         rejected_samples=tuple(Rejected(*each) for each in json.loads(row.rejected_samples)),
         error=row.error,
         counts=QueueCounts(max(waiting - fetching, 0), fetching, row.saved, row.failed),
+        passed_over=row.passed_over,
     )

@@ -10,6 +10,7 @@ from archiver.model.capture import Capture, Location, PayloadDigest, RecordId
 from archiver.store.scanning import Damage, Scanned
 from archiver.urls.parse import redirect_target
 from archiver.warc.digest import digest_of, is_ours
+from archiver.warc.extension import ORIGINAL_DIGEST
 from archiver.warc.http_block import open_payload
 from archiver.warc.reader import StoredRecord
 from archiver.warc.record import RecordType
@@ -26,6 +27,7 @@ class Findings:
         captures: of response and revisit records; a revisit's length is 0 here.
         conversions: record ids and places of conversion records.
         statements: places and dates of metadata records.
+        stated_digests: by which digests payloads of imported records are known elsewhere.
         problems: records that could not be used, and why.
     """
 
@@ -34,6 +36,7 @@ class Findings:
     captures: list[Capture] = field(default_factory=list)
     conversions: list[tuple[RecordId, Location]] = field(default_factory=list)
     entry_records: list[Dated] = field(default_factory=list)
+    stated_digests: dict[str, PayloadDigest] = field(default_factory=dict)
     problems: list[tuple[Location, str]] = field(default_factory=list)
 
 
@@ -70,6 +73,8 @@ def _read_one(findings: Findings, scanned: Scanned) -> Location:
         return start
     if head:
         findings.captures.append(replace(head, location=place))
+        if stated := record.get(ORIGINAL_DIGEST.lower()):
+            findings.stated_digests[stated] = head.payload_digest
     elif record.type is RecordType.CONVERSION:
         findings.conversions.append((record.id, place))
     elif record.type is RecordType.METADATA:

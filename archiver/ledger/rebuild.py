@@ -15,7 +15,15 @@ from datetime import UTC, datetime
 from archiver.errors import ArchiverError, IndexUnavailable, StoreError
 from archiver.html.document import read_article_document
 from archiver.html.text import to_text
-from archiver.index import captures, outcomes, rebuild_scratch, recording, seeds, segments
+from archiver.index import (
+    captures,
+    import_lookups,
+    outcomes,
+    rebuild_scratch,
+    recording,
+    seeds,
+    segments,
+)
 from archiver.index.database import AsyncConnection, Database
 from archiver.ledger.findings import Findings, chunks
 from archiver.ledger.records import NOWHERE, search_words_of
@@ -153,6 +161,7 @@ class _Rebuild:
 async def _index(conn: AsyncConnection, name: str, findings: Findings) -> None:
     await segments.advance(conn, {name: findings.end})
     await captures.insert_all(conn, findings.captures)
+    await import_lookups.note_stated_digests(conn, findings.stated_digests)
     await rebuild_scratch.remember_conversions(conn, findings.conversions)
     await rebuild_scratch.remember_entry_records(conn, findings.entry_records)
 

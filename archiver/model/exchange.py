@@ -23,6 +23,7 @@ class Exchange:
         headers: (name, value) in order, names lower case, values latin-1 decoded.
         payload_digest: over the body without transfer coding, content codings left on.
         payload_length: bytes of that payload.
+        fields: further named fields of its record.
     """
 
     url: str
@@ -36,6 +37,7 @@ class Exchange:
     headers: tuple[tuple[str, str], ...]
     payload_digest: PayloadDigest
     payload_length: int
+    fields: tuple[tuple[str, str], ...] = ()
 
     def header(self, name: str) -> str | None:
         """Return the first field of that lower-case name."""

@@ -15,6 +15,27 @@ class Rejected:
 
 
 @dataclass(frozen=True, slots=True)
+class Taken:
+    """What a stretch of an archive file brought.
+
+    Attributes:
+        read: records that could be captures.
+        fresh: captures that are new here.
+        known: captures that were here.
+        pages: snapshots that were made.
+        unusable: records that can't be kept, and why.
+        passed_over: records that are no captures.
+    """
+
+    read: int = 0
+    fresh: int = 0
+    known: int = 0
+    pages: int = 0
+    unusable: tuple[Rejected, ...] = ()
+    passed_over: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class ImportStatus:
     """How far an import has come.
 
@@ -24,14 +45,15 @@ class ImportStatus:
         format: what it was read as.
         started_at: when (aware, UTC).
         reading: whether there is more of the file to read.
-        read: links read so far; the sum of the next four. Of a WARC or WACZ file: captures, the
+        read: links read so far; the sum of the next four. Of an archive file: captures, the
             sum of ``merged``, ``known`` and ``rejected``.
-        added: put into the queue; of a WARC or WACZ file: pages that became snapshots.
+        added: put into the queue; of an archive file: pages that became snapshots.
         known: in the archive already; what the file says of them was kept all the same.
-        merged: the same URL again, in this file or in the queue; of a WARC or WACZ file: captures
+        merged: the same URL again, in this file or in the queue; of an archive file: captures
             that were taken in.
         rejected: not URLs, or not records, that can be kept.
         rejected_samples: the first few of them.
+        passed_over: records of an archive file that are no captures.
         error: why reading stopped early, in a sentence; empty if it did not.
         counts: where its jobs stand.
     """
@@ -49,8 +71,9 @@ class ImportStatus:
     rejected_samples: tuple[Rejected, ...]
     error: str
     counts: QueueCounts
+    passed_over: int = 0
 
     @property
     def is_archive(self) -> bool:
         """Whether the file holds captures, and not links."""
-        return self.format in ("WARC", "WACZ")
+        return self.format in ("WARC", "ARC", "WACZ")

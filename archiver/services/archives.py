@@ -1,98 +1,59 @@
-"""WARC and WACZ files of others on their way into the archive: first captures, then pages."""
+"""Archive files of others on their way in: payloads first, then revisits of them, then pages."""
 
 import asyncio
-import json
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
-from contextlib import AbstractAsyncContextManager, ExitStack, suppress
-from dataclasses import dataclass
+import shutil
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Sequence
+from contextlib import AbstractAsyncContextManager, ExitStack
+from io import BufferedReader
 from itertools import islice
-from typing import BinaryIO
+from tempfile import TemporaryFile
+from typing import BinaryIO, cast
 
 from archiver.crawl.context import CrawlContext
-from archiver.errors import ArchiverError, InvalidUrl
-from archiver.formats.seeds import bounded
+from archiver.errors import UnreadableFile
 from archiver.ingest.exchanges import (
+    SPOOLED_BYTES,
     ForeignCapture,
     ForeignEntryRecord,
     Found,
+    PassedOver,
     Unusable,
-    read_foreign,
 )
-from archiver.ingest.intake import ForeignPage, Intake, bare_seed
-from archiver.memento.timestamps import to_datetime, to_timestamp
-from archiver.model.capture import RecordId, Timestamp
-from archiver.model.importing import Rejected
-from archiver.model.seed import Seed
-from archiver.store.sorting import SortedLines
-from archiver.urls.parse import hash_url, host, parse_url
+from archiver.ingest.foreign_records import read_records
+from archiver.ingest.intake import Intake
+from archiver.ingest.pages import ForeignPage, NotedPages, PageIntake
+from archiver.ingest.resolution import RevisitResolver
+from archiver.ingest.revisits import ForeignRevisit, read_lines, write_line
+from archiver.model.importing import Rejected, Taken
+from archiver.store.spool import SpooledLines
 from archiver.wacz.unpack import Package
-from archiver.warc.entry_record import EntryRecord, read_entry_record
-from archiver.warc.foreign import ForeignWarc, Forward
-from archiver.wire.moments import read_iso
-from archiver.wire.sniff import is_html
+from archiver.warc.arc import ForeignArc
+from archiver.warc.foreign import ForeignWarc
+from archiver.warc.recognise import ArchiveForm, recognise
+from archiver.warc.unpacked import Forward
 
-WARC = "WARC"
 WACZ = "WACZ"
 BATCH = 200
+BATCH_BYTES = 32 << 20
+LEAST_WEIGHT = 16 << 10
+HEAD_BYTES = 64 << 10
 PAGES_AT_ONCE = 64
-OK = 200
+MOST_WHAT = 500
 _ZIP = b"PK\x03\x04"
-_GZIP = b"\x1f\x8b"
+_READERS: dict[ArchiveForm, Callable[[Forward], ForeignWarc | ForeignArc]] = {
+    ArchiveForm.WARC: ForeignWarc,
+    ArchiveForm.ARC: ForeignArc,
+}
 OpenContext = Callable[[], AbstractAsyncContextManager[CrawlContext]]
 
 
-@dataclass(frozen=True, slots=True)
-class Taken:
-    """What a stretch of a file brought.
-
-    Attributes:
-        read: records that could be captures.
-        fresh: captures that are new here.
-        known: captures that were here.
-        pages: snapshots that were made.
-        unusable: records that can't be kept, and why.
-        position: bytes of the file that were read.
-    """
-
-    read: int = 0
-    fresh: int = 0
-    known: int = 0
-    pages: int = 0
-    unusable: tuple[Rejected, ...] = ()
-    position: int = 0
-
-
-class _Pages(ExitStack):
-    """Lines that tell of pages, by how much they tell: the best kind that there is counts."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.said, self.listed, self.html, self.other = (
-            self.enter_context(SortedLines()) for _ in range(4)
-        )
-
-    def best(self) -> Iterator[bytes]:
-        for lines in (self.said, self.listed, self.html, self.other):
-            if not lines.is_empty:
-                return iter(lines)
-        return iter(())
-
-
 def kind_of(head: bytes) -> str | None:
-    """``WARC`` or ``WACZ`` for a file that begins so; None for any other."""
-    if head.startswith(_ZIP):
-        return WACZ
-    if head.startswith(b"WARC/"):
-        return WARC
-    if head.startswith(_GZIP):
-        with suppress(ArchiverError):
-            for _ in ForeignWarc(_Head(head)):
-                return WARC
-    return None
+    """``WARC``, ``ARC`` or ``WACZ`` for a file that begins so; None for any other."""
+    return WACZ if head.startswith(_ZIP) else recognise(head)
 
 
 class Archives:
-    """Takes files in. ``open_tools`` gives a writer of its own, with a recorder that runs."""
+    """Takes files in. ``open_context`` gives a writer of its own, with a recorder that runs."""
 
     def __init__(self, open_context: OpenContext) -> None:
         self._open_context = open_context
@@ -101,152 +62,223 @@ class Archives:
         """Read a file to its end; tells of each stretch once it is handed over.
 
         Raises:
-            UnreadableFile: it is not what it seemed.
+            UnreadableFile: no capture of it can be read.
         """
         async with self._open_context() as context:
-            intake = Intake(context)
-            with _Pages() as pages:
-                async for taken in self._captures(context, intake, file, name, kind, pages):
+            with NotedPages() as pages, SpooledLines() as revisits:
+                taking = _Taking(context, pages, revisits)
+                async for taken in taking.payloads(file, name, kind):
                     yield taken
                 await context.recorder.drain()
-                lines = await asyncio.to_thread(pages.best)
-                async for taken in _take_pages(intake, lines, f"import:{name}"):
+                async for taken in taking.revisits():
+                    yield taken
+                await context.recorder.drain()
+                taking.refuse_if_nothing_was_read(name)
+                async for taken in taking.pages(f"import:{name}"):
                     yield taken
                 await context.recorder.drain()
 
-    async def _captures(
-        self,
-        context: CrawlContext,
-        intake: Intake,
-        file: BinaryIO,
-        name: str,
-        kind: str,
-        pages: _Pages,
-    ) -> AsyncIterator[Taken]:
-        if kind == WARC:
-            async for taken in _from_warc(context, intake, file, pages):
+
+class _Taking:
+    """One file on its way in."""
+
+    def __init__(self, context: CrawlContext, pages: NotedPages, revisits: SpooledLines) -> None:
+        self._context = context
+        self._intake = Intake(context)
+        self._pages = pages
+        self._revisits = revisits
+        self._captures = 0
+        self._problem = ""
+
+    async def payloads(self, file: BinaryIO, name: str, kind: str) -> AsyncIterator[Taken]:
+        """Take responses in; revisits are put aside."""
+        if kind == WACZ:
+            async for taken in self._package(file, name):
                 yield taken
             return
-        package = await asyncio.to_thread(Package, file, name)
-        for member in package.warcs:
+        async for taken in self._records(_READERS[ArchiveForm(kind)](file), name):
+            yield taken
+
+    async def revisits(self) -> AsyncIterator[Taken]:
+        """Take in what was put aside: all that it may refer to is in the archive by now."""
+        resolver = RevisitResolver(self._context)
+        waiting = read_lines(iter(self._revisits))
+        while batch := await asyncio.to_thread(lambda: list(islice(waiting, BATCH))):
+            yield await self._take(await resolver.resolve(batch))
+
+    async def pages(self, source: str) -> AsyncIterator[Taken]:
+        """Make a snapshot of each page."""
+        intake = PageIntake(self._context)
+        noted = await asyncio.to_thread(self._pages.best, source=source)
+        while some := await asyncio.to_thread(_some, noted):
+            closing = [made for page in some if (made := await intake.take(page))]
+            for each in closing:
+                await each
+            yield Taken(pages=len(closing))
+
+    def refuse_if_nothing_was_read(self, name: str) -> None:
+        """Let an import fail that brought nothing but problems."""
+        if self._problem and not self._captures:
+            raise UnreadableFile(f"{name} holds no capture that can be read. {self._problem}")
+
+    async def _package(
+        self, file: BinaryIO, name: str, *, is_inner: bool = False
+    ) -> AsyncIterator[Taken]:
+        try:
+            package = await asyncio.to_thread(Package, file, name)
+        except UnreadableFile as error:
+            yield self._failed(name, error)
+            return
+        for member in package.records:
+            async for taken in self._member(package, member):
+                yield taken
+        for member in package.packages:
+            if is_inner:
+                yield self._failed(member, UnreadableFile("It is a package within a package."))
+                continue
+            async for taken in self._inner_package(package, member):
+                yield taken
+        try:
+            await asyncio.to_thread(self._note_listed, package)
+        except UnreadableFile as error:
+            yield self._failed("its list of pages", error)
+
+    async def _member(self, package: Package, member: str) -> AsyncIterator[Taken]:
+        try:
             with await asyncio.to_thread(package.open, member) as source:
-                async for taken in _from_warc(context, intake, source, pages):
+                head = await asyncio.to_thread(source.read, HEAD_BYTES)
+                form = await asyncio.to_thread(recognise, head)
+                if form is None:
+                    yield self._failed(member, UnreadableFile("It is no WARC file."))
+                    return
+                records = _READERS[form](_Rejoined(head, source))
+                async for taken in self._records(records, member):
                     yield taken
-        await asyncio.to_thread(_note_listed, package, pages)
+        except UnreadableFile as error:
+            yield self._failed(member, error)
 
+    async def _inner_package(self, package: Package, member: str) -> AsyncIterator[Taken]:
+        with ExitStack() as stack:
+            try:
+                file = await asyncio.to_thread(_as_file, package, member, stack)
+            except UnreadableFile as error:
+                yield self._failed(member, error)
+                return
+            async for taken in self._package(file, member, is_inner=True):
+                yield taken
 
-async def _from_warc(
-    context: CrawlContext, intake: Intake, source: Forward, pages: _Pages
-) -> AsyncIterator[Taken]:
-    warc = ForeignWarc(source)
-    found = read_foreign(iter(warc), most_bytes=context.settings.max_body_bytes)
-    while batch := await asyncio.to_thread(lambda: list(islice(found, BATCH))):
-        some = [each for each in batch if isinstance(each, ForeignCapture)]
-        fresh, orphans = await intake.captures(some)
-        await asyncio.to_thread(_note_pages, batch, pages)
-        unusable = [
-            Rejected(each.what[:500], each.reason) for each in batch if isinstance(each, Unusable)
-        ]
-        unusable += [_ORPHAN] * orphans
-        yield Taken(
-            read=len(some) + len(unusable) - orphans,
+    async def _records(self, records: ForeignWarc | ForeignArc, name: str) -> AsyncIterator[Taken]:
+        most_bytes = self._context.settings.max_body_bytes
+        batches = _Batches(read_records(records, most_bytes=most_bytes))
+        try:
+            while batch := await asyncio.to_thread(batches.next):
+                yield await self._take(batch)
+        except UnreadableFile as error:
+            yield self._failed(name, error)
+
+    async def _take(self, batch: Sequence[Found]) -> Taken:
+        captures = [each for each in batch if isinstance(each, ForeignCapture)]
+        unusable = [each for each in batch if isinstance(each, Unusable)]
+        fresh = await self._intake.captures(captures)
+        await asyncio.to_thread(self._note, batch)
+        self._captures += len(captures)
+        if unusable and not self._problem:
+            self._problem = unusable[0].reason
+        return Taken(
+            read=len(captures) + len(unusable),
             fresh=fresh,
-            known=len(some) - fresh - orphans,
-            unusable=tuple(unusable),
-            position=warc.source.offset,
+            known=len(captures) - fresh,
+            unusable=tuple(Rejected(each.what[:MOST_WHAT], each.reason) for each in unusable),
+            passed_over=sum(isinstance(each, PassedOver) for each in batch),
         )
 
+    def _note(self, batch: Sequence[Found]) -> None:
+        """Put revisits aside, and note what may be a page; blocking."""
+        for each in batch:
+            if isinstance(each, ForeignRevisit):
+                self._revisits.add(write_line(each))
+            elif isinstance(each, ForeignCapture):
+                self._pages.note_capture(each)
+            elif isinstance(each, ForeignEntryRecord):
+                self._pages.note_entry_record(each)
 
-_ORPHAN = Rejected(
-    "a revisit", "The record that holds its payload is neither here nor in the file."
-)
+    def _note_listed(self, package: Package) -> None:
+        for each in package.pages():
+            self._pages.note_listed(each.url, each.ts, each.title)
 
-
-async def _take_pages(intake: Intake, lines: Iterator[bytes], source: str) -> AsyncIterator[Taken]:
-    while some := await asyncio.to_thread(lambda: list(islice(lines, PAGES_AT_ONCE))):
-        pages = [page for line in some if (page := _page(line, source))]
-        closing = [made for page in pages if (made := await intake.page(page))]
-        for each in closing:
-            await each
-        yield Taken(pages=len(closing))
-
-
-def _note_pages(batch: list[Found], pages: _Pages) -> None:
-    for each in batch:
-        if isinstance(each, ForeignEntryRecord):
-            with suppress(ArchiverError):
-                entry_record = read_entry_record(each.block)
-                if entry_record and entry_record.snapshot:
-                    to_datetime(entry_record.snapshot.timestamp)  # a name for a moment, or refused
-                    pages.said.add(_line(entry_record.snapshot.timestamp, json.loads(each.block)))
-        elif isinstance(each, ForeignCapture) and not each.is_framed:
-            exchange = each.exchange
-            if exchange.status != OK:
-                continue
-            lines = pages.html if is_html(_media_type(each)) else pages.other
-            said = {"url": exchange.url, "record": each.record_id}
-            lines.add(_line(to_timestamp(exchange.at), said))
+    def _failed(self, what: str, error: UnreadableFile) -> Taken:
+        self._problem = self._problem or str(error)
+        return Taken(read=1, unusable=(Rejected(what[:MOST_WHAT], str(error)),))
 
 
-def _media_type(found: ForeignCapture) -> str:
-    return (found.exchange.header("content-type") or "").partition(";")[0].strip().lower()
+class _Batches:
+    """What is found, so much at a time as may be in memory; what ends it is raised after it."""
+
+    def __init__(self, found: Iterator[Found]) -> None:
+        self._found = found
+        self._error: UnreadableFile | None = None
+
+    def next(self) -> list[Found]:
+        """What comes next; empty at the end. Blocking.
+
+        Raises:
+            UnreadableFile: nothing more can be read.
+        """
+        if self._error:
+            raise self._error
+        batch: list[Found] = []
+        weight = 0
+        try:
+            for each in self._found:
+                batch.append(each)
+                weight += _weight(each)
+                if len(batch) >= BATCH or weight >= BATCH_BYTES:
+                    break
+        except UnreadableFile as error:
+            if not batch:
+                raise
+            self._error = error
+        return batch
 
 
-def _note_listed(package: Package, pages: _Pages) -> None:
-    for each in package.pages():
-        with suppress(InvalidUrl, ValueError):
-            said = {"url": parse_url(each.url), "title": each.title}
-            pages.listed.add(_line(to_timestamp(read_iso(each.ts)), said))
+def _weight(found: Found) -> int:
+    match found:
+        case ForeignCapture():
+            return LEAST_WEIGHT + min(found.exchange.payload_length, SPOOLED_BYTES)
+        case ForeignEntryRecord():
+            return len(found.block)
+        case ForeignRevisit():
+            return len(found.head) + len(found.request)
+        case _:
+            return 0
 
 
-def _line(timestamp: Timestamp, said: object) -> bytes:
-    """Lines sort by time: an entry's snapshots are made oldest first."""
-    return f"{timestamp} {json.dumps(said)}\n".encode()
+def _some(pages: Iterator[ForeignPage]) -> list[ForeignPage]:
+    return list(islice(pages, PAGES_AT_ONCE))
 
 
-def _page(line: bytes, source: str) -> ForeignPage | None:
-    timestamp, _, rest = line.decode().partition(" ")
-    said = json.loads(rest)
-    if "format" in said:
-        with suppress(ArchiverError):
-            entry_record = read_entry_record(rest.encode())
-            return _page_of(entry_record) if entry_record else None
-        return None
-    url = said["url"]
-    moment = Timestamp(timestamp)
-    return ForeignPage(
-        url=url,
-        timestamp=moment,
-        seed=bare_seed(url, moment, title=said.get("title", "")[:2000], source=source),
-        record_id=RecordId(said["record"]) if "record" in said else None,
-    )
+def _as_file(package: Package, member: str, stack: ExitStack) -> BinaryIO:
+    """A package within a package, where its list of contents can be sought; blocking."""
+    window = package.window(member)
+    if window:
+        return stack.enter_context(BufferedReader(window))
+    temporary = TemporaryFile(prefix="archiver-")  # noqa: SIM115 - the stack closes it
+    spooled = stack.enter_context(cast("BinaryIO", temporary))
+    with package.open(member) as source:
+        shutil.copyfileobj(source, spooled, 1 << 20)
+    spooled.seek(0)
+    return spooled
 
 
-def _page_of(entry_record: EntryRecord) -> ForeignPage | None:
-    """A page as this program itself told of it, with what its person said."""
-    kept = entry_record.snapshot
-    if kept is None:
-        return None
-    # The file may say anything: what names an entry is worked out again, the rest is bounded.
-    url = parse_url(entry_record.url)
-    annotation = bounded(entry_record.annotation).dated(to_datetime(kept.timestamp))
-    seed = Seed(hash_url(url), url, host(url), annotation)
-    return ForeignPage(
-        url=url,
-        timestamp=kept.timestamp,
-        seed=seed,
-        record_id=kept.capture_record,
-        final_url=kept.capture_url,
-        requisites=kept.requisites,
-    )
+class _Rejoined:
+    """A file whose head was read already, as one again."""
 
-
-class _Head:
-    """The beginning of a file, as a file."""
-
-    def __init__(self, data: bytes) -> None:
-        self._data = data
+    def __init__(self, head: bytes, rest: Forward) -> None:
+        self._head = head
+        self._rest = rest
 
     def read(self, size: int, /) -> bytes:
-        data, self._data = self._data[:size], self._data[size:]
-        return data
+        if self._head:
+            data, self._head = self._head[:size], self._head[size:]
+            return data
+        return self._rest.read(size)

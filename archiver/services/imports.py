@@ -19,8 +19,8 @@ from archiver.formats import open_bookmarks
 from archiver.index import imports, seeds
 from archiver.index.database import Database
 from archiver.logs import get_log
-from archiver.model.importing import ImportStatus
-from archiver.services.archives import WACZ, Archives, Taken, kind_of
+from archiver.model.importing import ImportStatus, Taken
+from archiver.services.archives import WACZ, Archives, kind_of
 
 HEAD_BYTES = 8192
 PROGRESS_SECONDS = 0.2
@@ -36,6 +36,7 @@ Sooner if anybody else wants to write.
 
 REST_SECONDS = 15.0
 STOPPED = "It was stopped. Import the file again to read the rest."
+UNFORESEEN = "{name} can't be read any further: {kind}. What was read is kept; the log says more."
 
 log = get_log(__name__)
 
@@ -71,10 +72,7 @@ class Imports:
         """
         kind = await asyncio.to_thread(_kind, source)
         if kind:
-            async with self._db.write() as conn:
-                number = await imports.create(conn, name=name, form=kind, path=None, now=_now())
-            await self._adopt(number, source, name, kind, on_progress)
-            return await self.status(number)
+            return await self._read_archive(source, name, kind, on_progress)
         async with self._open(source, name) as links:
             first = await links.next_batch()
             if not first:
@@ -88,6 +86,22 @@ class Imports:
             except (ArchiverError, asyncio.CancelledError) as error:
                 await self._break_off(number, str(error) or STOPPED)
                 raise
+        return await self.status(number)
+
+    async def _read_archive(
+        self,
+        source: BinaryIO,
+        name: str,
+        kind: str,
+        on_progress: Callable[[ImportStatus], None],
+    ) -> ImportStatus:
+        async with self._db.write() as conn:
+            number = await imports.create(conn, name=name, form=kind, path=None, now=_now())
+        try:
+            await self._adopt(number, source, name, kind, on_progress)
+        except (ArchiverError, asyncio.CancelledError) as error:
+            await self._break_off(number, str(error) or STOPPED)
+            raise
         return await self.status(number)
 
     async def _break_off(self, number: int, reason: str) -> None:
@@ -203,7 +217,7 @@ class Imports:
         kind: str,
         on_progress: Callable[[ImportStatus], None],
     ) -> None:
-        """Take a WARC or WACZ file in; one that was broken off is read again from its start."""
+        """Take an archive file in; one that was broken off is read again from its start."""
         async with self._db.write() as conn:
             await imports.begin_again(conn, number)
         error = ""
@@ -219,20 +233,18 @@ class Imports:
                         on_progress(await self.status(number))
             except UnreadableFile as unreadable:
                 error = str(unreadable)
+            except (ArchiverError, OSError):
+                raise  # it may go better later
+            except Exception as unforeseen:
+                # The one edge of an import: whatever a file of others does to a reader, it ends.
+                log.exception("import broke off", name=name)
+                error = UNFORESEEN.format(name=name, kind=type(unforeseen).__name__)
         async with self._db.write() as conn:
             await imports.finish(conn, number, error=error)
 
     async def _count(self, number: int, taken: Taken) -> None:
         async with self._db.write() as conn:
-            await imports.advance_archive(
-                conn,
-                number,
-                read=taken.read,
-                fresh=taken.fresh,
-                known=taken.known,
-                pages=taken.pages,
-                rejected=taken.unusable,
-            )
+            await imports.advance_archive(conn, number, taken)
 
     async def _take_in(self, number: int, batch: Batch, links: LinkFile, seconds: float) -> Batch:
         """Take batches in for as long as one transaction may last; return the one after them."""

@@ -1,17 +1,49 @@
-"""What is in a package that others made: its WARC files and its pages."""
+"""What is in a package that others made: files of records, lists of pages, and further packages.
 
+A package is a zip file, and whatever is wrong with one is told in a sentence: ``zipfile`` has a
+dozen exceptions for it, and believes what a file claims of its own size.
+"""
+
+import io
 import json
+import lzma
+import struct
 import zipfile
-from collections.abc import Iterator
+import zlib
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import IO, BinaryIO
+from types import TracebackType
+from typing import IO, BinaryIO, Self
 
 from archiver.errors import UnreadableFile
+from archiver.wacz.window import FileWindow
 from archiver.wire.text import well_formed
 
 MOST_LINE = 1 << 20
-MOST_FILES = 10_000
-_WARC = (".warc", ".warc.gz")
+MOST_CONTENTS_BYTES = 16 << 20
+"""Of the list of contents, at the end of a zip file: some 200,000 names."""
+MOST_RATIO = 250
+SLACK_BYTES = 1 << 30
+SUFFIXES = (".warc", ".warc.gz", ".warc.zst", ".arc", ".arc.gz")
+PACKAGE_SUFFIX = ".wacz"
+_END = b"PK\x05\x06"
+_END_64 = b"PK\x06\x06"
+_LOCATOR_64 = b"PK\x06\x07"
+_LONGEST_END = 22 + 0xFFFF
+_LOCAL_HEAD = struct.Struct("<4s22xHH")
+_DAMAGED = (
+    zipfile.BadZipFile,
+    zipfile.LargeZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    struct.error,
+    EOFError,
+    OSError,
+    RuntimeError,
+    ArithmeticError,
+    ValueError,
+)
+"""What ``zipfile`` raises; RuntimeError and its NotImplementedError for what is not read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,37 +56,142 @@ class ListedPage:
 
 
 class Package:
-    """A WACZ file.
+    """A WACZ file, or one that holds several (Multi-WACZ).
+
+    Attributes:
+        records: names of the files of records in it.
+        packages: names of the packages in it.
 
     Raises:
         UnreadableFile: it is a zip file of another kind, or a damaged one.
     """
 
     def __init__(self, file: BinaryIO, name: str) -> None:
+        self._file = file
+        self._name = name
         try:
+            size = _contents_bytes(file)
+            if size > MOST_CONTENTS_BYTES:
+                raise UnreadableFile(f"{name} claims to hold far too many files.")
             self._zip = zipfile.ZipFile(file)
-        except (zipfile.BadZipFile, OSError, ValueError) as error:
-            raise UnreadableFile(f"{name} is a damaged zip file: {error}.") from error
-        names = self._zip.namelist()
-        self.warcs = [each for each in names if each.lower().endswith(_WARC)][:MOST_FILES]
-        if not self.warcs:
+        except _DAMAGED as error:
+            raise UnreadableFile(f"{name} is a damaged zip file: {_reason(error)}.") from error
+        names = list(dict.fromkeys(self._zip.namelist()))
+        self.records = [each for each in names if each.lower().endswith(SUFFIXES)]
+        self.packages = [each for each in names if each.lower().endswith(PACKAGE_SUFFIX)]
+        if not self.records and not self.packages:
             raise UnreadableFile(f"{name} is a zip file without a WARC file in it, so no WACZ.")
         self._pages = [
             each for each in names if each.startswith("pages/") and each.endswith(".jsonl")
         ]
 
-    def open(self, name: str) -> IO[bytes]:
-        """A member, to be read forward."""
-        return self._zip.open(name)
+    def open(self, name: str) -> "Entry":
+        """A file in it, to be read forward.
+
+        Raises:
+            UnreadableFile: it can't be opened.
+        """
+        info = self._zip.getinfo(name)
+        if info.flag_bits & 1:
+            raise UnreadableFile(
+                f"{name} is encrypted. Unpack {self._name} with its password and pack it again."
+            )
+        try:
+            return Entry(self._zip.open(info), name, info.compress_size)
+        except _DAMAGED as error:
+            raise UnreadableFile(f"{name} can't be read: {_reason(error)}.") from error
+
+    def window(self, name: str) -> FileWindow | None:
+        """A file in it that is not compressed, where it lies; None if it is compressed."""
+        info = self._zip.getinfo(name)
+        if info.compress_type != zipfile.ZIP_STORED or info.flag_bits & 1:
+            return None
+        self._file.seek(info.header_offset)
+        head = self._file.read(_LOCAL_HEAD.size)
+        if len(head) < _LOCAL_HEAD.size:
+            return None
+        magic, name_bytes, extra_bytes = _LOCAL_HEAD.unpack(head)
+        if magic != b"PK\x03\x04":
+            return None
+        start = info.header_offset + _LOCAL_HEAD.size + name_bytes + extra_bytes
+        return FileWindow(self._file, start, info.compress_size)
 
     def pages(self) -> Iterator[ListedPage]:
-        """Every page that is listed; lines that are none are passed over."""
+        """Every page that is listed; lines that are none are passed over.
+
+        Raises:
+            UnreadableFile: a list can't be read.
+        """
         for name in self._pages:
-            with self._zip.open(name) as lines:
+            with self.open(name) as lines:
                 while line := lines.readline(MOST_LINE):
                     page = _page(line)
                     if page:
                         yield page
+
+
+class Entry:
+    """A file of a package, read forward; it may not unpack to far more than it takes."""
+
+    def __init__(self, file: IO[bytes], name: str, packed_bytes: int) -> None:
+        self._file = file
+        self._name = name
+        self._left = SLACK_BYTES + MOST_RATIO * packed_bytes
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._file.close()
+
+    def read(self, size: int = -1, /) -> bytes:
+        """Up to ``size`` bytes; empty at the end.
+
+        Raises:
+            UnreadableFile: it is damaged, or unpacks to far too much.
+        """
+        return self._counted(self._file.read, size)
+
+    def readline(self, size: int, /) -> bytes:
+        """Up to and including the next newline, or ``size`` bytes; raises as ``read`` does."""
+        return self._counted(self._file.readline, size)
+
+    def _counted(self, read: Callable[[int], bytes], size: int) -> bytes:
+        try:
+            data = read(size)
+        except _DAMAGED as error:
+            raise UnreadableFile(f"{self._name} is damaged: {_reason(error)}.") from error
+        self._left -= len(data)
+        if self._left < 0:
+            raise UnreadableFile(f"{self._name} unpacks to more than {MOST_RATIO} times its size.")
+        return data
+
+
+def _contents_bytes(file: BinaryIO) -> int:
+    """How long the list of contents claims to be, which ``zipfile`` reads whole."""
+    size = file.seek(0, io.SEEK_END)
+    file.seek(max(size - _LONGEST_END, 0))
+    tail = file.read(_LONGEST_END)
+    at = tail.rfind(_END)
+    if at < 0 or len(tail) < at + 22:
+        raise zipfile.BadZipFile("its list of contents is missing")
+    found = int(struct.unpack_from("<I", tail, at + 12)[0])
+    locator = tail[max(at - 20, 0) : at]
+    if locator.startswith(_LOCATOR_64):
+        file.seek(struct.unpack_from("<Q", locator, 8)[0])
+        end = file.read(56)
+        if end.startswith(_END_64) and len(end) == 56:
+            return int(struct.unpack_from("<Q", end, 40)[0])
+    return found
+
+
+def _reason(error: Exception) -> str:
+    return str(error).rstrip(".")[:200] or type(error).__name__
 
 
 def _page(line: bytes) -> ListedPage | None:
@@ -63,5 +200,5 @@ def _page(line: bytes) -> ListedPage | None:
         return ListedPage(
             str(said["url"]), str(said["ts"]), well_formed(str(said.get("title") or ""))
         )
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None

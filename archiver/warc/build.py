@@ -13,7 +13,8 @@ from archiver.warc.record import Record, RecordType, new_record_id
 from archiver.wire.moments import write_iso
 
 _COMPACT = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":"))
-REVISIT_PROFILE = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
+SAME_PAYLOAD = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
+NOT_MODIFIED = "http://netpreserve.org/warc/1.1/revisit/server-not-modified"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +52,7 @@ def response(exchange: Exchange, *, id: RecordId, request_id: RecordId | None) -
     A block that carries chunk framing states no WARC-Payload-Digest: the payload is the body
     without it, and the field's checker digests the framing too.
     """
-    fields = [_beside(request_id), ("WARC-IP-Address", exchange.ip)]
+    fields = [_beside(request_id), ("WARC-IP-Address", exchange.ip), *exchange.fields]
     if not exchange.chunked:
         fields.append(("WARC-Payload-Digest", exchange.payload_digest))
     return Record(
@@ -78,13 +79,14 @@ def revisit(
         content_type="application/http;msgtype=response",
         prefix=exchange.head,
         fields=(
-            ("WARC-Profile", REVISIT_PROFILE),
+            ("WARC-Profile", NOT_MODIFIED if exchange.status == 304 else SAME_PAYLOAD),
             ("WARC-Refers-To", f"<{refers_to.record_id}>"),
             ("WARC-Refers-To-Target-URI", refers_to.url),
             ("WARC-Refers-To-Date", iso_date(refers_to.date)),
             ("WARC-Payload-Digest", exchange.payload_digest),
             _beside(request_id),
             ("WARC-IP-Address", exchange.ip),
+            *exchange.fields,
         ),
     )
 

@@ -37,20 +37,43 @@ def digest_of(pieces: Iterable[bytes]) -> tuple[PayloadDigest, int]:
     return label(digest), length
 
 
+def digest_by(algorithm: str, pieces: Iterable[bytes]) -> str:
+    """The digest of bytes in pieces by an algorithm that is known, as ``canonical`` has it."""
+    digest = _KNOWN[algorithm](usedforsecurity=False)
+    for piece in pieces:
+        digest.update(piece)
+    return f"{algorithm}:{digest.hexdigest()}"
+
+
+def canonical(stated: str) -> str:
+    """A digest as it is compared: the algorithm, a colon, and hex digits.
+
+    Raises:
+        InvalidRecord: the algorithm is unknown, or the value is in no known encoding.
+    """
+    check = Check(stated)
+    return f"{check.algorithm}:{check.wanted.hex()}"
+
+
 class Check:
     """A digest in the making, to be compared with what a field states, in hex or base32.
+
+    Attributes:
+        algorithm: its name.
+        wanted: the bytes that are stated.
 
     Raises:
         InvalidRecord: the algorithm is unknown, or the value is in no known encoding.
     """
 
     def __init__(self, stated: str) -> None:
-        algorithm, _, value = stated.strip().partition(":")
-        make = _KNOWN.get(algorithm.lower().replace("-", ""))
+        name, _, value = stated.strip().partition(":")
+        self.algorithm = name.lower().replace("-", "")
+        make = _KNOWN.get(self.algorithm)
         if make is None:
-            raise InvalidRecord(f"The digest algorithm “{algorithm}” is unknown.")
+            raise InvalidRecord(f"The digest algorithm “{name[:40]}” is unknown.")
         self._digest = make(usedforsecurity=False)
-        self._wanted = _value(value, self._digest.digest_size)
+        self.wanted = _value(value.strip(), self._digest.digest_size)
 
     def update(self, data: bytes) -> None:
         """Take more bytes in."""
@@ -58,13 +81,14 @@ class Check:
 
     def holds(self) -> bool:
         """Whether the bytes so far have the digest that was stated."""
-        return self._digest.digest() == self._wanted
+        return self._digest.digest() == self.wanted
 
 
 def _value(text: str, size: int) -> bytes:
     try:
         if len(text) == 2 * size:
             return bytes.fromhex(text)
+        text = text.rstrip("=")
         return base64.b32decode(text + "=" * (-len(text) % 8), casefold=True)
     except ValueError as error:
         raise InvalidRecord("The digest is in no encoding that is known.") from error

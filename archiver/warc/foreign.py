@@ -1,24 +1,89 @@
-"""Reads WARC files that others wrote: records in gzip members each, all in one, or plain.
+"""Reads WARC files that others wrote, versions 0.17 to 1.1, packed or plain.
 
-What is read is bounded by who reads it: a block is a stream. A file may end anywhere; what is
-whole before that is given.
+What is read is bounded by who reads it: a block is a stream. What can't be read is named, and
+reading goes on with the next record: by the length that a bad head states, else by the next line
+or member that begins one.
 """
 
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
 
-from archiver.errors import InvalidRecord, TornRecord
-from archiver.warc.members import PIECE, Member, Source
+from archiver.errors import InvalidRecord, StoreError, TornRecord
+from archiver.warc.members import PIECE
+from archiver.warc.moments import read_moment
+from archiver.warc.unpacked import Forward, Unpacked
 from archiver.wire.head import WHITESPACE
-from archiver.wire.moments import read_iso
 
 MOST_HEAD_BYTES = 64 << 10
-MOST_LINE = 8 << 10
-MOST_BLANK = 16
-_GZIP = b"\x1f\x8b"
-_ZSTD = b"\x28\xb5\x2f\xfd"
+VERSION = re.compile(rb"WARC/\d{1,2}\.\d{1,2}[ \t\r]*\n", re.IGNORECASE)
+BEGINS = re.compile(rb"WARC/\d", re.IGNORECASE)
+_LENGTH = re.compile(r"\d{1,18}", re.ASCII)
+
+
+class Content(Protocol):
+    """Bytes that are read forward."""
+
+    def read(self, size: int, /) -> bytes:
+        """Up to ``size`` bytes; fewer only at the end."""
+
+    def line(self, most: int, /) -> bytes:
+        """Up to and including the next newline, or ``most`` bytes."""
+
+
+class ForeignBlock:
+    """The block of a record, as a stream.
+
+    Attributes:
+        left: bytes that are still to be read.
+        is_broken: whether it ended before it should have, or was damaged.
+    """
+
+    def __init__(self, content: Content, length: int) -> None:
+        self._content = content
+        self.left = length
+        self.is_broken = False
+
+    def read(self, size: int) -> bytes:
+        """Up to ``size`` bytes; empty at the end.
+
+        Raises:
+            TornRecord: the record ends first.
+            InvalidRecord: it is damaged.
+        """
+        wanted = min(size, self.left)
+        data = self._read(self._content.read, wanted) if wanted else b""
+        if len(data) < wanted:
+            raise self._torn()
+        return data
+
+    def line(self, most: int) -> bytes:
+        """Up to and including the next newline, or ``most`` bytes; raises as ``read`` does."""
+        wanted = min(most, self.left)
+        data = self._read(self._content.line, wanted) if wanted else b""
+        if wanted and not data:
+            raise self._torn()
+        return data
+
+    def skip(self) -> None:
+        """Pass over what is left; raises as ``read`` does."""
+        while self.read(PIECE):
+            pass
+
+    def _read(self, read: Callable[[int], bytes], size: int) -> bytes:
+        try:
+            data = read(size)
+        except StoreError:
+            self.is_broken = True
+            raise
+        self.left -= len(data)
+        return data
+
+    def _torn(self) -> TornRecord:
+        self.is_broken = True
+        return TornRecord("The record ends before it should.")
 
 
 @dataclass(slots=True)
@@ -32,6 +97,7 @@ class ForeignRecord:
         target_uri: its WARC-Target-URI; empty if it has none.
         fields: every named field, names lower case.
         block: its content.
+        place: the byte of the file where it, or the member it is in, begins.
     """
 
     type: str
@@ -39,176 +105,146 @@ class ForeignRecord:
     date: datetime
     target_uri: str
     fields: dict[str, str]
-    block: "ForeignBlock" = field(repr=False)
+    block: ForeignBlock = field(repr=False)
+    place: int = 0
 
     def get(self, name: str) -> str:
         """A named field; empty if it is missing."""
         return self.fields.get(name, "")
 
 
-class ForeignBlock:
-    """The block of a record, as a stream."""
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """A stretch of a file that no record could be read from: where it begins, and why."""
 
-    def __init__(self, stream: "_Stream", length: int) -> None:
-        self._stream = stream
-        self.left = length
-
-    def read(self, size: int) -> bytes:
-        """Up to ``size`` bytes; empty at the end.
-
-        Raises:
-            TornRecord: the file ends first.
-        """
-        wanted = min(size, self.left)
-        data = self._stream.read(wanted) if wanted else b""
-        if len(data) < wanted:
-            raise TornRecord("The file ends in the middle of a record.")
-        self.left -= len(data)
-        return data
-
-    def line(self, most: int) -> bytes:
-        """Up to and including the next newline, or ``most`` bytes."""
-        data = self._stream.line(min(most, self.left))
-        self.left -= len(data)
-        return data
-
-    def skip(self) -> None:
-        """Pass over what is left."""
-        while self.read(PIECE):
-            pass
+    place: int
+    reason: str
 
 
-class Forward(Protocol):
-    """A file that is read forward."""
+class UnusableHead(InvalidRecord):
+    """A head that says how long its record is, but not what it is.
 
-    def read(self, size: int, /) -> bytes:
-        """Up to ``size`` bytes; empty at the end."""
+    Attributes:
+        block: of the record.
+    """
+
+    def __init__(self, message: str, block: ForeignBlock) -> None:
+        super().__init__(message)
+        self.block = block
 
 
 class ForeignWarc:
     """A WARC file, to be iterated over once.
 
     Attributes:
-        source: says by ``offset`` how many bytes of the file were taken.
+        content: says by ``offset`` how many bytes of the file were taken.
     """
 
     def __init__(self, file: Forward) -> None:
-        self._file = _Ahead(file)
-        self.source = Source(self._file, 0)
+        self.content = Unpacked(file, BEGINS)
 
-    def __iter__(self) -> Iterator[ForeignRecord]:
-        """Every record.
+    def __iter__(self) -> Iterator[ForeignRecord | Skipped]:
+        """Every record, and what could not be read.
 
         Raises:
-            TornRecord: the file ends in the middle of one.
-            InvalidRecord: what follows is no record.
+            UnreadableFile: it unpacks to far too much.
         """
-        head = self._file.peek()
-        if head.startswith(_ZSTD):
-            raise InvalidRecord(
-                "This WARC file is compressed with Zstandard, which is not read here: "
-                "unpack it with `zstd -d` and import the result."
-            )
-        stream = _Stream(self.source, packed=head.startswith(_GZIP))
-        while (record := _next(stream)) is not None:
+        return each_record(self.content, VERSION, _read)
+
+
+def each_record(
+    content: Unpacked,
+    begins: re.Pattern[bytes],
+    read: Callable[[Unpacked, bytes], ForeignRecord | None],
+) -> Iterator[ForeignRecord | Skipped]:
+    """Every record of a file, and what could not be read.
+
+    Args:
+        content: of the file.
+        begins: matches the line that begins a record.
+        read: reads a record of which that line was read; None for one that is of no interest.
+    """
+    while True:
+        place = content.place()
+        try:
+            line = _first_line(content)
+            if not line:
+                return
+            place = content.place(len(line))
+            record = read(content, line)
+        except UnusableHead as error:
+            yield Skipped(place, str(error))
+            _leave(error.block, content, begins)
+        except (InvalidRecord, TornRecord) as error:
+            yield Skipped(place, str(error))
+            content.find(begins)
+        else:
+            if record is None:
+                continue
+            record.place = place
             yield record
-            record.block.skip()
+            if problem := _leave(record.block, content, begins):
+                yield Skipped(place, problem)
 
 
-class _Ahead:
-    """A file that is only read forward: whatever it is read from, nothing seeks."""
-
-    def __init__(self, file: Forward) -> None:
-        self._file = file
-        self._held = b""
-
-    def seek(self, offset: int, /) -> int:
-        return offset
-
-    def peek(self) -> bytes:
-        self._held = self._held or self._file.read(PIECE)
-        return self._held
-
-    def read(self, size: int, /) -> bytes:
-        if self._held:
-            data, self._held = self._held, b""
-            return data
-        return self._file.read(size)
+def _leave(block: ForeignBlock, content: Unpacked, begins: re.Pattern[bytes]) -> str:
+    """Go past a block; what was wrong with it, unless its reader knows that."""
+    was_broken, problem = block.is_broken, ""
+    if not was_broken:
+        try:
+            block.skip()
+        except (InvalidRecord, TornRecord) as error:
+            problem = str(error)
+    if block.is_broken:
+        content.find(begins)
+    return problem
 
 
-class _Stream:
-    """The content of a file, whether it is packed, and in however many members."""
-
-    def __init__(self, source: Source, *, packed: bool) -> None:
-        self._source = source
-        self._member = Member(source) if packed else None
-        self._held = bytearray()
-
-    def read(self, size: int) -> bytes:
-        while len(self._held) < size and (more := self._more()):
-            self._held += more
-        data = bytes(self._held[:size])
-        del self._held[:size]
-        return data
-
-    def line(self, most: int) -> bytes:
-        while (end := self._held.find(b"\n", 0, most)) < 0 and len(self._held) < most:
-            more = self._more()
-            if not more:
-                break
-            self._held += more
-        return self.read(min(end + 1 if end >= 0 else most, len(self._held)))
-
-    def _more(self) -> bytes:
-        if self._member is None:
-            return self._source.take()
-        while not (data := self._member.some()):
-            if self._source.at_end():
-                return b""
-            self._member = Member(self._source)
-        return data
-
-
-def _next(stream: _Stream) -> ForeignRecord | None:
-    line = stream.line(MOST_LINE)
-    blank = 0
+def _first_line(content: Unpacked) -> bytes:
+    line = content.next_line()
     while line and not line.strip():
-        blank += 1
-        if blank > MOST_BLANK:
-            raise InvalidRecord("There is nothing but empty lines where a record should begin.")
-        line = stream.line(MOST_LINE)
-    if not line:
-        return None
-    if not line.startswith(b"WARC/"):
+        line = content.next_line()
+    return line
+
+
+def _read(content: Unpacked, line: bytes) -> ForeignRecord:
+    if not VERSION.match(line):
         raise InvalidRecord("There is no WARC record where one should begin.")
-    fields = _fields(stream)
+    fields = _fields(content)
+    length = fields.get("content-length", "")
+    if not _LENGTH.fullmatch(length):
+        raise InvalidRecord("A record does not say how long it is.")
+    block = ForeignBlock(content, int(length))
     try:
-        length = max(int(fields["content-length"]), 0)
-        moment = read_iso(fields["warc-date"])
-    except (KeyError, ValueError) as error:
-        raise InvalidRecord(f"A record lacks or garbles {error}.") from error
+        moment = read_moment(fields.get("warc-date", ""))
+    except InvalidRecord as error:
+        what = fields.get("warc-target-uri") or fields.get("warc-type") or "a record"
+        raise UnusableHead(f"{what[:200]}: {error}", block) from error
     return ForeignRecord(
         type=fields.get("warc-type", "").lower(),
         id=fields.get("warc-record-id", "").strip("<>"),
         date=moment,
         target_uri=fields.get("warc-target-uri", "").strip("<>"),
         fields=fields,
-        block=ForeignBlock(stream, length),
+        block=block,
     )
 
 
-def _fields(stream: _Stream) -> dict[str, str]:
+def _fields(content: Unpacked) -> dict[str, str]:
+    """Named fields up to the empty line; of fields of one name the first, folded lines joined."""
     fields: dict[str, str] = {}
-    left, name = MOST_HEAD_BYTES, ""
-    while (line := stream.line(left)).strip():
+    left, name, is_new = MOST_HEAD_BYTES, "", False
+    while (line := content.line(left)).strip():
         left -= len(line)
         if left <= 0 or not line.endswith(b"\n"):
             raise InvalidRecord("The head of a record does not end.")
         text = line.rstrip(b"\r\n").decode("utf-8", "replace")
         if text[0] in " \t" and name:
-            fields[name] += " " + text.strip(WHITESPACE)
+            if is_new:
+                fields[name] = f"{fields[name]} {text.strip(WHITESPACE)}".strip(WHITESPACE)
             continue
         name, _, value = text.partition(":")
         name = name.strip(WHITESPACE).lower()
+        is_new = name not in fields
         fields.setdefault(name, value.strip(WHITESPACE))
     return fields

@@ -18,12 +18,17 @@ def open_payload(record: StoredRecord) -> tuple[ResponseHead, Iterator[bytes]]:
     Raises:
         InvalidRecord: the block is not an HTTP response.
     """
-    head = parse_head(_head_bytes(record))
+    head = parse_head(read_head(record))
     pieces = record.block.pieces()
     return head, dechunk(pieces) if head.is_chunked else pieces
 
 
-def _head_bytes(record: StoredRecord) -> bytes:
+def read_head(record: StoredRecord) -> bytes:
+    """The head of a record's block, with the empty line that closes it.
+
+    Raises:
+        InvalidRecord: it does not end.
+    """
     head = bytearray()
     while True:
         line = record.block.line(MOST_HEAD_BYTES)

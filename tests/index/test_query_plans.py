@@ -7,11 +7,10 @@ import pytest
 from sqlalchemy import event
 
 from archiver.index import (
-    attempts,
     captures,
     entries,
+    import_lookups,
     imports,
-    intake,
     jobs,
     queue,
     search,
@@ -59,23 +58,14 @@ READS = {
     "originals of urls": lambda conn: captures.originals_of_urls(
         conn, [(URL, each) for each in DIGESTS]
     ),
-    "taken record ids": lambda conn: intake.taken(conn, ["urn:uuid:1", "urn:uuid:2"]),
-    "stated digests": lambda conn: intake.by_stated_digest(conn, ["sha1:0", "sha1:1"]),
+    "taken record ids": lambda conn: import_lookups.taken(conn, ["urn:uuid:1", "urn:uuid:2"]),
+    "stated digests": lambda conn: import_lookups.by_stated_digest(conn, ["sha1:0", "sha1:1"]),
     "capture row": lambda conn: captures.find_row(conn, URL, "urn:uuid:1"),
     "snapshots of entry": lambda conn: snapshots.of_entry(conn, 1, limit=50),
     "snapshots latest": lambda conn: snapshots.latest_of(conn, [1, 2, 3]),
     "snapshots around": lambda conn: snapshots.around(conn, 1, MOMENT),
     "snapshot neighbours": lambda conn: snapshots.neighbours(conn, 1, MOMENT),
     "snapshots after": lambda conn: snapshots.after(conn, 5, limit=50),
-    "snapshots until": lambda conn: snapshots.after(conn, 5, last=50, limit=50),
-    "page of an entry's": lambda conn: snapshots.page_of(conn, 1, before=MOMENT, last=50, limit=50),
-    "last snapshot": snapshots.last_row,
-    "rows of a list": lambda conn: entries.newest_rows(conn, Filters(), below=BELOW, limit=50),
-    "rows of a tag": lambda conn: entries.newest_rows(
-        conn, Filters(tag="t"), below=BELOW, limit=50
-    ),
-    "untold": lambda conn: entries.untold(conn, [1, 2, 3], whole_segments=True),
-    "newest attempts": lambda conn: attempts.newest_of(conn, [1, 2, 3]),
     "jobs by id": lambda conn: jobs.by_ids(conn, [1, 2, 3]),
     "jobs changed": lambda conn: jobs.changed_since(conn, 5, limit=50),
     "job of entry": lambda conn: jobs.latest_of_entry(conn, 1),

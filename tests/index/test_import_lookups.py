@@ -1,4 +1,4 @@
-from archiver.index import captures, intake, segments
+from archiver.index import captures, import_lookups, segments
 from archiver.model.capture import PayloadDigest
 
 DIGEST = PayloadDigest("sha256:" + "ab" * 32)
@@ -7,28 +7,28 @@ DIGEST = PayloadDigest("sha256:" + "ab" * 32)
 async def test_the_record_ids_of_all_captures_are_noted_a_stretch_at_a_time(
     db, capture, monkeypatch
 ):
-    monkeypatch.setattr(intake, "STRETCH", 2)
+    monkeypatch.setattr(import_lookups, "STRETCH", 2)
     kept = [capture(f"http://a.example/{n}") for n in range(3)]
     async with db.write() as conn:
         await segments.advance(conn, {kept[0].location.segment: 10**6})
         await captures.insert_all(conn, kept)
 
-        assert await intake.note_record_ids(conn)
-        assert not await intake.note_record_ids(conn)
+        assert await import_lookups.note_record_ids(conn)
+        assert not await import_lookups.note_record_ids(conn)
 
         ids = [each.record_id for each in kept]
-        assert await intake.taken(conn, [*ids, "urn:uuid:other"]) == set(ids)
+        assert await import_lookups.taken(conn, [*ids, "urn:uuid:other"]) == set(ids)
         await captures.insert_all(conn, [later := capture("http://a.example/later")])
-        assert await intake.taken(conn, [later.record_id]) == set()
-        await intake.note_record_ids(conn)
-        assert await intake.taken(conn, [later.record_id]) == {later.record_id}
+        assert await import_lookups.taken(conn, [later.record_id]) == set()
+        await import_lookups.note_record_ids(conn)
+        assert await import_lookups.taken(conn, [later.record_id]) == {later.record_id}
 
 
 async def test_a_payload_is_found_by_the_digest_that_others_state(db):
     async with db.write() as conn:
         for _ in range(2):
-            await intake.note_stated_digests(conn, {"sha1:" + "0" * 40: DIGEST})
+            await import_lookups.note_stated_digests(conn, {"sha1:" + "0" * 40: DIGEST})
 
-        found = await intake.by_stated_digest(conn, ["sha1:" + "0" * 40, "md5:" + "1" * 32])
+        found = await import_lookups.by_stated_digest(conn, ["sha1:" + "0" * 40, "md5:" + "1" * 32])
 
     assert found == {"sha1:" + "0" * 40: DIGEST}

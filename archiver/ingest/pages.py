@@ -1,0 +1,228 @@
+"""Which captures of other archives are pages, and a snapshot for each.
+
+Entry records of this program are believed first, then the lists of a package, then every HTML
+response that no browser asked for into a frame, then every response. Pages are put in order of time
+outside of memory: an entry's snapshots are made oldest first.
+"""
+
+import asyncio
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass
+
+from archiver.crawl.context import CrawlContext
+from archiver.crawl.fetch_or_recall import read_back
+from archiver.derive.pool import Document
+from archiver.errors import ArchiverError
+from archiver.formats.seeds import MOST_TITLE, bounded
+from archiver.index import captures, seeds, snapshots
+from archiver.index.database import AsyncConnection
+from archiver.ingest.exchanges import ForeignCapture, ForeignEntryRecord
+from archiver.ledger.visit_result import Visit, VisitResult
+from archiver.memento.timestamps import to_datetime, to_timestamp
+from archiver.model.annotation import Annotation
+from archiver.model.capture import Capture, CaptureRef, PayloadDigest, RecordId, Timestamp
+from archiver.model.entry_ref import EntryRef
+from archiver.model.failure import Failure, FailureKind
+from archiver.model.requisite import Requisite, RequisiteOutcome
+from archiver.model.seed import Seed
+from archiver.store.sorting import SortedLines
+from archiver.urls.parse import hash_url, host, parse_url
+from archiver.warc.entry_record import EntryRecord, read_entry_record
+from archiver.warc.moments import read_moment
+from archiver.wire.head import media_type
+from archiver.wire.sniff import is_html
+
+OK = 200
+FIRST_FINAL = 200
+"""What has a lower status is an interim response (RFC 9110 §15.2), and no page."""
+MOST_REDIRECTS = 10
+NOT_IN_FILE = Failure(FailureKind.NOT_IN_FILE, "The imported file does not hold it.")
+
+
+@dataclass(frozen=True, slots=True)
+class ForeignPage:
+    """A page of another archive.
+
+    Attributes:
+        timestamp: when it was asked for.
+        seed: its URL, and what a person says of it.
+        payload_digest: of its response, where that is known to be the final one.
+        final: (URL, timestamp, record id) of its final response, where a record names it.
+        requisites: what became of each, where that is known.
+    """
+
+    timestamp: Timestamp
+    seed: Seed
+    payload_digest: PayloadDigest | None = None
+    final: tuple[str, Timestamp, RecordId] | None = None
+    requisites: tuple[RequisiteOutcome, ...] | None = None
+
+
+class NotedPages(ExitStack):
+    """Lines that tell of pages, by how much they tell: the best kind that there is counts."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._described, self._listed, self._html, self._other = (
+            self.enter_context(SortedLines()) for _ in range(4)
+        )
+
+    def note_entry_record(self, found: ForeignEntryRecord) -> None:
+        """Note what this program wrote of a snapshot; what it can't have written is no page."""
+        with suppress(ArchiverError):
+            entry_record = read_entry_record(found.block)
+            if entry_record and entry_record.snapshot:
+                timestamp = entry_record.snapshot.timestamp
+                to_datetime(timestamp)  # 14 digits, or refused
+                read_moment(timestamp)
+                self._described.add(_line(timestamp, json.loads(found.block)))
+
+    def note_listed(self, url: str, moment: str, title: str) -> None:
+        """Note a page that a package lists, whenever that was."""
+        with suppress(ArchiverError):
+            said = {"url": parse_url(url), "title": title}
+            self._listed.add(_line(to_timestamp(read_moment(moment)), said))
+
+    def note_capture(self, found: ForeignCapture) -> None:
+        """Note a capture that may be a page."""
+        exchange = found.exchange
+        if found.is_framed or exchange.status != OK:
+            return
+        kind = media_type(exchange.header("content-type"))
+        lines = self._html if is_html(kind) else self._other
+        said = {"url": exchange.url, "digest": exchange.payload_digest}
+        lines.add(_line(to_timestamp(exchange.at), said))
+
+    def best(self, *, source: str) -> Iterator[ForeignPage]:
+        """Pages, oldest first; ``source`` is where those nobody describes came from."""
+        for lines in (self._described, self._listed, self._html, self._other):
+            if not lines.is_empty:
+                return (page for line in lines if (page := _page(line, source)))
+        return iter(())
+
+
+class PageIntake:
+    """Makes snapshots of pages whose captures are in the archive."""
+
+    def __init__(self, context: CrawlContext) -> None:
+        self._context = context
+
+    async def take(self, page: ForeignPage) -> asyncio.Future[VisitResult | None] | None:
+        """Make a snapshot of a page; None if it is here already, or its capture is not."""
+        async with self._context.db.read() as conn:
+            found = await _final_capture(conn, page)
+        if found is None or found.status < FIRST_FINAL:
+            return None
+        async with self._context.db.write() as conn:
+            entry_id = (await seeds.ensure(conn, [page.seed]))[page.seed.hash_url]
+            held, _ = await snapshots.around(conn, entry_id, page.timestamp)
+        if held and held.snapshot.timestamp == page.timestamp:
+            return None
+        return await self._context.recorder.end(await self._visit_result(page, found, entry_id))
+
+    async def _visit_result(self, page: ForeignPage, found: Capture, entry_id: int) -> VisitResult:
+        obtained = await read_back(self._context, found)
+        document = Document(
+            payload=obtained.content if obtained else b"",
+            media_type=obtained.media_type if obtained else found.media_type,
+            charset=obtained.charset if obtained else "",
+            url=found.url,
+        )
+        needs = await self._context.derive.discover(document)
+        outcomes = page.requisites
+        if outcomes is None:
+            outcomes = await self._outcomes(needs.requisites, page.timestamp)
+        moment = to_datetime(page.timestamp)
+        entry = EntryRef(entry_id, page.seed.hash_url, page.seed.url, page.seed.host)
+        visit = Visit(
+            timestamp=page.timestamp,
+            at=moment,
+            page=CaptureRef.of(found),
+            article=await self._context.derive.extract(document),
+            requisites=outcomes,
+            charset=needs.charset,
+        )
+        return VisitResult(entry, moment, visit=visit)
+
+    async def _outcomes(
+        self, wanted: Sequence[Requisite], timestamp: Timestamp
+    ) -> tuple[RequisiteOutcome, ...]:
+        """What the archive has of what a page needs."""
+        outcomes = []
+        async with self._context.db.read() as conn:
+            for each in wanted:
+                found = await captures.nearest(conn, each.url, timestamp)
+                outcomes.append(
+                    RequisiteOutcome(each.url, each.kind, found.status)
+                    if found
+                    else RequisiteOutcome(each.url, each.kind, failure=NOT_IN_FILE)
+                )
+        return tuple(outcomes)
+
+
+async def _final_capture(conn: AsyncConnection, page: ForeignPage) -> Capture | None:
+    """The final response of a page: the one that is named, else what its URL leads to then."""
+    if page.payload_digest:
+        return await _at(conn, page.seed.url, page.timestamp, page.payload_digest)
+    if page.final:
+        url, timestamp, record_id = page.final
+        for _, held in (await captures.of_records(conn, [(url, record_id)])).get(
+            (url, record_id), ()
+        ):
+            if held.timestamp == timestamp:
+                return held
+        if found := await _at(conn, url, timestamp):
+            return found
+    url, found = page.seed.url, None
+    for _ in range(MOST_REDIRECTS):
+        found = await captures.nearest(conn, url, page.timestamp) or found
+        if found is None or found.redirect_to is None:
+            break
+        url = found.redirect_to
+    return found
+
+
+async def _at(
+    conn: AsyncConnection, url: str, timestamp: Timestamp, digest: PayloadDigest | None = None
+) -> Capture | None:
+    """The capture of a URL at a moment, with that payload if one is told."""
+    for each in await captures.at_moments(conn, [url], [timestamp]):
+        if each.url == url and digest in (None, each.payload_digest):
+            return each
+    return None
+
+
+def _line(timestamp: Timestamp, said: object) -> bytes:
+    return f"{timestamp} {json.dumps(said)}\n".encode()
+
+
+def _page(line: bytes, source: str) -> ForeignPage | None:
+    digits, _, rest = line.decode().partition(" ")
+    said, timestamp = json.loads(rest), Timestamp(digits)
+    if "format" in said:
+        with suppress(ArchiverError):
+            entry_record = read_entry_record(rest.encode())
+            return _described(entry_record) if entry_record else None
+        return None
+    url, title = said["url"], said.get("title", "")[:MOST_TITLE]
+    annotation = Annotation(url, to_datetime(timestamp), title=title, source=source)
+    seed = Seed(hash_url(url), url, host(url), annotation)
+    return ForeignPage(timestamp, seed, payload_digest=said.get("digest"))
+
+
+def _described(entry_record: EntryRecord) -> ForeignPage | None:
+    """A page as this program itself told of it, with what its person said."""
+    kept = entry_record.snapshot
+    if kept is None:
+        return None
+    # The file may say anything: what names an entry is worked out again, the rest is bounded.
+    url = parse_url(entry_record.url)
+    annotation = bounded(entry_record.annotation).dated(to_datetime(kept.timestamp))
+    return ForeignPage(
+        timestamp=kept.timestamp,
+        seed=Seed(hash_url(url), url, host(url), annotation),
+        final=(kept.capture_url, kept.capture_timestamp, kept.capture_record),
+        requisites=kept.requisites,
+    )

@@ -1,0 +1,29 @@
+"""Named fields of our own (ISO 28500 §5.1 lets a record have such), on records that were imported.
+
+They are what another program wrote of a record and ours had to change, so that it is still known.
+"""
+
+from collections.abc import Mapping
+
+ORIGINAL_ID = "WARC-Archiver-Original-Record-ID"
+"""The WARC-Record-ID that a record had, where another record has that id or it is no UUID."""
+ORIGINAL_DIGEST = "WARC-Archiver-Original-Payload-Digest"
+"""The WARC-Payload-Digest that a record had, where it is none of ours and holds."""
+HEAD = "WARC-Archiver-Head"
+SYNTHESISED = "synthesised"
+"""Said of a block whose HTTP head was made here: there was none."""
+
+MOST_VALUE = 1000
+_CARRIED = ("WARC-Truncated", ORIGINAL_ID, HEAD)
+
+
+def carried(fields: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    """The fields that a record keeps on its way in, from its fields by lower-case name."""
+    return tuple(
+        (name, one_line(fields[name.lower()])) for name in _CARRIED if name.lower() in fields
+    )
+
+
+def one_line(value: str) -> str:
+    """A value as it can stand in a head: on one line, and bounded."""
+    return " ".join(value.split())[:MOST_VALUE]

@@ -1,0 +1,457 @@
+"""Whatever other programs put into their files is taken in, or named; and nothing is made up."""
+
+import base64
+import gzip
+import hashlib
+import io
+import struct
+import sys
+import zipfile
+from contextlib import aclosing
+
+import pytest
+
+from archiver.config import Settings
+from archiver.replay.presentation import Asked
+from archiver.replay.protection import Viewer
+from archiver.rewrite.address import Modifier, parse_replay_path
+from archiver.runtime import open_runtime
+from archiver.services.reindexing import reindex
+from archiver.services.search import ListingQuery
+from archiver.wacz import unpack
+from tests.warcs import Warc, head
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
+ONE, TWO = "http://a.example/one", "http://b.example/two"
+ID = "urn:uuid:11111111-1111-4111-8111-111111111111"
+EARLY, LATE = "2020-01-02T03:04:05Z", "2021-01-02T03:04:05Z"
+PAGE = b"<!DOCTYPE html><title>Herons</title><p>The heron stands in the water."
+OTHER = b"<!DOCTYPE html><title>Storks</title><p>The stork stands on the roof."
+CHUNKED = b"5\r\nhello\r\n6\r\n world\r\n0\r\n\r\n"
+PROFILE = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
+NOT_MODIFIED = "http://netpreserve.org/warc/1.1/revisit/server-not-modified"
+
+
+def sha1(data):
+    return "sha1:" + base64.b32encode(hashlib.sha1(data).digest()).decode()
+
+
+def response(made, url, body, **more):
+    made.response(url, body, "text/html", **more)
+
+
+def revisit(made, url, *, of=None, block=None, at=LATE, profile=PROFILE, **fields):
+    block = head("HTTP/1.1 200 OK", "Content-Type: text/html") if block is None else block
+    if of:
+        fields |= {"Refers_To_Target_URI": of, "Refers_To_Date": EARLY}
+    made.add("revisit", url, block, at=at, Profile=profile, **fields)
+
+
+@pytest.fixture
+async def runtime(tmp_path):
+    async with open_runtime(Settings(data=tmp_path / "data", allow_networks=())) as opened:
+        yield opened
+
+
+async def take_in(runtime, tmp_path, data, name="a.warc.gz"):
+    (tmp_path / name).write_bytes(data)
+    with (tmp_path / name).open("rb") as source:
+        return await runtime.imports.read_file(source, name=name)
+
+
+async def payload(runtime, url, when="2020"):
+    capture = await runtime.replay.resolve(parse_replay_path(f"/web/{when}id_/{url}"))
+    replayed = await runtime.replay.open(capture, Asked(Viewer("http://x"), Modifier.IDENTITY))
+    async with aclosing(replayed.body) as body:
+        return b"".join([piece async for piece in body])
+
+
+async def captures(runtime, url):
+    return await runtime.replay.captures_of(url)
+
+
+async def problems(runtime):
+    return [each async for each in runtime.fixity.verify()]
+
+
+def stored(runtime):
+    """Every record of the archive, as bytes."""
+    return b"".join(
+        gzip.decompress(path.read_bytes())
+        for path in sorted((runtime.settings.data / "warc").glob("*.warc.gz"))
+    )
+
+
+async def test_records_that_share_an_id_are_kept_each_with_one_of_its_own(tmp_path):
+    """Real files have them, and the archive opened no more."""
+    settings, made = Settings(data=tmp_path / "data"), Warc()
+    response(made, ONE, PAGE, id=ID)
+    response(made, TWO, OTHER, id=ID)
+    response(made, ONE, OTHER, id=ID, at=LATE)
+
+    async with open_runtime(settings) as runtime:
+        status = await take_in(runtime, tmp_path, made.bytes)
+
+        assert (status.merged, status.added, status.error) == (3, 3, "")
+        kept = [*await captures(runtime, ONE), *await captures(runtime, TWO)]
+        assert len({each.record_id for each in kept}) == 3
+        assert stored(runtime).count(f"Original-Record-ID: <{ID}>".encode()) == 2
+        listed = await runtime.search.listing(ListingQuery())
+        assert {each.entry.title for each in listed.items} == {"Herons", "Storks"} - {"Herons"}
+        assert await problems(runtime) == []
+        assert (await take_in(runtime, tmp_path, made.bytes)).merged == 0
+
+    await reindex(settings)
+    async with open_runtime(settings) as runtime:
+        assert await payload(runtime, ONE) == PAGE
+        assert await payload(runtime, TWO) == await payload(runtime, ONE, "2021") == OTHER
+        assert len((await runtime.entries.get(ONE)).snapshots) == 2
+        assert await problems(runtime) == []
+
+
+async def test_an_id_that_a_record_of_the_archive_has_is_not_given_again(runtime, tmp_path):
+    first, second = Warc(), Warc()
+    response(first, ONE, PAGE, id=ID)
+    response(second, TWO, OTHER, id=ID)
+
+    await take_in(runtime, tmp_path, first.bytes)
+    await take_in(runtime, tmp_path, second.bytes)
+
+    (one,), (two,) = await captures(runtime, ONE), await captures(runtime, TWO)
+    assert one.record_id == ID != two.record_id
+
+
+@pytest.mark.parametrize("of", [None, ONE])
+@pytest.mark.parametrize("digest", [sha1(OTHER), "sha256:" + "0" * 64, "md5:" + "0" * 32])
+async def test_a_revisit_of_other_bytes_is_a_gap_that_says_so(runtime, tmp_path, of, digest):
+    made = Warc()
+    response(made, ONE, PAGE)
+    revisit(made, ONE, of=of, Payload_Digest=digest)
+
+    status = await take_in(runtime, tmp_path, made.bytes)
+
+    assert (status.merged, status.rejected) == (1, 1)
+    (gap,) = status.rejected_samples
+    assert gap.given == f"{ONE} at 20210102030405"
+    assert "neither here nor in the file" in gap.reason
+    assert len(await captures(runtime, ONE)) == 1
+
+
+@pytest.mark.parametrize("stated", [None, sha1, lambda data: sha1(data).lower()])
+@pytest.mark.parametrize("url", [ONE, TWO])
+async def test_a_revisit_has_the_payload_of_its_digest_wherever_that_stands(
+    runtime, tmp_path, url, stated
+):
+    """Before it or behind it, of its own URL or of another, digested by its file or not."""
+    made = Warc()
+    fields = {"Payload_Digest": stated(PAGE)} if stated else {}
+    revisit(made, url, of=ONE if not stated else None, Payload_Digest=sha1(PAGE))
+    response(made, ONE, OTHER, at="2020-06-01T00:00:00Z")
+    response(made, ONE, PAGE, **fields)
+
+    status = await take_in(runtime, tmp_path, made.bytes)
+    again = await take_in(runtime, tmp_path, made.bytes)
+
+    assert (status.merged, status.rejected, again.merged) == (3, 0, 0)
+    assert await payload(runtime, url, "2021") == PAGE
+    assert await problems(runtime) == []
+
+
+async def test_a_revisit_finds_a_payload_of_an_earlier_import_by_its_own_digest(tmp_path):
+    """And after the index was built again from the records."""
+    settings, first, second = Settings(data=tmp_path / "data"), Warc(), Warc()
+    response(first, ONE, PAGE, Payload_Digest=sha1(PAGE))
+    revisit(second, TWO, Payload_Digest=sha1(PAGE))
+    async with open_runtime(settings) as runtime:
+        await take_in(runtime, tmp_path, first.bytes)
+    await reindex(settings)
+
+    async with open_runtime(settings) as runtime:
+        status = await take_in(runtime, tmp_path, second.bytes)
+
+        assert (status.merged, status.rejected) == (1, 0)
+        assert await payload(runtime, TWO) == PAGE
+
+
+async def test_a_digest_that_a_record_states_and_does_not_have_names_nothing(runtime, tmp_path):
+    made = Warc()
+    response(made, ONE, PAGE, Payload_Digest=sha1(OTHER))
+    revisit(made, TWO, of=ONE, Payload_Digest=sha1(OTHER))
+
+    status = await take_in(runtime, tmp_path, made.bytes)
+
+    assert (status.merged, status.rejected) == (1, 1)
+
+
+async def test_a_revisit_that_the_server_called_unmodified_is_taken_with_or_without_a_head(
+    runtime, tmp_path
+):
+    made = Warc()
+    response(made, ONE, PAGE)
+    revisit(made, ONE, block=b"", profile=NOT_MODIFIED)
+    unmodified = head("HTTP/1.1 304 Not Modified", "ETag: x")
+    revisit(made, ONE, block=unmodified, profile=NOT_MODIFIED, at="2022-01-02T03:04:05Z", of=ONE)
+
+    status = await take_in(runtime, tmp_path, made.bytes)
+
+    assert (status.merged, status.rejected, status.added) == (3, 0, 1)
+    kept = await captures(runtime, ONE)
+    assert [(each.status, each.is_revisit) for each in kept] == [
+        (200, False), (304, True), (304, True)
+    ]  # fmt: skip
+    assert await payload(runtime, ONE, "2022") == PAGE
+    assert await problems(runtime) == []
+
+
+async def test_a_revisit_without_a_head_has_that_of_its_original(runtime, tmp_path):
+    made = Warc()
+    response(made, ONE, PAGE)
+    revisit(made, TWO, block=b"", Payload_Digest=sha1(PAGE), of=ONE)
+
+    status = await take_in(runtime, tmp_path, made.bytes)
+
+    (kept,) = await captures(runtime, TWO)
+    assert (status.merged, kept.status, kept.media_type) == (2, 200, "text/html")
+    assert b"WARC-Archiver-Head: synthesised" in stored(runtime)
+    assert await problems(runtime) == []
+
+
+async def test_a_revisit_of_a_chunked_payload_at_another_url_holds_the_payload(runtime, tmp_path):
+    """No other program could find it: such a record states no digest."""
+    made, framed = Warc(), ["Transfer-Encoding: chunked"]
+    made.response(ONE, CHUNKED, "text/plain", extra=framed, Payload_Digest=sha1(CHUNKED))
+    block = head("HTTP/1.1 200 OK", "Content-Type: text/plain", *framed)
+    for digest, at in ((CHUNKED, LATE), (b"hello world", "2022-01-02T03:04:05Z")):
+        revisit(made, TWO, block=block, of=ONE, at=at, Payload_Digest=sha1(digest))
+
+    status = await take_in(runtime, tmp_path, made.bytes)
+
+    assert (status.merged, status.rejected) == (3, 0)
+    kept = await captures(runtime, TWO)
+    assert [each.is_revisit for each in kept] == [False, True]
+    assert await payload(runtime, TWO, "2021") == b"hello world"
+    assert await problems(runtime) == []
+
+
+async def test_an_empty_payload_needs_no_original(runtime, tmp_path):
+    made = Warc()
+    revisit(
+        made, ONE, block=head("HTTP/1.1 301 Gone", f"Location: {TWO}"), Payload_Digest=sha1(b"")
+    )
+
+    status = await take_in(runtime, tmp_path, made.bytes)
+
+    (kept,) = await captures(runtime, ONE)
+    assert (status.merged, kept.redirect_to, kept.is_revisit) == (1, TWO, False)
+
+
+def package(records, *, name="archive/a.warc.gz", how=zipfile.ZIP_STORED, pages=()):
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", how) as made:
+        made.writestr(name, records)
+        for url, title in pages:
+            line = f'{{"url": "{url}", "ts": "{EARLY}", "title": "{title}"}}\n'
+            made.writestr("pages/pages.jsonl", line)
+    return packed.getvalue()
+
+
+@pytest.mark.parametrize("how", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
+async def test_packages_within_a_package_are_read(runtime, tmp_path, how):
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", how) as whole:
+        for number, (url, body) in enumerate(((ONE, PAGE), (TWO, OTHER))):
+            made = Warc()
+            response(made, url, body)
+            response(made, f"{url}/frame", body)
+            inner = package(made.bytes, pages=[(url, f"Page {number}")])
+            whole.writestr(f"{number}.wacz", inner)
+        whole.writestr("datapackage.json", '{"profile": "multi-wacz-package"}')
+
+    status = await take_in(runtime, tmp_path, packed.getvalue(), "crawl.wacz")
+
+    assert (status.merged, status.added, status.rejected) == (4, 2, 0)
+    assert (await runtime.entries.get(TWO)).entry.title == "Page 1"
+
+
+ARC_HEAD = b"1 0 Here\nURL IP-address Archive-date Content-type Archive-length\n"
+
+
+def arc(*records, pack=bytes):
+    first = b"filedesc://a.arc 0.0.0.0 20200102030405 text/plain %d\n" % len(ARC_HEAD)
+    parts = [first + ARC_HEAD + b"\n"]
+    for url, content in records:
+        line = f"{url} 192.0.2.1 20200102030405 text/html {len(content)}\n".encode()
+        parts.append(line + content + b"\n")
+    return b"".join(pack(each) for each in parts)
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+async def test_the_captures_of_an_arc_file_are_taken_in(runtime, tmp_path, pack):
+    made = arc(
+        ("dns:a.example", b"20200102030405\na.example. 1 IN A 192.0.2.1\n"),
+        (ONE, head("HTTP/1.1 200 OK", "Content-Type: text/html") + PAGE),
+        ("http://a.example/with a space", head("HTTP/1.0 404 Not Found") + b"none"),
+        (TWO, OTHER),
+        pack=pack,
+    )
+
+    status = await take_in(runtime, tmp_path, made, "a.arc.gz")
+    again = await take_in(runtime, tmp_path, made, "a.arc.gz")
+
+    assert (status.format, status.merged, status.rejected, status.added) == ("ARC", 3, 0, 2)
+    assert (status.passed_over, again.merged) == (2, 0)
+    assert await payload(runtime, ONE) == PAGE
+    assert await payload(runtime, TWO) == OTHER
+    assert (await captures(runtime, ONE))[0].ip == "192.0.2.1"
+    assert await problems(runtime) == []
+
+
+async def test_a_zstandard_file_with_a_dictionary_is_taken_in(runtime, tmp_path):
+    parts = []
+    for number in range(300):
+        made = Warc(packed=False)
+        response(made, f"{ONE}/{number}", PAGE * 9 + b"%d" % number)
+        parts.append(made.bytes)
+    dictionary = zstd.train_dict(parts, 8192)
+    content = zstd.compress(dictionary.dict_content)
+    start = b"\x5d\x2a\x4d\x18" + struct.pack("<I", len(content)) + content
+    packed = start + b"".join(zstd.compress(each, zstd_dict=dictionary) for each in parts)
+
+    status = await take_in(runtime, tmp_path, packed, "a.warc.zst")
+
+    assert (status.format, status.merged, status.rejected) == ("WARC", 300, 0)
+    assert await payload(runtime, f"{ONE}/7") == PAGE * 9 + b"7"
+
+
+async def test_resources_are_captures_where_they_have_the_address_of_one(runtime, tmp_path):
+    made = Warc()
+    made.add("resource", ONE, PAGE)
+    made.add("resource", "ftp://a.example/file", b"content")
+    made.add("resource", "urn:thumbnail:http://a.example/", b"\x89PNG")
+    made.add("conversion", ONE, b"text")
+    made.add("response", "dns:a.example", b"20200102030405")
+    made.add("warcinfo", "", b"software: x")
+
+    status = await take_in(runtime, tmp_path, made.bytes)
+
+    assert (status.read, status.merged, status.rejected, status.passed_over) == (2, 1, 1, 4)
+    assert status.rejected_samples[0].given == "ftp://a.example/file"
+    assert await payload(runtime, ONE) == PAGE
+    assert (await captures(runtime, ONE))[0].status == 200
+    assert b"WARC-Archiver-Head: synthesised" in stored(runtime)
+
+
+async def test_the_segments_of_a_record_are_joined_and_those_that_lack_one_are_named(
+    runtime, tmp_path
+):
+    made, block = Warc(), head("HTTP/1.1 200 OK", "Content-Type: text/html") + PAGE
+    other = ID.replace("1", "2")
+    made.add("response", ONE, block[:90], id=ID, Segment_Number=1)
+    made.add("response", TWO, block[:50], id=other, Segment_Number=1)
+    made.add("continuation", ONE, block[90:99], Segment_Number=2, Segment_Origin_ID=f"<{ID}>")
+    made.add(
+        "continuation", ONE, block[99:], Segment_Number=3, Segment_Origin_ID=f"<{ID}>",
+        Segment_Total_Length=len(block),
+    )  # fmt: skip
+    made.add("continuation", "http://c.example/", b"x", Segment_Number=2, Segment_Origin_ID="<x:y>")
+
+    status = await take_in(runtime, tmp_path, made.bytes)
+
+    assert (status.merged, status.rejected) == (1, 2)
+    assert await payload(runtime, ONE) == PAGE
+    assert [TWO in each.reason for each in status.rejected_samples] == [False, True]
+
+
+async def test_an_interim_response_is_kept_and_never_a_page(runtime, tmp_path):
+    made = Warc()
+    response(made, ONE, PAGE, status="HTTP/1.1 100 Continue")
+    packed = package(made.bytes, pages=[(ONE, "a page")])
+
+    status = await take_in(runtime, tmp_path, packed, "a.wacz")
+
+    assert (status.merged, status.added) == (1, 0)
+    assert (await captures(runtime, ONE))[0].status == 100
+    assert await problems(runtime) == []
+
+
+async def test_what_was_cut_short_when_it_was_captured_says_so_still(runtime, tmp_path):
+    made = Warc()
+    response(made, ONE, PAGE, Truncated="length")
+
+    await take_in(runtime, tmp_path, made.bytes)
+
+    assert b"WARC-Truncated: length" in stored(runtime)
+
+
+def with_entry(change):
+    """A package in whose list of contents a field of its entry was changed."""
+    made = Warc()
+    response(made, ONE, PAGE)
+    packed = bytearray(package(made.bytes, how=zipfile.ZIP_DEFLATED))
+    change(packed, packed.rindex(b"PK\x01\x02"))
+    return bytes(packed)
+
+
+def patch(offset, value):
+    return lambda packed, at: packed.__setitem__(
+        slice(at + offset, at + offset + len(value)), value
+    )
+
+
+def bomb():
+    made = Warc(packed=False)
+    made.add("resource", ONE, b"\0" * (8 << 20))
+    return package(made.bytes, name="archive/a.warc", how=zipfile.ZIP_DEFLATED)
+
+
+def contents_of(size):
+    return (
+        b"PK\x03\x04" + b"0" * 60 + struct.pack("<4sHHHHIIH", b"PK\x05\x06", 0, 0, 9, 9, size, 0, 0)
+    )
+
+
+DAMAGED = {
+    "encrypted": (with_entry(patch(8, b"\x01\x00")), "encrypted"),
+    "a compression that nobody knows": (with_entry(patch(10, b"\x63\x00")), "can't be read"),
+    "a checksum that is wrong": (with_entry(patch(16, b"\0\0\0\0")), "damaged"),
+    "an entry that begins nowhere": (with_entry(patch(42, b"\xff\xff\xff\x7f")), "can't be read"),
+    "an endless list of contents": (contents_of(0x7FFFFFFF), "far too many files"),
+    "a list of contents that is none": (contents_of(46), "damaged zip file"),
+    "no list of contents": (b"PK\x03\x04" + b"0" * 100, "damaged zip file"),
+    "bytes that unpack to far too much": (bomb(), "unpacks to more than"),
+    "what is no record": (package(b"something else entirely"), "no WARC file"),
+    "a package within a package": (
+        package(package(package(b"x"), name="b.wacz"), name="c.wacz"),
+        "holds no capture",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", DAMAGED)
+async def test_a_package_that_can_not_be_read_ends_its_import_with_a_sentence(
+    runtime, tmp_path, monkeypatch, name
+):
+    monkeypatch.setattr(unpack, "SLACK_BYTES", 1 << 20)
+    data, sentence = DAMAGED[name]
+
+    status = await take_in(runtime, tmp_path, data, "a.wacz")
+
+    assert not status.reading
+    assert sentence in status.error
+
+
+async def test_what_is_whole_in_a_package_is_kept_whatever_is_damaged_beside_it(runtime, tmp_path):
+    made, packed = Warc(), io.BytesIO()
+    response(made, ONE, PAGE)
+    with zipfile.ZipFile(packed, "w") as whole:
+        whole.writestr("archive/a.warc.gz", b"nothing of the kind")
+        whole.writestr("archive/b.warc.gz", made.bytes)
+
+    status = await take_in(runtime, tmp_path, packed.getvalue(), "a.wacz")
+
+    assert (status.merged, status.rejected, status.error) == (1, 1, "")
+    assert status.rejected_samples[0].given == "archive/a.warc.gz"
