@@ -120,7 +120,7 @@ def _wire(archive: Archive, context: CrawlContext) -> Runtime:
             on_queued=crawling.wake,
         ),
         exports=Exports(db, entries),
-        packages=Packages(Selection(db, store, search), store),
+        packages=Packages(Selection(db, store), store),
         replay=Replay(db, store, settings),
         cdx=Cdx(db),
         fixity=Fixity(db, store),

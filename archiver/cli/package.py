@@ -13,10 +13,9 @@ from archiver.cli.loop import run_until_signal
 from archiver.cli.output import write_row
 from archiver.cli.progress import progress_bar
 from archiver.config import Settings
-from archiver.errors import ArchiverError
 from archiver.runtime import Runtime, open_runtime
+from archiver.services.manifest import Manifest, Selected
 from archiver.services.search import ListingQuery
-from archiver.services.selection import Selected
 
 _STANDARD_OUTPUT = Path("-")
 _NOTHING = "Stopped. Nothing was written."
@@ -30,9 +29,8 @@ def run(settings: Settings, *, form: str, file: Path, **narrowed: str) -> int:
 
 async def _export(settings: Settings, form: str, file: Path, wanted: Selected) -> int:
     async with open_runtime(settings) as runtime:
-        if await runtime.packages.is_empty(wanted):
-            raise ArchiverError("There is nothing to export: no snapshot is meant by that.")
-        pieces = _pieces(runtime, form, file.name, wanted)
+        manifest = await runtime.packages.begin(wanted)
+        pieces = _pieces(runtime, form, file.name, manifest)
         if file == _STANDARD_OUTPUT:
             await _write(pieces, sys.stdout.buffer)
         else:
@@ -42,11 +40,11 @@ async def _export(settings: Settings, form: str, file: Path, wanted: Selected) -
 
 
 def _pieces(
-    runtime: Runtime, form: str, name: str, wanted: Selected
+    runtime: Runtime, form: str, name: str, manifest: Manifest
 ) -> AsyncGenerator[bytes, None]:
     if form == "wacz":
-        return runtime.packages.wacz(wanted, title=name.removesuffix(".wacz"))
-    return runtime.packages.warc(wanted, name=name)
+        return runtime.packages.wacz(manifest, title=name.removesuffix(".wacz"))
+    return runtime.packages.warc(manifest, name=name)
 
 
 async def _write_whole(pieces: AsyncGenerator[bytes, None], file: Path) -> int:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Row, Select, bindparam, select, tuple_, update
+from sqlalchemy import Row, Select, bindparam, or_, select, tuple_, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.index import annotations, failures, tags
@@ -73,6 +73,37 @@ async def newest(
     shown = rows[:limit]
     following = Place(shown[-1].sort_at, shown[-1].id) if len(rows) > limit else None
     return await _entries(conn, shown), following
+
+
+async def newest_rows(
+    conn: AsyncConnection, filters: Filters, *, below: Place | None, limit: int
+) -> tuple[list[int], Place | None]:
+    """``newest``, but only their row ids."""
+    query = newest_query(filters, below=below, limit=limit + 1)
+    rows = (await conn.execute(query.with_only_columns(entry.c.id, entry.c.sort_at))).all()
+    shown = rows[:limit]
+    following = Place(shown[-1].sort_at, shown[-1].id) if len(rows) > limit else None
+    return [row.id for row in shown], following
+
+
+async def untold(conn: AsyncConnection, ids: Sequence[int], *, whole_segments: bool) -> list[int]:
+    """Which of these entries their snapshots' records do not tell of as they stand.
+
+    Args:
+        conn: a connection.
+        ids: row ids.
+        whole_segments: the records of failures are at hand too.
+    """
+    known = (State.SAVED, State.FAILED) if whole_segments else (State.SAVED,)
+    rows = await conn.execute(
+        select(entry.c.id)
+        .where(
+            entry.c.id.in_(among(ids)),
+            or_(entry.c.unrecorded == 1, entry.c.state.not_in(known)),
+        )
+        .order_by(entry.c.id)
+    )
+    return list(rows.scalars())
 
 
 def newest_query(filters: Filters, *, below: Place | None, limit: int) -> Select[*tuple[Any, ...]]:

@@ -13,6 +13,8 @@ from archiver.index.schema import capture, entry, segment, snapshot
 from archiver.model.capture import Capture, HashUrl, Location, Timestamp
 from archiver.model.entry import Snapshot
 
+LAST_ROW = (1 << 63) - 1
+"""Above every row."""
 _ARTICLE = segment.alias("article_segment")
 _METADATA = segment.alias("metadata_segment")
 
@@ -64,6 +66,22 @@ async def of_entry(conn: AsyncConnection, entry_id: int, *, limit: int) -> list[
     return [_held(row) for row in rows]
 
 
+async def last_row(conn: AsyncConnection) -> int:
+    """The row id of the snapshot that was added last; 0 if there is none."""
+    return (await conn.execute(select(func.max(snapshot.c.id)))).scalar() or 0
+
+
+async def page_of(
+    conn: AsyncConnection, entry_id: int, *, before: Timestamp | None, last: int, limit: int
+) -> list[Held]:
+    """Snapshots of an entry, newest first: those before a moment, up to a row."""
+    query = _query().where(snapshot.c.entry_id == entry_id, snapshot.c.id <= last)
+    if before:
+        query = query.where(snapshot.c.timestamp < int(before))
+    rows = await conn.execute(query.order_by(snapshot.c.timestamp.desc()).limit(limit))
+    return [_held(row) for row in rows]
+
+
 async def latest_of(conn: AsyncConnection, entry_ids: Sequence[int]) -> dict[int, Held]:
     """The newest snapshot of each of these entries, by entry id."""
     rows = await conn.execute(
@@ -100,13 +118,19 @@ async def neighbours(
     return earlier, later
 
 
-async def after(conn: AsyncConnection, row_id: int, *, limit: int) -> tuple[list[Held], int]:
-    """Snapshots in the order they were indexed, after a row, and the last row of them."""
+async def after(
+    conn: AsyncConnection, row_id: int, *, limit: int, last: int = LAST_ROW
+) -> tuple[list[Held], int]:
+    """Snapshots in the order they were indexed, after one row and up to another.
+
+    Returns:
+        They, and the last row of them: that after which the next ones come.
+    """
     rows = (
         await conn.execute(
             _query()
             .add_columns(snapshot.c.id.label("snapshot_id"))
-            .where(snapshot.c.id > row_id)
+            .where(snapshot.c.id > row_id, snapshot.c.id <= last)
             .order_by(snapshot.c.id)
             .limit(limit)
         )

@@ -121,15 +121,16 @@ def plan_visit_result(plan: Plan, visit_result: VisitResult, facts: EntryFacts) 
 
 def plan_note(plan: Plan, facts: EntryFacts) -> None:
     """Add the record that says what a person has changed of an entry, without a visit."""
-    now = datetime.now(UTC).replace(microsecond=0)
-    document = write_entry_record(_entry_record(facts, now))
-    plan.records.append(
-        build.metadata(
-            id=new_record_id(),
-            url=entry_record_uri(facts.entry.hash_url),
-            date=now,
-            document=document,
-        )
+    plan.records.append(entry_note(facts, datetime.now(UTC).replace(microsecond=0)))
+
+
+def entry_note(facts: EntryFacts, at: datetime, failure: Failure | None = None) -> Record:
+    """A record that tells of an entry as it stands: what its person says, and what failed."""
+    return build.metadata(
+        id=new_record_id(),
+        url=entry_record_uri(facts.entry.hash_url),
+        date=at,
+        document=write_entry_record(_entry_record(facts, at, failure=failure)),
     )
 
 

@@ -8,10 +8,9 @@ from archiver.errors import NotFound
 from archiver.formats.markdown import entry_markdown
 from archiver.index import entries
 from archiver.index.database import Database
-from archiver.index.entries import Filters, Place
 from archiver.model.capture import HashUrl
-from archiver.model.entry import Entry
 from archiver.services.entries import Entries
+from archiver.services.manifest import Selected, draw_up
 
 PAGE = 200
 
@@ -38,20 +37,18 @@ class Exports:
         return entry_markdown(detail.entry, detail.snapshot, detail.article)
 
     async def markdown_tree(self, directory: Path) -> AsyncIterator[HashUrl]:
-        """Write ``directory/<hash_url>/index.md`` for every entry; yields each once written."""
-        below: Place | None = None
-        while True:
+        """Write ``directory/<hash_url>/index.md`` for each entry that there is now."""
+        rows = (await draw_up(self._db, Selected())).entries
+        for start in range(0, len(rows), PAGE):
             async with self._db.read() as conn:
-                found, below = await entries.newest(conn, Filters(), below=below, limit=PAGE)
-            for entry in found:
-                yield await self._write(directory, entry)
-            if below is None:
-                return
+                found = await entries.by_ids(conn, rows[start : start + PAGE])
+            for entry in found.values():
+                yield await self._write(directory, entry.hash_url)
 
-    async def _write(self, directory: Path, entry: Entry) -> HashUrl:
-        text = await self.index_md(entry.hash_url)
-        await asyncio.to_thread(_replace, directory / entry.hash_url / "index.md", text)
-        return entry.hash_url
+    async def _write(self, directory: Path, name: HashUrl) -> HashUrl:
+        text = await self.index_md(name)
+        await asyncio.to_thread(_replace, directory / name / "index.md", text)
+        return name
 
 
 def _replace(path: Path, text: str) -> None:

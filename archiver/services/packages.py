@@ -10,13 +10,16 @@ from io import BytesIO
 from typing import IO, cast
 
 from archiver import __version__
+from archiver.errors import NotFound
 from archiver.model.entry import Snapshot
-from archiver.services.selection import Piece, Selected, Selection
+from archiver.services.manifest import Manifest, Selected
+from archiver.services.selection import Piece, Selection
 from archiver.store.segments import SegmentStore
 from archiver.store.sorting import SortedLines
 from archiver.wacz import package
 from archiver.wacz.cdxj import META, cdxj_line, index_blocks
 from archiver.warc.build import warcinfo
+from archiver.warc.record import Record
 from archiver.warc.writer import write_record
 
 SOFTWARE = f"archiver/{__version__}"
@@ -29,35 +32,45 @@ class Packages:
         self._selection = selection
         self._store = store
 
-    async def is_empty(self, wanted: Selected) -> bool:
-        """Whether there is no snapshot to be exported."""
-        async for _ in self._selection.snapshots(wanted):
-            return False
-        return True
+    async def begin(self, selected: Selected) -> Manifest:
+        """What an export that begins now holds, whatever happens until it is written.
 
-    async def warc(self, wanted: Selected, *, name: str) -> AsyncGenerator[bytes, None]:
+        Raises:
+            NotFound: there is nothing of the kind.
+            InputError: what is selected makes no sense.
+        """
+        manifest = await self._selection.begin(selected)
+        if not manifest.entries:
+            raise NotFound("There is nothing to export: no entry is meant by that.")
+        return manifest
+
+    async def warc(self, manifest: Manifest, *, name: str) -> AsyncGenerator[bytes, None]:
         """A WARC file: a record that says what made it, then the records as they lie.
 
+        Entries that none of those tells of have records of their own at the end.
+
         Args:
-            wanted: which snapshots.
+            manifest: what it holds.
             name: of the file, to stand in it.
         """
         yield _opening(name)
-        async with aclosing(self._selection.pieces(wanted)) as pieces:
+        async with aclosing(self._selection.pieces(manifest)) as pieces:
             async for piece in pieces:
                 async for data in self._copied(piece):
                     yield data
+        async for record in self._selection.notes(manifest):
+            yield await asyncio.to_thread(_packed, record)
 
-    async def wacz(self, wanted: Selected, *, title: str) -> AsyncGenerator[bytes, None]:
+    async def wacz(self, manifest: Manifest, *, title: str) -> AsyncGenerator[bytes, None]:
         """A WACZ file (1.1.1): the WARC, its index, its pages, and the digests of all."""
         zip_ = _Zip()
         with SortedLines() as lines:
-            async with aclosing(self._data(zip_, wanted, lines)) as data:
+            async with aclosing(self._data(zip_, manifest, lines)) as data:
                 async for each in data:
                     yield each
             yield await asyncio.to_thread(_add_index, zip_, lines)
         first = None
-        async with aclosing(self._pages(wanted)) as pages:
+        async with aclosing(self._pages(manifest)) as pages:
             zip_.open(package.PAGES)
             zip_.write(f"{package.PAGES_HEAD}\n".encode())
             async for snapshot in pages:
@@ -65,25 +78,28 @@ class Packages:
                 zip_.write(package.page_line(snapshot).encode("utf-8", "replace"))
                 yield zip_.take()
             zip_.close()
-        main_page = first if wanted.hash_url else None
+        main_page = first if manifest.selected.hash_url else None
         yield await asyncio.to_thread(_finish, zip_, title, main_page)
 
-    async def _pages(self, wanted: Selected) -> AsyncGenerator[Snapshot, None]:
-        async for held in self._selection.snapshots(wanted):
+    async def _pages(self, manifest: Manifest) -> AsyncGenerator[Snapshot, None]:
+        async for held in self._selection.snapshots(manifest):
             yield held.snapshot
 
     async def _data(
-        self, zip_: "_Zip", wanted: Selected, lines: SortedLines
+        self, zip_: "_Zip", manifest: Manifest, lines: SortedLines
     ) -> AsyncGenerator[bytes, None]:
         """The WARC file as part of a zip; the lines of its index are put by."""
         zip_.open(package.DATA)
         zip_.write(_opening("data.warc.gz"))
-        async with aclosing(self._selection.pieces(wanted)) as pieces:
+        async with aclosing(self._selection.pieces(manifest)) as pieces:
             async for piece in pieces:
                 await asyncio.to_thread(_put_by, piece, zip_.written, lines)
                 async for data in self._copied(piece):
                     await asyncio.to_thread(zip_.write, data)
                     yield zip_.take()
+        async for record in self._selection.notes(manifest):
+            await asyncio.to_thread(zip_.write, await asyncio.to_thread(_packed, record))
+            yield zip_.take()
         zip_.close()
 
     async def _copied(self, piece: Piece) -> AsyncGenerator[bytes, None]:
@@ -165,8 +181,12 @@ class _Sink:
 
 def _opening(name: str) -> bytes:
     created = datetime.now(UTC).replace(microsecond=0)
+    return _packed(warcinfo(filename=name, software=SOFTWARE, date=created))
+
+
+def _packed(record: Record) -> bytes:
     sink = BytesIO()
-    write_record(warcinfo(filename=name, software=SOFTWARE, date=created), sink)
+    write_record(record, sink)
     return sink.getvalue()
 
 

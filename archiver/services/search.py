@@ -2,6 +2,7 @@
 
 import asyncio
 from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
 from archiver.errors import InputError, StoreError
@@ -140,6 +141,27 @@ class Search:
             return to_text(read_article_document(self._store.read(place).block.read())[1])
         except StoreError:
             return ""
+
+
+async def matching_entries(
+    conn: AsyncConnection, query: ListingQuery, *, limit: int
+) -> AsyncIterator[list[int]]:
+    """Row ids of all that a list would show, so many at a time, whatever page it asks for.
+
+    Raises:
+        InputError: the status is none.
+    """
+    filters, match = _filters(query), to_fts5(parse_query(query.q))
+    below: Place | None = None
+    document: int | None = search.TOP
+    while match and document is not None:
+        found, document = await _matches(conn, match, filters, document, limit)
+        yield [entry_id for _, entry_id in found]
+    while not match:
+        rows, below = await entries.newest_rows(conn, filters, below=below, limit=limit)
+        yield rows
+        if below is None:
+            return
 
 
 async def _matches(

@@ -2,42 +2,30 @@
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, AsyncIterator
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from itertools import chain, islice
 
 from archiver.errors import StoreError
-from archiver.index import captures, entries, segments, snapshots
+from archiver.index import attempts, captures, entries, snapshots
 from archiver.index.database import AsyncConnection, Database
+from archiver.index.entries import Revised
 from archiver.index.snapshots import Held
-from archiver.model.capture import Capture, HashUrl, Location, PayloadDigest, RecordId, Timestamp
+from archiver.ledger.records import EntryFacts, entry_note
+from archiver.model.capture import Capture, Location, PayloadDigest, RecordId, Timestamp
 from archiver.model.entry import Snapshot
-from archiver.services.search import MOST_PER_PAGE, ListingQuery, Search
+from archiver.model.job import Attempt, State
+from archiver.services.manifest import Manifest, Selected, draw_up
 from archiver.store.segments import SegmentStore
 from archiver.store.sorting import SortedLines
 from archiver.warc.entry_record import read_entry_record
-from archiver.warc.record import RecordType
+from archiver.warc.record import Record, RecordType
 
 PAGE = 1000
-MOST_SNAPSHOTS = 1000
+TOGETHER = 50
+"""Snapshots whose records are looked for at once."""
 MOST_HOPS = 20
-
-
-@dataclass(frozen=True, slots=True)
-class Selected:
-    """What is to be exported.
-
-    Attributes:
-        query: as for a list; an empty one means everything, the notes of failures included.
-        hash_url: one entry, whatever the query says.
-    """
-
-    query: ListingQuery = field(default_factory=ListingQuery)
-    hash_url: HashUrl | None = None
-
-    @property
-    def is_everything(self) -> bool:
-        """Whether nothing is left out."""
-        return self.hash_url is None and self.query == ListingQuery()
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,52 +39,76 @@ class Piece:
 class Selection:
     """Finds the snapshots and the records of an export."""
 
-    def __init__(self, db: Database, store: SegmentStore, search: Search) -> None:
+    def __init__(self, db: Database, store: SegmentStore) -> None:
         self._db = db
         self._store = store
-        self._search = search
 
-    async def snapshots(self, wanted: Selected) -> AsyncIterator[Held]:
-        """Every snapshot that is meant, an entry's newest first."""
-        async for hash_url in self._entries(wanted):
-            async with self._db.read() as conn:
-                found = await entries.by_hash(conn, hash_url)
-                held = (
-                    await snapshots.of_entry(conn, found[0], limit=MOST_SNAPSHOTS) if found else []
-                )
-            for each in held:
-                yield each
+    async def begin(self, selected: Selected) -> Manifest:
+        """What an export that begins now holds.
 
-    async def pieces(self, wanted: Selected) -> AsyncGenerator[Piece, None]:
+        Raises:
+            InputError: the query is none.
+        """
+        return await draw_up(self._db, selected)
+
+    async def snapshots(self, manifest: Manifest) -> AsyncIterator[Held]:
+        """Every snapshot that is meant; of a choice of entries, each one's newest first."""
+        pages = self._all_snapshots if manifest.selected.is_everything else self._chosen_snapshots
+        async for some in pages(manifest):
+            for held in some:
+                yield held
+
+    async def pieces(self, manifest: Manifest) -> AsyncGenerator[Piece, None]:
         """What is to be copied, in the order it lies on disk, no record twice."""
-        if wanted.is_everything:
-            async for piece in self._whole_segments():
+        if manifest.selected.is_everything:
+            async for piece in self._whole_segments(manifest):
                 yield piece
             return
         with SortedLines() as places:
-            async for held in self.snapshots(wanted):
-                lines = await self._lines_of(held)
-                await asyncio.to_thread(places.add_all, lines)
+            async for some in self._chosen_snapshots(manifest):
+                for start in range(0, len(some), TOGETHER):
+                    await self._put_by(some[start : start + TOGETHER], places)
             lines_ = await asyncio.to_thread(iter, places)
-            while (line := await asyncio.to_thread(next, lines_, None)) is not None:
-                yield _read_line(line)
+            while stretches := await asyncio.to_thread(_stretches, lines_):
+                for piece in stretches:
+                    yield piece
 
-    async def _entries(self, wanted: Selected) -> AsyncIterator[HashUrl]:
-        if wanted.hash_url:
-            yield wanted.hash_url
-            return
-        after: str | None = ""
-        while after is not None:
-            query = replace(wanted.query, after=after, limit=MOST_PER_PAGE)
-            page = await self._search.listing(query)
-            for listed in page.items:
-                yield listed.entry.hash_url
-            after = page.after
+    async def notes(self, manifest: Manifest) -> AsyncIterator[Record]:
+        """Records of entries that none of the copied ones tells of: waiting, failed or changed."""
+        for start in range(0, len(manifest.untold), PAGE):
+            ids = manifest.untold[start : start + PAGE]
+            async with self._db.read() as conn:
+                found = await entries.with_revisions(conn, ids)
+                failed = await attempts.newest_of(conn, ids)
+            for entry_id, revised in found.items():
+                yield _note(revised, failed.get(entry_id))
 
-    async def _whole_segments(self) -> AsyncGenerator[Piece, None]:
-        async with self._db.read() as conn:
-            indexed = await segments.indexed(conn)
-        for name, end in sorted(indexed.items()):
+    async def _all_snapshots(self, manifest: Manifest) -> AsyncIterator[list[Held]]:
+        row = 0
+        while row < manifest.last_snapshot:
+            async with self._db.read() as conn:
+                found, row = await snapshots.after(
+                    conn, row, last=manifest.last_snapshot, limit=PAGE
+                )
+            if not found:
+                return
+            yield found
+
+    async def _chosen_snapshots(self, manifest: Manifest) -> AsyncIterator[list[Held]]:
+        for entry_id in manifest.entries:
+            before: Timestamp | None = None
+            while True:
+                async with self._db.read() as conn:
+                    found = await snapshots.page_of(
+                        conn, entry_id, before=before, last=manifest.last_snapshot, limit=PAGE
+                    )
+                yield found
+                if len(found) < PAGE:
+                    break
+                before = found[-1].snapshot.timestamp
+
+    async def _whole_segments(self, manifest: Manifest) -> AsyncGenerator[Piece, None]:
+        for name, end in sorted(manifest.segments.items()):
             start = 0
             while start < end:
                 async with self._db.read() as conn:
@@ -106,16 +118,22 @@ class Selection:
                 yield Piece(Location(name, start, until - start), tuple(found))
                 start = until
 
-    async def _lines_of(self, held: Held) -> list[bytes]:
-        """The places of all records of a snapshot, as lines that sort as they lie."""
-        urls = await asyncio.to_thread(self._urls_of, held)
+    async def _put_by(self, some: Sequence[Held], places: SortedLines) -> None:
+        """Put the places of all records of snapshots by, as lines that sort as they lie."""
+        urls = await asyncio.to_thread(lambda: [self._urls_of(held) for held in some])
         async with self._db.read() as conn:
-            found = await _captures_of(conn, urls, held.snapshot)
-        requests = await asyncio.to_thread(self._requests_of, found)
-        places = [held.record, *requests]
+            found = [
+                await _captures_of(conn, wanted, held.snapshot)
+                for wanted, held in zip(urls, some, strict=True)
+            ]
+        lines = chain.from_iterable(map(self._lines_of, some, found))
+        await asyncio.to_thread(places.add_all, lines)
+
+    def _lines_of(self, held: Held, shown: list[Capture]) -> list[bytes]:
+        places = [held.record, *self._requests_of(shown)]
         if held.snapshot.article:
             places.append(held.snapshot.article)
-        return [*map(_line, found), *(_write_line(place, None) for place in places)]
+        return [*map(_line, shown), *(_write_line(place, None) for place in places)]
 
     def _urls_of(self, held: Held) -> list[str]:
         entry_record = read_entry_record(self._store.read(held.record).block.read())
@@ -140,6 +158,13 @@ class Selection:
             except StoreError:
                 continue  # the response is the last record of its segment
         return places
+
+
+def _note(revised: Revised, failed: Attempt | None) -> Record:
+    facts = EntryFacts(revised.entry, None, revised.revision)
+    if revised.entry.state is State.FAILED and failed:
+        return entry_note(facts, failed.at, failed.failure)
+    return entry_note(facts, datetime.now(UTC).replace(microsecond=0))
 
 
 async def _captures_of(conn: AsyncConnection, urls: list[str], snapshot: Snapshot) -> list[Capture]:
@@ -168,6 +193,19 @@ def _line(capture: Capture) -> bytes:
 def _write_line(place: Location, capture: Capture | None) -> bytes:
     said = json.dumps(asdict(capture)) if capture else ""
     return f"{place.segment}\t{place.offset:016x}\t{place.length:x}\t{said}\n".encode()
+
+
+def _stretches(lines: Iterator[bytes]) -> list[Piece]:
+    """The next places; records that lie one after another are one piece."""
+    found: list[Piece] = []
+    for piece in map(_read_line, islice(lines, PAGE)):
+        last, here = found[-1].location if found else None, piece.location
+        if last and replace(last, offset=last.offset + last.length, length=here.length) == here:
+            joined = replace(last, length=last.length + here.length)
+            found[-1] = Piece(joined, found[-1].captures + piece.captures)
+        else:
+            found.append(piece)
+    return found
 
 
 def _read_line(line: bytes) -> Piece:

@@ -6,10 +6,9 @@ from datetime import UTC, datetime
 
 from aiohttp import hdrs, web
 
-from archiver.errors import NotFound
 from archiver.model.capture import HashUrl
+from archiver.services.manifest import Selected
 from archiver.services.search import ListingQuery
-from archiver.services.selection import Selected
 from archiver.web.keys import RUNTIME
 
 _TYPES = {"warc.gz": "application/warc", "wacz": "application/wacz+zip"}
@@ -23,13 +22,12 @@ async def export(request: web.Request) -> web.StreamResponse:
     query = ListingQuery(q=q, tag=tag, host=host, status=status)
     wanted = Selected(query, HashUrl(key) if key else None)
     packages = request.app[RUNTIME].packages
-    if await packages.is_empty(wanted):
-        raise NotFound("There is no snapshot to export here.")
+    manifest = await packages.begin(wanted)
     name = f"{key or f'archive-{datetime.now(UTC):%Y%m%d}'}.{form}"
     if form == "wacz":
-        pieces = packages.wacz(wanted, title=name)
+        pieces = packages.wacz(manifest, title=name)
     else:
-        pieces = packages.warc(wanted, name=name)
+        pieces = packages.warc(manifest, name=name)
     return await _send(request, pieces, name, _TYPES[form])
 
 

@@ -7,6 +7,7 @@ import pytest
 from sqlalchemy import event
 
 from archiver.index import (
+    attempts,
     captures,
     entries,
     import_lookups,
@@ -66,6 +67,15 @@ READS = {
     "snapshots around": lambda conn: snapshots.around(conn, 1, MOMENT),
     "snapshot neighbours": lambda conn: snapshots.neighbours(conn, 1, MOMENT),
     "snapshots after": lambda conn: snapshots.after(conn, 5, limit=50),
+    "snapshots until": lambda conn: snapshots.after(conn, 5, last=50, limit=50),
+    "page of an entry's": lambda conn: snapshots.page_of(conn, 1, before=MOMENT, last=50, limit=50),
+    "last snapshot": snapshots.last_row,
+    "rows of a list": lambda conn: entries.newest_rows(conn, Filters(), below=BELOW, limit=50),
+    "rows of a tag": lambda conn: entries.newest_rows(
+        conn, Filters(tag="t"), below=BELOW, limit=50
+    ),
+    "untold": lambda conn: entries.untold(conn, [1, 2, 3], whole_segments=True),
+    "newest attempts": lambda conn: attempts.newest_of(conn, [1, 2, 3]),
     "jobs by id": lambda conn: jobs.by_ids(conn, [1, 2, 3]),
     "jobs changed": lambda conn: jobs.changed_since(conn, 5, limit=50),
     "job of entry": lambda conn: jobs.latest_of_entry(conn, 1),

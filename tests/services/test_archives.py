@@ -14,9 +14,9 @@ from archiver.replay.presentation import Asked
 from archiver.replay.protection import Viewer
 from archiver.rewrite.address import Modifier, parse_replay_path
 from archiver.runtime import open_runtime
+from archiver.services.manifest import Selected
 from archiver.services.reindexing import reindex
 from archiver.services.search import ListingQuery
-from archiver.services.selection import Selected
 from tests.warcs import Warc
 
 PAGE = "http://a.example/page"
@@ -107,7 +107,8 @@ async def test_captures_of_either_end_of_the_calendar_are_kept_checked_and_index
         assert (await runtime.entries.snapshot(PAGE)).snapshot == before
         assert await problems(runtime) == []
         for wanted in (Selected(), Selected(ListingQuery(q="herons"))):
-            async with aclosing(runtime.packages.wacz(wanted, title="All")) as pieces:
+            manifest = await runtime.packages.begin(wanted)
+            async with aclosing(runtime.packages.wacz(manifest, title="All")) as pieces:
                 whole = b"".join([piece async for piece in pieces])
             pages = zipfile.ZipFile(io.BytesIO(whole)).read("pages/pages.jsonl").decode()
             assert f'"ts": "{timestamp[:4]}-' in pages
@@ -211,7 +212,8 @@ async def test_our_own_export_brings_back_what_a_person_said(tmp_path, live):
     async with open_runtime(settings) as first:
         await first.entries.save([live.article("foxes")], tags=["animals"], source="cli")
         await first.crawling.work()
-        packed = b"".join([piece async for piece in first.packages.wacz(Selected(), title="x")])
+        manifest = await first.packages.begin(Selected())
+        packed = b"".join([piece async for piece in first.packages.wacz(manifest, title="x")])
         before = await first.entries.snapshot(live.url("/foxes"))
 
     async with open_runtime(Settings(data=tmp_path / "two")) as second:
