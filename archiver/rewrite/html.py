@@ -8,6 +8,7 @@ most one tag, of bounded length.
 import re
 from collections.abc import Callable
 
+from archiver.encoding.labels import Encoding
 from archiver.references.css import CssReferences
 from archiver.references.css_tokens import end_of
 from archiver.references.use import MOST_NESTED_DOCUMENTS, Use
@@ -36,17 +37,22 @@ class HtmlRewriter:
 
     Args:
         links: where the document's references lead; its ``<base>`` changes them.
-        charset: Python's name of an ASCII-transparent charset, where each character stands for a
-            byte (latin-1); None where the characters are text.
+        encoding: one that is ASCII-transparent, where each character stands for a byte (latin-1);
+            None where the characters are text.
         xml: the document is XML (XHTML, SVG).
         depth: how many documents it is nested in by ``srcdoc``.
     """
 
     def __init__(
-        self, links: UrlRewriter, *, charset: str | None = None, xml: bool = False, depth: int = 0
+        self,
+        links: UrlRewriter,
+        *,
+        encoding: Encoding | None = None,
+        xml: bool = False,
+        depth: int = 0,
     ) -> None:
         self._links = links
-        self._raw = Raw(charset)
+        self._raw = Raw(encoding)
         self._xml = xml
         self._depth = depth
         nested = self._rewrite_nested if depth < MOST_NESTED_DOCUMENTS else None

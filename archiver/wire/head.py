@@ -9,7 +9,6 @@ from archiver.wire.media_type import extract_media_type
 WHITESPACE = " \t"
 """What surrounds a field's value (RFC 9110 §5.6.3); ``str.strip`` would take U+0085 and more."""
 _STATUS = re.compile(r"(HTTP/\d(?:\.\d)?)[ \t]+(\d{3})(?:[ \t]+(.*))?", re.ASCII | re.DOTALL)
-_CHARSET = re.compile(r"""charset\s*=\s*("[^"]*"|'[^']*'|[^;,\s]+)""", re.IGNORECASE)
 _FORBIDDEN = str.maketrans("\0\r", "  ")
 
 
@@ -84,8 +83,8 @@ def media_type(content_type: str | None) -> str:
 
 def charset_parameter(content_type: str | None) -> str:
     """The charset parameter of a Content-Type; empty if there is none."""
-    found = _CHARSET.search((content_type or "")[:1024])
-    return found[1].strip("\"'").strip() if found else ""
+    found = extract_media_type(content_type)
+    return found.get("charset") if found else ""
 
 
 def _value(raw: str) -> str:
