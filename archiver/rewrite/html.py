@@ -43,6 +43,9 @@ class HtmlRewriter:
         depth: how many documents it is nested in by ``srcdoc``.
     """
 
+    _plain = PLAIN
+    """What is passed over without a look at each tag."""
+
     def __init__(
         self,
         links: UrlRewriter,
@@ -115,7 +118,7 @@ class HtmlRewriter:
             if end != at:
                 return self._characters(at, end if end > 0 else len(self._text))
         else:
-            end = end_of(PLAIN, self._text, at)
+            end = end_of(self._plain, self._text, at)
             if end > at:
                 return self._copy(at, end)
         return self._markup(at)
