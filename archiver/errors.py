@@ -11,6 +11,7 @@ The tree::
     │   └── NotInArchive        a URL that was never captured
     ├── ConfigurationError      settings that contradict each other or the machine
     ├── FetchError              a response could not be had; carries a Failure
+    ├── InvalidResponse         what a server sent is no response that a browser would show
     └── StoreError              the bytes on disk are not what they must be
         ├── IndexUnavailable    the index can't be read or written now
         ├── InvalidRecord       not a WARC record, or one whose digest is wrong
@@ -72,6 +73,10 @@ class FetchError(ArchiverError):
     def __init__(self, failure: Failure) -> None:
         super().__init__(failure.message)
         self.failure = failure
+
+
+class InvalidResponse(ArchiverError):  # noqa: N818
+    """What a server sent is no HTTP response that a browser would show."""
 
 
 class StoreError(ArchiverError):

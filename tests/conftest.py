@@ -1,6 +1,7 @@
 """A small web on loopback that tests say the contents of."""
 
 import asyncio
+import shutil
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -67,6 +68,13 @@ class LiveWeb:
         if known is None:
             raise web.HTTPNotFound
         return await known(request)
+
+
+@pytest.fixture(scope="session")
+def chromium() -> str:
+    """Where the browser is; ``make test`` installs one where there is none."""
+    names = ("chromium", "chromium-browser", "google-chrome")
+    return next(filter(None, map(shutil.which, names)))
 
 
 @pytest.fixture

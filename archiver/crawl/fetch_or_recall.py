@@ -16,7 +16,8 @@ from archiver.model.exchange import Exchange
 from archiver.model.failure import Failure, FailureKind
 from archiver.urls.parse import host, redirect_target
 from archiver.warc.http_block import open_payload
-from archiver.wire.coding import dechunk, decode
+from archiver.wire.chunked import dechunk
+from archiver.wire.coding import decode
 from archiver.wire.head import charset_parameter
 from archiver.wire.sniff import is_css, is_html, sniff
 
@@ -47,6 +48,7 @@ class Obtained:
         charset: as the Content-Type declared it; empty if it did not.
         content: the decoded payload of what can be read (HTML, CSS, text), else empty.
         retry_after: seconds the server asked us to wait, if it did.
+        is_truncated: the body broke off before its end.
     """
 
     ref: CaptureRef
@@ -56,6 +58,7 @@ class Obtained:
     charset: str
     content: bytes
     retry_after: float | None = None
+    is_truncated: bool = False
 
 
 async def fetch(
@@ -85,9 +88,10 @@ async def fetch(
         at=exchange.at,
         redirect_to=redirect_target(url, exchange.status, exchange.header("location")),
         media_type=kind,
-        charset=charset_parameter(exchange.combined("content-type")),
+        charset=charset_parameter(exchange.header("content-type")),
         content=content,
         retry_after=asked,
+        is_truncated=exchange.truncated is not None,
     )
 
 
@@ -138,7 +142,7 @@ def _read_exchange(exchange: Exchange, context: CrawlContext) -> tuple[str, byte
     encoding = exchange.header("content-encoding")
     kind, content = _content(
         pieces,
-        exchange.combined("content-type"),
+        exchange.header("content-type"),
         encoding,
         context,
         length=exchange.payload_length,
@@ -149,7 +153,7 @@ def _read_exchange(exchange: Exchange, context: CrawlContext) -> tuple[str, byte
 
 def _read_back(context: CrawlContext, found: Capture, holder: Capture) -> Obtained:
     head, pieces = open_payload(context.store.read(holder.location))
-    declared = head.combined("content-type")
+    declared = head.header("content-type")
     kind, content = _content(
         pieces,
         declared,

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from archiver.crawl.context import CrawlContext
 from archiver.crawl.fetch_or_recall import Obtained, fetch, recall
 from archiver.crawl.requisites import Requisites
-from archiver.crawl.retry_policy import status_failure
+from archiver.crawl.retry_policy import retry_at, status_failure
 from archiver.derive.pool import Document, unread_article
 from archiver.errors import FetchError
 from archiver.ledger.visit_result import Visit
@@ -15,6 +15,7 @@ from archiver.model.failure import Failure, FailureKind
 from archiver.model.job import Lease
 from archiver.model.page import Article, Charset
 from archiver.model.requisite import RequisiteOutcome
+from archiver.urls.parse import host
 
 
 async def visit(context: CrawlContext, requisites: Requisites, lease: Lease) -> Visit:
@@ -28,6 +29,8 @@ async def visit(context: CrawlContext, requisites: Requisites, lease: Lease) -> 
     failure = status_failure(page.ref.status, page.retry_after)
     if failure:
         raise FetchError(failure)
+    if page.is_truncated:
+        _try_for_the_rest(context, lease, page)
     outcomes, article, charset = await _read(context, requisites, page)
     return Visit(
         timestamp=first.ref.timestamp,
@@ -75,6 +78,14 @@ async def _follow(context: CrawlContext, lease: Lease) -> tuple[Obtained, Obtain
 
 def _is_failure(found: Obtained) -> bool:
     return found.redirect_to is None and status_failure(found.ref.status, None) is not None
+
+
+def _try_for_the_rest(context: CrawlContext, lease: Lease, page: Obtained) -> None:
+    """Come again for the whole page; after the last attempt what there is of it is the page."""
+    message = f"{host(page.ref.url)} broke off before its answer was complete."
+    failure = Failure(FailureKind.DISCONNECTED, message)
+    if retry_at(failure, lease, context.settings, datetime.now(UTC)):
+        raise FetchError(failure)
 
 
 async def _read(

@@ -17,7 +17,7 @@ from archiver.urls.parse import parse_url
 from archiver.warc.digest import canonical, digest_by, digest_of, is_ours
 from archiver.warc.extension import HEAD, ORIGINAL_DIGEST, SYNTHESISED, carried, one_line
 from archiver.warc.foreign import ForeignRecord
-from archiver.wire.coding import dechunk
+from archiver.wire.chunked import dechunk
 from archiver.wire.head import is_end_of_head, parse_head
 
 MOST_HTTP_HEAD = 256 << 10

@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import BinaryIO
 
 from archiver.model.capture import PayloadDigest
+from archiver.model.truncation import Truncation
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +25,7 @@ class Exchange:
         payload_digest: over the body without transfer coding, content codings left on.
         payload_length: bytes of that payload.
         fields: further named fields of its record.
+        truncated: why ``body`` is not the whole one, if it is not.
     """
 
     url: str
@@ -38,6 +40,7 @@ class Exchange:
     payload_digest: PayloadDigest
     payload_length: int
     fields: tuple[tuple[str, str], ...] = ()
+    truncated: Truncation | None = None
 
     def header(self, name: str) -> str | None:
         """Return the first field of that lower-case name."""
@@ -45,8 +48,3 @@ class Exchange:
             if key == name:
                 return value
         return None
-
-    def combined(self, name: str) -> str | None:
-        """All fields of that lower-case name as one value (RFC 9110 §5.3); None without any."""
-        values = [value for key, value in self.headers if key == name]
-        return ", ".join(values) if values else None

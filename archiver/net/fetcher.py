@@ -1,7 +1,6 @@
 """Fetches one URL over a long-lived pool of connections: what crossed the wire comes home."""
 
 import os
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -13,7 +12,6 @@ from aiohttp import (
     ClientConnectorDNSError,
     ClientConnectorError,
     ClientError,
-    ClientResponseError,
     ClientSession,
     ClientSSLError,
     ClientTimeout,
@@ -26,7 +24,7 @@ from aiohttp.abc import AbstractResolver
 from yarl import URL
 
 from archiver.config import Settings
-from archiver.errors import FetchError
+from archiver.errors import FetchError, InvalidResponse
 from archiver.model.exchange import Exchange
 from archiver.model.failure import Failure, FailureKind
 from archiver.net.body import BodySink
@@ -34,14 +32,11 @@ from archiver.net.guard import AddressGuard, BlockedAddressError, GuardedResolve
 from archiver.net.tap import TappedResponse, tap_connections
 from archiver.urls.parse import host
 from archiver.wire.coding import ACCEPT_ENCODING
-from archiver.wire.head import parse_head
 
 ACCEPT = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
 CONNECTIONS_A_PAGE = 4
 MOST_CONNECTIONS = 8192
 KEEP_ALIVE_SECONDS = 20
-MOST_FIELD_BYTES = 64 << 10
-_EMPTY_LINE = re.compile(rb"\n\r?\n")
 
 
 class Fetcher:
@@ -68,8 +63,6 @@ class Fetcher:
             auto_decompress=False,
             response_class=TappedResponse,
             raise_for_status=False,
-            max_line_size=MOST_FIELD_BYTES,
-            max_field_size=MOST_FIELD_BYTES,
             timeout=ClientTimeout(
                 total=settings.fetch_timeout,
                 sock_connect=settings.connect_timeout,
@@ -118,11 +111,12 @@ class Fetcher:
     async def _receive(self, url: str, at: datetime, response: TappedResponse) -> Exchange:
         if not self._guard.permits(response.peer):
             raise BlockedAddressError(host(url), response.peer)
-        head = _take_head(response.tap)
-        chunked = "chunked" in response.headers.get(hdrs.TRANSFER_ENCODING, "").lower()
+        reader, head = response.reader, response.reader.head
+        if head is None:
+            raise InvalidResponse("The response has no head.")
         sink = BodySink()
         try:
-            await self._stream(url, response, sink, chunked=chunked)
+            await self._stream(url, response, sink)
             body, digest = await sink.finish()
         except BaseException:
             sink.discard()
@@ -132,52 +126,33 @@ class Fetcher:
             at=at,
             ip=response.peer,
             request=_request_bytes(response),
-            head=head,
+            head=reader.head_bytes,
             body=body,
-            chunked=chunked,
-            status=response.status,
-            headers=parse_head(head).headers,
+            chunked=reader.is_chunked,
+            status=head.status,
+            headers=head.headers,
             payload_digest=digest,
             payload_length=sink.payload_length,
+            truncated=reader.truncation,
         )
 
-    async def _stream(
-        self, url: str, response: TappedResponse, sink: BodySink, *, chunked: bool
-    ) -> None:
-        limit = self._settings.max_body_bytes
-        if (response.content_length or 0) > limit:
+    async def _stream(self, url: str, response: TappedResponse, sink: BodySink) -> None:
+        reader, limit = response.reader, self._settings.max_body_bytes
+        if (reader.content_length or 0) > limit:
             raise _too_large(url, limit)
-        async for payload in response.content.iter_any():
-            wire = payload
-            if chunked:
-                wire = bytes(response.tap)
-            response.tap.clear()
-            await sink.take(wire, payload)
+        async for wire in response.content.iter_any():
+            await sink.take(wire, reader.take_payload() if reader.is_chunked else wire)
             if max(sink.payload_length, sink.wire_length) > limit:
                 raise _too_large(url, limit)
-        if chunked and response.tap:
-            await sink.take(bytes(response.tap), b"")
+        await sink.take(b"", reader.take_payload())
+        if reader.truncation and not sink.payload_length:
+            raise FetchError(_broken_off(url))
 
     def _check_literal(self, url: URL) -> None:
         """Names go through the resolver; addresses written as such do not."""
         name = url.raw_host or ""
         if (":" in name or name.replace(".", "").isdecimal()) and not self._guard.permits(name):
             raise BlockedAddressError(name, name)
-
-
-def _take_head(tap: bytearray) -> bytes:
-    """Take the final response's head off a tap; interim ones (RFC 9110 §15.2) are dropped."""
-    while True:
-        end = _head_end(tap)
-        head = bytes(tap[:end])
-        del tap[:end]
-        if not head or head.split(b" ", 2)[1:2] not in ([b"100"], [b"102"], [b"103"]):
-            return head
-
-
-def _head_end(tap: bytearray) -> int:
-    found = _EMPTY_LINE.search(tap)
-    return found.end() if found else len(tap)
 
 
 def _request_bytes(response: TappedResponse) -> bytes:
@@ -201,6 +176,9 @@ def _failures(url: str, settings: Settings) -> Iterator[None]:
                 f"silence {settings.read_timeout:g} s, in all {settings.fetch_timeout:g} s).",
             )
         ) from error
+    except InvalidResponse as error:
+        message = f"What {host(url)} answered is not HTTP: {error}"
+        raise FetchError(Failure(FailureKind.PROTOCOL, message)) from error
     except (ClientError, OSError, ValueError) as error:
         raise FetchError(_failure(url, error)) from error
 
@@ -213,8 +191,7 @@ def _failure(url: str, error: Exception) -> Failure:
             FailureKind.BLOCKED_ADDRESS,
             f"{cause}. Name its network in ARCHIVER_ALLOW_NETWORKS to allow it.",
         )
-    kind = FailureKind.DISCONNECTED
-    message = f"{name} broke off before its answer was complete."
+    kind, message = _broken_off(url).kind, _broken_off(url).message
     match error:
         case ClientConnectorDNSError():
             kind, message = FailureKind.DNS, f"The name {name} can't be resolved."
@@ -229,9 +206,12 @@ def _failure(url: str, error: Exception) -> Failure:
             kind, message = FailureKind.REFUSED, f"{name} can't be reached: {reason}."
         case InvalidURL() | ValueError():
             kind, message = FailureKind.INVALID_URL, f"{url} can't be requested."
-        case ClientResponseError():
-            kind, message = FailureKind.PROTOCOL, f"What {name} answered is not HTTP."
     return Failure(kind, message)
+
+
+def _broken_off(url: str) -> Failure:
+    message = f"{host(url)} broke off before its answer was complete."
+    return Failure(FailureKind.DISCONNECTED, message)
 
 
 def _too_large(url: str, limit: int) -> FetchError:

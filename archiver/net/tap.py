@@ -1,7 +1,11 @@
-"""Taps: the bytes of a response exactly as they crossed the wire, beside what aiohttp parses.
+"""Taps: the bytes of a response exactly as they crossed the wire, read before aiohttp reads them.
 
-aiohttp gives parsed headers and a body without its transfer coding. An archive keeps what was sent,
-so each connection's protocol copies what it receives into the tap of the response under way.
+aiohttp gives parsed headers and a body without its transfer coding, and refuses much of what
+browsers show. An archive keeps what was sent. So each connection's protocol reads what it receives
+with a reader of our own, and hands aiohttp, which keeps connections, their time and their pace, a
+plain response in its place: the same head for each, and as its body the bytes of the body as they
+came, transfer coding and all.
+
 ``TCPConnector`` builds its protocols through one attribute, which is set here; the tests of this
 room compare the result with what a raw server sent, byte for byte.
 """
@@ -14,47 +18,78 @@ from aiohttp import ClientResponse, TCPConnector
 from aiohttp.client_proto import ResponseHandler
 from aiohttp.connector import Connection
 
-MOST_TAPPED = 4 << 20
-"""Bytes between two looks at a tap: a body is paused after an eighth of a megabyte."""
+from archiver.errors import InvalidResponse
+from archiver.wire.response_reader import ResponseReader
+
+_HEAD = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+_END = b"0\r\n\r\n"
 
 
 class TappedHandler(ResponseHandler):
-    """A connection's protocol that copies what it receives."""
+    """A connection's protocol that reads what it receives."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         super().__init__(loop)
-        self.tap = bytearray()
+        self.reader: ResponseReader | None = None
+        self._has_begun = False
 
     def set_response_params(self, **params: Any) -> None:
-        """A request begins on this connection: so does its tap."""
-        self.tap = bytearray()
+        """A request begins on this connection: so does its response."""
+        self.reader, self._has_begun = ResponseReader(), False
         super().set_response_params(**params)
 
     def data_received(self, data: bytes) -> None:
-        """Copy, then parse as ever.
+        """Read, then hand on; what comes behind the end of a response ends the connection."""
+        if self.reader is None or not data:
+            super().data_received(data)
+        elif self.reader.is_complete:
+            self._close()
+        else:
+            try:
+                self._hand_on(self.reader, self.reader.feed(data))
+            except InvalidResponse as error:
+                self.set_exception(error)
+                self._close()
 
-        What is not taken for so long is no body: a head, an interim answer or a chunk's extension
-        without end, which a parser passes over and the tap would hold.
-        """
-        self.tap += data
-        if len(self.tap) > MOST_TAPPED and self.transport:
-            self.transport.abort()
+    def connection_lost(self, exc: BaseException | None) -> None:
+        """Read the end of what comes: of a body, where it has begun."""
+        if self.reader and not self.reader.is_complete:
+            self.reader.end(is_clean=exc is None)
+            if self.reader.is_complete:
+                self._hand_on(self.reader, b"")
+        super().connection_lost(exc)
+
+    def _hand_on(self, reader: ResponseReader, body: bytes) -> None:
+        if reader.head is None:
             return
-        super().data_received(data)
+        plain = b"" if self._has_begun else _HEAD
+        self._has_begun = True
+        if body:
+            plain += b"%x\r\n%b\r\n" % (len(body), body)
+        if reader.is_complete:
+            if not reader.is_reusable:
+                self.force_close()
+            plain += _END
+        super().data_received(plain)
+
+    def _close(self) -> None:
+        self.force_close()
+        if self.transport is not None:
+            self.transport.close()
 
 
 class TappedResponse(ClientResponse):
-    """A response that knows its tap and its peer, also after its connection went back."""
+    """A response that knows its reader and its peer, also after its connection went back."""
 
-    tap: bytearray
+    reader: ResponseReader
     peer: str
 
     async def start(self, connection: Connection) -> ClientResponse:
-        """Take hold of the connection's tap before it can be used again."""
+        """Take hold of the connection's reader before it can be used again."""
         protocol = connection.protocol
-        if not isinstance(protocol, TappedHandler):
+        if not isinstance(protocol, TappedHandler) or protocol.reader is None:
             raise TypeError("this response came over a connection without a tap")
-        self.tap = protocol.tap
+        self.reader = protocol.reader
         transport = connection.transport
         address = transport.get_extra_info("peername") if transport else None
         self.peer = address[0] if address else ""

@@ -1,10 +1,9 @@
 """From the bytes of a payload to those that are sent, piece by piece, blocking."""
 
+import codecs
 from collections.abc import Callable, Iterable, Iterator
 from typing import Protocol
 
-from archiver.encoding.decoders import decoder
-from archiver.encoding.labels import Encoding
 from archiver.errors import StoreError
 from archiver.references.css import CssReferences
 from archiver.replay.charset import DocumentCharset
@@ -54,8 +53,8 @@ def rewritten(
     """
     make = _rewriter_of(rewriting, links)
     if charset.is_kept:
-        return _as_bytes(pieces, make(charset.encoding))
-    return _as_text(pieces, make(None), charset.encoding)
+        return _as_bytes(pieces, make(charset.codec))
+    return _as_text(pieces, make(None), charset.codec)
 
 
 def part(pieces: Iterator[bytes], first: int, end: int) -> Iterator[bytes]:
@@ -83,14 +82,12 @@ def part(pieces: Iterator[bytes], first: int, end: int) -> Iterator[bytes]:
             yield b""
 
 
-def _rewriter_of(
-    rewriting: Rewriting, links: UrlRewriter
-) -> Callable[[Encoding | None], _Rewriter]:
-    """Makes the rewriter of a document, given the encoding whose bytes it is to read."""
+def _rewriter_of(rewriting: Rewriting, links: UrlRewriter) -> Callable[[str | None], _Rewriter]:
+    """Makes the rewriter of a document, given the charset whose bytes it is to read."""
     if rewriting is Rewriting.CSS:
-        return lambda encoding: CssReferences(links.lead, Raw(encoding).to_text)
+        return lambda charset: CssReferences(links.lead, Raw(charset).to_text)
     is_xml = rewriting is Rewriting.XML
-    return lambda encoding: HtmlRewriter(links, encoding=encoding, xml=is_xml)
+    return lambda charset: HtmlRewriter(links, charset=charset, xml=is_xml)
 
 
 def _as_bytes(pieces: Iterator[bytes], rewriter: _Rewriter) -> Iterator[bytes]:
@@ -102,10 +99,14 @@ def _as_bytes(pieces: Iterator[bytes], rewriter: _Rewriter) -> Iterator[bytes]:
     yield rewriter.close().encode("latin-1")
 
 
-def _as_text(pieces: Iterator[bytes], rewriter: _Rewriter, encoding: Encoding) -> Iterator[bytes]:
+def _as_text(pieces: Iterator[bytes], rewriter: _Rewriter, codec: str) -> Iterator[bytes]:
     """Rewrite text, and encode it as UTF-8."""
-    reading = decoder(encoding)
+    decoder = codecs.getincrementaldecoder(codec)("replace")
+    is_start = True
     for piece in pieces:
-        yield rewriter.feed(reading.decode(piece)).encode("utf-8", "replace")
-    text = rewriter.feed(reading.decode(b"", final=True)) + rewriter.close()
+        text = decoder.decode(piece)
+        if is_start and text:
+            text, is_start = text.removeprefix("\ufeff"), False
+        yield rewriter.feed(text).encode("utf-8", "replace")
+    text = rewriter.feed(decoder.decode(b"", final=True)) + rewriter.close()
     yield text.encode("utf-8", "replace")

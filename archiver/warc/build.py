@@ -55,6 +55,8 @@ def response(exchange: Exchange, *, id: RecordId, request_id: RecordId | None) -
     fields = [_beside(request_id), ("WARC-IP-Address", exchange.ip), *exchange.fields]
     if not exchange.chunked:
         fields.append(("WARC-Payload-Digest", exchange.payload_digest))
+    if exchange.truncated:
+        fields.append(("WARC-Truncated", exchange.truncated))
     return Record(
         type=RecordType.RESPONSE,
         id=id,

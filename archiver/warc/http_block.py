@@ -4,10 +4,9 @@ from collections.abc import Iterator
 
 from archiver.errors import InvalidRecord
 from archiver.warc.reader import StoredRecord
-from archiver.wire.coding import dechunk
+from archiver.wire.chunked import dechunk
 from archiver.wire.head import ResponseHead, is_end_of_head, parse_head
-
-MOST_HEAD_BYTES = 256 << 10
+from archiver.wire.response_reader import MOST_HEAD_BYTES
 
 
 def open_payload(record: StoredRecord) -> tuple[ResponseHead, Iterator[bytes]]:

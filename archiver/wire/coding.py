@@ -1,4 +1,4 @@
-"""Transfer and content codings, undone piece by piece and bounded (RFC 9112 §7, RFC 9110 §8.4)."""
+"""Content codings, undone piece by piece and bounded (RFC 9110 §8.4)."""
 
 import sys
 from collections.abc import Callable, Iterable, Iterator
@@ -19,25 +19,6 @@ ACCEPT_ENCODING = "gzip, deflate"
 PIECE = 64 << 10
 """No decoder gives more than about this many bytes at once, whatever it is fed."""
 MOST_CODINGS = 4
-_MOST_SIZE_LINE = 4096
-
-
-def dechunk(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """Remove chunk framing; what is cut short or was never chunked is given as far as it goes."""
-    feed = _Feed(pieces)
-    first = True
-    while (line := feed.line(_MOST_SIZE_LINE)) is not None:
-        size = _chunk_size(line)
-        if size is None:
-            if first:
-                yield line
-                yield from feed.rest()
-            return
-        if size == 0:
-            return
-        first = False
-        yield from feed.take(size)
-        feed.line(2)
 
 
 def decode(pieces: Iterable[bytes], content_encoding: str | None, *, limit: int) -> Iterator[bytes]:
@@ -153,49 +134,3 @@ _DECODERS: dict[str, Callable[[], _Decoder]] = {
 _CORRUPT = cast(
     "tuple[type[Exception], ...]", (isal_zlib.error, brotli.error, zstd.ZstdError, EOFError)
 )
-
-
-class _Feed:
-    """Bytes from pieces, by line or by number."""
-
-    def __init__(self, pieces: Iterable[bytes]) -> None:
-        self._pieces = iter(pieces)
-        self._held = b""
-
-    def line(self, most: int) -> bytes | None:
-        """Up to and including the next newline, or ``most`` bytes; None at the end."""
-        while b"\n" not in self._held and len(self._held) < most:
-            piece = next(self._pieces, None)
-            if piece is None:
-                break
-            self._held += piece
-        if not self._held:
-            return None
-        end = self._held.find(b"\n", 0, most) + 1 or min(len(self._held), most)
-        line, self._held = self._held[:end], self._held[end:]
-        return line
-
-    def take(self, size: int) -> Iterator[bytes]:
-        """The next ``size`` bytes, or as many as there are."""
-        while size:
-            piece = self._held or next(self._pieces, None)
-            if piece is None:
-                return
-            self._held = piece[size:]
-            piece = piece[:size]
-            size -= len(piece)
-            if piece:
-                yield piece
-
-    def rest(self) -> Iterator[bytes]:
-        """Everything that is left."""
-        if self._held:
-            yield self._held
-        yield from self._pieces
-
-
-def _chunk_size(line: bytes) -> int | None:
-    digits = line.partition(b";")[0].strip()
-    if not digits or len(digits) > 16 or digits.strip(b"0123456789abcdefABCDEF"):
-        return None
-    return int(digits, 16)

@@ -8,7 +8,15 @@ from archiver.wire.media_type import extract_media_type
 
 WHITESPACE = " \t"
 """What surrounds a field's value (RFC 9110 §5.6.3); ``str.strip`` would take U+0085 and more."""
-_STATUS = re.compile(r"(HTTP/\d(?:\.\d)?)[ \t]+(\d{3})(?:[ \t]+(.*))?", re.ASCII | re.DOTALL)
+_STATUS = re.compile(
+    r"(HTTP(?:/\d(?:\.\d)?)?)[ \t]+(\d{3})(?!\d)[ \t]*(.*)", re.ASCII | re.DOTALL | re.IGNORECASE
+)
+_REGULAR = re.compile(
+    r"(HTTP/1\.[01]) ([1-9][0-9]{2}) ([^\r\n\0]*)\r\n"
+    r"((?:[!#$%&'*+.^_`|~0-9A-Za-z-]+:[^\r\n\0]*\r\n)*)\r\n"
+)
+_REGULAR_FIELD = re.compile(r"([^:]+):[ \t]*([^\r]*)\r\n")
+_CHARSET = re.compile(r"""charset\s*=\s*("[^"]*"|'[^']*'|[^;,\s]+)""", re.IGNORECASE)
 _FORBIDDEN = str.maketrans("\0\r", "  ")
 
 
@@ -33,12 +41,26 @@ class ResponseHead:
     @property
     def is_chunked(self) -> bool:
         """Whether what follows it is said to carry chunk framing (RFC 9112 §7.1)."""
-        return "chunked" in (self.header("transfer-encoding") or "").lower()
+        given = self.combined("transfer-encoding")
+        codings = given.lower().split(",") if given else ()
+        return any(each.partition(";")[0].strip(WHITESPACE) == "chunked" for each in codings)
 
 
 def is_end_of_head(line: bytes) -> bool:
     """Whether a line ends a head: it is empty (RFC 9112 §2.1). One of spaces is a folded value."""
     return line in (b"\r\n", b"\n", b"")
+
+
+def parse_regular_head(head: bytes) -> ResponseHead | None:
+    """Parse a head in which nothing needs tolerance, as most are; None if something does."""
+    found = _REGULAR.fullmatch(head.decode("latin-1"))
+    if not found:
+        return None
+    version, status, reason, fields = found.groups()
+    headers = tuple(
+        (name.lower(), value.rstrip(WHITESPACE)) for name, value in _REGULAR_FIELD.findall(fields)
+    )
+    return ResponseHead(version, int(status), reason, headers)
 
 
 def parse_head(head: bytes) -> ResponseHead:
@@ -50,19 +72,22 @@ def parse_head(head: bytes) -> ResponseHead:
     Raises:
         InvalidRecord: there is no status line.
     """
+    regular = parse_regular_head(head)
+    if regular:
+        return regular
     lines = [line.removesuffix("\r") for line in head.decode("latin-1").split("\n")]
     found = _STATUS.match(lines[0])
     if not found:
         raise InvalidRecord("This is not an HTTP response: it has no status line.")
-    headers: list[tuple[str, str]] = []
+    fields: list[tuple[str, list[str]]] = []
     for line in lines[1:]:
-        if line[:1] in (" ", "\t") and headers:
-            name, value = headers[-1]
-            headers[-1] = (name, f"{value} {_value(line)}")
+        if line[:1] in (" ", "\t") and fields:
+            fields[-1][1].append(_value(line))
         elif ":" in line:
             name, _, value = line.partition(":")
-            headers.append((name.strip(WHITESPACE).lower(), _value(value)))
-    return ResponseHead(found[1], int(found[2]), found[3] or "", tuple(headers))
+            fields.append((name.strip(WHITESPACE).lower(), [_value(value)]))
+    headers = tuple((name, " ".join(values)) for name, values in fields)
+    return ResponseHead(found[1].upper(), int(found[2]), found[3], headers)
 
 
 def readable(value: str) -> str:
@@ -83,8 +108,8 @@ def media_type(content_type: str | None) -> str:
 
 def charset_parameter(content_type: str | None) -> str:
     """The charset parameter of a Content-Type; empty if there is none."""
-    found = extract_media_type(content_type)
-    return found.get("charset") if found else ""
+    found = _CHARSET.search((content_type or "")[:1024])
+    return found[1].strip("\"'").strip() if found else ""
 
 
 def _value(raw: str) -> str:

@@ -2,7 +2,6 @@
 
 import asyncio
 import re
-import shutil
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from types import SimpleNamespace
 
@@ -51,13 +50,6 @@ async def serve(tmp_path) -> AsyncIterator[Serve]:
     yield start
     for client in clients:
         await client.close()
-
-
-@pytest.fixture(scope="session")
-def chromium() -> str:
-    """Where the browser is; ``make test`` installs one where there is none."""
-    names = ("chromium", "chromium-browser", "google-chrome")
-    return next(filter(None, map(shutil.which, names)))
 
 
 @pytest.fixture

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from archiver.errors import TooLarge
-from archiver.wire.coding import dechunk, decode, zstd
+from archiver.wire.chunked import dechunk
+from archiver.wire.coding import decode, zstd
 
 
 def raw_deflate(data):

@@ -1,0 +1,187 @@
+"""Reads one response from the bytes of a connection, as leniently as browsers do (RFC 9112 §6).
+
+Servers send heads and bodies that no grammar allows, and browsers show them. What is passed over
+here is what Chromium passes over; ``docs/decisions/0027-what-browsers-accept.md`` has the table.
+No connection may be used again after such a response.
+"""
+
+import re
+
+from archiver.errors import InvalidRecord, InvalidResponse
+from archiver.model.truncation import Truncation
+from archiver.wire.chunked import ChunkDecoder
+from archiver.wire.head import ResponseHead, parse_head, parse_regular_head
+
+MOST_HEAD_BYTES = 256 << 10
+"""Of a head and all interim ones before it; no reader of records takes longer ones."""
+_MOST_INTERIM = 100
+_MOST_BEFORE_STATUS = 4
+_EMPTY_LINE = re.compile(rb"\n\r?\n")
+_WITHOUT_BODY = frozenset({204, 205, 304})
+_MOST_LENGTH = 1 << 63
+
+
+class ResponseReader:
+    """Takes what comes after a request, up to the end of its response.
+
+    Attributes:
+        head: the final response's, once it has come; interim ones (RFC 9110 §15.2) are dropped.
+        head_bytes: the same as it came.
+        content_length: bytes of the body that the head announces; None where it announces none.
+        is_complete: nothing more belongs to the response.
+        truncation: why the body is not the whole one, if it is not.
+    """
+
+    def __init__(self) -> None:
+        self.head: ResponseHead | None = None
+        self.head_bytes = b""
+        self.content_length: int | None = None
+        self.is_complete = False
+        self.truncation: Truncation | None = None
+        self._held = bytearray()
+        self._searched = 0
+        self._passed = self._interim = 0
+        self._left = 0
+        self._chunks: ChunkDecoder | None = None
+        self._payload: list[bytes] = []
+        self._is_regular = True
+
+    @property
+    def is_chunked(self) -> bool:
+        """Whether the body is said to carry chunk framing."""
+        return self._chunks is not None
+
+    @property
+    def is_reusable(self) -> bool:
+        """Whether the connection may be used for another request."""
+        if self.head is None or not self.is_complete or not self._is_regular or self.truncation:
+            return False
+        options = (self.head.combined("connection") or "").lower()
+        is_kept = "keep-alive" in options if self.head.version == "HTTP/1.0" else True
+        return is_kept and "close" not in options
+
+    def feed(self, data: bytes) -> bytes:
+        """Take the next bytes; return those of the body, as they came.
+
+        Raises:
+            InvalidResponse: this is no response, or its head does not end.
+        """
+        if self.head is None:
+            self._held += data
+            if not self._take_head():
+                return b""
+            data, self._held = bytes(self._held), bytearray()
+        if self.is_complete:
+            body = b""
+        elif self._chunks:
+            body = self._take_chunks(self._chunks, data)
+        elif self.content_length is None:
+            body = data
+        else:
+            body = data[: self._left]
+            self._left -= len(body)
+            self.is_complete = not self._left
+        self._is_regular &= len(body) == len(data)
+        return body
+
+    def take_payload(self) -> bytes:
+        """Return what the chunks that came since the last call hold."""
+        payload = b"".join(self._payload)
+        self._payload.clear()
+        return payload
+
+    def end(self, *, is_clean: bool) -> None:
+        """Take the end of the connection: without an error, or with one."""
+        if self.head is None or self.is_complete:
+            return
+        self.is_complete, self._is_regular = True, False
+        is_framed = self.content_length is not None
+        if self._chunks:
+            self._payload.append(self._chunks.finish())
+            is_framed = not self._chunks.was_never_chunked
+        if is_framed or not is_clean:
+            self.truncation = Truncation.DISCONNECT
+
+    def _take_head(self) -> bool:
+        """Take heads off what is held, until the final one; whether that has come."""
+        while self.head is None:
+            start = _start_of_status(self._held)
+            found = _EMPTY_LINE.search(self._held, max(self._searched - 2, 0))
+            end = self._searched = found.end() if found else len(self._held)
+            if self._passed + end > MOST_HEAD_BYTES:
+                raise InvalidResponse("The head does not end.")
+            if found is None:
+                return False
+            head = bytes(self._held[start:end])
+            del self._held[:end]
+            self._passed, self._searched = self._passed + end, 0
+            regular = parse_regular_head(head)
+            self._is_regular &= not start and regular is not None
+            self._on_head(regular or _parse(head), head)
+        return True
+
+    def _on_head(self, head: ResponseHead, head_bytes: bytes) -> None:
+        if head.status >= 200:
+            self._begin_body(head, head_bytes)
+            return
+        self._interim += 1
+        if self._interim > _MOST_INTERIM:
+            raise InvalidResponse("Interim answers come without end.")
+
+    def _begin_body(self, head: ResponseHead, head_bytes: bytes) -> None:
+        self.head, self.head_bytes = head, head_bytes
+        if head.status in _WITHOUT_BODY:
+            self.is_complete = True
+        elif head.is_chunked:
+            self._chunks = ChunkDecoder()
+            self._is_regular &= head.header("content-length") is None
+        else:
+            self._is_regular &= "," not in (head.combined("content-length") or "")
+            self.content_length = _content_length(head)
+            self._left = self.content_length or 0
+            self.is_complete = self.content_length == 0
+
+    def _take_chunks(self, chunks: ChunkDecoder, data: bytes) -> bytes:
+        self._payload += chunks.feed(data)
+        self.is_complete = chunks.is_complete or chunks.is_broken
+        self._is_regular &= not chunks.is_lenient
+        if chunks.is_broken:
+            self.truncation = Truncation.UNSPECIFIED
+        return data[: len(data) - len(chunks.left_over)] if chunks.left_over else data
+
+
+def _start_of_status(data: bytearray) -> int:
+    """Where the status line begins, as far as that is known yet.
+
+    Raises:
+        InvalidResponse: nowhere.
+    """
+    start = data[: _MOST_BEFORE_STATUS + 4].lower().find(b"http")
+    if start < 0 and len(data) >= _MOST_BEFORE_STATUS + 4:
+        raise InvalidResponse("There is no status line.")
+    return max(start, 0)
+
+
+def _parse(head: bytes) -> ResponseHead:
+    try:
+        parsed = parse_head(head)
+    except InvalidRecord as error:
+        raise InvalidResponse("The status line has no status.") from error
+    if parsed.status < 100:
+        raise InvalidResponse("The status is none.")
+    return parsed
+
+
+def _content_length(head: ResponseHead) -> int | None:
+    """The announced length; None where it is no number, which is as if there were none.
+
+    Raises:
+        InvalidResponse: several lengths are announced (RFC 9110 §8.6).
+    """
+    given = {each.strip() for each in (head.combined("content-length") or "").split(",")}
+    if len(given) > 1:
+        raise InvalidResponse("Several lengths are announced.")
+    (text,) = given
+    is_number = text.isascii() and text.isdigit() and len(text) <= 20
+    length = int(text) if is_number else _MOST_LENGTH
+    return length if length < _MOST_LENGTH else None
