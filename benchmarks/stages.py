@@ -26,8 +26,8 @@ from selectolax.lexbor import LexborHTMLParser
 from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
+from archiver.encoding.choose import decode_document
 from archiver.html.article import extract_article
-from archiver.html.encoding import decode_html
 from archiver.html.requisites import find_requisites
 from archiver.html.text import to_text
 from benchmarks.capture import _TAG, f1
@@ -52,7 +52,10 @@ def main() -> None:
         listing.write_text("".join(f"{url}\n" for url in urls))
         ours = {name: our_crawl(listing, Path(directory) / name, name) for name in ("now", "later")}
         bodies = [server.answer(url.removeprefix(server.base).encode())[1] for url in urls]
-        texts = {url: decode_html(body, "").text for url, body in zip(urls, bodies, strict=True)}
+        texts = {
+            url: decode_document(body, "text/html", "", url).text
+            for url, body in zip(urls, bodies, strict=True)
+        }
         needs = {url: [each.url for each in find_requisites(texts[url], url, 500)] for url in urls}
         every = [url for page in urls for url in (page, *needs[page])]
         stages = {

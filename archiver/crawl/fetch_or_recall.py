@@ -88,7 +88,7 @@ async def fetch(
         at=exchange.at,
         redirect_to=redirect_target(url, exchange.status, exchange.header("location")),
         media_type=kind,
-        charset=charset_parameter(exchange.header("content-type")),
+        charset=charset_parameter(exchange.combined("content-type")),
         content=content,
         retry_after=asked,
         is_truncated=exchange.truncated is not None,
@@ -142,7 +142,7 @@ def _read_exchange(exchange: Exchange, context: CrawlContext) -> tuple[str, byte
     encoding = exchange.header("content-encoding")
     kind, content = _content(
         pieces,
-        exchange.header("content-type"),
+        exchange.combined("content-type"),
         encoding,
         context,
         length=exchange.payload_length,
@@ -153,7 +153,7 @@ def _read_exchange(exchange: Exchange, context: CrawlContext) -> tuple[str, byte
 
 def _read_back(context: CrawlContext, found: Capture, holder: Capture) -> Obtained:
     head, pieces = open_payload(context.store.read(holder.location))
-    declared = head.header("content-type")
+    declared = head.combined("content-type")
     kind, content = _content(
         pieces,
         declared,

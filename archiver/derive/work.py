@@ -1,8 +1,14 @@
 """What a child does with a document: pure, from bytes to values."""
 
 from archiver.derive.messages import Document, Task
+from archiver.encoding.choose import (
+    Choice,
+    Decoded,
+    choose_encoding,
+    decode_document,
+    is_text,
+)
 from archiver.html.article import extract_article, image_article
-from archiver.html.encoding import decode_html
 from archiver.html.plain import file_name, text_article
 from archiver.html.requisites import look_through
 from archiver.html.sheets import find_sheet_requisites
@@ -16,25 +22,36 @@ def perform(task: Task, document: Document, limit: int) -> Article | Discovery:
 
 
 def _discover(document: Document, limit: int) -> Discovery:
-    if is_html(document.media_type):
-        page = decode_html(document.payload, document.charset)
+    kind = document.media_type
+    if is_html(kind):
+        page = _decode(document)
         found, metadata = look_through(page.text, document.url, limit)
-        return Discovery(found, Charset(page.used, page.declared), metadata)
-    if is_css(document.media_type):
-        sheet = decode_html(document.payload, document.charset)
-        return Discovery(
-            find_sheet_requisites(sheet.text, document.url)[:limit], Charset(sheet.used)
-        )
-    return Discovery()
+        return Discovery(found, _charset(page.choice), metadata)
+    if is_css(kind):
+        sheet = _decode(document)
+        found = find_sheet_requisites(sheet.text, document.url)[:limit]
+        return Discovery(found, _charset(sheet.choice))
+    return Discovery(charset=_charset(_choose(document))) if is_text(kind) else Discovery()
 
 
 def _extract(document: Document) -> Article:
     kind, title = document.media_type, file_name(document.url)
     if is_html(kind):
-        page = decode_html(document.payload, document.charset)
-        return extract_article(page.text, document.url)
+        return extract_article(_decode(document).text, document.url)
     if kind.startswith("image/"):
         return image_article(document.url, title)
-    if kind.startswith("text/") or kind.endswith(("json", "xml")):
-        return text_article(decode_html(document.payload, document.charset).text, title)
+    if is_text(kind):
+        return text_article(_decode(document).text, title)
     return Article(PageMetadata(title=title))
+
+
+def _decode(document: Document) -> Decoded:
+    return decode_document(document.payload, document.media_type, document.charset, document.url)
+
+
+def _choose(document: Document) -> Choice:
+    return choose_encoding(document.payload, document.media_type, document.charset, document.url)
+
+
+def _charset(choice: Choice) -> Charset:
+    return Charset(choice.encoding, choice.declared)

@@ -1,66 +1,34 @@
 """From bytes to text: which charset a list is in, decided as it must be without reading twice.
 
-A byte order mark decides, else a ``<META charset>`` in the head, else UTF-8. Where bytes that
-should be UTF-8 are not, they are read as windows-1252: old exports mix the two, and a title with
-a wrong letter is better than a file that is refused. Nothing here ever raises on bad bytes.
+A byte order mark decides, else what the markup declares as a page would, else UTF-8. Where bytes
+that should be UTF-8 are not, they are read as windows-1252: old exports mix the two, and a title
+with a wrong letter is better than a file that is refused. Nothing here ever raises on bad bytes.
 """
 
 import codecs
-import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, BinaryIO
+from typing import BinaryIO
 
+from archiver.encoding.decoders import Decoder, decode_part, decoder
+from archiver.encoding.labels import (
+    REPLACEMENT,
+    UTF_8,
+    UTF_16BE,
+    UTF_16LE,
+    WINDOWS_1252,
+    Encoding,
+)
+from archiver.encoding.prescan import declared_in_markup
 from archiver.formats.importer import HEAD_BYTES
 from archiver.logs import get_log
-
-if TYPE_CHECKING:
-    from _typeshed import ReadableBuffer
 
 _LOG = get_log(__name__)
 
 _CHUNK_BYTES = 1 << 16
-_META = re.compile(
-    rb"<meta\b[^>]{0,500}?charset\s{0,20}=\s{0,20}[\"']?\s{0,20}([a-z0-9_:.-]{2,40})",
-    re.IGNORECASE,
-)
-_UTF8 = "archiver-utf-8"
-"""UTF-8 with windows-1252 for what is not: a mark for ``_decoder``, not a codec's name."""
-
-# WHATWG Encoding, §4.2: the labels old bookmark files carry. A table, because Python's own names
-# include codecs that are no charsets at all.
-_LABELS = {
-    **dict.fromkeys(("utf-8", "utf8", "unicode-1-1-utf-8"), _UTF8),
-    **dict.fromkeys(
-        ("ascii", "us-ascii", "iso-8859-1", "latin1", "latin-1", "windows-1252", "cp1252"),
-        "cp1252",
-    ),
-    **{f"iso-8859-{part}": f"iso8859-{part}" for part in (2, 3, 4, 5, 6, 7, 8, 10, 13, 14, 15, 16)},
-    **{f"windows-{page}": f"cp{page}" for page in (1250, 1251, 1253, 1254, 1255, 1256, 1257, 1258)},
-    "iso-8859-9": "cp1254",
-    "iso-8859-11": "cp874",
-    "windows-874": "cp874",
-    "tis-620": "cp874",
-    "ibm866": "cp866",
-    "koi8-r": "koi8-r",
-    "koi8-u": "koi8-u",
-    "macintosh": "mac-roman",
-    "x-mac-cyrillic": "mac-cyrillic",
-    "shift_jis": "cp932",
-    "shift-jis": "cp932",
-    "x-sjis": "cp932",
-    "euc-jp": "euc-jp",
-    "iso-2022-jp": "iso2022-jp",
-    "euc-kr": "cp949",
-    "ks_c_5601-1987": "cp949",
-    "gb2312": "gb18030",
-    "gbk": "gb18030",
-    "gb18030": "gb18030",
-    "big5": "big5hkscs",
-}
 _MARKS = (
-    (codecs.BOM_UTF8, _UTF8),
-    (codecs.BOM_UTF16_LE, "utf-16-le"),
-    (codecs.BOM_UTF16_BE, "utf-16-be"),
+    (codecs.BOM_UTF8, UTF_8),
+    (codecs.BOM_UTF16_LE, UTF_16LE),
+    (codecs.BOM_UTF16_BE, UTF_16BE),
 )
 _CONTROLS = bytes(set(range(0x20)) - set(b"\t\n\v\f\r\x1b"))
 _MOST_CONTROLS = 0.02
@@ -93,16 +61,15 @@ def decode_head(head: bytes) -> str:
     return decoder.decode(head).removeprefix("\ufeff").replace("\0", "")
 
 
-def find_charset(head: bytes) -> str:
+def find_charset(head: bytes) -> Encoding:
     """Decide the charset from the head of a file."""
     for mark, charset in _MARKS:
         if head.startswith(mark):
             return charset
-    if charset := _unmarked_utf16(head):
-        return charset
-    declared = _META.search(head)
-    label = declared[1].decode("ascii").lower() if declared else ""
-    return _LABELS.get(label, _UTF8)
+    if unmarked := _unmarked_utf16(head):
+        return unmarked
+    declared = declared_in_markup(head)
+    return declared[1] if declared and declared[1] != REPLACEMENT else UTF_8
 
 
 def is_text(head: bytes) -> bool:
@@ -113,27 +80,25 @@ def is_text(head: bytes) -> bool:
     return controls <= len(head) * _MOST_CONTROLS
 
 
-def _unmarked_utf16(head: bytes) -> str:
+def _unmarked_utf16(head: bytes) -> Encoding | None:
     """Tell UTF-16 without a byte order mark by where its NULs are."""
     sample = head[:1024]
     half = len(sample) // 2
     if not half:
-        return ""
+        return None
     even, odd = sample[::2].count(0), sample[1::2].count(0)
     if odd > half * _UTF16_SHARE and even < odd // 8 + 1:
-        return "utf-16-le"
+        return UTF_16LE
     if even > half * _UTF16_SHARE and odd < even // 8 + 1:
-        return "utf-16-be"
-    return ""
+        return UTF_16BE
+    return None
 
 
-def _decoder(charset: str, *, quiet: bool = False) -> codecs.IncrementalDecoder:
-    if charset == _UTF8:
-        return _LenientUtf8(quiet=quiet)
-    return codecs.getincrementaldecoder(charset)(errors="replace")
+def _decoder(charset: Encoding, *, quiet: bool = False) -> Decoder:
+    return _LenientUtf8(quiet=quiet) if charset == UTF_8 else decoder(charset)
 
 
-class _LenientUtf8(codecs.IncrementalDecoder):
+class _LenientUtf8:
     """UTF-8, and windows-1252 for each line that is not; says once that it had to.
 
     Lines, because a line has one writer; and a chunk of them costs as much as it is long, however
@@ -141,12 +106,11 @@ class _LenientUtf8(codecs.IncrementalDecoder):
     """
 
     def __init__(self, *, quiet: bool) -> None:
-        super().__init__()
         self._quiet = quiet
         self._held = b""
 
-    def decode(self, data: "ReadableBuffer", final: bool = False) -> str:
-        held = self._held + bytes(data)
+    def decode(self, data: bytes, final: bool = False) -> str:
+        held = self._held + data
         try:
             text, usable = codecs.utf_8_decode(held, "strict", final)
         except UnicodeDecodeError as error:
@@ -176,4 +140,4 @@ def _decode_line(line: bytes) -> str:
     try:
         return line.decode("utf-8")
     except UnicodeDecodeError:
-        return line.decode("cp1252", errors="replace")
+        return decode_part(line, WINDOWS_1252)

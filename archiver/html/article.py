@@ -17,7 +17,7 @@ from archiver.html.metadata import read_metadata
 from archiver.html.parsing import parse
 from archiver.html.plain import MOST_CHARACTERS, text_article
 from archiver.html.sanitise import sanitise
-from archiver.html.text import to_text
+from archiver.html.text import to_text, without_tags
 from archiver.model.page import Article, PageMetadata
 from archiver.references.elements import HTML
 from archiver.references.lazy import LAZY, is_placeholder
@@ -52,7 +52,6 @@ _BESIDE = ["header", "footer", "aside"]
 _BETWEEN = "\t\n\f\r ,"
 _PRE = re.compile(r"(<pre\b.*?</pre>)", re.DOTALL)
 _FOLD = re.compile(r"[ \t\r\n\f]{2,}")
-_ANY_TAG = re.compile(r"<[^<>]*>")
 _EMPTY = re.compile(r"<(p|div|span|section|figure|li|ul|ol|h[1-6])[^<>]*>\s*</\1>")
 
 
@@ -61,7 +60,7 @@ def extract_article(html: str, url: str) -> Article:
     html = html[:MOST_CHARACTERS]
     tree = parse(html)
     if tree is None:
-        return text_article(_ANY_TAG.sub(" ", html), title="")
+        return text_article(without_tags(html), title="")
     metadata = read_metadata(tree)
     _tidy(tree)
     found = _readable(tree)

@@ -29,7 +29,10 @@ _TAME = re.compile(
 Any ``<`` may begin a tag, whatever stands around it: each is looked at from, though only so far,
 and once for all that follow it without space, since they would go on alike."""
 
-_FLOOD = re.compile(rf"({_TAG}{_ATTRIBUTE}{{{MOST_ATTRIBUTES}}})((?>{_ATTRIBUTE}+))")
+_KEPT = MOST_ATTRIBUTES - 8
+"""So many are left of too many, so that what ends the tag then is not one too many again."""
+
+_FLOOD = re.compile(rf"({_TAG}{_ATTRIBUTE}{{{_KEPT}}})((?>{_ATTRIBUTE}+))")
 """A tag with too many attributes: what is kept, and what is not."""
 
 _CLOSER = re.compile(

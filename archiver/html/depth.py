@@ -1,26 +1,76 @@
-"""Pages nested so deep that tree builders take time quadratic in it."""
+"""Pages that tree builders make more of than was written: nested deep, or formatted again.
+
+What lies deep costs time quadratic in the depth. A formatting element that is left open is built
+again in every block that follows (HTML §13.2.4.3), so that a few kilobytes grow to gigabytes.
+"""
 
 import re
+from collections import Counter
+from typing import Final
 
-MOST_DEPTH = 4000
+MOST_DEPTH: Final = 4000
 """Deeper than any page made by people; browsers flatten what is below 512."""
-_TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9]*)")
-_FLAT = frozenset(
-    "area base br col embed hr img input link meta param source track wbr "
-    "p li dt dd td th tr tbody thead tfoot option optgroup rb rt rp rtc colgroup".split()
+
+MOST_REBUILT: Final = 256
+"""Formatting elements that are open, on average, where another element begins."""
+
+_ALIKE = 3
+"""So many alike, with all their attributes, are built again (HTML §13.2.4.3)."""
+
+_SPACE = r"\t\n\f\r "
+_FLAT = (
+    "area|base|br|col|embed|hr|img|input|link|meta|param|source|track|wbr"
+    "|p|li|dt|dd|td|th|tr|tbody|thead|tfoot|option|optgroup|rb|rt|rp|rtc|colgroup"
 )
 """Elements that can't hold others, or whose end tags are often left out."""
+_TAG = re.compile(rf"<(/?)(?!(?:{_FLAT})[{_SPACE}/>])([a-z][^{_SPACE}/>]*+)")
+_REBUILT = "b|big|code|em|font|i|s|small|strike|strong|tt|u"
+"""Formatting elements but ``a`` and ``nobr``, of which a new one closes the last."""
+_REBUILT_START = re.compile(rf"<(?:{_REBUILT})[{_SPACE}/>]")
+_ANY_TAG = re.compile(rf"<(?:(/)?({_REBUILT})(?=[{_SPACE}/>])([^<>]*+)|[a-z])")
 
 
 def is_too_deep(html: str) -> bool:
-    """Whether elements are nested deeper than ``MOST_DEPTH``, give or take what is left open."""
+    """Whether building its tree would take much more than its length lets expect."""
     if html.count("<") <= MOST_DEPTH:
         return False
+    lowered = html.lower()
+    return _is_nested(lowered) or _is_rebuilt(lowered)
+
+
+def _is_nested(html: str) -> bool:
+    """Whether elements are nested too deep; an end tag closes what has its name, or nothing."""
+    opened: Counter[str] = Counter()
     depth = 0
-    for tag in _TAG.finditer(html):
-        if tag[2].lower() in _FLAT:
-            continue
-        depth = max(depth - 1, 0) if tag[1] else depth + 1
-        if depth > MOST_DEPTH:
-            return True
+    for slash, name in _TAG.findall(html):
+        if not slash:
+            opened[name] += 1
+            depth += 1
+            if depth > MOST_DEPTH:
+                return True
+        elif opened[name]:
+            opened[name] -= 1
+            depth -= 1
     return False
+
+
+def _is_rebuilt(html: str) -> bool:
+    """Whether too many formatting elements are open where others begin."""
+    if len(_REBUILT_START.findall(html)) <= MOST_REBUILT:
+        return False
+    opened: dict[str, list[str]] = {}
+    alike: Counter[tuple[str, str]] = Counter()
+    open_now = rebuilt = seen = 0
+    for slash, name, attributes in _ANY_TAG.findall(html):
+        seen += 1
+        if not slash:
+            rebuilt += open_now
+        if name and not slash:
+            opened.setdefault(name, []).append(attributes)
+            alike[name, attributes] += 1
+            open_now += alike[name, attributes] <= _ALIKE
+        elif opened.get(name):
+            key = (name, opened[name].pop())
+            open_now -= alike[key] <= _ALIKE
+            alike[key] -= 1
+    return rebuilt > MOST_REBUILT * seen

@@ -1,19 +1,24 @@
 """Which elements of a parsed page are SVG or MathML."""
 
-from selectolax.lexbor import LexborNode
+from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from archiver.references.foreign import kind_inside, kind_of
+from archiver.references.foreign import ROOTS, kind_inside, kind_of
 
 
 class ForeignContent:
-    """Remembers of each element what stands inside it, so that no path is walked twice."""
+    """Remembers of each element what stands inside it, so that no path is walked twice.
 
-    def __init__(self) -> None:
+    Args:
+        root: of the page, or of a template's content.
+    """
+
+    def __init__(self, root: LexborHTMLParser | LexborNode) -> None:
+        self._is_there = root.css_first(", ".join(ROOTS)) is not None
         self._inside: dict[int, str] = {}
 
     def kind(self, node: LexborNode) -> str:
         """``svg`` or ``math``; empty for HTML."""
-        return kind_of(_name(node), self._around(node))
+        return kind_of(_name(node), self._around(node)) if self._is_there else ""
 
     def _around(self, node: LexborNode) -> str:
         path: list[LexborNode] = []

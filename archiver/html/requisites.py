@@ -77,24 +77,23 @@ class _Document:
         self._has_base = False
         self._depth = depth
         self._resolved: dict[str, str | None] = {}
-        self._foreign = ForeignContent()
 
     def read(self, tree: LexborHTMLParser) -> _Found:
         """What it makes a browser load: absolute URLs and their uses."""
         roots: list[LexborHTMLParser | LexborNode] = [tree]
         while roots:
             root = roots.pop()
+            foreign = ForeignContent(root)
             for node in root.css(_SELECTOR):
-                yield from self._node(node)
+                yield from self._node(node, foreign.kind(node))
             roots += reversed(root.template_fragments())
 
-    def _node(self, node: LexborNode) -> _Found:
+    def _node(self, node: LexborNode, kind: str) -> _Found:
         tag, attributes = (node.tag or "").lower(), node.attributes
         if tag == "base" and "href" in attributes:
             self._set_base(attributes["href"] or "")
         elif tag == "style":
             yield from self._resolve_all(read_css(node.text() or ""))
-        kind = self._foreign.kind(node)
         yield from self._attributes(attributes, rules_for(tag, foreign=bool(kind), kind=kind))
 
     def _set_base(self, href: str) -> None:

@@ -1,6 +1,12 @@
 """Makes HTML of a stranger's safe to show: an allow-list, absolute links, no way to act."""
 
+from html import escape
+
 import nh3
+
+from archiver.html.attribute_floods import limit_attributes
+from archiver.html.depth import is_too_deep
+from archiver.html.text import without_tags
 
 _TAGS = frozenset(
     "a abbr address article aside b bdi bdo blockquote br caption cite code col colgroup dd del "
@@ -25,9 +31,14 @@ _ATTRIBUTES = {
 
 
 def sanitise(html: str) -> str:
-    """HTML with nothing in it but structure, text, links and images over http(s)."""
+    """HTML with nothing in it but structure, text, links and images over http(s).
+
+    What is nested too deep to be parsed in good time gives its text.
+    """
+    if is_too_deep(html):
+        return escape(without_tags(html))
     return nh3.clean(
-        html,
+        limit_attributes(html),
         tags=set(_TAGS),
         attributes={tag: set(names) for tag, names in _ATTRIBUTES.items()},
         url_schemes={"http", "https", "mailto"},

@@ -4,8 +4,10 @@ import re
 from html import unescape
 
 _TAG = re.compile(
-    r"<(/?[a-zA-Z][a-zA-Z0-9]*)(?:[^<>\"']|\"[^\"]*\"|'[^']*')*>|<!--.*?-->", re.DOTALL
+    r"<(/?[a-zA-Z][a-zA-Z0-9]*+)(?>(?:[^<>\"']++|\"[^\"]*+\"|'[^']*+')*)>|<!--.*?(?:-->|\Z)",
+    re.DOTALL,
 )
+_ANY_TAG = re.compile(r"<[^<>]*+>")
 _BLOCKS = frozenset(
     "address article aside blockquote br caption dd details div dl dt figcaption figure footer h1 "
     "h2 h3 h4 h5 h6 header hr li main nav ol p pre section summary table tbody td tfoot th thead "
@@ -16,6 +18,11 @@ _BLOCKS = frozenset(
 def to_text(html: str) -> str:
     """The text of HTML that was sanitised: markup as nh3 writes it, blocks apart."""
     return tidy_lines(unescape(_TAG.sub(_between, html)))
+
+
+def without_tags(html: str) -> str:
+    """What is left of HTML that can't be parsed once its tags are gone."""
+    return _ANY_TAG.sub(" ", html)
 
 
 def tidy_lines(text: str) -> str:

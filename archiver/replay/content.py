@@ -1,9 +1,10 @@
 """From the bytes of a payload to those that are sent, piece by piece, blocking."""
 
-import codecs
 from collections.abc import Callable, Iterable, Iterator
 from typing import Protocol
 
+from archiver.encoding.decoders import decoder
+from archiver.encoding.labels import Encoding
 from archiver.errors import StoreError
 from archiver.references.css import CssReferences
 from archiver.replay.charset import DocumentCharset
@@ -53,8 +54,8 @@ def rewritten(
     """
     make = _rewriter_of(rewriting, links)
     if charset.is_kept:
-        return _as_bytes(pieces, make(charset.codec))
-    return _as_text(pieces, make(None), charset.codec)
+        return _as_bytes(pieces, make(charset.encoding))
+    return _as_text(pieces, make(None), charset.encoding)
 
 
 def part(pieces: Iterator[bytes], first: int, end: int) -> Iterator[bytes]:
@@ -82,12 +83,14 @@ def part(pieces: Iterator[bytes], first: int, end: int) -> Iterator[bytes]:
             yield b""
 
 
-def _rewriter_of(rewriting: Rewriting, links: UrlRewriter) -> Callable[[str | None], _Rewriter]:
-    """Makes the rewriter of a document, given the charset whose bytes it is to read."""
+def _rewriter_of(
+    rewriting: Rewriting, links: UrlRewriter
+) -> Callable[[Encoding | None], _Rewriter]:
+    """Makes the rewriter of a document, given the encoding whose bytes it is to read."""
     if rewriting is Rewriting.CSS:
-        return lambda charset: CssReferences(links.lead, Raw(charset).to_text)
+        return lambda encoding: CssReferences(links.lead, Raw(encoding).to_text)
     is_xml = rewriting is Rewriting.XML
-    return lambda charset: HtmlRewriter(links, charset=charset, xml=is_xml)
+    return lambda encoding: HtmlRewriter(links, encoding=encoding, xml=is_xml)
 
 
 def _as_bytes(pieces: Iterator[bytes], rewriter: _Rewriter) -> Iterator[bytes]:
@@ -99,14 +102,10 @@ def _as_bytes(pieces: Iterator[bytes], rewriter: _Rewriter) -> Iterator[bytes]:
     yield rewriter.close().encode("latin-1")
 
 
-def _as_text(pieces: Iterator[bytes], rewriter: _Rewriter, codec: str) -> Iterator[bytes]:
+def _as_text(pieces: Iterator[bytes], rewriter: _Rewriter, encoding: Encoding) -> Iterator[bytes]:
     """Rewrite text, and encode it as UTF-8."""
-    decoder = codecs.getincrementaldecoder(codec)("replace")
-    is_start = True
+    reading = decoder(encoding)
     for piece in pieces:
-        text = decoder.decode(piece)
-        if is_start and text:
-            text, is_start = text.removeprefix("\ufeff"), False
-        yield rewriter.feed(text).encode("utf-8", "replace")
-    text = rewriter.feed(decoder.decode(b"", final=True)) + rewriter.close()
+        yield rewriter.feed(reading.decode(piece)).encode("utf-8", "replace")
+    text = rewriter.feed(reading.decode(b"", final=True)) + rewriter.close()
     yield text.encode("utf-8", "replace")

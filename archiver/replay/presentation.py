@@ -1,20 +1,19 @@
 """Decides what is sent for a capture: status, media type, charset, protection, fields."""
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
 
+from archiver.encoding.labels import UTF_8
 from archiver.memento.links import original, timegate, timemap, write_links
 from archiver.memento.timestamps import http_date, to_datetime
 from archiver.model.capture import Capture
 from archiver.replay.asked import Asked
 from archiver.replay.charset import (
     DocumentCharset,
-    charset_of_css,
-    charset_of_html,
-    charset_of_xml,
+    document_charset,
+    has_enough,
     stated_charset,
 )
 from archiver.replay.delivery import deliver
@@ -26,8 +25,6 @@ from archiver.wire.head import ResponseHead
 from archiver.wire.media_type import MediaType
 from archiver.wire.sniff import resolve_media_type
 
-SAMPLE_BYTES: Final = 32 << 10
-"""Bytes of a payload that its charset and its missing type are told from."""
 TIMEGATE: Final = "/timegate/"
 TIMEMAP: Final = "/timemap/link/"
 
@@ -85,14 +82,13 @@ def present(capture: Capture, head: ResponseHead, start: bytes, asked: Asked) ->
     Args:
         capture: that was asked for.
         head: of its response; a revisit's as ``head_of_revisit`` gives it.
-        start: the first bytes of its payload without content codings, ``SAMPLE_BYTES`` if it has
-            as many.
+        start: the first bytes of its payload without content codings, so many that ``has_start``.
         asked: what is asked for.
     """
     is_stored = asked.modifier is Modifier.IDENTITY
     given = _media_type(head, start, asked.modifier)
     rewriting = Rewriting.NONE if is_stored else _rewriting(given)
-    charset = _charset(rewriting, start, given)
+    charset = _charset(capture, start, given, rewriting, is_stored=is_stored)
     media_type = _stated(given, rewriting, charset)
     is_pdf = media_type.essence == _PDF and start.startswith(_PDF_SIGNATURE)
     is_changed = rewriting is not Rewriting.NONE or (not is_stored and _is_coded(head))
@@ -154,17 +150,20 @@ def _rewriting(media_type: MediaType) -> Rewriting:
     return Rewriting.XML if media_type.is_xml else Rewriting.NONE
 
 
-_CHARSETS: Final[dict[Rewriting, Callable[[bytes, str], DocumentCharset]]] = {
-    Rewriting.HTML: charset_of_html,
-    Rewriting.XML: charset_of_xml,
-    Rewriting.CSS: charset_of_css,
-}
+def has_start(head: ResponseHead, start: bytes, asked: Asked) -> bool:
+    """Whether ``start`` is as much of a payload as ``present`` wants to see."""
+    return has_enough(start, _media_type(head, start, asked.modifier))
 
 
-def _charset(rewriting: Rewriting, start: bytes, media_type: MediaType) -> DocumentCharset:
-    if rewriting is Rewriting.NONE:
-        return DocumentCharset("", stated_charset(media_type))
-    return _CHARSETS[rewriting](start, stated_charset(media_type))
+def _charset(
+    capture: Capture, start: bytes, media_type: MediaType, rewriting: Rewriting, *, is_stored: bool
+) -> DocumentCharset:
+    """What is text gets the charset that it is read in, so that browsers need not guess."""
+    is_rewritten = rewriting is not Rewriting.NONE
+    is_text = media_type.essence.startswith("text/") and not media_type.is_javascript
+    if is_rewritten or (is_text and not is_stored):
+        return document_charset(start, media_type, capture.url, is_rewritten=is_rewritten)
+    return DocumentCharset(UTF_8, stated_charset(media_type))
 
 
 def _stated(given: MediaType, rewriting: Rewriting, charset: DocumentCharset) -> MediaType:

@@ -8,6 +8,7 @@ most one tag, of bounded length.
 import re
 from collections.abc import Callable
 
+from archiver.encoding.labels import Encoding
 from archiver.references.css import CssReferences
 from archiver.references.css_tokens import end_of
 from archiver.references.use import MOST_NESTED_DOCUMENTS, Use
@@ -36,17 +37,25 @@ class HtmlRewriter:
 
     Args:
         links: where the document's references lead; its ``<base>`` changes them.
-        charset: Python's name of an ASCII-transparent charset, where each character stands for a
-            byte (latin-1); None where the characters are text.
+        encoding: one that is ASCII-transparent, where each character stands for a byte (latin-1);
+            None where the characters are text.
         xml: the document is XML (XHTML, SVG).
         depth: how many documents it is nested in by ``srcdoc``.
     """
 
+    _plain = PLAIN
+    """What is passed over without a look at each tag."""
+
     def __init__(
-        self, links: UrlRewriter, *, charset: str | None = None, xml: bool = False, depth: int = 0
+        self,
+        links: UrlRewriter,
+        *,
+        encoding: Encoding | None = None,
+        xml: bool = False,
+        depth: int = 0,
     ) -> None:
         self._links = links
-        self._raw = Raw(charset)
+        self._raw = Raw(encoding)
         self._xml = xml
         self._depth = depth
         nested = self._rewrite_nested if depth < MOST_NESTED_DOCUMENTS else None
@@ -109,7 +118,7 @@ class HtmlRewriter:
             if end != at:
                 return self._characters(at, end if end > 0 else len(self._text))
         else:
-            end = end_of(PLAIN, self._text, at)
+            end = end_of(self._plain, self._text, at)
             if end > at:
                 return self._copy(at, end)
         return self._markup(at)

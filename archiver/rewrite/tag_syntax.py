@@ -20,7 +20,7 @@ TAG: Final = re.compile(rf"<(/?)([a-zA-Z][^{_SPACE}/>]*+)(?>(?:{_ATTRIBUTE})*)[{
 """A whole tag: whether it is an end tag, its name."""
 
 ATTRIBUTE: Final = re.compile(
-    rf"[{_SPACE}/]*+([^{_SPACE}/>][^{_SPACE}/>=]*+)"
+    rf"([^{_SPACE}/>][^{_SPACE}/>=]*+)"
     rf"(?>(?:[{_SPACE}]*+=[{_SPACE}]*+(?:\"([^\"]*+)\"|'([^']*+)'|([^{_SPACE}>\"'][^{_SPACE}>]*+)|(?=>)))?)"
 )
 """One attribute inside a whole tag: name; value in double quotes, in single quotes, in none."""

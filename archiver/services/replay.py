@@ -5,11 +5,12 @@ on their way before its last are read, and no page is held whole.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import chain
 
 from archiver.config import Settings
+from archiver.encoding.detect import MOST_START_BYTES, SAMPLE_BYTES
 from archiver.errors import NotInArchive, StoreError
 from archiver.index import captures
 from archiver.index.database import Database
@@ -17,12 +18,7 @@ from archiver.memento.timestamps import pad, to_datetime
 from archiver.model.capture import Capture, Timestamp
 from archiver.replay.asked import Asked
 from archiver.replay.content import PIECE, gather, part, rewritten
-from archiver.replay.presentation import (
-    SAMPLE_BYTES,
-    Rewriting,
-    head_of_revisit,
-    present,
-)
+from archiver.replay.presentation import Rewriting, has_start, head_of_revisit, present
 from archiver.rewrite.address import Modifier, ReplayAddress
 from archiver.store.segments import SegmentStore
 from archiver.warc.http_block import open_payload
@@ -150,7 +146,8 @@ class Replay:
         coding = head.combined("content-encoding")
         if coding and asked.modifier is not Modifier.IDENTITY:
             payload = decode(payload, coding, limit=self._most_bytes)
-        start, pieces = _peek(gather(payload, first=SAMPLE_BYTES))
+        pieces = gather(payload, first=SAMPLE_BYTES)
+        start, pieces = _peek(pieces, lambda start: has_start(head, start, asked))
         if coding and asked.modifier is Modifier.IDENTITY:
             start = next(decode([start], coding, limit=self._most_bytes), b"")
         of_payload = replace(
@@ -181,10 +178,14 @@ class Replay:
         return record
 
 
-def _peek(pieces: Iterator[bytes]) -> tuple[bytes, Iterator[bytes]]:
-    """The first piece, and all of them."""
-    first = next(pieces, b"")
-    return first, chain((first,), pieces)
+def _peek(
+    pieces: Iterator[bytes], is_enough: Callable[[bytes], bool] = bool
+) -> tuple[bytes, Iterator[bytes]]:
+    """The first bytes, so many that they are enough, and all of them."""
+    start = next(pieces, b"")
+    while not is_enough(start) and len(start) < MOST_START_BYTES and (more := next(pieces, b"")):
+        start += more
+    return start, chain((start,), pieces)
 
 
 def _begin(pieces: Iterator[bytes]) -> tuple[bytes, Iterator[bytes] | None]:

@@ -136,7 +136,7 @@ def _not_by_us(path: Path) -> str:
 
 def _software(record: StoredRecord) -> str:
     """The program that a warcinfo record names (ISO 28500 §6.2)."""
-    for line in record.block.read(_MOST_WARCINFO_BYTES).decode("utf-8", "replace").splitlines():
+    for line in record.block.read(_MOST_WARCINFO_BYTES).decode("utf-8", "replace").split("\n"):
         name, _, value = line.partition(":")
         if name.strip().lower() == "software":
             return value.strip()

@@ -16,7 +16,6 @@ _REGULAR = re.compile(
     r"((?:[!#$%&'*+.^_`|~0-9A-Za-z-]+:[^\r\n\0]*\r\n)*)\r\n"
 )
 _REGULAR_FIELD = re.compile(r"([^:]+):[ \t]*([^\r]*)\r\n")
-_CHARSET = re.compile(r"""charset\s*=\s*("[^"]*"|'[^']*'|[^;,\s]+)""", re.IGNORECASE)
 _FORBIDDEN = str.maketrans("\0\r", "  ")
 
 
@@ -108,8 +107,8 @@ def media_type(content_type: str | None) -> str:
 
 def charset_parameter(content_type: str | None) -> str:
     """The charset parameter of a Content-Type; empty if there is none."""
-    found = _CHARSET.search((content_type or "")[:1024])
-    return found[1].strip("\"'").strip() if found else ""
+    found = extract_media_type(content_type)
+    return found.get("charset") if found else ""
 
 
 def _value(raw: str) -> str:

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from archiver.errors import InvalidRecord
 from archiver.html.article import extract_article, image_article
 from archiver.html.document import read_article_document, write_article_document
-from archiver.html.encoding import decode_html
 from archiver.html.plain import text_article
 from archiver.html.sanitise import sanitise
 from archiver.html.text import to_text
@@ -113,22 +112,3 @@ def test_an_image_is_its_own_article():
 
     assert 'src="https://example.com/a.png?x=1&amp;y=2"' in article.html
     assert article.metadata == PageMetadata(title="a.png")
-
-
-@pytest.mark.parametrize(
-    ("payload", "charset", "text", "used"),
-    [
-        ("é".encode(), "utf-8", "é", "utf-8"),
-        ("é".encode("cp1252"), "iso-8859-1", "é", "cp1252"),
-        ("\ufeffé".encode("utf-16-le"), "utf-8", "é", "utf-16-le"),
-        ("grüße".encode(), "iso-8859-1", "grüße", "utf-8"),
-        (b'<meta charset="windows-1251">' + "мир".encode("cp1251"), "", None, "cp1251"),
-        ("日本".encode("shift_jis"), "Shift_JIS", "日本", "cp932"),
-    ],
-)
-def test_a_page_is_decoded_as_browsers_do(payload, charset, text, used):
-    decoded = decode_html(payload, charset)
-
-    assert decoded.used == used
-    if text is not None:
-        assert decoded.text == text

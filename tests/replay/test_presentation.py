@@ -14,6 +14,9 @@ from archiver.wire.head import ResponseHead
 URL = "http://a.example/dir/report.bin"
 VIEWER = Viewer("http://127.0.0.1:8080")
 PDF = b"%PDF-1.7\n"
+HTML = "text/html;charset=windows-1252"
+TEXT = "text/plain;charset=windows-1252"
+"""As ASCII is stated that declares nothing."""
 PAGE = b"<!DOCTYPE html><p>x"
 
 
@@ -50,31 +53,31 @@ def headers(presented):
 @pytest.mark.parametrize(
     ("values", "start", "stated", "rewriting", "sandboxed", "saved"),
     [
-        (["text/html"], b"<p>", "text/html;charset=utf-8", "html", True, False),
+        (["text/html"], b"<p>", HTML, "html", True, False),
         (["TEXT/HTML ; Charset=koi8-r"], b"", "text/html;charset=koi8-r", "html", True, False),
         (["application/pdf"], PDF, "application/pdf", "none", False, False),
         (["Application/PDF;x=y"], PDF, "application/pdf;x=y", "none", False, False),
         (["application/pdf"], PAGE, "application/pdf", "none", True, True),
         (["application/pdf"], b" " + PDF, "application/pdf", "none", True, True),
-        (["application/pdf, text/html"], PAGE, "text/html;charset=utf-8", "html", True, False),
-        (["application/pdf, text/html"], PDF, "text/html;charset=utf-8", "html", True, False),
-        (["application/pdf", "text/html"], PDF, "text/html;charset=utf-8", "html", True, False),
+        (["application/pdf, text/html"], PAGE, HTML, "html", True, False),
+        (["application/pdf, text/html"], PDF, HTML, "html", True, False),
+        (["application/pdf", "text/html"], PDF, HTML, "html", True, False),
         (["text/html, application/pdf"], PAGE, "application/pdf", "none", True, True),
         (["text/html, application/pdf"], PDF, "application/pdf", "none", False, False),
         (["application/pdf, */*"], PDF, "application/pdf", "none", False, False),
-        (["application/pdf;,text/html"], PDF, "text/html;charset=utf-8", "html", True, False),
-        (["application/pdf\ttext/html"], PAGE, "text/html;charset=utf-8", "html", True, False),
+        (["application/pdf;,text/html"], PDF, HTML, "html", True, False),
+        (["application/pdf\ttext/html"], PAGE, HTML, "html", True, False),
         ([], PDF, "application/pdf", "none", False, False),
-        ([], PAGE, "text/html;charset=utf-8", "html", True, False),
+        ([], PAGE, HTML, "html", True, False),
         ([], b"\0\1", "application/octet-stream", "none", True, True),
-        (["bogus"], b"words", "text/plain", "none", True, False),
+        (["bogus"], b"words", TEXT, "none", True, False),
         (["image/svg+xml"], b"<svg>", "image/svg+xml;charset=utf-8", "xml", True, False),
         (["application/xhtml+xml"], b"", "application/xhtml+xml;charset=utf-8", "xml", True, False),
         (["application/rss+xml"], b"", "application/rss+xml;charset=utf-8", "xml", True, False),
         (["text/xml;charset=utf-16le"], b"", "text/xml;charset=utf-8", "xml", True, False),
         (["text/css"], b"a{}", "text/css", "css", True, False),
         (["text/plain;charset=utf-8"], PAGE, "text/plain;charset=utf-8", "none", True, False),
-        (["text/plain;charset=<p>"], PAGE, "text/plain", "none", True, False),
+        (["text/plain;charset=<p>"], PAGE, TEXT, "none", True, False),
         (["text/javascript"], b"x", "text/javascript", "none", True, False),
         (["application/json"], b"{}", "application/json", "none", True, False),
         (['video/mp4;codecs="a, b"'], b"", 'video/mp4;codecs="a, b"', "none", True, False),
@@ -82,7 +85,7 @@ def headers(presented):
         (["application/x-thing"], PAGE, "application/x-thing", "none", True, True),
         (["multipart/x-mixed-replace;boundary=b"], b"--b", "multipart/x-mixed-replace;boundary=b",
          "none", True, True),
-        ([f"text/html;x={'y' * 999}"], b"", "text/html;charset=utf-8", "html", True, False),
+        ([f"text/html;x={'y' * 999}"], b"", HTML, "html", True, False),
         ([f"image/png;x={'y' * 999}"], b"", "image/png", "none", True, False),
         ([f"image/{'y' * 999}"], b"", "application/octet-stream", "none", True, True),
     ],

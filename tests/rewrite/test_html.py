@@ -76,7 +76,7 @@ def test_text_without_markup_is_unchanged(html, text):
 def test_bytes_without_links_come_out_as_they_went_in(html, data):
     markup = f"<p title='{data.replace(b'<', b'').decode('latin-1')}"
 
-    assert html(markup, charset="utf-8") == markup
+    assert html(markup, encoding="utf-8") == markup
 
 
 @given(REFERENCES.filter(lambda each: "@" not in each), st.sampled_from(['"', "'"]))
@@ -367,7 +367,7 @@ def test_untouched_bytes_are_preserved_and_urls_are_read_in_the_documents_charse
     links = UrlRewriter("https://example.com/", "20240229120001")
     page = "é".encode("cp1252") + b"\x81\xff<a href='\xe9'>\xe9</a>"
 
-    rewriter = HtmlRewriter(links, charset="cp1252")
+    rewriter = HtmlRewriter(links, encoding="windows-1252")
     out = rewriter.feed(page.decode("latin-1")) + rewriter.close()
 
     path = b"/web/20240229120001/https://example.com/%C3%A9"

@@ -104,7 +104,9 @@ async def test_codings_are_undone_but_for_the_identity(archive):
     assert dict(stored)["Content-Type"] == "text/html;charset=utf-8"
 
 
-@pytest.mark.parametrize("kind", ["image/png", "application/pdf", "text/plain", "text/javascript"])
+@pytest.mark.parametrize(
+    "kind", ["image/png", "application/pdf", "text/plain;charset=koi8-r", "text/javascript"]
+)
 async def test_what_points_nowhere_is_given_as_it_was(archive, kind):
     data = b"<a href=x> url(x)" + bytes(range(256))
     capture = await archive.add(body=data, headers=(("Content-Type", kind),))
@@ -137,7 +139,7 @@ async def test_what_points_nowhere_is_given_as_it_was(archive, kind):
             b"<html><a href='x'/></html>",
             "application/xhtml+xml;charset=utf-8",
         ),
-        (None, Modifier.NONE, b"<!doctype html><a href=x>", "text/html;charset=utf-8"),
+        (None, Modifier.NONE, b"<!doctype html><a href=x>", "text/html;charset=windows-1252"),
     ],
 )
 async def test_whatever_can_point_is_led_into_the_archive(archive, kind, modifier, body, said):
@@ -158,6 +160,20 @@ async def test_whatever_can_point_is_led_into_the_archive(archive, kind, modifie
         ("\ufeff<p>é".encode("utf-16-le"), "", "utf-8", "<p>é".encode()),
         ("<p>表".encode("cp932"), "; charset=shift_jis", "utf-8", "<p>表".encode()),
         (b"<meta charset=koi8-r><p>\xc1", "", "koi8-r", b"<meta charset=koi8-r><p>\xc1"),
+        (
+            b"<meta charset=koi8-r><p>\xc1",
+            "; charset=idna",
+            "koi8-r",
+            b"<meta charset=koi8-r><p>\xc1",
+        ),
+        (
+            b"<meta charset=utf-8><p>\xe2\x80\x9c\xff",
+            "",
+            "utf-8",
+            b"<meta charset=utf-8><p>\xe2\x80\x9c\xff",
+        ),
+        (b"<p>abc", "; charset=iso-2022-kr", "utf-8", "\ufffd".encode()),
+        (b"<p>It\x92s", "", "windows-1252", b"<p>It\x92s"),
     ],
 )
 async def test_a_page_is_served_in_the_charset_it_is_read_in(archive, body, declared, said, text):
@@ -166,6 +182,45 @@ async def test_a_page_is_served_in_the_charset_it_is_read_in(archive, body, decl
     _, headers, replayed = await archive.get(capture)
 
     assert (dict(headers)["Content-Type"], replayed) == (f"text/html;charset={said}", text)
+
+
+@pytest.mark.parametrize("piece", ["x" * 100, "<!-- " + "x" * 200_000 + " -->"])
+async def test_what_declares_nothing_is_told_by_what_comes_late(archive, piece):
+    text = f"<p>{piece}<p>naïve"
+    capture = await archive.add(body=text.encode(), headers=(("Content-Type", "text/html"),))
+
+    _, headers, replayed = await archive.get(capture)
+
+    assert dict(headers)["Content-Type"] == "text/html;charset=utf-8"
+    assert replayed.decode() == text
+
+
+@pytest.mark.parametrize(
+    ("kind", "body", "stated"),
+    [
+        ("text/plain", "Déjà vu".encode(), "text/plain;charset=utf-8"),
+        ("text/plain", "日本語のテキスト".encode("cp932"), "text/plain;charset=shift_jis"),
+        ("text/plain;charset=koi8-r", b"\xc1", "text/plain;charset=koi8-r"),
+        ("text/css", "a{content:'é'}".encode(), "text/css"),
+        ("text/css", b"a{content:'\xe9'}", "text/css"),
+        ("text/css", b'@charset "koi8-r";a{content:"\xc1"}', "text/css;charset=koi8-r"),
+    ],
+)
+async def test_text_is_stated_to_be_in_what_it_is_read_in(archive, kind, body, stated):
+    capture = await archive.add(body=body, headers=(("Content-Type", kind),))
+
+    _, headers, replayed = await archive.get(capture)
+
+    assert (dict(headers)["Content-Type"], replayed) == (stated, body)
+
+
+async def test_a_sheet_of_a_page_that_is_served_as_utf_8_is_utf_8_too(archive):
+    sheet = "a{content:'日本語のテキストです'}"
+    capture = await archive.add(body=sheet.encode("cp932"), headers=(("Content-Type", "text/css"),))
+
+    _, headers, replayed = await archive.get(capture, Modifier.STYLE)
+
+    assert (dict(headers)["Content-Type"], replayed.decode()) == ("text/css;charset=utf-8", sheet)
 
 
 async def test_an_identical_payload_is_taken_from_where_it_is_stored(archive):
@@ -333,7 +388,7 @@ async def test_a_revisit_has_the_entity_tag_and_the_length_of_its_payload(archiv
     [
         (b"", 200, "image/png"),
         (b"HTTP/1.1 304 Not Modified\r\nX-Run: 2\r\n\r\n", 200, "image/png"),
-        (b"HTTP/1.1 404 Not Found\r\nContent-Type: text/plain\r\n\r\n", 404, "text/plain"),
+        (b"HTTP/1.1 404 Not Found\r\nContent-Type: image/gif\r\n\r\n", 404, "image/gif"),
     ],
 )
 async def test_a_revisit_is_told_by_its_own_head_where_it_has_one(archive, own, status, kind):

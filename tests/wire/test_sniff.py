@@ -27,7 +27,7 @@ def test_a_declared_type_is_believed_and_a_missing_one_is_guessed(declared, star
 
 def test_a_head_is_read_as_servers_write_it():
     head = parse_head(
-        b"HTTP/1.0 200\nContent-TYPE : text/HTML;Charset='UTF-8'\nX: a\n b\nbroken\n\n"
+        b'HTTP/1.0 200\nContent-TYPE : text/HTML;Charset="UTF-8"\nX: a\n b\nbroken\n\n'
     )
 
     assert (head.status, head.header("x")) == (200, "a b")

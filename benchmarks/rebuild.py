@@ -1,0 +1,130 @@
+"""Builds the index of growing archives again, once through and once killed half way.
+
+Usage: python -m benchmarks.rebuild [--sizes 10000 100000]
+
+The archives are made by the ledger itself, without a network: each entry has two tags and one
+snapshot with an article. Printed is ``archiver reindex`` as a command, without an index to begin
+with; then the same, killed at half the time the first took, and begun again.
+"""
+
+import argparse
+import os
+import resource
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from datetime import UTC, datetime, timedelta
+from hashlib import sha256
+from io import BytesIO
+from pathlib import Path
+
+from archiver.ledger import records
+from archiver.ledger.originals import Originals
+from archiver.ledger.visit_result import Visit, VisitResult
+from archiver.memento.timestamps import to_timestamp
+from archiver.model.annotation import Annotation
+from archiver.model.capture import CaptureRef, PayloadDigest
+from archiver.model.entry import Entry
+from archiver.model.entry_ref import EntryRef
+from archiver.model.exchange import Exchange
+from archiver.model.job import State
+from archiver.model.page import Article, PageMetadata
+from archiver.store.locks import RunLock
+from archiver.store.segments import SegmentStore
+from archiver.urls.parse import hash_url, host
+from archiver.warc.record import new_record_id
+
+BEGUN = datetime(2020, 1, 1, tzinfo=UTC)
+BATCH = 1000
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--sizes", type=int, nargs="+", default=[10_000, 100_000])
+    options = parser.parse_args()
+    print("  entries   seconds   ms an entry   peak memory   killed half way: first, then seconds")
+    for size in options.sizes:
+        with tempfile.TemporaryDirectory() as directory:
+            data = Path(directory) / "data"
+            make(data, size)
+            seconds = reindex(data)
+            peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1e3
+            remove_index(data)
+            half = reindex(data, kill_after=seconds / 2)
+            rest = reindex(data)
+        each = 1000 * seconds / size
+        print(f"{size:9,} {seconds:9.1f} {each:13.2f} {peak:10.0f} MB {half:23.1f}, {rest:.1f}")
+
+
+def make(data: Path, count: int) -> None:
+    """An archive of segments alone."""
+    lock = RunLock(data / "run")
+    store = SegmentStore(
+        data / "warc", lock=lock, segment_bytes=1 << 30, software="archiver/benchmark"
+    )
+    for first in range(0, count, BATCH):
+        plan = records.Plan()
+        for number in range(first, min(first + BATCH, count)):
+            add(plan, number)
+        store.append(plan.records)
+    store.sync()
+    store.close()
+    lock.release()
+
+
+def add(plan: records.Plan, number: int) -> None:
+    url = f"https://host{number % 5000}.example/path/{number}"
+    at = BEGUN + timedelta(seconds=number)
+    words = f"<p>Entry {number} tells of {number % 977} badgers and {number % 1013} otters.</p>"
+    exchange = exchange_of(url, at, words.encode())
+    capture = records.capture_of(exchange, new_record_id())
+    records.plan_exchange(plan, exchange, capture, Originals())
+    article = Article(PageMetadata(title=f"Entry {number}"), words, words[3:-4])
+    visit = Visit(to_timestamp(at), at, CaptureRef.of(capture), article, ())
+    result = VisitResult(EntryRef(number + 1, hash_url(url), url, host(url)), at, visit=visit)
+    annotation = Annotation(url, at, tags=(f"tag{number % 200}", f"other{number % 37}"))
+    entry = Entry(hash_url(url), url, host(url), annotation, "", State.QUEUED)
+    records.plan_visit_result(plan, result, records.EntryFacts(entry, None))
+
+
+def exchange_of(url: str, at: datetime, body: bytes) -> Exchange:
+    return Exchange(
+        url=url,
+        at=at,
+        ip="192.0.2.1",
+        request=b"GET / HTTP/1.1\r\n\r\n",
+        head=b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n",
+        body=BytesIO(body),
+        chunked=False,
+        status=200,
+        headers=(("content-type", "text/html"),),
+        payload_digest=PayloadDigest(f"sha256:{sha256(body).hexdigest()}"),
+        payload_length=len(body),
+    )
+
+
+def reindex(data: Path, *, kill_after: float | None = None) -> float:
+    """Seconds of ``archiver reindex``, or until it was killed."""
+    begun = time.monotonic()
+    command = [sys.executable, "-m", "archiver", "reindex"]
+    environment = os.environ | {"ARCHIVER_DATA": str(data), "ARCHIVER_LOG_LEVEL": "error"}
+    with subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL) as process:
+        if kill_after is not None:
+            try:
+                process.wait(kill_after)
+            except subprocess.TimeoutExpired:
+                process.send_signal(signal.SIGKILL)
+        elif process.wait():
+            sys.exit("reindex failed")
+    return time.monotonic() - begun
+
+
+def remove_index(data: Path) -> None:
+    for path in data.glob("archive.sqlite3*"):
+        path.unlink()
+
+
+if __name__ == "__main__":
+    main()
