@@ -23,6 +23,7 @@ from archiver.services.exports import Exports
 from archiver.services.fixity import Fixity
 from archiver.services.helpers import helpers
 from archiver.services.imports import Imports
+from archiver.services.mementos import Mementos
 from archiver.services.packages import Packages
 from archiver.services.replay import Replay
 from archiver.services.search import Search
@@ -44,6 +45,7 @@ class Runtime:
     packages: Packages
     replay: Replay
     cdx: Cdx
+    mementos: Mementos
     fixity: Fixity
 
 
@@ -123,6 +125,7 @@ def _wire(archive: Archive, context: CrawlContext) -> Runtime:
         packages=Packages(Selection(db, store), store),
         replay=Replay(db, store, settings),
         cdx=Cdx(db),
+        mementos=Mementos(db),
         fixity=Fixity(db, store),
     )
 

@@ -1,42 +1,37 @@
-"""Reads the parameters of a CDX question, as the Wayback CDX server and pywb understand them.
+"""Reads the parameters of a CDX question, in the Wayback CDX server's dialect or in pywb's.
 
-Where the two differ, the Wayback Machine's way is taken (its clients are the more); pywb's names
-and filter operators are understood too. Regular expressions are RE2's: linear in what they read.
+A parameter that is not known is refused: a client that believes it was heard would take the same
+rows for the next ones, or some for all.
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-import re2
+from archiver.cdx.fields import DUPES, FIELDS, LAST_SKIP, RESOLVED, SKIPS, field_of
+from archiver.cdx.filters import Filter, parse_filters
+from archiver.cdx.keys import MatchType, key_range, match_of
+from archiver.errors import InputError
 
-from archiver.errors import InputError, InvalidUrl
-from archiver.urls.parse import parse_url
-from archiver.urls.surt import surt
-
-FIELDS = ("urlkey", "timestamp", "original", "mimetype", "statuscode", "digest", "length")
-"""What a row has if nothing else is asked for, in order."""
-EXTRA_FIELDS = ("offset", "filename", "redirect")
-ALIASES = {"url": "original", "mime": "mimetype", "status": "statuscode"}
 MOST_ROWS = 150_000
 """The default limit, and the greatest: the Wayback CDX server's own."""
 MOST_FROM_THE_END = 10_000
-MOST_FILTERS = 16
-MOST_PATTERN = 500
-_PATTERN_BYTES = 1 << 20
+BLOCK = 3000
+"""Captures in a block, of which pages are made."""
+MOST_BLOCKS = 50
+"""Blocks of a page if nothing else is asked for, and the most."""
+FIRST, LAST = 0, 99991231235959
 _PERIOD = re.compile(r"[0-9]{1,14}")
-_LAST = "\U0010ffff"
-"""Sorts after every character of a key."""
-
-
-class MatchType(StrEnum):
-    """Which URLs are meant."""
-
-    EXACT = "exact"
-    PREFIX = "prefix"
-    HOST = "host"
-    DOMAIN = "domain"
+_YES, _NO = ("true", "1", "yes", "on"), ("", "false", "0", "no", "off")
+_KNOWN = frozenset(
+    """
+    url matchType from to filter fl limit offset sort closest collapse output gzip fastLatest page
+    pageSize showNumPages showPagedIndex showResumeKey resumeKey resolveRevisits showDupeCount
+    showSkipCount lastSkipTimestamp fields
+    """.split()
+)
+_KNOWN_TO_PYWB = _KNOWN | {"from_ts", "reverse", "collapseTime", "allowFuzzy"}
 
 
 class Output(StrEnum):
@@ -45,14 +40,26 @@ class Output(StrEnum):
     TEXT = "text"
     JSON = "json"
     CDXJ = "cdxj"
+    LINES = "jsonl"
 
 
 @dataclass(frozen=True, slots=True)
-class Filter:
-    """A test of one field. ``passes`` tells whether a value does."""
+class Paging:
+    """Which part of an answer is wanted.
 
-    field: str
-    passes: Callable[[str], bool]
+    Attributes:
+        number: of the page, from 0; None for all of it.
+        blocks: of which a page consists.
+        is_counted: only the number of pages is wanted.
+        shows_resume_key: the key of the next row stands behind the last one.
+        resume_key: of the row to begin with; empty for the first.
+    """
+
+    number: int | None = None
+    blocks: int = MOST_BLOCKS
+    is_counted: bool = False
+    shows_resume_key: bool = False
+    resume_key: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,101 +72,93 @@ class CdxQuery:
         filters: all of them have to pass.
         fields: of a row, in order.
         limit: the most rows.
+        offset: how many rows to pass over first.
         newest_first: walk the keys backwards.
         from_end: the last ``limit`` rows are wanted, in the usual order.
         closest: a timestamp; rows come by their distance from it.
-        collapse: (field, characters) of which neighbours may not have the same; 0 is all of them.
+        collapse: (field, characters) that neighbours may not have the same; 0 is all of them.
         output: how rows are written.
+        counts: fields of a row that have to be worked out from others.
+        paging: which part of the answer is wanted.
+        is_packed: whether the answer may be compressed.
+        pywb: the dialect.
     """
 
     first_key: str
     last_key: str
-    first: int = 0
-    last: int = 99991231235959
+    first: int = FIRST
+    last: int = LAST
     filters: tuple[Filter, ...] = ()
     fields: tuple[str, ...] = FIELDS
     limit: int = MOST_ROWS
+    offset: int = 0
     newest_first: bool = False
     from_end: bool = False
     closest: str = ""
     collapse: tuple[tuple[str, int], ...] = ()
     output: Output = Output.TEXT
+    counts: tuple[str, ...] = ()
+    paging: Paging = Paging()
+    is_packed: bool = True
+    pywb: bool = False
 
 
-def parse_cdx_query(given: Mapping[str, Sequence[str]]) -> CdxQuery:
-    """Read parameters, each with all of its values; unknown ones do not matter.
+def parse_cdx_query(given: Mapping[str, Sequence[str]], *, pywb: bool = False) -> CdxQuery:
+    """Read parameters, each with all of its values.
 
     Raises:
-        InputError: one can't be understood; its message says which.
+        InputError: one can't be understood, or is not known; its message says which.
     """
-    url, match = _match(_one(given, "url"), _one(given, "matchType"))
+    _refuse_unknown(given, _KNOWN_TO_PYWB if pywb else _KNOWN)
+    url, match = match_of(_one(given, "url"), _one(given, "matchType"))
     first_key, last_key = key_range(url, match)
-    limit = _number(_one(given, "limit"), "limit", MOST_ROWS)
-    sort = _one(given, "sort").lower() or "default"
-    closest = _one(given, "closest")
-    if sort not in ("default", "reverse", "closest"):
-        raise InputError("sort is one of default, reverse and closest.")
-    if sort == "closest" and (match is not MatchType.EXACT or not closest):
-        raise InputError("sort=closest wants one URL (matchType=exact) and closest=TIMESTAMP.")
-    if limit < -MOST_FROM_THE_END:
-        raise InputError(f"The last {MOST_FROM_THE_END:,} rows are the most (limit=-N).")
-    return CdxQuery(
+    limit, counts = _limit(given), _counts(given)
+    query = CdxQuery(
         first_key=first_key,
         last_key=last_key,
-        first=_bound(_one(given, "from"), "from", "0"),
+        first=_bound(_one(given, "from") or _one(given, "from_ts"), "from", "0"),
         last=_bound(_one(given, "to"), "to", "9"),
-        filters=_filters(given.get("filter", ())),
-        fields=_fields(_one(given, "fl") or _one(given, "fields")),
+        filters=parse_filters(given.get("filter", ()), pywb=pywb),
+        fields=_fields(_one(given, "fl") or _one(given, "fields"), counts),
         limit=min(abs(limit), MOST_ROWS),
-        newest_first=sort == "reverse" or _one(given, "fastLatest").lower() == "true",
+        offset=_number(given, "offset", 0, least=0),
+        newest_first=_one(given, "sort") == "reverse" or _flag(given, "reverse"),
         from_end=limit < 0,
-        closest=_closest(closest) if sort == "closest" else "",
-        collapse=tuple(map(_collapse, given.get("collapse", ()))),
-        output=_output(_one(given, "output")),
+        closest=_closest(given),
+        collapse=_collapses(given),
+        output=_output(_one(given, "output"), pywb=pywb),
+        counts=counts,
+        paging=_paging(given),
+        is_packed=_flag(given, "gzip", otherwise=True),
+        pywb=pywb,
     )
+    _refuse_contradictions(query, match)
+    return query
 
 
-def key_range(url: str, match: MatchType) -> tuple[str, str]:
-    """The SURT keys that a URL and a match type mean: from the first up to, not with, the last.
-
-    Raises:
-        InputError: the URL is none.
-    """
-    key = _key(url)
-    host, _, path = key.partition(")")
-    match match:
-        case MatchType.EXACT:
-            return key, key + "\0"
-        case MatchType.HOST:
-            return f"{host})", f"{host}){_LAST}"
-        case MatchType.DOMAIN:
-            return f"{host})", f"{host},{_LAST}"
-        case MatchType.PREFIX:
-            start = f"{host}){path}"
-            if url.endswith("/") and not start.endswith("/"):
-                start += "/"
-            return start, start + _LAST
+def _refuse_unknown(given: Mapping[str, Sequence[str]], known: frozenset[str]) -> None:
+    for name in given:
+        if name not in known:
+            raise InputError(
+                f"There is no parameter {name[:40]} here. There are: {', '.join(sorted(known))}."
+            )
+    if _flag(given, "showPagedIndex"):
+        raise InputError("showPagedIndex: there is no secondary index here that could be shown.")
+    if _flag(given, "allowFuzzy"):
+        raise InputError("allowFuzzy: URLs are not matched fuzzily here.")
 
 
-def _key(url: str) -> str:
-    try:
-        return surt(parse_url(url if "://" in url else f"http://{url}"))
-    except InvalidUrl as error:
-        raise InputError(f"url: {error}") from error
-
-
-def _match(url: str, given: str) -> tuple[str, MatchType]:
-    if not url:
-        raise InputError("Say which captures are wanted: url=example.com, or url=example.com/*.")
-    if given and given not in list(MatchType):
-        raise InputError("matchType is one of exact, prefix, host and domain.")
-    if given:
-        return url.removesuffix("*"), MatchType(given)
-    if url.startswith("*."):
-        return url.removeprefix("*."), MatchType.DOMAIN
-    if url.endswith("*"):
-        return url.removesuffix("*"), MatchType.PREFIX
-    return url, MatchType.EXACT
+def _refuse_contradictions(query: CdxQuery, match: MatchType) -> None:
+    if query.closest and (match is not MatchType.EXACT or query.newest_first or query.from_end):
+        raise InputError(
+            "sort=closest wants one URL (matchType=exact), and no limit below 0 or fastLatest."
+        )
+    if query.paging.number is not None and (query.closest or query.from_end):
+        raise InputError("page goes with neither sort=closest nor a limit below 0 or fastLatest.")
+    if query.from_end and not {*SKIPS, *LAST_SKIP}.isdisjoint(query.counts):
+        raise InputError("showSkipCount and lastSkipTimestamp want a limit above 0.")
+    if query.from_end and query.limit > MOST_FROM_THE_END:
+        raise InputError(f"The last {MOST_FROM_THE_END:,} rows are the most (limit=-N).")
 
 
 def _one(given: Mapping[str, Sequence[str]], name: str) -> str:
@@ -167,79 +166,97 @@ def _one(given: Mapping[str, Sequence[str]], name: str) -> str:
     return values[0].strip() if values else ""
 
 
-def _number(text: str, name: str, otherwise: int) -> int:
+def _flag(given: Mapping[str, Sequence[str]], name: str, *, otherwise: bool = False) -> bool:
+    text = _one(given, name).lower()
+    if text not in _YES + _NO:
+        raise InputError(f"{name} is true or false.")
+    return text in _YES if text else otherwise
+
+
+def _number(
+    given: Mapping[str, Sequence[str]], name: str, otherwise: int, *, least: int, most: int = 10**9
+) -> int:
+    text = _one(given, name)
     if not text:
         return otherwise
-    if not re.fullmatch(r"-?[0-9]{1,9}", text) or int(text) == 0:
-        raise InputError(f"{name} is a number, and not 0.")
+    if not re.fullmatch(r"[0-9]{1,9}", text) or not least <= int(text) <= most:
+        raise InputError(f"{name} is a number from {least} to {most}.")
     return int(text)
+
+
+def _limit(given: Mapping[str, Sequence[str]]) -> int:
+    """The limit; below 0 for that many from the end, which is what fastLatest asks for too."""
+    text, latest = _one(given, "limit"), _flag(given, "fastLatest")
+    if not text:
+        return -1 if latest else MOST_ROWS
+    if not re.fullmatch(r"-?[0-9]{1,9}", text) or int(text) == 0:
+        raise InputError("limit is a number, and not 0.")
+    return -min(abs(int(text)), MOST_FROM_THE_END) if latest else int(text)
 
 
 def _bound(text: str, name: str, filler: str) -> int:
     if not text:
-        return 0 if filler == "0" else 99991231235959
+        return FIRST if filler == "0" else LAST
     if not _PERIOD.fullmatch(text):
         raise InputError(f"{name} is 1 to 14 digits of a timestamp.")
     return int(text.ljust(14, filler))
 
 
-def _closest(text: str) -> str:
-    if not re.fullmatch(r"[0-9]{4,14}", text):
+def _closest(given: Mapping[str, Sequence[str]]) -> str:
+    text, sort = _one(given, "closest"), _one(given, "sort").lower() or "default"
+    if sort not in ("default", "reverse", "closest"):
+        raise InputError("sort is one of default, reverse and closest.")
+    if sort == "closest" and not text:
+        raise InputError("sort=closest wants closest=TIMESTAMP.")
+    if text and not re.fullmatch(r"[0-9]{4,14}", text):
         raise InputError("closest is 4 to 14 digits of a timestamp.")
     return text
 
 
-def _field(name: str) -> str:
-    name = ALIASES.get(name, name)
-    if name not in FIELDS + EXTRA_FIELDS:
-        known = ", ".join(FIELDS + EXTRA_FIELDS)
-        raise InputError(f"There is no field {name[:40]}. There are: {known}.")
-    return name
+def _counts(given: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
+    asked = {
+        "showDupeCount": DUPES,
+        "resolveRevisits": RESOLVED,
+        "showSkipCount": SKIPS,
+        "lastSkipTimestamp": LAST_SKIP,
+    }
+    return tuple(field for name, added in asked.items() if _flag(given, name) for field in added)
 
 
-def _fields(text: str) -> tuple[str, ...]:
-    return tuple(_field(name.strip()) for name in text.split(",")) if text else FIELDS
+def _fields(text: str, counts: tuple[str, ...]) -> tuple[str, ...]:
+    if not text:
+        return FIELDS + counts
+    return tuple(field_of(name.strip()) for name in text.split(","))
+
+
+def _collapses(given: Mapping[str, Sequence[str]]) -> tuple[tuple[str, int], ...]:
+    found = tuple(map(_collapse, given.get("collapse", ())))
+    length = _number(given, "collapseTime", 0, least=0, most=14)
+    return (*found, ("timestamp", length)) if length else found
 
 
 def _collapse(text: str) -> tuple[str, int]:
     name, _, length = text.strip().partition(":")
     if length and not re.fullmatch(r"[0-9]{1,4}", length):
         raise InputError("collapse is a field, or a field and a number: collapse=timestamp:8.")
-    return _field(name), int(length or 0)
+    return field_of(name), int(length or 0)
 
 
-def _output(text: str) -> Output:
+def _output(text: str, *, pywb: bool) -> Output:
+    """``json`` is the Wayback CDX server's array of arrays, or pywb's object on each line."""
     if text and text not in list(Output):
-        raise InputError("output is one of text, json and cdxj.")
+        raise InputError(f"output is one of {', '.join(Output)}.")
+    if pywb:
+        return Output.LINES if text == Output.JSON else Output(text or Output.CDXJ)
     return Output(text or Output.TEXT)
 
 
-def _filters(given: Iterable[str]) -> tuple[Filter, ...]:
-    found = tuple(map(_filter, given))
-    if len(found) > MOST_FILTERS:
-        raise InputError(f"There may be {MOST_FILTERS} filters.")
-    return found
-
-
-def _filter(text: str) -> Filter:
-    """``[!]field:regex`` over the whole field; pywb's ``=field:text`` and ``~field:regex``."""
-    negated, rest = text.startswith("!"), text.removeprefix("!")
-    operator = rest[:1] if rest[:1] in ("=", "~") else ""
-    name, colon, value = rest.removeprefix(operator).partition(":")
-    if not colon or len(value) > MOST_PATTERN:
-        raise InputError("filter is [!]field:regex, such as filter=statuscode:200.")
-    field = _field(name)
-    passes = value.__eq__ if operator == "=" else _matcher(value, whole=operator == "")
-    return Filter(field, (lambda text: not passes(text)) if negated else passes)
-
-
-def _matcher(pattern: str, *, whole: bool) -> Callable[[str], bool]:
-    options = re2.Options()
-    options.log_errors = False
-    options.max_mem = _PATTERN_BYTES
-    try:
-        compiled = re2.compile(pattern, options)
-    except re2.error as error:
-        raise InputError(f"The filter {pattern[:80]!r} is no regular expression here.") from error
-    look = compiled.fullmatch if whole else compiled.match
-    return lambda text: look(text) is not None
+def _paging(given: Mapping[str, Sequence[str]]) -> Paging:
+    number = None if _one(given, "page").startswith("-") else _number(given, "page", -1, least=0)
+    return Paging(
+        number=None if number == -1 else number,
+        blocks=_number(given, "pageSize", MOST_BLOCKS, least=1, most=MOST_BLOCKS),
+        is_counted=_flag(given, "showNumPages"),
+        shows_resume_key=_flag(given, "showResumeKey"),
+        resume_key=_one(given, "resumeKey"),
+    )

@@ -1,23 +1,25 @@
-"""Rows of a CDX answer: fields of captures, filtered, collapsed and written, one after another."""
+"""Rows of a CDX answer: fields of captures, filtered, collapsed, counted, so many as are wanted."""
 
-import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
-from archiver.cdx.query import CdxQuery, Output
-from archiver.model.capture import Capture
-from archiver.urls.surt import surt
+from archiver.cdx.fields import DUPES, RESOLVED, SKIPS
+from archiver.cdx.query import CdxQuery
+from archiver.model.capture import Capture, PayloadDigest
 
 REVISIT = "warc/revisit"
 Row = dict[str, str]
+Found = tuple[str, Capture, int]
+"""A capture with its SURT key and its row in the index."""
+Originals = Mapping[PayloadDigest, Capture]
 
 
-def row_of(capture: Capture) -> Row:
+def row_of(key: str, capture: Capture) -> Row:
     """Every field of a capture; one with nothing to say is ``-``."""
     return {
-        "urlkey": surt(capture.url),
+        "urlkey": key,
         "timestamp": capture.timestamp,
         "original": capture.url,
-        "mimetype": REVISIT if capture.is_revisit else capture.media_type or "unk",
+        "mimetype": REVISIT if capture.is_revisit else _media_type(capture),
         "statuscode": str(capture.status),
         "digest": capture.payload_digest,
         "length": str(capture.location.length),
@@ -30,84 +32,99 @@ def row_of(capture: Capture) -> Row:
 class Selection:
     """The rows of captures that pass a question's filters, neighbours that collapse into one once.
 
-    Stateful: captures come a page at a time. ``left`` is how many more rows are wanted.
+    Stateful: captures come a page at a time. A row is held back until the next one is met where it
+    has to say how many were skipped behind it.
+
+    Attributes:
+        following: the row in the index of the first capture that was one too many.
     """
 
     def __init__(self, query: CdxQuery) -> None:
         self._query = query
-        self._before: tuple[str, ...] | None = None
-        self.left = query.limit
+        self._left = query.limit
+        self._to_pass_over = 0 if query.paging.resume_key else query.offset
+        self._marks: list[str | None] = [None] * len(query.collapse)
+        self._seen: dict[str, int] = {}
+        self._held: Row | None = None
+        self._skipped = 0
+        self._counts_skips = not {*SKIPS, "endtimestamp"}.isdisjoint(query.counts)
+        self.following: int | None = None
 
-    def select(self, captures: Iterable[Capture]) -> list[Row]:
+    @property
+    def is_done(self) -> bool:
+        """Whether nothing further can change the answer."""
+        looks_ahead = self._counts_skips or self._query.paging.shows_resume_key
+        return not self._left and (not looks_ahead or self.following is not None)
+
+    def prime(self, before: Iterable[Found]) -> None:
+        """Learn what stands before the first capture: neighbours collapse across a page's edge."""
+        for key, capture, _ in before:
+            self._passes(row_of(key, capture))
+
+    def select(self, captures: Iterable[Found], originals: Originals) -> list[Row]:
         """The rows of some more captures, no more than are wanted."""
-        found: list[Row] = []
-        for row in map(row_of, captures):
-            if not self.left:
+        rows: list[Row] = []
+        for key, capture, number in captures:
+            if self.is_done:
                 break
-            if self._passes(row):
-                found.append(row)
-                self.left -= 1
-        return found
+            row = row_of(key, capture)
+            resolved = self._resolved(row, capture, originals)
+            if not self._passes(resolved if self._query.pywb else row):
+                self._skip(row)
+            elif self._to_pass_over:
+                self._to_pass_over -= 1
+            elif self._left:
+                self._left -= 1
+                rows += self._take(self._counted(resolved, capture))
+            else:
+                self.following = number
+        return rows
+
+    def rest(self) -> list[Row]:
+        """The row that was held back, once nothing further comes."""
+        held, self._held = self._held, None
+        return [held] if held else []
+
+    def _take(self, row: Row) -> list[Row]:
+        if not self._counts_skips:
+            return [row]
+        before, self._held, self._skipped = self.rest(), row, 0
+        row |= {"skipcount": "0", "endtimestamp": row["timestamp"]}
+        return before
+
+    def _skip(self, row: Row) -> None:
+        if self._held and self.following is None:
+            self._skipped += 1
+            self._held |= {"skipcount": str(self._skipped), "endtimestamp": row["timestamp"]}
 
     def _passes(self, row: Row) -> bool:
         if not all(each.passes(row[each.field]) for each in self._query.filters):
             return False
-        if not self._query.collapse:
-            return True
-        mark = tuple(row[name][: length or None] for name, length in self._query.collapse)
-        before, self._before = self._before, mark
-        return mark != before
+        for place, (name, length) in enumerate(self._query.collapse):
+            mark = row[name][: length or None]
+            if mark == self._marks[place]:
+                return False
+            self._marks[place] = mark
+        return True
+
+    def _resolved(self, row: Row, capture: Capture, originals: Originals) -> Row:
+        """A revisit with the place of its payload, and what media type that has."""
+        if RESOLVED[0] not in self._query.counts:
+            return row
+        original = originals.get(capture.payload_digest) if capture.is_revisit else None
+        if original is None:
+            return row | dict.fromkeys(RESOLVED, "-")
+        place = original.location
+        values = (str(place.length), str(place.offset), place.segment)
+        return row | {"mimetype": _media_type(capture)} | dict(zip(RESOLVED, values, strict=True))
+
+    def _counted(self, row: Row, capture: Capture) -> Row:
+        if DUPES[0] not in self._query.counts:
+            return row
+        count = self._seen[row["digest"]] = self._seen.get(row["digest"], -1) + 1
+        mimetype = _media_type(capture) if count else row["mimetype"]
+        return row | {"dupecount": str(count), "mimetype": mimetype}
 
 
-def media_type(output: Output) -> str:
-    """The media type of an answer."""
-    return {
-        Output.JSON: "application/json",
-        Output.CDXJ: "text/x-cdxj",
-        Output.TEXT: "text/plain",
-    }[output]
-
-
-class CdxWriter:
-    """Writes an answer piece by piece: ``rows`` as often as there are some, then ``end``."""
-
-    def __init__(self, query: CdxQuery) -> None:
-        self._fields = query.fields
-        self._output = query.output
-        self._begun = False
-
-    def rows(self, rows: Iterable[Row]) -> bytes:
-        """Write some rows."""
-        write = {Output.JSON: self._json, Output.CDXJ: _cdxj, Output.TEXT: self._text}
-        return "".join(map(write[self._output], rows)).encode("utf-8", "replace")
-
-    def _text(self, row: Row) -> str:
-        """Fields with a space between them, which stands in none of them."""
-        return " ".join(row[name].replace(" ", "%20") or "-" for name in self._fields) + "\n"
-
-    def _json(self, row: Row) -> str:
-        """An array a row, the names of the fields in the first: as the Wayback CDX server does."""
-        lead = ",\n"
-        if not self._begun:
-            self._begun = True
-            lead = f"[{json.dumps(self._fields)},\n"
-        return lead + json.dumps([row[name] for name in self._fields], ensure_ascii=False)
-
-    def end(self) -> bytes:
-        """Write what stands behind the last row."""
-        if self._output is not Output.JSON:
-            return b""
-        return b"]\n" if self._begun else b"[]\n"
-
-
-def _cdxj(row: Row) -> str:
-    said = {
-        "url": row["original"],
-        "mime": row["mimetype"],
-        "status": row["statuscode"],
-        "digest": row["digest"],
-        "length": row["length"],
-        "offset": row["offset"],
-        "filename": row["filename"],
-    }
-    return f"{row['urlkey']} {row['timestamp']} {json.dumps(said, ensure_ascii=False)}\n"
+def _media_type(capture: Capture) -> str:
+    return capture.media_type or "unk"

@@ -1,10 +1,9 @@
 """Captures: where the record of each response lies, and which one a URL and a moment mean."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Row, Select, func, literal_column, select, tuple_, update
+from sqlalchemy import Row, Select, func, literal_column, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.index import segments
@@ -60,7 +59,7 @@ WHERE surt = column1 AND url = column2 AND payload_digest = column3 AND is_revis
 FROM ({rows})
 """
 """Many URLs may hold one payload, and their rows are not to be walked for each."""
-_CAPTURES = select(*COLUMNS).join(segment, segment.c.id == capture.c.segment_id)
+CAPTURES = select(*COLUMNS).join(segment, segment.c.id == capture.c.segment_id)
 
 
 async def insert_all(conn: AsyncConnection, captures: Sequence[Capture]) -> dict[RecordId, int]:
@@ -119,7 +118,7 @@ async def nearest(
             ``www.``, another order of the query), unless that is a redirect, which could lead
             back here.
     """
-    same = _CAPTURES.where(capture.c.surt == surt(url))
+    same = CAPTURES.where(capture.c.surt == surt(url))
     found = await _closest(conn, same.where(capture.c.url == url), timestamp)
     if found is None and not exact_only:
         found = await _closest(conn, same.where(capture.c.redirect_to.is_(None)), timestamp)
@@ -129,7 +128,7 @@ async def nearest(
 async def of_url(conn: AsyncConnection, url: str, *, limit: int) -> list[Capture]:
     """The newest captures of a URL and of those with its SURT, oldest first."""
     rows = await conn.execute(
-        _CAPTURES.where(capture.c.surt == surt(url))
+        CAPTURES.where(capture.c.surt == surt(url))
         .order_by(capture.c.timestamp.desc(), capture.c.id.desc())
         .limit(limit)
     )
@@ -141,7 +140,7 @@ async def recent_of(
 ) -> dict[str, Capture]:
     """The newest capture of each of exactly these URLs since a moment."""
     rows = await conn.execute(
-        _CAPTURES.where(
+        CAPTURES.where(
             capture.c.surt.in_(among({surt(url) for url in urls})),
             capture.c.url.in_(among(urls)),
             capture.c.timestamp >= int(since),
@@ -182,7 +181,7 @@ async def _first(
     ids = await scalars_of(conn, holder, keys)
     if not ids:
         return []
-    rows = await conn.execute(_CAPTURES.where(capture.c.id.in_(among(ids))))
+    rows = await conn.execute(CAPTURES.where(capture.c.id.in_(among(ids))))
     return [to_capture(row) for row in rows]
 
 
@@ -199,7 +198,7 @@ async def at_moments(
 ) -> list[Capture]:
     """Captures of any of these URLs at any of these moments."""
     rows = await conn.execute(
-        _CAPTURES.where(
+        CAPTURES.where(
             capture.c.surt.in_(among({surt(url) for url in urls})),
             capture.c.timestamp.in_(among({int(each) for each in timestamps})),
         )
@@ -212,7 +211,7 @@ async def of_records(
 ) -> dict[tuple[str, RecordId], list[tuple[int, Capture]]]:
     """Row ids and captures by (URL, record id): one each, but for records that share an id."""
     rows = await conn.execute(
-        _CAPTURES.where(
+        CAPTURES.where(
             capture.c.surt.in_(among({surt(url) for url, _ in wanted})),
             capture.c.record_id.in_(among(record_id for _, record_id in wanted)),
         ).order_by(capture.c.id)
@@ -250,7 +249,7 @@ async def last_row(conn: AsyncConnection) -> int:
 async def between(conn: AsyncConnection, name: str, first: int, last: int) -> dict[int, Capture]:
     """The captures of a segment whose records start between two bytes, by that byte."""
     rows = await conn.execute(
-        _CAPTURES.where(segment.c.name == name, capture.c.offset >= first, capture.c.offset <= last)
+        CAPTURES.where(segment.c.name == name, capture.c.offset >= first, capture.c.offset <= last)
     )
     return {row.offset: to_capture(row) for row in rows}
 
@@ -293,63 +292,12 @@ async def _closest(
     return min(found, key=lambda each: abs(to_datetime(each.timestamp) - moment), default=None)
 
 
-@dataclass(frozen=True, slots=True)
-class KeyRange:
-    """A stretch of the index by SURT key and time.
-
-    Attributes:
-        first_key, last_key: from the one up to, but not with, the other.
-        first, last: timestamps as integers, both within.
-        newest_first: walk it backwards.
-    """
-
-    first_key: str
-    last_key: str
-    first: int = 0
-    last: int = 99991231235959
-    newest_first: bool = False
-
-
-Place = tuple[str, int, int]
-"""A place in the order of the index: SURT key, timestamp, row id."""
-
-
-async def in_range(
-    conn: AsyncConnection, wanted: KeyRange, *, after: Place | None, limit: int
-) -> list[tuple[Place, Capture]]:
-    """Captures by SURT key, time and row, each with its place; those that come after one."""
-    rows = await conn.execute(in_range_query(wanted, after=after, limit=limit))
-    return [((surt(row.url), row.timestamp, row.id), to_capture(row)) for row in rows]
-
-
-def in_range_query(wanted: KeyRange, *, after: Place | None, limit: int) -> Select[Any]:
-    """The statement behind ``in_range``; it walks the index by key."""
-    keys: tuple[Any, ...] = (capture.c.surt, capture.c.timestamp, capture.c.id)
-    last: tuple[Any, ...] | None = after
-    query = _CAPTURES.where(capture.c.timestamp.between(wanted.first, wanted.last))
-    if wanted.last_key == wanted.first_key + "\0":
-        keys, last = keys[1:], last and last[1:]
-        query = query.where(capture.c.surt == wanted.first_key)
-    elif last is None:
-        query = query.where(capture.c.surt.between(wanted.first_key, wanted.last_key))
-    elif wanted.newest_first:
-        query = query.where(capture.c.surt >= wanted.first_key)
-    else:
-        query = query.where(capture.c.surt < wanted.last_key)
-    if last is not None:
-        # With no other bound at this end: SQLite would walk from the looser of two.
-        here = tuple_(*keys)
-        query = query.where(here < last if wanted.newest_first else here > last)
-    order = [key.desc() for key in keys] if wanted.newest_first else keys
-    return query.order_by(*order).limit(limit)
-
-
 async def in_segment(
     conn: AsyncConnection, name: str, *, first: int, end: int, limit: int
 ) -> list[Capture]:
     """Captures whose records start in a segment from a byte on and before another, in order."""
     rows = await conn.execute(
-        _CAPTURES.where(segment.c.name == name, capture.c.offset >= first, capture.c.offset < end)
+        CAPTURES.where(segment.c.name == name, capture.c.offset >= first, capture.c.offset < end)
         .order_by(capture.c.offset)
         .limit(limit)
     )

@@ -5,7 +5,7 @@ Names are what the middleware goes by, and what metrics are counted under.
 
 from aiohttp import web
 
-from archiver.web import downloads, events, files, health, memento, replay
+from archiver.web import cdx, downloads, events, files, health, memento, replay
 from archiver.web.api import entries as api_entries
 from archiver.web.api import imports as api_imports
 from archiver.web.api import jobs as api_jobs
@@ -38,11 +38,14 @@ ROUTES: tuple[web.RouteDef, ...] = (
     web.post("/login", login.sign_in, name="sign_in"),
     web.post("/logout", login.sign_out, name="sign_out"),
     # The archive itself
+    web.get("/web/cdx", cdx.pywb, name="cdx_pywb"),
     web.get(f"/web/{_URL}", replay.replay, name="replay"),
     web.get(f"/timegate/{_URL}", memento.time_gate, name="time_gate"),
     web.get(f"/timemap/link/{_URL}", memento.link_time_map, name="link_time_map"),
     web.get(f"/timemap/json/{_URL}", memento.json_time_map, name="json_time_map"),
-    web.get("/cdx", memento.cdx, name="cdx"),
+    web.get("/cdx", cdx.wayback, name="cdx"),
+    web.get("/cdx/search/cdx", cdx.wayback, name="cdx_search"),
+    web.get("/wayback/available", cdx.available, name="available"),
     # The API
     web.post("/api/v1/entries", api_entries.save, name="api_save"),
     web.get("/api/v1/entries", api_entries.listing, name="api_entries"),

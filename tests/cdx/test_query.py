@@ -4,7 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from archiver.cdx.query import FIELDS, MatchType, Output, key_range, parse_cdx_query
+from archiver.cdx.fields import FIELDS
+from archiver.cdx.keys import MatchType, key_range
+from archiver.cdx.query import Output, parse_cdx_query
 from archiver.errors import InputError
 from archiver.urls.parse import parse_url
 from archiver.urls.surt import surt
@@ -70,11 +72,29 @@ def test_a_period_is_filled_up_to_its_ends():
         ("mime:text/.*", "mimetype", "text/html", "image/text/"),
         ("=status:200", "statuscode", "200", "301"),
         ("!=mime:text/html", "mimetype", "image/png", "text/html"),
-        ("~original:http://a", "original", "http://a.example/", "https://a.example/"),
+        ("~original:/a.", "original", "http://a.example/", "http://b.example/"),
+        ("~!mimetype:html", "mimetype", "image/png", "text/html"),
     ],
 )
-def test_filters_are_the_wayback_machines_and_pywbs(text, field, passing, failing):
+def test_filters_are_the_wayback_machines(text, field, passing, failing):
     (found,) = ask(url="a.example", filter=text).filters
+
+    assert found.field == field
+    assert found.passes(passing)
+    assert not found.passes(failing)
+
+
+@pytest.mark.parametrize(
+    ("text", "field", "passing", "failing"),
+    [
+        ("mime:html", "mimetype", "text/html", "image/png"),
+        ("=status:200", "statuscode", "200", "2000"),
+        ("~url:https?://a", "original", "http://a.example/x", "ftp://http://a"),
+        ("!~status:[45]", "statuscode", "200", "404"),
+    ],
+)
+def test_filters_are_pywbs_where_it_is_asked(text, field, passing, failing):
+    (found,) = parse_cdx_query({"url": ["a.example"], "filter": [text]}, pywb=True).filters
 
     assert found.field == field
     assert found.passes(passing)
@@ -109,6 +129,13 @@ def test_the_rest_is_read():
         {"url": "a.example", "filter": "digest:" + "a" * 501}, {"url": "a.example", "from": "x"},
         {"url": "a.example", "filter": ["digest:a"] * 17}, {"url": "a.example", "collapse": "x"},
         {"url": "a.example", "collapse": "digest:x"}, {"url": "a.example", "limit": "-10001"},
+        {"url": "a.example", "pages": "1"}, {"url": "a.example", "showPagedIndex": "true"},
+        {"url": "a.example", "page": "x"}, {"url": "a.example", "pageSize": "0"},
+        {"url": "a.example", "pageSize": "51"}, {"url": "a.example", "offset": "-1"},
+        {"url": "a.example", "page": "0", "limit": "-1"}, {"url": "a.example", "gzip": "maybe"},
+        {"url": "a.example/*", "sort": "closest", "closest": "2020"},
+        {"url": "a.example", "page": "0", "closest": "2020"},
+        {"url": "a.example", "limit": "-1", "showSkipCount": "true"},
     ],
 )  # fmt: skip
 def test_what_can_not_be_understood_is_refused_with_what_would_be(given):

@@ -3,8 +3,10 @@
 import json
 
 from archiver.cdx.query import parse_cdx_query
-from archiver.cdx.rows import CdxWriter, Selection
+from archiver.cdx.rows import Selection
+from archiver.cdx.writers import CdxWriter
 from archiver.model.capture import Capture, Location, PayloadDigest, RecordId, Timestamp
+from archiver.urls.surt import surt
 
 
 def capture(url="http://a.example/", timestamp="20240101000000", digest="sha256:0", **more):
@@ -17,8 +19,14 @@ def capture(url="http://a.example/", timestamp="20240101000000", digest="sha256:
 
 def answer(*captures, **given):
     query = parse_cdx_query({"url": ["a.example"]} | {k: [v] for k, v in given.items()})
-    writer = CdxWriter(query)
-    return (writer.rows(Selection(query).select(captures)) + writer.end()).decode()
+    return written(query, captures)
+
+
+def written(query, captures, originals=None):
+    writer, selection = CdxWriter(query), Selection(query)
+    found = [(surt(each.url), each, n) for n, each in enumerate(captures)]
+    rows = selection.select(found, originals or {})
+    return (writer.rows([*rows, *selection.rest()]) + writer.end()).decode()
 
 
 def test_text_has_seven_fields_with_a_space_between():
@@ -50,3 +58,57 @@ def test_neighbours_of_one_day_collapse_and_the_limit_counts_what_is_left():
     found = answer(*days, collapse="timestamp:8", limit="2", fl="timestamp")
 
     assert found.split() == ["20240101000000", "20240102000000"]
+
+
+def test_pywbs_json_is_an_object_a_line_with_its_names():
+    query = parse_cdx_query({"url": ["a.example"], "output": ["json"]}, pywb=True)
+
+    rows = [json.loads(line) for line in written(query, [capture(), capture()]).splitlines()]
+
+    assert [row["status"] for row in rows] == ["200", "200"]
+    assert {"urlkey", "timestamp", "url", "mime", "digest", "offset", "filename"} <= rows[0].keys()
+
+
+def test_a_row_counts_how_often_its_digest_came_before():
+    days = [capture(digest=digest, is_revisit=digest == "b") for digest in "abab"]
+
+    found = answer(*days, showDupeCount="true", fl="digest,dupecount,mimetype")
+
+    assert [line.split() for line in found.splitlines()] == [
+        ["a", "0", "text/html"],
+        ["b", "0", "warc/revisit"],
+        ["a", "1", "text/html"],
+        ["b", "1", "text/html"],
+    ]
+
+
+def test_a_row_counts_those_that_were_skipped_behind_it():
+    days = [capture(timestamp=f"2024{month:02}01000000") for month in range(1, 8)]
+    days += [capture(timestamp="20250101000000")]
+
+    found = answer(
+        *days, collapse="timestamp:4", showSkipCount="true", lastSkipTimestamp="true", limit="2"
+    )
+
+    assert [line.split()[1:2] + line.split()[-2:] for line in found.splitlines()] == [
+        ["20240101000000", "6", "20240701000000"],
+        ["20250101000000", "0", "20250101000000"],
+    ]
+
+
+def test_a_revisit_is_resolved_to_what_holds_its_payload():
+    revisit, first = capture(is_revisit=True), capture()
+    query = parse_cdx_query({"url": ["a.example"], "resolveRevisits": ["true"]})
+
+    found = written(query, [first, revisit], {first.payload_digest: first}).splitlines()
+
+    assert found[0].endswith(" - - -")
+    assert found[1].endswith(" text/html 200 sha256:0 9 9 7 a.warc.gz")
+
+
+def test_an_offset_passes_over_rows_and_not_over_what_the_filter_leaves_out():
+    days = [capture(url=f"http://a.example/{n}", is_revisit=n % 2 == 0) for n in range(8)]
+
+    found = answer(*days, filter="mimetype:text/html", offset="1", limit="2", fl="original")
+
+    assert found.split() == ["http://a.example/3", "http://a.example/5"]

@@ -8,6 +8,7 @@ from sqlalchemy import event
 
 from archiver.index import (
     attempts,
+    capture_ranges,
     captures,
     entries,
     import_lookups,
@@ -21,6 +22,7 @@ from archiver.index import (
     tags,
     waiting,
 )
+from archiver.index.capture_ranges import KeyRange
 from archiver.index.entries import Filters, Place
 from archiver.model.job import State
 
@@ -67,6 +69,22 @@ READS = {
     "snapshots around": lambda conn: snapshots.around(conn, 1, MOMENT),
     "snapshot neighbours": lambda conn: snapshots.neighbours(conn, 1, MOMENT),
     "snapshots after": lambda conn: snapshots.after(conn, 5, limit=50),
+    **{
+        f"{read.__name__} {name} {where}": lambda conn, r=read, w=wanted, a=after, m=more: r(
+            conn, w, after=a, **m
+        )
+        for read, more in {
+            capture_ranges.in_range: {"limit": 50},
+            capture_ranges.block_after: {"size": 50},
+        }.items()
+        for name, wanted in {
+            "of a url": KeyRange("example,a)/", "example,a)/\0"),
+            "of a host": KeyRange("example,a)", "example,a)~"),
+            "backwards": KeyRange("example,a)", "example,a)~", newest_first=True),
+        }.items()
+        for where, after in {"first": None, "next": ("example,a)/", 20200101000000, 3)}.items()
+    },
+    "place of a row": lambda conn: capture_ranges.place_of(conn, 3),
     "snapshots until": lambda conn: snapshots.after(conn, 5, last=50, limit=50),
     "page of an entry's": lambda conn: snapshots.page_of(conn, 1, before=MOMENT, last=50, limit=50),
     "last snapshot": snapshots.last_row,

@@ -9,8 +9,9 @@ from yarl import URL
 from archiver.index import captures, segments
 from archiver.index.database import Database
 from archiver.model.capture import Capture, Location, PayloadDigest, RecordId, Timestamp
-from archiver.services.cdx import PAGE as INDEX_PAGE
 from archiver.services.cdx import Cdx
+from archiver.services.index_walk import PAGE as INDEX_PAGE
+from archiver.services.mementos import Mementos
 from archiver.services.replay import Replay
 from archiver.web.routes import ROUTES
 
@@ -46,7 +47,11 @@ async def client(db, serve):
 
 
 def services(db):
-    return {"replay": Replay(db, None, SimpleNamespace(max_decoded_bytes=1)), "cdx": Cdx(db)}
+    return {
+        "replay": Replay(db, None, SimpleNamespace(max_decoded_bytes=1)),
+        "cdx": Cdx(db),
+        "mementos": Mementos(db),
+    }
 
 
 async def keep(db, *pairs):

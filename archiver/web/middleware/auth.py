@@ -12,7 +12,7 @@ from archiver.web.replay_address import token_of
 OPEN_ROUTES = frozenset({"healthz", "static", "login", "sign_in"})
 """Served to anyone: what says the service is alive, and what the way in needs."""
 
-_FOR_PROGRAMS = ("/api/", "/metrics", "/cdx", "/timegate/", "/timemap/")
+_FOR_PROGRAMS = ("/api/", "/metrics", "/cdx", "/web/cdx", "/wayback/", "/timegate/", "/timemap/")
 _PAGES = frozenset({None, "document"})
 
 

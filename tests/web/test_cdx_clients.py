@@ -1,0 +1,144 @@
+"""Clients of others ask our CDX server, TimeGate and availability API as they ask their own."""
+
+import asyncio
+import json
+from types import SimpleNamespace
+
+import cdx_toolkit
+import cdx_toolkit.myrequests
+import pytest
+import requests
+import wayback
+from wayback import _utils
+
+from archiver.services.cdx import Cdx
+from archiver.services.cdx_pages import CdxPages
+from archiver.services.mementos import Mementos
+from archiver.services.replay import Replay
+from archiver.web.routes import ROUTES
+from tests.web.test_memento import SITE, TIMES, db, keep
+
+__all__ = ["db"]
+
+COUNT = 162
+URLS = [f"http://a.example/{n % 7}" for n in range(COUNT)]
+MOMENTS = [f"2024010{1 + n // 60}00{n % 60:02}00" for n in range(COUNT)]
+FOUND = sorted(zip(URLS, MOMENTS, strict=True))
+
+
+@pytest.fixture
+async def client(db, serve):
+    await keep(db, *zip(URLS, MOMENTS, strict=True))
+    return await serve(
+        *ROUTES,
+        services={
+            "replay": Replay(db, None, SimpleNamespace(max_decoded_bytes=1)),
+            "cdx": Cdx(db, CdxPages(db, block=10)),
+            "mementos": Mementos(db),
+        },
+    )
+
+
+@pytest.fixture
+def unhurried(monkeypatch):
+    """They wait between questions, out of kindness to servers of others."""
+    monkeypatch.setitem(cdx_toolkit.myrequests.retry_info["default"], "minimum_interval", 0)
+
+
+def place(client, path):
+    return f"http://127.0.0.1:{client.port}{path}"
+
+
+@pytest.mark.usefixtures("unhurried")
+@pytest.mark.parametrize("path", ["/cdx", "/cdx/search/cdx", "/web/cdx"])
+async def test_cdx_toolkit_gets_every_row_once_page_by_page(client, path):
+    fetcher = cdx_toolkit.CDXFetcher(source=place(client, path))
+
+    def ask():
+        pages = fetcher.get_size_estimate("a.example/*", as_pages=True, pageSize=3)
+        return pages, list(fetcher.iter("a.example/*", pageSize=3))
+
+    pages, rows = await asyncio.to_thread(ask)
+
+    assert [(row["url"], row["timestamp"]) for row in rows] == FOUND
+    assert pages == (17 if path == "/web/cdx" else 6)
+
+
+@pytest.mark.usefixtures("unhurried")
+async def test_cdx_toolkit_filters_in_pywbs_words(client):
+    fetcher = cdx_toolkit.CDXFetcher(source=place(client, "/web/cdx"))
+
+    rows = await asyncio.to_thread(
+        lambda: list(fetcher.iter("a.example/*", filter=["=status:200", "url:/3"], pageSize=1))
+    )
+
+    assert [row["url"] for row in rows] == [url for url, _ in FOUND if url.endswith("/3")]
+
+
+@pytest.mark.parametrize("limit", [7, 1000])
+async def test_edgis_wayback_gets_every_row_once(client, monkeypatch, limit):
+    # The address is a constant of the module: there is no other way to point it elsewhere.
+    monkeypatch.setattr(wayback._client, "CDX_SEARCH_URL", place(client, "/cdx/search/cdx"))
+    unlimited = _utils.RateLimit(0)
+
+    def ask():
+        session = wayback.WaybackSession(search_calls_per_second=unlimited)
+        with wayback.WaybackClient(session) as asking:
+            every = list(asking.search("a.example/*", limit=limit))
+            last = list(asking.search("a.example/*", limit=-3, fast_latest=True))
+            return every, last
+
+    every, last = await asyncio.to_thread(ask)
+
+    assert [(row.original, f"{row.timestamp:%Y%m%d%H%M%S}") for row in every] == FOUND
+    assert [row.original for row in last] == [url for url, _ in FOUND[-3:]]
+
+
+async def test_the_availability_api_tells_of_the_nearest_capture(client, db):
+    await keep(db, *((SITE, timestamp) for timestamp in TIMES))
+
+    async def ask(**given):
+        found = await asyncio.to_thread(
+            requests.get, place(client, "/wayback/available"), params=given, timeout=30
+        )
+        return found.json()
+
+    latest = await ask(url=SITE.removeprefix("http://"))
+    near = await ask(url=SITE, timestamp="201802")
+
+    assert latest["archived_snapshots"]["closest"]["timestamp"] == TIMES[-1]
+    assert near["archived_snapshots"]["closest"] == {
+        "status": "200",
+        "available": True,
+        "url": place(client, f"/web/{TIMES[3]}/{SITE}"),
+        "timestamp": TIMES[3],
+    }
+    assert near["timestamp"] == "201802"
+    assert await ask(url="http://none.example/") == {
+        "url": "http://none.example/",
+        "archived_snapshots": {},
+    }
+
+
+async def test_what_is_not_known_is_refused_in_the_form_of_each_dialect(client):
+    async def ask(path):
+        return await asyncio.to_thread(requests.get, place(client, path), timeout=30)
+
+    theirs = await ask("/cdx/search/cdx?url=a.example&pages=2")
+    pywbs = await ask("/web/cdx?url=a.example&pages=2")
+
+    assert (theirs.status_code, pywbs.status_code) == (400, 400)
+    assert theirs.headers["Content-Type"].startswith("text/plain")
+    assert theirs.text.startswith("There is no parameter pages here.")
+    assert json.loads(pywbs.text)["message"].startswith("There is no parameter pages here.")
+
+
+async def test_an_answer_is_compressed_unless_it_is_asked_not_to_be(client):
+    async def ask(path):
+        return await asyncio.to_thread(requests.get, place(client, path), timeout=30)
+
+    packed, plain = await ask("/cdx?url=a.example/*"), await ask("/cdx?url=a.example/*&gzip=false")
+
+    assert packed.headers["Content-Encoding"] in ("gzip", "deflate")
+    assert "Content-Encoding" not in plain.headers
+    assert packed.text == plain.text
