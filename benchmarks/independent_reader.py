@@ -99,13 +99,17 @@ def _with_fastwarc(file: Any) -> Iterator[Theirs]:
 
 
 def _digits(date: str) -> str:
-    return "".join(filter(str.isdigit, date))[:14]
+    """14 digits; a date of less precision is its first moment."""
+    digits = "".join(filter(str.isdigit, date))[:14]
+    return digits + "00000101000000"[len(digits) :]
 
 
 def _payload_digest(block: bytes) -> str:
-    end = _HEAD_END.search(block)
-    if not end or not block.startswith(b"HTTP/"):
+    if not block.startswith(b"HTTP/"):
         return _sha256(block)
+    end = _HEAD_END.search(block)
+    if not end:
+        return _sha256(b"")
     body = block[end.end() :]
     if not _CHUNKED.search(block[: end.start()]):
         return _sha256(body)

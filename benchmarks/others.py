@@ -40,7 +40,7 @@ class Row:
         ours: what the import says.
         missing: captures that are neither in the archive nor named as unusable.
         compared: payloads that were compared.
-        differ: of them, those with other bytes.
+        differ: of those that are missing, how many are here with other bytes.
         again: captures that a second import added.
         problem: what ended the import, or the reader.
         notes: samples of what is wrong.
@@ -104,6 +104,7 @@ async def try_file(runtime: Runtime, path: Path, root: Path) -> Row:
     row.missing = max(row.theirs - found - named, 0)
     if row.problem and not found:
         row.missing = 0  # the whole file is named
+    row.differ = min(row.differ, row.missing)
     return row
 
 
@@ -113,7 +114,7 @@ async def take_in(runtime: Runtime, path: Path) -> ImportStatus:
 
 
 async def compare(runtime: Runtime, row: Row, theirs: Theirs) -> bool:
-    """Whether the archive has a capture of theirs; note whether its payload is the same."""
+    """Whether the archive has a capture of theirs, with the same payload if it has one."""
     try:
         url = parse_url(theirs.url)
     except InvalidUrl:
@@ -128,6 +129,7 @@ async def compare(runtime: Runtime, row: Row, theirs: Theirs) -> bool:
         if theirs.digests.isdisjoint([await payload_digest(runtime, each) for each in held]):
             row.differ += 1
             row.notes.append(f"differs: {theirs.timestamp} {theirs.url}")
+            return False
     if not held:
         row.notes.append(f"not here: {theirs.timestamp} {theirs.url}")
     return bool(held)
