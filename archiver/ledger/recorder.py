@@ -283,20 +283,14 @@ class Recorder:
             visit_results = [
                 each for each in visit_results if not each.visit or id(each) in rows_of
             ]
-            await recording.add_snapshots(
-                conn,
-                [
-                    rows.new_snapshot(
-                        each,
-                        known.facts[each.entry.id],
-                        plan,
-                        places,
-                        capture_id=rows_of[id(each)],
-                    )
-                    for each in visit_results
-                    if each.visit
-                ],
-            )
+            found = [
+                rows.new_snapshot(
+                    each, known.facts[each.entry.id], plan, places, capture_id=rows_of[id(each)]
+                )
+                for each in visit_results
+                if each.visit
+            ]
+            await recording.add_snapshots(conn, found)
             await recording.add_failures(conn, rows.failed_attempts(visit_results, known.facts))
             await outcomes.end_jobs(conn, rows.ends(visit_results), now)
             await outcomes.postpone_jobs(conn, rows.postponed(visit_results), now)
