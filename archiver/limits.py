@@ -12,7 +12,8 @@ FILES_A_PAGE = 8
 """Open files that one page under way may need: connections, a spooled body, a segment."""
 SPARE_FILES = 128
 COLLECT = (50_000, 20, 50)
-"""Looking for cycles after every 700 new objects, as Python does, was a fifth of a crawl's time."""
+"""Looking for cycles after every 700 new objects, as Python does, was a fifth of a crawl's time,
+and a tenth of what a short command takes."""
 M_TRIM_THRESHOLD, M_ARENA_MAX = -1, -8
 """As malloc.h of the GNU C library numbers them; others have no ``mallopt``."""
 TRIM_BYTES = 128 << 10
@@ -55,13 +56,18 @@ def fit_to_open_files(settings: Settings, connections: int = 0) -> Settings:
     return replace(settings, concurrency=fits)
 
 
+def collect_seldom() -> None:
+    """Let Python look for garbage seldom."""
+    gc.set_threshold(*COLLECT)
+
+
 def save_memory() -> None:
     """Let Python look for garbage seldom, and the C library give back what was freed.
 
     A dozen threads have an arena each by default, and blocks of megabytes end up in them: a long
     crawl's memory would grow by a third, though it holds no more.
     """
-    gc.set_threshold(*COLLECT)
+    collect_seldom()
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
     if mallopt:
         mallopt(M_ARENA_MAX, 1)

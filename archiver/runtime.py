@@ -27,7 +27,6 @@ from archiver.services.mementos import Mementos
 from archiver.services.packages import Packages
 from archiver.services.replay import Replay
 from archiver.services.search import Search
-from archiver.services.selection import Selection
 from archiver.services.supervision import kept_going
 
 
@@ -107,12 +106,10 @@ def _wire(archive: Archive, context: CrawlContext) -> Runtime:
     settings, db, store = archive.settings, archive.db, archive.store
     open_writer = partial(_another_writer, context)
     crawling = Crawling(context)
-    entries = Entries(db, store, on_queued=crawling.wake)
-    search = Search(db, store)
     return Runtime(
         settings=settings,
-        entries=entries,
-        search=search,
+        entries=Entries(db, store, on_queued=crawling.wake),
+        search=Search(db, store),
         crawling=crawling,
         articles=Articles(context, open_writer),
         imports=Imports(
@@ -121,8 +118,8 @@ def _wire(archive: Archive, context: CrawlContext) -> Runtime:
             memory_bytes=settings.extract_memory_bytes,
             on_queued=crawling.wake,
         ),
-        exports=Exports(db, entries),
-        packages=Packages(Selection(db, store), store),
+        exports=Exports(db, store),
+        packages=Packages(db, store),
         replay=Replay(db, store, settings),
         cdx=Cdx(db),
         mementos=Mementos(db),

@@ -10,7 +10,7 @@ from click import Command, Group
 
 from archiver.cli.main import cli
 from archiver.config import SETTINGS, Settings
-from archiver.formats import IMPORTERS
+from archiver.formats.importers import IMPORTERS
 from archiver.runtime import open_runtime
 from archiver.web.app import build_app
 from archiver.web.routes import ROUTES

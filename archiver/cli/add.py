@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Sequence
 
-from archiver.cli.loop import GO_ON, run_until_signal
+from archiver.cli.crawl_loop import run_crawl
 from archiver.cli.output import write_row
 from archiver.cli.progress import Bar, progress_bar
 from archiver.config import Settings
@@ -14,7 +14,7 @@ from archiver.runtime import Runtime, open_runtime
 
 def run(settings: Settings, *, urls: Sequence[str], tags: Sequence[str]) -> int:
     """Capture URLs now; 1 if any of them failed."""
-    return run_until_signal(_add(settings, urls, tags), said=GO_ON)
+    return run_crawl(_add(settings, urls, tags))
 
 
 async def _add(settings: Settings, urls: Sequence[str], tags: Sequence[str]) -> int:

@@ -1,6 +1,6 @@
 """``archiver extract``."""
 
-from archiver.cli.loop import run_until_signal
+from archiver.cli.crawl_loop import run_crawl
 from archiver.cli.output import write_row
 from archiver.cli.progress import progress_bar
 from archiver.config import Settings
@@ -11,7 +11,7 @@ STOPPED = "Stopped. What was not read is still left: `archiver extract` goes on 
 
 def run(settings: Settings) -> int:
     """Read the articles that were left for later."""
-    return run_until_signal(_extract(settings), said=STOPPED)
+    return run_crawl(_extract(settings), stopped=STOPPED)
 
 
 async def _extract(settings: Settings) -> int:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from archiver.cli.capture import work_queue
-from archiver.cli.loop import run_until_signal
+from archiver.cli.crawl_loop import run_crawl
 from archiver.cli.output import write_row
 from archiver.cli.progress import progress_bar
 from archiver.config import Settings
@@ -34,7 +34,7 @@ _STOPPED = (
 
 def run(settings: Settings, *, file: Path, crawl: bool) -> int:
     """Read a list of bookmarks into the queue; capture it unless told not to."""
-    return run_until_signal(_import(settings, file, crawl=crawl), said=_STOPPED)
+    return run_crawl(_import(settings, file, crawl=crawl), stopped=_STOPPED)
 
 
 async def _import(settings: Settings, file: Path, *, crawl: bool) -> int:

@@ -7,10 +7,11 @@ from dataclasses import replace
 import click
 
 from archiver.cli.loop import run_until_signal
-from archiver.cli.output import JsonArray, clean, to_document, write_row
+from archiver.cli.output import JsonArray, clean, write_row
 from archiver.config import Settings
-from archiver.runtime import Runtime, open_runtime
-from archiver.services.search import MOST_PER_PAGE, ListedEntry, ListingQuery
+from archiver.formats.documents import to_document
+from archiver.reading import open_to_read
+from archiver.services.search import MOST_PER_PAGE, ListedEntry, ListingQuery, Search
 from archiver.wire.moments import write_iso
 
 
@@ -24,9 +25,9 @@ def run(settings: Settings, *, limit: int, everything: bool, as_json: bool, **na
 async def _list(
     settings: Settings, query: ListingQuery, wanted: int | None, *, as_json: bool
 ) -> int:
-    async with open_runtime(settings) as runtime:
+    async with open_to_read(settings, Search) as search:
         array = JsonArray()
-        async for listed in _pages(runtime, query, wanted):
+        async for listed in _pages(search, query, wanted):
             if as_json:
                 array.add(_document(listed, with_excerpt=bool(query.q)))
             else:
@@ -37,13 +38,13 @@ async def _list(
 
 
 async def _pages(
-    runtime: Runtime, query: ListingQuery, wanted: int | None
+    search: Search, query: ListingQuery, wanted: int | None
 ) -> AsyncIterator[ListedEntry]:
     """Give the entries of page after page; only one page is held."""
     after: str | None = ""
     while after is not None and (wanted is None or wanted > 0):
         limit = MOST_PER_PAGE if wanted is None else min(wanted, MOST_PER_PAGE)
-        page = await runtime.search.listing(replace(query, after=after, limit=limit))
+        page = await search.listing(replace(query, after=after, limit=limit))
         for listed in page.items:
             yield listed
         after = page.after

@@ -4,28 +4,32 @@ import asyncio
 import os
 import signal
 import sys
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 
 import click
-import uvloop
 
-GO_ON = "Stopped. What was not captured stays in the queue: `archiver crawl` goes on with it."
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 _SIGNALLED = 128
 
 
-def run_until_signal(work: Coroutine[None, None, int], *, said: str = "Stopped.") -> int:
+def run_until_signal(
+    work: Coroutine[None, None, int],
+    *,
+    stopped: str = "Stopped.",
+    loop_factory: Callable[[], asyncio.AbstractEventLoop] | None = None,
+) -> int:
     """Run to the end; the first SIGINT or SIGTERM stops it cleanly, the second at once.
 
     Args:
         work: gives the exit status.
-        said: what to tell the person when it was stopped.
+        stopped: what to tell the person when it was stopped.
+        loop_factory: makes the event loop; without it asyncio's own, which is there at once.
 
     Returns:
         The exit status; 128 and the signal's number if it was stopped.
     """
-    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        status = runner.run(_stoppable(work, said))
+    with asyncio.Runner(loop_factory=loop_factory) as runner:
+        status = runner.run(_stoppable(work, stopped))
         if status > _SIGNALLED:
             # All is closed, but a thread that reads from a pipe can't be broken off, and the
             # runner would wait for it.
@@ -35,7 +39,7 @@ def run_until_signal(work: Coroutine[None, None, int], *, said: str = "Stopped."
         return status
 
 
-async def _stoppable(work: Coroutine[None, None, int], said: str) -> int:
+async def _stoppable(work: Coroutine[None, None, int], stopped: str) -> int:
     received: list[signal.Signals] = []
     loop = asyncio.get_running_loop()
     task = asyncio.ensure_future(work)
@@ -54,5 +58,5 @@ async def _stoppable(work: Coroutine[None, None, int], said: str) -> int:
     except asyncio.CancelledError:
         if not received:
             raise
-        click.echo(said, err=True)
+        click.echo(stopped, err=True)
         return _SIGNALLED + received[0]

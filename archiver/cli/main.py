@@ -12,6 +12,7 @@ from archiver import __version__, logs
 from archiver.cli.options import COMMON, CRAWLING, EVERYTHING, EXTRACTING, Command, with_settings
 from archiver.config import Settings
 from archiver.errors import ArchiverError, ConfigurationError
+from archiver.limits import collect_seldom
 
 _INTERRUPTED = 130
 _ELSEWHERE = {"serve": "archiver.web.serve"}
@@ -216,6 +217,7 @@ def _run(command: str, settings: Settings, **given: object) -> int:
             f"There is no archive in {settings.data}. Say where it is with --data or ARCHIVER_DATA."
         )
     logs.configure(settings.log_level, as_json=settings.log_json)
+    collect_seldom()
     body = import_module(_ELSEWHERE.get(command, f"archiver.cli.{command}"))
     status = body.run(settings, **given)
     return status if isinstance(status, int) else 0

@@ -3,20 +3,12 @@
 import json
 import re
 import sys
-from typing import Any
 
-from pydantic_core import to_jsonable_python
-
-from archiver.formats.documents import flattened
+from archiver.formats.documents import to_document
 
 # Titles and texts come from pages: none of them may move the cursor, ring the bell or break a
 # row. C0 and C1 controls, line and paragraph separators, and the marks that turn text around.
 _UNPRINTABLE = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
-
-
-def to_document(value: object) -> Any:
-    """Turn a value of the services into what JSON can say, as the API says it."""
-    return flattened(to_jsonable_python(value))
 
 
 def write_json(value: object) -> None:

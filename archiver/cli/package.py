@@ -13,8 +13,9 @@ from archiver.cli.loop import run_until_signal
 from archiver.cli.output import write_row
 from archiver.cli.progress import progress_bar
 from archiver.config import Settings
-from archiver.runtime import Runtime, open_runtime
+from archiver.reading import open_to_read
 from archiver.services.manifest import Manifest, Selected
+from archiver.services.packages import Packages
 from archiver.services.search import ListingQuery
 
 _STANDARD_OUTPUT = Path("-")
@@ -24,13 +25,13 @@ _NOTHING = "Stopped. Nothing was written."
 def run(settings: Settings, *, form: str, file: Path, **narrowed: str) -> int:
     """Write a WARC or WACZ file of what a query finds; the file is whole or is not there."""
     query = ListingQuery(narrowed["query"], narrowed["tag"], narrowed["host"], narrowed["status"])
-    return run_until_signal(_export(settings, form, file, Selected(query)), said=_NOTHING)
+    return run_until_signal(_export(settings, form, file, Selected(query)), stopped=_NOTHING)
 
 
 async def _export(settings: Settings, form: str, file: Path, wanted: Selected) -> int:
-    async with open_runtime(settings) as runtime:
-        manifest = await runtime.packages.begin(wanted)
-        pieces = _pieces(runtime, form, file.name, manifest)
+    async with open_to_read(settings, Packages) as packages:
+        manifest = await packages.begin(wanted)
+        pieces = _pieces(packages, form, file.name, manifest)
         if file == _STANDARD_OUTPUT:
             await _write(pieces, sys.stdout.buffer)
         else:
@@ -40,11 +41,11 @@ async def _export(settings: Settings, form: str, file: Path, wanted: Selected) -
 
 
 def _pieces(
-    runtime: Runtime, form: str, name: str, manifest: Manifest
+    packages: Packages, form: str, name: str, manifest: Manifest
 ) -> AsyncGenerator[bytes, None]:
     if form == "wacz":
-        return runtime.packages.wacz(manifest, title=name.removesuffix(".wacz"))
-    return runtime.packages.warc(manifest, name=name)
+        return packages.wacz(manifest, title=name.removesuffix(".wacz"))
+    return packages.warc(manifest, name=name)
 
 
 async def _write_whole(pieces: AsyncGenerator[bytes, None], file: Path) -> int:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from archiver.cli.capture import work_queue
-from archiver.cli.loop import GO_ON, run_until_signal
+from archiver.cli.crawl_loop import run_crawl
 from archiver.cli.output import write_row
 from archiver.config import Settings
 from archiver.runtime import Runtime, open_runtime
@@ -13,7 +13,7 @@ BATCH = 1000
 
 def run(settings: Settings, *, refs: Sequence[str]) -> int:
     """Capture entries again: those named, or all that lack something."""
-    return run_until_signal(_recapture(settings, refs), said=GO_ON)
+    return run_crawl(_recapture(settings, refs))
 
 
 async def _recapture(settings: Settings, refs: Sequence[str]) -> int:

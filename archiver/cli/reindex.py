@@ -11,7 +11,7 @@ _STOPPED = "Stopped. The database is as it was before."
 
 def run(settings: Settings) -> int:
     """Build the database again; 1 if there were records that could not be used."""
-    return run_until_signal(_reindex(settings), said=_STOPPED)
+    return run_until_signal(_reindex(settings), stopped=_STOPPED)
 
 
 async def _reindex(settings: Settings) -> int:

@@ -3,11 +3,12 @@
 from collections.abc import Iterator
 
 from archiver.cli.loop import run_until_signal
-from archiver.cli.output import to_document, write_json, write_row, write_text
+from archiver.cli.output import write_json, write_row, write_text
 from archiver.config import Settings
+from archiver.formats.documents import to_document
 from archiver.model.page import UNREAD
-from archiver.runtime import open_runtime
-from archiver.services.entries import EntryDetail, SnapshotDetail
+from archiver.reading import open_to_read
+from archiver.services.entries import Entries, EntryDetail, SnapshotDetail
 from archiver.wire.moments import in_utc
 
 
@@ -17,10 +18,10 @@ def run(settings: Settings, *, ref: str, timestamp: str | None, as_json: bool) -
 
 
 async def _show(settings: Settings, ref: str, timestamp: str | None, *, as_json: bool) -> int:
-    async with open_runtime(settings) as runtime:
-        detail = await runtime.entries.get(ref)
+    async with open_to_read(settings, Entries) as entries:
+        detail = await entries.get(ref)
         wanted = detail.snapshots or timestamp
-        shown = await runtime.entries.snapshot(ref, timestamp) if wanted else None
+        shown = await entries.snapshot(ref, timestamp) if wanted else None
     if as_json:
         write_json(_document(detail, shown))
         return 0

@@ -4,8 +4,8 @@ from archiver.cli.loop import run_until_signal
 from archiver.cli.output import write_row
 from archiver.cli.progress import Bar, progress_bar
 from archiver.config import Settings
-from archiver.runtime import open_runtime
-from archiver.services.fixity import Progress
+from archiver.reading import open_to_read
+from archiver.services.fixity import Fixity, Progress
 
 
 def run(settings: Settings) -> int:
@@ -16,9 +16,9 @@ def run(settings: Settings) -> int:
 async def _verify(settings: Settings) -> int:
     wrong = 0
     seen = _Seen()
-    async with open_runtime(settings) as runtime:
+    async with open_to_read(settings, Fixity) as fixity:
         with progress_bar("Reading back") as bar:
-            async for finding in runtime.fixity.verify(lambda now: seen.note(now, bar)):
+            async for finding in fixity.verify(lambda now: seen.note(now, bar)):
                 write_row(finding.where, finding.problem)
                 wrong += finding.is_wrong
     write_row("records", str(seen.records))

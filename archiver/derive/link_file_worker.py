@@ -16,7 +16,7 @@ from itertools import islice
 
 from archiver.derive.messages import COLLECT, pack, pack_seeds
 from archiver.errors import InvalidUrl, UnreadableFile
-from archiver.formats import open_bookmarks
+from archiver.formats.importers import open_bookmarks
 from archiver.formats.seeds import bounded, seed_of
 from archiver.model.bookmark import Bookmark
 from archiver.model.importing import Rejected

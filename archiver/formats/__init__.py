@@ -1,41 +1,8 @@
 """Bookmark lists in, entries out: what the field's files look like, as pure functions.
 
-An importer is one module and one line in ``IMPORTERS``. It reads a byte stream once, in constant
-memory and linear time, gives bookmarks back in the order of the file, and never judges a URL:
-what can't be captured is handed on as it stands, so that whoever keeps count can say so.
+An importer is one module and one line in ``importers.IMPORTERS``. It reads a byte stream once, in
+constant memory and linear time, gives bookmarks back in the order of the file, and never judges a
+URL: what can't be captured is handed on as it stands, so that whoever keeps count can say so.
 
 Nothing here opens a file, asks for the time or touches the network.
 """
-
-from collections.abc import Iterator
-from typing import BinaryIO
-
-from archiver.formats.detect import open_with
-from archiver.formats.importer import Importer
-from archiver.formats.netscape import NetscapeHtml
-from archiver.formats.plain_text import PlainText
-from archiver.model.bookmark import Bookmark
-
-IMPORTERS: tuple[Importer, ...] = (
-    NetscapeHtml(),
-    PlainText(),
-)
-"""Asked in this order; the first that recognises a file reads it."""
-
-
-def open_bookmarks(source: BinaryIO, filename: str) -> tuple[str, Iterator[Bookmark]]:
-    """Find out what a file is and begin to read it.
-
-    Args:
-        source: read from where it stands, once; it need not be seekable.
-        filename: as the person knows it; used in messages and as a hint.
-
-    Returns:
-        The name of the format, and the bookmarks in the order of the file. The iterator reads
-        ``source`` as it goes; it does not close it.
-
-    Raises:
-        UnreadableFile: the file is empty, or of a kind that is not read; the message says what
-            to do instead.
-    """
-    return open_with(IMPORTERS, source, filename)

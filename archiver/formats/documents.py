@@ -1,8 +1,27 @@
 """Values as JSON says them: an entry and what a person says of it are one object there."""
 
+from dataclasses import fields, is_dataclass
+from datetime import datetime
 from typing import Any
 
 ANNOTATION = "annotation"
+
+
+def to_document(value: Any) -> Any:
+    """What JSON can hold of a value of ours, as the API says it."""
+    return flattened(_plain(value))
+
+
+def _plain(value: Any) -> Any:
+    if is_dataclass(value):
+        return {each.name: _plain(getattr(value, each.name)) for each in fields(value)}
+    if isinstance(value, datetime):
+        return value.isoformat().replace("+00:00", "Z")
+    if isinstance(value, dict):
+        return {key: _plain(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value]
+    return value
 
 
 def flattened(document: Any) -> Any:

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from sqlalchemy import select
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.index import failures
 from archiver.index.bulk import among
+from archiver.index.connection import AsyncConnection
 from archiver.index.schema import attempt
 from archiver.model.job import Attempt
 

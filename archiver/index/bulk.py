@@ -10,7 +10,8 @@ from itertools import chain
 from typing import Any, TypeVar
 
 from sqlalchemy import Select, Table, func, select
-from sqlalchemy.ext.asyncio import AsyncConnection
+
+from archiver.index.connection import AsyncConnection
 
 _T = TypeVar("_T")
 

@@ -4,10 +4,10 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from sqlalchemy import Row, Select, func, literal_column, select, update
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.index import segments
 from archiver.index.bulk import among, insert_rows, scalars_of
+from archiver.index.connection import AsyncConnection
 from archiver.index.schema import capture, segment
 from archiver.memento.timestamps import to_datetime
 from archiver.model.capture import Capture, Location, PayloadDigest, RecordId, Timestamp

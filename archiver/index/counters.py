@@ -4,8 +4,8 @@ from collections.abc import Mapping
 
 from sqlalchemy import select
 from sqlalchemy.dialects.sqlite import insert
-from sqlalchemy.ext.asyncio import AsyncConnection
 
+from archiver.index.connection import AsyncConnection
 from archiver.index.schema import counter
 
 ENTRIES = "entries"

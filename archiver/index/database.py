@@ -13,12 +13,12 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, create_engine, event, text
+from sqlalchemy import Connection, Engine, create_engine, event, text
 from sqlalchemy.exc import DatabaseError, InvalidRequestError, OperationalError
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 from sqlalchemy.pool import NullPool
 
 from archiver.errors import ConfigurationError, IndexUnavailable
+from archiver.index.connection import AsyncConnection, Connections
 from archiver.index.schema import HEAD
 
 __all__ = ["AsyncConnection", "Database", "migrate"]
@@ -45,8 +45,8 @@ class Database:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._writer = _engine(path, begin="BEGIN IMMEDIATE", pool_size=1, cache_kb=WRITER_CACHE_KB)
-        self._readers = _engine(path, begin="BEGIN", pool_size=READERS, cache_kb=READER_CACHE_KB)
+        self._writer = Connections(_engine(path, "BEGIN IMMEDIATE", WRITER_CACHE_KB), 1)
+        self._readers = Connections(_engine(path, "BEGIN", READER_CACHE_KB), READERS)
         self._turn = asyncio.Lock()
         self._gate = -1
         self._wanted = -1
@@ -67,7 +67,7 @@ class Database:
     async def read(self) -> AsyncIterator[AsyncConnection]:
         """A connection that sees one moment of the index and changes nothing."""
         try:
-            async with self._readers.connect() as conn, conn.begin():
+            async with self._readers.transaction() as conn:
                 yield conn
         except DatabaseError as error:
             raise IndexUnavailable(f"{self.path} can't be read: {error.orig}.") from error
@@ -76,7 +76,7 @@ class Database:
     async def write(self) -> AsyncIterator[AsyncConnection]:
         """The writing connection, in a transaction that commits unless the block raises."""
         try:
-            async with self._alone(), self._writer.begin() as conn:
+            async with self._alone(), self._writer.transaction() as conn:
                 yield conn
         except OperationalError as error:
             raise IndexUnavailable(f"{self.path} can't be written: {error.orig}.") from error
@@ -148,8 +148,8 @@ class Database:
 
     async def close(self) -> None:
         """Close every connection."""
-        await self._readers.dispose()
-        await self._writer.dispose()
+        await self._readers.close()
+        await self._writer.close()
         if self._gate >= 0:
             os.close(self._gate)
             os.close(self._wanted)
@@ -209,22 +209,13 @@ def _revision(conn: Connection) -> str | None:
     return revision
 
 
-def _engine(path: Path, *, begin: str, pool_size: int, cache_kb: int) -> AsyncEngine:
-    engine = create_async_engine(
-        f"sqlite+aiosqlite:///{path}",
-        pool_size=pool_size,
-        max_overflow=0,
-        pool_timeout=BUSY_SECONDS,
-        # The connection used last has the pages at hand; others come in only beside it.
-        pool_use_lifo=True,
+def _engine(path: Path, begin: str, cache_kb: int) -> Engine:
+    engine = create_engine(
+        f"sqlite:///{path}", poolclass=NullPool, connect_args={"check_same_thread": False}
     )
-    event.listen(engine.sync_engine, "connect", _prepare)
-    event.listen(engine.sync_engine, "connect", lambda dbapi, _: _cache(dbapi, cache_kb))
-
-    @event.listens_for(engine.sync_engine, "begin")
-    def _begin(conn: Connection) -> None:
-        conn.exec_driver_sql(begin)
-
+    event.listen(engine, "connect", _prepare)
+    event.listen(engine, "connect", lambda dbapi, _: _cache(dbapi, cache_kb))
+    event.listen(engine, "begin", lambda conn: conn.exec_driver_sql(begin))
     return engine
 
 

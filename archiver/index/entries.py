@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import Row, Select, bindparam, or_, select, tuple_, update
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.index import annotations, failures, tags
 from archiver.index.bulk import among
+from archiver.index.connection import AsyncConnection
 from archiver.index.schema import document, entry, entry_tag, snapshot, tag
 from archiver.model.capture import HashUrl, Timestamp
 from archiver.model.entry import Entry

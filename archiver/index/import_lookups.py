@@ -10,9 +10,9 @@ from hashlib import md5
 
 from sqlalchemy import select
 from sqlalchemy.dialects.sqlite import insert
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.index.bulk import among, execute_rows
+from archiver.index.connection import AsyncConnection
 from archiver.index.schema import capture, counter, record_id_seen, stated_digest
 from archiver.model.capture import PayloadDigest, RecordId
 

@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 from sqlalchemy import Row, insert, select, update
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.index import jobs
+from archiver.index.connection import AsyncConnection
 from archiver.index.schema import imports
 from archiver.model.importing import ImportStatus, Rejected, Taken
 from archiver.model.job import QueueCounts

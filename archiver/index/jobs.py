@@ -5,9 +5,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 from sqlalchemy import Row, Select, func, select
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.index import counters, failures
+from archiver.index.connection import AsyncConnection
 from archiver.index.schema import entry, job
 from archiver.model.capture import HashUrl, Timestamp
 from archiver.model.job import Job, QueueCounts, State

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from sqlalchemy import bindparam, func, null, select, update
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.index import counters, failures, queue
 from archiver.index.bulk import among, execute_rows
+from archiver.index.connection import AsyncConnection
 from archiver.index.schema import imports, job
 from archiver.model.capture import Timestamp
 from archiver.model.failure import Failure

@@ -12,10 +12,10 @@ from datetime import UTC, datetime
 from typing import Any
 
 from sqlalchemy import Row, and_, bindparam, func, or_, select, text, update
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.index import counters
 from archiver.index.bulk import among, execute_rows, insert_rows
+from archiver.index.connection import AsyncConnection
 from archiver.index.schema import entry, job, queue_host
 from archiver.model.capture import Timestamp
 from archiver.model.entry_ref import EntryRef

@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sqlalchemy import select, text
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.index import queue
 from archiver.index.bulk import among, execute_rows
+from archiver.index.connection import AsyncConnection
 from archiver.index.schema import job
 from archiver.model.capture import Location, RecordId
 from archiver.model.job import Lease, State

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy import bindparam, case, func, select, update
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.index import counters, failures, segments
 from archiver.index.bulk import among, execute_rows, insert_rows
+from archiver.index.connection import AsyncConnection
 from archiver.index.schema import document, entry, snapshot
 from archiver.memento.timestamps import to_timestamp
 from archiver.model.capture import Location, Timestamp

@@ -7,8 +7,8 @@ a page of a common word costs no more than one of a rare word.
 from collections.abc import Sequence
 
 from sqlalchemy import select, text
-from sqlalchemy.ext.asyncio import AsyncConnection
 
+from archiver.index.connection import AsyncConnection
 from archiver.index.entries import Filters, narrowed
 from archiver.index.schema import document, entry, entry_tag, tag
 

@@ -6,10 +6,10 @@ from datetime import UTC, datetime
 from typing import Any
 
 from sqlalchemy import Row, bindparam, func, select, update
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.index import annotations, counters, queue, tags
 from archiver.index.bulk import among, insert_rows
+from archiver.index.connection import AsyncConnection
 from archiver.index.schema import entry, job
 from archiver.model.capture import HashUrl
 from archiver.model.job import State

@@ -5,9 +5,9 @@ from collections.abc import Collection, Mapping, Sequence
 
 from sqlalchemy import bindparam, delete, select, update
 from sqlalchemy.dialects.sqlite import insert
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.index.bulk import among, insert_rows
+from archiver.index.connection import AsyncConnection
 from archiver.index.schema import entry_tag, tag
 
 

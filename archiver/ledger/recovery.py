@@ -8,18 +8,15 @@ then do its remaining jobs go back into the queue. A file that can't be used is 
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
+from importlib import import_module
 
 from archiver.errors import StoreError
 from archiver.index import queue, segments
 from archiver.index.database import Database
-from archiver.ledger.rebuild import build_within
 from archiver.logs import get_log
 from archiver.store.segments import SegmentStore
 from archiver.store.survey import PassedBy, SegmentFile, Survey, survey
 from archiver.store.torn import cut_torn_end
-
-LOGGED = 20
 
 log = get_log(__name__)
 
@@ -37,28 +34,19 @@ async def recover(db: Database, store: SegmentStore) -> None:
     left, uncut = await asyncio.to_thread(_cut_torn_ends, store, found.segments, indexed)
     dead = [owner for owner in owners if not store.lock.is_alive(owner)]
     await asyncio.to_thread(store.lock.sweep)
-    unreadable = await _take_up(db, store, left, dead) if left or dead else ()
+    unreadable = await _take_up(db, store, left, dead)
     _keep(store, found, (*uncut, *unreadable))
 
 
 async def _take_up(
     db: Database, store: SegmentStore, left: Mapping[str, int], dead: Sequence[str]
 ) -> list[PassedBy]:
-    """Index what the dead wrote, requeue what they held; return the segments that can't be read."""
-    async with db.write() as conn:
-        indexed = await segments.indexed(conn)
-        tails = {
-            name: indexed.get(name, 0) for name, size in left.items() if size > indexed.get(name, 0)
-        }
-        rebuilt = await build_within(conn, store, tails)
-        for owner in dead:
-            held = await queue.held_by(conn, owner)
-            await queue.requeue(conn, held, interrupted=True, now=datetime.now(UTC))
-    for place, why in rebuilt.problems[:LOGGED]:
-        log.warning("damage passed over", segment=place.segment, offset=place.offset, problem=why)
-    if dead or rebuilt.captures or rebuilt.snapshots:
-        log.info("recovered", segments=len(tails), snapshots=rebuilt.snapshots, processes=len(dead))
-    return [PassedBy(name, why, is_loss=True) for name, why in rebuilt.unreadable.items()]
+    """Index what was left, where anything was; what does so is large, and seldom needed."""
+    if not (left or dead):
+        return []
+    taking_up = import_module("archiver.ledger.taking_up")
+    unreadable: list[PassedBy] = await taking_up.take_up(db, store, left, dead)
+    return unreadable
 
 
 def _cut_torn_ends(

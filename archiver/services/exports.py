@@ -6,11 +6,12 @@ from pathlib import Path
 
 from archiver.errors import NotFound
 from archiver.formats.markdown import entry_markdown
-from archiver.index import entries
+from archiver.index import counters, entries
 from archiver.index.database import Database
 from archiver.model.capture import HashUrl
 from archiver.services.entries import Entries
 from archiver.services.manifest import Selected, draw_up
+from archiver.store.segments import SegmentStore
 
 PAGE = 200
 
@@ -18,9 +19,14 @@ PAGE = 200
 class Exports:
     """Entries as ``index.md``."""
 
-    def __init__(self, db: Database, saved: Entries) -> None:
+    def __init__(self, db: Database, store: SegmentStore) -> None:
         self._db = db
-        self._entries = saved
+        self._entries = Entries(db, store)
+
+    async def count(self) -> int:
+        """How many entries there are."""
+        async with self._db.read() as conn:
+            return (await counters.all_counters(conn)).get(counters.ENTRIES, 0)
 
     async def index_md(self, ref: str, timestamp: str | None = None) -> str:
         """An entry as text: front matter, then its article as clean HTML.

@@ -15,7 +15,7 @@ from typing import BinaryIO, cast
 
 from archiver.derive.link_file import Batch, LinkFile, open_links
 from archiver.errors import ArchiverError, NotFound, StoreError, UnreadableFile
-from archiver.formats import open_bookmarks
+from archiver.formats.importers import open_bookmarks
 from archiver.index import imports, seeds
 from archiver.index.database import Database
 from archiver.logs import get_log

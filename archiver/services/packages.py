@@ -11,6 +11,7 @@ from typing import IO, cast
 
 from archiver import __version__
 from archiver.errors import NotFound
+from archiver.index.database import Database
 from archiver.model.entry import Snapshot
 from archiver.services.manifest import Manifest, Selected
 from archiver.services.selection import Piece, Selection
@@ -28,8 +29,8 @@ SOFTWARE = f"archiver/{__version__}"
 class Packages:
     """Writes what was selected as one WARC or WACZ file."""
 
-    def __init__(self, selection: Selection, store: SegmentStore) -> None:
-        self._selection = selection
+    def __init__(self, db: Database, store: SegmentStore) -> None:
+        self._selection = Selection(db, store)
         self._store = store
 
     async def begin(self, selected: Selected) -> Manifest:

@@ -22,6 +22,30 @@ COMMANDS = (
 )
 HEAVY = {"aiohttp", "asyncio", "lxml", "pydantic", "rich", "sqlalchemy", "sqlite3", "uvloop"}
 
+LARGE = {
+    "aiodns",
+    "aiohttp",
+    "alembic",
+    "archiver.crawl.pipeline",
+    "archiver.ledger.rebuild",
+    "archiver.runtime",
+    "bs4",
+    "greenlet",
+    "jinja2",
+    "lxml",
+    "prometheus_client",
+    "pydantic",
+    "readability",
+    "rich",
+    "selectolax",
+    "sqlalchemy.ext.asyncio",
+    "sqlalchemy.orm",
+    "structlog",
+    "uvloop",
+    "yaml",
+}
+"""What only other commands need."""
+
 
 def run(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
@@ -52,6 +76,29 @@ print("LOADED", *({HEAVY!r} & sys.modules.keys()))
 
     assert result.stdout.splitlines()[-1] == "LOADED"
     assert result.stdout.count("Usage: archiver") == len(COMMANDS) + 1
+
+
+@pytest.mark.parametrize(
+    "command", [["list"], ["list", "--json"], ["search", "x"], ["show", "{url}"], ["verify"]]
+)
+def test_a_command_that_reads_loads_neither_the_crawl_nor_the_web(
+    command: list[str], tmp_path: Path
+) -> None:
+    url = "https://a.example/"
+    (tmp_path / "links").write_text(url)
+    data = ["--data", str(tmp_path / "data")]
+    assert run("import", str(tmp_path / "links"), "--no-crawl", *data).returncode == 0
+    code = f"""
+import sys
+from archiver.cli.main import run
+assert run({[word.format(url=url) for word in command] + data!r}) == 0
+print("LOADED", *({LARGE!r} & sys.modules.keys()))
+"""
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True
+    )
+
+    assert result.stdout.splitlines()[-1] == "LOADED"
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from archiver.cli.output import JsonArray, clean, to_document, write_json, write_row, write_text
+from archiver.cli.output import JsonArray, clean, write_json, write_row, write_text
+from archiver.formats.documents import to_document
 from archiver.model.capture import HashUrl
 from archiver.model.failure import Failure, FailureKind
 from archiver.model.job import Job, State

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from archiver.errors import UnreadableFile
-from archiver.formats import IMPORTERS, open_bookmarks
+from archiver.formats.importers import IMPORTERS, open_bookmarks
 
 
 def opened(data: bytes, name: str = "bookmarks") -> tuple[str, list[str]]:

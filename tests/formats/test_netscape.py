@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from archiver.formats import open_bookmarks
+from archiver.formats.importers import open_bookmarks
 from archiver.formats.netscape import MAX_NOTE, MAX_TITLE, MAX_URL, NetscapeHtml
 from archiver.model.annotation import Annotation
 

@@ -144,8 +144,8 @@ class Plans:
 async def watched(db):
     """Note the plan of every statement; the archive must hold something, or plans are idle."""
     plans = Plans()
-    for engine in (db._readers, db._writer):
-        event.listen(engine.sync_engine, "before_cursor_execute", plans.note)
+    for connections in (db._readers, db._writer):
+        event.listen(connections.engine, "before_cursor_execute", plans.note)
     return plans
 
 

@@ -1,0 +1,147 @@
+"""Connections of the index, each worked by a thread of its own: the event loop waits for none.
+
+A statement is handed over once, and its rows come back whole. SQLAlchemy's asyncio layer hands
+over four times a statement, and loads its ORM.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
+from typing import Any, TypeVar, TypeVarTuple, overload
+
+from sqlalchemy import Connection, CursorResult, Engine, Executable
+from sqlalchemy.engine.cursor import FullyBufferedCursorFetchStrategy
+from sqlalchemy.sql.selectable import TypedReturnsRows
+
+_T = TypeVar("_T")
+_Ts = TypeVarTuple("_Ts")
+_Row = Mapping[str, Any]
+
+
+class AsyncConnection:
+    """A connection in a transaction; ``Connections.transaction`` gives one."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="index")
+        self._opened: Connection | None = None
+
+    @overload
+    async def execute(
+        self,
+        statement: TypedReturnsRows[*_Ts],
+        parameters: _Row | Sequence[_Row] | None = None,
+    ) -> CursorResult[*_Ts]: ...
+
+    @overload
+    async def execute(
+        self, statement: Executable, parameters: _Row | Sequence[_Row] | None = None
+    ) -> CursorResult[*tuple[Any, ...]]: ...
+
+    async def execute(
+        self, statement: Executable, parameters: _Row | Sequence[_Row] | None = None
+    ) -> CursorResult[*tuple[Any, ...]]:
+        """Run a statement, once or for each set of parameters; its rows are here already."""
+        return await self._run(lambda conn: _whole(conn.execute(statement, parameters)))
+
+    async def exec_driver_sql(
+        self, statement: str, parameters: tuple[Any, ...] | None = None
+    ) -> CursorResult[*tuple[Any, ...]]:
+        """Run a statement in SQLite's own words."""
+        return await self._run(lambda conn: _whole(conn.exec_driver_sql(statement, parameters)))
+
+    async def begin(self) -> None:
+        """Begin a transaction."""
+        await self._run(_begin)
+
+    async def end(self, *, commit: bool) -> None:
+        """End the transaction, also where the task that asks for it is cancelled meanwhile."""
+        ending = asyncio.ensure_future(self._run(_commit if commit else _roll_back))
+        try:
+            await asyncio.shield(ending)
+        except asyncio.CancelledError:
+            await asyncio.wait([ending])
+            raise
+
+    def close(self) -> None:
+        """Close it once what it is at is done; a transaction that is open comes to nothing."""
+        self._thread.submit(self._close)
+        self._thread.shutdown(wait=False)
+
+    def wait_closed(self) -> None:
+        """Wait until it is closed; blocking."""
+        self._thread.shutdown(wait=True)
+
+    def _run(self, work: Callable[[Connection], _T]) -> "asyncio.Future[_T]":
+        loop = asyncio.get_running_loop()
+        return loop.run_in_executor(self._thread, lambda: work(self._connection()))
+
+    def _connection(self) -> Connection:
+        if self._opened is None:
+            self._opened = self._engine.connect()
+        return self._opened
+
+    def _close(self) -> None:
+        if self._opened is not None:
+            self._opened.close()
+
+
+class Connections:
+    """Some connections that are alike; the one used last, which has pages at hand, comes first."""
+
+    def __init__(self, engine: Engine, most: int) -> None:
+        self.engine = engine
+        self._places = asyncio.Semaphore(most)
+        self._idle: list[AsyncConnection] = []
+
+    @asynccontextmanager
+    async def transaction(self) -> AsyncIterator[AsyncConnection]:
+        """A connection in a transaction, which is committed unless the block raises."""
+        async with self._places:
+            conn = self._idle.pop() if self._idle else AsyncConnection(self.engine)
+            is_sound = False
+            try:
+                await conn.begin()
+                try:
+                    yield conn
+                except BaseException:
+                    await conn.end(commit=False)
+                    is_sound = True
+                    raise
+                await conn.end(commit=True)
+                is_sound = True
+            finally:
+                if is_sound:
+                    self._idle.append(conn)
+                else:
+                    conn.close()
+
+    async def close(self) -> None:
+        """Close those that are idle."""
+        while self._idle:
+            conn = self._idle.pop()
+            conn.close()
+            await asyncio.to_thread(conn.wait_closed)
+        self.engine.dispose()
+
+
+def _begin(conn: Connection) -> None:
+    conn.begin()
+
+
+def _commit(conn: Connection) -> None:
+    conn.commit()
+
+
+def _roll_back(conn: Connection) -> None:
+    conn.rollback()
+
+
+def _whole(result: CursorResult[*tuple[Any, ...]]) -> CursorResult[*tuple[Any, ...]]:
+    """A result whose rows were fetched, so that no other thread comes near the cursor."""
+    cursor = result.cursor
+    if result.returns_rows and cursor is not None:
+        result.cursor_strategy = FullyBufferedCursorFetchStrategy(cursor)
+        cursor.close()
+    return result
