@@ -7,7 +7,7 @@ from datetime import datetime
 
 from sqlalchemy import bindparam, case, func, select, update
 
-from archiver.index import counters, failures, segments
+from archiver.index import attempts, counters, failures, segments
 from archiver.index.bulk import among, execute_rows, insert_rows
 from archiver.index.connection import AsyncConnection
 from archiver.index.schema import document, entry, snapshot
@@ -76,14 +76,6 @@ WITH fresh (id, page_title, document_id) AS ({rows})
 UPDATE entry SET page_title = fresh.page_title,
     document_id = coalesce(fresh.document_id, entry.document_id)
 FROM fresh WHERE entry.id = fresh.id
-"""
-
-_ATTEMPTED = """
-WITH fresh (entry_id, at, failure) AS ({rows})
-INSERT INTO attempt (entry_id, at, failure)
-SELECT DISTINCT entry_id, at, failure FROM fresh WHERE NOT EXISTS (
-    SELECT 1 FROM attempt AS known WHERE known.entry_id = fresh.entry_id
-        AND known.at = fresh.at AND known.failure = fresh.failure)
 """
 
 _TAGS_MOVED = """
@@ -163,15 +155,17 @@ async def add_snapshots(conn: AsyncConnection, found: Sequence[NewSnapshot]) -> 
     return len(found)
 
 
-async def add_failures(conn: AsyncConnection, failed: Sequence[FailedAttempt]) -> None:
-    """Index attempts that failed; an entry without any snapshot is then a failed one."""
+async def add_failures(
+    conn: AsyncConnection, failed: Sequence[FailedAttempt], *, once: bool = False
+) -> None:
+    """Index attempts that failed, as ``attempts.insert_all``.
+
+    An entry without any snapshot is then a failed one.
+    """
     if not failed:
         return
-    await execute_rows(
-        conn,
-        _ATTEMPTED,
-        [(each.entry_id, int(each.at.timestamp()), failures.dump(each.failure)) for each in failed],
-    )
+    made = [(each.entry_id, each.at, each.failure) for each in failed]
+    await attempts.insert_all(conn, made, once=once)
     await conn.execute(
         update(entry)
         .where(entry.c.id == bindparam("entry_id"))

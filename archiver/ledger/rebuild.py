@@ -218,7 +218,7 @@ async def _restore(
     rows = await _snapshots(conn, store, [each for each in group if each[0].snapshot], ids, rebuilt)
     rebuilt.snapshots += await recording.add_snapshots(conn, rows)
     failed = [_failed(entry_record, ids) for entry_record, _ in group if entry_record.failure]
-    await recording.add_failures(conn, failed)
+    await recording.add_failures(conn, failed, once=True)
     saved = {row.entry_id: row.timestamp for row in rows}
     ends = [
         (lease, saved.get(entry_id), entry_record.failure)

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from io import BytesIO
 
 from archiver.ledger.originals import Originals
-from archiver.ledger.records import Plan, plan_exchange
+from archiver.ledger.records import Plan, capture_of, plan_exchange
 from archiver.model.exchange import Exchange
 from archiver.warc.digest import digest_of
 from archiver.warc.record import RecordType, new_record_id
@@ -24,7 +24,7 @@ def exchange(url, *, chunked):
 def types(*exchanges):
     plan, originals = Plan(), Originals()
     for each in exchanges:
-        plan_exchange(plan, each, new_record_id(), originals)
+        plan_exchange(plan, each, capture_of(each, new_record_id()), originals)
     return [each.type for each in plan.records]
 
 

@@ -59,7 +59,7 @@ def news() -> News:
 
 @pytest.fixture
 async def client(serve, news):
-    return await serve(ROUTE, services={"captures": news})
+    return await serve(ROUTE, services={"crawling": news})
 
 
 async def frame(answer) -> bytes:
