@@ -20,6 +20,7 @@ from archiver.store.segments import SegmentStore
 
 MOST_PER_PAGE = 200
 MOST_DIGITS = 19
+_DAMAGED = "This page's address is damaged; start from the first page."
 MOST_ROUNDS = 20
 """A page of a search looks at so many times its size of matches before it says "no more here"."""
 
@@ -196,23 +197,26 @@ def _pack(cursor: str) -> str:
     return urlsafe_b64encode(cursor.encode()).decode().rstrip("=")
 
 
-def _unpack(packed: str) -> list[str]:
+def _unpack(packed: str) -> str:
     try:
-        text = urlsafe_b64decode(packed + "=" * (-len(packed) % 4)).decode("ascii")
+        return urlsafe_b64decode(packed + "=" * (-len(packed) % 4)).decode("ascii")
     except ValueError as error:
-        raise InputError("This page's address is damaged; start from the first page.") from error
-    return text.split(".")
+        raise InputError(_DAMAGED) from error
 
 
 def _place(packed: str) -> Place:
-    parts = _unpack(packed)
-    if len(parts) != 2 or not all(each.isdecimal() and len(each) < MOST_DIGITS for each in parts):
-        raise InputError("This page's address is damaged; start from the first page.")
-    return Place(int(parts[0]), int(parts[1]))
+    sort_at, row = _numbers(packed)
+    return Place(sort_at, row)
 
 
 def _document(packed: str) -> int:
-    parts = _unpack(packed)
-    if len(parts) != 2 or not parts[0].isdecimal() or parts[1]:
-        raise InputError("This page's address is damaged; start from the first page.")
-    return int(parts[0])
+    return _numbers(packed)[0]
+
+
+def _numbers(packed: str) -> tuple[int, int]:
+    """The numbers of a cursor, bounded by what a row of the index can hold."""
+    first, dot, second = _unpack(packed).partition(".")
+    numbers = (first, second or "0")
+    if not dot or not all(each.isdecimal() and len(each) < MOST_DIGITS for each in numbers):
+        raise InputError(_DAMAGED)
+    return int(numbers[0]), int(numbers[1])

@@ -10,7 +10,7 @@ import pytest
 
 from archiver.config import Settings
 from archiver.model.job import State
-from archiver.replay.presentation import Asked
+from archiver.replay.asked import Asked
 from archiver.replay.protection import Viewer
 from archiver.rewrite.address import Modifier, parse_replay_path
 from archiver.runtime import open_runtime

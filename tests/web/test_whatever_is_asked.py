@@ -1,0 +1,193 @@
+"""Whatever is asked, the service has an answer: what it links to it finds, and no 500 is heard.
+
+Each example is a request on a socket to a running service over a real archive.
+"""
+
+import asyncio
+import re
+from base64 import urlsafe_b64encode
+from collections.abc import AsyncIterator
+from html import unescape
+from urllib.parse import quote_from_bytes
+
+import pytest
+from aiohttp.test_utils import TestClient, TestServer
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from archiver.config import Settings
+from archiver.errors import InvalidUrl
+from archiver.runtime import open_runtime
+from archiver.urls.parse import hash_url, parse_url
+from archiver.web.app import build_app
+from archiver.web.routes import ROUTES
+from tests.warcs import Warc
+
+MANY = settings(
+    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+FEW = settings(MANY, max_examples=40)
+PAGE = "http://a.example/page"
+MOMENT = "20200102030405"
+
+
+@pytest.fixture
+async def client(tmp_path) -> AsyncIterator[TestClient]:
+    async with open_runtime(Settings(data=tmp_path / "data")) as runtime:
+        await take_in(runtime, tmp_path, PAGE)
+        server = TestServer(build_app(runtime), skip_url_asserts=True)
+        async with TestClient(server) as client:
+            client.runtime, client.tmp_path = runtime, tmp_path
+            yield client
+
+
+async def take_in(runtime, tmp_path, *urls):
+    made = Warc()
+    for url in urls:
+        made.response(url, b"<title>herons</title><p>words about herons", "text/html")
+    path = tmp_path / "some.warc.gz"
+    path.write_bytes(made.bytes)
+    with path.open("rb") as source:
+        return await runtime.imports.read_file(source, name="some.warc.gz")
+
+
+async def ask(client, target: str) -> tuple[int, str, str]:
+    """Status, head and body of a request whose line is written as it is."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", client.port)
+    lines = (f"GET {target} HTTP/1.1", "Host: localhost", "Connection: close", "", "")
+    writer.write("\r\n".join(lines).encode())
+    answer = (await reader.read()).decode("utf-8", "replace")
+    writer.close()
+    head, _, body = answer.partition("\r\n\r\n")
+    return int(answer.split(" ", 2)[1]), head, body
+
+
+TEXT = st.text(max_size=20) | st.sampled_from(
+    ["9" * 30, "-1", "0", "1e3", "٣", "\0", "٩" * 30, "a b", '"', "*", "(", "NEAR/3", "tag:", "1,2"]
+)
+CURSORS = st.from_regex(r"[0-9]{0,40}\.?[0-9]{0,40}", fullmatch=True).map(
+    lambda text: urlsafe_b64encode(text.encode()).decode().rstrip("=")
+)
+VALUES = (
+    (TEXT | CURSORS).map(lambda text: quote_from_bytes(text.encode("utf-8", "surrogatepass")))
+    | st.binary(max_size=12).map(quote_from_bytes)
+    | st.from_regex(r"[!-~]{0,12}", fullmatch=True).map(lambda text: text.replace("#", ""))
+)
+NAMES = st.sampled_from(
+    "q tag host status after limit at jobs ids import next name url from to matchType output fl "
+    "sort closest page pageSize filter collapse offset timestamp showNumPages resumeKey".split()
+)
+QUERIES = st.lists(st.tuples(NAMES, VALUES), max_size=5).map(
+    lambda pairs: "&".join(f"{name}={value}" for name, value in pairs)
+)
+PATHS = [
+    "/", "/snapshots", "/import", "/import/999999999999999999", "/login", "/cdx", "/healthz",
+    f"/{hash_url(PAGE)}/", f"/{hash_url(PAGE)}/index.md", f"/{hash_url(PAGE)}/{MOMENT}/",
+    f"/{hash_url(PAGE)}/00000000000000/", f"/{hash_url(PAGE)}/99999999999999/",
+    "/export/archive.warc.gz", f"/export/{hash_url(PAGE)}.wacz", f"/web/{PAGE}", f"/web/*/{PAGE}",
+    f"/timegate/{PAGE}", f"/timemap/link/{PAGE}", f"/timemap/json/{PAGE}",
+    "/api/v1/entries", f"/api/v1/entries/{hash_url(PAGE)}", "/api/v1/imports", "/api/v1/jobs",
+    "/api/v1/imports/999999999999999999",
+    f"/api/v1/entries/{hash_url(PAGE)}/snapshots/0000", "/api/v1/queue", "/metrics",
+    f"/api/v1/entries/{hash_url(PAGE)}/snapshots/99999999999999", "/api/v1/openapi.json",
+]  # fmt: skip
+
+
+def a_cursor(text: str) -> str:
+    return urlsafe_b64encode(text.encode()).decode().rstrip("=")
+
+
+@pytest.mark.parametrize("path", ["/snapshots", "/api/v1/entries"])
+@pytest.mark.parametrize("q", ["", "herons"])
+@pytest.mark.parametrize("cursor", ["9" * 30 + ".", "9" * 30 + ".1", "1." + "9" * 30, "1.1.1", "."])
+async def test_a_damaged_cursor_is_told(client, path, q, cursor):
+    status, _, body = await ask(client, f"{path}?q={q}&after={a_cursor(cursor)}")
+
+    assert status == 400
+    assert "start from the first page" in unescape(body)
+
+
+def test_every_route_that_is_read_is_asked():
+    read = {route.path for route in ROUTES if route.method == "GET"}
+    patterns = [re.sub(r"\{[^{}]*(\{[^{}]*\}[^{}]*)*\}", "[^?]+", path) for path in read]
+    asked = [*PATHS, "/static/0/x", "/api/v1/events"]
+
+    assert [each for each in patterns if not any(re.fullmatch(each, one) for one in asked)] == []
+
+
+@MANY
+@given(st.sampled_from(PATHS), QUERIES)
+@example("/snapshots", "q=herons&after=" + a_cursor("9" * 30 + "."))
+@example("/api/v1/entries", "limit=" + "9" * 30)
+@example("/api/v1/jobs", "ids=" + "9" * 30)
+async def test_no_question_is_too_strange_for_an_answer(client, path, query):
+    status, head, _ = await ask(client, f"{path}?{query}")
+
+    assert status < 500, head
+
+
+@FEW
+@given(st.from_regex(r"[0-9]{0,40}(id_|im_|xx_)?", fullmatch=True), VALUES)
+async def test_no_address_of_replay_is_either(client, moment, rest):
+    for prefix in (f"/web/{moment}/", "/timegate/", "/timemap/link/", "/timemap/json/"):
+        status, head, _ = await ask(client, f"{prefix}http://a.example/{rest}")
+
+        assert status < 500, head
+
+
+ESCAPES = st.sampled_from(
+    "%0A %0D%0A %00 %25 %2F %2f %5C %5B %23 %3F %20 %C3%A9 %ff %zz ; [ ] { } | ^ ` ' \" < > // .. "
+    "/../ ? & = # + ~t/ ~ : @ ! $ ( ) * , é \\ http:// https%3A%2F%2F 2020id_/ */ \t".split(" ")
+)
+TAILS = st.lists(ESCAPES | st.text(max_size=3), max_size=8).map("".join)
+HOSTS = st.sampled_from(
+    ["a.example", "A.example:81", "[::1]", "127.1", "é.example", "a_b.example", "a.example.", "x!y"]
+)
+GIVEN = st.builds("{}://{}/{}".format, st.sampled_from(["http", "https", "HTTP"]), HOSTS, TAILS)
+
+
+def kept(given: str) -> str | None:
+    """The URL that is kept for what was given."""
+    try:
+        return parse_url(given)
+    except InvalidUrl:
+        return None
+
+
+def hrefs(body: str, start: str) -> list[str]:
+    return [unescape(each) for each in re.findall(rf'href="({re.escape(start)}[^"]*)"', body)]
+
+
+@settings(MANY, max_examples=5)
+@given(st.lists(GIVEN.map(kept).filter(bool), min_size=25, max_size=25, unique=True))
+@example(["http://a.example/a%0Ab", "http://a.example/%0a", "http://a.example/%25%2F;[x]?%0A"])
+async def test_every_address_that_is_linked_to_leads_back_to_its_url(client, urls):
+    await take_in(client.runtime, client.tmp_path, *urls)
+
+    for url in urls:
+        status, _, body = await ask(client, f"/{hash_url(url)}/")
+        assert status == 200, url
+        assert f"<code>{url}</code>" in unescape(body)
+        (stored,) = hrefs(body, "/web/2")
+        (every,) = hrefs(body, "/web/*")
+        status, _, body = await ask(client, every)
+        assert (status, f"<code>{url}</code>" in unescape(body)) == (200, True), url
+        (listed, *_) = hrefs(body, "/web/2")
+        framed = stored.replace("id_/", "if_/")
+        for address in (stored, listed, framed, f"/web/{url}", f"/timegate/{url}"):
+            assert await led_to(client, address) == url, address
+        for form in ("link", "json"):
+            status, _, body = await ask(client, f"/timemap/{form}/{url}")
+            assert (status, url in body) == (200, True), url
+
+
+async def led_to(client, address: str) -> str:
+    """The URL that a memento says it is of, redirects followed."""
+    for _ in range(3):
+        status, head, _ = await ask(client, address)
+        if status != 302:
+            assert status == 200, head
+            return re.search(r'Link: <([^>]*)>; rel="original"', head)[1]
+        location = re.search(r"Location: (?:http://localhost)?(\S+)", head)[1]
+        address = location
+    raise AssertionError(address)
