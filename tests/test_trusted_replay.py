@@ -81,6 +81,9 @@ class Web:
         self.origin = self.other = ""
         self.hits = []
         self.pages = {}
+        self.heads = []
+        """Of whatever a browser asked the watching proxy for."""
+        self.heard = asyncio.Event()
 
     async def answer(self, request):
         self.hits.append(request.path_qs)
@@ -92,10 +95,14 @@ class Web:
                 "Content-Security-Policy": "default-src 'none'",
                 "Clear-Site-Data": '"*"',
                 "Service-Worker-Allowed": "/",
+                "Referrer-Policy": "unsafe-url",
+                "Refresh": "0; url=http://away.example/header",
                 "Access-Control-Allow-Origin": "*",
             }
             kind, body = self.pages[name]
-            return web.Response(text=body, content_type=kind, headers=headers)
+            if isinstance(body, str):
+                body = body.encode()
+            return web.Response(body=body, headers=headers | {"Content-Type": kind})
         suffix = name.rpartition(".")[2]
         if suffix == "png":
             return web.Response(
@@ -119,6 +126,10 @@ async def world(tmp_path):
         line = (await reader.readline()).decode("latin-1")
         if not BROWSERS_OWN.search(line):
             strays.append(line)
+            with suppress(asyncio.IncompleteReadError):
+                head = line + (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
+                live.heads.append(head)
+                live.heard.set()
         writer.close()
 
     app = web.Application()
@@ -368,3 +379,101 @@ async def test_hostile_pages_run_nothing_set_nothing_and_reach_nothing(world, wa
     assert live.hits == []
     assert strays == []
     assert (await runtime.crawling.counts()).open == 0
+
+
+LEAKS = """<!DOCTYPE html><title>calm</title><meta name=referrer content=unsafe-url>
+<meta http-equiv=refresh content="0; url=http://away.example/refresh">
+<link rel=stylesheet href=http://away.example/s.css referrerpolicy=unsafe-url>
+<img src=http://away.example/i.png referrerpolicy=unsafe-url><iframe referrerpolicy=unsafe-url
+src=http://away.example/f></iframe><script>document.title='ran'</script>
+<body onload="document.title='ran'"><p><a id=click href=http://away.example/clicked
+referrerpolicy=unsafe-url>click</a><svg><a href=http://away.example/svg referrerpolicy=unsafe-url>
+<text y=9>svg</text></a></svg>"""
+TYPES = (
+    "application/pdf, text/html",
+    "text/html, application/pdf",
+    "application/pdf",
+    "application/pdf;, text/html;charset=utf-8",
+    "text/html",
+    "application/xhtml+xml",
+    "*/*",
+)
+
+
+def pdf(link):
+    """A page of colour that is a link from edge to edge."""
+    parts = (
+        "<</Type/Catalog/Pages 2 0 R>>",
+        "<</Type/Pages/Kids[3 0 R]/Count 1>>",
+        "<</Type/Page/Parent 2 0 R/MediaBox[0 0 300 200]/Contents 4 0 R/Annots[5 0 R]>>",
+        "<</Length 26>>stream\n0 0 1 rg 0 0 300 200 re f \nendstream",
+        f"<</Type/Annot/Subtype/Link/Rect[0 0 300 200]/A<</S/URI/URI({link})>>>>",
+    )
+    text, places = "%PDF-1.4\n", []
+    for number, part in enumerate(parts, 1):
+        places.append(len(text))
+        text += f"{number} 0 obj{part}endobj\n"
+    table = "".join(f"{place:010} 00000 n \n" for place in places)
+    return (
+        f"{text}xref\n0 {len(parts) + 1}\n0000000000 65535 f \n{table}"
+        f"trailer<</Size {len(parts) + 1}/Root 1 0 R>>\nstartxref\n{len(text)}\n%%EOF"
+    )
+
+
+@pytest.mark.parametrize("stored", [False, True], ids=["replayed", "as it was stored"])
+async def test_no_page_runs_leaves_or_says_where_it_was_by_whatever_type_it_came(
+    world, watched, stored
+):
+    live, runtime, port, (_, strays) = world
+    base = f"http://127.0.0.1:{port}"
+    for number, kind in enumerate(TYPES):
+        live.pages[f"/{number}"] = (kind, LEAKS)
+    entries = await keep(live, runtime, *live.pages)
+
+    for entry in entries:
+        capture = (await runtime.entries.snapshot(entry.hash_url)).snapshot.capture
+        modifier = "id_" if stored else ""
+        url = f"{base}/web/{capture.timestamp}{modifier}/{capture.url}"
+        context, page, _ = await observed(watched, "about:blank")
+        with suppress(Error):  # a download is no page
+            await page.goto(url, wait_until="networkidle")
+        assert await page.title() != "ran", url
+        with suppress(Error):  # what is no page has nothing to click, what leaves has no answer
+            await page.locator("#click").click(force=True, timeout=500)
+        await page.wait_for_load_state("networkidle")
+        await context.close()
+
+    assert [line for line in strays if line and "away.example/clicked" not in line] == []
+    assert [head for head in live.heads if "\r\nreferer:" in head.lower()] == []
+    assert bool(live.heads) is stored, "only what is given as it was stored has a live link"
+    assert live.hits == []
+
+
+async def test_a_pdf_is_shown_and_its_link_does_not_say_where_it_was(world, watched):
+    live, runtime, port, (_, strays) = world
+    base = f"http://127.0.0.1:{port}"
+    live.pages["/a.pdf"] = ("application/pdf", pdf("http://away.example/clicked"))
+    (entry,) = await keep(live, runtime, "/a.pdf")
+    capture = (await runtime.entries.snapshot(entry.hash_url)).snapshot.capture
+
+    for url in (
+        f"{base}/web/{capture.timestamp}/{capture.url}",
+        f"{base}/{entry.hash_url}/",
+        f"{base}/{entry.hash_url}/{entry.latest}/",
+    ):
+        context, page, _ = await observed(watched, url)
+        box = await page.locator("iframe").bounding_box() if "/web/" not in url else None
+        x, y = (box["x"] + box["width"] * 0.7, box["y"] + 150) if box else (500, 200)
+        spot = {"x": x, "y": y, "width": 4, "height": 4}
+        while pixels(await page.screenshot(clip=spot))[0][:3] != b"\x00\x00\xff":
+            pass  # the viewer is an extension of the browser, whose loads are not heard
+        live.heard.clear()
+        while not live.heard.is_set():  # the first click may be only the viewer's focus
+            await page.mouse.move(x - 5, y - 5)
+            await page.mouse.click(x, y)
+        await context.close()
+        assert all("away.example/clicked" in line for line in filter(None, strays)), strays
+        strays.clear()
+
+    assert [head for head in live.heads if "\r\nreferer:" in head.lower()] == []
+    assert live.hits == []

@@ -1,11 +1,11 @@
 """What is asked for, and by whom, as far as the answer depends on it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from archiver.model.capture import Capture
 from archiver.replay.conditions import UNCONDITIONAL, Conditions
 from archiver.replay.protection import Viewer
-from archiver.rewrite.address import PREFIX, Modifier
+from archiver.rewrite.address import PLAIN, Modifier, PathWriters
 from archiver.rewrite.url_rewriter import UrlRewriter
 
 
@@ -16,8 +16,8 @@ class Asked:
     Attributes:
         viewer: whoever asks.
         modifier: what the capture is taken for.
-        prefix: path under which rewritten links lie, such as ``/web/~capability``.
-        frame_prefix: the same for frames.
+        paths: how the addresses in the answer are written.
+        paths_end: whether the permissions in them are over soon.
         is_exact: whether the capture was asked for by its own URL and timestamp.
         conditions: of the request.
         is_head: whether only the head is asked for.
@@ -25,8 +25,8 @@ class Asked:
 
     viewer: Viewer
     modifier: Modifier = Modifier.NONE
-    prefix: str = PREFIX
-    frame_prefix: str = PREFIX
+    paths: PathWriters = PLAIN
+    paths_end: bool = False
     is_exact: bool = True
     conditions: Conditions = UNCONDITIONAL
     is_head: bool = False
@@ -36,12 +36,11 @@ class Asked:
         """What the pages are asked for as that the capture links to: within a frame, as framed."""
         return self.modifier if self.modifier is Modifier.FRAME else Modifier.NONE
 
-    def links(self, capture: Capture, *, page: Modifier) -> UrlRewriter:
-        """Where references of a capture lead; what it links to is asked for as ``page``."""
-        return UrlRewriter(
-            capture.url,
-            capture.timestamp,
-            page=page,
-            prefix=self.prefix,
-            frame_prefix=self.frame_prefix,
-        )
+    def links(self, capture: Capture) -> UrlRewriter:
+        """Where the references of a capture's content lead."""
+        return UrlRewriter(capture.url, capture.timestamp, page=self.page, paths=self.paths)
+
+    def redirects(self, capture: Capture) -> UrlRewriter:
+        """Where its header fields lead: a redirect's target is asked for as the redirect was."""
+        paths = replace(self.paths, link=self.paths.redirect)
+        return UrlRewriter(capture.url, capture.timestamp, page=self.modifier, paths=paths)

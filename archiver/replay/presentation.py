@@ -18,7 +18,7 @@ from archiver.replay.charset import (
 )
 from archiver.replay.delivery import deliver
 from archiver.replay.protection import protection
-from archiver.rewrite.address import Modifier, replay_path
+from archiver.rewrite.address import Modifier, ReplayAddress
 from archiver.rewrite.disposition import content_disposition
 from archiver.rewrite.headers import rewrite_headers
 from archiver.wire.head import ResponseHead
@@ -108,7 +108,7 @@ def present(capture: Capture, head: ResponseHead, start: bytes, asked: Asked) ->
             *_archived(capture, head, asked),
             *_saved(capture, head, is_shown=is_pdf or _is_shown(media_type)),
             *(_coding(head) if is_stored else ()),
-            *_freshness(capture, asked),
+            *_freshness(capture, asked, rewriting),
             *sent.headers,
         ),
     )
@@ -201,7 +201,7 @@ def _memento(capture: Capture) -> tuple[tuple[str, str], ...]:
 
 def _archived(capture: Capture, head: ResponseHead, asked: Asked) -> list[tuple[str, str]]:
     """The response's own fields; what a redirect leads to is asked for as the redirect was."""
-    fields = rewrite_headers(head.headers, asked.links(capture, page=asked.modifier))
+    fields = rewrite_headers(head.headers, asked.redirects(capture))
     unwanted = {"Refresh"} | ({"Link"} if asked.modifier is Modifier.IDENTITY else set())
     if capture.redirect_to is None:
         unwanted.add("Location")
@@ -223,9 +223,13 @@ def _coding(head: ResponseHead) -> tuple[tuple[str, str], ...]:
     return (("Content-Encoding", coding),) if _CODINGS.fullmatch(coding) else ()
 
 
-def _freshness(capture: Capture, asked: Asked) -> tuple[tuple[str, str], ...]:
-    """What is asked for by its exact name never changes, but for how it is rewritten."""
+def _freshness(capture: Capture, asked: Asked, rewriting: Rewriting) -> tuple[tuple[str, str], ...]:
+    """What is asked for by its exact name never changes, but for the permissions in it."""
+    ends_soon = asked.paths_end and rewriting is not Rewriting.NONE
     if asked.is_exact:
-        return (("Cache-Control", "private, max-age=3600"),)
-    here = replay_path(capture.timestamp, asked.modifier, capture.url, prefix=asked.prefix)
-    return (("Cache-Control", "private, no-cache"), ("Content-Location", here))
+        return (("Cache-Control", f"private, {'no-cache' if ends_soon else 'max-age=3600'}"),)
+    here = ReplayAddress(capture.timestamp, asked.modifier, capture.url)
+    return (
+        ("Cache-Control", "private, no-cache"),
+        ("Content-Location", asked.paths.redirect(here)),
+    )

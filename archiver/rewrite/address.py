@@ -1,6 +1,7 @@
 """The address of a memento: ``/web/{timestamp}{modifier}/{url}``, the Wayback Machine's form."""
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from urllib.parse import unquote
@@ -57,6 +58,35 @@ def replay_path(timestamp: str, modifier: Modifier, url: str, *, prefix: str = P
     """
     moment = f"{timestamp}{modifier}"
     return f"{prefix}/{moment}/{url}" if moment else f"{prefix}/{url}"
+
+
+PathWriter = Callable[[ReplayAddress], str]
+"""Writes where a memento is asked for, with the permission to do so where it needs one."""
+
+
+def plain_path(address: ReplayAddress) -> str:
+    """The path of a memento that needs no permission of its own."""
+    return replay_path(address.timestamp_prefix, address.modifier, address.url)
+
+
+@dataclass(frozen=True, slots=True)
+class PathWriters:
+    """How the addresses in what is replayed are written.
+
+    Attributes:
+        requisite: of what a page loads.
+        frame: of documents within a page.
+        link: of pages that a page links to.
+        redirect: of what a capture is answered with instead.
+    """
+
+    requisite: PathWriter = plain_path
+    frame: PathWriter = plain_path
+    link: PathWriter = plain_path
+    redirect: PathWriter = plain_path
+
+
+PLAIN = PathWriters()
 
 
 def parse_replay_path(path_and_query: str, *, prefix: str = PREFIX) -> ReplayAddress:

@@ -4,7 +4,7 @@ import re
 from html import escape, unescape
 
 from archiver.model.capture import Timestamp
-from archiver.rewrite.address import PREFIX, Modifier, replay_path
+from archiver.rewrite.address import Modifier, PathWriter, ReplayAddress, plain_path
 from archiver.rewrite.values import rewrite_srcset
 
 _TAG = re.compile(r'<(?:img|source)(?:[^<>"]|"[^"]*")*>')
@@ -17,19 +17,19 @@ _ANY_TAG = re.compile(r"<[^<>]*>")
 _ATTRIBUTE = re.compile(r'(\s(src|srcset)=)"([^"]*)"')
 
 
-def archive_images(html: str, timestamp: Timestamp, *, prefix: str = PREFIX) -> str:
+def archive_images(html: str, timestamp: Timestamp, *, write: PathWriter = plain_path) -> str:
     """Rewrite ``src`` and ``srcset`` of images; links stay as they are.
 
     Args:
         html: as ``html.sanitise`` gives it: attributes in double quotes, URLs absolute.
         timestamp: of the snapshot the article is of.
-        prefix: path under which mementos lie.
+        write: writes where an image is asked for.
     """
 
     def lead(url: str) -> str:
         if not url.startswith(("http://", "https://")):
             return ""
-        return replay_path(timestamp, Modifier.IMAGE, url, prefix=prefix)
+        return write(ReplayAddress(timestamp, Modifier.IMAGE, url))
 
     def attribute(found: re.Match[str]) -> str:
         value = unescape(found[3])

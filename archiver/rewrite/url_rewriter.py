@@ -5,7 +5,7 @@ from typing import Final
 from urllib.parse import quote
 
 from archiver.references.use import Use, clean_reference
-from archiver.rewrite.address import PREFIX, Modifier, replay_path
+from archiver.rewrite.address import PLAIN, Modifier, PathWriters, ReplayAddress
 from archiver.urls.parse import join
 
 BLOCKED: Final = ""
@@ -22,6 +22,8 @@ _MODIFIERS = {
     Use.STYLE: Modifier.STYLE,
     Use.SCRIPT: Modifier.SCRIPT,
 }
+_LED_ALIKE = (Use.IMAGE, Use.STYLE, Use.SCRIPT, Use.FRAME, Use.ANCHOR)
+"""One use for each way that a reference is written; all others are led as images are."""
 _NAVIGATES = frozenset({Use.ANCHOR, Use.FRAME})
 _EMBEDDED = frozenset({"http", "https"})
 _HARMFUL = frozenset({"javascript", "vbscript", "livescript", "jar", "view-source"})
@@ -36,8 +38,7 @@ class UrlRewriter:
         timestamp: 14 digits of its capture; what it points with is looked for near that.
         page: ``FRAME`` where the document is shown in a frame, so that what its anchors lead to
             is, too; else ``NONE``.
-        prefix: path under which mementos lie, such as ``/web`` or ``/web/~capability``.
-        frame_prefix: the same for what is framed, where that is another.
+        paths: how what it leads to is written.
     """
 
     def __init__(
@@ -46,28 +47,20 @@ class UrlRewriter:
         timestamp: str,
         *,
         page: Modifier = Modifier.NONE,
-        prefix: str = PREFIX,
-        frame_prefix: str | None = None,
+        paths: PathWriters = PLAIN,
     ) -> None:
         self.url = url
         self.base = url
         self._timestamp = timestamp
-        self._prefix = prefix
-        self._frame_prefix = frame_prefix or prefix
+        self._paths = paths
         self._modifiers = {**_MODIFIERS, Use.ANCHOR: page}
-        self._ours = tuple({f"{each}/{timestamp}" for each in (prefix, self._frame_prefix)})
+        self._moment = f"/{timestamp}"
         self._known: dict[tuple[str, Use], str | None] = {}
 
     def nested(self) -> "UrlRewriter":
         """The links of a document inside this one (``srcdoc``), whose base is this one's."""
         page = self._modifiers[Use.ANCHOR]
-        return UrlRewriter(
-            self.base,
-            self._timestamp,
-            page=page,
-            prefix=self._prefix,
-            frame_prefix=self._frame_prefix,
-        )
+        return UrlRewriter(self.base, self._timestamp, page=page, paths=self._paths)
 
     def set_base(self, reference: str) -> None:
         """Honour a ``<base href>`` (HTML §4.2.3); one that leads to no page is passed over."""
@@ -97,12 +90,15 @@ class UrlRewriter:
 
     def is_ours(self, reference: str) -> bool:
         """Whether it is what this very document's rewriting gives."""
-        if not reference.startswith(self._ours):
+        path = reference.partition("#")[0]
+        _, moment, rest = path.partition(self._moment)
+        modifier, _, url = rest.partition("/")
+        if not moment or join(url, url) != url:
             return False
-        ours = next(each for each in self._ours if reference.startswith(each))
-        modifier, _, url = reference.removeprefix(ours).partition("/")
-        url = url.partition("#")[0]
-        return modifier in self._modifiers.values() and join(url, url) == url
+        uses = (Use.IMAGE, Use.STYLE, Use.SCRIPT, Use.FRAME, Use.ANCHOR)
+        return any(
+            modifier == self._modifiers[use] and self._path(url, use) == path for use in uses
+        )
 
     def _lead(self, reference: str, use: Use) -> str | None:
         given = clean_reference(reference)
@@ -120,8 +116,10 @@ class UrlRewriter:
         return self._path(url, use) + mark + quote(fragment, safe=_FRAGMENT_SAFE)
 
     def _path(self, url: str, use: Use) -> str:
-        prefix = self._frame_prefix if use is Use.FRAME else self._prefix
-        return replay_path(self._timestamp, self._modifiers[use], url, prefix=prefix)
+        write = self._paths.requisite
+        if use in _NAVIGATES:
+            write = self._paths.frame if use is Use.FRAME else self._paths.link
+        return write(ReplayAddress(self._timestamp, self._modifiers[use], url))
 
     def _same_document(self, fragment: str, use: Use) -> str | None:
         """What stays within the document, unless its base is another's."""

@@ -155,7 +155,7 @@ class Replay:
         )
         shown = present(of_payload, head, start, asked)
         if shown.rewriting is not Rewriting.NONE:
-            links = asked.links(capture, page=asked.page)
+            links = asked.links(capture)
             pieces = rewritten(pieces, shown.rewriting, shown.charset, links)
         if shown.part is not None:
             pieces = part(pieces, *shown.part)

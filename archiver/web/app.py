@@ -7,7 +7,16 @@ from aiohttp import web
 from archiver import paths
 from archiver.runtime import Runtime
 from archiver.web import middleware
-from archiver.web.keys import ATTEMPTS, LIMITS, LISTENERS, METRICS, RUNTIME, SIGNER, STATIC
+from archiver.web.keys import (
+    ATTEMPTS,
+    LIMITS,
+    LISTENERS,
+    METRICS,
+    PERMISSIONS,
+    RUNTIME,
+    SIGNER,
+    STATIC,
+)
 from archiver.web.limits import ServerLimits
 from archiver.web.listeners import Listeners
 from archiver.web.login_throttle import LoginThrottle
@@ -15,6 +24,7 @@ from archiver.web.metrics import Metrics
 from archiver.web.middleware.csrf import FORM_BYTES
 from archiver.web.origin import keep_apart
 from archiver.web.pages.errors import error_page
+from archiver.web.permissions import Permissions
 from archiver.web.routes import ROUTES
 from archiver.web.signing import Signer, load_secret
 from archiver.web.static import StaticFiles
@@ -61,6 +71,8 @@ def _furnish(app: web.Application, runtime: Runtime) -> None:
     secret = load_secret(runtime.settings.data)
     app[RUNTIME] = runtime
     app[SIGNER] = Signer(secret, runtime.settings.password)
+    has_password = runtime.settings.password is not None
+    app[PERMISSIONS] = Permissions(app[SIGNER], has_password=has_password)
     app[ATTEMPTS] = LoginThrottle()
     app[LISTENERS] = Listeners()
     app[METRICS] = Metrics()

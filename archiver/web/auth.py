@@ -1,14 +1,11 @@
-"""Who may come in: the password, sessions, and addresses that carry their own permission.
+"""Who may come in: the password and sessions.
 
-Nothing about a session is stored: it is a text signed with the archive's secret. A replayed page
-has an opaque origin, so the browser sends no cookie with the requests for its styles and images;
-their addresses carry a signature of the day instead, which opens replay and nothing else.
+Nothing about a session is stored: it is a text signed with the archive's secret.
 """
 
 import secrets
 import time
 from base64 import b64decode
-from datetime import UTC, datetime, timedelta
 
 from aiohttp import web
 
@@ -21,7 +18,6 @@ ANONYMOUS = "anonymous"
 BY_HEADER = "authorization"
 
 _SESSION = "session"
-_REPLAY = "replay"
 _MOST_COOKIE = 256
 _MOST_CREDENTIALS = 4096
 
@@ -97,27 +93,6 @@ def credentials_of(request: web.Request) -> str | None:
         return ""
 
 
-def replay_prefix(request: web.Request) -> str:
-    """Return what stands before ``/{timestamp}{modifier}/{url}`` in addresses of replay.
-
-    ``/web``, and with a password ``/web/~token``, which opens replay until the day after is over.
-    """
-    if password_of(request) is None:
-        return "/web"
-    return frame_prefix(request)
-
-
-def frame_prefix(request: web.Request) -> str:
-    """Return the same for what is framed: always with a token, which no other site knows."""
-    return f"/web/~{request.app[SIGNER].sign(_REPLAY, _day(0))}"
-
-
-def opens_replay(request: web.Request, token: str) -> bool:
-    """Tell whether a token of ``replay_prefix`` is from today or yesterday (UTC)."""
-    signer = request.app[SIGNER]
-    return any(signer.verifies(_REPLAY, _day(ago), token) for ago in (0, 1))
-
-
 def local_path(text: str) -> str:
     """Return ``text`` if it is a path of this service to go on to after signing in, else ``/``.
 
@@ -125,10 +100,6 @@ def local_path(text: str) -> str:
     """
     plain = text.isascii() and text.isprintable() and "\\" not in text
     return text if plain and text.startswith("/") and not text.startswith("//") else "/"
-
-
-def _day(ago: int) -> str:
-    return (datetime.now(UTC) - timedelta(days=ago)).date().isoformat()
 
 
 def is_https(request: web.Request) -> bool:

@@ -11,6 +11,7 @@ from archiver.web.limits import ServerLimits
 from archiver.web.listeners import Listeners
 from archiver.web.login_throttle import LoginThrottle
 from archiver.web.metrics import Metrics
+from archiver.web.permissions import Permissions
 from archiver.web.signing import Signer
 from archiver.web.static import StaticFiles
 
@@ -19,6 +20,9 @@ RUNTIME = web.AppKey("runtime", Runtime)
 
 SIGNER = web.AppKey("signer", Signer)
 """Signs sessions, forms and replay addresses."""
+
+PERMISSIONS = web.AppKey("permissions", Permissions)
+"""Gives and reads permissions to see mementos."""
 
 ATTEMPTS = web.AppKey("attempts", LoginThrottle)
 """Who gave a wrong password how often."""

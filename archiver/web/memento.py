@@ -18,8 +18,8 @@ from archiver.memento.timemap import (
 from archiver.memento.timestamps import parse_accept_datetime, to_datetime, to_timestamp
 from archiver.model.capture import Capture
 from archiver.rewrite.address import Modifier, ReplayAddress, parse_archived_url, replay_path
-from archiver.web import auth
-from archiver.web.keys import ORIGIN, RUNTIME
+from archiver.web.keys import RUNTIME
+from archiver.web.origin import public_origin
 from archiver.web.pages.errors import not_in_archive
 from archiver.web.streaming import stream
 
@@ -86,17 +86,12 @@ async def _mementos(request: web.Request, url: str) -> AsyncGenerator[Memento, N
 
 def memento_uri(request: web.Request, capture: Capture) -> str:
     """Where a capture is replayed, whole."""
-    prefix = auth.replay_prefix(request)
-    path = replay_path(capture.timestamp, Modifier.NONE, capture.url, prefix=prefix)
-    return whole_uri(request, path)
+    return whole_uri(request, replay_path(capture.timestamp, Modifier.NONE, capture.url))
 
 
 def whole_uri(request: web.Request, path: str) -> str:
     """Whole, since what reads a TimeMap may have taken it out of a file."""
-    origin = request[ORIGIN]
-    if auth.is_https(request):
-        origin = f"https://{origin.removeprefix('http://')}"
-    return origin + path
+    return public_origin(request) + path
 
 
 async def _text(

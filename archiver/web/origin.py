@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 from aiohttp import web
 from aiohttp.typedefs import Handler
 
+from archiver.web.auth import is_https
 from archiver.web.keys import ORIGIN, RUNTIME
 
 ROUTES_THERE = frozenset({"replay", "healthz"})
@@ -28,6 +29,17 @@ def is_there(request: web.Request) -> bool:
     asked = urlsplit(there)
     default = {"http": 80, "https": 443}[asked.scheme]
     return here.hostname == asked.hostname and (here.port or default) == (asked.port or default)
+
+
+def public_origin(request: web.Request) -> str:
+    """Return the origin as the client has it, behind a proxy that ends TLS too."""
+    origin = request[ORIGIN]
+    return f"https://{origin.removeprefix('http://')}" if is_https(request) else origin
+
+
+def home_of_replay(request: web.Request) -> str:
+    """Return the service's origin if archived pages are shown on another one; else nothing."""
+    return public_origin(request) if replay_origin(request) else ""
 
 
 @web.middleware

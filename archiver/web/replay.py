@@ -6,6 +6,7 @@ another type than it says.
 """
 
 from contextlib import aclosing
+from functools import partial
 
 from aiohttp import hdrs, web
 from multidict import CIMultiDict
@@ -17,19 +18,17 @@ from archiver.replay.conditions import Conditions
 from archiver.replay.protection import Viewer, protection
 from archiver.rewrite.address import (
     EVERY,
-    PREFIX,
     Modifier,
     ReplayAddress,
     parse_replay_path,
-    replay_path,
+    plain_path,
 )
 from archiver.services.replay import Replayed
-from archiver.web import auth
-from archiver.web.keys import ARCHIVED_URL, ORIGIN, RUNTIME
-from archiver.web.origin import is_there, replay_origin
+from archiver.web.keys import ARCHIVED_URL, ORIGIN, PERMISSIONS, RUNTIME
+from archiver.web.origin import home_of_replay, is_there, replay_origin
 from archiver.web.pages.captures import captures
 from archiver.web.pages.errors import not_in_archive
-from archiver.web.replay_address import token_of, without_token
+from archiver.web.replay_address import held_permission, without_token
 
 _REQUISITES = frozenset({Modifier.IMAGE, Modifier.STYLE, Modifier.SCRIPT})
 _EXACT_DIGITS = 14
@@ -43,7 +42,7 @@ async def replay(request: web.Request) -> web.StreamResponse:
     address = _address_of(request)
     there = replay_origin(request)
     if there and not is_there(request) and address.timestamp_prefix != EVERY:
-        return _led_there(request, there)
+        return _led_there(request, there, address)
     if address.timestamp_prefix == EVERY:
         request[ARCHIVED_URL] = address.url
         return await captures(request)
@@ -52,32 +51,22 @@ async def replay(request: web.Request) -> web.StreamResponse:
         capture = await service.resolve(address)
     except NotInArchive:
         return _absent(request, address)
-    elsewhere = _elsewhere(request, address, capture)
+    asked = _asked(request, address, capture)
+    elsewhere = _elsewhere(request, address, capture, asked)
     if elsewhere is not None:
         return web.Response(status=302, headers=_headers(request) | {"Location": elsewhere})
-    replayed = await service.open(capture, _asked(request, address, capture))
-    return await _stream(request, replayed)
+    return await _stream(request, await service.open(capture, asked))
 
 
-def _led_there(request: web.Request, there: str) -> web.Response:
+def _led_there(request: web.Request, there: str, address: ReplayAddress) -> web.Response:
     """Lead to the same on the origin that shows archived pages, with a permission if need be."""
-    path = without_token(request.raw_path) or ""
-    prefix = auth.replay_prefix(request)
-    location = f"{there}{prefix}{path.removeprefix(PREFIX)}"
-    return web.Response(status=302, headers=_headers(request) | {"Location": location})
-
-
-def _may_be_framed(request: web.Request) -> bool:
-    """Whether it is asked for by an address that only our banner and the pages in it know."""
-    token = token_of(request.raw_path)
-    return token is not None and auth.opens_replay(request, token)
-
-
-def _prefix(request: web.Request) -> str:
-    """Return what stands before the addresses in what is replayed: a frame stays in the frame."""
-    if _may_be_framed(request):
-        return auth.frame_prefix(request)
-    return auth.replay_prefix(request)
+    permissions = request.app[PERMISSIONS]
+    write = plain_path
+    if permissions.has_password or held_permission(request):
+        write = partial(permissions.write, permissions.new(home_of_replay(request)))
+    return web.Response(
+        status=302, headers=_headers(request) | {"Location": there + write(address)}
+    )
 
 
 def _address_of(request: web.Request) -> ReplayAddress:
@@ -87,17 +76,20 @@ def _address_of(request: web.Request) -> ReplayAddress:
     return parse_replay_path(path)
 
 
-def _elsewhere(request: web.Request, address: ReplayAddress, capture: Capture) -> str | None:
+def _elsewhere(
+    request: web.Request, address: ReplayAddress, capture: Capture, asked: Asked
+) -> str | None:
     """Return where the capture is, if it is not what was asked for by its exact name.
 
     A style or an image of a page is served in its place all the same: a redirect for each would
     cost a round trip, and their own addresses are not looked at by people.
     """
-    if _is_exact(address, capture):
+    if asked.is_exact:
         return None
     if len(address.timestamp_prefix) == _EXACT_DIGITS and address.modifier in _REQUISITES:
         return None
-    path = replay_path(capture.timestamp, address.modifier, capture.url, prefix=_prefix(request))
+    exact = ReplayAddress(capture.timestamp, address.modifier, capture.url)
+    path = asked.paths.redirect(exact)
     return None if path == request.raw_path else path
 
 
@@ -109,7 +101,7 @@ def _absent(request: web.Request, address: ReplayAddress) -> web.Response:
     """Answer 404: nothing to look at for a requisite, else a page."""
     if address.modifier in _REQUISITES:
         return web.Response(status=404, headers=_headers(request))
-    is_framed = address.modifier is Modifier.FRAME and _may_be_framed(request)
+    is_framed = address.modifier is Modifier.FRAME and held_permission(request) is not None
     response = not_in_archive(request, address.url, is_framed=is_framed)
     if is_framed:
         response.headers.update(_FRAMED)  # may be framed, where our own pages may not
@@ -124,17 +116,18 @@ def _headers(request: web.Request) -> dict[str, str]:
 def _viewer(request: web.Request) -> Viewer:
     return Viewer(
         origin=request[ORIGIN],
-        is_framed=_may_be_framed(request),
+        is_framed=held_permission(request) is not None,
         wants_font=request.headers.get("Sec-Fetch-Dest") == "font",
     )
 
 
 def _asked(request: web.Request, address: ReplayAddress, capture: Capture) -> Asked:
+    permissions = request.app[PERMISSIONS]
     return Asked(
         viewer=_viewer(request),
         modifier=address.modifier,
-        prefix=_prefix(request),
-        frame_prefix=auth.frame_prefix(request),
+        paths=permissions.writers(held_permission(request)),
+        paths_end=permissions.has_password,
         is_exact=_is_exact(address, capture),
         conditions=_conditions(request),
         is_head=request.method == hdrs.METH_HEAD,

@@ -6,8 +6,15 @@ a router would tidy away; so only the raw request target is looked at.
 
 import re
 
+from aiohttp import web
+
+from archiver.errors import InvalidUrl
+from archiver.rewrite.address import ReplayAddress, parse_replay_path
+from archiver.web.keys import PERMISSIONS
+from archiver.web.permissions import Permission
+
 ROOT = "/web/"
-_TOKEN = re.compile(r"~([A-Za-z0-9_-]{1,64})/")
+_TOKEN = re.compile(r"~([A-Za-z0-9_.-]{1,200})/")
 
 
 def token_of(raw_path: str) -> str | None:
@@ -25,3 +32,21 @@ def without_token(raw_path: str) -> str | None:
         return None
     match = _TOKEN.match(target, len(ROOT))
     return ROOT + target[match.end() :] if match else target
+
+
+def address_of(raw_path: str) -> ReplayAddress | None:
+    """Return the memento that an address asks for; None if it is no address of one."""
+    path = without_token(raw_path)
+    try:
+        return parse_replay_path(path) if path else None
+    except InvalidUrl:
+        return None
+
+
+def held_permission(request: web.Request) -> Permission | None:
+    """Return the permission in an address, if it is one for what that address asks for."""
+    token = token_of(request.raw_path)
+    address = address_of(request.raw_path) if token else None
+    if token is None or address is None:
+        return None
+    return request.app[PERMISSIONS].opens(token, address)

@@ -1,6 +1,6 @@
 """What each page shows: a dataclass a page, which its template renders and nothing else."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from archiver.model.capture import Capture, Timestamp
 from archiver.model.entry import Entry, Snapshot
@@ -53,7 +53,8 @@ class EntryView:
         detail: the entry and its snapshots.
         shown: the snapshot that is read; None if there is none.
         article: its article, images led into the archive.
-        payload_url: where the capture itself is.
+        payload_url: where the capture itself is, for what is shown within this page.
+        payload_link: the same, for a person to follow.
         kind: how it is shown: ``article``, ``image``, ``pdf``, ``unread``, ``file``,
             ``page`` (without text) or ``nothing``.
         minutes: how long it takes to read.
@@ -63,6 +64,7 @@ class EntryView:
     shown: SnapshotDetail | None
     article: str
     payload_url: str
+    payload_link: str
     kind: str
     minutes: int
     title: str
@@ -80,6 +82,7 @@ class SnapshotView:
     Attributes:
         marks: on the timeline of the entry's snapshots: where (0 to 1000), and which.
         missing: what the page needed and the archive lacks.
+        is_pdf: whether it is one; browsers show none in a sandboxed frame.
     """
 
     entry: Entry
@@ -89,6 +92,7 @@ class SnapshotView:
     title: str
     marks: tuple[tuple[int, Timestamp], ...]
     missing: tuple[RequisiteOutcome, ...]
+    is_pdf: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,12 +132,27 @@ class AbsentView:
 
 
 @dataclass(frozen=True, slots=True)
+class PassageView:
+    """The step between a page that may show nothing but itself and another one.
+
+    Attributes:
+        url: of the page that is asked for.
+        onward: where a person who is signed in sees it; empty where that is not known.
+        by_itself: where a page that stands alone goes at once.
+    """
+
+    url: str
+    onward: str
+    by_itself: str
+    title: str = "Another page of the archive"
+
+
+@dataclass(frozen=True, slots=True)
 class CapturesView:
     """Every capture of a URL."""
 
     url: str
-    captures: tuple[Capture, ...] = field(default=())
-    prefix: str = "/web"
+    captures: tuple[Capture, ...] = ()
     title: str = "Captures"
 
 

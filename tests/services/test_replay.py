@@ -7,7 +7,7 @@ import pytest
 from archiver.errors import InputError, NotInArchive, StoreError, TooLarge
 from archiver.replay.asked import Asked
 from archiver.replay.conditions import Conditions
-from archiver.rewrite.address import Modifier, ReplayAddress
+from archiver.rewrite.address import Modifier, PathWriters, ReplayAddress, plain_path
 from tests.hand_made import HTML, PAGE, T1, T2, T3, VIEWER, archive_in
 
 
@@ -62,14 +62,17 @@ async def test_all_captures_of_a_url_are_listed_newest_last(archive):
 async def test_a_page_is_led_into_the_archive(archive):
     capture = await archive.add(body="<a href=x>é</a><img src=y>".encode(), headers=HTML)
 
+    def signed(address):
+        return f"/signed{plain_path(address)}"
+
     status, headers, body = await archive.get(
-        capture, Modifier.FRAME, prefix="/web/~t", frame_prefix="/web/~t"
+        capture, Modifier.FRAME, paths=PathWriters(requisite=signed)
     )
 
     base = "https://example.com/dir"
     assert status == 200
     assert body.decode() == (
-        f'<a href="/web/~t/{T2}if_/{base}/x">é</a><img src="/web/~t/{T2}im_/{base}/y">'
+        f'<a href="/web/{T2}if_/{base}/x">é</a><img src="/signed/web/{T2}im_/{base}/y">'
     )
     assert dict(headers)["Content-Type"] == "text/html;charset=utf-8"
 

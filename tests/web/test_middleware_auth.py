@@ -1,9 +1,12 @@
+import time
+
 import pytest
 from aiohttp import encode_basic_auth, web
 from yarl import URL
 
+from archiver.rewrite.address import Modifier, ReplayAddress
 from archiver.web import auth
-from archiver.web.keys import CSRF_TOKEN, SIGNED_IN
+from archiver.web.keys import CSRF_TOKEN, PERMISSIONS, SIGNED_IN
 
 RIGHT = "a good pass phrase é"
 
@@ -26,13 +29,8 @@ async def sign_out(request: web.Request) -> web.Response:
     return response
 
 
-async def prefix(request: web.Request) -> web.Response:
-    return web.Response(text=auth.replay_prefix(request))
-
-
 ROUTES = (
     web.get("/", page),
-    web.get("/prefix", prefix),
     web.get("/login", page, name="login"),
     web.post("/login", sign_in, name="sign_in"),
     web.post("/logout", sign_out, name="sign_out"),
@@ -61,7 +59,6 @@ async def test_without_a_password_all_is_open_and_no_cookie_is_set(serve):
 
     assert (await answer.json())[0] is False
     assert "Set-Cookie" not in answer.headers
-    assert await (await client.get("/prefix")).text() == "/web"
 
 
 async def test_with_a_password_a_person_is_sent_to_sign_in(serve):
@@ -198,19 +195,24 @@ async def test_after_some_wrong_tries_even_the_right_one_waits(serve):
     assert int(answer.headers["Retry-After"]) >= 1
 
 
+def permitted(client) -> str:
+    permissions = client.app[PERMISSIONS]
+    address = ReplayAddress("2020", Modifier.IMAGE, "http://a.example/")
+    return permissions.write(permissions.new(), address)
+
+
 async def test_an_address_of_replay_carries_its_own_permission(serve):
     client = await serve(*ROUTES, password=RIGHT)
-    await signed_in(client)
-    given = await (await client.get("/prefix")).text()
-    client.session.cookie_jar.clear()
-    frame = {"Sec-Fetch-Dest": "image"}
+    given = permitted(client)
+    token = given.split("/")[2]
+    image = {"Sec-Fetch-Dest": "image"}
 
-    opened = await client.get(f"{given}/2020im_/http://a.example/")
-    head = await client.head(f"{given}/2020im_/http://a.example/")
-    bare = await client.get("/web/2020im_/http://a.example/", headers=frame)
-    forged = await client.get("/web/~AAAAAAAAAAAAAAAAAAAAAA/2020/http://a.example/", headers=frame)
+    opened = await client.get(given)
+    head = await client.head(given)
+    bare = await client.get("/web/2020im_/http://a.example/", headers=image)
+    forged = await client.get(given.replace(token[-22:], "A" * 22), headers=image)
     elsewhere = await client.get(f"/?{given}", allow_redirects=False)
-    posted = await client.post(f"{given}/2020/http://a.example/")
+    posted = await client.post(given)
 
     assert given.startswith("/web/~")
     assert (opened.status, head.status) == (200, 200)
@@ -218,19 +220,17 @@ async def test_an_address_of_replay_carries_its_own_permission(serve):
     assert elsewhere.status == 303
 
 
-async def test_such_an_address_ends_the_day_after(serve, monkeypatch):
+async def test_such_an_address_ends_within_minutes(serve):
     client = await serve(*ROUTES, password=RIGHT)
-    await signed_in(client)
-    given = await (await client.get("/prefix")).text()
-    client.session.cookie_jar.clear()
-    today = auth._day
+    given, ends = permitted(client), client.app[PERMISSIONS].new().ends
 
-    monkeypatch.setattr(auth, "_day", lambda ago: today(ago - 1))
-    tomorrow = (await client.get(f"{given}/2020/http://a.example/")).status
-    monkeypatch.setattr(auth, "_day", lambda ago: today(ago - 2))
-    later = (await client.get(f"{given}/2020/http://a.example/", allow_redirects=False)).status
+    answers = []
+    for now in (ends - 1, ends):
+        client.app[PERMISSIONS].clock = lambda now=now: now
+        answers.append((await client.get(given, headers={"Sec-Fetch-Dest": "image"})).status)
 
-    assert (tomorrow, later) == (200, 303)
+    assert answers == [200, 401]
+    assert ends - time.time() <= 30 * 60
 
 
 @pytest.mark.parametrize(

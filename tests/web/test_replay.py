@@ -1,13 +1,17 @@
 """The HTTP side of replay, over real records: what is asked for, and what is answered."""
 
-from types import SimpleNamespace
+import re
+from html import unescape
+from urllib.parse import urlencode
 
 import pytest
 from aiohttp import ClientPayloadError, web
 from yarl import URL
 
 from archiver.replay.protection import Viewer, content_security_policy
-from archiver.web import auth, replay
+from archiver.rewrite.address import Modifier, ReplayAddress
+from archiver.web import replay
+from archiver.web.keys import PERMISSIONS
 from tests.hand_made import HTML, archive_in
 
 ROUTE = web.get("/web/{address:(?s:.*)}", replay.replay, name="replay")
@@ -16,6 +20,7 @@ ABSENT = "http://absent.example/"
 FIRST, LATEST = "20200101000000", "20240229120001"
 SOON = "20240229120000"
 PDF = b"%PDF-1.7\n"
+CSS = ("Content-Type", "text/css")
 
 
 @pytest.fixture
@@ -36,6 +41,12 @@ async def get(client, target: str, method="GET", **headers: str):
     url = URL(f"http://127.0.0.1:{client.port}{target}", encoded=True)
     named = {name.replace("_", "-"): value for name, value in headers.items()}
     return await client.session.request(method, url, headers=named, allow_redirects=False)
+
+
+def signed(client, moment, url, modifier=Modifier.NONE) -> str:
+    """The path of a memento with permission to see it."""
+    permissions = client.app[PERMISSIONS]
+    return permissions.write(permissions.new(), ReplayAddress(moment, modifier, url))
 
 
 def rules(answer) -> dict[str, str]:
@@ -238,8 +249,7 @@ async def test_what_is_no_address_is_refused(client, raw, target, status):
 
 async def test_a_page_that_was_never_captured_is_a_404_page(client):
     page = await get(client, f"/web/2020/{ABSENT}?q=1")
-    framed = auth.frame_prefix(SimpleNamespace(app=client.app))
-    frame = await get(client, f"{framed}/2020if_/{ABSENT}")
+    frame = await get(client, signed(client, "2020", ABSENT, Modifier.FRAME))
 
     assert (page.status, frame.status) == (404, 404)
     assert page.content_type == frame.content_type == "text/html"
@@ -338,27 +348,134 @@ async def test_bytes_that_are_gone_later_break_the_answer_off(client, archive):
         await answer.read()
 
 
-async def test_with_a_password_addresses_carry_the_permission_on(serve, archive):
-    client = await serve(ROUTE, services={"replay": archive.replay}, password="pass")
-    held = {"Authorization": "Bearer pass"}
-
-    moved = await get(client, f"/web/2024/{PAGE}", **held)
-    place = moved.headers["Location"]
-    opened = await get(client, place)
-    image = await get(client, place.replace(LATEST, f"{SOON}im_"))
-
-    assert place.startswith("/web/~")
-    assert opened.status == 200
-    assert image.headers["Content-Location"].startswith("/web/~")
+@pytest.fixture
+async def locked(serve, archive):
+    """The same behind a password."""
+    return await serve(ROUTE, services={"replay": archive.replay}, password="pass")
 
 
-async def test_only_who_knows_the_token_of_our_frames_may_frame_a_memento(client):
-    framed = auth.frame_prefix(SimpleNamespace(app=client.app))
-    forged = f"{framed[:-2]}{'AA' if framed[-2:] != 'AA' else 'BB'}"
+KNOWN = {"Authorization": "Bearer pass"}
 
-    ours = await get(client, f"{framed}/{LATEST}if_/{PAGE}")
+
+async def test_with_a_password_what_a_page_loads_has_a_permission_and_what_it_links_to_has_none(
+    locked, archive
+):
+    page = b"<link rel=stylesheet href=s.css><img src=i.png><iframe src=f></iframe><a href=l>l</a>"
+    await archive.add(f"{PAGE}p", page, LATEST, headers=HTML)
+    kept = {"s.css": "text/css", "i.png": "image/png", "f": "text/html", "l": "text/html"}
+    for name, kind in kept.items():
+        await archive.add(PAGE + name, b"x", LATEST, headers=(("Content-Type", kind),))
+
+    html = await (await get(locked, f"/web/{LATEST}/{PAGE}p", **KNOWN)).text()
+    style, image, frame, link = re.findall(r'(?:href|src)="([^"]+)"', html)
+    loaded = [await get(locked, each) for each in (style, image, frame)]
+    followed = await get(locked, link)
+
+    assert [each.status for each in loaded] == [200, 200, 200]
+    assert link == f"/web/{LATEST}/{PAGE}l"
+    assert followed.status == 401
+
+
+async def test_a_permission_opens_one_memento_and_no_other(locked, archive):
+    secret = f"{PAGE}secret"
+    await archive.add(secret, b"secret", LATEST, headers=HTML)
+    opened = signed(locked, LATEST, PAGE, Modifier.FRAME)
+    token = opened.split("/")[2]
+
+    others = [
+        f"/web/{token}/{LATEST}if_/{secret}",
+        f"/web/{token}/{LATEST}/{PAGE}",
+        f"/web/{token}/{LATEST}id_/{PAGE}",
+        f"/web/{token}/{FIRST}if_/{PAGE}",
+        f"/web/{token}/if_/{PAGE}",
+        f"/web/{token}/*/{PAGE}",
+        f"/web/{token}/{LATEST}if_/{PAGE}?x",
+    ]
+
+    assert (await get(locked, opened)).status == 200
+    assert (await get(locked, opened, "HEAD")).status == 200
+    assert [(await get(locked, each)).status for each in others] == [401] * 7
+
+
+async def test_a_permission_is_over_within_minutes_and_nothing_renews_it(locked, archive):
+    await archive.add(f"{PAGE}s.css", b"@import 't.css'", LATEST, headers=(CSS,))
+    await archive.add(f"{PAGE}t.css", b"a{}", LATEST, headers=(CSS,))
+    permissions, now = locked.app[PERMISSIONS], 1_700_000_000
+    permissions.clock = lambda: now
+    style = signed(locked, LATEST, f"{PAGE}s.css", Modifier.STYLE)
+    ends = permissions.new().ends
+
+    now = ends - 1
+    nested = re.search("'([^']+)'|\\(([^)]+)\\)", await (await get(locked, style)).text())
+    path = (nested[1] or nested[2]).strip("\"'")
+    in_time = (await get(locked, path)).status
+    now = ends
+    late = [(await get(locked, each, Sec_Fetch_Dest="style")).status for each in (style, path)]
+
+    assert 15 * 60 <= ends - 1_700_000_000 <= 30 * 60
+    assert (in_time, late) == (200, [401, 401])
+
+
+async def test_what_holds_permissions_is_not_kept_longer_than_they_last(locked):
+    page = await get(locked, f"/web/{LATEST}/{PAGE}", **KNOWN)
+    stored = await get(locked, f"/web/{LATEST}id_/{PAGE}", **KNOWN)
+
+    assert page.headers["Cache-Control"] == "private, no-cache"
+    assert stored.headers["Cache-Control"] == "private, max-age=3600"
+
+
+async def test_an_inexact_time_and_a_redirect_keep_the_permission(locked, archive):
+    to = (("Location", "/to"),)
+    await archive.add(f"{PAGE}from", b"", LATEST, status=302, headers=to)
+    await archive.add(f"{PAGE}to", b"x", LATEST, headers=HTML)
+
+    inexact = await get(locked, signed(locked, SOON, PAGE, Modifier.FRAME))
+    exact = await get(locked, inexact.headers["Location"])
+    redirect = await get(locked, signed(locked, LATEST, f"{PAGE}from", Modifier.IMAGE))
+    target = await get(locked, redirect.headers["Location"])
+    known = await get(locked, f"/web/2024/{PAGE}", **KNOWN)
+
+    assert (inexact.status, exact.status) == (302, 200)
+    assert (redirect.status, target.status) == (302, 200)
+    assert known.headers["Location"] == f"/web/{LATEST}/{PAGE}"
+
+
+async def test_who_follows_a_link_of_a_page_is_led_to_where_a_session_counts(locked):
+    link = f"/web/{LATEST}if_/{PAGE}"
+
+    alone = await get(locked, link, Sec_Fetch_Dest="document")
+    framed = await get(locked, link, Sec_Fetch_Dest="iframe")
+    image = await get(locked, link, Sec_Fetch_Dest="image")
+
+    onward = f"/web/{LATEST}/{PAGE}"
+    for each in (alone, framed):
+        text = unescape(await each.text())
+        assert (each.status, each.content_type) == (401, "text/html")
+        assert "frame-ancestors" not in rules(each)
+        assert f'href="{onward}" target="_top"' in text
+        assert f"0; url=/login?{urlencode({'next': onward})}" in text
+    assert (image.status, image.content_type) == (401, "text/html")
+    assert onward not in await image.text()
+
+
+async def test_only_who_knows_the_permission_of_our_frames_may_frame_a_memento(client):
+    framed = signed(client, LATEST, PAGE, Modifier.FRAME)
+    place = framed.index("/2024")
+    forged = f"{framed[: place - 2]}{'AA' if framed[place - 2 : place] != 'AA' else 'BB'}"
+
+    ours = await get(client, framed)
     others = [await get(client, f"{each}/{LATEST}if_/{PAGE}") for each in ("/web", forged)]
 
     assert "frame-ancestors" not in rules(ours)
     for other in others:
         assert rules(other)["frame-ancestors"] == "'none'"
+
+
+async def test_what_a_framed_page_leads_to_may_be_framed(client):
+    html = await (await get(client, signed(client, LATEST, PAGE, Modifier.FRAME))).text()
+    link = re.search(r'href="([^"]+)"', html)[1]
+
+    absent = await get(client, link)
+
+    assert link.endswith(f"/{LATEST}if_/{PAGE}x")
+    assert "frame-ancestors" not in rules(absent)

@@ -4,16 +4,19 @@ The hostile page is given as it was stored, so that nothing but those headers ho
 """
 
 import base64
+import re
 import struct
 from collections.abc import AsyncIterator
 from types import SimpleNamespace
 
 import pytest
 from aiohttp import web
-from aiohttp.test_utils import TestServer
+from aiohttp.test_utils import TestClient, TestServer
 from playwright.async_api import Page, async_playwright
 
+from archiver.rewrite.address import Modifier, ReplayAddress
 from archiver.web import auth
+from archiver.web.keys import PERMISSIONS
 from archiver.web.routes import ROUTES as OURS
 from tests.hand_made import archive_in
 
@@ -28,7 +31,7 @@ HOSTILE = """<!DOCTYPE html><title>as it was</title>
 <script>document.title = "ran"</script>
 <img id=ours src="PREFIX/TIMEim_/http://a.example/i.png" onload="document.title='ran'">
 <img id=route src="/changed?img"><img id=away src="http://away.localhost:PORT/changed?away">
-<iframe src="FRAMED/TIMEif_/http://a.example/inner"></iframe>
+<iframe src="PREFIX/TIMEif_/http://a.example/inner"></iframe>
 <iframe src="/changed?frame"></iframe>
 <object data="/changed?object"></object><embed src="/changed?embed">
 <iframe srcdoc="<script>parent.document.title='ran'</script>"></iframe>
@@ -53,7 +56,7 @@ FILES = {
     "http://a.example/inner": ("text/html", "<p>inner"),
     "http://a.example/s.css": (
         "text/css",
-        """@font-face { font-family: f; src: url(PREFIX/TIME/http://a.example/f.woff2) }
+        """@font-face { font-family: f; src: url(f.woff2) }
         body { font-family: f; background: rgb(4, 5, 6) url(/changed?css) }""",
     ),
     "http://a.example/i.png": ("image/png", PNG),
@@ -65,8 +68,13 @@ FILES = {
 }
 
 
+def signed(app: web.Application, modifier: str, url: str) -> str:
+    permissions = app[PERMISSIONS]
+    return permissions.write(permissions.new(), ReplayAddress(TIME, Modifier(modifier), url))
+
+
 async def banner(request: web.Request) -> web.Response:
-    page = f"{auth.frame_prefix(request)}/{TIME}id_/http://a.example/"
+    page = signed(request.app, Modifier.IDENTITY, "http://a.example/")
     return web.Response(
         text=f'<title>ours</title><iframe sandbox src="{page}"></iframe>', content_type="text/html"
     )
@@ -93,27 +101,25 @@ async def browser_page(chromium) -> AsyncIterator[Page]:
         await browser.close()
 
 
-def filled(content: str | bytes, known: dict[str, str]) -> bytes:
+def filled(content: str | bytes, client: TestClient) -> bytes:
+    """What is stored knows addresses that open, as a page that was rewritten does."""
     if isinstance(content, bytes):
         return content
-    for name, value in known.items():
-        content = content.replace(name, value)
-    return content.encode()
+
+    def opened(found: re.Match[str]) -> str:
+        return signed(client.app, found[1] or "", found[2])
+
+    content = re.sub(r"PREFIX/TIME([a-z]{2}_)?/(http://a\.example/[\w.]+)", opened, content)
+    return content.replace("PORT", str(client.port)).encode()
 
 
 @pytest.fixture(params=[None, "pass"], ids=["open", "with a password"])
 async def client(request, serve, tmp_path):
     async with archive_in(tmp_path / "archive") as archive:
         client = await serve(*ROUTES, services={"replay": archive.replay}, password=request.param)
-        known = {
-            "PREFIX": auth.replay_prefix(SimpleNamespace(app=client.app)),
-            "FRAMED": auth.frame_prefix(SimpleNamespace(app=client.app)),
-            "TIME": TIME,
-            "PORT": str(client.port),
-        }
         for url, (kind, content) in FILES.items():
             fields = (("Content-Type", kind), ("Set-Cookie", "evil=1"))
-            await archive.add(url, filled(content, known), TIME, headers=fields)
+            await archive.add(url, filled(content, client), TIME, headers=fields)
         yield client
 
 

@@ -159,7 +159,7 @@ def hrefs(body: str, start: str) -> list[str]:
 
 
 @settings(MANY, max_examples=5)
-@given(st.lists(GIVEN.map(kept).filter(bool), min_size=25, max_size=25, unique=True))
+@given(st.lists(GIVEN.map(kept).filter(bool), min_size=10, max_size=10, unique=True))
 @example(["http://a.example/a%0Ab", "http://a.example/%0a", "http://a.example/%25%2F;[x]?%0A"])
 async def test_every_address_that_is_linked_to_leads_back_to_its_url(client, urls):
     await take_in(client.runtime, client.tmp_path, *urls)
@@ -172,8 +172,8 @@ async def test_every_address_that_is_linked_to_leads_back_to_its_url(client, url
         (every,) = hrefs(body, "/web/*")
         status, _, body = await ask(client, every)
         assert (status, f"<code>{url}</code>" in unescape(body)) == (200, True), url
-        (listed, *_) = hrefs(body, "/web/2")
-        framed = stored.replace("id_/", "if_/")
+        (listed,) = [each for each in hrefs(body, "/web/2") if each.endswith(f"/{url}")]
+        framed = stored.replace("id_/", "if_/", 1)
         for address in (stored, listed, framed, f"/web/{url}", f"/timegate/{url}"):
             assert await led_to(client, address) == url, address
         for form in ("link", "json"):
@@ -186,7 +186,7 @@ async def led_to(client, address: str) -> str:
     for _ in range(3):
         status, head, _ = await ask(client, address)
         if status != 302:
-            assert status == 200, head
+            assert status == 200, address
             return re.search(r'Link: <([^>]*)>; rel="original"', head)[1]
         location = re.search(r"Location: (?:http://localhost)?(\S+)", head)[1]
         address = location

@@ -5,15 +5,19 @@ from urllib.parse import urlencode
 from aiohttp import web
 from aiohttp.typedefs import Handler
 
+from archiver.rewrite.address import Modifier, ReplayAddress
 from archiver.web import auth, csrf
 from archiver.web.keys import CSRF_TOKEN, SESSION, SIGNED_IN
-from archiver.web.replay_address import token_of
+from archiver.web.pages.passage import passage
+from archiver.web.replay_address import address_of, held_permission
 
 OPEN_ROUTES = frozenset({"healthz", "static", "login", "sign_in"})
 """Served to anyone: what says the service is alive, and what the way in needs."""
 
 _FOR_PROGRAMS = ("/api/", "/metrics", "/cdx", "/web/cdx", "/wayback/", "/timegate/", "/timemap/")
 _PAGES = frozenset({None, "document"})
+_DOCUMENTS = _PAGES | {"iframe", "frame", "object", "embed"}
+_LOOKED_AT = frozenset({Modifier.NONE, Modifier.FRAME, Modifier.IDENTITY})
 
 
 @web.middleware
@@ -22,9 +26,12 @@ async def authenticate(request: web.Request, handler: Handler) -> web.StreamResp
     request[SESSION] = auth.ANONYMOUS
     admitted = auth.password_of(request) is None or _is_known(request) or _is_open(request)
     request[CSRF_TOKEN] = csrf.new_token(request)
-    if not admitted:
+    if admitted:
+        return await handler(request)
+    address = _page_of_replay(request)
+    if address is None:
         raise _refusal(request)
-    return await handler(request)
+    return passage(request, address)
 
 
 def _is_known(request: web.Request) -> bool:
@@ -44,9 +51,18 @@ def _is_known(request: web.Request) -> bool:
 def _is_open(request: web.Request) -> bool:
     route = request.match_info.route.name
     if route == "replay" and request.method in csrf.SAFE_METHODS:
-        token = token_of(request.raw_path)
-        return token is not None and auth.opens_replay(request, token)
+        return held_permission(request) is not None
     return route in OPEN_ROUTES
+
+
+def _page_of_replay(request: web.Request) -> ReplayAddress | None:
+    """The memento that is asked for to be looked at, as a page or in a frame of one."""
+    if request.match_info.route.name != "replay" or request.method not in csrf.SAFE_METHODS:
+        return None
+    if request.headers.get("Sec-Fetch-Dest") not in _DOCUMENTS:
+        return None
+    address = address_of(request.raw_path)
+    return address if address and address.modifier in _LOOKED_AT else None
 
 
 def _refusal(request: web.Request) -> web.HTTPException:

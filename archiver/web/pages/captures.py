@@ -2,7 +2,6 @@
 
 from aiohttp import web
 
-from archiver.web import auth
 from archiver.web.keys import ARCHIVED_URL, RUNTIME
 from archiver.web.pages.errors import not_in_archive
 from archiver.web.render import render
@@ -15,5 +14,5 @@ async def captures(request: web.Request) -> web.StreamResponse:
     found = await request.app[RUNTIME].replay.captures_of(url)
     if not found:
         return not_in_archive(request, url)
-    view = CapturesView(url, tuple(reversed(found)), auth.replay_prefix(request))
+    view = CapturesView(url, tuple(reversed(found)))
     return render(request, "pages/captures.html", view)

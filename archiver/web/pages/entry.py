@@ -4,12 +4,11 @@ from aiohttp import web
 
 from archiver.errors import NotFound
 from archiver.model.page import UNREAD
-from archiver.rewrite.address import Modifier, replay_path
+from archiver.rewrite.address import Modifier, ReplayAddress, plain_path
 from archiver.rewrite.article import archive_images, without_title
 from archiver.services.entries import EntryDetail, SnapshotDetail
-from archiver.web import auth
-from archiver.web.keys import RUNTIME
-from archiver.web.origin import replay_origin
+from archiver.web.keys import PERMISSIONS, RUNTIME
+from archiver.web.origin import home_of_replay, replay_origin
 from archiver.web.render import render
 from archiver.web.views import EntryView
 
@@ -37,18 +36,23 @@ async def entry_markdown(request: web.Request) -> web.StreamResponse:
 def _view(request: web.Request, detail: EntryDetail, shown: SnapshotDetail | None) -> EntryView:
     title = detail.entry.title or detail.entry.url
     if shown is None:
-        return EntryView(detail, None, "", "", "nothing", 0, title)
+        return EntryView(detail, None, "", "", "", "nothing", 0, title)
     there, capture = replay_origin(request), shown.snapshot.capture
-    prefix, framed = auth.replay_prefix(request), auth.frame_prefix(request)
+    permissions = request.app[PERMISSIONS]
+    permission = permissions.new(home_of_replay(request))
+    payload = ReplayAddress(capture.timestamp, Modifier.IMAGE, capture.url)
+
+    def write(address: ReplayAddress) -> str:
+        return there + permissions.write(permission, address)
+
     return EntryView(
         detail=detail,
         shown=shown,
         article=archive_images(
-            without_title(shown.article, title), shown.snapshot.timestamp, prefix=there + prefix
+            without_title(shown.article, title), shown.snapshot.timestamp, write=write
         ),
-        payload_url=replay_path(
-            capture.timestamp, Modifier.IMAGE, capture.url, prefix=there + framed
-        ),
+        payload_url=write(payload),
+        payload_link=plain_path(payload),
         kind=_kind(shown),
         minutes=max(round(len(shown.article.split()) / WORDS_A_MINUTE), 1),
         title=title,

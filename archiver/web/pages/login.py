@@ -3,13 +3,17 @@
 from aiohttp import web
 
 from archiver.web import auth
+from archiver.web.keys import SIGNED_IN
 from archiver.web.render import render
 from archiver.web.views import LoginView
 
 
 async def form(request: web.Request) -> web.StreamResponse:
-    """Show the form."""
-    view = LoginView(auth.local_path(request.query.get("next", "/")))
+    """Show the form; who is signed in already goes on to where they wanted to be."""
+    target = auth.local_path(request.query.get("next", "/"))
+    if request[SIGNED_IN]:
+        raise web.HTTPSeeOther(target)
+    view = LoginView(target)
     return render(request, "pages/login.html", view)
 
 

@@ -6,12 +6,13 @@ from aiohttp import web
 
 from archiver.memento.timestamps import to_datetime
 from archiver.model.capture import Timestamp
-from archiver.rewrite.address import Modifier, replay_path
-from archiver.web import auth
-from archiver.web.keys import RUNTIME
-from archiver.web.origin import replay_origin
+from archiver.rewrite.address import Modifier, ReplayAddress
+from archiver.web.keys import PERMISSIONS, RUNTIME
+from archiver.web.origin import home_of_replay, replay_origin
 from archiver.web.render import render
 from archiver.web.views import SnapshotView
+
+PDF = "application/pdf"
 
 
 async def snapshot(request: web.Request) -> web.StreamResponse:
@@ -21,13 +22,16 @@ async def snapshot(request: web.Request) -> web.StreamResponse:
     found = detail.snapshot
     if found.timestamp != asked:
         raise web.HTTPFound(f"/{key}/{found.timestamp}/")
-    prefix = replay_origin(request) + auth.frame_prefix(request)
-    frame = replay_path(found.timestamp, Modifier.FRAME, found.url, prefix=prefix)
+    permissions = request.app[PERMISSIONS]
+    framed = ReplayAddress(found.timestamp, Modifier.FRAME, found.url)
+    path = permissions.write(permissions.new(home_of_replay(request)), framed)
+    frame = replay_origin(request) + path
     title = detail.entry.title or found.url
     entry = await request.app[RUNTIME].entries.get(key)
     marks = timeline([each.timestamp for each in entry.snapshots])
     missing = tuple(each for each in detail.requisites if each.is_missing)
-    view = SnapshotView(detail.entry, found, detail, frame, title, marks, missing)
+    is_pdf = found.capture.media_type == PDF
+    view = SnapshotView(detail.entry, found, detail, frame, title, marks, missing, is_pdf)
     return render(request, "pages/snapshot.html", view)
 
 
