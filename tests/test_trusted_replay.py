@@ -81,6 +81,8 @@ class Web:
         self.origin = self.other = ""
         self.hits = []
         self.pages = {}
+        self.more = {}
+        """Header fields of every page."""
         self.heads = []
         """Of whatever a browser asked the watching proxy for."""
         self.heard = asyncio.Event()
@@ -95,9 +97,8 @@ class Web:
                 "Content-Security-Policy": "default-src 'none'",
                 "Clear-Site-Data": '"*"',
                 "Service-Worker-Allowed": "/",
-                "Referrer-Policy": "unsafe-url",
-                "Refresh": "0; url=http://away.example/header",
                 "Access-Control-Allow-Origin": "*",
+                **self.more,
             }
             kind, body = self.pages[name]
             if isinstance(body, str):
@@ -426,6 +427,10 @@ async def test_no_page_runs_leaves_or_says_where_it_was_by_whatever_type_it_came
 ):
     live, runtime, port, (_, strays) = world
     base = f"http://127.0.0.1:{port}"
+    live.more = {
+        "Referrer-Policy": "unsafe-url",
+        "Refresh": "0; url=http://away.example/header",
+    }
     for number, kind in enumerate(TYPES):
         live.pages[f"/{number}"] = (kind, LEAKS)
     entries = await keep(live, runtime, *live.pages)

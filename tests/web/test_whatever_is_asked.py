@@ -90,6 +90,7 @@ PATHS = [
     "/api/v1/imports/999999999999999999",
     f"/api/v1/entries/{hash_url(PAGE)}/snapshots/0000", "/api/v1/queue", "/metrics",
     f"/api/v1/entries/{hash_url(PAGE)}/snapshots/99999999999999", "/api/v1/openapi.json",
+    "/web/cdx", "/cdx/search/cdx", "/wayback/available",
 ]  # fmt: skip
 
 
