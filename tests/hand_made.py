@@ -20,7 +20,7 @@ from archiver.store.segments import SegmentStore
 from archiver.urls.parse import redirect_target
 from archiver.warc import build
 from archiver.warc.record import new_record_id
-from archiver.wire.head import media_type
+from archiver.wire.media_type import declared_media_type, essence_of
 
 PAGE = "https://example.com/dir/page.html"
 T1, T2, T3 = "20230101000000", "20240229120001", "20240301000000"
@@ -76,7 +76,7 @@ class Archive:
             url=url,
             timestamp=at,
             status=status,
-            media_type=media_type(exchange.header("content-type")),
+            media_type=essence_of(declared_media_type(exchange.headers)),
             payload_digest=exchange.payload_digest,
             payload_length=len(body),
             record_id=ids["id"],

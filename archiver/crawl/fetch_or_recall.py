@@ -18,7 +18,7 @@ from archiver.urls.parse import host, redirect_target
 from archiver.warc.http_block import open_payload
 from archiver.wire.chunked import dechunk
 from archiver.wire.coding import decode
-from archiver.wire.head import charset_parameter
+from archiver.wire.media_type import MediaType, declared_media_type
 from archiver.wire.sniff import is_css, is_html, sniff
 
 PIECE = 64 << 10
@@ -88,7 +88,7 @@ async def fetch(
         at=exchange.at,
         redirect_to=redirect_target(url, exchange.status, exchange.header("location")),
         media_type=kind,
-        charset=charset_parameter(exchange.combined("content-type")),
+        charset=_charset(declared_media_type(exchange.headers)),
         content=content,
         retry_after=asked,
         is_truncated=exchange.truncated is not None,
@@ -142,7 +142,7 @@ def _read_exchange(exchange: Exchange, context: CrawlContext) -> tuple[str, byte
     encoding = exchange.header("content-encoding")
     kind, content = _content(
         pieces,
-        exchange.combined("content-type"),
+        declared_media_type(exchange.headers),
         encoding,
         context,
         length=exchange.payload_length,
@@ -153,7 +153,7 @@ def _read_exchange(exchange: Exchange, context: CrawlContext) -> tuple[str, byte
 
 def _read_back(context: CrawlContext, found: Capture, holder: Capture) -> Obtained:
     head, pieces = open_payload(context.store.read(holder.location))
-    declared = head.combined("content-type")
+    declared = declared_media_type(head.headers)
     kind, content = _content(
         pieces,
         declared,
@@ -166,14 +166,14 @@ def _read_back(context: CrawlContext, found: Capture, holder: Capture) -> Obtain
         at=to_datetime(found.timestamp),
         redirect_to=found.redirect_to,
         media_type=kind,
-        charset=charset_parameter(declared),
+        charset=_charset(declared),
         content=content,
     )
 
 
 def _content(
     pieces: Iterable[bytes],
-    declared: str | None,
+    declared: MediaType | None,
     encoding: str | None,
     context: CrawlContext,
     *,
@@ -197,6 +197,10 @@ def _content(
     except TooLarge:
         pass
     return kind or sniff(declared, b""), bytes(content[:PARSED_BYTES])
+
+
+def _charset(declared: MediaType | None) -> str:
+    return declared.get("charset") if declared else ""
 
 
 def _is_readable(kind: str) -> bool:

@@ -31,7 +31,7 @@ from archiver.store.sorting import SortedLines
 from archiver.urls.parse import hash_url, host, parse_url
 from archiver.warc.entry_record import EntryRecord, read_entry_record
 from archiver.warc.moments import read_moment
-from archiver.wire.head import media_type
+from archiver.wire.media_type import declared_media_type, essence_of
 from archiver.wire.sniff import is_html
 
 OK = 200
@@ -90,7 +90,7 @@ class NotedPages(ExitStack):
         exchange = found.exchange
         if found.is_framed or exchange.status != OK:
             return
-        kind = media_type(exchange.header("content-type"))
+        kind = essence_of(declared_media_type(exchange.headers))
         lines = self._html if is_html(kind) else self._other
         said = {"url": exchange.url, "digest": exchange.payload_digest}
         lines.add(_line(to_timestamp(exchange.at), said))

@@ -14,7 +14,7 @@ from archiver.warc.extension import ORIGINAL_DIGEST
 from archiver.warc.http_block import open_payload
 from archiver.warc.reader import StoredRecord
 from archiver.warc.record import RecordType
-from archiver.wire.head import media_type
+from archiver.wire.media_type import declared_media_type, essence_of
 
 
 @dataclass(slots=True)
@@ -103,7 +103,7 @@ def capture_of(
         url=url,
         timestamp=to_timestamp(record.date),
         status=head.status,
-        media_type=media_type(head.header("content-type")),
+        media_type=essence_of(declared_media_type(head.headers)),
         payload_digest=digest,
         payload_length=length,
         record_id=record.id,

@@ -29,7 +29,7 @@ from archiver.warc.entry_record import (
     write_entry_record,
 )
 from archiver.warc.record import Record, new_record_id
-from archiver.wire.head import media_type
+from archiver.wire.media_type import declared_media_type, essence_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,7 +229,7 @@ def capture_of(exchange: Exchange, record_id: RecordId) -> Capture:
         url=exchange.url,
         timestamp=to_timestamp(exchange.at),
         status=exchange.status,
-        media_type=media_type(exchange.header("content-type")),
+        media_type=essence_of(declared_media_type(exchange.headers)),
         payload_digest=exchange.payload_digest,
         payload_length=exchange.payload_length,
         record_id=record_id,

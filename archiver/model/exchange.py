@@ -48,8 +48,3 @@ class Exchange:
             if key == name:
                 return value
         return None
-
-    def combined(self, name: str) -> str | None:
-        """All fields of that lower-case name as one value (RFC 9110 §5.3); None without any."""
-        values = [value for key, value in self.headers if key == name]
-        return ", ".join(values) if values else None

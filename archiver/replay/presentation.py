@@ -22,7 +22,7 @@ from archiver.rewrite.address import Modifier, ReplayAddress
 from archiver.rewrite.disposition import content_disposition
 from archiver.rewrite.headers import rewrite_headers
 from archiver.wire.head import ResponseHead
-from archiver.wire.media_type import MediaType
+from archiver.wire.media_type import MediaType, declared_media_type
 from archiver.wire.sniff import resolve_media_type
 
 TIMEGATE: Final = "/timegate/"
@@ -136,10 +136,9 @@ def head_of_revisit(own: ResponseHead | None, original: ResponseHead) -> Respons
 
 def _media_type(head: ResponseHead, start: bytes, modifier: Modifier) -> MediaType:
     """What it is taken for; what nothing is known of is what it is asked for as."""
-    content_type = head.combined("content-type")
-    if modifier is Modifier.STYLE and not content_type:
+    if modifier is Modifier.STYLE and not head.combined("content-type"):
         return MediaType(_CSS)
-    return resolve_media_type(content_type, start)
+    return resolve_media_type(declared_media_type(head.headers), start)
 
 
 def _rewriting(media_type: MediaType) -> Rewriting:

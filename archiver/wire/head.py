@@ -4,7 +4,6 @@ import re
 from dataclasses import dataclass
 
 from archiver.errors import InvalidRecord
-from archiver.wire.media_type import extract_media_type
 
 WHITESPACE = " \t"
 """What surrounds a field's value (RFC 9110 §5.6.3); ``str.strip`` would take U+0085 and more."""
@@ -97,18 +96,6 @@ def readable(value: str) -> str:
         return value.encode("latin-1").decode()
     except UnicodeError:
         return value
-
-
-def media_type(content_type: str | None) -> str:
-    """The essence of a Content-Type, lower case, without parameters; empty if there is none."""
-    found = extract_media_type(content_type)
-    return found.essence if found else ""
-
-
-def charset_parameter(content_type: str | None) -> str:
-    """The charset parameter of a Content-Type; empty if there is none."""
-    found = extract_media_type(content_type)
-    return found.get("charset") if found else ""
 
 
 def _value(raw: str) -> str:

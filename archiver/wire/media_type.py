@@ -1,7 +1,7 @@
 """Media types as browsers read them: WHATWG MIME Sniffing §4, Fetch's "extract a MIME type"."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, Self
@@ -76,6 +76,20 @@ def parse_media_type(text: str) -> MediaType | None:
         if len(parameters) == _MOST_PARAMETERS:
             break
     return MediaType(f"{kind}/{subtype}".lower(), tuple(parameters.items()))
+
+
+def declared_media_type(headers: Iterable[tuple[str, str]]) -> MediaType | None:
+    """What browsers make of all Content-Type fields of a head; None if they declare nothing.
+
+    Args:
+        headers: (name, value) in order, names lower case.
+    """
+    return extract_media_type(", ".join(value for name, value in headers if name == "content-type"))
+
+
+def essence_of(declared: MediaType | None) -> str:
+    """The essence of what is declared; empty if nothing is."""
+    return declared.essence if declared else ""
 
 
 @lru_cache(1024)

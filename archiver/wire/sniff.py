@@ -1,6 +1,6 @@
 """What a payload is to be treated as: the useful part of WHATWG MIME Sniffing."""
 
-from archiver.wire.media_type import MediaType, extract_media_type
+from archiver.wire.media_type import MediaType
 
 _UNKNOWN = frozenset({"unknown/unknown", "application/unknown"})
 _HTML = frozenset({"text/html", "application/xhtml+xml"})
@@ -40,25 +40,24 @@ _SIGNATURES = (
 _BINARY = frozenset(bytes(range(9)) + b"\x0b" + bytes(range(0x0E, 0x1B)) + bytes(range(0x1C, 0x20)))
 
 
-def resolve_media_type(content_type: str | None, start: bytes) -> MediaType:
+def resolve_media_type(declared: MediaType | None, start: bytes) -> MediaType:
     """The media type to treat a payload as, with its parameters.
 
     A declared type is believed; only where there is none the first bytes decide, so that nothing
     that was sent as text or an image ever becomes a page.
 
     Args:
-        content_type: the Content-Type as it was sent; of several fields, all joined with commas.
+        declared: as ``declared_media_type`` has it.
         start: the first bytes of the decoded payload, up to 1,445 of them are looked at.
     """
-    declared = extract_media_type(content_type)
     if declared is not None and declared.essence not in _UNKNOWN:
         return declared
     return MediaType(_guess(start[:1445]))
 
 
-def sniff(content_type: str | None, start: bytes) -> str:
+def sniff(declared: MediaType | None, start: bytes) -> str:
     """The essence of ``resolve_media_type``."""
-    return resolve_media_type(content_type, start).essence
+    return resolve_media_type(declared, start).essence
 
 
 def is_html(kind: str) -> bool:

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from archiver.encoding.choose import Source, choose_encoding, decode_document, is_enough
 from archiver.encoding.labels import WINDOWS_1252, lookup
-from archiver.wire.head import charset_parameter
+from archiver.wire.media_type import extract_media_type
 from archiver.wire.sniff import sniff
 from tests.raw_web import chromium, raw_web
 
@@ -179,7 +179,9 @@ def response(content_type: str, body: bytes) -> bytes:
 
 
 def read(content_type: str, body: bytes):
-    return decode_document(body, sniff(content_type, body), charset_parameter(content_type), URL)
+    declared = extract_media_type(content_type)
+    charset = declared.get("charset") if declared else ""
+    return decode_document(body, sniff(declared, body), charset, URL)
 
 
 async def test_chromium_reads_documents_in_the_same_encoding():

@@ -2,7 +2,8 @@
 
 import pytest
 
-from archiver.wire.head import charset_parameter, media_type, parse_head
+from archiver.wire.head import parse_head
+from archiver.wire.media_type import declared_media_type, extract_media_type
 from archiver.wire.sniff import sniff
 
 
@@ -22,7 +23,7 @@ from archiver.wire.sniff import sniff
     ],
 )
 def test_a_declared_type_is_believed_and_a_missing_one_is_guessed(declared, start, kind):
-    assert sniff(declared, start) == kind
+    assert sniff(extract_media_type(declared), start) == kind
 
 
 def test_a_head_is_read_as_servers_write_it():
@@ -31,5 +32,5 @@ def test_a_head_is_read_as_servers_write_it():
     )
 
     assert (head.status, head.header("x")) == (200, "a b")
-    assert media_type(head.header("content-type")) == "text/html"
-    assert charset_parameter(head.header("content-type")) == "UTF-8"
+    declared = declared_media_type(head.headers)
+    assert (declared.essence, declared.get("charset")) == ("text/html", "UTF-8")

@@ -1,0 +1,102 @@
+"""A capture's media type in the index is the one that its replay sends."""
+
+from dataclasses import replace
+from io import BytesIO
+
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from archiver.ledger.records import capture_of
+from archiver.memento.timestamps import to_datetime
+from archiver.model.capture import PayloadDigest, RecordId
+from archiver.model.exchange import Exchange
+from archiver.replay.asked import Asked
+from archiver.replay.presentation import present
+from archiver.replay.protection import Viewer
+from archiver.services.reindexing import reindex
+from archiver.wire.head import parse_head
+from archiver.wire.media_type import parse_media_type
+from tests.raw_web import raw_web
+
+ASKED = Asked(Viewer("http://localhost"))
+PAGE = b"<!DOCTYPE html><title>Here</title><p>What this is, its head says more than once."
+DECLARED = (
+    ("application/pdf", "text/html"),
+    ("text/html", "text/plain; charset=utf-8"),
+    ("text/html", "*/*"),
+    ("bogus", "text/html; charset=utf-8"),
+    ("application/pdf, text/html",),
+    ("text/plain", "image/png", "text/html;charset=koi8-r", "nothing"),
+    ('text/html;x="', "text/plain"),
+)
+kinds = st.sampled_from(
+    ["text/html", "TEXT/Plain;charset=x", "image/png", "*/*", "no", "", 'a/b;"']
+)
+
+
+def head_with(declared) -> bytes:
+    fields = "".join(f"Content-Type: {each}\r\n" for each in declared)
+    return f"HTTP/1.1 200 OK\r\nContent-Length: {len(PAGE)}\r\n{fields}\r\n".encode()
+
+
+def sent_type(headers) -> str:
+    return parse_media_type(dict(headers)["Content-Type"]).essence
+
+
+@given(st.lists(st.lists(kinds, min_size=1, max_size=3).map(", ".join), max_size=4))
+@example(["application/pdf", "text/html"])
+def test_of_any_fields_replay_and_index_make_the_same(declared):
+    head = parse_head(head_with(declared))
+    exchange = Exchange(
+        url="http://a.example/",
+        at=to_datetime("20260301120000"),
+        ip="",
+        request=b"",
+        head=head_with(declared),
+        body=BytesIO(PAGE),
+        chunked=False,
+        status=200,
+        headers=head.headers,
+        payload_digest=PayloadDigest("sha256:" + "0" * 64),
+        payload_length=len(PAGE),
+    )
+
+    capture = capture_of(exchange, RecordId("urn:uuid:0"))
+
+    assert capture.media_type in ("", sent_type(present(capture, head, PAGE, ASKED).headers))
+
+
+async def types(archive, origin) -> list[tuple[str, str]]:
+    """What the index and the replay call each capture."""
+    found = []
+    for n in range(len(DECLARED)):
+        (capture,) = await archive.replay.captures_of(f"{origin}/{n}")
+        replayed = await archive.replay.open(capture, ASKED)
+        await replayed.body.aclose()
+        found.append((capture.media_type, sent_type(replayed.headers)))
+    return found
+
+
+def answer(target: bytes) -> bytes:
+    return head_with(DECLARED[int(target[1:])]) + PAGE
+
+
+async def test_what_was_crawled_imported_and_read_again_is_of_the_type_that_is_replayed(
+    settings, opened, tmp_path
+):
+    async with raw_web(answer) as origin, opened() as archive:
+        await archive.entries.save([f"{origin}/{n}" for n in range(len(DECLARED))], source="cli")
+        await archive.crawling.work()
+        crawled = await types(archive, origin)
+    segments = sorted((settings.data / "warc").glob("*.warc.gz"))
+    (tmp_path / "all.warc.gz").write_bytes(b"".join(each.read_bytes() for each in segments))
+    async with opened(replace(settings, data=tmp_path / "other")) as archive:
+        with (tmp_path / "all.warc.gz").open("rb") as source:
+            await archive.imports.read_file(source, name="all.warc.gz")
+        imported = await types(archive, origin)
+    await reindex(settings)
+    async with opened() as archive:
+        rebuilt = await types(archive, origin)
+
+    assert all(held == sent for held, sent in crawled)
+    assert crawled == imported == rebuilt
