@@ -11,7 +11,7 @@ from typing import BinaryIO
 from archiver.formats.charset import decode_head, read_text
 from archiver.formats.dates import parse_date
 from archiver.formats.markup import Tag, attributes_of, resolve, tokenize
-from archiver.formats.refusal import is_binary
+from archiver.formats.refusal import is_binary, self_evident_kind
 from archiver.model.annotation import Annotation
 from archiver.model.bookmark import Bookmark
 
@@ -68,6 +68,8 @@ class NetscapeHtml:
         if is_binary(head):
             return False
         text = decode_head(head)
+        if self_evident_kind(text):
+            return False
         if _BOOKMARKS.search(text):
             return True
         # Markdown and mails hold HTML too; there, and only there, URLs stand outside of it.

@@ -1,9 +1,9 @@
 """Kinds of file that are no list of bookmarks, or none that is read, and what to do with each."""
 
 import re
-from collections.abc import Callable
 
 from archiver.formats.charset import decode_head, is_text
+from archiver.formats.document_kind import XML, kind_of_document
 
 EXPORT_HTML = "Export your bookmarks as HTML instead, or give a plain list of URLs."
 
@@ -34,8 +34,11 @@ _JSON = re.compile(
           | \[ \s*+ (?: \{ | \] \s*+ \Z | \[ \s*+ ["{] | "[^"]*+" \s*+ (?: , | \] \s*+ \Z ) ) )""",
     re.VERBOSE,
 )
-_XML = re.compile(r"\s*+(?:<\?xml\b|<(?:opml|rss|feed|rdf:rdf|xbel|plist)\b)", re.IGNORECASE)
-_HTML = re.compile(r"<(?:html|dl|a)\b", re.IGNORECASE)
+_JSON_FILE = "a JSON file"
+_BY_SUFFIX = {
+    **dict.fromkeys(("json", "jsonl", "ndjson"), _JSON_FILE),
+    **dict.fromkeys(("opml", "rss", "atom"), XML),
+}
 _DELIMITERS = (",", ";", "\t")
 _URL_COLUMNS = frozenset({"url", "uri", "href", "link", "links", "address", "page url"})
 
@@ -50,7 +53,7 @@ def reason_to_refuse(head: bytes, filename: str) -> str:
     if not is_text(head):
         return f"is not a text file. {EXPORT_HTML}"
     kind = structured_kind(decode_head(head), filename)
-    return f"is a {kind} file, a format that is not read yet. {EXPORT_HTML}"
+    return f"is {kind}, a format that is not read yet. {EXPORT_HTML}"
 
 
 def is_binary(head: bytes) -> bool:
@@ -59,16 +62,18 @@ def is_binary(head: bytes) -> bool:
 
 
 def structured_kind(head: str, filename: str) -> str:
-    """Name the structured kind of a text: JSON, CSV or XML; empty if it is none of them."""
+    """What structured text it is, such as ``a CSV file``; empty if it is none."""
     suffix = filename.rpartition(".")[2].lower()
-    for kind, looks_like in _STRUCTURED:
-        if looks_like(head, suffix):
-            return kind
-    return ""
+    if kind := self_evident_kind(head):
+        return kind
+    if _is_csv(head, suffix):
+        return "a CSV file"
+    return _BY_SUFFIX.get(suffix, "")
 
 
-def _is_json(head: str, suffix: str) -> bool:
-    return suffix in {"json", "jsonl", "ndjson"} or _JSON.match(head) is not None
+def self_evident_kind(head: str) -> str:
+    """What structured text it is by how it begins, whatever HTML it carries; empty if none."""
+    return _JSON_FILE if _JSON.match(head) else kind_of_document(head)
 
 
 def _is_csv(head: str, suffix: str) -> bool:
@@ -80,16 +85,3 @@ def _is_csv(head: str, suffix: str) -> bool:
         if len(cells) > 1 and not _URL_COLUMNS.isdisjoint(cells):
             return True
     return False
-
-
-def _is_xml(head: str, suffix: str) -> bool:
-    if suffix in {"opml", "rss", "atom"}:
-        return True
-    return _XML.match(head) is not None and _HTML.search(head) is None
-
-
-_STRUCTURED: tuple[tuple[str, Callable[[str, str], bool]], ...] = (
-    ("JSON", _is_json),
-    ("CSV", _is_csv),
-    ("XML", _is_xml),
-)

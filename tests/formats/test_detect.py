@@ -103,23 +103,23 @@ def test_a_binary_file_is_refused_by_its_kind(data: bytes, word: str) -> None:
 @pytest.mark.parametrize(
     ("text", "name", "kind"),
     [
-        ('[{"href": "https://a.example/"}]', "x", "JSON"),
-        ('{"bookmarks": []}', "x", "JSON"),
-        ('{"url": "https://a.example/"}\n{"url": "https://b.example/"}\n', "x", "JSON"),
-        ('["https://a.example/", 1]', "x", "JSON"),
-        ("[]", "x", "JSON"),
-        ("1", "export.JSON", "JSON"),
-        ("title,url,time_added,tags,status\nA,https://a.example/,1,,unread", "x", "CSV"),
-        ('"URL";"Title"\n', "x", "CSV"),
-        ("https://a.example/,tag", "x.csv", "CSV"),
-        ('<?xml version="1.0"?><opml version="2.0"></opml>', "x", "XML"),
-        ("<rss><channel><link>https://a.example/</link></channel></rss>", "x", "XML"),
+        ('[{"href": "https://a.example/"}]', "x", "a JSON"),
+        ('{"bookmarks": []}', "x", "a JSON"),
+        ('{"url": "https://a.example/"}\n{"url": "https://b.example/"}\n', "x", "a JSON"),
+        ('["https://a.example/", 1]', "x", "a JSON"),
+        ("[]", "x", "a JSON"),
+        ("1", "export.JSON", "a JSON"),
+        ("title,url,time_added,tags,status\nA,https://a.example/,1,,unread", "x", "a CSV"),
+        ('"URL";"Title"\n', "x", "a CSV"),
+        ("https://a.example/,tag", "x.csv", "a CSV"),
+        ('<?xml version="1.0"?><opml version="2.0"></opml>', "x", "an OPML"),
+        ("<rss><channel><link>https://a.example/</link></channel></rss>", "x", "an RSS"),
     ],
 )
 def test_a_structured_kind_is_named_and_html_asked_for(text: str, name: str, kind: str) -> None:
     said = refusal(text.encode(), name)
 
-    assert f"is a {kind} file, a format that is not read yet" in said
+    assert f"is {kind} file, a format that is not read yet" in said
     assert "as HTML" in said
 
 

@@ -1,0 +1,206 @@
+"""Documents are named by what they say they are, whatever pages they carry inside."""
+
+import io
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from archiver.errors import UnreadableFile
+from archiver.formats.document_kind import kind_of_document
+from archiver.formats.importers import open_bookmarks
+
+LINKS = '<DL><p><DT><H3>News</H3><DT><A HREF="https://a.example/" ADD_DATE="1">A</A></DL>'
+ESCAPED = LINKS.replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;")
+CDATA = f"<![CDATA[<!DOCTYPE NETSCAPE-Bookmark-file-1>{LINKS}]]>"
+RDF = 'xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"'
+CHANNEL = f"<channel><title>T</title><link>https://a.example/</link><description>{CDATA}"
+ITEM = f"<item><title>I</title><link>https://a.example/i</link><description>{ESCAPED}</description>"
+RSS_091 = (
+    '<!DOCTYPE rss PUBLIC "-//Netscape Communications//DTD RSS 0.91//EN" '
+    '"http://my.netscape.com/publish/formats/rss-0.91.dtd">\n'
+    f'<rss version="0.91">{CHANNEL}</description>{ITEM}</item></channel></rss>'
+)
+KINDS = {
+    "RSS 0.90": (
+        f'<rdf:RDF {RDF} xmlns="http://my.netscape.com/rdf/simple/0.9/">{CHANNEL}</description>',
+        "an RSS file",
+    ),
+    "RSS 0.91": (RSS_091, "an RSS file"),
+    "RSS 0.92": (f'<rss version="0.92">{CHANNEL}</description>{ITEM}</item>', "an RSS file"),
+    "RSS 1.0": (
+        (
+            f'<rdf:RDF {RDF} xmlns="http://purl.org/rss/1.0/">'
+            f'<channel rdf:about="https://a.example/"><description>{CDATA}'
+        ),
+        "an RSS file",
+    ),
+    "RSS 2.0": (
+        (
+            '<rss version="2.0" xmlns:content="http://purl.org/rss/1.0/modules/content/">'
+            f"{CHANNEL}</description>{ITEM}<content:encoded>{CDATA}</content:encoded></item>"
+        ),
+        "an RSS file",
+    ),
+    "Atom": (
+        (
+            '<feed xmlns="http://www.w3.org/2005/Atom"><title>T</title><entry>'
+            f'<content type="xhtml"><div xmlns="http://www.w3.org/1999/xhtml">{LINKS}</div></content>'
+        ),
+        "an Atom file",
+    ),
+    "Atom with a prefix": (
+        f'<atom:feed xmlns:atom="http://www.w3.org/2005/Atom"><atom:title>{ESCAPED}',
+        "an Atom file",
+    ),
+    "RDF": (f'<RDF xmlns="http://www.w3.org/1999/02/22-rdf-syntax-ns#">{CDATA}', "an RDF file"),
+    "ENEX": (
+        (
+            '<!DOCTYPE en-export SYSTEM "http://xml.evernote.com/pub/evernote-export3.dtd">\n'
+            f'<en-export application="Evernote"><note><title>N</title><content>{CDATA}'
+        ),
+        "an Evernote (ENEX) file",
+    ),
+    "OPML": (
+        (
+            f'<opml version="2.0"><head><title>S</title></head><body><outline text="{ESCAPED}" '
+            'type="rss" xmlUrl="https://a.example/feed"/></body></opml>'
+        ),
+        "an OPML file",
+    ),
+    "XBEL": (
+        (
+            '<!DOCTYPE xbel PUBLIC "+//IDN python.org//DTD XML Bookmark Exchange Language 1.0'
+            '//EN//XML" "http://pyxml.sourceforge.net/topics/dtds/xbel.dtd">\n'
+            f'<xbel version="1.0"><bookmark href="https://a.example/"><desc>{CDATA}</desc></bookmark>'
+        ),
+        "an XBEL file",
+    ),
+    "plist": (
+        (
+            '<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" '
+            '"http://www.apple.com/DTDs/PropertyList-1.0.dtd">\n'
+            f'<plist version="1.0"><dict><key>Data</key><string>{ESCAPED}</string></dict>'
+        ),
+        "a property list (plist) file",
+    ),
+}
+BEFORE = {
+    "nothing": "",
+    "a declaration": '<?xml version="1.0"?>\n',
+    "blank lines": '\n\r\n  <?xml version="1.0" standalone="yes" ?>\n',
+    "a comment": '<?xml version="1.0"?>\n<!-- <html> - <a href="https://a.example/">made</a> -->\n',
+    "style sheets": "<?xml version='1.0'?><?xml-stylesheet href='a.xsl?x=1>2' type='text/xsl'?>\n",
+}
+AS_BYTES = {
+    "UTF-8": lambda text: text.encode(),
+    "UTF-8 with a mark": lambda text: text.encode("utf-8-sig"),
+    "UTF-16": lambda text: text.encode("utf-16"),
+    "UTF-16BE with a mark": lambda text: "\ufeff".encode("utf-16-be") + text.encode("utf-16-be"),
+    "UTF-16LE without": lambda text: text.encode("utf-16-le"),
+}
+MHTML = (
+    "From: <Saved by Blink>\r\nSnapshot-Content-Location: https://a.example/\r\n"
+    "Subject: A\r\nMIME-Version: 1.0\r\nContent-Type: multipart/related;\r\n"
+    '\ttype="text/html";\r\n\tboundary="----MultipartBoundary--x----"\r\n\r\n\r\n'
+    "------MultipartBoundary--x----\r\nContent-Type: text/html\r\n\r\n" + LINKS
+)
+
+
+def refusal(data: bytes, name: str = "given") -> str:
+    with pytest.raises(UnreadableFile) as refused:
+        open_bookmarks(io.BytesIO(data), name)
+    return str(refused.value)
+
+
+@pytest.mark.parametrize("encode", AS_BYTES.values(), ids=AS_BYTES)
+@pytest.mark.parametrize("before", BEFORE.values(), ids=BEFORE)
+@pytest.mark.parametrize(("text", "kind"), KINDS.values(), ids=KINDS)
+def test_a_document_of_another_kind_is_named_whatever_it_carries(text, kind, before, encode):
+    reason = refusal(encode(before + text), "given.html")
+
+    assert f" is {kind}, a format that is not read yet" in reason
+
+
+@pytest.mark.parametrize("encode", AS_BYTES.values(), ids=AS_BYTES)
+def test_a_saved_page_with_its_parts_is_named(encode):
+    assert " is an MHTML file, a format that is not read yet" in refusal(encode(MHTML))
+
+
+def test_other_xml_is_xml():
+    assert " is an XML file" in refusal(f'<?xml version="1.0"?><notes>{LINKS}</notes>'.encode())
+
+
+@pytest.mark.parametrize(
+    "doctype",
+    [
+        '<!DOCTYPE rss [<!ENTITY nbsp "&#160;"> <!-- it\'s <a> ]> -->]>',
+        '<!DOCTYPE rss SYSTEM "a.dtd" [\n<!ENTITY % x SYSTEM "x.ent">\n%x; ]>',
+        "<!doctype rss>",
+    ],
+)
+def test_a_document_type_with_declarations_of_its_own_is_passed_over(doctype):
+    assert kind_of_document(f"{doctype}\n<rss version='0.91'>{LINKS}") == "an RSS file"
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        (
+            '<?xml version="1.0" encoding="UTF-8"?>\n<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.0 '
+            'Strict//EN" "http://www.w3.org/TR/xhtml1/DTD/xhtml1-strict.dtd">\n'
+            '<html xmlns="http://www.w3.org/1999/xhtml"><head><title>B</title></head><body>'
+        ),
+        '<?xml version="1.0"?><h:html xmlns:h="http://www.w3.org/1999/xhtml">',
+        '<?xml version="1.0"?><!-- <rss> --><dl>',
+        "<!-- <opml> --><html>",
+        (
+            "<!DOCTYPE NETSCAPE-Bookmark-file-1>\n<!-- This is a generated file. -->\n"
+            '<META HTTP-EQUIV="Content-Type" CONTENT="text/html; charset=UTF-8">\n<TITLE>B</TITLE>'
+        ),
+        "<!DOCTYPE NETSCAPE-Bookmark-file-1><feed>",
+    ],
+)
+def test_bookmark_files_written_as_xml_are_read(head):
+    form, found = open_bookmarks(io.BytesIO((head + LINKS).encode()), "given.xml")
+
+    assert form == "Netscape HTML"
+    assert [each.annotation.url_given for each in found] == ["https://a.example/"]
+
+
+def test_a_letter_is_text():
+    letter = b"From: a@a.example\r\nContent-Type: text/plain\r\n\r\nSee https://a.example/\r\n"
+
+    form, _ = open_bookmarks(io.BytesIO(letter), "letter.eml")
+
+    assert form == "plain text"
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            [
+                "<?",
+                "?>",
+                "<!--",
+                "-->",
+                "-",
+                "<!doctype x",
+                "[",
+                "]",
+                '"',
+                "'",
+                ">",
+                "<",
+                " ",
+                "rss",
+            ]
+        ),
+        max_size=40,
+    ),
+    st.integers(1, 2000),
+)
+@example(["<!doctype x", "[", *["<!--"] * 20], 800)
+@example(["<?"], 30_000)
+def test_any_beginning_has_a_kind_or_none(pieces, times):
+    assert isinstance(kind_of_document("".join(pieces) * times), str)
