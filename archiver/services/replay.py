@@ -39,6 +39,7 @@ class Replayed:
         status: of the archived response.
         headers: to send.
         length: bytes of the body; None where that is not known yet.
+        is_made: whether those bytes are decoded or rewritten, and not the ones that are stored.
         body: to be closed by the receiver (``contextlib.aclosing``). Its first piece, like ``open``
             itself, raises ``StoreError`` or ``TooLarge`` where nothing can be shown.
     """
@@ -46,6 +47,7 @@ class Replayed:
     status: int
     headers: list[tuple[str, str]]
     length: int | None
+    is_made: bool
     body: AsyncGenerator[bytes, None]
 
 
@@ -161,7 +163,8 @@ class Replay:
             pieces = part(pieces, *shown.part)
         first, rest = _begin(pieces)
         length = len(first) if rest is None else shown.length
-        return Replayed(shown.status, [*shown.headers], length, _flow(first, rest))
+        is_made = shown.length is None
+        return Replayed(shown.status, [*shown.headers], length, is_made, _flow(first, rest))
 
     def _own_head(self, revisit: Capture) -> ResponseHead | None:
         """The head in a revisit's block; None where the block is empty."""

@@ -50,6 +50,7 @@ def build_app(
     app = web.Application(
         middlewares=(
             middleware.measure,
+            middleware.compress,
             middleware.error_middleware(error_page),
             middleware.check_host,
             keep_apart,

@@ -60,4 +60,4 @@ async def _answer(request: web.Request, *, pywb: bool) -> web.StreamResponse:
     counted = "application/json" if pywb else "text/plain"
     kind = counted if query.paging.is_counted else media_type(query.output)
     pieces = request.app[RUNTIME].cdx.answer(query)
-    return await stream(request, pieces, kind, packed=query.is_packed)
+    return await stream(request, pieces, kind, may_be_packed=query.is_packed)

@@ -5,7 +5,6 @@ this path as the only place it may load from, without a cookie, and is never gue
 another type than it says.
 """
 
-from contextlib import aclosing
 from functools import partial
 
 from aiohttp import hdrs, web
@@ -26,9 +25,12 @@ from archiver.rewrite.address import (
 from archiver.services.replay import Replayed
 from archiver.web.keys import ARCHIVED_URL, ORIGIN, PERMISSIONS, RUNTIME
 from archiver.web.origin import home_of_replay, is_there, replay_origin
+from archiver.web.packing import SMALLEST, STREAMED, asked_coding, is_packable, vary
 from archiver.web.pages.captures import captures
 from archiver.web.pages.errors import not_in_archive
 from archiver.web.replay_address import held_permission, without_token
+from archiver.web.streaming import send
+from archiver.wire.accept_encoding import Coding
 
 _REQUISITES = frozenset({Modifier.IMAGE, Modifier.STYLE, Modifier.SCRIPT})
 _EXACT_DIGITS = 14
@@ -140,17 +142,13 @@ def _conditions(request: web.Request) -> Conditions:
 
 
 async def _stream(request: web.Request, replayed: Replayed) -> web.StreamResponse:
-    """Send the body as it is read; its first part before the head, so that errors are told."""
+    """Send the body as it is read; stored bytes as they are, and made ones compressed."""
     response = web.StreamResponse(status=replayed.status, headers=CIMultiDict(replayed.headers))
-    if replayed.status not in _WITHOUT_LENGTH:
+    coding = Coding.IDENTITY
+    if replayed.is_made and is_packable(response.headers.get(hdrs.CONTENT_TYPE, "")):
+        vary(response)
+        if replayed.length is None or replayed.length >= SMALLEST:
+            coding = asked_coding(request, STREAMED)
+    if replayed.status not in _WITHOUT_LENGTH and coding is Coding.IDENTITY:
         response.content_length = replayed.length
-    async with aclosing(replayed.body) as body:
-        silent = request.method == hdrs.METH_HEAD
-        first = b"" if silent else await anext(body, b"")
-        await response.prepare(request)
-        if first:
-            await response.write(first)
-            async for chunk in body:
-                await response.write(chunk)
-    await response.write_eof()
-    return response
+    return await send(request, response, replayed.body, coding)

@@ -6,10 +6,16 @@ that imports another by a relative address gets the one of its own version.
 
 import hashlib
 import mimetypes
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
-from aiohttp import web
+from aiohttp import hdrs, web
+
+from archiver.web.packing import SMALLEST, is_packable, vary
+from archiver.wire.accept_encoding import Coding
+from archiver.wire.compress import pack_once
 
 _TYPES = {
     ".css": "text/css; charset=utf-8",
@@ -27,11 +33,21 @@ _HASH_LENGTH = 16
 
 @dataclass(frozen=True, slots=True)
 class StaticFile:
-    """One file: its bytes, its Content-Type, and its ETag."""
+    """One file.
 
-    body: bytes
+    Attributes:
+        bodies: its bytes in each coding; as they are in all cases, packed where that is shorter.
+        content_type: the header's value.
+        etag: of its bytes as they are, without quotes.
+    """
+
+    bodies: Mapping[Coding, bytes]
     content_type: str
     etag: str
+
+    def etag_in(self, coding: Coding) -> str:
+        """Other bytes need another strong tag (RFC 9110 §8.8.3.3)."""
+        return self.etag if coding is Coding.IDENTITY else f"{self.etag}-{coding}"
 
 
 class StaticFiles:
@@ -58,13 +74,26 @@ class StaticFiles:
             raise KeyError(name)
         return f"/static/{self.version}/{name}"
 
-    def response(self, version: str, name: str) -> web.Response | None:
-        """Answer for a file; None if there is none of that name."""
+    def codings(self, name: str) -> tuple[Coding, ...]:
+        """What a file can be had in, beside as it is; none if there is no such file."""
+        file = self._files.get(name)
+        return (
+            tuple(coding for coding in file.bodies if coding is not Coding.IDENTITY) if file else ()
+        )
+
+    def response(self, version: str, name: str, coding: Coding) -> web.Response | None:
+        """Answer for a file in one of its codings; None if there is none of that name."""
         file = self._files.get(name)
         if file is None:
             return None
-        response = web.Response(body=file.body, headers={"Content-Type": file.content_type})
-        response.etag = file.etag
+        response = web.Response(
+            body=file.bodies[coding], headers={hdrs.CONTENT_TYPE: file.content_type}
+        )
+        response.etag = file.etag_in(coding)
+        if coding is not Coding.IDENTITY:
+            response.headers[hdrs.CONTENT_ENCODING] = coding
+        if len(file.bodies) > 1:
+            vary(response)
         current = version == self.version
         response.headers["Cache-Control"] = _FOR_EVER if current else _ASK_AGAIN
         # The page that says "not in the archive" may stand in a sandboxed frame, whose origin is
@@ -76,8 +105,19 @@ class StaticFiles:
 def _read(path: Path) -> StaticFile:
     body = path.read_bytes()
     guessed = mimetypes.guess_type(path.name)[0] or "application/octet-stream"
+    content_type = _TYPES.get(path.suffix, guessed)
     return StaticFile(
-        body=body,
-        content_type=_TYPES.get(path.suffix, guessed),
+        bodies=_bodies(body, content_type),
+        content_type=content_type,
         etag=hashlib.sha256(body).hexdigest()[:_HASH_LENGTH],
     )
+
+
+@cache
+def _bodies(body: bytes, content_type: str) -> Mapping[Coding, bytes]:
+    if len(body) < SMALLEST or not is_packable(content_type):
+        return {Coding.IDENTITY: body}
+    made = {coding: pack_once(body, coding) for coding in (Coding.BROTLI, Coding.GZIP)}
+    return {coding: packed for coding, packed in made.items() if len(packed) < len(body)} | {
+        Coding.IDENTITY: body
+    }

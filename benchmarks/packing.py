@@ -1,0 +1,104 @@
+"""Prints how many bytes main pages take on the wire, and what packing them costs.
+
+Usage: python -m benchmarks.packing [PAGE.html]
+
+An archive of 200 pages, and PAGE.html among them, is served in this process; each address is asked
+for in each coding in turn. Milliseconds are CPU of server and client; what a coding adds is the
+difference to ``identity``. What packs on the event loop and what in a thread is said below.
+"""
+
+import asyncio
+import statistics
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from aiohttp import ClientSession
+from aiohttp.test_utils import TestServer
+from yarl import URL
+
+from archiver.config import Settings
+from archiver.runtime import open_runtime
+from archiver.urls.parse import hash_url
+from archiver.web.app import build_app
+from archiver.web.keys import STATIC
+from archiver.web.packing import INLINE
+from archiver.wire.accept_encoding import Coding
+from archiver.wire.compress import pack
+from tests.warcs import Warc
+
+TIMES = 40
+PAGES = 200
+PAGE = "http://a.example/page"
+MOMENT = "20200102030405"
+TEXT = "<p>The heron stands in shallow water and waits for fish number {}, {}.</p>"
+
+
+def row(*cells: str) -> str:
+    return f"{cells[0]:22}" + "".join(f"{each:>16}" for each in cells[1:])
+
+
+def main() -> None:
+    given = Path(sys.argv[1]).read_bytes() if len(sys.argv) > 1 else long_page()
+    with tempfile.TemporaryDirectory() as directory:
+        asyncio.run(compare(Path(directory), given))
+    inline(given)
+
+
+def long_page() -> bytes:
+    text = "".join(TEXT.format(each, hash_url(str(each))) for each in range(2000))
+    return f"<title>Long</title><article>{text}</article>".encode()
+
+
+def archived(page: bytes) -> bytes:
+    made = Warc()
+    made.response(PAGE, page, "text/html")
+    for number in range(PAGES):
+        text = "".join(TEXT.format(each, number) for each in range(20))
+        body = f"<title>Page {number} of herons</title><article>{text}</article>".encode()
+        made.response(f"http://host{number % 20}.example/{number}", body, "text/html")
+    return made.bytes
+
+
+async def compare(folder: Path, page: bytes) -> None:
+    async with open_runtime(Settings(data=folder / "data")) as runtime:
+        source = folder / "some.warc.gz"
+        source.write_bytes(archived(page))
+        with source.open("rb") as file:
+            await runtime.imports.read_file(file, name=source.name)
+        app = build_app(runtime)
+        async with TestServer(app) as server, ClientSession(auto_decompress=False) as client:
+            print(row("", *(f"{coding} {unit}" for coding in Coding for unit in ("bytes", "ms"))))
+            for path in (
+                "/", "/snapshots", "/snapshots?q=heron", f"/{hash_url(PAGE)}/",
+                f"/web/{MOMENT}/{PAGE}", "/api/v1/entries?limit=100",
+                "/cdx?url=example&matchType=domain", app[STATIC].url("style.css"),
+            ):  # fmt: skip
+                url = URL(str(server.make_url("/"))[:-1] + path, encoded=True)
+                found = [await measure(client, url, coding) for coding in Coding]
+                print(row(path.split("?")[0][:20], *(each for pair in found for each in pair)))
+
+
+async def measure(client: ClientSession, url: URL, coding: Coding) -> tuple[str, str]:
+    took, size = [], 0
+    for _ in range(TIMES):
+        began = time.process_time()
+        async with client.get(url, headers={"Accept-Encoding": coding}) as answer:
+            size = len(await answer.read())
+        took.append(time.process_time() - began)
+    return f"{size:,}", f"{statistics.median(took) * 1000:.2f}"
+
+
+def inline(page: bytes) -> None:
+    body = (page * (INLINE // len(page) + 1))[:INLINE]
+    for coding in (Coding.BROTLI, Coding.GZIP):
+        began = time.thread_time()
+        for _ in range(TIMES):
+            pack(body, coding)
+        took = (time.thread_time() - began) / TIMES * 1000
+        print(f"{INLINE:,} bytes, the most that is packed on the loop: {coding} {took:.2f} ms")
+
+
+if __name__ == "__main__":
+    main()
