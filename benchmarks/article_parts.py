@@ -1,0 +1,231 @@
+"""What an article is made of, for ``benchmarks/reading.py``: each part as something to look up.
+
+A part is known by what a person would know it by: a picture by its addresses, a paragraph or a cell
+by its words, code by its lines, a formula by its source.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from urllib.parse import unquote, urljoin
+
+from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+from archiver.references.srcset import find_candidates
+
+PARTS = (
+    "paragraphs",
+    "pictures",
+    "figures",
+    "captions",
+    "headings",
+    "list items",
+    "tables",
+    "code",
+    "formulas",
+    "links",
+    "embeds",
+)
+LONGEST_BLOCK = 40
+"""Words of a block of text by which it is known."""
+_SOURCES = ("src", "data-src", "data-lazy-src", "data-original", "data-original-src", "data-url")
+_SETS = ("srcset", "data-srcset", "data-lazy-srcset")
+_BLOCKS = frozenset(
+    "address article aside blockquote body br dd details div dl dt fieldset figcaption figure "
+    "footer form h1 h2 h3 h4 h5 h6 header hr html li main nav ol p pre section summary table tbody "
+    "td tfoot th thead tr ul caption".split()
+)
+_SILENT = frozenset({"script", "style", "noscript", "template", "head", "title", "math", "svg"})
+_KINDS = {
+    "img": "pictures",
+    "figure": "figures",
+    "figcaption": "captions",
+    "caption": "captions",
+    **dict.fromkeys(("h1", "h2", "h3", "h4", "h5", "h6"), "headings"),
+    **dict.fromkeys(("li", "dt", "dd"), "list items"),
+    "table": "tables",
+    "pre": "code",
+    "a": "links",
+    **dict.fromkeys(("iframe", "embed", "object", "video", "audio"), "embeds"),
+}
+_FEWEST_CELLS = 2
+_TEX = re.compile(r"math/tex|application/x-tex")
+_PLAYERS = re.compile(
+    r"youtube|youtu\.be|vimeo|dailymotion|twitch|player|embed|spotify|soundcloud|maps|gist|tweet"
+    r"|twitter|instagram|codepen|bandcamp|slideshare|ted\.com",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """The text of an article, its words, and its parts by kind: each one a set of keys.
+
+    A part of one article is one of another where they share a key.
+    """
+
+    text: str
+    words: tuple[str, ...]
+    found: dict[str, list[frozenset[str]]]
+
+
+def take_apart(html: str, url: str) -> Parts:
+    """The parts of an article."""
+    tree = LexborHTMLParser(html)
+    root = tree.body or tree.root
+    blocks = [*_blocks(root)] if root else []
+    found: dict[str, list[frozenset[str]]] = {kind: [] for kind in PARTS}
+    found["paragraphs"] = [frozenset({each}) for each in blocks if len(each.split()) >= 5]
+    for node in tree.css(
+        "img, figure, figcaption, caption, h1, h2, h3, h4, h5, h6, li, dt, dd, table, pre, a[href],"
+        "iframe, video, audio, embed, object, math, .katex, mjx-container, .MathJax, "
+        "script[type^='math/tex'], .math"
+    ):
+        for kind, key in _part(node, url):
+            if key:
+                found[kind].append(key)
+    return Parts("\n".join(blocks), tuple(" ".join(blocks).split()), found)
+
+
+def _part(node: LexborNode, url: str) -> Iterator[tuple[str, frozenset[str]]]:
+    tag = node.tag or ""
+    kind = _KINDS.get(tag, "formulas")
+    if kind == "pictures":
+        yield kind, _picture(node, url)
+    elif kind == "figures":
+        pictures = frozenset().union(*(_picture(each, url) for each in node.css("img")))
+        yield kind, pictures or _words_key(node)
+    elif kind == "code":
+        yield kind, _code(node)
+    elif kind == "links":
+        yield kind, frozenset({_address(node.attributes.get("href") or "", url)} - {""})
+    elif kind == "embeds":
+        yield kind, _embed(node, url)
+    elif kind != "formulas":
+        is_layout = kind == "tables" and len(node.css("td, th")) < _FEWEST_CELLS
+        yield kind, frozenset() if is_layout else _words_key(node)
+    elif not _is_within_formula(node):
+        yield kind, _formula(node)
+
+
+def _picture(node: LexborNode, url: str) -> frozenset[str]:
+    attributes = node.attributes
+    given = [attributes.get(name) or "" for name in _SOURCES]
+    sets = [attributes.get(name) or "" for name in _SETS]
+    parent = node.parent
+    if parent is not None and parent.tag == "picture":
+        sets += [each.attributes.get("srcset") or "" for each in parent.css("source")]
+    for value in sets:
+        given += [value[start:end] for start, end in find_candidates(value)]
+    return frozenset(_address(each, url) for each in given if each.strip()) - {""}
+
+
+def _address(given: str, url: str) -> str:
+    """An address to compare: a fragment as it stands, data by its beginning."""
+    given = given.strip()
+    if given.startswith("data:"):
+        return given[:200]
+    if given.startswith("#"):
+        return ""
+    try:
+        whole = urljoin(url, given)
+    except ValueError:
+        return ""
+    return unquote(whole.split("#")[0]).split("://")[-1].rstrip("/")
+
+
+def _embed(node: LexborNode, url: str) -> frozenset[str]:
+    """The addresses of what is played; only of hosts that play something, for frames."""
+    attributes = node.attributes
+    given = [attributes.get(name) or "" for name in ("src", "data-src", "data")]
+    given += [each.attributes.get("src") or "" for each in node.css("source")]
+    found = {_address(each, url) for each in given if each.strip()} - {""}
+    if node.tag in {"iframe", "embed", "object"}:
+        found = {each for each in found if _PLAYERS.search(each)}
+    return frozenset(found)
+
+
+def embed_name(address: str) -> str:
+    """What a link to an embedded thing has in common with its player: its id."""
+    return re.split(r"[?&#]", address.rstrip("/"))[0].rsplit("/", 1)[-1]
+
+
+def _code(node: LexborNode) -> frozenset[str]:
+    lines = [line.rstrip() for line in (node.text() or "").strip("\n").split("\n")]
+    return frozenset({"\n".join(lines)} if any(lines) else ())
+
+
+def _is_within_formula(node: LexborNode) -> bool:
+    above = node.parent
+    while above is not None:
+        classes = (above.attributes.get("class") or "").split()
+        if above.tag in {"math", "mjx-container"} or {"katex", "MathJax", "math"} & set(classes):
+            return True
+        above = above.parent
+    return False
+
+
+def _formula(node: LexborNode) -> frozenset[str]:
+    """The source of a formula, or its characters where there is none."""
+    keys = set()
+    if node.tag == "script" and _TEX.search(node.attributes.get("type") or ""):
+        keys.add(node.text() or "")
+    keys |= {each.text() or "" for each in node.css("annotation[encoding*='tex' i]")}
+    keys.add(node.attributes.get("alttext") or "")
+    if not any(keys):
+        source = node.css_first("math")
+        keys.add((source or node).text() or "")
+    return frozenset(re.sub(r"\\[()\[\]]|\$|\s", "", key) for key in keys if key.strip()) - {""}
+
+
+def _words_key(node: LexborNode) -> frozenset[str]:
+    words = " ".join(_blocks(node)).split()[:LONGEST_BLOCK]
+    return frozenset({" ".join(words)} if words else ())
+
+
+def _blocks(root: LexborNode) -> Iterator[str]:
+    """The text of each block that holds text of its own, in order; spaces folded."""
+    pieces: list[str] = []
+    for node in _walk(root):
+        if isinstance(node, str):
+            pieces.append(node)
+        elif pieces:
+            if text := " ".join("".join(pieces).split()):
+                yield text
+            pieces.clear()
+    if text := " ".join("".join(pieces).split()):
+        yield text
+
+
+def _walk(root: LexborNode) -> Iterator[str | None]:
+    """Text, and None where a block begins or ends."""
+    stack: list[LexborNode | None] = [root]
+    while stack:
+        node = stack.pop()
+        if node is None:
+            yield None
+            continue
+        tag = node.tag or ""
+        if tag == "-text":
+            yield node.text_content or ""
+        elif tag not in _SILENT:
+            if tag in _BLOCKS:
+                yield None
+                stack.append(None)
+            stack += reversed([*node.iter(include_text=True)])
+
+
+def shared(wanted: list[frozenset[str]], found: list[frozenset[str]]) -> int:
+    """How many of the wanted are among what was found, each found one counted once."""
+    left = Counter(key for each in found for key in each)
+    count = 0
+    for keys in wanted:
+        hit = next((key for key in keys if left[key]), None)
+        if hit is not None:
+            count += 1
+            for each in found:
+                if hit in each:
+                    left.subtract(dict.fromkeys(each, 1))
+                    break
+    return count

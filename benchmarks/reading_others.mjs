@@ -1,0 +1,44 @@
+// Articles by libraries of another language, for benchmarks/reading.py: a line of JSON in, one out.
+// Usage: node reading_others.mjs NAME, started in a folder with node_modules.
+import { createRequire } from "node:module";
+import { createInterface } from "node:readline";
+import { pathToFileURL } from "node:url";
+
+const require = createRequire(process.cwd() + "/");
+const { JSDOM, VirtualConsole } = require("jsdom");
+const silent = { virtualConsole: new VirtualConsole() };
+
+const readers = {
+  "readability.js": async () => {
+    const { Readability } = require("@mozilla/readability");
+    return ({ html, url }) => {
+      const found = new Readability(new JSDOM(html, { url, ...silent }).window.document).parse();
+      return { html: found?.content, title: found?.title, author: found?.byline, date: found?.publishedTime };
+    };
+  },
+  defuddle: async () => {
+    const entry = pathToFileURL(process.cwd() + "/node_modules/defuddle/dist/node.js");
+    const { Defuddle } = await import(entry);
+    return async ({ html, url }) => {
+      const { window } = new JSDOM(html, { url, ...silent });
+      const found = await Defuddle(window.document, url, { useAsync: false });
+      return { html: found.content, title: found.title, author: found.author, date: found.published };
+    };
+  },
+};
+
+const read = await readers[process.argv[2]]();
+console.log = () => {};
+console.warn = () => {};
+console.error = () => {};
+for await (const line of createInterface({ input: process.stdin })) {
+  const begun = process.cpuUsage();
+  let found;
+  try {
+    found = await read(JSON.parse(line));
+  } catch (error) {
+    found = { html: "", error: String(error) };
+  }
+  const { user, system } = process.cpuUsage(begun);
+  process.stdout.write(JSON.stringify({ ...found, ms: (user + system) / 1000 }) + "\n");
+}
