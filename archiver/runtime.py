@@ -21,6 +21,7 @@ from archiver.services.crawling import Crawling
 from archiver.services.entries import Entries
 from archiver.services.exports import Exports
 from archiver.services.fixity import Fixity
+from archiver.services.following import Following
 from archiver.services.helpers import helpers
 from archiver.services.imports import Imports
 from archiver.services.mementos import Mementos
@@ -38,6 +39,7 @@ class Runtime:
     entries: Entries
     search: Search
     crawling: Crawling
+    following: Following
     articles: Articles
     imports: Imports
     exports: Exports
@@ -111,6 +113,7 @@ def _wire(archive: Archive, context: CrawlContext) -> Runtime:
         entries=Entries(db, store, on_queued=crawling.wake),
         search=Search(db, store),
         crawling=crawling,
+        following=Following(db),
         articles=Articles(context, open_writer),
         imports=Imports(
             db,

@@ -33,9 +33,8 @@ async def _capture(runtime: Runtime, report: "_Report") -> None:
     if report.waiting:
         await runtime.crawling.work(only=sorted(report.waiting), on_change=report.note)
     if report.waiting:
-        async for change in runtime.crawling.events(job_ids=sorted(report.waiting)):
-            if isinstance(change, Job):
-                report.note(change)
+        async for change in runtime.following.jobs(report.waiting):
+            report.note(change)
             if not report.waiting:
                 return
 

@@ -15,39 +15,26 @@ from archiver.model.job import Job, QueueCounts, State
 
 async def by_ids(conn: AsyncConnection, ids: Sequence[int]) -> list[Job]:
     """These jobs, in the order they were made."""
-    rows = await conn.execute(_query().where(job.c.id.in_(ids)).order_by(job.c.id))
-    return [_job(row) for row in rows]
-
-
-async def changed_since(
-    conn: AsyncConnection, moment_ms: int, *, limit: int
-) -> list[tuple[int, Job]]:
-    """Jobs that changed at or after a moment (ms), the earliest change first, with its moment."""
-    rows = await conn.execute(
-        _query()
-        .where(job.c.changed_at_ms >= moment_ms)
-        .order_by(job.c.changed_at_ms, job.c.id)
-        .limit(limit)
-    )
-    return [(row.changed_at_ms, _job(row)) for row in rows]
+    rows = await conn.execute(query().where(job.c.id.in_(ids)).order_by(job.c.id))
+    return [of_row(row) for row in rows]
 
 
 async def under_way(conn: AsyncConnection, limit: int) -> list[Job]:
     """Jobs that are being fetched now, in any process."""
     rows = await conn.execute(
-        _query().where(job.c.state == State.FETCHING).order_by(job.c.owner, job.c.id).limit(limit)
+        query().where(job.c.state == State.FETCHING).order_by(job.c.owner, job.c.id).limit(limit)
     )
-    return [_job(row) for row in rows]
+    return [of_row(row) for row in rows]
 
 
 async def latest_of_entry(conn: AsyncConnection, entry_id: int) -> Job | None:
     """The newest job of an entry."""
     row = (
         await conn.execute(
-            _query().where(job.c.entry_id == entry_id).order_by(job.c.id.desc()).limit(1)
+            query().where(job.c.entry_id == entry_id).order_by(job.c.id.desc()).limit(1)
         )
     ).one_or_none()
-    return _job(row) if row else None
+    return of_row(row) if row else None
 
 
 async def queue_counts(conn: AsyncConnection) -> QueueCounts:
@@ -64,13 +51,15 @@ async def fetching_of_import(conn: AsyncConnection, import_id: int) -> int:
     return rows.scalar_one()
 
 
-def _query() -> Select[*tuple[Any, ...]]:
+def query() -> Select[*tuple[Any, ...]]:
+    """Jobs with what is shown of their entries."""
     return select(job, entry.c.hash_url, entry.c.url, entry.c.given_title, entry.c.page_title).join(
         entry, entry.c.id == job.c.entry_id
     )
 
 
-def _job(row: Row[*tuple[Any, ...]]) -> Job:
+def of_row(row: Row[*tuple[Any, ...]]) -> Job:
+    """The job of a row of ``query``."""
     waits = row.state == State.QUEUED and row.attempts
     return Job(
         id=row.id,

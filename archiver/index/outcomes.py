@@ -5,7 +5,7 @@ from datetime import datetime
 
 from sqlalchemy import bindparam, func, null, select, update
 
-from archiver.index import counters, failures, queue
+from archiver.index import changes, counters, failures, queue
 from archiver.index.bulk import among, execute_rows
 from archiver.index.connection import AsyncConnection
 from archiver.index.schema import imports, job
@@ -30,7 +30,7 @@ async def end_jobs(
     if not ends:
         return
     held = await _fetching(conn, [lease.job_id for lease, _, _ in ends])
-    now_ms = int(now.timestamp() * 1000)
+    stamp = await changes.next_stamp(conn, now)
     await execute_rows(
         conn,
         _ENDED,
@@ -40,7 +40,7 @@ async def end_jobs(
                 State.FAILED.value if failure else State.SAVED.value,
                 int(timestamp) if timestamp else None,
                 failures.dump(failure) if failure else None,
-                now_ms,
+                stamp,
             )
             for lease, timestamp, failure in ends
         ],
@@ -69,7 +69,7 @@ async def postpone_jobs(
             attempts=job.c.attempts + 1,
             interrupted=0,
             not_before_ms=bindparam("due"),
-            changed_at_ms=int(now.timestamp() * 1000),
+            changed_at_ms=await changes.next_stamp(conn, now),
         ),
         [
             {

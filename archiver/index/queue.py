@@ -13,7 +13,7 @@ from typing import Any
 
 from sqlalchemy import Row, and_, bindparam, func, or_, select, text, update
 
-from archiver.index import counters
+from archiver.index import changes, counters
 from archiver.index.bulk import among, execute_rows, insert_rows
 from archiver.index.connection import AsyncConnection
 from archiver.index.schema import entry, job, queue_host
@@ -109,7 +109,7 @@ async def enqueue(
         return {}
     first = ((await conn.execute(select(func.max(job.c.id)))).scalar() or 0) + 1
     made = {entry_id: first + n for n, (entry_id, _) in enumerate(entries)}
-    now_ms = _ms(now)
+    now_ms, stamp = _ms(now), await changes.next_stamp(conn, now)
     created_at, queued = int(now.timestamp()), State.QUEUED.value
     await insert_rows(
         conn,
@@ -125,7 +125,7 @@ async def enqueue(
                 queued,
                 created_at,
                 now_ms,
-                now_ms,
+                stamp,
             )
             for entry_id, host in entries
         ],
@@ -237,7 +237,7 @@ async def requeue(
         .values(
             state=State.QUEUED,
             owner=None,
-            changed_at_ms=_ms(now),
+            changed_at_ms=await changes.next_stamp(conn, now),
             interrupted=func.max(job.c.interrupted, int(interrupted)),
         ),
         [{"job_id": row.id} for row in found],
@@ -317,7 +317,8 @@ async def _take(
         return []
     rows = await conn.execute(_LEASES.where(job.c.id.in_(among(ids))).order_by(job.c.id))
     taken = rows.all()
-    await execute_rows(conn, _TAKEN, [(row.id, owner, _ms(now)) for row in taken])
+    stamp = await changes.next_stamp(conn, now)
+    await execute_rows(conn, _TAKEN, [(row.id, owner, stamp) for row in taken])
     await _turn(conn, {(row.priority, row.host) for row in taken}, now)
     await counters.change(conn, {counters.QUEUED: -len(taken), counters.FETCHING: len(taken)})
     return [_lease(row) for row in taken]

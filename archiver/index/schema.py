@@ -1,7 +1,8 @@
 """The tables, as SQLAlchemy Core knows them; migrations/ makes them so on disk.
 
 Times are Unix seconds unless a name says otherwise; ``timestamp`` columns hold the 14 digits of a
-memento's timestamp as an integer, which sorts as it reads.
+memento's timestamp as an integer, which sorts as it reads. ``job.changed_at_ms`` is no mere time:
+it rises with every transaction (``changes``).
 """
 
 from sqlalchemy import (

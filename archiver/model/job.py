@@ -46,6 +46,27 @@ class Job:
 
 
 @dataclass(frozen=True, slots=True)
+class ChangeCursor:
+    """A place in the order in which jobs changed.
+
+    Attributes:
+        stamp: of the change before it.
+        job_id: of that job; several changes may share a stamp.
+    """
+
+    stamp: int
+    job_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A job after a change, and the place behind it."""
+
+    cursor: ChangeCursor
+    job: Job
+
+
+@dataclass(frozen=True, slots=True)
 class Lease:
     """A job that one process holds until it reports or dies.
 

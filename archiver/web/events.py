@@ -1,11 +1,14 @@
 """``/api/v1/events``: what happens to jobs and imports, as it happens (server-sent events).
 
-``event: job`` and ``event: import`` carry the same JSON as the API; the first ones say how things
-stand now. When everything asked for is at an end there is one ``event: end``, and the stream ends:
-a page closes it then, since a browser asks again for one that ends by itself.
+``event: job`` and ``event: import`` carry the same JSON as the API. Of named jobs and of an import
+the first ones say how things stand now; when everything asked for is at an end there is one
+``event: end``, and the stream ends: a page closes it then, since a browser asks again for one that
+ends by itself. Of all jobs there is every change, each with an ``id``: whoever asks again with the
+last of them in ``Last-Event-ID``, as browsers do, misses none.
 """
 
 import asyncio
+import re
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
 
@@ -13,7 +16,8 @@ from aiohttp import web
 
 from archiver.errors import InputError
 from archiver.model.importing import ImportStatus
-from archiver.model.job import Job
+from archiver.model.job import Change, ChangeCursor, Job
+from archiver.services.following import Following
 from archiver.web.api.answers import adapter
 from archiver.web.api.questions import number, numbers
 from archiver.web.keys import LISTENERS, RUNTIME
@@ -28,7 +32,10 @@ _HEADERS = {
 _END = b"event: end\ndata: {}\n\n"
 _HEARTBEAT = b": still here\n\n"
 
-Event = Job | ImportStatus
+_PLACE = re.compile(r"([0-9]{1,18})-([0-9]{1,19})")
+_LARGEST = (1 << 63) - 1
+
+News = Job | ImportStatus | Change | ChangeCursor
 
 
 async def events(request: web.Request) -> web.StreamResponse:
@@ -36,18 +43,47 @@ async def events(request: web.Request) -> web.StreamResponse:
     jobs, bulk = numbers(request, "jobs"), number(request, "import", 0)
     if jobs and bulk:
         raise InputError("Name either jobs=1,2,3 or import=1, not both.")
+    following = request.app[RUNTIME].following
+    news: AsyncIterator[News]
+    if jobs:
+        news = following.jobs(jobs)
+    elif bulk:
+        news = following.one_import(bulk)
+    else:
+        # Known before the client hears anything: whatever it does then is behind this place.
+        news = _everything(following, _place(request) or await following.newest_change())
     with request.app[LISTENERS].place():
         response = web.StreamResponse(headers=_HEADERS)
         await response.prepare(request)
         if request.method == "GET":
-            crawling = request.app[RUNTIME].crawling
-            news = crawling.events(job_ids=jobs or None, import_id=bulk or None)
             await _send(request, response, news)
     return response
 
 
+def _place(request: web.Request) -> ChangeCursor | None:
+    """Where a client that asks again had come to (HTML §9.2.4).
+
+    Raises:
+        InputError: it never had this from here.
+    """
+    given = request.headers.get("Last-Event-ID")
+    if not given:
+        return None
+    found = _PLACE.fullmatch(given)
+    if not found or int(found[2]) > _LARGEST:
+        raise InputError("Last-Event-ID must be the id of an event of this stream.")
+    return ChangeCursor(int(found[1]), int(found[2]))
+
+
+async def _everything(following: Following, cursor: ChangeCursor) -> AsyncIterator[News]:
+    """First where it begins, so that a client that is cut off before any change misses none."""
+    yield cursor
+    async for change in following.all_jobs(cursor):
+        yield change
+
+
 async def _send(
-    request: web.Request, response: web.StreamResponse, news: AsyncIterator[Event]
+    request: web.Request, response: web.StreamResponse, news: AsyncIterator[News]
 ) -> None:
     async with aclosing(_with_heartbeats(request, news)) as beats:
         async for event in beats:
@@ -55,7 +91,7 @@ async def _send(
 
 
 async def _with_heartbeats(
-    request: web.Request, news: AsyncIterator[Event]
+    request: web.Request, news: AsyncIterator[News]
 ) -> AsyncGenerator[bytes, None]:
     """Yield what to send: news, a sign of life when there were none for a while, the end.
 
@@ -86,11 +122,19 @@ async def _with_heartbeats(
         await asyncio.gather(stopping, coming, return_exceptions=True)
 
 
-async def _next(news: AsyncIterator[Event]) -> Event | None:
+async def _next(news: AsyncIterator[News]) -> News | None:
     return await anext(news, None)
 
 
-def _frame(event: Event) -> bytes:
-    """Write one event (HTML §9.2.6); JSON has no raw line breaks."""
-    name = b"job" if isinstance(event, Job) else b"import"
-    return b"event: %s\ndata: %s\n\n" % (name, adapter(type(event)).dump_json(event))
+def _frame(event: News) -> bytes:
+    """Write one event (HTML §9.2.6); JSON has no raw line breaks, an id alone is no event."""
+    match event:
+        case ChangeCursor():
+            return b"id: %d-%d\n\n" % (event.stamp, event.job_id)
+        case Change():
+            place = event.cursor
+            return b"id: %d-%d\n%s" % (place.stamp, place.job_id, _frame(event.job))
+        case Job():
+            return b"event: job\ndata: %s\n\n" % adapter(Job).dump_json(event)
+        case _:
+            return b"event: import\ndata: %s\n\n" % adapter(ImportStatus).dump_json(event)

@@ -10,6 +10,7 @@ from archiver.index import (
     attempts,
     capture_ranges,
     captures,
+    changes,
     entries,
     import_lookups,
     imports,
@@ -24,7 +25,7 @@ from archiver.index import (
 )
 from archiver.index.capture_ranges import KeyRange
 from archiver.index.entries import Filters, Place
-from archiver.model.job import State
+from archiver.model.job import ChangeCursor, State
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 BELOW = Place(1_700_000_000, 7)
@@ -95,7 +96,8 @@ READS = {
     "untold": lambda conn: entries.untold(conn, [1, 2, 3], whole_segments=True),
     "newest attempts": lambda conn: attempts.newest_of(conn, [1, 2, 3]),
     "jobs by id": lambda conn: jobs.by_ids(conn, [1, 2, 3]),
-    "jobs changed": lambda conn: jobs.changed_since(conn, 5, limit=50),
+    "jobs changed": lambda conn: changes.after(conn, ChangeCursor(5, 1), limit=50),
+    "newest change": changes.newest,
     "job of entry": lambda conn: jobs.latest_of_entry(conn, 1),
     "jobs under way": lambda conn: jobs.under_way(conn, 20),
     "queue counts": jobs.queue_counts,

@@ -1,103 +1,152 @@
-"""The stream, over news that a test tells; whence real ones come is the service's business."""
+"""The stream of what happens, over a real archive: what changes is told, whoever changes it."""
 
 import asyncio
+import io
 import json
-from datetime import UTC, datetime
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
 
 import pytest
-from aiohttp import web
+from aiohttp.test_utils import TestClient, TestServer
 
-from archiver.model.capture import HashUrl
-from archiver.model.importing import ImportStatus
-from archiver.model.job import Job, QueueCounts, State
+from archiver.config import Settings
+from archiver.index import seeds
+from archiver.index.database import Database
+from archiver.model.annotation import Annotation
+from archiver.model.seed import Seed
+from archiver.runtime import open_runtime
+from archiver.services import following
+from archiver.urls.parse import hash_url, host
 from archiver.web import events
-from archiver.web.keys import LISTENERS
+from archiver.web.app import build_app
+from archiver.web.keys import LISTENERS, RUNTIME
 
-ROUTE = web.get("/api/v1/events", events.events, name="api_events")
-
-
-def job(state: State, number: int = 1) -> Job:
-    return Job(number, HashUrl("0" * 32), "http://a.example/\n", state, title="a\r\nb\u2028c")
-
-
-IMPORT = ImportStatus(
-    3,
-    "b.html",
-    "netscape",
-    datetime(2026, 1, 2, tzinfo=UTC),
-    False,
-    0,
-    0,
-    0,
-    0,
-    0,
-    (),
-    "",
-    QueueCounts(),
-)
-
-
-class News:
-    def __init__(self) -> None:
-        self.told: asyncio.Queue[object] = asyncio.Queue()
-        self.asked: list[dict[str, object]] = []
-        self.left = asyncio.Event()
-
-    async def events(self, **asked):
-        self.asked.append(asked)
-        try:
-            while (event := await self.told.get()) is not None:
-                yield event
-        finally:
-            self.left.set()
+TITLE = "a\r\nb\u2028c"
 
 
 @pytest.fixture
-def news() -> News:
-    return News()
+def settings(tmp_path) -> Settings:
+    return Settings(data=tmp_path / "data", allow_networks="127.0.0.0/8", host_delay=0, retries=0)
 
 
 @pytest.fixture
-async def client(serve, news):
-    return await serve(ROUTE, services={"crawling": news})
+async def client(settings, monkeypatch) -> AsyncIterator[TestClient]:
+    monkeypatch.setattr(following, "POLL_SECONDS", 0.01)
+    async with open_runtime(settings) as runtime:
+        server = TestServer(build_app(runtime), skip_url_asserts=True)
+        async with TestClient(server) as client:
+            yield client
 
 
-async def frame(answer) -> bytes:
-    return await answer.content.readuntil(b"\n\n")
+@pytest.fixture
+async def other(client, settings) -> AsyncIterator[Database]:
+    """The index as another process has it open."""
+    db = await Database.open(settings.data / "archive.sqlite3")
+    yield db
+    await db.close()
 
 
-async def test_news_are_told_as_json_and_then_the_end(client, news):
-    news.told.put_nowait(job(State.QUEUED))
-    news.told.put_nowait(IMPORT)
-    answer = await client.get("/api/v1/events?jobs=1,2")
+async def queue(db: Database, *urls: str, now: datetime | None = None) -> list[int]:
+    """Queue URLs by a clock of one's own; return their jobs."""
+    now = now or datetime.now(UTC)
+    wanted = [Seed(hash_url(u), u, host(u), Annotation(u, now, title=TITLE)) for u in urls]
+    async with db.write() as conn:
+        received = await seeds.receive(conn, wanted, now=now, recapture=True)
+    return [each.job_id for each in received]
 
-    first, second = await frame(answer), await frame(answer)
-    news.told.put_nowait(None)
+
+async def frame(answer) -> dict[str, str]:
+    """The next event, by its fields."""
+    lines = (await answer.content.readuntil(b"\n\n")).decode().removesuffix("\n\n").split("\n")
+    return dict(line.split(": ", 1) for line in lines)
+
+
+async def job(answer) -> dict:
+    told = await frame(answer)
+    assert told["event"] == "job"
+    return json.loads(told["data"])
+
+
+async def test_jobs_are_told_as_they_stand_and_as_they_change_and_then_the_end(client, live):
+    url = live.article("heron")
+    runtime = client.app[RUNTIME]
+    (saved,) = (await runtime.entries.save([url], source="cli")).accepted
+    answer = await client.get(f"/api/v1/events?jobs={saved.job_id},99")
+
+    first = await job(answer)
+    await runtime.crawling.work()
+    rest = await answer.text()
 
     assert answer.headers["Content-Type"] == "text/event-stream; charset=utf-8"
     assert answer.headers["Cache-Control"] == "no-store"
-    name, data, *rest = first.split(b"\n")
-    assert name == b"event: job"
-    assert rest == [b"", b""]
-    told = json.loads(data.removeprefix(b"data: "))
-    assert (told["state"], told["title"]) == ("queued", "a\r\nb\u2028c")
-    assert second.startswith(b'event: import\ndata: {"id":3')
-    assert await frame(answer) == b"event: end\ndata: {}\n\n"
-    assert await answer.content.read() == b""
-    assert news.asked == [{"job_ids": [1, 2], "import_id": None}]
+    assert (first["id"], first["url"], first["state"]) == (saved.job_id, url, "queued")
+    *_, last, end, nothing = rest.split("\n\n")
+    assert json.loads(last.removeprefix("event: job\ndata: "))["state"] == "saved"
+    assert (end, nothing) == ("event: end\ndata: {}", "")
 
 
-async def test_an_import_or_everything_can_be_followed(client, news):
-    news.told.put_nowait(None)
-    news.told.put_nowait(None)
+async def test_line_ends_in_a_title_end_no_event(client, other):
+    (number,) = await queue(other, "http://a.example/")
 
-    await (await client.get("/api/v1/events?import=3")).read()
-    await (await client.get("/api/v1/events")).read()
+    answer = await client.get(f"/api/v1/events?jobs={number}")
 
-    assert news.asked == [
-        {"job_ids": None, "import_id": 3},
-        {"job_ids": None, "import_id": None},
+    assert (await job(answer))["title"] == TITLE
+
+
+async def test_an_import_is_followed_to_its_end(client, live):
+    runtime, url = client.app[RUNTIME], live.article("heron")
+    status = await runtime.imports.read_file(io.BytesIO(url.encode()), name="list.txt")
+    answer = await client.get(f"/api/v1/events?import={status.id}")
+
+    first = await frame(answer)
+    await runtime.crawling.work()
+    rest = await answer.text()
+
+    told = json.loads(first["data"])
+    assert first["event"] == "import"
+    assert (told["id"], told["counts"]["queued"]) == (status.id, 1)
+    *_, last, end, _ = rest.split("\n\n")
+    assert json.loads(last.removeprefix("event: import\ndata: "))["counts"]["saved"] == 1
+    assert end == "event: end\ndata: {}"
+
+
+async def test_of_all_jobs_what_another_process_changes_is_told(client, other):
+    await queue(other, "http://before.example/")
+    answer = await client.get("/api/v1/events")
+    assert set(await frame(answer)) == {"id"}
+
+    await queue(other, "http://a.example/")
+
+    assert (await job(answer))["url"] == "http://a.example/"
+
+
+async def test_who_asks_again_with_the_last_id_misses_nothing(client, other, monkeypatch):
+    monkeypatch.setattr(following, "MOST_CHANGES", 2)
+    answer = await client.get("/api/v1/events")
+    await queue(other, "http://a.example/", "http://b.example/")
+    await frame(answer)
+    last = (await frame(answer))["id"]
+    answer.close()
+
+    slow = datetime.now(UTC) - timedelta(hours=1)
+    for n in range(5):
+        await queue(other, f"http://{n}.example/", now=slow)
+    again = await client.get("/api/v1/events", headers={"Last-Event-ID": last})
+
+    assert (await frame(again)) == {"id": last}
+    assert [(await job(again))["url"] for _ in range(6)] == [
+        "http://b.example/",
+        *(f"http://{n}.example/" for n in range(5)),
     ]
+
+
+async def test_an_id_of_an_index_that_is_no_more_begins_with_everything(client, other):
+    await queue(other, "http://a.example/")
+
+    answer = await client.get("/api/v1/events", headers={"Last-Event-ID": f"{10**17}-1"})
+
+    await frame(answer)
+    assert (await job(answer))["url"] == "http://a.example/"
 
 
 @pytest.mark.parametrize("query", ["jobs=x", "import=x", "jobs=1&import=1", "jobs=" + "1," * 1001])
@@ -105,35 +154,43 @@ async def test_a_wrong_question_is_400(client, query):
     assert (await client.get(f"/api/v1/events?{query}")).status == 400
 
 
-async def test_silence_is_filled_with_signs_of_life(client, monkeypatch):
+@pytest.mark.parametrize("last", ["x", "1", "-1-1", "1-1-1", "1" * 30 + "-1", f"1-{1 << 63}"])
+async def test_an_id_that_is_none_of_ours_is_400(client, last):
+    answer = await client.get("/api/v1/events", headers={"Last-Event-ID": last})
+
+    assert answer.status == 400
+    assert "Last-Event-ID" in (await answer.json())["error"]["message"]
+
+
+async def test_silence_is_filled_with_signs_of_life(client, other, monkeypatch):
     monkeypatch.setattr(events, "_LOOK_SECONDS", 0.001)
+    (number,) = await queue(other, "http://a.example/")
 
-    answer = await client.get("/api/v1/events?jobs=1")
+    answer = await client.get(f"/api/v1/events?jobs={number}")
 
-    assert await frame(answer) == b": still here\n\n"
+    await frame(answer)
+    assert await answer.content.readuntil(b"\n\n") == b": still here\n\n"
 
 
-async def test_listeners_are_bounded_and_their_places_come_back(
-    client, news, monkeypatch, eventually
-):
+async def test_listeners_are_bounded_and_their_places_come_back(client, monkeypatch, eventually):
     monkeypatch.setattr(events, "_LOOK_SECONDS", 0.001)
     listeners = client.app[LISTENERS]
     monkeypatch.setattr(listeners, "_most", 1)
-    first = await client.get("/api/v1/events?jobs=1")
+    first = await client.get("/api/v1/events")
 
-    refused = await client.get("/api/v1/events?jobs=1")
+    refused = await client.get("/api/v1/events")
     first.close()
-    await news.left.wait()
     await eventually(lambda: not listeners.count)
-    again = await client.get("/api/v1/events?jobs=1")
+    again = await client.get("/api/v1/events")
 
     assert refused.status == 503
     assert (await refused.json())["error"]["code"] == "too_many_listeners"
     assert again.status == 200
 
 
-async def test_when_the_service_stops_streams_end_at_once(client, news):
-    answer = await client.get("/api/v1/events?jobs=1")
+async def test_when_the_service_stops_streams_end_at_once(client):
+    answer = await client.get("/api/v1/events")
+    await frame(answer)
 
     await client.app.shutdown()
 
@@ -141,8 +198,8 @@ async def test_when_the_service_stops_streams_end_at_once(client, news):
     assert client.app[LISTENERS].count == 0
 
 
-async def test_head_is_answered_without_listening(client, news):
-    answer = await client.head("/api/v1/events?jobs=1")
+async def test_head_is_answered_without_listening(client):
+    answer = await asyncio.wait_for(client.head("/api/v1/events"), 30)
 
     assert answer.status == 200
-    assert news.asked == []
+    assert client.app[LISTENERS].count == 0

@@ -159,7 +159,8 @@ OPERATIONS = (
         "/api/v1/events",
         "api_events",
         "Server-sent events: `job` and `import` with the same JSON as the API, first as things "
-        "stand; `end` when all that was asked for is at an end. Without parameters: all jobs.",
+        "stand; `end` when all that was asked for is at an end. Without parameters: each change of "
+        "all jobs from now on, each with an `id`; sent back as `Last-Event-ID`, it goes on there.",
         str,
         (
             Parameter("jobs", "Numbers of jobs, separated by commas.", _NUMBERS),
