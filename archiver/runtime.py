@@ -77,6 +77,7 @@ async def open_runtime(
             await stack.enter_async_context(reading)
             await stack.enter_async_context(helpers(settings, until_empty=False))
             stack.push_async_callback(runtime.imports.stop)
+            await stack.enter_async_context(kept_going(runtime.imports.go_on, "imports"))
         yield runtime
 
 
@@ -113,10 +114,11 @@ def _wire(archive: Archive, context: CrawlContext) -> Runtime:
         entries=Entries(db, store, on_queued=crawling.wake),
         search=Search(db, store),
         crawling=crawling,
-        following=Following(db),
+        following=Following(db, store),
         articles=Articles(context, open_writer),
         imports=Imports(
             db,
+            store,
             Archives(open_writer),
             memory_bytes=settings.extract_memory_bytes,
             on_queued=crawling.wake,

@@ -13,6 +13,13 @@ function showJob(job) {
   row.querySelector(".why").textContent = job.failure ? job.failure.message + again : "";
 }
 
+function phaseOf(status, open) {
+  if (status.reading) return "Reading the file…";
+  if (status.paused) return "Interrupted: it goes on by itself within a minute, as long as the service runs";
+  if (open) return "Capturing…";
+  return status.error ? "Stopped" : "Done";
+}
+
 function showImport(status) {
   const box = document.querySelector(`[data-import="${status.id}"]`);
   if (!box) return;
@@ -24,10 +31,9 @@ function showImport(status) {
   const bar = box.querySelector("progress");
   bar.max = Math.max(status.added, 1);
   bar.value = status.added ? saved + failed : 1;
-  const open = queued + fetching > 0;
-  const phase = status.reading ? "Reading the file…" : open ? "Capturing…" : "Done";
   const line = box.querySelector(".phase");
-  if (line.textContent !== phase) line.textContent = status.error || phase;
+  const phase = phaseOf(status, queued + fetching > 0);
+  if (line.textContent !== phase) line.textContent = phase;
 }
 
 function follow(query, atEnd) {

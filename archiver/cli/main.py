@@ -118,6 +118,17 @@ def extract(settings: Settings) -> int:
     return _run("extract", settings)
 
 
+@cli.command(cls=Command)
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON array.")
+@with_settings(COMMON)
+def imports(settings: Settings, *, as_json: bool) -> int:
+    """List the newest imports: number, date, what is done with it, file, how far it has come.
+
+    reading, waiting (the next `archiver serve` goes on with it), capturing, stopped, or done.
+    """
+    return _run("imports", settings, as_json=as_json)
+
+
 @cli.command("list", cls=Command)
 @_filters
 @with_settings(COMMON)

@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Row, insert, select, update
+from sqlalchemy import Row, select, update
+from sqlalchemy.dialects.sqlite import insert
 
 from archiver.index import jobs
 from archiver.index.connection import AsyncConnection
 from archiver.index.schema import imports
-from archiver.model.importing import ImportStatus, Rejected, Taken
+from archiver.model.importing import ImportStatus, Rejected, Taken, is_archive_form
 from archiver.model.job import QueueCounts
 from archiver.model.seed import Reception
 
@@ -20,24 +21,95 @@ SAMPLES = 20
 
 @dataclass(frozen=True, slots=True)
 class Unfinished:
-    """An import whose file was not read to the end: where it lies and how many links to skip."""
+    """An import whose kept file was not read to the end.
+
+    Attributes:
+        id, name, format: as its status has them.
+        started_at: Unix seconds.
+        path: where the file is kept.
+        read: how many links to skip.
+    """
 
     id: int
     name: str
+    format: str
+    started_at: int
     path: str
     read: int
 
 
+@dataclass(frozen=True, slots=True)
+class Owned:
+    """An import that some process reads, or was to read."""
+
+    id: int
+    name: str
+    read: int
+    is_archive: bool
+
+
 async def create(
-    conn: AsyncConnection, *, name: str, form: str, path: str | None, now: datetime
+    conn: AsyncConnection, *, name: str, form: str, path: str | None, owner: str, now: datetime
 ) -> int:
-    """Begin an import; ``path`` is where its file is kept until it is read, if it is kept."""
-    made = await conn.execute(
-        insert(imports).values(
-            name=name, format=form, path=path, started_at=int(now.timestamp()), reading=1
-        )
-    )
+    """Begin an import.
+
+    Args:
+        conn: a writing connection.
+        name: of the file.
+        form: what it is read as.
+        path: where it is kept until it is read, if it is kept.
+        owner: the run lock's name of the process that reads it.
+        now: the moment (aware, UTC).
+    """
+    row = {"name": name, "format": form, "path": path, "owner": owner, "reading": 1}
+    made = await conn.execute(insert(imports).values(started_at=int(now.timestamp()), **row))
     return int(made.lastrowid)
+
+
+async def owners(conn: AsyncConnection) -> list[str]:
+    """Every process that reads a file, or was to read one."""
+    rows = await conn.execute(
+        select(imports.c.owner).where(imports.c.reading == 1, imports.c.owner.is_not(None))
+    )
+    return sorted({owner for owner in rows.scalars() if owner is not None})
+
+
+async def owned_by(conn: AsyncConnection, owner: str) -> list[Owned]:
+    """The imports that a process reads."""
+    rows = await conn.execute(
+        select(imports).where(imports.c.reading == 1, imports.c.owner == owner)
+    )
+    return [Owned(row.id, row.name, row.read, is_archive_form(row.format)) for row in rows]
+
+
+async def disown(conn: AsyncConnection, owner: str) -> None:
+    """Let the imports that a process reads, and whose file is kept, wait for who claims them."""
+    await conn.execute(
+        update(imports)
+        .where(imports.c.reading == 1, imports.c.owner == owner, imports.c.path.is_not(None))
+        .values(owner=None)
+    )
+
+
+async def is_any_unclaimed(conn: AsyncConnection) -> bool:
+    """Whether there is a kept file that nobody reads."""
+    rows = await conn.execute(
+        select(imports.c.id)
+        .where(imports.c.reading == 1, imports.c.path.is_not(None), imports.c.owner.is_(None))
+        .limit(1)
+    )
+    return rows.scalar() is not None
+
+
+async def claim(conn: AsyncConnection, owner: str) -> list[Unfinished]:
+    """Take over the imports whose kept file nobody reads."""
+    rows = await conn.execute(
+        update(imports)
+        .where(imports.c.reading == 1, imports.c.path.is_not(None), imports.c.owner.is_(None))
+        .values(owner=owner)
+        .returning(imports)
+    )
+    return [_unfinished(row) for row in rows]
 
 
 async def advance(
@@ -98,28 +170,27 @@ async def begin_again(conn: AsyncConnection, import_id: int) -> None:
 async def finish(conn: AsyncConnection, import_id: int, *, error: str = "") -> None:
     """Note that there is no more of the file to read, or why no more could be read."""
     await conn.execute(
-        update(imports).where(imports.c.id == import_id).values(reading=0, error=error, path=None)
+        update(imports)
+        .where(imports.c.id == import_id)
+        .values(reading=0, error=error, path=None, owner=None)
     )
 
 
 async def unfinished(conn: AsyncConnection) -> list[Unfinished]:
-    """Imports whose kept file was not read to the end."""
+    """Imports whose kept file was not read to the end, whoever reads it."""
     rows = await conn.execute(
         select(imports).where(imports.c.reading == 1, imports.c.path.is_not(None))
     )
-    return [Unfinished(row.id, row.name, row.path, row.read) for row in rows]
+    return [_unfinished(row) for row in rows]
 
 
-async def restore(conn: AsyncConnection, left: Unfinished, *, now: datetime) -> None:
-    """Take an import over that another index did not see to its end."""
+async def restore(conn: AsyncConnection, left: Unfinished) -> None:
+    """Take an import over that another index did not see to its end; once, however often asked."""
+    row = {"id": left.id, "name": left.name, "format": left.format, "path": left.path}
     await conn.execute(
-        insert(imports).values(
-            name=left.name,
-            path=left.path,
-            read=left.read,
-            started_at=int(now.timestamp()),
-            reading=1,
-        )
+        insert(imports)
+        .values(started_at=left.started_at, read=left.read, reading=1, **row)
+        .on_conflict_do_nothing()
     )
 
 
@@ -143,7 +214,7 @@ async def _status(conn: AsyncConnection, row: Row[*tuple[Any, ...]]) -> ImportSt
         name=row.name,
         format=row.format,
         started_at=datetime.fromtimestamp(row.started_at, UTC),
-        reading=bool(row.reading),
+        reading=bool(row.reading) and row.owner is not None,
         read=row.read,
         added=row.added,
         known=row.known,
@@ -153,4 +224,9 @@ async def _status(conn: AsyncConnection, row: Row[*tuple[Any, ...]]) -> ImportSt
         error=row.error,
         counts=QueueCounts(max(waiting - fetching, 0), fetching, row.saved, row.failed),
         passed_over=row.passed_over,
+        paused=bool(row.reading) and row.owner is None,
     )
+
+
+def _unfinished(row: Row[*tuple[Any, ...]]) -> Unfinished:
+    return Unfinished(row.id, row.name, row.format, row.started_at, row.path, row.read)

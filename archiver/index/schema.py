@@ -18,7 +18,7 @@ from sqlalchemy import (
     text,
 )
 
-HEAD = "0006"
+HEAD = "0007"
 """The revision in migrations/ that these tables are."""
 
 metadata = MetaData()
@@ -215,6 +215,7 @@ imports = Table(
     Column("saved", Integer, nullable=False, server_default=text("0")),
     Column("failed", Integer, nullable=False, server_default=text("0")),
     Column("passed_over", Integer, nullable=False, server_default=text("0")),
+    Column("owner", Text),
 )
 
 record_id_seen = Table("record_id_seen", metadata, Column("id", Integer, primary_key=True))

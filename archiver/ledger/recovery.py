@@ -2,7 +2,8 @@
 
 A process is dead when nobody holds its run lock. The torn end of its last segment is put beside
 it, what the index has not read is indexed, which ends the jobs whose entry records are there; only
-then do its remaining jobs go back into the queue. A file that can't be used is named and passed by.
+then do its remaining jobs go back into the queue. Files that it was reading wait, or are ended
+(``interrupted_imports``). A file that can't be used is named and passed by.
 """
 
 import asyncio
@@ -13,6 +14,7 @@ from importlib import import_module
 from archiver.errors import StoreError
 from archiver.index import queue, segments
 from archiver.index.database import Database
+from archiver.ledger.interrupted_imports import settle_interrupted
 from archiver.logs import get_log
 from archiver.store.segments import SegmentStore
 from archiver.store.survey import PassedBy, SegmentFile, Survey, survey
@@ -33,6 +35,7 @@ async def recover(db: Database, store: SegmentStore) -> None:
     found = await asyncio.to_thread(survey, store.directory)
     left, uncut = await asyncio.to_thread(_cut_torn_ends, store, found.segments, indexed)
     dead = [owner for owner in owners if not store.lock.is_alive(owner)]
+    await settle_interrupted(db, store.lock)
     await asyncio.to_thread(store.lock.sweep)
     unreadable = await _take_up(db, store, left, dead)
     _keep(store, found, (*uncut, *unreadable))

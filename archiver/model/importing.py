@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime
+from enum import StrEnum
 
 from archiver.model.job import QueueCounts
 
@@ -35,6 +36,16 @@ class Taken:
     passed_over: int = 0
 
 
+class ImportPhase(StrEnum):
+    """What is done with an import."""
+
+    READING = "reading"
+    WAITING = "waiting"
+    CAPTURING = "capturing"
+    STOPPED = "stopped"
+    DONE = "done"
+
+
 @dataclass(frozen=True, slots=True)
 class ImportStatus:
     """How far an import has come.
@@ -44,7 +55,9 @@ class ImportStatus:
         name: of the file.
         format: what it was read as.
         started_at: when (aware, UTC).
-        reading: whether there is more of the file to read.
+        reading: whether a process is reading the file.
+        paused: whether there is more of a kept file to read, and nobody who reads it: the next
+            service goes on with it.
         read: links read so far; the sum of the next four. Of an archive file: captures, the
             sum of ``merged``, ``known`` and ``rejected``.
         added: put into the queue; of an archive file: pages that became snapshots.
@@ -72,8 +85,35 @@ class ImportStatus:
     error: str
     counts: QueueCounts
     passed_over: int = 0
+    paused: bool = False
 
     @property
     def is_archive(self) -> bool:
         """Whether the file holds captures, and not links."""
-        return self.format in ("WARC", "ARC", "WACZ")
+        return is_archive_form(self.format)
+
+    @property
+    def is_unread(self) -> bool:
+        """Whether there is more of its file that is to be read, now or by the next service."""
+        return self.reading or self.paused
+
+    @property
+    def is_open(self) -> bool:
+        """Whether something is still to come of it."""
+        return self.is_unread or self.counts.open > 0
+
+    @property
+    def phase(self) -> ImportPhase:
+        """What is done with it just now, the file first."""
+        if self.reading:
+            return ImportPhase.READING
+        if self.paused:
+            return ImportPhase.WAITING
+        if self.counts.open:
+            return ImportPhase.CAPTURING
+        return ImportPhase.STOPPED if self.error else ImportPhase.DONE
+
+
+def is_archive_form(form: str) -> bool:
+    """Whether files of a format hold captures, and not links."""
+    return form in ("WARC", "ARC", "WACZ")

@@ -3,10 +3,12 @@
 import asyncio
 from collections.abc import AsyncIterator, Collection
 
-from archiver.index import changes, imports, jobs
+from archiver.index import changes, jobs
 from archiver.index.database import Database
 from archiver.model.importing import ImportStatus
 from archiver.model.job import Change, ChangeCursor, Job, State
+from archiver.services.import_status import ImportStatuses
+from archiver.store.segments import SegmentStore
 
 POLL_SECONDS = 0.4
 MOST_CHANGES = 1000
@@ -17,8 +19,9 @@ _BEGINNING = ChangeCursor(0, 0)
 class Following:
     """What changes. It is no history: of changes between two looks, the last is seen."""
 
-    def __init__(self, db: Database) -> None:
+    def __init__(self, db: Database, store: SegmentStore) -> None:
         self._db = db
+        self._imports = ImportStatuses(db, store)
 
     async def jobs(self, job_ids: Collection[int]) -> AsyncIterator[Job]:
         """First these jobs as they stand, then their changes, until all are at an end."""
@@ -39,14 +42,13 @@ class Following:
         """An import as it stands, then whenever it moves, until all of it is at its end."""
         seen = None
         while True:
-            async with self._db.read() as conn:
-                status = await imports.status(conn, import_id)
+            status = await self._imports.find(import_id)
             if status is None:
                 return
             if status != seen:
                 seen = status
                 yield status
-            if not status.reading and not status.counts.open:
+            if not status.is_open:
                 return
             await asyncio.sleep(POLL_SECONDS)
 

@@ -1,113 +1,82 @@
-"""Imports: files of links, read in batches into the queue, taken up again after a restart."""
+"""Imports: files of links and of captures, read on behalf of a person or kept until they are read.
 
-import asyncio
-import shutil
-from collections import Counter
-from collections.abc import Callable
-from contextlib import AsyncExitStack, aclosing, suppress
-from datetime import UTC, datetime
-from functools import partial
-from io import BufferedReader
-from pathlib import Path
-from tempfile import TemporaryFile
-from time import monotonic
-from typing import BinaryIO, cast
-
-from archiver.derive.link_file import Batch, LinkFile, open_links
-from archiver.errors import ArchiverError, NotFound, StoreError, UnreadableFile
-from archiver.formats.importers import open_bookmarks
-from archiver.index import imports, seeds
-from archiver.index.database import Database
-from archiver.logs import get_log
-from archiver.model.importing import ImportStatus, Taken
-from archiver.services.archives import WACZ, Archives, kind_of
-
-HEAD_BYTES = 8192
-PROGRESS_SECONDS = 0.2
-PATIENCE_SECONDS = 0.3
-"""So long a transaction waits for a source that is slow."""
-SHORTEST_SECONDS = 0.5
-"""At the start, when somebody waits to see that it goes on."""
-TRANSACTION_SECONDS = 5.0
-"""New rows go to random places of some indexes: the more of them at once, the less is written.
-
-Sooner if anybody else wants to write.
+Each has an owner while it is read, the process that does so. What is kept here and has none is
+claimed by a service: after a restart, or when the process that read it died.
 """
 
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import BinaryIO
+
+from archiver.errors import ArchiverError, NotFound, StoreError, UnreadableFile
+from archiver.formats.importers import open_bookmarks
+from archiver.index import imports
+from archiver.index.database import Database
+from archiver.logs import get_log
+from archiver.model.importing import ImportStatus
+from archiver.services.archives import Archives
+from archiver.services.import_reading import UNFORESEEN, ImportReader, OnProgress, kind_of_file
+from archiver.services.import_status import ImportStatuses
+from archiver.store.segments import SegmentStore
+
 REST_SECONDS = 15.0
+CLAIM_SECONDS = 10.0
 STOPPED = "It was stopped. Import the file again to read the rest."
-UNFORESEEN = "{name} can't be read any further: {kind}. What was read is kept; the log says more."
+GONE = (
+    "Reading broke off: the file that was kept for it is gone. Give it again: what is known is "
+    "passed over."
+)
 
 log = get_log(__name__)
 
 
 class Imports:
-    """Bookmark files on their way into the queue. ``resume`` and ``stop`` are the runtime's."""
+    """Files on their way in. ``go_on`` and ``stop`` are the runtime's."""
 
     def __init__(
         self,
         db: Database,
+        store: SegmentStore,
         archives: Archives,
         *,
         memory_bytes: int,
         on_queued: Callable[[], None] = lambda: None,
     ) -> None:
         self._db = db
-        self._open = partial(open_links, memory_bytes=memory_bytes)
-        self._archives = archives
-        self._on_queued = on_queued
+        self._owner = store.lock.name
+        self._statuses = ImportStatuses(db, store)
+        self._reader = ImportReader(
+            db, archives, self._statuses, memory_bytes=memory_bytes, on_queued=on_queued
+        )
         self._reading: set[asyncio.Task[None]] = set()
 
     async def read_file(
-        self,
-        source: BinaryIO,
-        *,
-        name: str,
-        on_progress: Callable[[ImportStatus], None] = lambda _: None,
+        self, source: BinaryIO, *, name: str, on_progress: OnProgress = lambda _: None
     ) -> ImportStatus:
         """Read a whole file: of links into the queue, of captures into the archive.
 
         Raises:
             UnreadableFile: it is empty, of the wrong kind, or holds no link.
         """
-        kind = await asyncio.to_thread(_kind, source)
+        kind = await asyncio.to_thread(kind_of_file, source)
         if kind:
-            return await self._read_archive(source, name, kind, on_progress)
-        async with self._open(source, name) as links:
+            number = await self._create(name, kind)
+            await self._to_the_end(
+                number, self._reader.read_captures(number, source, name, kind, on_progress)
+            )
+            return await self.status(number)
+        async with self._reader.open_links(source, name) as links:
             first = await links.next_batch()
             if not first:
                 raise UnreadableFile(f"{name} holds no link. Is it the right file?")
-            async with self._db.write() as conn:
-                number = await imports.create(
-                    conn, name=name, form=links.form, path=None, now=_now()
-                )
-            try:
-                await self._read_on(number, first, links, on_progress)
-            except (ArchiverError, asyncio.CancelledError) as error:
-                await self._break_off(number, str(error) or STOPPED)
-                raise
+            number = await self._create(name, links.form)
+            await self._to_the_end(
+                number, self._reader.read_links(number, first, links, on_progress)
+            )
         return await self.status(number)
-
-    async def _read_archive(
-        self,
-        source: BinaryIO,
-        name: str,
-        kind: str,
-        on_progress: Callable[[ImportStatus], None],
-    ) -> ImportStatus:
-        async with self._db.write() as conn:
-            number = await imports.create(conn, name=name, form=kind, path=None, now=_now())
-        try:
-            await self._adopt(number, source, name, kind, on_progress)
-        except (ArchiverError, asyncio.CancelledError) as error:
-            await self._break_off(number, str(error) or STOPPED)
-            raise
-        return await self.status(number)
-
-    async def _break_off(self, number: int, reason: str) -> None:
-        with suppress(StoreError):
-            async with self._db.write() as conn:
-                await imports.finish(conn, number, error=reason)
 
     async def start(self, path: Path, *, name: str) -> ImportStatus:
         """Take an uploaded file over, and read it in the background.
@@ -120,25 +89,38 @@ class Imports:
         except UnreadableFile:
             await asyncio.to_thread(path.unlink, missing_ok=True)
             raise
-        kept = str(await asyncio.to_thread(path.resolve))
-        async with self._db.write() as conn:
-            number = await imports.create(conn, name=name, form=form, path=kept, now=_now())
+        number = await self._create(name, form, await asyncio.to_thread(path.resolve))
         self._begin(number, name, path, skip=0)
         return await self.status(number)
 
     async def resume(self) -> None:
-        """Go on with the files that an earlier process did not finish."""
-        async with self._db.read() as conn:
-            left = await imports.unfinished(conn)
-        for each in left:
+        """Go on with the kept files that nobody reads."""
+        async with self._db.write() as conn:
+            claimed = await imports.claim(conn, self._owner)
+        for each in claimed:
             self._begin(each.id, each.name, Path(each.path), skip=each.read)
+
+    async def go_on(self) -> None:
+        """Resume now and then, for ever: a process that read may die while this one lives.
+
+        Raises:
+            ArchiverError: the index refused.
+        """
+        while True:
+            await asyncio.sleep(CLAIM_SECONDS)
+            if await self._statuses.is_any_left():
+                await self.resume()
 
     async def stop(self) -> None:
         """Stop reading; what is left is read after the next start."""
+        if not self._reading:
+            return
         for task in self._reading:
             task.cancel()
-        if self._reading:
-            await asyncio.wait(self._reading)
+        await asyncio.wait(self._reading)
+        with suppress(ArchiverError):  # whoever starts next finds that nobody reads
+            async with self._db.write() as conn:
+                await imports.disown(conn, self._owner)
 
     async def status(self, number: int) -> ImportStatus:
         """How far an import has come.
@@ -146,16 +128,35 @@ class Imports:
         Raises:
             NotFound: there is none of that number.
         """
-        async with self._db.read() as conn:
-            found = await imports.status(conn, number)
+        found = await self._statuses.find(number)
         if found is None:
             raise NotFound(f"There is no import number {number}.")
         return found
 
-    async def recent(self, limit: int = 20) -> list[ImportStatus]:
+    async def recent(self) -> list[ImportStatus]:
         """The newest imports, newest first."""
-        async with self._db.read() as conn:
-            return await imports.recent(conn, limit)
+        return await self._statuses.recent()
+
+    async def _create(self, name: str, form: str, path: Path | None = None) -> int:
+        kept = str(path) if path else None
+        async with self._db.write() as conn:
+            return await imports.create(
+                conn, name=name, form=form, path=kept, owner=self._owner, now=datetime.now(UTC)
+            )
+
+    async def _to_the_end(self, number: int, reading: Awaitable[None]) -> None:
+        """Read a file that is not kept; what breaks it off is said of the import, and raised."""
+        try:
+            await reading
+        except BaseException as error:
+            stopped = isinstance(error, asyncio.CancelledError)
+            await self._end(number, STOPPED if stopped else str(error))
+            raise
+
+    async def _end(self, number: int, reason: str) -> None:
+        with suppress(StoreError):
+            async with self._db.write() as conn:
+                await imports.finish(conn, number, error=reason)
 
     def _begin(self, number: int, name: str, path: Path, *, skip: int) -> None:
         task = asyncio.create_task(self._read_kept(number, name, path, skip), name=f"import-{name}")
@@ -163,10 +164,10 @@ class Imports:
         task.add_done_callback(self._reading.discard)
 
     async def _read_kept(self, number: int, name: str, path: Path, skip: int) -> None:
-        """Read an uploaded file to its end, however often the disk or the index refuse."""
+        """Read a kept file to its end, however often the disk or the index refuse."""
         while True:
             try:
-                await self._read_upload(number, name, path, skip)
+                await self._read_once(number, name, path, skip)
                 break
             except (ArchiverError, OSError):
                 log.exception("import broke off; it goes on", name=name, seconds=REST_SECONDS)
@@ -175,126 +176,45 @@ class Imports:
                 skip = (await self.status(number)).read
         await asyncio.to_thread(path.unlink, missing_ok=True)
 
-    async def _read_upload(self, number: int, name: str, path: Path, skip: int) -> None:
+    async def _read_once(self, number: int, name: str, path: Path, skip: int) -> None:
+        """Read a kept file; one that can't be read any further ends its import.
+
+        Raises:
+            ArchiverError, OSError: it may go better later.
+        """
         try:
-            with await asyncio.to_thread(path.open, "rb") as source:
-                if kind := await asyncio.to_thread(_kind, source):
-                    await self._adopt(number, source, name, kind, lambda _: None)
-                    return
-                async with self._open(source, name, skip=skip) as links:
-                    first = await links.next_batch()
-                    await self._read_on(number, first, links, lambda _: None)
-        except (UnreadableFile, FileNotFoundError) as error:
+            await self._read_from(number, name, path, skip)
+        except FileNotFoundError:
+            reason = GONE
+        except UnreadableFile as error:
+            reason = f"Reading broke off: {error}"
+        except (ArchiverError, OSError):
+            raise
+        except Exception as unforeseen:
+            # The one edge of a kept file: whatever it does to a reader, its import ends.
+            reason = UNFORESEEN.format(name=name, kind=type(unforeseen).__name__)
             log.exception("import given up", name=name)
-            async with self._db.write() as conn:
-                await imports.finish(conn, number, error=f"Reading broke off: {error}")
-
-    async def _read_on(
-        self,
-        number: int,
-        batch: Batch,
-        links: LinkFile,
-        on_progress: Callable[[ImportStatus], None],
-    ) -> None:
-        """Take batch after batch in, each while the next one is read."""
-        told, begun = 0.0, monotonic()
-        while batch:
-            age = monotonic() - begun
-            seconds = min(SHORTEST_SECONDS + age / 4, TRANSACTION_SECONDS)
-            batch = await self._take_in(number, batch, links, seconds)
-            self._on_queued()
-            if (now := monotonic()) - told > PROGRESS_SECONDS:
-                told = now
-                on_progress(await self.status(number))
+        else:
+            return
+        log.warning("import given up", name=name, reason=reason)
         async with self._db.write() as conn:
-            await imports.finish(conn, number)
+            await imports.finish(conn, number, error=reason)
 
-    async def _adopt(
-        self,
-        number: int,
-        source: BinaryIO,
-        name: str,
-        kind: str,
-        on_progress: Callable[[ImportStatus], None],
-    ) -> None:
-        """Take an archive file in; one that was broken off is read again from its start."""
-        async with self._db.write() as conn:
-            await imports.begin_again(conn, number)
-        error = ""
-        async with AsyncExitStack() as stack:
-            file = source
-            if kind == WACZ and not source.seekable():
-                file = await asyncio.to_thread(_spooled, source)
-                stack.callback(file.close)
-            try:
-                async with aclosing(self._archives.take_in(file, name, kind)) as taken:
-                    async for each in taken:
-                        await self._count(number, each)
-                        on_progress(await self.status(number))
-            except UnreadableFile as unreadable:
-                error = str(unreadable)
-            except (ArchiverError, OSError):
-                raise  # it may go better later
-            except Exception as unforeseen:
-                # The one edge of an import: whatever a file of others does to a reader, it ends.
-                log.exception("import broke off", name=name)
-                error = UNFORESEEN.format(name=name, kind=type(unforeseen).__name__)
-        async with self._db.write() as conn:
-            await imports.finish(conn, number, error=error)
-
-    async def _count(self, number: int, taken: Taken) -> None:
-        async with self._db.write() as conn:
-            await imports.advance_archive(conn, number, taken)
-
-    async def _take_in(self, number: int, batch: Batch, links: LinkFile, seconds: float) -> Batch:
-        """Take batches in for as long as one transaction may last; return the one after them."""
-        until = monotonic() + seconds
-        following = asyncio.ensure_future(links.next_batch())
-        try:
-            async with self._db.write_much() as conn:
-                while True:
-                    received = await seeds.receive(
-                        conn, batch.seeds, now=_now(), recapture=False, import_id=number
-                    )
-                    tally = Counter(each.reception for each in received)
-                    await imports.advance(conn, number, tally, batch.rejected)
-                    await asyncio.wait([following], timeout=PATIENCE_SECONDS)
-                    if self._db.is_wanted() or monotonic() >= until or not _has_links(following):
-                        break
-                    batch, following = following.result(), asyncio.ensure_future(links.next_batch())
-            return await following
-        finally:
-            following.cancel()
-
-
-def _has_links(following: "asyncio.Future[Batch]") -> bool:
-    """Whether the next batch is here, and is one."""
-    return following.done() and not following.exception() and bool(following.result())
-
-
-def _kind(source: BinaryIO) -> str | None:
-    """Whether a file holds captures; nothing of it is read away."""
-    return kind_of(source.peek(HEAD_BYTES)) if isinstance(source, BufferedReader) else None
-
-
-def _spooled(source: BinaryIO) -> BinaryIO:
-    """A pipe's content as a file: a zip file's list of contents is at its end."""
-    # Closed by whoever asked for it.
-    spooled = cast("BinaryIO", TemporaryFile(prefix="archiver-"))  # noqa: SIM115
-    shutil.copyfileobj(source, spooled, 1 << 20)
-    spooled.seek(0)
-    return spooled
+    async def _read_from(self, number: int, name: str, path: Path, skip: int) -> None:
+        with await asyncio.to_thread(path.open, "rb") as source:
+            if kind := await asyncio.to_thread(kind_of_file, source):
+                await self._reader.read_captures(number, source, name, kind, lambda _: None)
+                return
+            async with self._reader.open_links(source, name, skip=skip) as links:
+                first = await links.next_batch()
+                await self._reader.read_links(number, first, links, lambda _: None)
 
 
 def _look_at(path: Path, name: str) -> str:
     with path.open("rb") as source:
-        if kind := _kind(source):
+        if kind := kind_of_file(source):
             return kind
         form, found = open_bookmarks(source, name)
         if next(found, None) is None:
             raise UnreadableFile(f"{name} holds no link. Is it the right file?")
     return form
-
-
-def _now() -> datetime:
-    return datetime.now(UTC)

@@ -10,7 +10,6 @@ import os
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
@@ -196,7 +195,7 @@ async def _carry_over(old: Database, new: Database) -> int:
         left = await imports.unfinished(conn)
     async with new.write() as conn:
         for each in left:
-            await imports.restore(conn, each, now=datetime.now(UTC))
+            await imports.restore(conn, each)
     await _carry_over_unrecorded(old, new)
     after = count = 0
     while True:

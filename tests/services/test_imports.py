@@ -20,7 +20,7 @@ def links(count):
 async def finished(archive, number):
     """The status of an import once it is read."""
     async for status in archive.following.one_import(number):
-        if not status.reading:
+        if not status.is_unread:
             return status
     raise AssertionError("the import never ended")
 
@@ -97,7 +97,7 @@ async def test_an_upload_that_was_stopped_goes_on_where_it_was_after_the_next_st
         await archive.imports.stop()
         (newest,) = (await archive.search.listing(ListingQuery(limit=1))).items
 
-    assert half.reading
+    assert (half.reading, half.paused) == (False, True)
     assert half.read < MANY
     assert (status.read, status.added, status.merged) == (MANY, MANY, 0)
     assert newest.entry.annotation.source == "import:links.txt"

@@ -1,0 +1,151 @@
+"""Reads the file of one import: links into the queue, captures into the archive."""
+
+import asyncio
+import shutil
+from collections import Counter
+from collections.abc import Callable
+from contextlib import AsyncExitStack, aclosing
+from datetime import UTC, datetime
+from functools import partial
+from io import BufferedReader
+from tempfile import TemporaryFile
+from time import monotonic
+from typing import BinaryIO, cast
+
+from archiver.derive.link_file import Batch, LinkFile, open_links
+from archiver.errors import ArchiverError, UnreadableFile
+from archiver.index import imports, seeds
+from archiver.index.database import Database
+from archiver.logs import get_log
+from archiver.model.importing import ImportStatus, Taken
+from archiver.services.archives import WACZ, Archives, kind_of
+from archiver.services.import_status import ImportStatuses
+
+HEAD_BYTES = 8192
+PROGRESS_SECONDS = 0.2
+PATIENCE_SECONDS = 0.3
+"""So long a transaction waits for a source that is slow."""
+SHORTEST_SECONDS = 0.5
+"""At the start, when somebody waits to see that it goes on."""
+TRANSACTION_SECONDS = 5.0
+"""New rows go to random places of some indexes: the more of them at once, the less is written.
+
+Sooner if anybody else wants to write.
+"""
+UNFORESEEN = "{name} can't be read any further: {kind}. What was read is kept; the log says more."
+
+OnProgress = Callable[[ImportStatus], None]
+
+log = get_log(__name__)
+
+
+class ImportReader:
+    """Reads files; an import's numbers in the index say how far it has come."""
+
+    def __init__(
+        self,
+        db: Database,
+        archives: Archives,
+        statuses: ImportStatuses,
+        *,
+        memory_bytes: int,
+        on_queued: Callable[[], None],
+    ) -> None:
+        self.open_links = partial(open_links, memory_bytes=memory_bytes)
+        self._db = db
+        self._archives = archives
+        self._statuses = statuses
+        self._on_queued = on_queued
+
+    async def read_links(
+        self, number: int, batch: Batch, links: LinkFile, on_progress: OnProgress
+    ) -> None:
+        """Take batch after batch in, each while the next one is read."""
+        reported, begun = 0.0, monotonic()
+        while batch:
+            age = monotonic() - begun
+            seconds = min(SHORTEST_SECONDS + age / 4, TRANSACTION_SECONDS)
+            batch = await self._take_in(number, batch, links, seconds)
+            self._on_queued()
+            if (now := monotonic()) - reported > PROGRESS_SECONDS:
+                reported = now
+                await self._report(number, on_progress)
+        async with self._db.write() as conn:
+            await imports.finish(conn, number)
+
+    async def read_captures(
+        self, number: int, source: BinaryIO, name: str, kind: str, on_progress: OnProgress
+    ) -> None:
+        """Take an archive file in; one that was broken off is read again from its start."""
+        async with self._db.write() as conn:
+            await imports.begin_again(conn, number)
+        error = ""
+        async with AsyncExitStack() as stack:
+            file = source
+            if kind == WACZ and not source.seekable():
+                file = await asyncio.to_thread(_spooled, source)
+                stack.callback(file.close)
+            try:
+                async with aclosing(self._archives.take_in(file, name, kind)) as taken:
+                    async for each in taken:
+                        await self._count(number, each)
+                        await self._report(number, on_progress)
+            except UnreadableFile as unreadable:
+                error = str(unreadable)
+            except (ArchiverError, OSError):
+                raise  # it may go better later
+            except Exception as unforeseen:
+                # The one edge of an import: whatever a file of others does to a reader, it ends.
+                log.exception("import broke off", name=name)
+                error = UNFORESEEN.format(name=name, kind=type(unforeseen).__name__)
+        async with self._db.write() as conn:
+            await imports.finish(conn, number, error=error)
+
+    async def _report(self, number: int, on_progress: OnProgress) -> None:
+        status = await self._statuses.find(number)
+        if status:
+            on_progress(status)
+
+    async def _count(self, number: int, taken: Taken) -> None:
+        async with self._db.write() as conn:
+            await imports.advance_archive(conn, number, taken)
+
+    async def _take_in(self, number: int, batch: Batch, links: LinkFile, seconds: float) -> Batch:
+        """Take batches in for as long as one transaction may last; return the one after them."""
+        until = monotonic() + seconds
+        following = asyncio.ensure_future(links.next_batch())
+        try:
+            async with self._db.write_much() as conn:
+                while True:
+                    now = datetime.now(UTC)
+                    received = await seeds.receive(
+                        conn, batch.seeds, now=now, recapture=False, import_id=number
+                    )
+                    tally = Counter(each.reception for each in received)
+                    await imports.advance(conn, number, tally, batch.rejected)
+                    await asyncio.wait([following], timeout=PATIENCE_SECONDS)
+                    if self._db.is_wanted() or monotonic() >= until or not _has_links(following):
+                        break
+                    batch, following = following.result(), asyncio.ensure_future(links.next_batch())
+            return await following
+        finally:
+            following.cancel()
+
+
+def kind_of_file(source: BinaryIO) -> str | None:
+    """What archive file it is, if it is one; nothing of it is read away. Blocking."""
+    return kind_of(source.peek(HEAD_BYTES)) if isinstance(source, BufferedReader) else None
+
+
+def _has_links(following: "asyncio.Future[Batch]") -> bool:
+    """Whether the next batch is here, and is one."""
+    return following.done() and not following.exception() and bool(following.result())
+
+
+def _spooled(source: BinaryIO) -> BinaryIO:
+    """A pipe's content as a file: a zip file's list of contents is at its end."""
+    # Closed by whoever asked for it.
+    spooled = cast("BinaryIO", TemporaryFile(prefix="archiver-"))  # noqa: SIM115
+    shutil.copyfileobj(source, spooled, 1 << 20)
+    spooled.seek(0)
+    return spooled

@@ -1,0 +1,251 @@
+"""No import says that it is being read when nobody reads it."""
+
+import asyncio
+import os
+import signal
+import sys
+from asyncio.subprocess import DEVNULL, PIPE
+from contextlib import asynccontextmanager
+from io import BytesIO
+
+import aiohttp
+import pytest
+from alembic import command
+from alembic.config import Config
+from sqlalchemy import create_engine, text
+
+from archiver.index import imports as rows
+from archiver.index.database import Database
+from archiver.paths import MIGRATIONS
+from archiver.services import following, imports
+from archiver.services.reindexing import reindex
+
+MANY = 40_000
+
+
+def links(first, last):
+    return "".join(f"http://a.example/{n}\n" for n in range(first, last)).encode()
+
+
+@pytest.fixture(autouse=True)
+def _soon(monkeypatch):
+    monkeypatch.setattr(following, "POLL_SECONDS", 0.01)
+    monkeypatch.setattr(imports, "CLAIM_SECONDS", 0.01)
+
+
+@asynccontextmanager
+async def process(data, *arguments):
+    """The program as a process of its own; killed in the end."""
+    started = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "archiver", *arguments, "--data", str(data)),
+        env={**os.environ, "ARCHIVER_LOG_LEVEL": "error"},
+        stdin=PIPE,
+        stdout=PIPE,
+        stderr=DEVNULL,
+    )
+    try:
+        yield started
+    finally:
+        if started.returncode is None:
+            started.kill()
+        await started.wait()
+
+
+async def until(archive, number, holds):
+    """The first status of an import that is so."""
+    async for status in archive.following.one_import(number):
+        if holds(status):
+            return status
+    raise AssertionError("the import ended first")
+
+
+async def reading_elsewhere(archive):
+    """The import that another process has begun, once links of it were read."""
+    while not (found := await archive.imports.recent()):  # noqa: ASYNC110 - nothing to wait on
+        await asyncio.sleep(0.01)
+    return await until(archive, found[0].id, lambda status: status.read)
+
+
+async def test_a_command_that_is_killed_leaves_an_import_that_says_so(opened, settings):
+    async with opened() as archive, process(settings.data, "import", "-", "--no-crawl") as other:
+        other.stdin.write(links(0, 12_000))
+        await other.stdin.drain()
+        begun = await reading_elsewhere(archive)
+        assert begun.reading
+
+        other.kill()
+        await other.wait()
+        status = await archive.imports.status(begun.id)
+        told = await until(archive, begun.id, lambda status: not status.reading)
+
+        assert not status.is_unread
+        assert f"interrupted after {status.read:,} links" in status.error
+        assert "Give the file again" in status.error
+        assert told == status
+        assert await archive.imports.recent() == [status]
+        async with process(settings.data, "imports") as listing:
+            listed, _ = await listing.communicate()
+        first, why = (line.split("\t") for line in listed.decode().splitlines())
+        assert first[2:4] == ["capturing", "standard input"]
+        assert why[-1] == status.error
+
+        again = await archive.imports.read_file(BytesIO(links(0, 13_000)), name="again.txt")
+
+    assert (again.read, again.merged) == (13_000, status.added)
+
+
+async def test_a_service_that_is_killed_goes_on_with_an_upload_when_it_is_started_again(
+    opened, settings
+):
+    async with process(settings.data, "serve", "--port", "0") as service:
+        line = (await service.stdout.readline()).decode()
+        origin = line.split()[-1].rstrip("/")
+        async with aiohttp.ClientSession() as client:
+            url, body = f"{origin}/api/v1/imports?name=links.txt", BytesIO(links(0, MANY))
+            headers = {"Content-Type": "application/octet-stream"}
+            async with client.post(url, data=body, headers=headers) as answer:
+                begun = await answer.json()
+            assert begun["reading"]
+        service.kill()
+        await service.wait()
+    async with opened() as archive:
+        waiting = await archive.imports.status(begun["id"])
+    async with opened() as archive:
+        await archive.imports.resume()
+        status = await until(archive, begun["id"], lambda status: not status.is_unread)
+        await archive.imports.stop()
+
+    assert (waiting.reading, waiting.paused, waiting.error) == (False, True, "")
+    assert waiting.read < MANY
+    assert (status.read, status.added, status.merged, status.error) == (MANY, MANY, 0, "")
+    assert list((settings.data / "tmp").iterdir()) == []
+
+
+@pytest.fixture
+def upload(tmp_path):
+    path = tmp_path / "upload"
+    path.write_bytes(links(0, MANY))
+    return path
+
+
+async def test_a_living_service_takes_over_what_a_dead_one_was_reading(opened, upload):
+    async with opened() as archive:
+        going_on = asyncio.create_task(archive.imports.go_on())
+        async with opened() as other:
+            begun = await other.imports.start(upload, name="links.txt")
+            await other.imports.stop()
+        status = await until(archive, begun.id, lambda status: not status.is_unread)
+        going_on.cancel()
+        await asyncio.wait([going_on])
+        await archive.imports.stop()
+
+    assert (status.read, status.added, status.merged) == (MANY, MANY, 0)
+
+
+async def test_of_two_services_one_reads_what_waits(opened, upload):
+    async with opened() as archive:
+        begun = await archive.imports.start(upload, name="links.txt")
+        await archive.imports.stop()
+        async with opened() as other:
+            await asyncio.gather(archive.imports.resume(), other.imports.resume())
+            status = await until(archive, begun.id, lambda status: not status.is_unread)
+            await asyncio.gather(archive.imports.stop(), other.imports.stop())
+
+    assert (status.read, status.added, status.merged) == (MANY, MANY, 0)
+
+
+async def test_a_kept_file_that_no_reader_can_open_ends_its_import(opened, settings):
+    async with opened() as archive:
+        async with archive.imports._db.write() as conn:
+            left = rows.Unfinished(5, "odd.txt", "plain text", 0, "no\0name", 0)
+            await rows.restore(conn, left)
+
+        await archive.imports.resume()
+        status = await until(archive, 5, lambda status: not status.is_unread)
+
+    assert status.error.startswith("odd.txt can't be read any further")
+
+
+async def test_what_waits_outlives_a_reindex_under_its_number(opened, settings, upload):
+    async with opened() as archive:
+        begun = await archive.imports.start(upload, name="links.txt")
+        await archive.imports.stop()
+        before = await archive.imports.status(begun.id)
+    await reindex(settings)
+    async with opened() as archive:
+        (after,) = await archive.imports.recent()
+
+    assert (after.id, after.name, after.format) == (before.id, before.name, before.format)
+    assert (after.started_at, after.read, after.paused) == (before.started_at, before.read, True)
+
+
+KILLED = """
+import asyncio, os, signal, sys
+from pathlib import Path
+from archiver.config import Settings
+from archiver.services import reindexing
+
+async def die(*_):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+setattr(reindexing, sys.argv[2], die)
+asyncio.run(reindexing.reindex(Settings(data=Path(sys.argv[1]))))
+"""
+
+
+@pytest.mark.parametrize("where", ["_carry_over_unrecorded", "_enqueue_again"])
+async def test_a_reindex_that_is_killed_while_it_carries_over_carries_an_import_over_once(
+    opened, settings, upload, where
+):
+    async with opened() as archive:
+        begun = await archive.imports.start(upload, name="links.txt")
+        await until(archive, begun.id, lambda status: status.read)
+        await archive.imports.stop()
+        before = await archive.crawling.counts()
+    for _ in range(2):
+        killed = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-c", KILLED, str(settings.data), where), stderr=DEVNULL
+        )
+        assert await killed.wait() == -signal.SIGKILL
+
+    await reindex(settings)
+
+    async with opened() as archive:
+        (after,) = await archive.imports.recent()
+        assert (after.id, after.name, after.paused) == (begun.id, "links.txt", True)
+        assert await archive.crawling.counts() == before
+
+
+async def test_an_import_of_an_index_without_owners_is_read_by_nobody(opened, settings):
+    path = settings.data / "archive.sqlite3"
+    path.parent.mkdir()
+    engine = create_engine(f"sqlite:///{path}")
+    config = Config()
+    config.set_main_option("script_location", str(MIGRATIONS))
+    with engine.connect() as connection:
+        config.attributes["connection"] = connection
+        command.upgrade(config, "0006")
+        new = "INSERT INTO import (name, path, started_at, reading, read) VALUES "
+        connection.execute(text(new + "('a', NULL, 0, 1, 7), ('b', '/gone', 0, 1, 8)"))
+        connection.commit()
+    engine.dispose()
+
+    async with opened() as archive:
+        kept, given = await archive.imports.recent()
+
+    assert (kept.reading, kept.paused, kept.error) == (False, True, "")
+    assert (given.reading, given.paused) == (False, False)
+    assert "after 7 links" in given.error
+
+
+async def test_an_index_knows_which_imports_a_process_owns(tmp_path):
+    db = await Database.open(tmp_path / "archive.sqlite3")
+    async with db.write() as conn:
+        await rows.restore(conn, rows.Unfinished(1, "a", "", 0, "/a", 3))
+        await rows.restore(conn, rows.Unfinished(1, "a", "", 0, "/a", 3))
+        first = await rows.claim(conn, "me")
+        second = await rows.claim(conn, "you")
+        owners = await rows.owners(conn)
+    await db.close()
+
+    assert ([each.id for each in first], second, owners) == ([1], [], ["me"])
