@@ -3,11 +3,13 @@
 Usage: python -m benchmarks.plain LIST FOLDER [PARSER]
 
 PARSER is Beautiful Soup's: ``lxml``, the quick one, or ``html.parser``, which comes with Python.
-Nothing that a page needs is fetched. Each page becomes ``FOLDER/<MD5 of its URL>/index.md``.
+Nothing that a page needs is fetched. Each page becomes ``FOLDER/<MD5 of its URL>/index.md``. A page
+that its libraries break on is passed over, as a person would have it; how many were is printed.
 """
 
 import hashlib
 import http.client
+import logging
 import os
 import sys
 from pathlib import Path
@@ -16,15 +18,24 @@ from urllib.parse import urlsplit
 from bs4 import BeautifulSoup
 from readability import Document
 
+log = logging.getLogger(__name__)
+
 
 def main() -> None:
     os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
     urls, folder = Path(sys.argv[1]).read_text().split(), Path(sys.argv[2])
     parser = sys.argv[3] if len(sys.argv) > 3 else "lxml"
     connection = http.client.HTTPConnection(urlsplit(urls[0]).netloc)
+    lost = 0
     for url in urls:
         connection.request("GET", urlsplit(url).path)
-        keep(url, connection.getresponse().read(), folder, parser)
+        page = connection.getresponse().read()
+        try:
+            keep(url, page, folder, parser)
+        except Exception:
+            log.exception("%s could not be read", url)
+            lost += 1
+    print(f"lost\t{lost}")
 
 
 def keep(url: str, page: bytes, folder: Path, parser: str) -> None:
