@@ -32,6 +32,7 @@ MOST_ANSWER_BYTES = 256 << 20
 SHORT_BYTES = 8 << 10
 SHORT_ANSWER_BYTES = 256 << 10
 """A longer answer is parsed in a thread."""
+NOTHING_NEEDED = Discovery()
 
 log = get_log(__name__)
 
@@ -58,9 +59,9 @@ class DerivePool:
     async def discover(self, document: Document) -> Discovery:
         """What a page or style sheet needs; empty where it could not be read."""
         if not (is_html(document.media_type) or is_css(document.media_type)):
-            return Discovery()
+            return NOTHING_NEEDED
         answer = await self._ask(Task.DISCOVER, document)
-        return read_discovery(answer[0]) if answer else Discovery()
+        return read_discovery(answer[0]) if answer else NOTHING_NEEDED
 
     async def extract(self, document: Document) -> Article:
         """The article of a document; empty where it could not be read."""

@@ -1,11 +1,11 @@
 """Articles of what is no page: nothing here needs a parser."""
 
 from html import escape
-from posixpath import basename
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
 from archiver.html.text import tidy_lines
 from archiver.model.page import Article, PageMetadata
+from archiver.urls.parse import host
 
 MOST_CHARACTERS = 8 << 20
 MOST_PLAIN_CHARACTERS = 2 << 20
@@ -20,6 +20,6 @@ def text_article(text: str, title: str) -> Article:
 
 
 def file_name(url: str) -> str:
-    """The last part of a URL's path, or its host: what a file without a title is called."""
-    parts = urlsplit(url)
-    return unquote(basename(parts.path)) or parts.netloc
+    """The last part of a serialised URL's path, or its host: the name of what has no title."""
+    path = url.partition("?")[0].partition("://")[2]
+    return unquote(path.partition("/")[2].rpartition("/")[2]) or host(url)

@@ -70,6 +70,7 @@ class Fetcher:
             ),
             headers={
                 hdrs.USER_AGENT: settings.user_agent,
+                hdrs.ACCEPT: ACCEPT,
                 hdrs.ACCEPT_ENCODING: ACCEPT_ENCODING,
                 hdrs.ACCEPT_LANGUAGE: "en,*;q=0.5",
             },
@@ -86,9 +87,7 @@ class Fetcher:
             await self._session.close()
             self._session = None
 
-    async def fetch(
-        self, url: str, *, accept: str = ACCEPT, referer: str | None = None
-    ) -> Exchange:
+    async def fetch(self, url: str, *, referer: str | None = None) -> Exchange:
         """Request a serialised http(s) URL once; redirects are not followed.
 
         Raises:
@@ -96,9 +95,7 @@ class Fetcher:
         """
         if self._session is None:
             raise RuntimeError("the fetcher is not open")
-        headers = {hdrs.ACCEPT: accept}
-        if referer:
-            headers[hdrs.REFERER] = referer
+        headers = {hdrs.REFERER: referer} if referer else None
         with _failures(url, self._settings):
             target = URL(url, encoded=True)
             self._check_literal(target)

@@ -2,9 +2,9 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from types import TracebackType
 
 from archiver.config import Settings
 
@@ -36,24 +36,15 @@ class Throttle:
         self._sleep = sleep or asyncio.sleep
         self._hosts: dict[str, _Host] = {}
 
-    @asynccontextmanager
-    async def slot(self, host: str, *, spaced: bool = True) -> AsyncIterator[None]:
-        """Wait for a turn at a host, first come first served, and hold it.
+    def slot(self, host: str, *, spaced: bool = True) -> "Slot":
+        """A turn at a host, to be waited for and held by ``async with``, first come first served.
 
         Args:
             host: with its port where that is not the scheme's own.
             spaced: whether the delay between requests applies. It is for pages; the requisites of
                 a page come together, as they do for a browser, held back by the number only.
         """
-        known = self._known(host)
-        known.users += 1
-        try:
-            async with known.free:
-                async with known.pace:
-                    await self._wait(known, spaced=spaced)
-                yield
-        finally:
-            known.users -= 1
+        return Slot(self, self._known(host), spaced=spaced)
 
     def pause(self, host: str, seconds: float) -> None:
         """Leave a host alone for a while: it answered 429 or 503."""
@@ -70,7 +61,8 @@ class Throttle:
         now = self._clock()
         return [host for host, known in self._hosts.items() if known.rest_until > now]
 
-    async def _wait(self, known: _Host, *, spaced: bool) -> None:
+    async def wait(self, known: _Host, *, spaced: bool) -> None:
+        """Wait until a host may be asked; the next is then asked at a distance."""
         due = max(known.rest_until, known.next_at if spaced else 0.0)
         wait = due - self._clock()
         if wait > 0:
@@ -91,3 +83,41 @@ class Throttle:
         for host, known in [*self._hosts.items()]:
             if not known.users and max(known.rest_until, known.next_at) <= now:
                 del self._hosts[host]
+
+
+class Slot:
+    """One turn at one host; a class, for there is one for each request."""
+
+    __slots__ = ("_known", "_spaced", "_throttle")
+
+    def __init__(self, throttle: Throttle, known: _Host, *, spaced: bool) -> None:
+        self._throttle = throttle
+        self._known = known
+        self._spaced = spaced
+
+    async def __aenter__(self) -> None:
+        known = self._known
+        known.users += 1
+        try:
+            await known.free.acquire()
+        except BaseException:
+            known.users -= 1
+            raise
+        try:
+            async with known.pace:
+                await self._throttle.wait(known, spaced=self._spaced)
+        except BaseException:
+            self._leave()
+            raise
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._leave()
+
+    def _leave(self) -> None:
+        self._known.free.release()
+        self._known.users -= 1
