@@ -1,7 +1,7 @@
 """Reads the articles that were left for later, from what is stored: nothing is fetched.
 
 Each becomes a visit result, so the same recorder writes it: a conversion record and a second
-statement of its snapshot, which supersedes the one that said it was unread.
+entry record of its snapshot, which supersedes the one that calls it unread.
 """
 
 import asyncio
@@ -78,7 +78,7 @@ class DeferredExtraction:
 
     async def _visit_result(self, unread: Unread) -> VisitResult:
         kept = unread.held.snapshot
-        said = await asyncio.to_thread(self._said, unread)
+        record = await asyncio.to_thread(self._snapshot_record, unread)
         obtained = await read_back(self._context, kept.capture)
         if obtained is None:
             raise StoreError("Its record can't be read; `archiver verify` says more.")
@@ -90,20 +90,20 @@ class DeferredExtraction:
         )
         article = await self._context.derive.extract(document)
         if article == Article():
-            article = Article(said.metadata)
+            article = Article(record.metadata)
         visit = Visit(
             timestamp=kept.timestamp,
             at=to_datetime(kept.timestamp),
             page=CaptureRef.of(kept.capture),
             article=article,
-            requisites=said.requisites,
-            charset=said.charset,
+            requisites=record.requisites,
+            charset=record.charset,
         )
         now = datetime.now(UTC).replace(microsecond=0)
         entry = EntryRef(unread.entry_id, kept.hash_url, kept.url, host(kept.url))
         return VisitResult(entry, now, visit=visit)
 
-    def _said(self, unread: Unread) -> SnapshotRecord:
+    def _snapshot_record(self, unread: Unread) -> SnapshotRecord:
         record = self._context.store.read(unread.held.record)
         entry_record = read_entry_record(record.block.read())
         if entry_record is None or entry_record.snapshot is None:

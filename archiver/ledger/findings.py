@@ -26,7 +26,7 @@ class Findings:
         end: the byte after the last of them.
         captures: of response and revisit records; a revisit's length is 0 here.
         conversions: record ids and places of conversion records.
-        statements: places and dates of metadata records.
+        entry_records: places and dates of metadata records.
         stated_digests: by which digests payloads of imported records are known elsewhere.
         problems: records that could not be used, and why.
     """

@@ -81,7 +81,7 @@ class _Known:
 
 
 class Recorder:
-    """Turns exchanges and endings into records and rows. ``run`` is its one task."""
+    """Turns exchanges and visit results into records and rows. ``run`` is its one task."""
 
     def __init__(self, db: Database, store: SegmentStore) -> None:
         self._db = db
@@ -106,7 +106,7 @@ class Recorder:
     async def end(self, visit_result: VisitResult) -> "asyncio.Future[VisitResult | None]":
         """Take the end of an attempt over. Waits while too much is on its way.
 
-        Returns a future that is done once all of it is durable and indexed, with the ending as it
+        Returns a future that is done once all of it is durable and indexed, with the result as it
         was written down: a failure where the visit could not be. Where nothing could be written it
         has a ``StoreError``, and the job is still leased.
         """
@@ -300,7 +300,7 @@ class Recorder:
     async def _rows_of(
         self, conn: AsyncConnection, batch: Sequence[_Item], made: dict[RecordId, int]
     ) -> dict[int, int]:
-        """The row of the capture that each visit is of, by its ending's ``id``.
+        """The row of the capture that each visit is of, by its result's ``id``.
 
         A visit whose capture was in a batch that failed is told so, and keeps no other from the
         index.

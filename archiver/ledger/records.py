@@ -1,4 +1,4 @@
-"""Which records a batch becomes: pure, from exchanges and endings to records in order."""
+"""Which records a batch becomes: pure, from exchanges and visit results to records in order."""
 
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -60,7 +60,7 @@ class Plan:
         records: in the order they are to be written.
         captures: for each exchange its capture, still without a place, by record position.
         articles: positions of conversion records, by snapshot.
-        statements: positions of the metadata records that close snapshots, by snapshot.
+        entry_records: positions of the metadata records that close snapshots, by snapshot.
     """
 
     records: list[Record] = field(default_factory=list)
@@ -100,7 +100,7 @@ def plan_exchange(plan: Plan, exchange: Exchange, capture: Capture, originals: O
 
 
 def plan_visit_result(plan: Plan, visit_result: VisitResult, facts: EntryFacts) -> None:
-    """Add the records that close an attempt: its article and its statement."""
+    """Add the records that close an attempt: its article and its entry record."""
     visit = visit_result.visit
     snapshot = _snapshot(plan, visit, facts) if visit else None
     entry_record = _entry_record(

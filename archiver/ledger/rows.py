@@ -19,7 +19,7 @@ from archiver.model.job import Lease
 
 
 def visit_of(visit_result: VisitResult) -> Visit:
-    """The visit of an ending that has one."""
+    """The visit of a result that has one."""
     if visit_result.visit is None:
         raise ValueError("this attempt brought nothing")
     return visit_result.visit

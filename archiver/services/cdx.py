@@ -64,8 +64,8 @@ class Cdx:
     async def _page_count(self, query: CdxQuery) -> bytes:
         pages, blocks = await self._pages.count(query)
         if query.pywb:
-            said = {"pages": pages, "pageSize": query.paging.blocks, "blocks": blocks}
-            return json.dumps(said).encode() + b"\n"
+            document = {"pages": pages, "pageSize": query.paging.blocks, "blocks": blocks}
+            return json.dumps(document).encode() + b"\n"
         return f"{pages}\n".encode()
 
     async def _stretch(self, query: CdxQuery) -> Stretch | None:

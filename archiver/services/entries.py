@@ -150,9 +150,9 @@ class Entries:
             if held is None:
                 raise NotFound(f"{entry.url} has no snapshot yet.")
             earlier, later = await snapshots.neighbours(conn, entry_id, held.snapshot.timestamp)
-        article, said = await asyncio.to_thread(self._read, held)
+        article, record = await asyncio.to_thread(self._read, held)
         return SnapshotDetail(
-            entry, held.snapshot, article, said.requisites, said.charset, earlier, later
+            entry, held.snapshot, article, record.requisites, record.charset, earlier, later
         )
 
     async def with_gaps(self) -> AsyncIterator[tuple[Entry, bool]]:
@@ -219,11 +219,11 @@ def clean_tags(tags: Sequence[str]) -> tuple[str, ...]:
     return cleaned
 
 
-def _lost(said: SnapshotRecord) -> dict[str, int | None]:
+def _lost(record: SnapshotRecord) -> dict[str, int | None]:
     """What a snapshot lacks: the status of each that is gone, None where it may come back."""
     return {
         each.url: each.status if each.status in GONE else None
-        for each in said.requisites
+        for each in record.requisites
         if each.is_missing
     }
 

@@ -55,4 +55,4 @@ class Mementos:
                 for _, found in await capture_ranges.in_range(conn, wanted, after=None, limit=1):
                     here = found if name else capture
                     names.setdefault(here.timestamp, (here, []))[1].append(name)
-        return [(each, tuple(filter(None, said))) for each, said in names.values()]
+        return [(each, tuple(filter(None, relations))) for each, relations in names.values()]

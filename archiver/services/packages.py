@@ -212,13 +212,13 @@ def _add_index(zip_: _Zip, lines: SortedLines) -> bytes:
 
 
 def _finish(zip_: _Zip, title: str, main_page: Snapshot | None) -> bytes:
-    said = package.data_package(
+    described = package.data_package(
         zip_.resources,
         title=title,
         software=SOFTWARE,
         created=datetime.now(UTC),
         main_page=main_page,
     )
-    zip_.add(package.PACKAGE, [said])
-    zip_.add(package.DIGEST, [package.package_digest(said)])
+    zip_.add(package.PACKAGE, [described])
+    zip_.add(package.DIGEST, [package.package_digest(described)])
     return zip_.finish()

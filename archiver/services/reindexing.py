@@ -211,11 +211,11 @@ async def _carry_over_unrecorded(old: Database, new: Database) -> None:
     after = 0
     while True:
         async with old.read() as conn:
-            said, after = await waiting.unrecorded_seeds(conn, after, limit=CHUNK)
-        if not said:
+            found, after = await waiting.unrecorded_seeds(conn, after, limit=CHUNK)
+        if not found:
             return
         async with new.write() as conn:
-            await seeds.restore(conn, said, unrecorded=True)
+            await seeds.restore(conn, found, unrecorded=True)
 
 
 async def _enqueue_again(conn: AsyncConnection, found: list[waiting.OpenSeed]) -> int:

@@ -191,8 +191,8 @@ def _line(capture: Capture) -> bytes:
 
 
 def _write_line(place: Location, capture: Capture | None) -> bytes:
-    said = json.dumps(asdict(capture)) if capture else ""
-    return f"{place.segment}\t{place.offset:016x}\t{place.length:x}\t{said}\n".encode()
+    document = json.dumps(asdict(capture)) if capture else ""
+    return f"{place.segment}\t{place.offset:016x}\t{place.length:x}\t{document}\n".encode()
 
 
 def _stretches(lines: Iterator[bytes]) -> list[Piece]:
@@ -209,11 +209,11 @@ def _stretches(lines: Iterator[bytes]) -> list[Piece]:
 
 
 def _read_line(line: bytes) -> Piece:
-    segment, offset, length, said = line.decode().rstrip("\n").split("\t", 3)
+    segment, offset, length, document = line.decode().rstrip("\n").split("\t", 3)
     place = Location(segment, int(offset, 16), int(length, 16))
-    if not said:
+    if not document:
         return Piece(place, ())
-    kept = json.loads(said)
+    kept = json.loads(document)
     return Piece(
         place,
         (

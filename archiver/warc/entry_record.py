@@ -153,10 +153,10 @@ def _read_snapshot(kept: dict[str, Any]) -> SnapshotRecord:
     )
 
 
-def _read_charset(said: object) -> Charset:
-    if not isinstance(said, dict):
+def _read_charset(charset: object) -> Charset:
+    if not isinstance(charset, dict):
         return Charset()
-    return Charset(text(said.get("used", "")), text(said.get("declared", "")))
+    return Charset(text(charset.get("used", "")), text(charset.get("declared", "")))
 
 
 def _fields(value: SnapshotRecord | PageMetadata | Charset) -> dict[str, Any]:
