@@ -4,14 +4,16 @@ import re
 from sys import maxunicode
 from typing import Final
 
-_IDENT = r"[-_a-zA-Z0-9\x80-\U0010ffff]"
-_NO_IDENT = r"-_a-zA-Z0-9\x80-\U0010ffff"
+_OF_IDENT = r"-_a-zA-Z0-9\0\x80-\U0010ffff"
+_IDENT = rf"[{_OF_IDENT}]"
+_NON_PRINTABLE = r"\x01-\x08\x0b\x0e-\x1f\x7f"
+"""No part of a URL without quotes; U+0000 is read as U+FFFD, which may be (§3.3, §4.2)."""
 _ESCAPE = r"\\(?:[0-9a-fA-F]{1,6}+(?>(?:\r\n|[ \t\n\r\f])?)|[^\n\r\f0-9a-fA-F])"
 _IMAGE = r"(?:-[a-zA-Z]+-)?[iI][mM][aA][gG][eE](?:-[sS][eE][tT])?"
 _URL_FUNCTION = rf"(?:[uU][rR][lL]|[sS][rR][cC]|{_IMAGE})"
 
 PLAIN: Final = re.compile(
-    rf"""(?>(?: [^{_NO_IDENT}"'/\\@<\#]++
+    rf"""(?>(?: [^{_OF_IDENT}"'/\\@<\#]++
     | \#{_IDENT}*+(?=[^\\]) | <(?:!--|(?=[^!]))
     | (?!{_URL_FUNCTION}\(){_IDENT}++(?=[^\\])
     | "[^"\\\n\r\f]*+" | '[^'\\\n\r\f]*+'
@@ -23,11 +25,11 @@ PLAIN: Final = re.compile(
 
 IDENT: Final = re.compile(rf"(?>(?:{_IDENT}++|{_ESCAPE})+)")
 SPACE: Final = re.compile(r"[ \t\n\r\f]*+")
-OTHER: Final = re.compile(rf"""[^{_NO_IDENT}"'<#/\\@()\[\];{{}} \t\n\r\f]++""")
+OTHER: Final = re.compile(rf"""[^{_OF_IDENT}"'<#/\\@()\[\];{{}} \t\n\r\f]++""")
 BODIES: Final = {
     '"': re.compile(r'(?>(?:[^"\\\n\r\f]++|\\(?:\r\n|[^\r]|\r(?=[^\n])))*)'),
     "'": re.compile(r"(?>(?:[^'\\\n\r\f]++|\\(?:\r\n|[^\r]|\r(?=[^\n])))*)"),
-    ")": re.compile(rf"""(?>(?:[^"'()\\ \t\n\r\f]++|{_ESCAPE})*)"""),
+    ")": re.compile(rf"""(?>(?:[^"'()\\ \t\n\r\f{_NON_PRINTABLE}]++|{_ESCAPE})*)"""),
 }
 """What stands in a string, or in ``url(…)`` without quotes, up to what ends it."""
 
@@ -45,7 +47,8 @@ def end_of(pattern: re.Pattern[str], text: str, at: int) -> int:
 
 
 def decode_escapes(text: str) -> str:
-    """What an identifier, string or URL means (CSS Syntax 3 §4.3.7)."""
+    """What an identifier, string or URL means (CSS Syntax 3 §3.3, §4.3.7)."""
+    text = text.replace("\0", "\ufffd")
     return _ESCAPES.sub(_character, text) if "\\" in text else text
 
 
