@@ -5,6 +5,7 @@ The tree::
     ArchiverError
     ├── InputError              what a person or a client gave can't be used
     │   ├── InvalidUrl          not a URL a browser would accept, or not http(s)
+    │   ├── InvalidQuery        a search that can't be read; knows the place
     │   ├── UnreadableFile      a file that is empty, of the wrong kind, or not text
     │   └── TooLarge            over a limit that the message names
     ├── NotFound                no such entry, snapshot or import
@@ -33,6 +34,22 @@ class InputError(ArchiverError):
 
 class InvalidUrl(InputError):  # noqa: N818 - named for what it is, as httpx does
     """Not a URL a browser would accept (WHATWG URL), or its scheme is not http(s)."""
+
+
+class InvalidQuery(InputError):  # noqa: N818
+    """A search that can't be read.
+
+    Attributes:
+        at: the first character of what can't be, from 0.
+        length: of it, in characters.
+        suggestion: the whole query as it was probably meant; empty if nobody knows.
+    """
+
+    def __init__(self, message: str, *, at: int, length: int, suggestion: str = "") -> None:
+        super().__init__(message)
+        self.at = at
+        self.length = length
+        self.suggestion = suggestion
 
 
 class UnreadableFile(InputError):  # noqa: N818

@@ -18,6 +18,7 @@ from archiver.services.archives import Archives
 from archiver.services.articles import Articles
 from archiver.services.cdx import Cdx
 from archiver.services.crawling import Crawling
+from archiver.services.documents import Documents
 from archiver.services.entries import Entries
 from archiver.services.exports import Exports
 from archiver.services.fixity import Fixity
@@ -41,6 +42,7 @@ class Runtime:
     crawling: Crawling
     following: Following
     articles: Articles
+    documents: Documents
     imports: Imports
     exports: Exports
     packages: Packages
@@ -75,6 +77,8 @@ async def open_runtime(
             await stack.enter_async_context(kept_going(work, "crawl"))
             reading = kept_going(runtime.articles.read_when_idle, "deferred-extraction")
             await stack.enter_async_context(reading)
+            finding = kept_going(runtime.documents.keep_up_to_date, "documents")
+            await stack.enter_async_context(finding)
             await stack.enter_async_context(helpers(settings, until_empty=False))
             stack.push_async_callback(runtime.imports.stop)
             await stack.enter_async_context(kept_going(runtime.imports.go_on, "imports"))
@@ -116,6 +120,7 @@ def _wire(archive: Archive, context: CrawlContext) -> Runtime:
         crawling=crawling,
         following=Following(db, store),
         articles=Articles(context, open_writer),
+        documents=Documents(db, store),
         imports=Imports(
             db,
             store,

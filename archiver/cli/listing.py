@@ -10,8 +10,9 @@ from archiver.cli.loop import run_until_signal
 from archiver.cli.output import JsonArray, clean, write_row
 from archiver.config import Settings
 from archiver.formats.documents import to_document
+from archiver.model.listing import ListingQuery
 from archiver.reading import open_to_read
-from archiver.services.search import MOST_PER_PAGE, ListedEntry, ListingQuery, Search
+from archiver.services.search import MOST_PER_PAGE, ListedEntry, Search
 from archiver.wire.moments import write_iso
 
 

@@ -13,10 +13,10 @@ from archiver.cli.loop import run_until_signal
 from archiver.cli.output import write_row
 from archiver.cli.progress import progress_bar
 from archiver.config import Settings
+from archiver.model.listing import ListingQuery
 from archiver.reading import open_to_read
 from archiver.services.manifest import Manifest, Selected
 from archiver.services.packages import Packages
-from archiver.services.search import ListingQuery
 
 _STANDARD_OUTPUT = Path("-")
 _NOTHING = "Stopped. Nothing was written."

@@ -88,7 +88,8 @@ def pack_result(result: Article | Discovery) -> bytes:
                 "metadata": asdict(result.metadata),
             }
         )
-    return pack({"metadata": asdict(result.metadata), "text": result.text}, result.html.encode())
+    head = {"metadata": asdict(result.metadata), "text": result.text, "words": result.words}
+    return pack(head, result.html.encode())
 
 
 def read_discovery(head: dict[str, Any]) -> Discovery:
@@ -99,7 +100,8 @@ def read_discovery(head: dict[str, Any]) -> Discovery:
 
 def read_article(head: dict[str, Any], html: bytes) -> Article:
     """The answer to EXTRACT."""
-    return Article(PageMetadata(**head["metadata"]), html.decode(), head["text"])
+    metadata = PageMetadata(**head["metadata"])
+    return Article(metadata, html.decode(), head["text"], words=head["words"])
 
 
 def pack_seeds(seeds: Sequence[Seed], rejected: Sequence[Rejected]) -> bytes:

@@ -1,5 +1,7 @@
 """What a child does with a document: pure, from bytes to values."""
 
+from dataclasses import replace
+
 from archiver.derive.messages import Document, Task
 from archiver.encoding.choose import (
     Choice,
@@ -13,12 +15,16 @@ from archiver.html.plain import file_name, text_article
 from archiver.html.requisites import look_through
 from archiver.html.sheets import find_sheet_requisites
 from archiver.model.page import Article, Charset, Discovery, PageMetadata
+from archiver.query.findable import indexed
 from archiver.wire.sniff import is_css, is_html
 
 
 def perform(task: Task, document: Document, limit: int) -> Article | Discovery:
     """Do one task; ``limit`` is the most requisites to name."""
-    return _discover(document, limit) if task is Task.DISCOVER else _extract(document)
+    if task is Task.DISCOVER:
+        return _discover(document, limit)
+    article = _extract(document)
+    return replace(article, words=indexed(article.text))
 
 
 def _discover(document: Document, limit: int) -> Discovery:

@@ -15,7 +15,10 @@ COLUMNS = {
     "note": entry.c.note,
     "source": entry.c.source,
     "added_at": entry.c.added_at,
+    "is_read": entry.c.is_read,
+    "is_starred": entry.c.is_starred,
 }
+_FLAGS = frozenset({"is_read", "is_starred"})
 """By the annotation's field."""
 NAMES = tuple(column.name for column in COLUMNS.values())
 
@@ -38,6 +41,7 @@ def changes(before: Annotation, after: Annotation) -> Mapping[str, str | int]:
 def of_row(row: Row[*tuple[Any, ...]], tags: tuple[str, ...]) -> Annotation:
     """The annotation that a row with ``NAMES`` holds, with the tags of its entry."""
     found = {field: getattr(row, column.name) for field, column in COLUMNS.items()}
+    found |= {field: bool(found[field]) for field in _FLAGS}
     return Annotation(
         **found | {"added_at": datetime.fromtimestamp(row.added_at, UTC), "tags": tags}
     )
@@ -45,4 +49,6 @@ def of_row(row: Row[*tuple[Any, ...]], tags: tuple[str, ...]) -> Annotation:
 
 def _value(annotation: Annotation, field: str) -> str | int:
     value = getattr(annotation, field)
-    return int(annotation.saved_at.timestamp()) if field == "added_at" else value
+    if field == "added_at":
+        return int(annotation.saved_at.timestamp())
+    return int(value) if field in _FLAGS else value

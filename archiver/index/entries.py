@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Row, Select, bindparam, or_, select, tuple_, update
+from sqlalchemy import Row, Select, bindparam, or_, select, tuple_, union_all, update
 
 from archiver.index import annotations, failures, tags
 from archiver.index.bulk import among
@@ -25,12 +25,20 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """What a list is narrowed to; None leaves it open."""
+    """What a list is narrowed to; None leaves it open.
+
+    Attributes:
+        tag: by its name.
+        host: with its port.
+        state, status: of the entry.
+        hosts: it is of one of these few.
+    """
 
     tag: str | None = None
     host: str | None = None
     state: State | None = None
     status: int | None = None
+    hosts: tuple[str, ...] | None = None
 
 
 async def by_hash(conn: AsyncConnection, hash_url: HashUrl) -> tuple[int, Entry] | None:
@@ -75,15 +83,23 @@ async def newest(
     return await _entries(conn, shown), following
 
 
-async def newest_rows(
-    conn: AsyncConnection, filters: Filters, *, below: Place | None, limit: int
-) -> tuple[list[int], Place | None]:
-    """``newest``, but only their row ids."""
-    query = newest_query(filters, below=below, limit=limit + 1)
-    rows = (await conn.execute(query.with_only_columns(entry.c.id, entry.c.sort_at))).all()
-    shown = rows[:limit]
-    following = Place(shown[-1].sort_at, shown[-1].id) if len(rows) > limit else None
-    return [row.id for row in shown], following
+async def rows_in_order(
+    conn: AsyncConnection,
+    filters: Filters,
+    *,
+    beyond: Place | None,
+    limit: int,
+    oldest_first: bool = False,
+) -> list[Place]:
+    """The places of entries in a list, newest first or oldest first, beyond one of them."""
+    if filters.hosts == ():
+        return []
+    if filters.hosts is not None:
+        query = _of_hosts(filters.hosts, beyond, limit, oldest_first=oldest_first)
+    else:
+        query = newest_query(filters, below=beyond, limit=limit, oldest_first=oldest_first)
+        query = query.with_only_columns(entry.c.sort_at, entry.c.id)
+    return [Place(*row) for row in await conn.execute(query)]
 
 
 async def untold(conn: AsyncConnection, ids: Sequence[int], *, whole_segments: bool) -> list[int]:
@@ -106,7 +122,9 @@ async def untold(conn: AsyncConnection, ids: Sequence[int], *, whole_segments: b
     return list(rows.scalars())
 
 
-def newest_query(filters: Filters, *, below: Place | None, limit: int) -> Select[*tuple[Any, ...]]:
+def newest_query(
+    filters: Filters, *, below: Place | None, limit: int, oldest_first: bool = False
+) -> Select[*tuple[Any, ...]]:
     """The statement behind ``newest``; every combination of one filter walks an index."""
     query: Select[*tuple[Any, ...]] = select(entry)
     sort_at, row = entry.c.sort_at, entry.c.id
@@ -117,8 +135,27 @@ def newest_query(filters: Filters, *, below: Place | None, limit: int) -> Select
         sort_at, row = entry_tag.c.sort_at, entry_tag.c.entry_id
     query = narrowed(query, filters)
     if below is not None:
-        query = query.where(tuple_(sort_at, row) < (below.sort_at, below.row))
+        place, edge = tuple_(sort_at, row), (below.sort_at, below.row)
+        query = query.where(place > edge if oldest_first else place < edge)
+    if oldest_first:
+        return query.order_by(sort_at, row).limit(limit)
     return query.order_by(sort_at.desc(), row.desc()).limit(limit)
+
+
+def _of_hosts(
+    hosts: Sequence[str], beyond: Place | None, limit: int, *, oldest_first: bool
+) -> Select[*tuple[Any, ...]]:
+    """So many of each host, as its index has them, and of those so many."""
+    each = [
+        newest_query(Filters(host=host), below=beyond, limit=limit, oldest_first=oldest_first)
+        .with_only_columns(entry.c.sort_at, entry.c.id)
+        .subquery()
+        for host in hosts
+    ]
+    found = union_all(*(select(some) for some in each)).subquery()
+    order = (found.c.sort_at, found.c.id)
+    query = select(found.c.sort_at, found.c.id).limit(limit)
+    return query.order_by(*order if oldest_first else (column.desc() for column in order))
 
 
 def narrowed(query: Select[*tuple[Any, ...]], filters: Filters) -> Select[*tuple[Any, ...]]:

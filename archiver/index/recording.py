@@ -2,18 +2,20 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from sqlalchemy import bindparam, case, func, select, update
 
-from archiver.index import attempts, counters, failures, segments
+from archiver.index import attempts, counters, documents, failures, segments
 from archiver.index.bulk import among, execute_rows, insert_rows
 from archiver.index.connection import AsyncConnection
-from archiver.index.schema import document, entry, snapshot
+from archiver.index.documents import NewDocument
+from archiver.index.schema import entry, snapshot
 from archiver.memento.timestamps import to_timestamp
 from archiver.model.capture import Location, Timestamp
 from archiver.model.failure import Failure
+from archiver.model.findable import Findable
 from archiver.model.job import State
 from archiver.model.page import UNREAD, PageMetadata
 
@@ -99,7 +101,7 @@ class NewSnapshot:
         article: the conversion record, if there is one.
         extractor: version of what read it.
         record: the metadata record that closes the snapshot.
-        words: (title, text) to be found by; None where the entry's last ones still hold.
+        found_by: what its entry is found by from now on; None where what it was holds.
     """
 
     entry_id: int
@@ -115,18 +117,21 @@ class NewSnapshot:
     article: Location | None
     extractor: str
     record: Location
-    words: tuple[str, str] | None
+    found_by: Findable | None
 
 
 @dataclass(frozen=True, slots=True)
 class FailedAttempt:
-    """An attempt that brought nothing; ``final`` when there will be no other for this seed."""
+    """An attempt that brought nothing; ``final`` when there will be no other for this seed.
+
+    ``found_by`` is what its entry is found by, if nothing ever was brought home.
+    """
 
     entry_id: int
     at: datetime
     failure: Failure
     final: bool
-    words: str = ""
+    found_by: Findable = field(default_factory=Findable)
 
 
 async def add_snapshots(conn: AsyncConnection, found: Sequence[NewSnapshot]) -> int:
@@ -148,9 +153,15 @@ async def add_snapshots(conn: AsyncConnection, found: Sequence[NewSnapshot]) -> 
     first = ((await conn.execute(select(func.max(snapshot.c.id)))).scalar() or 0) + 1
     ids = {id(each): first + n for n, each in enumerate(found)}
     await _insert_snapshots(conn, found, ids)
-    written = [(each.entry_id, ids[id(each)], *each.words) for each in found if each.words]
-    documents = await _insert_documents(conn, written)
-    await _update_entries(conn, found, documents)
+    newest = await documents.insert_all(
+        conn,
+        [
+            NewDocument(each.entry_id, ids[id(each)], each.found_by)
+            for each in found
+            if each.found_by
+        ],
+    )
+    await _update_entries(conn, found, newest)
     await counters.change(conn, {counters.SNAPSHOTS: len(found)})
     return len(found)
 
@@ -242,13 +253,18 @@ async def _bring_articles(
     )
     latest = {row.id: row.latest for row in rows}
     shown = [pair for pair in brought if latest[pair[0].entry_id] == int(pair[0].timestamp)]
-    documents = await _insert_documents(
-        conn, [(each.entry_id, row_id, *each.words) for each, row_id in shown if each.words]
+    newest = await documents.insert_all(
+        conn,
+        [
+            NewDocument(each.entry_id, row_id, each.found_by)
+            for each, row_id in shown
+            if each.found_by
+        ],
     )
     await execute_rows(
         conn,
         _NAMED,
-        [(each.entry_id, each.metadata.title, documents.get(each.entry_id)) for each, _ in shown],
+        [(each.entry_id, each.metadata.title, newest.get(each.entry_id)) for each, _ in shown],
     )
 
 
@@ -297,32 +313,8 @@ def _places(found: NewSnapshot, known: Mapping[str, int]) -> tuple[int | None, .
     return *place, known[record.segment], record.offset, record.length
 
 
-async def _insert_documents(
-    conn: AsyncConnection, rows: Sequence[tuple[int, int | None, str, str]]
-) -> dict[int, int]:
-    """Make (entry id, snapshot id, title, text) findable; return document ids by entry id."""
-    if not rows:
-        return {}
-    first = ((await conn.execute(select(func.max(document.c.id)))).scalar() or 0) + 1
-    await insert_rows(
-        conn,
-        document,
-        ("id", "entry_id", "snapshot_id"),
-        [
-            (first + n, entry_id, snapshot_id)
-            for n, (entry_id, snapshot_id, _, _) in enumerate(rows)
-        ],
-    )
-    await execute_rows(
-        conn,
-        "INSERT INTO search (rowid, title, text) {rows}",
-        [(first + n, title, words) for n, (_, _, title, words) in enumerate(rows)],
-    )
-    return {row[0]: first + n for n, row in enumerate(rows)}
-
-
 async def _update_entries(
-    conn: AsyncConnection, found: Sequence[NewSnapshot], documents: dict[int, int]
+    conn: AsyncConnection, found: Sequence[NewSnapshot], newest_documents: dict[int, int]
 ) -> None:
     """Bring entries up to date, and to the top of every list they are in."""
     newest = {each.entry_id: each for each in sorted(found, key=lambda each: each.timestamp)}
@@ -343,7 +335,7 @@ async def _update_entries(
                 int(each.timestamp),
                 each.status,
                 each.media_type,
-                documents.get(each.entry_id),
+                newest_documents.get(each.entry_id),
                 int(each.at.timestamp()),
             )
             for each in newest.values()
@@ -352,13 +344,14 @@ async def _update_entries(
     await _move_tags(conn, [*newest])
 
 
-async def _point_to_documents(conn: AsyncConnection, documents: dict[int, int]) -> None:
-    if documents:
+async def point_to_documents(conn: AsyncConnection, newest: dict[int, int]) -> None:
+    """Let entries be found by these documents from now on."""
+    if newest:
         await conn.execute(
             update(entry)
             .where(entry.c.id == bindparam("entry_id"))
             .values(document_id=bindparam("newest")),
-            [{"entry_id": entry_id, "newest": newest} for entry_id, newest in documents.items()],
+            [{"entry_id": entry_id, "newest": each} for entry_id, each in newest.items()],
         )
 
 
@@ -388,5 +381,9 @@ async def _name_failed(conn: AsyncConnection, final: Sequence[FailedAttempt]) ->
         )
     )
     unnamed = set(rows.scalars())
-    written = [(each.entry_id, None, each.words, "") for each in final if each.entry_id in unnamed]
-    await _point_to_documents(conn, await _insert_documents(conn, written))
+    made = [
+        NewDocument(each.entry_id, None, each.found_by)
+        for each in final
+        if each.entry_id in unnamed
+    ]
+    await point_to_documents(conn, await documents.insert_all(conn, made))

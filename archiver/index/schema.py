@@ -18,7 +18,7 @@ from sqlalchemy import (
     text,
 )
 
-HEAD = "0007"
+HEAD = "0008"
 """The revision in migrations/ that these tables are."""
 
 metadata = MetaData()
@@ -46,11 +46,24 @@ entry = Table(
     Column("document_id", Integer),
     Column("unrecorded", Integer, nullable=False, server_default=text("0")),
     Column("revision", Integer, nullable=False, server_default=text("0")),
+    Column("is_read", Integer, nullable=False, server_default=text("0")),
+    Column("is_starred", Integer, nullable=False, server_default=text("0")),
+    Column("document_stale", Integer, nullable=False, server_default=text("0")),
     Index("entry_newest", "sort_at", "id"),
     Index("entry_by_host", "host", "sort_at", "id"),
     Index("entry_by_state", "state", "sort_at", "id"),
     Index("entry_by_status", "status", "sort_at", "id", sqlite_where=text("status IS NOT NULL")),
     Index("entry_unrecorded", "id", sqlite_where=text("unrecorded = 1")),
+    Index("entry_document_stale", "id", sqlite_where=text("document_stale = 1")),
+)
+
+host = Table(
+    "host",
+    metadata,
+    Column("name", Text, primary_key=True),
+    Column("reversed", Text, nullable=False),
+    Index("host_reversed", "reversed"),
+    sqlite_with_rowid=False,
 )
 
 tag = Table(
@@ -59,7 +72,9 @@ tag = Table(
     Column("id", Integer, primary_key=True),
     Column("name", Text, nullable=False, unique=True),
     Column("entry_count", Integer, nullable=False, server_default=text("0")),
+    Column("folded", Text, nullable=False, server_default=""),
     Index("tag_by_count", "entry_count"),
+    Index("tag_folded", "folded"),
 )
 
 entry_tag = Table(
@@ -194,7 +209,13 @@ document = Table(
     Column("id", Integer, primary_key=True),
     Column("entry_id", ForeignKey("entry.id"), nullable=False),
     Column("snapshot_id", ForeignKey("snapshot.id")),
+    Column("word_count", Integer, nullable=False, server_default=text("0")),
+    Column("language", Text, nullable=False, server_default=""),
+    Column("published", Integer),
+    Column("kind", Text, nullable=False, server_default=""),
 )
+
+search_part = Table("search_part", metadata, Column("number", Integer, primary_key=True))
 
 imports = Table(
     "import",
@@ -236,8 +257,25 @@ counter = Table(
     sqlite_with_rowid=False,
 )
 
-SEARCH_DDL = (
-    "CREATE VIRTUAL TABLE search USING fts5("
-    "title, text, content='', tokenize='unicode61 remove_diacritics 2')"
-)
-"""Contentless: the text itself lies in the conversion records; rowid is ``document.id``."""
+PART_SIZE = 1 << 15
+"""Documents of one full-text table: what a query does in one does not grow with the archive."""
+SEARCH_COLUMNS = ("title", "tags", "note", "by", "url", "keys", "text")
+
+
+def search_table(part: int) -> str:
+    """The name of a full-text table; its rowids are those ``document.id`` that fall into it."""
+    return f"search_{part:05}"
+
+
+def search_ddl(part: int) -> tuple[str, ...]:
+    """How a full-text table is made, and the list of its words.
+
+    Contentless: the text itself lies in the conversion records. Words come as ``query.words`` makes
+    them, so that nothing is left to the tokenizer but to split at spaces.
+    """
+    name, columns = search_table(part), ", ".join(SEARCH_COLUMNS)
+    options = "content='', tokenize='ascii'"
+    return (
+        f"CREATE VIRTUAL TABLE IF NOT EXISTS {name} USING fts5({columns}, {options})",
+        f"CREATE VIRTUAL TABLE IF NOT EXISTS {name}_words USING fts5vocab({name}, row)",
+    )

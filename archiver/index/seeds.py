@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import Row, bindparam, func, select, update
 
-from archiver.index import annotations, counters, queue, tags
+from archiver.index import annotations, counters, hosts, queue, tags
 from archiver.index.bulk import among, insert_rows
 from archiver.index.connection import AsyncConnection
 from archiver.index.schema import entry, job
@@ -102,9 +102,10 @@ async def restore(
     newer = {key: row for key, row in known.items() if unique[key].revision > row.revision}
     alike = {key: row for key, row in known.items() if unique[key].revision == row.revision}
     await _replace(conn, unique, newer)
-    await _enrich(conn, {key: unique[key].seed for key in alike}, alike)
+    changed = await _enrich(conn, {key: unique[key].seed for key in alike}, alike)
     given = {ids[key]: unique[key].seed.annotation.tags for key in (*fresh, *newer, *alike)}
-    await _attach(conn, given, known, now)
+    changed |= await _attach(conn, given, known, now)
+    await _mark_stale(conn, changed | {row.id for row in newer.values()})
     await _set_revisions(
         conn, {ids[key]: unique[key].revision for key in (*fresh, *newer)}, unrecorded=unrecorded
     )
@@ -205,6 +206,7 @@ async def _insert_entries(
             for seed in seeds
         ],
     )
+    await hosts.note(conn, {seed.host for seed in seeds})
     await counters.change(conn, {counters.ENTRIES: len(seeds)})
     return ids
 
@@ -241,8 +243,22 @@ async def _mark_unrecorded(conn: AsyncConnection, entry_ids: set[int]) -> None:
         await conn.execute(
             update(entry)
             .where(entry.c.id == bindparam("entry_id"))
-            .values(unrecorded=1, revision=entry.c.revision + 1),
+            .values(
+                unrecorded=1,
+                revision=entry.c.revision + 1,
+                document_stale=entry.c.document_id.is_not(None),
+            ),
             [{"entry_id": entry_id} for entry_id in sorted(entry_ids)],
+        )
+
+
+async def _mark_stale(conn: AsyncConnection, entry_ids: set[int]) -> None:
+    """Note whose words are not those of their annotation any more."""
+    if entry_ids:
+        await conn.execute(
+            update(entry)
+            .where(entry.c.id.in_(among(entry_ids)), entry.c.document_id.is_not(None))
+            .values(document_stale=1)
         )
 
 

@@ -9,6 +9,7 @@ from sqlalchemy.dialects.sqlite import insert
 from archiver.index.bulk import among, insert_rows
 from archiver.index.connection import AsyncConnection
 from archiver.index.schema import entry_tag, tag
+from archiver.query.words import fold
 
 
 async def attach(
@@ -87,7 +88,10 @@ async def most_used(conn: AsyncConnection, limit: int) -> list[tuple[str, int]]:
 
 
 async def _ids(conn: AsyncConnection, names: Sequence[str]) -> dict[str, int]:
-    await conn.execute(insert(tag).on_conflict_do_nothing(), [{"name": name} for name in names])
+    await conn.execute(
+        insert(tag).on_conflict_do_nothing(),
+        [{"name": name, "folded": fold(name)} for name in names],
+    )
     rows = await conn.execute(select(tag.c.name, tag.c.id).where(tag.c.name.in_(among(names))))
     return dict(rows.all())
 

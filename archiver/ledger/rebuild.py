@@ -17,6 +17,7 @@ from archiver.html.document import read_article_document
 from archiver.html.text import to_text
 from archiver.index import (
     captures,
+    entries,
     import_lookups,
     outcomes,
     rebuild_scratch,
@@ -25,11 +26,13 @@ from archiver.index import (
     segments,
 )
 from archiver.index.database import AsyncConnection, Database
+from archiver.index.entries import Revised
 from archiver.ledger.findings import Findings, chunks
-from archiver.ledger.records import NOWHERE, search_words_of
+from archiver.ledger.records import NOWHERE
 from archiver.memento.timestamps import to_datetime
 from archiver.model.capture import Capture, HashUrl, Location, RecordId
 from archiver.model.seed import RevisedSeed, Seed
+from archiver.query.findable import findable, indexed, unvisited
 from archiver.store.scanning import scan
 from archiver.store.segments import SegmentStore
 from archiver.urls.parse import hash_url, host, is_kept
@@ -215,9 +218,17 @@ async def _restore(
 ) -> None:
     ids = await seeds.restore(conn, [_revised_seed(entry_record) for entry_record, _ in group])
     leases = await rebuild_scratch.open_leases(conn, [*ids.values()])
-    rows = await _snapshots(conn, store, [each for each in group if each[0].snapshot], ids, rebuilt)
+    known = await entries.with_revisions(conn, [*ids.values()])
+    said = {key: known[number] for key, number in ids.items()}
+    rows = await _snapshots(
+        conn, store, [each for each in group if each[0].snapshot], ids, said, rebuilt
+    )
     rebuilt.snapshots += await recording.add_snapshots(conn, rows)
-    failed = [_failed(entry_record, ids) for entry_record, _ in group if entry_record.failure]
+    failed = [
+        _failed(entry_record, ids, said[entry_record.hash_url])
+        for entry_record, _ in group
+        if entry_record.failure
+    ]
     await recording.add_failures(conn, failed, once=True)
     saved = {row.entry_id: row.timestamp for row in rows}
     ends = [
@@ -229,7 +240,9 @@ async def _restore(
     await outcomes.end_jobs(conn, ends, datetime.now(UTC))
 
 
-def _failed(entry_record: EntryRecord, ids: Mapping[HashUrl, int]) -> recording.FailedAttempt:
+def _failed(
+    entry_record: EntryRecord, ids: Mapping[HashUrl, int], known: Revised
+) -> recording.FailedAttempt:
     if entry_record.failure is None:
         raise ValueError("this attempt brought something")
     return recording.FailedAttempt(
@@ -237,7 +250,12 @@ def _failed(entry_record: EntryRecord, ids: Mapping[HashUrl, int]) -> recording.
         at=entry_record.at,
         failure=entry_record.failure,
         final=True,
-        words=entry_record.annotation.title,
+        found_by=unvisited(
+            known.entry.annotation,
+            url=known.entry.url,
+            host=known.entry.host,
+            revision=known.revision,
+        ),
     )
 
 
@@ -246,6 +264,7 @@ async def _snapshots(
     store: SegmentStore,
     group: list[_Placed],
     ids: Mapping[HashUrl, int],
+    known: Mapping[HashUrl, Revised],
     rebuilt: Rebuilt,
 ) -> list[recording.NewSnapshot]:
     kept = [entry_record.snapshot for entry_record, _ in group if entry_record.snapshot]
@@ -254,7 +273,7 @@ async def _snapshots(
     )
     made = await rebuild_scratch.conversions(conn, [each.article for each in kept if each.article])
     articles = [made.get(each.article) if each.article else None for each in kept]
-    texts = await asyncio.to_thread(_texts, store, articles, rebuilt)
+    words = await asyncio.to_thread(_words, store, articles, rebuilt)
     await rebuild_scratch.remember_shared_articles(
         conn,
         [
@@ -264,8 +283,8 @@ async def _snapshots(
         ],
     )
     rows = []
-    for (entry_record, place), each, article, text in zip(
-        group, kept, articles, texts, strict=True
+    for (entry_record, place), each, article, own_words in zip(
+        group, kept, articles, words, strict=True
     ):
         found = _page(pages, each)
         if found is None:
@@ -273,7 +292,8 @@ async def _snapshots(
             rebuilt.problems.append((place, problem))
             continue
         entry_id = ids[entry_record.hash_url]
-        rows.append(_row(entry_record, each, entry_id, found, article, place, text))
+        of_entry = known[entry_record.hash_url]
+        rows.append(_row(of_entry, each, entry_id, found, article, place, own_words))
     return rows
 
 
@@ -286,28 +306,36 @@ def _page(
     return next(iter((*same, *found)), None)
 
 
-def _texts(store: SegmentStore, articles: list[Location | None], rebuilt: Rebuilt) -> list[str]:
-    texts = []
+def _words(store: SegmentStore, articles: list[Location | None], rebuilt: Rebuilt) -> list[str]:
+    found = []
     for article in articles:
         try:
-            texts.append(_article_text(store, article) if article else "")
+            found.append(article_words(store, article) if article else "")
         except StoreError as error:
             rebuilt.problems.append((article or NOWHERE, str(error)))
-            texts.append("")
-    return texts
+            found.append("")
+    return found
 
 
 def _row(
-    entry_record: EntryRecord,
+    known: Revised,
     kept: SnapshotRecord,
     entry_id: int,
     found: tuple[int, Capture],
     article: Location | None,
     place: Location,
-    text: str,
+    words: str,
 ) -> recording.NewSnapshot:
     row_id, capture = found
-    words = search_words_of(entry_record.annotation, kept.metadata, text)
+    found_by = findable(
+        known.entry.annotation,
+        kept.metadata,
+        url=known.entry.url,
+        host=known.entry.host,
+        media_type=capture.media_type,
+        words=words,
+        revision=known.revision,
+    )
     return recording.NewSnapshot(
         entry_id=entry_id,
         timestamp=kept.timestamp,
@@ -322,13 +350,18 @@ def _row(
         article=article,
         extractor=kept.extractor,
         record=place,
-        words=None if kept.article_of else words,
+        found_by=None if kept.article_of else found_by,
     )
 
 
-def _article_text(store: SegmentStore, article: Location) -> str:
+def article_words(store: SegmentStore, article: Location) -> str:
+    """The words of an article that is stored, as the search index keeps them; blocking.
+
+    Raises:
+        StoreError: its record can't be read.
+    """
     _, html = read_article_document(store.read(article).block.read())
-    return to_text(html)
+    return indexed(to_text(html))
 
 
 def _revised_seed(entry_record: EntryRecord) -> RevisedSeed:

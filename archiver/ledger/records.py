@@ -7,7 +7,6 @@ from archiver.html.document import write_article_document
 from archiver.ledger.originals import Originals
 from archiver.ledger.visit_result import Visit, VisitResult
 from archiver.memento.timestamps import to_datetime, to_timestamp
-from archiver.model.annotation import Annotation
 from archiver.model.capture import (
     Capture,
     HashUrl,
@@ -18,7 +17,9 @@ from archiver.model.capture import (
 from archiver.model.entry import Entry, Snapshot
 from archiver.model.exchange import Exchange
 from archiver.model.failure import Failure
+from archiver.model.findable import Findable
 from archiver.model.page import EXTRACTOR_VERSION, PageMetadata
+from archiver.query.findable import findable
 from archiver.urls.parse import redirect_target
 from archiver.warc import build
 from archiver.warc.entry_record import (
@@ -164,17 +165,19 @@ def metadata_of(visit: Visit, facts: EntryFacts) -> PageMetadata:
     )
 
 
-def search_words_of(annotation: Annotation, metadata: PageMetadata, text: str) -> tuple[str, str]:
-    """(title, text) that an entry is found by."""
-    titles = dict.fromkeys((annotation.title, metadata.title))
-    return " ".join(filter(None, titles)), text
-
-
-def search_words(visit: Visit, facts: EntryFacts) -> tuple[str, str] | None:
-    """(title, text) that a saved entry is found by; None where those of the last time hold."""
+def found_by(visit: Visit, facts: EntryFacts) -> Findable | None:
+    """What a saved entry is found by; None where what it was the last time holds."""
     if reused_article(visit, facts):
         return None
-    return search_words_of(facts.entry.annotation, visit.article.metadata, visit.article.text)
+    return findable(
+        facts.entry.annotation,
+        visit.article.metadata,
+        url=facts.entry.url,
+        host=facts.entry.host,
+        media_type=visit.page.media_type,
+        words=visit.article.words,
+        revision=facts.revision,
+    )
 
 
 def _snapshot(plan: Plan, visit: Visit, facts: EntryFacts) -> SnapshotRecord:

@@ -8,14 +8,16 @@ from archiver.ledger.records import (
     EntryFacts,
     Plan,
     extractor_of,
+    found_by,
     metadata_of,
     reused_article,
-    search_words,
 )
 from archiver.ledger.visit_result import Visit, VisitResult
 from archiver.model.capture import Location, Timestamp
 from archiver.model.failure import Failure
+from archiver.model.findable import Findable
 from archiver.model.job import Lease
+from archiver.query.findable import unvisited
 
 
 def visit_of(visit_result: VisitResult) -> Visit:
@@ -52,7 +54,7 @@ def new_snapshot(
         article=reused.article if reused else places[written] if written is not None else None,
         extractor=extractor_of(visit, facts),
         record=places[plan.entry_records[key]],
-        words=search_words(visit, facts),
+        found_by=found_by(visit, facts),
     )
 
 
@@ -66,11 +68,16 @@ def failed_attempts(
             at=each.at,
             failure=each.failure,
             final=each.retry_at is None,
-            words=facts[each.entry.id].entry.annotation.title,
+            found_by=_unvisited(facts[each.entry.id]),
         )
         for each in visit_results
         if each.failure
     ]
+
+
+def _unvisited(facts: EntryFacts) -> Findable:
+    entry = facts.entry
+    return unvisited(entry.annotation, url=entry.url, host=entry.host, revision=facts.revision)
 
 
 def ends(

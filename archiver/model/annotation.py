@@ -18,6 +18,8 @@ class Annotation:
         tags: in order, without duplicates.
         note: free text; empty if none.
         source: ``web``, ``cli``, ``api`` or ``import:<file name>``.
+        is_read: the person has read it.
+        is_starred: the person holds it dear.
     """
 
     url_given: str
@@ -26,6 +28,8 @@ class Annotation:
     tags: tuple[str, ...] = ()
     note: str = ""
     source: str = ""
+    is_read: bool = False
+    is_starred: bool = False
 
     @property
     def saved_at(self) -> datetime:
@@ -51,6 +55,8 @@ class Annotation:
             title=self.title or later.title,
             tags=tuple(dict.fromkeys((*self.tags, *later.tags))),
             note=_both_notes(self.note, later.note),
+            is_read=self.is_read or later.is_read,
+            is_starred=self.is_starred or later.is_starred,
         )
 
 

@@ -31,12 +31,14 @@ class Article:
         html: sanitised HTML with absolute URLs, no document around it; empty if none was found.
         text: its plain text, paragraphs separated by newlines.
         extractor: version of what read it; ``UNREAD`` where it was left for later.
+        words: of its text, as the search index keeps them, separated by spaces.
     """
 
     metadata: PageMetadata = field(default_factory=PageMetadata)
     html: str = ""
     text: str = ""
     extractor: str = EXTRACTOR_VERSION
+    words: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,100 +1,169 @@
-"""From what a person typed to the tree of a query, and from that to SQLite's FTS5."""
+"""From what a person typed to the tree of a query, or to the place where it can't be read.
 
-from dataclasses import dataclass
+    query   := either*                    all of them
+    either  := unary ("OR" unary)*        OR binds closer than a space
+    unary   := "-"* (words | field | "(" query ")")
 
-from archiver.query.tokens import Token, tokenize
+Brackets and quotes need no closing; one that closes nothing, an OR that joins nothing and signs
+alone mean nothing.
+"""
+
+from difflib import get_close_matches
+
+from archiver.errors import InvalidQuery
+from archiver.query.fields import BY_NAME, Field, explain
+from archiver.query.tokens import Sign, Token, tokenize
+from archiver.query.tree import Column, Is, Node, Term, either, every, without
+from archiver.query.words import words_of
 
 MAX_LENGTH = 1_000
-"""Characters of a query that are read."""
+"""Characters of a query."""
 MAX_TERMS = 32
-"""Words and phrases of a query that are searched for."""
+"""Words, phrases and conditions of a query."""
+MAX_DEPTH = 10
+"""Brackets within brackets."""
 
 
-@dataclass(frozen=True, slots=True)
-class Term:
-    """A word or a phrase: words that follow each other.
+def parse_query(text: str) -> Node:
+    """Read a query.
 
-    Attributes:
-        text: at least one letter or digit is in it.
-        prefix: its last word may go on.
+    Raises:
+        InvalidQuery: it can't be read, or is too long; the error says where.
     """
-
-    text: str
-    prefix: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Query:
-    """All of ``required`` and none of ``excluded``.
-
-    Attributes:
-        required: groups; of each group at least one term must be there.
-        excluded: none of these may be there.
-    """
-
-    required: tuple[tuple[Term, ...], ...] = ()
-    excluded: tuple[Term, ...] = ()
+    if len(text) > MAX_LENGTH:
+        raise InvalidQuery(
+            f"A search has {MAX_LENGTH:,} characters at most; this one has {len(text):,}.",
+            at=MAX_LENGTH,
+            length=len(text) - MAX_LENGTH,
+        )
+    return _Parser(text).query(depth=0)
 
 
-def parse_query(text: str) -> Query:
-    """Read a query; whatever it holds, it means something.
+class _Parser:
+    """One reading of a text, from its first token to its last."""
 
-    ``one two`` both; ``"one two"`` the phrase; ``-one`` without; ``one OR two`` either, and it
-    binds closer than the space: ``a OR b c`` is *(a or b) and c*; ``arch*`` words that begin so.
-    """
-    groups: list[list[Term]] = []
-    excluded: list[Term] = []
-    joins = False
-    for token in list(tokenize(text[:MAX_LENGTH]))[: 2 * MAX_TERMS]:
-        if token.is_or:
-            joins = bool(groups)
-            continue
-        term = _term(token)
-        if term is None:
-            continue
-        if token.excluded:
-            excluded.append(term)
-        elif joins:
-            groups[-1].append(term)
-        else:
-            groups.append([term])
-        joins = False
-        if len(excluded) + sum(map(len, groups)) == MAX_TERMS:
-            break
-    return Query(tuple(map(tuple, groups)), tuple(excluded))
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._tokens = list(tokenize(text))
+        self._next = 0
+        self._terms = 0
+
+    def query(self, depth: int) -> Node:
+        nodes = []
+        while self._peek() and not (depth and self._peek_is(Sign.CLOSE)):
+            node = self._either(depth)
+            if node:
+                nodes.append(node)
+        return every(nodes)
+
+    def _either(self, depth: int) -> Node | None:
+        nodes = [self._unary(depth)]
+        while self._peek_is(Sign.OR):
+            self._take()
+            if self._peek() and not self._peek_is(Sign.CLOSE):
+                nodes.append(self._unary(depth))
+        found = [node for node in nodes if node]
+        return either(found) if found else None
+
+    def _unary(self, depth: int) -> Node | None:
+        if self._peek_is(Sign.OR):
+            return None
+        token = self._take()
+        if token.sign is Sign.MINUS:
+            denied = self._unary(depth) if self._peek() else None
+            return without(denied) if denied else None
+        if token.sign is Sign.OPEN:
+            return self._brackets(token, depth)
+        if token.sign is Sign.CLOSE:
+            return None
+        if token.sign is Sign.FIELD:
+            return self._field(token)
+        return self._count(token, _term(token, None))
+
+    def _brackets(self, token: Token, depth: int) -> Node | None:
+        if depth == MAX_DEPTH:
+            raise _refusal("Brackets stand too deep within brackets here.", token)
+        node = self.query(depth + 1)
+        if self._peek_is(Sign.CLOSE):
+            self._take()
+        return node if node != every([]) else None
+
+    def _field(self, token: Token) -> Node:
+        field = BY_NAME.get(token.text.lower())
+        if field is None:
+            raise self._unknown(token)
+        value = self._take() if self._peek() else token
+        if value.sign not in (Sign.WORD, Sign.PHRASE, Sign.OR):
+            raise _refusal(
+                f"Behind {field.name}: stands {field.takes}, without brackets or signs.", value
+            )
+        node = self._value(field, value)
+        self._count(value, node)
+        return node
+
+    def _value(self, field: Field, value: Token) -> Node:
+        if isinstance(field.name, Column) or field.read is None:
+            term = _term(value, Column(field.name))
+            if term is None:
+                raise _refusal(f"{field.name}: looks for words, and there is none in this.", value)
+            return term
+        if value.has_star or not value.text.strip():
+            raise self._unfit(field, value)
+        try:
+            return Is(field.name, field.read(_tidy(value.text)))
+        except (ValueError, OverflowError):
+            raise self._unfit(field, value) from None
+
+    def _unknown(self, token: Token) -> InvalidQuery:
+        name, quoted = token.text, f'"{token.text}:…"'
+        near = get_close_matches(name.lower(), BY_NAME, n=1)
+        meant = f" Did you mean {near[0]}:?" if near else ""
+        return _refusal(
+            f"There is no field {name}:.{meant} To find the words as they are, quote {quoted}.",
+            token,
+            self._with(token, f"{near[0]}:") if near else "",
+        )
+
+    def _unfit(self, field: Field, value: Token) -> InvalidQuery:
+        near = get_close_matches(value.text.lower(), field.values, n=1)
+        meant = f" Did you mean {field.name}:{near[0]}?" if near else ""
+        return _refusal(
+            f"{field.name}: takes {explain(field)}; “{value.text}” is not that.{meant}",
+            value,
+            self._with(value, near[0]) if near else "",
+        )
+
+    def _with(self, token: Token, instead: str) -> str:
+        return self._text[: token.at] + instead + self._text[token.end :]
+
+    def _count(self, token: Token, node: Node | None) -> Node | None:
+        self._terms += node is not None
+        if self._terms > MAX_TERMS:
+            raise _refusal(f"A search has {MAX_TERMS} words and conditions at most.", token)
+        return node
+
+    def _take(self) -> Token:
+        self._next += 1
+        return self._tokens[self._next - 1]
+
+    def _peek(self) -> Token | None:
+        return self._tokens[self._next] if self._next < len(self._tokens) else None
+
+    def _peek_is(self, sign: Sign) -> bool:
+        token = self._peek()
+        return token is not None and token.sign is sign
 
 
-def terms(query: Query) -> tuple[Term, ...]:
-    """Give what a result holds because of the query, each once: what is worth highlighting."""
-    return tuple(dict.fromkeys(term for group in query.required for term in group))
-
-
-def to_fts5(query: Query) -> str:
-    """Write the MATCH expression of a query; empty when it requires nothing.
-
-    Every term is an FTS5 string, which only a double quote could end, so the expression has no
-    syntax but ours. What is only excluded can't be searched for: an index has no list of all.
-    """
-    if not query.required:
-        return ""
-    required = " AND ".join(_either(group) for group in query.required)
-    if not query.excluded:
-        return required
-    return f"({required}) NOT {_either(query.excluded)}"
-
-
-def _term(token: Token) -> Term | None:
+def _term(token: Token, column: Column | None) -> Term | None:
     """Make a term of what can be searched for: signs alone are in no index."""
-    if not any(character.isalnum() for character in token.text):
+    if not words_of(token.text):
         return None
-    return Term(" ".join(token.text.split()), token.prefix)
+    return Term(_tidy(token.text), column, token.has_star)
 
 
-def _either(group: tuple[Term, ...]) -> str:
-    written = " OR ".join(map(_string, group))
-    return f"({written})" if len(group) > 1 else written
+def _tidy(text: str) -> str:
+    return " ".join(text.split())
 
 
-def _string(term: Term) -> str:
-    text = term.text.replace("\0", " ").replace('"', '""')
-    return f'"{text}"*' if term.prefix else f'"{text}"'
+def _refusal(message: str, token: Token, suggestion: str = "") -> InvalidQuery:
+    return InvalidQuery(message, at=token.at, length=token.end - token.at, suggestion=suggestion)

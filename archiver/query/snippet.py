@@ -2,11 +2,11 @@
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from archiver.query.parse import Query, Term, terms
+from archiver.query.tree import Column, Node, Term, sought
 
 LENGTH = 240
 """Characters of a snippet, give or take a word."""
@@ -15,6 +15,7 @@ _MOST_HITS = 200
 _MOST_TEXT = 1 << 20
 _LONGEST_WORD = 30
 _WORD = re.compile(r"[^\W_]+")
+_SHOWN = (None, Column.TITLE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +26,7 @@ class Marked:
     hit: bool
 
 
-def snippet(text: str, query: Query) -> tuple[Marked, ...]:
+def snippet(text: str, tree: Node) -> tuple[Marked, ...]:
     """Cut out where most of a query's words stand together, and mark them.
 
     Words are compared as the index does: without case or diacritics. A text that holds none of
@@ -33,7 +34,7 @@ def snippet(text: str, query: Query) -> tuple[Marked, ...]:
     """
     text = " ".join(text[:_MOST_TEXT].split())
     folded = text.translate(_FOLDED)
-    pattern = _pattern(terms(query))
+    pattern = _pattern([each for each in sought(tree) if each.column in _SHOWN])
     hits = [match.span() for match in islice(pattern.finditer(folded), _MOST_HITS)]
     start, end = _window(text, _best(folded, hits))
     pieces = list(_pieces(text, start, end, hits))
@@ -53,7 +54,7 @@ class _Folding(dict[int, int]):
 _FOLDED = _Folding()
 
 
-def _pattern(wanted: tuple[Term, ...]) -> re.Pattern[str]:
+def _pattern(wanted: Sequence[Term]) -> re.Pattern[str]:
     """Match any of the terms where a word begins; longer ones are tried first."""
     written = []
     for term in sorted(wanted, key=lambda term: len(term.text), reverse=True):

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from archiver.crawl.context import CrawlContext
 from archiver.crawl.pipeline import Pipeline
 from archiver.index import jobs
+from archiver.ledger.documents import remake_stale
 from archiver.model.job import Job, QueueCounts
 
 
@@ -30,6 +31,7 @@ class Crawling:
     ) -> QueueCounts:
         """Work the queue until it is empty, or only those jobs until each had an attempt.
 
+        What was said of entries that are known can be searched for when it ends.
         Returns where the jobs of the whole queue stand afterwards.
         """
         self._running = Pipeline(self._context, only=only, on_change=on_change)
@@ -37,6 +39,8 @@ class Crawling:
             await self._running.run(until_empty=until_empty)
         finally:
             self._running = None
+        while await remake_stale(self._db, self._context.store):
+            pass
         return await self.counts()
 
     async def counts(self) -> QueueCounts:

@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from archiver.index import entries, segments, snapshots
 from archiver.index.database import AsyncConnection, Database
 from archiver.model.capture import HashUrl
-from archiver.services.search import ListingQuery, matching_entries
+from archiver.model.listing import ListingQuery
+from archiver.services.search import matching_entries
 
 PAGE = 5000
 

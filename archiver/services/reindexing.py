@@ -20,6 +20,7 @@ from archiver.config import Settings
 from archiver.errors import ArchiverError, IndexUnavailable, StoreError
 from archiver.index import entries, imports, rebuild_scratch, seeds, waiting
 from archiver.index.database import AsyncConnection, Database
+from archiver.ledger.documents import remake_stale
 from archiver.ledger.rebuild import Rebuilt, build_anew
 from archiver.logs import get_log
 from archiver.memento.timestamps import to_timestamp
@@ -165,6 +166,8 @@ async def _build_index(
         queued = await _carry_over(old, db) if old else 0
     except IndexUnavailable as error:
         problems.append(Finding("the old index", f"What it had waiting is lost: {error}"))
+    while await remake_stale(db, store):
+        pass
     return ReindexReport(
         len(found.segments),
         rebuilt.records,

@@ -1,48 +1,32 @@
-"""Browsing and finding: pages of entries, newest first, narrowed by words, tag, host or state."""
+"""Browsing and finding: pages of entries, narrowed by a query, tag, host or state."""
 
 import asyncio
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 from archiver.errors import InputError, StoreError
 from archiver.html.document import read_article_document
 from archiver.html.text import to_text
 from archiver.index import counters, entries, jobs, search, segments, snapshots, tags
+from archiver.index.conditions import Setting
 from archiver.index.database import AsyncConnection, Database
 from archiver.index.entries import Filters, Place
+from archiver.index.search import Question
 from archiver.model.capture import Location
 from archiver.model.entry import Entry
 from archiver.model.job import Job, QueueCounts, State
-from archiver.query.parse import parse_query, to_fts5
+from archiver.model.listing import ListingQuery, Sort
+from archiver.query.parse import parse_query
 from archiver.query.snippet import Marked, snippet
+from archiver.query.tree import Condition, Is, Node, every, sought
+from archiver.services.finding import Found, Walk, in_order
 from archiver.store.segments import SegmentStore
 
 MOST_PER_PAGE = 200
 MOST_DIGITS = 19
 _DAMAGED = "This page's address is damaged; start from the first page."
-MOST_ROUNDS = 20
-"""A page of a search looks at so many times its size of matches before it says "no more here"."""
-
-
-@dataclass(frozen=True, slots=True)
-class ListingQuery:
-    """What a list is to show.
-
-    Attributes:
-        q: words to find, in the query language; empty lists everything.
-        tag, host: exact; empty leaves them open.
-        status: ``saved``, ``failed``, ``queued``, or an HTTP status; empty leaves it open.
-        after: the cursor of the page before.
-        limit: entries on a page, 1 to 200.
-    """
-
-    q: str = ""
-    tag: str = ""
-    host: str = ""
-    status: str = ""
-    after: str = ""
-    limit: int = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +39,19 @@ class ListedEntry:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """A page of a list, and the cursor of the next one."""
+    """A page of a list.
+
+    Attributes:
+        items: its entries.
+        after: the cursor of the next one; None if this is the last.
+        sort: what comes first.
+        is_of_newest: only the newest that match were put in this order: they are many.
+    """
 
     items: tuple[ListedEntry, ...]
     after: str | None
+    sort: Sort = Sort.NEWEST
+    is_of_newest: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,16 +76,28 @@ class Search:
         """A page of entries.
 
         Raises:
-            InputError: the cursor, limit or status is not one.
+            InvalidQuery: the query can't be read.
+            InputError: the cursor, limit, sort or status is not one.
         """
         if not 1 <= query.limit <= MOST_PER_PAGE:
             raise InputError(f"A page has 1 to {MOST_PER_PAGE} entries.")
-        filters = _filters(query)
-        words = parse_query(query.q)
-        match = to_fts5(words)
-        if not match:
-            return await self._browse(query, filters)
-        return await self._find(query, filters, match)
+        tree, sort = parse_query(query.q), _sort(query)
+        place = _place(query.after) if query.after else None
+        async with self._db.read() as conn:
+            question = await _question(conn, tree, query)
+            found, is_of_newest = await _page(conn, question, sort, place, query.limit)
+            listed = await entries.by_ids(conn, found.entries)
+            marked = [*sought(tree)]
+            held = await snapshots.latest_of(conn, found.entries) if marked else {}
+        ids = [each for each in found.entries if each in listed]
+        places = [held[each].snapshot.article if each in held else None for each in ids]
+        excerpts = await asyncio.to_thread(self._excerpts, places, tree)
+        items = [
+            ListedEntry(listed[entry_id], excerpt)
+            for entry_id, excerpt in zip(ids, excerpts, strict=True)
+        ]
+        after = _pack(f"{found.beyond.sort_at}.{found.beyond.row}") if found.beyond else None
+        return Listing(tuple(items), after, sort, is_of_newest)
 
     async def tags(self, limit: int = 100) -> list[tuple[str, int]]:
         """(name, number of entries) of the tags used most."""
@@ -111,31 +116,8 @@ class Search:
                 under_way=tuple(await jobs.under_way(conn, 20)),
             )
 
-    async def _browse(self, query: ListingQuery, filters: Filters) -> Listing:
-        below = _place(query.after) if query.after else None
-        async with self._db.read() as conn:
-            found, following = await entries.newest(conn, filters, below=below, limit=query.limit)
-        cursor = f"{following.sort_at}.{following.row}" if following else None
-        return Listing(tuple(ListedEntry(each) for each in found), cursor and _pack(cursor))
-
-    async def _find(self, query: ListingQuery, filters: Filters, match: str) -> Listing:
-        below = _document(query.after) if query.after else search.TOP
-        async with self._db.read() as conn:
-            found, following = await _matches(conn, match, filters, below, query.limit)
-            ids = [entry_id for _, entry_id in found]
-            listed = await entries.by_ids(conn, ids)
-            held = await snapshots.latest_of(conn, ids)
-        places = [held[each].snapshot.article if each in held else None for each in ids]
-        excerpts = await asyncio.to_thread(self._excerpts, places, query.q)
-        items = [
-            ListedEntry(listed[entry_id], excerpt)
-            for entry_id, excerpt in zip(ids, excerpts, strict=True)
-        ]
-        return Listing(tuple(items), _pack(f"{following}.") if following else None)
-
-    def _excerpts(self, places: list[Location | None], q: str) -> list[tuple[Marked, ...]]:
-        words = parse_query(q)
-        return [snippet(self._text(place), words) if place else () for place in places]
+    def _excerpts(self, places: list[Location | None], tree: Node) -> list[tuple[Marked, ...]]:
+        return [snippet(self._text(place), tree) if place else () for place in places]
 
     def _text(self, place: Location) -> str:
         try:
@@ -147,39 +129,42 @@ class Search:
 async def matching_entries(
     conn: AsyncConnection, query: ListingQuery, *, limit: int
 ) -> AsyncIterator[list[int]]:
-    """Row ids of all that a list would show, so many at a time, whatever page it asks for.
+    """Row ids of all that a list would show, newest first, whatever page and order it asks for.
+
+    ``limit`` rows are looked at in one go.
 
     Raises:
+        InvalidQuery: the query can't be read.
         InputError: the status is none.
     """
-    filters, match = _filters(query), to_fts5(parse_query(query.q))
-    below: Place | None = None
-    document: int | None = search.TOP
-    while match and document is not None:
-        found, document = await _matches(conn, match, filters, document, limit)
-        yield [entry_id for _, entry_id in found]
-    while not match:
-        rows, below = await entries.newest_rows(conn, filters, below=below, limit=limit)
-        yield rows
-        if below is None:
-            return
+    question = await _question(conn, parse_query(query.q), query)
+    async for some in Walk(conn, question, Sort.NEWEST).all(limit=limit):
+        yield some
 
 
-async def _matches(
-    conn: AsyncConnection, match: str, filters: Filters, below: int, limit: int
-) -> tuple[list[tuple[int, int]], int | None]:
-    """(document, entry) pairs of a page, and the document that the next page starts below."""
-    found: list[tuple[int, int]] = []
-    for _ in range(MOST_ROUNDS):
-        documents = await search.matching(conn, match, below=below, count=limit + 1)
-        shown = await search.shown(conn, documents, filters)
-        found += [(each, shown[each]) for each in documents if each in shown]
-        if len(found) > limit:
-            return found[:limit], found[limit - 1][0]
-        if len(documents) <= limit:
-            return found, None
-        below = documents[-1]
-    return found, below
+async def _question(conn: AsyncConnection, tree: Node, query: ListingQuery) -> Question:
+    filters = _filters(query)
+    if filters.tag is not None:
+        tree = every([tree, Is(Condition.TAG, filters.tag)])
+    return Question(tree, filters, Setting(datetime.now(UTC), await search.parts_of(conn)))
+
+
+async def _page(
+    conn: AsyncConnection, question: Question, sort: Sort, place: Place | None, limit: int
+) -> tuple[Found, bool]:
+    """A page in an order, and whether it is only that of the newest that match."""
+    if sort in (Sort.NEWEST, Sort.OLDEST):
+        return await Walk(conn, question, sort).page(place, limit), False
+    start = place.row if place else 0
+    return await in_order(conn, question, sort, start=start, limit=limit)
+
+
+def _sort(query: ListingQuery) -> Sort:
+    if not query.sort:
+        return Sort.NEWEST
+    if query.sort not in set(Sort):
+        raise InputError(f"sort is one of {', '.join(Sort)}.")
+    return Sort(query.sort)
 
 
 def _filters(query: ListingQuery) -> Filters:
@@ -207,10 +192,6 @@ def _unpack(packed: str) -> str:
 def _place(packed: str) -> Place:
     sort_at, row = _numbers(packed)
     return Place(sort_at, row)
-
-
-def _document(packed: str) -> int:
-    return _numbers(packed)[0]
 
 
 def _numbers(packed: str) -> tuple[int, int]:

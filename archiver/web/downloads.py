@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 from aiohttp import hdrs, web
 
 from archiver.model.capture import HashUrl
+from archiver.model.listing import ListingQuery
 from archiver.services.manifest import Selected
-from archiver.services.search import ListingQuery
 from archiver.web.keys import RUNTIME
 
 _TYPES = {"warc.gz": "application/warc", "wacz": "application/wacz+zip"}

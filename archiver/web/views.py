@@ -6,9 +6,10 @@ from archiver.model.capture import Capture, Timestamp
 from archiver.model.entry import Entry, Snapshot
 from archiver.model.importing import ImportStatus, Rejected
 from archiver.model.job import Job
+from archiver.model.listing import ListingQuery
 from archiver.model.requisite import RequisiteOutcome
 from archiver.services.entries import EntryDetail, SnapshotDetail
-from archiver.services.search import Listing, ListingQuery, Overview
+from archiver.services.search import Listing, Overview
 
 
 @dataclass(frozen=True, slots=True)

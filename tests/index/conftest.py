@@ -8,13 +8,20 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from archiver.index import captures, recording, segments
+from archiver.index import captures, recording, search, segments
+from archiver.index.conditions import Setting
 from archiver.index.database import AsyncConnection, Database
+from archiver.index.entries import Filters
+from archiver.index.matching import split
+from archiver.index.search import Question
 from archiver.memento.timestamps import to_timestamp
 from archiver.model.annotation import Annotation
 from archiver.model.capture import Capture, HashUrl, Location, PayloadDigest, RecordId
+from archiver.model.findable import Findable
 from archiver.model.page import PageMetadata
 from archiver.model.seed import Seed
+from archiver.query.findable import indexed
+from archiver.query.parse import parse_query
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 SEGMENT = "archiver-20260301120000-0123456789ab-00001.warc.gz"
@@ -64,6 +71,11 @@ def capture() -> Callable[..., Capture]:
     return make
 
 
+def found_by(title: str, text: str) -> Findable:
+    """What an entry is found by that says no more than this."""
+    return Findable(title=indexed(title), text=indexed(text))
+
+
 @pytest.fixture
 def new_snapshot(capture: Callable[..., Capture]) -> Callable[..., object]:
     """Index a page of an entry, so many seconds after noon; returns the snapshot to be added."""
@@ -94,7 +106,7 @@ def new_snapshot(capture: Callable[..., Capture]) -> Callable[..., object]:
                 "article": None,
                 "extractor": "1",
                 "record": page.location,
-                "words": words,
+                "found_by": words and found_by(*words),
                 **said,
             }
         )
@@ -110,3 +122,23 @@ def keep(new_snapshot: Callable[..., object]) -> Callable[..., object]:
         await recording.add_snapshots(conn, [await new_snapshot(conn, *page, **said)])
 
     return index
+
+
+@pytest.fixture
+def find(db: Database) -> Callable[..., object]:
+    """(document, entry id) of those that match a query, newest first."""
+
+    async def matching(
+        q: str, filters: Filters | None = None, *, beyond: int | None = None, count: int = 9
+    ) -> list[tuple[int, int]]:
+        tree = parse_query(q)
+        async with db.read() as conn:
+            parts = await search.parts_of(conn)
+            found = await search.matching(
+                conn, split(tree).match, parts, beyond=beyond, count=count
+            )
+            question = Question(tree, filters or Filters(), Setting(NOW, parts))
+            shown = await search.entries_of(conn, found, split(tree).rest, question)
+        return [(each, shown[each]) for each in found if each in shown]
+
+    return matching

@@ -8,9 +8,11 @@ from sqlalchemy import event
 
 from archiver.index import (
     attempts,
+    browsing,
     capture_ranges,
     captures,
     changes,
+    documents,
     entries,
     import_lookups,
     imports,
@@ -24,16 +26,26 @@ from archiver.index import (
     waiting,
 )
 from archiver.index.capture_ranges import KeyRange
+from archiver.index.conditions import Setting
 from archiver.index.entries import Filters, Place
+from archiver.index.search import Question
 from archiver.model.job import ChangeCursor, State
+from archiver.query.fields import FIELDS
+from archiver.query.parse import parse_query
+from archiver.query.tree import EVERYTHING
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 BELOW = Place(1_700_000_000, 7)
 URL = "http://a.example/"
 MOMENT = "20260301120000"
 DIGESTS = ["sha256:" + "0" * 64, "sha256:" + "1" * 64]
-SMALL = r"json_each|ready|\(subquery|segment|counter|import"
+SMALL = r"json_each|ready|\(subquery|segment|counter|import|search_part"
 """Lists that were given, a few rows made for this query, and tables of a few rows."""
+
+
+def asked(q):
+    return Question(parse_query(q), Filters(), Setting(NOW, [0]))
+
 
 READS = {
     **{
@@ -53,9 +65,19 @@ READS = {
     "entry by hash": lambda conn: entries.by_hash(conn, "0" * 32),
     "entries by id": lambda conn: entries.by_ids(conn, [1, 2, 3]),
     "unrecorded": lambda conn: entries.unrecorded(conn, 50),
-    "search": lambda conn: search.matching(conn, '"a"', below=search.TOP, count=50),
-    "shown": lambda conn: search.shown(conn, [1, 2, 3], Filters()),
-    "shown with tag": lambda conn: search.shown(conn, [1, 2, 3], Filters(tag="t")),
+    "search": lambda conn: search.matching(conn, '"a"', [1, 0], count=50),
+    "search, oldest": lambda conn: search.matching(conn, '"a"', [0], count=5, oldest_first=True),
+    "entries of documents": lambda conn: search.entries_of(conn, [1], EVERYTHING, asked("a")),
+    **{
+        f"passing {q}": lambda conn, q=q: search.passing(conn, [1, 2, 3], asked(q))
+        for q in (field.example for field in FIELDS if field.read)
+    },
+    **{
+        f"walked by {q}": lambda conn, q=q: browsing.walked(conn, parse_query(q), Filters())
+        for q in ("site:a.example", "tag:t")
+    },
+    "stale documents": lambda conn: documents.stale(conn, limit=50),
+    "owed documents": lambda conn: documents.owed(conn, 7, limit=50),
     "nearest": lambda conn: captures.nearest(conn, URL, MOMENT),
     "captures of url": lambda conn: captures.of_url(conn, URL, limit=9),
     "original": lambda conn: captures.original_of(conn, DIGESTS[0]),
@@ -89,10 +111,13 @@ READS = {
     "snapshots until": lambda conn: snapshots.after(conn, 5, last=50, limit=50),
     "page of an entry's": lambda conn: snapshots.page_of(conn, 1, before=MOMENT, last=50, limit=50),
     "last snapshot": snapshots.last_row,
-    "rows of a list": lambda conn: entries.newest_rows(conn, Filters(), below=BELOW, limit=50),
-    "rows of a tag": lambda conn: entries.newest_rows(
-        conn, Filters(tag="t"), below=BELOW, limit=50
-    ),
+    **{
+        f"rows of {name} {oldest_first}": lambda conn, f=filters, o=oldest_first: (
+            entries.rows_in_order(conn, f, beyond=BELOW, limit=50, oldest_first=o)
+        )
+        for name, filters in {"a list": Filters(), "a tag": Filters(tag="t")}.items()
+        for oldest_first in (False, True)
+    },
     "untold": lambda conn: entries.untold(conn, [1, 2, 3], whole_segments=True),
     "newest attempts": lambda conn: attempts.newest_of(conn, [1, 2, 3]),
     "jobs by id": lambda conn: jobs.by_ids(conn, [1, 2, 3]),
@@ -145,6 +170,9 @@ class Plans:
 @pytest.fixture
 async def watched(db):
     """Note the plan of every statement; the archive must hold something, or plans are idle."""
+    async with db.write() as conn:
+        for part in range(2):
+            await documents.ensure_part(conn, part)
     plans = Plans()
     for connections in (db._readers, db._writer):
         event.listen(connections.engine, "before_cursor_execute", plans.note)

@@ -10,13 +10,13 @@ from archiver.index import (
     outcomes,
     queue,
     recording,
-    search,
     seeds,
     snapshots,
 )
 from archiver.index.entries import Filters
 from archiver.index.schema import attempt
 from archiver.model.failure import Failure, FailureKind
+from archiver.model.findable import Findable
 from archiver.model.job import State
 from archiver.model.page import UNREAD
 
@@ -42,25 +42,31 @@ async def entry_of(db, lease):
         return (await entries.by_ids(conn, [lease.entry.id]))[lease.entry.id]
 
 
-async def found(db, word):
-    async with db.read() as conn:
-        documents = await search.matching(conn, word, below=search.TOP, count=9)
-        return list((await search.shown(conn, documents, Filters())).values())
+@pytest.fixture
+def found(find):
+    """Entries with a word."""
+
+    async def matching(word):
+        return [entry_id for _, entry_id in await find(word)]
+
+    return matching
 
 
 def attempt_of(lease, *, final, after=1):
     at = NOW + timedelta(seconds=after)
-    return recording.FailedAttempt(lease.entry.id, at, FAILURE, final=final, words="Given")
+    return recording.FailedAttempt(
+        lease.entry.id, at, FAILURE, final=final, found_by=Findable(title="given")
+    )
 
 
-async def test_a_snapshot_makes_its_entry_saved_and_brings_it_up_to_date(db, lease, keep):
+async def test_a_snapshot_makes_its_entry_saved_and_brings_it_up_to_date(db, lease, keep, found):
     async with db.write() as conn:
         await keep(conn, lease.entry.id, URL, 5, ("Given", "wombats"), status=206)
 
     entry = await entry_of(db, lease)
     assert (entry.state, entry.snapshot_count, entry.latest) == (State.SAVED, 1, "20260301120005")
     assert (entry.status, entry.media_type, entry.title) == (206, "text/html", "Given")
-    assert await found(db, "wombats") == [lease.entry.id]
+    assert await found("wombats") == [lease.entry.id]
 
 
 async def test_a_newer_snapshot_moves_its_entry_up_in_every_list(db, lease, keep, seed):
@@ -76,14 +82,14 @@ async def test_a_newer_snapshot_moves_its_entry_up_in_every_list(db, lease, keep
             assert [each.url for each in listed] == [URL, "http://b.example/"]
 
 
-async def test_an_entry_is_found_by_the_words_of_its_newest_snapshot_only(db, lease, keep):
+async def test_an_entry_is_found_by_the_words_of_its_newest_snapshot_only(db, lease, keep, found):
     async with db.write() as conn:
         await keep(conn, lease.entry.id, URL, 1, ("", "wombats"))
         await keep(conn, lease.entry.id, URL, 2, ("", "badgers"))
         await keep(conn, lease.entry.id, URL, 3, None)
 
-    assert await found(db, "wombats") == []
-    assert await found(db, "badgers") == [lease.entry.id]
+    assert await found("wombats") == []
+    assert await found("badgers") == [lease.entry.id]
 
 
 async def test_one_second_of_an_entry_has_one_snapshot(db, lease, keep):
@@ -96,7 +102,9 @@ async def test_one_second_of_an_entry_has_one_snapshot(db, lease, keep):
     assert (await entry_of(db, lease)).snapshot_count == 1
 
 
-async def test_one_that_is_told_of_twice_at_once_is_one_and_has_been_read(db, lease, new_snapshot):
+async def test_one_that_is_told_of_twice_at_once_is_one_and_has_been_read(
+    db, lease, new_snapshot, found
+):
     async with db.write() as conn:
         twice = [
             await new_snapshot(conn, lease.entry.id, URL, 5, ("Given", words), extractor=extractor)
@@ -105,7 +113,7 @@ async def test_one_that_is_told_of_twice_at_once_is_one_and_has_been_read(db, le
         assert await recording.add_snapshots(conn, twice) == 1
 
     assert (await entry_of(db, lease)).snapshot_count == 1
-    assert len(await found(db, "wombats")) == 1
+    assert len(await found("wombats")) == 1
 
 
 async def test_each_attempt_is_kept_and_one_that_is_made_again_leaves_the_entry_queued(db, lease):
@@ -125,24 +133,24 @@ async def test_each_attempt_is_kept_and_one_that_is_made_again_leaves_the_entry_
     assert (await entry_of(db, lease)).state is State.QUEUED
 
 
-async def test_an_entry_that_failed_for_good_is_found_by_its_title(db, lease):
+async def test_an_entry_that_failed_for_good_is_found_by_its_title(db, lease, found):
     async with db.write() as conn:
         await recording.add_failures(conn, [attempt_of(lease, final=True)])
         await outcomes.end_jobs(conn, [(lease, None, FAILURE)], NOW)
 
     entry = await entry_of(db, lease)
     assert (entry.state, entry.failure) == (State.FAILED, FAILURE)
-    assert await found(db, "Given") == [lease.entry.id]
+    assert await found("Given") == [lease.entry.id]
 
 
-async def test_a_failure_takes_nothing_from_an_entry_that_was_saved_before(db, lease, keep):
+async def test_a_failure_takes_nothing_from_an_entry_that_was_saved_before(db, lease, keep, found):
     async with db.write() as conn:
         await keep(conn, lease.entry.id, URL, 1, ("", "wombats"))
         await recording.add_failures(conn, [attempt_of(lease, final=True, after=90)])
 
     entry = await entry_of(db, lease)
     assert (entry.state, entry.snapshot_count, entry.failure) == (State.SAVED, 1, FAILURE)
-    assert await found(db, "wombats") == [lease.entry.id]
+    assert await found("wombats") == [lease.entry.id]
 
 
 async def test_the_end_of_a_job_is_counted_once_wherever_it_is_counted(db, lease, keep):

@@ -8,10 +8,8 @@ from sqlalchemy import create_engine, inspect, text
 
 from archiver.errors import ConfigurationError
 from archiver.index.database import Database, migrate
-from archiver.index.schema import HEAD, SEARCH_DDL, metadata
+from archiver.index.schema import HEAD, metadata
 from archiver.paths import MIGRATIONS
-
-SEARCH_TABLES = {"search", "search_config", "search_data", "search_docsize", "search_idx"}
 
 
 def config_on(connection=None):
@@ -34,7 +32,7 @@ def shapes(connection):
             " ".join(sql.replace('"', "").split()).replace("( ", "(").replace(" )", ")").split(", ")
         )
         for name, sql in rows
-        if name not in SEARCH_TABLES | {"alembic_version"}
+        if name != "alembic_version"
     }
 
 
@@ -54,27 +52,15 @@ def test_the_tables_are_those_of_the_newest_migration():
 
 
 def test_migrations_make_exactly_the_tables_of_the_schema(connection, tmp_path):
-    context = MigrationContext.configure(
-        connection,
-        opts={
-            "include_name": lambda name, kind, _: kind != "table" or name not in SEARCH_TABLES,
-        },
-    )
+    context = MigrationContext.configure(connection)
     fresh = create_engine(f"sqlite:///{tmp_path / 'fresh.sqlite3'}")
     with fresh.begin() as other:
         metadata.create_all(other)
-        other.execute(text(SEARCH_DDL))
         expected = shapes(other)
     fresh.dispose()
 
     assert compare_metadata(context, metadata) == []
     assert shapes(connection) == expected
-
-
-def test_search_is_the_table_that_the_schema_says(connection):
-    found = connection.execute(text("SELECT sql FROM sqlite_master WHERE name = 'search'")).scalar()
-
-    assert "".join(found.split()) == "".join(SEARCH_DDL.split())
 
 
 def test_the_way_down_leads_back_to_nothing_and_up_again(connection):

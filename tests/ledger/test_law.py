@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from sqlalchemy import select, text
 
 from archiver.html.text import to_text
-from archiver.index import captures, entries, seeds, snapshots, tags
+from archiver.index import captures, documents, entries, search, seeds, snapshots, tags
 from archiver.index.database import Database
 from archiver.index.schema import attempt, entry
 from archiver.ledger import recorder as recorder_module
@@ -33,6 +33,7 @@ from archiver.model.failure import Failure, FailureKind
 from archiver.model.page import EXTRACTOR_VERSION, UNREAD, Article, Charset, PageMetadata
 from archiver.model.requisite import RequisiteKind, RequisiteOutcome
 from archiver.model.seed import Seed
+from archiver.query.findable import indexed
 from archiver.store.locks import RunLock
 from archiver.store.segments import SegmentStore
 from archiver.urls.parse import hash_url, host
@@ -98,7 +99,10 @@ articles = st.builds(
     st.sampled_from([EXTRACTOR_VERSION, EXTRACTOR_VERSION, UNREAD, "0"]),
 ).map(
     lambda made: replace(
-        made, text=_text_of(made.html), html="" if not made.extractor else made.html
+        made,
+        text=_text_of(made.html),
+        html="" if not made.extractor else made.html,
+        words=indexed(_text_of(made.html)),
     )
 )
 outcomes = st.lists(
@@ -220,7 +224,7 @@ class Archive:
         await self.recorder.close(VisitResult(entry_ref, at, visit=visit))
         if step.article.extractor == UNREAD:
             read = replace(step.article, extractor=EXTRACTOR_VERSION, html="<p>deferred</p>")
-            later = replace(visit, article=replace(read, text="deferred"))
+            later = replace(visit, article=replace(read, text="deferred", words="deferred"))
             await self.recorder.close(VisitResult(entry_ref, at + timedelta(hours=1), visit=later))
 
 
@@ -318,10 +322,12 @@ async def _captures(conn):
 
 
 async def _found(conn, word):
+    if not await documents.parts(conn, below=search.TOP):
+        return []
     rows = await conn.execute(
         text(
-            "SELECT entry.hash_url FROM search JOIN entry ON entry.document_id = search.rowid"
-            " WHERE search MATCH :word"
+            "SELECT entry.hash_url FROM search_00000 JOIN entry"
+            " ON entry.document_id = search_00000.rowid WHERE search_00000 MATCH :word"
         ),
         {"word": f'"{word}"'},
     )

@@ -1,157 +1,206 @@
-"""The search language, and what FTS5 makes of it."""
+"""The search language: what is typed, the tree it is, and the place where it can't be read."""
 
-import asyncio
-from typing import TYPE_CHECKING
+from datetime import date
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from archiver.index.database import Database
-from archiver.query.parse import MAX_TERMS, Query, Term, parse_query, terms, to_fts5
+from archiver.errors import InvalidQuery
+from archiver.query.dates import Age, Date, Dates
+from archiver.query.fields import BY_NAME, FIELDS, OPERATORS
+from archiver.query.parse import MAX_DEPTH, MAX_LENGTH, MAX_TERMS, parse_query
+from archiver.query.tree import (
+    EVERYTHING,
+    All,
+    Any,
+    Column,
+    Condition,
+    Is,
+    Not,
+    Numbers,
+    Term,
+    either,
+    every,
+    sought,
+    without,
+    write,
+)
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-PAGES = {
-    1: "The quick brown fox jumps over the lazy dog",
-    2: "A slow brown bear; archives of the web",
-    3: "Café society: an archiver's notes on C++ and don't-care terms",
-}
-
-
-def groups(text: str) -> list[list[str]]:
-    return [[term.text for term in group] for group in parse_query(text).required]
+ONE, TWO, THREE = Term("one"), Term("two"), Term("three")
 
 
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("one two", [["one"], ["two"]]),
-        ('"one two" three', [["one two"], ["three"]]),
-        ("“one two”", [["one two"]]),
-        ('one"two', [["one"], ["two"]]),
-        ('"never closed', [["never closed"]]),
-        ("one OR two three", [["one", "two"], ["three"]]),
-        ("one OR two OR three", [["one", "two", "three"]]),
-        ("OR one OR", [["one"]]),
-        ("one or two", [["one"], ["or"], ["two"]]),
-        ('one "OR" two', [["one"], ["OR"], ["two"]]),
-        ("(one) (two", [["one"], ["two"]]),
-        ('c++ ... - * -- "" \'', [["c++"]]),
-        ("", []),
+        ("one", ONE),
+        ("one two", All((ONE, TWO))),
+        ('"one two" three', All((Term("one two"), THREE))),
+        ("“one two”", Term("one two")),
+        ('one"two', All((ONE, TWO))),
+        ('"never closed', Term("never closed")),
+        ("one OR two three", All((Any((ONE, TWO)), THREE))),
+        ("one OR (two three)", Any((ONE, All((TWO, THREE))))),
+        ("one OR two OR three", Any((ONE, TWO, THREE))),
+        ("OR one OR", ONE),
+        ("one or two", All((ONE, Term("or"), TWO))),
+        ('one "OR" two', All((ONE, Term("OR"), TWO))),
+        ("(one) (two", All((ONE, TWO))),
+        ("one) two", All((ONE, TWO))),
+        ("() ((one))", ONE),
+        ("one -two", All((ONE, Not(TWO)))),
+        ("-one", Not(ONE)),
+        ('-"one two"', Not(Term("one two"))),
+        ("-(one OR two)", Not(Any((ONE, TWO)))),
+        ("-(-one)", ONE),
+        ("well-known", Term("well-known")),
+        ("arch*", Term("arch", prefix=True)),
+        ('"the we"*', Term("the we", prefix=True)),
+        ('c++ ... - * -- "" \'', Term("c++")),
+        ("https://a.example/b", Term("https://a.example/b")),
+        ("10:30 std::map Re: x", All((Term("10:30"), Term("std::map"), Term("Re:"), Term("x")))),
+        ("", EVERYTHING),
+        ("title:one", Term("one", Column.TITLE)),
+        (
+            'TITLE:"one two" -note:three*',
+            All((Term("one two", Column.TITLE), Not(Term("three", Column.NOTE, prefix=True)))),
+        ),
+        ("site:https://Example.org/x", Is(Condition.SITE, "example.org")),
+        ('tag:"to read"', Is(Condition.TAG, "to read")),
+        ("is:READ", Is(Condition.IS, "read")),
+        ("lang:pt_BR", Is(Condition.LANG, "pt-br")),
+        ("added:2019-03..2020", Is(Condition.ADDED, Dates(Date(2019, 3), Date(2020)))),
+        ("added:2019", Is(Condition.ADDED, Dates(Date(2019), Date(2019)))),
+        ("added:>2019-12", Is(Condition.ADDED, Dates(first=Date(2020, 1)))),
+        ("added:<=2019-12-31", Is(Condition.ADDED, Dates(last=Date(2019, 12, 31)))),
+        ("captured:>7d", Is(Condition.CAPTURED, Age(True, 7, "d"))),
+        ("words:>2000", Is(Condition.WORDS, Numbers(2001))),
+        ("words:5..", Is(Condition.WORDS, Numbers(5))),
+        ("status:4xx", Is(Condition.STATUS, "4xx")),
     ],
 )
-def test_what_is_required(text: str, expected: list[list[str]]) -> None:
-    assert groups(text) == expected
-
-
-def test_what_is_excluded() -> None:
-    assert parse_query('one -two -"three four" well-known') == Query(
-        required=((Term("one"),), (Term("well-known"),)),
-        excluded=(Term("two"), Term("three four")),
-    )
-
-
-def test_prefixes() -> None:
-    assert parse_query('arch* "the we"*').required == (
-        (Term("arch", prefix=True),),
-        (Term("the we", prefix=True),),
-    )
-
-
-def test_terms_are_what_is_worth_highlighting() -> None:
-    assert terms(parse_query("one OR two one -three")) == (Term("one"), Term("two"))
-
-
-def test_a_query_is_bounded() -> None:
-    query = parse_query(" ".join(f"word{number}" for number in range(10_000)))
-
-    assert len(query.required) <= MAX_TERMS
+def test_what_is_typed_is_a_tree(text, expected):
+    assert parse_query(text) == expected
 
 
 @pytest.mark.parametrize(
-    ("text", "expected"),
+    ("text", "refused", "suggestion"),
     [
-        ("one", '"one"'),
-        ("one two OR three", '"one" AND ("two" OR "three")'),
-        ("one -two", '("one") NOT "two"'),
-        ("one -two -three", '("one") NOT ("two" OR "three")'),
-        ("arch*", '"arch"*'),
-        ("-one", ""),
-        ("...", ""),
+        ("a tittle:one", "tittle:", "a title:one"),
+        ("colour:red", "colour:", ""),
+        ("is:unreed -x", "unreed", "is:unread -x"),
+        ("type:artcle", "artcle", "type:article"),
+        ("added:soon", "soon", ""),
+        ("added:2019-13", "2019-13", ""),
+        ("added:..", "..", ""),
+        ("published:0019", "0019", ""),
+        ("words:many", "many", ""),
+        ("status:7", "7", ""),
+        ("title:...", "...", ""),
+        ("title:(a b)", "(", ""),
+        ("tag:a*", "a*", ""),
+        ('tag:""', '""', ""),
+        ("is:-read", "-", ""),
+        ("(" * (MAX_DEPTH + 1), "(", ""),
+        ("a " * (MAX_TERMS + 1), "a", ""),
+        ("é" * (MAX_LENGTH + 2), "éé", ""),
     ],
 )
-def test_the_expression(text: str, expected: str) -> None:
-    assert to_fts5(parse_query(text)) == expected
+def test_what_cannot_be_read_is_refused_with_its_place_and_what_was_meant(
+    text, refused, suggestion
+):
+    with pytest.raises(InvalidQuery) as caught:
+        parse_query(text)
+
+    error = caught.value
+    assert text[error.at : error.at + error.length] == refused
+    assert error.suggestion == suggestion
 
 
-async def fill(path: "Path") -> None:
-    database = await Database.open(path)
-    async with database.write() as conn:
-        for row, words in PAGES.items():
-            await conn.exec_driver_sql(
-                "INSERT INTO search (rowid, title, text) VALUES (?, '', ?)", (row, words)
-            )
-    await database.close()
+def test_every_example_that_is_shown_can_be_read():
+    for each in (*FIELDS, *OPERATORS):
+        assert parse_query(each.example) != EVERYTHING
+    assert {*BY_NAME} == {*Column, *Condition}
 
 
-@pytest.fixture(scope="module")
-def filled(tmp_path_factory: pytest.TempPathFactory) -> "Path":
-    path = tmp_path_factory.mktemp("fts5") / "archive.sqlite3"
-    asyncio.run(fill(path))
-    return path
+def test_what_is_worth_marking():
+    assert list(sought(parse_query("one OR two one -three"))) == [ONE, TWO, ONE]
 
 
-async def found(path: "Path", *queries: str) -> list[set[int]]:
-    database = Database(path)
-    answers = []
-    async with database.read() as conn:
-        for text in queries:
-            rows = await conn.exec_driver_sql(
-                "SELECT rowid FROM search WHERE search MATCH ?", (to_fts5(parse_query(text)),)
-            )
-            answers.append(set(rows.scalars()))
-    await database.close()
-    return answers
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
+PIECES = st.sampled_from(
     [
-        ("brown", {1, 2}),
-        ("BROWN fox", {1}),
-        ("brown -fox", {2}),
-        ("fox OR bear", {1, 2}),
-        ("fox OR bear -web", {1}),
-        ('"brown bear"', {2}),
-        ('"bear brown"', set()),
-        ("archiv*", {2, 3}),
-        ("cafe", {3}),
-        ("c++", {3}),
-        ("don't", {3}),
-        ("don't-care", {3}),
-        ("NEAR(fox dog)", set()),
-        ("title:fox", set()),
-        ("fox NOT AND", set()),
-        ("brown ... - *", {1, 2}),
-    ],
+        *'ab-()*:é中"“ ',
+        " OR ",
+        "title:",
+        "tag:",
+        "added:",
+        "is:read",
+        "x:",
+        "2019",
+        "..",
+        ">7d",
+        "words:",
+    ]
 )
-async def test_fts5_finds_what_was_meant(filled: "Path", text: str, expected: set[int]) -> None:
-    assert await found(filled, text) == [expected]
 
 
-ODD = st.text(st.sampled_from(list("ab\"'*-+()^:{}[] ORANDNT.,;\\\0é中²Ⅷ\u0301")), min_size=1)
+@given(st.lists(PIECES, max_size=30).map("".join) | st.text())
+def test_any_query_is_read_or_refused_with_a_place_within_it(text):
+    tree, refused = read(text)
+
+    if refused is None:
+        assert parse_query(write(tree)) == tree
+    else:
+        assert 0 <= refused.at < refused.at + refused.length <= len(text)
+        assert str(refused)
 
 
-@settings(max_examples=20)
-@given(st.lists(ODD, min_size=50, max_size=100))
-async def test_no_query_is_a_syntax_error(filled: "Path", texts: list[str]) -> None:
-    asked = [text for text in texts if to_fts5(parse_query(text))]
+def read(text):
+    try:
+        return parse_query(text), None
+    except InvalidQuery as error:
+        return None, error
 
-    assert len(await found(filled, *asked)) == len(asked)
+
+DATE = st.builds(Date, st.integers(1000, 9000)) | st.dates(
+    min_value=date(1000, 1, 1), max_value=date(9000, 1, 1)
+).map(lambda day: Date(day.year, day.month, day.day))
+TEXT = (
+    st.text("aé中 -:()*OR.&")
+    .map(lambda text: " ".join(text.split()))
+    .filter(lambda text: any(each.isalnum() for each in text))
+)
+LEAVES = st.one_of(
+    st.builds(Term, TEXT, st.none() | st.sampled_from(Column), st.booleans()),
+    st.builds(Is, st.just(Condition.TAG), TEXT),
+    st.builds(Is, st.just(Condition.IS), st.sampled_from(BY_NAME["is"].values).map(str)),
+    st.builds(
+        Is,
+        st.sampled_from([Condition.ADDED, Condition.PUBLISHED]),
+        st.builds(Dates, DATE, st.none() | DATE),
+    ),
+    st.builds(
+        Is,
+        st.just(Condition.ADDED),
+        st.builds(Age, st.booleans(), st.integers(1, 9999), st.sampled_from("dwmy")),
+    ),
+    st.builds(
+        Is,
+        st.just(Condition.WORDS),
+        st.builds(Numbers, st.integers(0, 999), st.none() | st.integers(0, 999)),
+    ),
+)
+TREES = st.recursive(
+    LEAVES,
+    lambda some: st.one_of(
+        st.lists(some, min_size=2, max_size=4).map(every),
+        st.lists(some, min_size=2, max_size=4).map(either),
+        some.map(without),
+    ),
+    max_leaves=12,
+)
 
 
-@given(st.text())
-def test_nothing_makes_it_raise(text: str) -> None:
-    assert to_fts5(parse_query(text)).count('"') % 2 == 0
+@given(TREES)
+def test_what_a_tree_prints_is_read_as_the_same_tree(tree):
+    assert parse_query(write(tree)) == tree

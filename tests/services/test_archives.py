@@ -10,13 +10,13 @@ import pytest
 
 from archiver.config import Settings
 from archiver.model.job import State
+from archiver.model.listing import ListingQuery
 from archiver.replay.asked import Asked
 from archiver.replay.protection import Viewer
 from archiver.rewrite.address import Modifier, parse_replay_path
 from archiver.runtime import open_runtime
 from archiver.services.manifest import Selected
 from archiver.services.reindexing import reindex
-from archiver.services.search import ListingQuery
 from tests.warcs import Warc
 
 PAGE = "http://a.example/page"

@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import pytest
 
+from archiver.model.listing import ListingQuery
 from archiver.model.page import EXTRACTOR_VERSION, UNREAD
 from archiver.services.reindexing import reindex
-from archiver.services.search import ListingQuery
 
 
 @pytest.fixture

@@ -12,12 +12,12 @@ from contextlib import aclosing
 import pytest
 
 from archiver.config import Settings
+from archiver.model.listing import ListingQuery
 from archiver.replay.presentation import Asked
 from archiver.replay.protection import Viewer
 from archiver.rewrite.address import Modifier, parse_replay_path
 from archiver.runtime import open_runtime
 from archiver.services.reindexing import reindex
-from archiver.services.search import ListingQuery
 from archiver.wacz import unpack
 from tests.warcs import Warc, head
 

@@ -7,8 +7,8 @@ from sqlalchemy import text
 from archiver.derive.link_file_worker import BATCH
 from archiver.errors import NotFound, UnreadableFile
 from archiver.model.job import State
+from archiver.model.listing import ListingQuery
 from archiver.services import imports
-from archiver.services.search import ListingQuery
 
 MANY = BATCH * 4
 

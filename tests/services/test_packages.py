@@ -23,11 +23,11 @@ from archiver.model.annotation import Annotation
 from archiver.model.capture import PayloadDigest
 from archiver.model.entry_ref import EntryRef
 from archiver.model.exchange import Exchange
+from archiver.model.listing import ListingQuery
 from archiver.model.page import Article
 from archiver.model.seed import Seed
 from archiver.runtime import open_runtime
 from archiver.services.manifest import Selected
-from archiver.services.search import ListingQuery
 from archiver.urls.parse import hash_url, host
 from tests.crawler import Crawl, crawler
 

@@ -4,8 +4,8 @@ from contextlib import closing
 import pytest
 
 from archiver.errors import ConfigurationError
+from archiver.model.listing import ListingQuery
 from archiver.services.reindexing import reindex
-from archiver.services.search import ListingQuery
 
 
 async def told(archive):

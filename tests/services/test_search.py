@@ -1,7 +1,7 @@
 import pytest
 
 from archiver.errors import InputError
-from archiver.services.search import ListingQuery
+from archiver.model.listing import ListingQuery
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@
 
 from aiohttp import web
 
-from archiver.services.search import ListingQuery
+from archiver.model.listing import ListingQuery
 from archiver.web.api.answers import answer
 from archiver.web.api.questions import SaveRequest, number, read_json
 from archiver.web.keys import RUNTIME

@@ -3,8 +3,8 @@
 from aiohttp import web
 
 from archiver.errors import InputError
+from archiver.model.listing import ListingQuery
 from archiver.services.entries import SaveResult
-from archiver.services.search import ListingQuery
 from archiver.web.api.questions import numbers
 from archiver.web.keys import RUNTIME
 from archiver.web.render import render

@@ -4,7 +4,7 @@ from urllib.parse import urlencode
 
 from aiohttp import web
 
-from archiver.services.search import ListingQuery
+from archiver.model.listing import ListingQuery
 from archiver.web.keys import RUNTIME
 from archiver.web.render import render
 from archiver.web.views import ListingView

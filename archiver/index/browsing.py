@@ -1,0 +1,44 @@
+"""Which index a list without words walks: the one that leaves least to be looked at."""
+
+from dataclasses import replace
+
+from sqlalchemy import select
+
+from archiver.index import hosts
+from archiver.index.connection import AsyncConnection
+from archiver.index.entries import Filters
+from archiver.index.schema import tag
+from archiver.model.job import State
+from archiver.query.tree import Condition, Is, Mark, Node, conjuncts
+from archiver.query.words import fold
+
+MOST_HOSTS = 64
+"""Hosts of a site that are walked each by itself; one with more is common enough to be met."""
+_STATES = {Mark.FAILED: State.FAILED, Mark.WAITING: State.QUEUED}
+
+
+async def walked(conn: AsyncConnection, tree: Node, filters: Filters) -> Filters:
+    """The filters to walk a list by, so that nothing that the query matches is passed over."""
+    for node in conjuncts(tree):
+        if isinstance(node, Is) and isinstance(node.value, str):
+            filters = await _narrower(conn, node.condition, node.value, filters)
+    return filters
+
+
+async def _narrower(
+    conn: AsyncConnection, which: Condition, value: str, filters: Filters
+) -> Filters:
+    if which is Condition.STATUS and value in set(State):
+        return filters if filters.state else replace(filters, state=State(value))
+    if which is Condition.STATUS and value.isdecimal():
+        return filters if filters.status else replace(filters, status=int(value))
+    if which is Condition.IS and value in _STATES:
+        return filters if filters.state else replace(filters, state=_STATES[Mark(value)])
+    if which is Condition.TAG and filters.tag is None:
+        rows = await conn.execute(select(tag.c.name).where(tag.c.folded == fold(value)).limit(2))
+        names = list(rows.scalars())
+        return replace(filters, tag=names[0]) if len(names) == 1 else filters
+    if which is Condition.SITE and filters == Filters():
+        found = await hosts.of_site(conn, value, limit=MOST_HOSTS + 1)
+        return replace(filters, hosts=tuple(found)) if len(found) <= MOST_HOSTS else filters
+    return filters

@@ -1,0 +1,190 @@
+"""From the tree of a query to a condition on rows of ``entry``, for what the words' index has not.
+
+A statement that uses one has ``entry`` in its FROM, and ``document`` joined to it by
+``with_document``.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import (
+    ColumnElement,
+    Integer,
+    Select,
+    and_,
+    bindparam,
+    column,
+    false,
+    func,
+    not_,
+    or_,
+    select,
+    text,
+    true,
+)
+
+from archiver.index.matching import expression, is_worded
+from archiver.index.schema import document, entry, entry_tag, host, job, search_table, snapshot, tag
+from archiver.memento.timestamps import to_timestamp
+from archiver.model.job import State
+from archiver.query.dates import Age, Dates
+from archiver.query.keys import site_range
+from archiver.query.tree import All, Any, Condition, Is, Mark, Node, Not, Numbers, Term
+from archiver.query.words import fold
+
+GONE = (404, 410)
+_Test = ColumnElement[bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What a query is read against: the moment (aware, UTC), and the parts of the words' index."""
+
+    now: datetime
+    parts: Sequence[int]
+
+
+def with_document(query: Select[*tuple[object, ...]]) -> Select[*tuple[object, ...]]:
+    """Join what an entry is found by, if there is anything."""
+    return query.outerjoin(document, document.c.id == entry.c.document_id)
+
+
+def condition(node: Node, setting: Setting) -> _Test:
+    """Whether a row matches a node."""
+    if is_worded(node):
+        return _has_words(expression(node), setting)
+    if isinstance(node, All):
+        return and_(true(), *(condition(each, setting) for each in node.nodes))
+    if isinstance(node, Any):
+        return or_(false(), *(condition(each, setting) for each in node.nodes))
+    if isinstance(node, Not):
+        return not_(func.coalesce(condition(node.node, setting), false()))
+    if isinstance(node, Term):
+        raise TypeError("a term is worded")
+    return _is(node, setting)
+
+
+def _has_words(match: str, setting: Setting) -> _Test:
+    if not setting.parts:
+        return false()
+    arm = "SELECT rowid FROM {0} WHERE {0} MATCH :match"
+    found = " UNION ALL ".join(arm.format(search_table(part)) for part in setting.parts)
+    asked = text(found).bindparams(bindparam("match", match, unique=True))
+    return entry.c.document_id.in_(asked.columns(column("rowid", Integer)))
+
+
+def _is(node: Is, setting: Setting) -> _Test:
+    value = node.value
+    if isinstance(value, Dates | Age):
+        return _within(node.condition, value, setting.now)
+    if isinstance(value, Numbers):
+        return _numbers(document.c.word_count, value)
+    return _BY_TEXT[node.condition](value)
+
+
+def _within(which: Condition, value: Dates | Age, now: datetime) -> _Test:
+    first, beyond = value.span(now)
+    own, scale = _MOMENTS[which]
+    tests: list[_Test] = [own.is_not(None)]
+    if first:
+        tests.append(own >= scale(first))
+    if beyond:
+        tests.append(own < scale(beyond))
+    return and_(*tests)
+
+
+def _numbers(own: ColumnElement[int], value: Numbers) -> _Test:
+    tests: list[_Test] = [entry.c.document_id.is_not(None)]
+    if value.least is not None:
+        tests.append(own >= value.least)
+    if value.most is not None:
+        tests.append(own <= value.most)
+    return and_(*tests)
+
+
+def _site(value: str) -> _Test:
+    first, beyond = site_range(value)
+    names = select(host.c.name).where(
+        or_(host.c.name == value, and_(host.c.reversed >= first, host.c.reversed < beyond))
+    )
+    return entry.c.host.in_(names)
+
+
+def _tag(value: str) -> _Test:
+    return (
+        select(entry_tag.c.entry_id)
+        .join(tag, tag.c.id == entry_tag.c.tag_id)
+        .where(entry_tag.c.entry_id == entry.c.id, tag.c.folded == fold(value))
+        .exists()
+    )
+
+
+def _language(value: str) -> _Test:
+    own = document.c.language
+    return or_(own == value, and_(own >= f"{value}-", own < f"{value}."))
+
+
+def _status(value: str) -> _Test:
+    if value in (State.SAVED, State.FAILED, State.QUEUED):
+        return entry.c.state == value
+    if value.endswith("xx"):
+        hundred = int(value[0]) * 100
+        return and_(entry.c.status >= hundred, entry.c.status < hundred + 100)
+    return entry.c.status == int(value)
+
+
+def _import(value: str) -> _Test:
+    named = entry.c.source == f"import:{value}"
+    if not value.isdecimal() or len(value) > 18:
+        return named
+    own = select(job.c.id).where(job.c.entry_id == entry.c.id, job.c.import_id == int(value))
+    return or_(own.exists(), named)
+
+
+def _has_gap() -> _Test:
+    return (
+        select(snapshot.c.id)
+        .where(
+            snapshot.c.entry_id == entry.c.id,
+            snapshot.c.timestamp == entry.c.latest,
+            snapshot.c.missing_count > 0,
+        )
+        .exists()
+    )
+
+
+def _is_gone() -> _Test:
+    status = func.json_extract(entry.c.failure, "$.status")
+    return or_(entry.c.status.in_(GONE), status.in_(GONE))
+
+
+def _is_untagged() -> _Test:
+    own = select(entry_tag.c.entry_id).where(entry_tag.c.entry_id == entry.c.id)
+    return not_(own.exists())
+
+
+_MARKS: Mapping[str, Callable[[], _Test]] = {
+    Mark.UNREAD: lambda: entry.c.is_read == 0,
+    Mark.READ: lambda: entry.c.is_read == 1,
+    Mark.STARRED: lambda: entry.c.is_starred == 1,
+    Mark.FAILED: lambda: entry.c.state == State.FAILED,
+    Mark.WAITING: lambda: entry.c.state == State.QUEUED,
+    Mark.GAP: _has_gap,
+    Mark.GONE: _is_gone,
+    Mark.UNTAGGED: _is_untagged,
+}
+_BY_TEXT: Mapping[Condition, Callable[[str], _Test]] = {
+    Condition.SITE: _site,
+    Condition.TAG: _tag,
+    Condition.LANG: _language,
+    Condition.TYPE: lambda value: document.c.kind == value,
+    Condition.IS: lambda value: _MARKS[value](),
+    Condition.STATUS: _status,
+    Condition.IMPORT: _import,
+}
+_MOMENTS: Mapping[Condition, tuple[ColumnElement[int], Callable[[datetime], int]]] = {
+    Condition.ADDED: (entry.c.added_at, lambda moment: int(moment.timestamp())),
+    Condition.CAPTURED: (entry.c.latest, lambda moment: int(to_timestamp(moment))),
+    Condition.PUBLISHED: (document.c.published, lambda moment: int(moment.timestamp())),
+}

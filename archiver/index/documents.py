@@ -1,0 +1,197 @@
+"""Documents: what entries are found by, in full-text tables of so many documents each.
+
+A table of all documents makes some of what a query asks for dearer the more there are: how rare a
+word is, which words begin so. In parts, newest first, a query is at its end when it has enough, and
+what it does in one part is bounded by its size (docs/decisions/0060-search.md).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+from sqlalchemy import Row, delete, func, select, text, update
+from sqlalchemy.dialects.sqlite import insert
+
+from archiver.index.bulk import among, execute_rows, insert_rows
+from archiver.index.connection import AsyncConnection
+from archiver.index.schema import (
+    PART_SIZE,
+    SEARCH_COLUMNS,
+    counter,
+    document,
+    entry,
+    search_ddl,
+    search_part,
+    search_table,
+)
+from archiver.model.findable import Findable
+
+OWED_BELOW = "documents owed below"
+_DESCRIBE = """
+WITH fresh (id, word_count, language, published, kind) AS ({rows})
+UPDATE document SET word_count = fresh.word_count, language = fresh.language,
+    published = fresh.published, kind = fresh.kind
+FROM fresh WHERE document.id = fresh.id
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class NewDocument:
+    """What an entry is found by from now on, and the snapshot that it is from."""
+
+    entry_id: int
+    snapshot_id: int | None
+    found_by: Findable
+
+
+@dataclass(frozen=True, slots=True)
+class OwedDocument:
+    """A document that is to be made again."""
+
+    document_id: int
+    entry_id: int
+    snapshot_id: int | None
+
+
+async def insert_all(conn: AsyncConnection, made: Sequence[NewDocument]) -> dict[int, int]:
+    """Make entries findable; return document ids by entry id.
+
+    The entries are to be pointed to them; those whose annotation has changed since are marked.
+    """
+    if not made:
+        return {}
+    first = ((await conn.execute(select(func.max(document.c.id)))).scalar() or 0) + 1
+    await insert_rows(
+        conn,
+        document,
+        ("id", "entry_id", "snapshot_id", "word_count", "language", "published", "kind"),
+        [
+            (first + n, each.entry_id, each.snapshot_id, *_described(each.found_by))
+            for n, each in enumerate(made)
+        ],
+    )
+    await _index(conn, [(first + n, each.found_by) for n, each in enumerate(made)])
+    await _mark(conn, made)
+    return {each.entry_id: first + n for n, each in enumerate(made)}
+
+
+async def parts(conn: AsyncConnection, *, below: int, newest_first: bool = True) -> list[int]:
+    """The parts that hold documents below an id."""
+    number = search_part.c.number
+    rows = await conn.execute(
+        select(number)
+        .where(number <= (below - 1) // PART_SIZE)
+        .order_by(number.desc() if newest_first else number)
+    )
+    return list(rows.scalars())
+
+
+async def owed(conn: AsyncConnection, before: int, *, limit: int) -> tuple[list[OwedDocument], int]:
+    """The newest documents before one that another version of the index had, oldest first.
+
+    Returns:
+        Those of them that are their entries', and the oldest that was looked at; 0 after the last.
+    """
+    query = select(document.c.id, document.c.entry_id, document.c.snapshot_id)
+    query = query.where(document.c.id < before).order_by(document.c.id.desc()).limit(limit)
+    rows = (await conn.execute(query)).all()
+    current = await _current(conn, rows)
+    found = [OwedDocument(*row) for row in reversed(rows) if row.id in current]
+    return found, rows[-1].id if len(rows) == limit else 0
+
+
+async def owed_below(conn: AsyncConnection) -> int | None:
+    """Documents below this one may be missing from the index; None if none are."""
+    rows = await conn.execute(select(counter.c.value).where(counter.c.name == OWED_BELOW))
+    below: int | None = rows.scalar()
+    return below
+
+
+async def repay(
+    conn: AsyncConnection,
+    made: Sequence[tuple[OwedDocument, Findable]],
+    *,
+    before: int,
+    below: int,
+) -> None:
+    """Put documents that were owed into the index, under the ids they have.
+
+    Nothing happens where somebody else has done so: ``before`` is not where the debt begins now.
+    """
+    own = counter.c.name == OWED_BELOW
+    changed = delete(counter) if not below else update(counter).values(value=below)
+    if (await conn.execute(changed.where(own, counter.c.value == before))).rowcount:
+        rows = [(each.document_id, *_described(found_by)) for each, found_by in made]
+        await execute_rows(conn, _DESCRIBE, rows)
+        await _index(conn, [(each.document_id, found_by) for each, found_by in made])
+
+
+async def stale(conn: AsyncConnection, *, limit: int) -> list[OwedDocument]:
+    """Documents of entries whose annotation has changed since they were made."""
+    rows = await conn.execute(
+        select(document.c.id, document.c.entry_id, document.c.snapshot_id)
+        .join(entry, entry.c.document_id == document.c.id)
+        .where(entry.c.document_stale == 1)
+        .order_by(entry.c.id)
+        .limit(limit)
+    )
+    return [OwedDocument(*row) for row in rows]
+
+
+async def _current(conn: AsyncConnection, rows: Sequence[Row[*tuple[Any, ...]]]) -> set[int]:
+    """Which of these documents are their entries'."""
+    found = await conn.execute(
+        select(entry.c.document_id).where(entry.c.id.in_(among(row.entry_id for row in rows)))
+    )
+    return set(found.scalars())
+
+
+async def _index(conn: AsyncConnection, made: Sequence[tuple[int, Findable]]) -> None:
+    """Put documents into their parts; ascending, or FTS5 writes what it gathered at each."""
+    columns = ", ".join(SEARCH_COLUMNS)
+    for part, some in groupby(made, key=lambda each: each[0] // PART_SIZE):
+        await ensure_part(conn, part)
+        # Names are the schema's own; values are bound.
+        await execute_rows(
+            conn,
+            f"INSERT INTO {search_table(part)} (rowid, {columns}) {{rows}}",
+            [
+                (row_id, *(getattr(found_by, name) for name in SEARCH_COLUMNS))
+                for row_id, found_by in some
+            ],
+        )
+
+
+async def ensure_part(conn: AsyncConnection, part: int) -> None:
+    """Make the tables of a part, unless they are there."""
+    there = await conn.execute(select(search_part.c.number).where(search_part.c.number == part))
+    if there.scalar() is None:
+        await conn.execute(insert(search_part).values(number=part))
+        for statement in search_ddl(part):
+            await conn.execute(text(statement))
+
+
+async def _mark(conn: AsyncConnection, made: Sequence[NewDocument]) -> None:
+    """Note which entries' annotations are not those that their new documents were made of."""
+    await execute_rows(
+        conn,
+        "WITH fresh (id, revision) AS ({rows}) UPDATE entry"
+        " SET document_stale = entry.revision <> fresh.revision FROM fresh"
+        " WHERE entry.id = fresh.id"
+        " AND (entry.document_stale = 1 OR entry.revision <> fresh.revision)",
+        [(each.entry_id, each.found_by.revision) for each in made],
+    )
+
+
+def _described(found_by: Findable) -> tuple[int, str, int | None, str]:
+    return found_by.word_count, found_by.language, found_by.published, str(found_by.kind)
+
+
+async def owed_share(conn: AsyncConnection) -> float:
+    """Which share of all documents is still to be put into the index, 0 to 1."""
+    below = await owed_below(conn)
+    if below is None:
+        return 0
+    last = (await conn.execute(select(func.max(document.c.id)))).scalar() or 1
+    return below / (last + 1)

@@ -1,0 +1,103 @@
+"""From the tree of a query to what SQLite's FTS5 is asked for."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from archiver.query.keys import key
+from archiver.query.tree import (
+    EVERYTHING,
+    All,
+    Any,
+    Column,
+    Condition,
+    Is,
+    Node,
+    Not,
+    Term,
+    conjuncts,
+    every,
+)
+from archiver.query.words import is_open, phrase_of
+
+_KEYED = frozenset({Condition.SITE, Condition.TAG, Condition.LANG, Condition.TYPE})
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """A query as what the full-text index answers and what it does not.
+
+    Attributes:
+        match: an FTS5 expression that every result matches; empty if there is none.
+        rest: what is still to be looked at of what it finds; of entries, if ``match`` is empty.
+    """
+
+    match: str
+    rest: Node
+
+
+def split(tree: Node) -> Split:
+    """Part a query. Only what holds words is asked of the index of words: not all are in it.
+
+    A condition that the index has a key for narrows what it finds, and is looked at again: a key
+    may be older than what it stands for.
+    """
+    worded: list[Node] = []
+    rest: list[Node] = []
+    for node in conjuncts(tree):
+        (worded if is_worded(node) else rest).append(node)
+    if not worded:
+        return Split("", tree)
+    keyed = [each for each in rest if _is_keyed(each)]
+    denied = [each for each in rest if isinstance(each, Not) and is_worded(each.node)]
+    rest = [each for each in rest if each not in denied]
+    return Split(expression(every([*worded, *keyed, *denied])), every(rest) if rest else EVERYTHING)
+
+
+def is_worded(node: Node) -> bool:
+    """Whether the full-text index alone can find all that matches."""
+    if isinstance(node, Term):
+        return True
+    if isinstance(node, Any):
+        return all(map(is_worded, node.nodes))
+    if isinstance(node, All):
+        return any(map(is_worded, node.nodes)) and all(
+            is_worded(each) or (isinstance(each, Not) and is_worded(each.node))
+            for each in node.nodes
+        )
+    return False
+
+
+def expression(node: Node) -> str:
+    """The FTS5 expression of a node: every string in it is quoted, so it has no syntax but ours."""
+    if isinstance(node, Term):
+        return _term(node)
+    if isinstance(node, Is):
+        return f'keys : "{key(node.condition, str(node.value))}"'
+    if isinstance(node, Any):
+        return f"({' OR '.join(map(expression, node.nodes))})"
+    if isinstance(node, All):
+        return _all(node.nodes)
+    raise TypeError(f"{node} is no expression of its own")
+
+
+def _all(nodes: Sequence[Node]) -> str:
+    wanted = [expression(each) for each in nodes if not isinstance(each, Not)]
+    denied = [expression(each.node) for each in nodes if isinstance(each, Not)]
+    found = f"({' AND '.join(wanted)})"
+    return f"({found} NOT ({' OR '.join(denied)}))" if denied else found
+
+
+def _term(term: Term) -> str:
+    words = " ".join(phrase_of(term.text))
+    star = "*" if term.prefix or is_open(term.text) else ""
+    column = f"{term.column} : " if term.column else ""
+    return f'({column}"{words}"{star})'
+
+
+def in_columns(columns: Sequence[Column | str], match: str) -> str:
+    """An expression, all of whose words must stand in some columns."""
+    return f"({{{' '.join(columns)}}} : {match})"
+
+
+def _is_keyed(node: Node) -> bool:
+    return isinstance(node, Is) and node.condition in _KEYED

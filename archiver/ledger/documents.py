@@ -1,0 +1,97 @@
+"""Makes documents of the search index again, from what is stored: nothing is fetched.
+
+Two are: those whose entry's note or tags have changed since, which get a new one; and those that
+an older version of the index had, newest first, which keep their number. Each stretch is one
+transaction, so whoever is killed goes on where the last one ended.
+"""
+
+import asyncio
+from collections.abc import Sequence
+
+from archiver.errors import StoreError
+from archiver.index import documents, entries, recording, snapshots
+from archiver.index.database import AsyncConnection, Database
+from archiver.index.documents import NewDocument, OwedDocument
+from archiver.index.entries import Revised
+from archiver.index.snapshots import Held
+from archiver.ledger.rebuild import article_words
+from archiver.logs import get_log
+from archiver.model.findable import Findable
+from archiver.model.page import PageMetadata
+from archiver.query.findable import findable, unvisited
+from archiver.store.segments import SegmentStore
+
+STRETCH = 250
+
+log = get_log(__name__)
+
+
+async def remake_stale(db: Database, store: SegmentStore) -> int:
+    """Make some documents that are out of date anew; how many."""
+    async with db.read() as conn:
+        found = await documents.stale(conn, limit=STRETCH)
+        if not found:
+            return 0
+        made = await _made(conn, store, found)
+    async with db.write() as conn:
+        rows = [NewDocument(each.entry_id, each.snapshot_id, found_by) for each, found_by in made]
+        await recording.point_to_documents(conn, await documents.insert_all(conn, rows))
+    return len(found)
+
+
+async def repay_owed(db: Database, store: SegmentStore) -> bool:
+    """Put some documents that the index lacks into it; whether there may be more."""
+    async with db.read() as conn:
+        before = await documents.owed_below(conn)
+        if before is None:
+            return False
+        found, below = await documents.owed(conn, before, limit=STRETCH)
+        made = await _made(conn, store, found)
+    async with db.write() as conn:
+        await documents.repay(conn, made, before=before, below=below)
+    return below > 0
+
+
+async def _made(
+    conn: AsyncConnection, store: SegmentStore, found: Sequence[OwedDocument]
+) -> list[tuple[OwedDocument, Findable]]:
+    ids = [each.entry_id for each in found]
+    known = await entries.with_revisions(conn, ids)
+    held = await snapshots.latest_of(conn, ids)
+    return await asyncio.to_thread(
+        lambda: [
+            (each, _found_by(store, known[each.entry_id], held.get(each.entry_id)))
+            for each in found
+        ]
+    )
+
+
+def _found_by(store: SegmentStore, known: Revised, held: Held | None) -> Findable:
+    entry = known.entry
+    if held is None:
+        return unvisited(entry.annotation, url=entry.url, host=entry.host, revision=known.revision)
+    kept = held.snapshot
+    return findable(
+        entry.annotation,
+        PageMetadata(
+            kept.title, kept.byline, kept.site, kept.excerpt, kept.language, kept.published
+        ),
+        url=entry.url,
+        host=entry.host,
+        media_type=kept.capture.media_type,
+        words=_words(store, held),
+        revision=known.revision,
+    )
+
+
+def _words(store: SegmentStore, held: Held) -> str:
+    article = held.snapshot.article
+    try:
+        return article_words(store, article) if article else ""
+    except StoreError as error:
+        log.warning(
+            "its article can't be read, so its text can't be searched; `archiver verify` says more",
+            url=held.snapshot.url,
+            reason=str(error),
+        )
+        return ""

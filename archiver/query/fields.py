@@ -1,0 +1,177 @@
+"""The fields of the search language: the one table that it is read by and explained from."""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from archiver.model.kind import Kind
+from archiver.query.dates import read_dates
+from archiver.query.tree import Column, Condition, Mark, Numbers, Value
+
+MOST_NUMBER = 10**9
+_NUMBERS = re.compile(r"([<>]=?)?(\d{1,9})|(\d{0,9})\.\.(\d{0,9})", re.ASCII)
+_STATES = ("saved", "failed", "queued")
+_STATUS = re.compile(r"[1-5](?:\d\d|xx)", re.ASCII)
+_LANGUAGE = re.compile(r"[a-z]{2,8}(?:-[a-z0-9]{1,8})*", re.ASCII)
+_SITE = re.compile(r"[^\s/@?#]{1,253}")
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """What may stand before a colon.
+
+    Attributes:
+        name: of a column or a condition.
+        takes: what may stand behind the colon, in a few words.
+        example: a query.
+        means: what the field finds, in a sentence without its end.
+        read: makes the value of what stands behind the colon, or raises ValueError; None for words.
+        values: all there are, if they can be listed.
+    """
+
+    name: Column | Condition
+    takes: str
+    example: str
+    means: str
+    read: Callable[[str], Value] | None = None
+    values: tuple[str, ...] = ()
+
+
+def _site(text: str) -> str:
+    found = re.sub(r"^[a-z]+://|^\*?\.|/.*$", "", text.lower())
+    if not _SITE.fullmatch(found):
+        raise ValueError("no host")
+    return found
+
+
+def _one_of(*values: str) -> Callable[[str], str]:
+    def read(text: str) -> str:
+        if text.lower() not in values:
+            raise ValueError(f"none of {values}")
+        return text.lower()
+
+    return read
+
+
+def _status(text: str) -> str:
+    text = text.lower()
+    if text not in _STATES and not _STATUS.fullmatch(text):
+        raise ValueError("no status")
+    return text
+
+
+def _language(text: str) -> str:
+    text = text.lower().replace("_", "-")
+    if not _LANGUAGE.fullmatch(text):
+        raise ValueError("no language")
+    return text
+
+
+def _numbers(text: str) -> Numbers:
+    found = _NUMBERS.fullmatch(text)
+    if not found or text == "..":
+        raise ValueError("no number")
+    sign, number, least, most = found.groups()
+    if number is None:
+        return Numbers(int(least) if least else None, int(most) if most else None)
+    value = int(number)
+    bounds = {">": (value + 1, None), ">=": (value, None), "<": (None, value - 1)}
+    return Numbers(*bounds.get(sign, (None if sign else value, value)))
+
+
+def _name(text: str) -> str:
+    return text
+
+
+_MARKS = tuple(Mark)
+_KINDS = tuple(Kind)
+FIELDS: tuple[Field, ...] = (
+    Field(Column.TITLE, "words", 'title:"field notes"', "pages with the words in their title"),
+    Field(Column.URL, "words", "url:blog/2019", "pages with the words in their address"),
+    Field(
+        Condition.SITE,
+        "a host",
+        "site:example.org",
+        "pages of a host and of all hosts below it, such as www.example.org",
+        _site,
+    ),
+    Field(Condition.TAG, "a tag", 'tag:"to read"', "pages with the tag", _name),
+    Field(Column.NOTE, "words", "note:recipe", "pages with the words in your note"),
+    Field(Column.BY, "words", 'by:"Ursula Franklin"', "pages that name the author"),
+    Field(Condition.LANG, "a language", "lang:pt", "pages in the language, pt-BR too", _language),
+    Field(
+        Condition.TYPE,
+        f"one of {', '.join(_KINDS)}",
+        "type:pdf",
+        "what it is: an article has a text to read, a page has little",
+        _one_of(*_KINDS),
+        _KINDS,
+    ),
+    Field(
+        Condition.IS,
+        f"one of {', '.join(_MARKS)}",
+        "is:gap",
+        "how it stands: a gap lacks a picture or a style, gone answered 404 or 410",
+        _one_of(*_MARKS),
+        _MARKS,
+    ),
+    Field(
+        Condition.STATUS,
+        "saved, failed, queued, 404 or 4xx",
+        "status:4xx",
+        "the state, or the HTTP status of the newest snapshot",
+        _status,
+    ),
+    Field(Condition.ADDED, "a date", "added:2019-03..2020", "when you saved the link", read_dates),
+    Field(
+        Condition.CAPTURED,
+        "a date",
+        "captured:<7d",
+        "when its newest snapshot was taken",
+        read_dates,
+    ),
+    Field(
+        Condition.PUBLISHED,
+        "a date",
+        "published:>2015",
+        "when the page says it is from",
+        read_dates,
+    ),
+    Field(Condition.WORDS, "a number", "words:>2000", "how many words the article has", _numbers),
+    Field(
+        Condition.IMPORT,
+        "a number or a file's name",
+        "import:bookmarks.html",
+        "what an import brought, by its number or its file's name",
+        _name,
+    ),
+)
+BY_NAME: Mapping[str, Field] = {field.name.value: field for field in FIELDS}
+DATES = (
+    "2019, 2019-03, 2019-03-05, 2019..2021, >2019, <2019; "
+    ">7d for longer ago than 7 days, <2w for the last two weeks; d, w, m, y"
+)
+"""How a date is written."""
+
+
+@dataclass(frozen=True, slots=True)
+class Operator:
+    """A way to put words together, and what it finds."""
+
+    example: str
+    means: str
+
+
+OPERATORS: tuple[Operator, ...] = (
+    Operator("red kite", "both words, in any form of case and without accents"),
+    Operator('"red kite"', "the words in this order, side by side"),
+    Operator("kite -paper", "the first, where the second is not"),
+    Operator("kite OR heron", "one or the other; OR in capitals, and it binds closer than a space"),
+    Operator("bird (kite OR -paper)", "brackets hold together what belongs together"),
+    Operator("orni*", "words that begin so"),
+)
+
+
+def explain(field: Field) -> str:
+    """What may stand behind a field's colon, for a sentence."""
+    return f"a date ({DATES})" if field.read is read_dates else field.takes

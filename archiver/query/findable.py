@@ -1,0 +1,103 @@
+"""Makes of what is known of an entry what it is found by: the other half of reading a query."""
+
+import re
+from collections.abc import Iterable
+from datetime import UTC, datetime
+
+from archiver.model.annotation import Annotation
+from archiver.model.findable import Findable
+from archiver.model.kind import kind_of
+from archiver.model.page import PageMetadata
+from archiver.query.keys import key, languages_of, sites_of
+from archiver.query.tree import Condition
+from archiver.query.words import words_of
+
+_LANGUAGE = re.compile(r"[a-z]{2,8}(?:-[a-z0-9]{1,8})*", re.ASCII)
+_DATE = re.compile(r"(\d{4})-(\d\d)(?:-(\d\d))?(?!\d)", re.ASCII)
+
+
+def findable(
+    annotation: Annotation,
+    metadata: PageMetadata,
+    *,
+    url: str,
+    host: str,
+    media_type: str,
+    words: str,
+    revision: int,
+) -> Findable:
+    """What an entry is found by once a page was brought home.
+
+    Args:
+        annotation: what its person says of it.
+        metadata: what the page says of itself.
+        url: of the entry.
+        host: of that.
+        media_type: of the page.
+        words: of its article, as ``indexed`` gives them.
+        revision: of the annotation.
+    """
+    language = _language(metadata.language)
+    word_count = words.count(" ") + bool(words)
+    kind = kind_of(media_type, word_count)
+    return Findable(
+        title=indexed(" ".join(dict.fromkeys((annotation.title, metadata.title)))),
+        url=indexed(url.partition("://")[2]),
+        note=indexed(annotation.note),
+        tags=indexed(" ".join(annotation.tags)),
+        by=indexed(f"{metadata.byline} {metadata.site}"),
+        text=words,
+        keys=" ".join(
+            (
+                *_keys(Condition.TAG, annotation.tags),
+                *_keys(Condition.SITE, sites_of(host)),
+                *_keys(Condition.LANG, languages_of(language) if language else ()),
+                key(Condition.TYPE, kind),
+            )
+        ),
+        word_count=word_count,
+        language=language,
+        published=published_at(metadata.published),
+        kind=kind,
+        revision=revision,
+    )
+
+
+def unvisited(annotation: Annotation, *, url: str, host: str, revision: int) -> Findable:
+    """What an entry is found by that no page was brought home for."""
+    return Findable(
+        title=indexed(annotation.title),
+        url=indexed(url.partition("://")[2]),
+        note=indexed(annotation.note),
+        tags=indexed(" ".join(annotation.tags)),
+        keys=" ".join(
+            (*_keys(Condition.TAG, annotation.tags), *_keys(Condition.SITE, sites_of(host)))
+        ),
+        revision=revision,
+    )
+
+
+def indexed(text: str) -> str:
+    """The words of a text as the index takes them."""
+    return " ".join(words_of(text))
+
+
+def published_at(date: str) -> int | None:
+    """The moment of a date as a page gives it (ISO 8601), in Unix seconds; None if it is none."""
+    found = _DATE.match(date.strip())
+    if not found:
+        return None
+    year, month, day = (int(part) if part else 1 for part in found.groups())
+    try:
+        return int(datetime(year, month, day, tzinfo=UTC).timestamp())
+    except ValueError:
+        return None
+
+
+def _language(tag: str) -> str:
+    tag = tag.strip().lower().replace("_", "-")
+    return tag if _LANGUAGE.fullmatch(tag) else ""
+
+
+def _keys(condition: Condition, values: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(key(condition, value) for value in values))

@@ -1,0 +1,114 @@
+"""The words of a text, as the index keeps them and as a query asks for them: one tokenizer.
+
+Case and diacritics fold (Unicode NFKD, combining marks dropped, case folded; kana and Hangul only
+NFKC, where a mark makes another letter). Scripts written without spaces become pairs of characters
+that overlap, and the last character alone: 東京都 is 東京, 京都, 都. So any stretch of such a run
+is a phrase of pairs, and any one character begins a word.
+"""
+
+import re
+import unicodedata
+from functools import cache
+from itertools import islice
+
+LONGEST = 60
+"""Characters of a word that count; two that differ later are one."""
+MOST_WORDS = 200_000
+"""Of one text; what follows is not found."""
+_UNSPACED = (
+    "\u0e01-\u0edf\u1000-\u109f\u1780-\u17d3\u3005-\u3007\u3041-\u30ff\u31f0-\u31ff"
+    "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+)
+"""Thai, Lao, Burmese, Khmer, kana, Han; but for the digits and signs among them."""
+_COMPOSED = re.compile("[\u3040-\u30ff\uac00-\ud7a3]")
+_FOREIGN = re.compile(r"[^\x00-\x7f]+")
+_MARKED_BLOCKS = (range(0x0483, 0x0488), range(0x0591, 0x1D00), range(0xA670, 0xAC00))
+
+
+def words_of(text: str) -> list[str]:
+    """The words of a text in order, as the index keeps them; none holds white space or a sign."""
+    return [word for run in _runs(text) for word in _pieces(run, ends_alone=True)][:MOST_WORDS]
+
+
+def phrase_of(text: str) -> list[str]:
+    """The words that follow each other wherever a text stands: what a query asks the index for."""
+    runs = _runs(text)
+    last = runs.pop() if runs else ""
+    words = [word for run in runs for word in _pieces(run, ends_alone=True)]
+    return words + _pieces(last, ends_alone=False)
+
+
+def is_open(text: str) -> bool:
+    """Whether a phrase ends in one character of a script without spaces: any word may go on so."""
+    runs = _runs(text)
+    return bool(runs) and len(runs[-1]) == 1 and bool(_unspaced().match(runs[-1]))
+
+
+def fold(text: str) -> str:
+    """A text without case and diacritics."""
+    if text.isascii():
+        return text.lower()
+    return _FOREIGN.sub(_fold_foreign, text.lower()).lower()
+
+
+def _fold_foreign(run: re.Match[str]) -> str:
+    return unicodedata.normalize("NFKC", run[0]).translate(_FOLDED)
+
+
+class _Folding(dict[int, str]):
+    """Each character folded, made when it is first met."""
+
+    def __missing__(self, code: int) -> str:
+        character = chr(code)
+        if _COMPOSED.match(character):
+            folded = character
+        else:
+            parts = unicodedata.normalize("NFKD", character.casefold())
+            folded = "".join(each for each in parts if not unicodedata.combining(each)).casefold()
+        is_sign = folded and not any(_is_letter(each) for each in folded)
+        self[code] = " " if is_sign else folded
+        return self[code]
+
+
+_FOLDED = _Folding()
+
+
+def _is_letter(character: str) -> bool:
+    return character.isalnum() or unicodedata.category(character) in ("Mn", "Mc")
+
+
+def _runs(text: str) -> list[str]:
+    """Stretches of letters and digits, those of scripts without spaces apart."""
+    folded = fold(text)
+    pattern = _ascii() if folded.isascii() else _any()
+    return [match[0] for match in islice(pattern.finditer(folded), MOST_WORDS)]
+
+
+def _pieces(run: str, *, ends_alone: bool) -> list[str]:
+    if run.isascii() or not _unspaced().match(run):
+        return [run[:LONGEST]]
+    pairs = [run[n : n + 2] for n in range(len(run) - 1)]
+    return [*pairs, run[-1]] if ends_alone or not pairs else pairs
+
+
+@cache
+def _ascii() -> re.Pattern[str]:
+    return re.compile(r"[a-z0-9]+")
+
+
+@cache
+def _unspaced() -> re.Pattern[str]:
+    return re.compile(rf"[{_UNSPACED}]+")
+
+
+@cache
+def _any() -> re.Pattern[str]:
+    """Letters, digits and the marks without which a word of an Indic script falls apart."""
+    marks = "".join(
+        chr(code)
+        for block in _MARKED_BLOCKS
+        for code in block
+        if unicodedata.category(chr(code)) in ("Mn", "Mc")
+    )
+    unspaced = rf"(?:(?![\W_])[{_UNSPACED}]|[{_UNSPACED}](?<=[{marks}]))+"
+    return re.compile(rf"{unspaced}|(?:(?![{_UNSPACED}])[^\W_]|(?![{_UNSPACED}])[{marks}])+")

@@ -1,0 +1,383 @@
+"""What a query finds is what reading every page with the query in hand would find."""
+
+import asyncio
+import re
+import unicodedata
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from archiver.index import captures, recording, seeds, segments
+from archiver.index.database import Database
+from archiver.memento.timestamps import to_timestamp
+from archiver.model.annotation import Annotation
+from archiver.model.capture import Capture, HashUrl, Location, PayloadDigest, RecordId
+from archiver.model.failure import Failure, FailureKind
+from archiver.model.kind import kind_of
+from archiver.model.listing import ListingQuery, Sort
+from archiver.model.page import PageMetadata
+from archiver.model.seed import Seed
+from archiver.query.findable import findable, indexed, unvisited
+from archiver.query.parse import parse_query
+from archiver.query.tree import (
+    All,
+    Any,
+    Column,
+    Condition,
+    Is,
+    Not,
+    Term,
+    either,
+    every,
+    without,
+    write,
+)
+from archiver.services.search import Search, matching_entries
+from archiver.urls.parse import hash_url, host
+
+START = datetime(2019, 2, 27, 12, tzinfo=UTC)
+SEGMENT = "archiver-20260301120000-0123456789ab-00001.warc.gz"
+
+
+@dataclass(frozen=True)
+class Page:
+    """What is known of an entry; ``state`` is what became of it."""
+
+    url: str
+    title: str = ""
+    text: str = ""
+    note: str = ""
+    tags: tuple[str, ...] = ()
+    by: str = ""
+    language: str = ""
+    published: str = ""
+    media_type: str = "text/html"
+    status: int = 200
+    missing: int = 0
+    state: str = "saved"
+    source: str = "web"
+    is_read: bool = False
+    is_starred: bool = False
+    added: datetime = START
+
+
+PAGES = [
+    replace(page, added=START + timedelta(days=40 * n))
+    for n, page in enumerate(
+        [
+            Page("http://a.example/kites", "Red kites", "the red kite and the paper kite " * 30),
+            Page("http://www.a.example/b", "Paper", "paper kite, red paper", note="a red note"),
+            Page(
+                "http://b.example:8080/x", "東京の鳥", "東京都で鳶を見た。猫もいた", language="ja"
+            ),
+            Page(
+                "http://b.example/y",
+                "Tokyo",
+                "京都と東京",
+                tags=("鳥", "to read"),
+                language="ja-JP",
+            ),
+            Page("http://127.0.0.1/z", "Café", "naïve résumé", tags=("Café",), by="Zoë Red"),
+            Page("http://c.example/red-kite.pdf", "file", media_type="application/pdf"),
+            Page("http://c.example/i.png", media_type="image/png", tags=("to read",)),
+            Page("http://c.example/gone", "not here", "red", status=404, missing=2),
+            Page("http://www.a.example/w", "A kite that waits", state="queued", tags=("Café",)),
+            Page("http://d.example/f", "A red kite that failed", note="kite", state="failed"),
+            Page(
+                "http://d.example/en", "Reading", "kite", language="en-GB", published="2019-03-05"
+            ),
+            Page(
+                "http://d.example/pt",
+                "Ler",
+                "papel",
+                language="pt_BR",
+                published="2020-01",
+                is_read=True,
+            ),
+            Page(
+                "http://a.example/star",
+                "Star",
+                "kiteing kite red",
+                is_starred=True,
+                source="import:my.html",
+            ),
+            Page("http://xa.example/star", "ภาษาไทย", "ที่นี่ภาษาไทยดี hello", published="May 2019"),
+        ]
+    )
+]
+FAILURE = Failure(FailureKind.HTTP_STATUS, "Gone.", 410)
+
+
+async def build(path: Path) -> None:
+    database = await Database.open(path)
+    async with database.write() as conn:
+        await segments.advance(conn, {SEGMENT: 1})
+        for n, page in enumerate(PAGES):
+            await index(conn, n, page)
+    await database.close()
+
+
+async def index(conn, n, page):
+    annotation = Annotation(
+        page.url,
+        page.added,
+        page.title,
+        page.tags,
+        page.note,
+        page.source,
+        page.is_read,
+        page.is_starred,
+    )
+    seed = Seed(HashUrl(hash_url(page.url)), page.url, host(page.url), annotation)
+    await seeds.receive(conn, [seed], now=page.added, recapture=False)
+    common = {"url": page.url, "host": host(page.url), "revision": 0}
+    if page.state == "failed":
+        failed = recording.FailedAttempt(
+            n + 1, page.added, FAILURE, final=True, found_by=unvisited(annotation, **common)
+        )
+        await recording.add_failures(conn, [failed])
+    if page.state != "saved":
+        return
+    metadata = PageMetadata(
+        byline=page.by, language=page.language, published=page.published, title=page.title
+    )
+    capture = Capture(
+        url=page.url,
+        timestamp=to_timestamp(page.added),
+        status=page.status,
+        media_type=page.media_type,
+        payload_digest=PayloadDigest(f"sha256:{n:064x}"),
+        payload_length=1,
+        record_id=RecordId(f"urn:uuid:{n}"),
+        location=Location(SEGMENT, n + 1, 1),
+    )
+    rows = await captures.insert_all(conn, [capture])
+    snapshot = recording.NewSnapshot(
+        entry_id=n + 1,
+        timestamp=capture.timestamp,
+        at=page.added,
+        capture_id=rows[capture.record_id],
+        final_url=page.url,
+        status=page.status,
+        media_type=page.media_type,
+        metadata=metadata,
+        requisite_count=page.missing,
+        missing_count=page.missing,
+        article=None,
+        extractor="1",
+        record=capture.location,
+        found_by=findable(
+            annotation, metadata, media_type=page.media_type, words=indexed(page.text), **common
+        ),
+    )
+    await recording.add_snapshots(conn, [snapshot])
+
+
+@pytest.fixture(scope="module")
+def archive(tmp_path_factory):
+    path = tmp_path_factory.mktemp("oracle") / "archive.sqlite3"
+    asyncio.run(build(path))
+    return path
+
+
+def matches(node, page) -> bool:
+    """Whether a page is what a query asks for, as a person would read it."""
+    if isinstance(node, All):
+        return all(matches(each, page) for each in node.nodes)
+    if isinstance(node, Any):
+        return any(matches(each, page) for each in node.nodes)
+    if isinstance(node, Not):
+        return not matches(node.node, page)
+    if isinstance(node, Term):
+        return page.state != "queued" and any(
+            holds(text, node) for text in texts(page, node.column)
+        )
+    return is_so(node, page)
+
+
+def texts(page, column):
+    has_text = page.state == "saved"
+    parts = {
+        Column.TITLE: page.title,
+        Column.NOTE: page.note,
+        Column.URL: page.url.partition("://")[2],
+        Column.BY: page.by if has_text else "",
+        "text": page.text if has_text else "",
+        "tags": " ".join(page.tags),
+    }
+    return [parts[column]] if column else parts.values()
+
+
+def holds(text, term) -> bool:
+    """Whether the words of a term stand side by side; each script without spaces by characters."""
+    spaced = f" {' '.join(atoms(text))} "
+    wanted = " ".join(atoms(term.text))
+    return f" {wanted}" in spaced if term.prefix else f" {wanted} " in spaced
+
+
+def atoms(text):
+    """Words without accents, each character of an unspaced script by itself."""
+    plain = "".join(
+        each
+        for each in unicodedata.normalize("NFKD", unicodedata.normalize("NFKC", text).lower())
+        if not unicodedata.combining(each)
+    )
+    marked = re.sub("([\u0e01-\u0e4f\u3041-\u30ff\u4e00-\u9fff])", r" \1 ", plain)
+    return "".join(
+        each if each.isalnum() or unicodedata.category(each) in ("Mn", "Mc") else " "
+        for each in marked
+    ).split()
+
+
+def is_so(node, page) -> bool:
+    return IS_SO[node.condition](page, node.value)
+
+
+def has_words(page, value) -> bool:
+    count = len(indexed(page.text).split()) if is_saved(page) else 0
+    return page.state != "queued" and (value.least or 0) <= count <= (value.most or 10**9)
+
+
+def is_within(moment, value) -> bool:
+    first, beyond = value.span(NOW)
+    return bool(moment) and not (first and moment < first) and not (beyond and moment >= beyond)
+
+
+def is_of_site(page, value) -> bool:
+    own = host(page.url)
+    bare = own.partition(":")[0]
+    return value in (own, bare) or (bare.endswith(f".{value}") and not bare[0].isdigit())
+
+
+def is_in(page, value) -> bool:
+    own = page.language.lower().replace("_", "-")
+    return is_saved(page) and (own == value or own.startswith(f"{value}-"))
+
+
+def has_status(page, value) -> bool:
+    if value == "4xx":
+        return is_saved(page) and page.status // 100 == 4
+    return (is_saved(page) and str(page.status) == value) or page.state == value
+
+
+def is_marked(page, value) -> bool:
+    return {
+        "read": page.is_read,
+        "unread": not page.is_read,
+        "starred": page.is_starred,
+        "failed": page.state == "failed",
+        "waiting": page.state == "queued",
+        "gap": is_saved(page) and page.missing > 0,
+        "gone": (is_saved(page) and page.status in (404, 410)) or page.state == "failed",
+        "untagged": not page.tags,
+    }[value]
+
+
+def is_saved(page) -> bool:
+    return page.state == "saved"
+
+
+PUBLISHED = {
+    "2019-03-05": datetime(2019, 3, 5, tzinfo=UTC),
+    "2020-01": datetime(2020, 1, 1, tzinfo=UTC),
+}
+IS_SO = {
+    Condition.WORDS: has_words,
+    Condition.ADDED: lambda page, value: is_within(page.added, value),
+    Condition.CAPTURED: lambda page, value: is_within(is_saved(page) and page.added, value),
+    Condition.PUBLISHED: lambda page, value: is_within(PUBLISHED.get(page.published), value),
+    Condition.SITE: is_of_site,
+    Condition.TAG: lambda page, value: atoms(value) in [atoms(each) for each in page.tags],
+    Condition.LANG: is_in,
+    Condition.TYPE: lambda page, value: (
+        is_saved(page) and kind_of(page.media_type, len(indexed(page.text).split())) == value
+    ),
+    Condition.STATUS: has_status,
+    Condition.IMPORT: lambda page, value: page.source == f"import:{value}",
+    Condition.IS: is_marked,
+}
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+WORDS = (
+    "red kite paper RED Café cafe kit 東京 京都 京 鳥 猫 東京都で ภาษา ไทย to read example "
+    "b.example Zoë"
+).split()
+TERMS = st.builds(
+    Term,
+    st.sampled_from(
+        [*WORDS, "red kite", "the paper kite", "kite red", "東京の鳥", "a.example/kites"]
+    ),
+    st.none() | st.none() | st.sampled_from(Column),
+    st.booleans(),
+)
+CONDITIONS = (
+    "site:a.example site:b.example site:b.example:8080 site:example site:127.0.0.1 site:0.0.1 "
+    "tag:cafe tag:CAFÉ tag:鳥 tag:none lang:ja lang:ja-jp lang:pt lang:en type:article "
+    "type:page type:pdf type:image is:unread is:read is:starred is:failed is:waiting is:gap "
+    "is:gone is:untagged status:saved status:queued status:200 status:404 status:4xx added:2019 "
+    "added:2019-03..2020-02 captured:<2019-12 captured:<10d added:>1d published:2019-03 "
+    "published:2019..2020 published:>2019 words:>100 words:1 words:..5 import:my.html import:3"
+).split()
+LEAVES = (
+    TERMS | st.sampled_from(CONDITIONS).map(parse_query) | st.just(Is(Condition.TAG, "to read"))
+)
+TREES = st.recursive(
+    LEAVES,
+    lambda some: st.one_of(
+        st.lists(some, min_size=2, max_size=3).map(every),
+        st.lists(some, min_size=2, max_size=3).map(either),
+        some.map(without),
+    ),
+    max_leaves=5,
+)
+
+
+async def found(path, queries):
+    """Which pages each query finds, by their numbers: all at once, page by page, oldest first."""
+    database = Database(path)
+    listing = Search(database, None)
+    answers = []
+    for q in queries:
+        async with database.read() as conn:
+            rows = [
+                row
+                async for some in matching_entries(conn, ListingQuery(q=q), limit=3)
+                for row in some
+            ]
+        answers.append(
+            (
+                [row - 1 for row in rows],
+                await paged(listing, q, ""),
+                await paged(listing, q, "oldest"),
+            )
+        )
+    await database.close()
+    return answers
+
+
+async def paged(listing, q, sort):
+    urls, after = [], ""
+    while after is not None:
+        page = await listing.listing(
+            ListingQuery(q=q, sort=sort or Sort.NEWEST, after=after, limit=3)
+        )
+        urls += [each.entry.url for each in page.items]
+        after = page.after
+    return [next(n for n, page in enumerate(PAGES) if page.url == url) for url in urls]
+
+
+@settings(
+    max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(trees=st.lists(TREES, min_size=3, max_size=10))
+async def test_a_query_finds_what_reading_every_page_would_find(archive, trees):
+    answers = await found(archive, [write(tree) for tree in trees])
+
+    for tree, (every_one, newest_first, oldest_first) in zip(trees, answers, strict=True):
+        expected = [n for n, page in enumerate(PAGES) if matches(tree, page)]
+        assert sorted(every_one) == expected, write(tree)
+        assert newest_first == expected[::-1], write(tree)
+        assert oldest_first == expected, write(tree)
