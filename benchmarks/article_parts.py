@@ -152,8 +152,13 @@ def embed_name(address: str) -> str:
 
 
 def _code(node: LexborNode) -> frozenset[str]:
-    lines = [line.rstrip() for line in (node.text() or "").strip("\n").split("\n")]
-    return frozenset({"\n".join(lines)} if any(lines) else ())
+    pieces = (
+        "\n" if each.tag == "br" else each.text_content or ""
+        for each in node.traverse(include_text=True)
+        if each.tag in {"br", "-text"}
+    )
+    lines = "\n".join(line.rstrip() for line in "".join(pieces).split("\n")).strip("\n")
+    return frozenset({lines} if lines else ())
 
 
 def _is_within_formula(node: LexborNode) -> bool:

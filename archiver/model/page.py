@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 from archiver.model.requisite import Requisite
 
-EXTRACTOR_VERSION = "1"
+EXTRACTOR_VERSION = "2"
 """Raised when the same bytes would give another article; kept with every conversion record."""
 UNREAD = ""
 """The extractor of a snapshot whose article was left for later."""

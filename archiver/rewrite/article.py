@@ -1,4 +1,4 @@
-"""Leads the images of a sanitised article into the archive, so that reading asks nobody else."""
+"""Leads the media of a sanitised article into the archive, so that reading asks nobody else."""
 
 import re
 from html import escape, unescape
@@ -7,18 +7,20 @@ from archiver.model.capture import Timestamp
 from archiver.rewrite.address import Modifier, PathWriter, ReplayAddress, plain_path
 from archiver.rewrite.values import rewrite_srcset
 
-_TAG = re.compile(r'<(?:img|source)(?:[^<>"]|"[^"]*")*>')
+_TAG = re.compile(r'<(?:img|source|video|audio)(?:[^<>"]|"[^"]*")*>')
 _HEADING = re.compile(
     r"(?:<(?:div|article|section|main|header)[^<>]*>\s*)*"
     r"(?P<heading><h[12](?:[^<>]*)>(?P<words>.{0,400}?)</h[12]>)",
     re.DOTALL,
 )
 _ANY_TAG = re.compile(r"<[^<>]*>")
-_ATTRIBUTE = re.compile(r'(\s(src|srcset)=)"([^"]*)"')
+_ATTRIBUTE = re.compile(r'(\s(src|srcset|poster)=)"([^"]*)"')
 
 
 def archive_images(html: str, timestamp: Timestamp, *, write: PathWriter = plain_path) -> str:
-    """Rewrite ``src`` and ``srcset`` of images; links stay as they are.
+    """Rewrite what images, films and recordings are loaded from; links stay as they are.
+
+    What an image holds itself, as ``data:``, stays, too.
 
     Args:
         html: as ``html.sanitise`` gives it: attributes in double quotes, URLs absolute.
@@ -33,7 +35,9 @@ def archive_images(html: str, timestamp: Timestamp, *, write: PathWriter = plain
 
     def attribute(found: re.Match[str]) -> str:
         value = unescape(found[3])
-        led = lead(value) if found[2] == "src" else rewrite_srcset(value, lead)
+        if found[2] == "src" and value.startswith("data:image/"):
+            return found[0]
+        led = rewrite_srcset(value, lead) if found[2] == "srcset" else lead(value)
         return f'{found[1]}"{escape(led)}"'
 
     return _TAG.sub(lambda tag: _ATTRIBUTE.sub(attribute, tag[0]), html)

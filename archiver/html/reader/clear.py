@@ -1,0 +1,174 @@
+"""Takes away what is surely beside the matter, from the inside out, in one walk.
+
+Nothing goes because it is short: pictures, captions, tables of data, code, formulas, quotes and
+definitions stay wherever the page does not itself call what they are in an advertisement, a share
+bar, a comment or a list of other pages.
+"""
+
+import re
+from dataclasses import dataclass
+
+from lxml.etree import _Element as Element
+
+from archiver.html.reader.measures import Measure, take
+from archiver.html.reader.names import (
+    FORM_CONTROLS,
+    HEADINGS,
+    KEPT_EMPTY,
+    NOTE,
+    SHARE,
+    named,
+    weigh,
+)
+from archiver.html.reader.tables import is_data
+from archiver.html.reader.tree import remove
+
+SHORT = 500
+_CONDITIONAL = frozenset({"form", "fieldset", "table", "ul", "ol", "div", "section"})
+_ASIDE = frozenset({"aside", "footer", "nav"})
+_KEEPING = frozenset({"figure", "pre", "code", "math", "blockquote", "dl"})
+"""What stands in them is never taken away for what it holds."""
+
+_ADVERTISEMENT = re.compile(
+    r"(?:ad(?:vertising|vertisement)?|pub(?:licit\u00e9)?|werb(?:ung)?|\u5e7f\u544a"
+    r"|\u0420\u0435\u043a\u043b\u0430\u043c\u0430|Anuncio"
+    r"|(?:loading|\u6b63\u5728\u52a0\u8f7d|\u0417\u0430\u0433\u0440\u0443\u0437\u043a\u0430"
+    r"|chargement|cargando)(?:\u2026|\.\.\.)?)",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """How strictly is cleared.
+
+    Attributes:
+        conditional: whether blocks go for what they hold: links without text, controls.
+        weighted: whether names count.
+    """
+
+    conditional: bool = True
+    weighted: bool = True
+
+
+def clear_away(root: Element, rules: Rules) -> Measure:
+    """Clear an article; return what is left of it."""
+    _drop_share_bars(root)
+    keeping = _within_kept(root)
+    measures: dict[Element, Measure] = {}
+    for element in reversed(list(root.iter())):
+        measure = take(element, measures)
+        goes = element is not root and element not in keeping and _goes(element, measure, rules)
+        if goes:
+            remove(element)
+        else:
+            measures[element] = measure
+    return measures[root]
+
+
+def _drop_share_bars(root: Element) -> None:
+    for element in list(root.iter()):
+        if element is root or element.tag in _KEEPING or element.tag in HEADINGS:
+            continue
+        name = element.get("class") or element.get("id")
+        if name and SHARE.search(named(element)) and _is_short(element):
+            remove(element)
+
+
+def _is_short(element: Element) -> bool:
+    length = 0
+    for text in element.itertext():
+        length += len(text.strip())
+        if length >= SHORT:
+            return False
+    return True
+
+
+def _within_kept(root: Element) -> set[Element]:
+    """All that stands in an element that is kept whole, and in a table of data."""
+    found: set[Element] = set()
+    for element in root.iter():
+        above = element.getparent()
+        if above in found or (element is not root and above is not None and _keeps(above, root)):
+            found.add(element)
+    return found
+
+
+def _keeps(element: Element, root: Element) -> bool:
+    if element is root:
+        return False
+    return element.tag in _KEEPING or (element.tag == "table" and is_data(element))
+
+
+def _goes(element: Element, measure: Measure, rules: Rules) -> bool:
+    tag = element.tag
+    if tag in _CONDITIONAL:
+        return rules.conditional and _is_beside(element, measure, rules)
+    if tag in _ASIDE:
+        return not _is_note(element, measure)
+    if tag == "p":
+        return not measure.text and not _shows(element)
+    return tag in FORM_CONTROLS
+
+
+def _shows(element: Element) -> bool:
+    return next(element.iter(*KEPT_EMPTY), None) is not None
+
+
+def _is_note(element: Element, measure: Measure) -> bool:
+    """Whether what is called an aside is the author's."""
+    if NOTE.search(named(element)) or (element.get("role") or "").startswith("doc-"):
+        return True
+    above = element.getparent()
+    return above is not None and above.tag == "blockquote" and measure.text < SHORT
+
+
+def _is_beside(element: Element, measure: Measure, rules: Rules) -> bool:
+    """Whether a block is beside the matter for what it holds."""
+    if (element.tag == "table" and is_data(element)) or NOTE.search(named(element)):
+        return False
+    weight = weigh(element) if rules.weighted else 0
+    if weight < 0 and not measure.kept:
+        return True
+    if measure.commas >= 10:
+        return False
+    if measure.kept and measure.link_density < 0.5:
+        return False
+    return _is_notice(element, measure) or _is_made_of_links(element, measure, weight)
+
+
+def _is_made_of_links(element: Element, measure: Measure, weight: int) -> bool:
+    is_list = element.tag in {"ul", "ol"} or measure.listed > 0.9 * measure.text
+    beside = _is_odd(measure, is_list=is_list) or _is_linked(measure, weight, is_list=is_list)
+    return beside and not (is_list and _is_list_of_pictures(element, measure))
+
+
+def _is_notice(element: Element, measure: Measure) -> bool:
+    if not 0 < measure.text <= 40:
+        return False
+    text = " ".join("".join(element.itertext()).split())
+    return _ADVERTISEMENT.fullmatch(text) is not None
+
+
+def _is_odd(measure: Measure, *, is_list: bool) -> bool:
+    if not is_list and measure.items - 100 > measure.paragraphs:
+        return True
+    if measure.controls > measure.paragraphs // 3:
+        return True
+    shows = measure.pictures > 0 or measure.embedded > 0
+    return not shows and not measure.textish
+
+
+def _is_linked(measure: Measure, weight: int, *, is_list: bool) -> bool:
+    density = measure.link_density
+    if not is_list and measure.headed < 0.9 * measure.text and measure.text < 25 and density > 0:
+        return measure.pictures == 0 or measure.pictures > 2
+    if not is_list and weight < 25 and density > 0.2:
+        return True
+    return weight >= 25 and density > 0.5
+
+
+def _is_list_of_pictures(element: Element, measure: Measure) -> bool:
+    return measure.items == measure.pictures > 0 and all(
+        len(each) <= 1 for each in element.iter("li")
+    )

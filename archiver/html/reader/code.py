@@ -1,0 +1,164 @@
+"""Code as it was written: its lines, its indentation, its language; not the page's extras."""
+
+import re
+from collections.abc import Iterator
+
+from lxml import etree
+from lxml.etree import _Element as Element
+
+from archiver.html.reader.tree import remove, replace
+
+LONGEST_NAME = 32
+_NUMBERS = re.compile(r"[\d\s.:|]*")
+_NUMBERED = re.compile(
+    r"\b(?:line-?no(?:s|number)?|linenumbers?|line-?numbers?(?:-rows)?|line_numbers?|ln-num|gutter"
+    r"|hljs-ln-numbers|hljs-ln-n|lineno|ln|crayon-nums|rouge-gutter|blob-num)\b"
+)
+_LINE = re.compile(r"\b(?:line|code-line|cl|crayon-line|view-line|token-line|blob-code-inner)\b")
+_LANGUAGE = re.compile(
+    r"\b(?:lang(?:uage)?-|highlight-source-|highlight-|brush:\s*|hl-|sourceCode\s+|src-)"
+    r"([A-Za-z][A-Za-z0-9+#.-]{0,31})"
+)
+_NO_LANGUAGE = frozenset("none text plain plaintext default output wrapper".split())
+_MARKUP = frozenset(
+    {"a", "img", "svg", "math", "sub", "sup", "em", "strong", "b", "i", "u", "mark"}
+)
+_PLAIN = frozenset(
+    {"span", "code", "font", "div", "br", "li", "ol", "ul", "p", "tt", "samp", "nobr"}
+)
+
+
+def settle_code(body: Element) -> None:
+    """Free code of line numbers and buttons, and say in which language it is."""
+    for table in list(body.iter("table")):
+        if table.getparent() is not None:
+            _settle_table(table)
+    for pre in list(body.iter("pre")):
+        if pre.getparent() is not None:
+            _settle_pre(pre)
+
+
+def _settle_table(table: Element) -> None:
+    """A table of line numbers beside lines, or beside all of the code, becomes the code."""
+    rows = list(table.iter("tr"))
+    cells = [[each for each in row if each.tag in {"td", "th"}] for row in rows]
+    if not cells or any(len(row) != 2 for row in cells):
+        return
+    if not all(_is_numbers(numbers) for numbers, _ in cells):
+        return
+    if len(cells) == 1 and (inner := next(cells[0][1].iter("pre"), None)) is not None:
+        inner.tail = None
+        replace(table, inner)
+    elif len(cells) == 1 and any(
+        _LINE.search(each.get("class") or "") for each in cells[0][1].iter()
+    ):
+        replace(table, _make_pre(_lines(cells[0][1]), table))
+    elif all(
+        next(row[1].iter("pre", "code"), None) is not None or _is_code(row[1]) for row in cells
+    ):
+        replace(table, _make_pre(["".join(row[1].itertext()).strip("\n") for row in cells], table))
+
+
+def _is_numbers(cell: Element) -> bool:
+    named = _NUMBERED.search(cell.get("class") or "") is not None
+    text = "".join(cell.itertext())
+    return _NUMBERS.fullmatch(text) is not None and (named or text.strip() != "")
+
+
+def _is_code(cell: Element) -> bool:
+    return "code" in (cell.get("class") or "")
+
+
+def _lines(cell: Element) -> list[str]:
+    found = [each for each in cell.iter() if _LINE.search(each.get("class") or "")]
+    return ["".join(each.itertext()).rstrip("\n\xa0 ") for each in found]
+
+
+def _make_pre(lines: list[str], table: Element) -> Element:
+    pre = etree.Element("pre")
+    pre.text = "\n".join(lines)
+    if table.get("class"):
+        pre.set("class", table.get("class"))
+    return pre
+
+
+def _settle_pre(pre: Element) -> None:
+    language = _language(pre)
+    for element in list(pre.iter("button", "input", "textarea", "span", "td", "i", "a", "div")):
+        if element.getparent() is not None and _is_extra(element):
+            remove(element)
+    if all(each.tag in _PLAIN for each in pre.iterdescendants()):
+        text = _text_of(pre)
+    elif any(each.tag in _MARKUP for each in pre.iterdescendants()):
+        return
+    else:
+        text = "".join(pre.itertext())
+    _rewrite(pre, text, language)
+
+
+def _rewrite(pre: Element, text: str, language: str) -> None:
+    is_code = bool(language) or next(pre.iter("code"), None) is not None
+    tail, name = pre.tail, pre.get("id")
+    pre.clear()
+    pre.tail = tail
+    if name:
+        pre.set("id", name)
+    holder = etree.SubElement(pre, "code") if is_code else pre
+    holder.text = text.strip("\n")
+    if language:
+        holder.set("class", f"language-{language}")
+
+
+def _is_extra(element: Element) -> bool:
+    if element.tag in {"button", "input", "textarea"}:
+        return True
+    if not _NUMBERED.search(element.get("class") or ""):
+        is_target = element.get("id") or element.get("name")
+        return element.tag == "a" and not is_target and not "".join(element.itertext()).strip()
+    return _NUMBERS.fullmatch("".join(element.itertext())) is not None
+
+
+def _text_of(pre: Element) -> str:
+    """The text, with a line for each element that the page shows as one."""
+    pieces: list[str] = []
+    for piece in _pieces(pre):
+        if piece == "\r":
+            if pieces and not pieces[-1].endswith("\n"):
+                pieces.append("\n")
+        elif piece:
+            pieces.append(piece)
+    return "".join(pieces)
+
+
+def _pieces(pre: Element) -> Iterator[str]:
+    """Pieces of text in order; a carriage return where a block begins or ends."""
+    walk = etree.iterwalk(pre, events=("start", "end"))
+    for event, element in walk:
+        is_block = element.tag in {"div", "li", "p", "ol", "ul"} and element is not pre
+        if event == "start":
+            if element.tag == "br":
+                yield "\n"
+            elif is_block:
+                yield "\r"
+            yield element.text or ""
+        else:
+            if is_block:
+                yield "\r"
+            if element is not pre:
+                yield element.tail or ""
+
+
+def _language(pre: Element) -> str:
+    """What the classes of the code, or of what it stands in, name."""
+    inner = next(pre.iter("code"), None)
+    above = pre.getparent()
+    further = above.getparent() if above is not None else None
+    for element in (inner, pre, above, further):
+        if element is None:
+            continue
+        given = element.get("data-lang") or element.get("data-language") or ""
+        found = _LANGUAGE.search(element.get("class") or "")
+        name = (given or (found[1] if found else "")).strip().lower().rstrip(";,.-")
+        if re.fullmatch(r"[a-z][a-z0-9+#.-]{0,31}", name) and name not in _NO_LANGUAGE:
+            return name
+    return ""

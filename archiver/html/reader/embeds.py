@@ -1,0 +1,96 @@
+"""What a page shows of other sites: a card with what it is, where it is, and a link."""
+
+import re
+from urllib.parse import parse_qsl, urlsplit
+
+from lxml import etree
+from lxml.etree import _Element as Element
+
+from archiver.html.reader.tree import remove, replace
+
+LONGEST_TITLE = 200
+LONGEST_URL = 4096
+_NAMES = (
+    "youtube youtu[.]be vimeo dailymotion dai[.]ly twitch wistia soundcloud spotify bandcamp "
+    "mixcloud podcast codepen jsfiddle codesandbox gist observablehq datawrapper dwcdn flourish "
+    "infogram twitter instagram tiktok facebook bsky mastodon reddit slideshare speakerdeck "
+    "scribd documentcloud archive[.]org ted[.]com maps openstreetmap loom rumble peertube "
+    "bilibili ustream streamable jwplatform jwplayer brightcove kaltura player embed video"
+)
+_NAMED = re.compile(rf"(?:^|[./-])(?:{'|'.join(_NAMES.split())})", re.IGNORECASE)
+"""What the hosts and paths of players and other widgets are called."""
+
+_BESIDE = re.compile(
+    r"doubleclick|adservice|/ads?[/.?]|googletag|recaptcha|like\.php|plugins/(?:like|share|follow)"
+    r"|widgets/follow|subscribe|newsletter|signup|disqus|comments",
+    re.IGNORECASE,
+)
+_YOUTUBE = re.compile(r"/(?:embed|v|e|shorts)/([A-Za-z0-9_-]{6,})")
+_VIMEO = re.compile(r"/video/([0-9]+)")
+
+
+def settle_embeds(root: Element) -> None:
+    """Every embedded thing becomes a card, or goes where it is nothing to read."""
+    for element in list(root.iter("iframe", "embed", "object")):
+        if element.getparent() is None:
+            continue
+        url = (element.get("src") or element.get("data-src") or element.get("data") or "").strip()
+        url = url or _parameter(element)
+        if is_embed(element, url):
+            replace(element, _card(element, url))
+        elif element.tag == "object" and next(element.iter("img"), None) is not None:
+            element.tag = "span"
+        else:
+            remove(element)
+
+
+def is_embed(element: Element, url: str) -> bool:
+    """Whether what a frame holds belongs to the matter."""
+    is_page = url.startswith(("http:", "https:", "//", "/")) and len(url) <= LONGEST_URL
+    if not is_page or _BESIDE.search(url):
+        return False
+    if _NAMED.search(url.partition("?")[0]):
+        return True
+    return "allowfullscreen" in element.attrib or element.getparent().tag == "figure"
+
+
+def _card(element: Element, url: str) -> Element:
+    link = page_of(url)
+    host = _host(link) or "this site"
+    title = " ".join((element.get("title") or element.get("aria-label") or "").split())
+    card = etree.Element("a", {"class": "embed", "href": link})
+    card.text = f"{title[:LONGEST_TITLE]} \u00b7 {host}" if title else f"Embedded from {host}"
+    return card
+
+
+def page_of(url: str) -> str:
+    """The page of what a player plays, where its address says it."""
+    host = _host(url)
+    if not host:
+        return url
+    parts = urlsplit(url)
+    if found := _YOUTUBE.match(parts.path):
+        if "youtube" in host and found[1] != "videoseries":
+            return f"https://www.youtube.com/watch?v={found[1]}"
+    elif "vimeo" in host and (found := _VIMEO.match(parts.path)):
+        return f"https://vimeo.com/{found[1]}"
+    elif "twitter" in host:
+        number = dict(parse_qsl(parts.query[:2048])).get("id", "")
+        if number.isdigit():
+            return f"https://twitter.com/i/status/{number}"
+    return url
+
+
+def _host(url: str) -> str:
+    try:
+        return (urlsplit(url).hostname or "").lower().removeprefix("www.")
+    except ValueError:
+        return ""
+
+
+def _parameter(element: Element) -> str:
+    for each in element.iter("param", "embed"):
+        name = (each.get("name") or "").lower()
+        if each.tag == "embed" or name in {"movie", "src", "url"}:
+            return (each.get("value") or each.get("src") or "").strip()
+    return ""

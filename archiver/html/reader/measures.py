@@ -1,0 +1,108 @@
+"""How much there is in an element: of text, of links, of what else an article is made of."""
+
+from dataclasses import dataclass
+
+from lxml.etree import _Element as Element
+
+from archiver.html.reader.names import EMBEDDED, HEADINGS, TEXTISH
+
+INNER_LINK = 0.3
+"""What a link within the page counts: tables of contents are less beside the matter than others."""
+
+_COMMAS = ",\u060c\ufe50\ufe10\ufe11\u2e41\u2e34\u2e32\uff0c"
+_OTHER_COMMAS = tuple(_COMMAS[1:])
+_COUNTED = {
+    "p": "paragraphs",
+    "li": "items",
+    "input": "controls",
+    **dict.fromkeys(("img", "svg"), "pictures"),
+    **dict.fromkeys(EMBEDDED, "embedded"),
+    **dict.fromkeys(("pre", "math", "blockquote", "dl"), "kept"),
+}
+
+
+@dataclass(slots=True)
+class Measure:
+    """What one element holds, its descendants' included; text in characters, spaces folded."""
+
+    text: int = 0
+    commas: int = 0
+    linked: float = 0.0
+    headed: int = 0
+    listed: int = 0
+    textish: int = 0
+    paragraphs: int = 0
+    pictures: int = 0
+    items: int = 0
+    controls: int = 0
+    embedded: int = 0
+    kept: int = 0
+    """Parts that an article is not read without: tables, code, formulas, quotes, definitions."""
+
+    @property
+    def link_density(self) -> float:
+        """The share of the text that is in links."""
+        return self.linked / self.text if self.text else 0.0
+
+    def add(self, other: "Measure") -> None:
+        """Count what a child holds."""
+        self.text += other.text
+        self.commas += other.commas
+        self.linked += other.linked
+        self.headed += other.headed
+        self.listed += other.listed
+        self.textish += other.textish
+        self.paragraphs += other.paragraphs
+        self.pictures += other.pictures
+        self.items += other.items
+        self.controls += other.controls
+        self.embedded += other.embedded
+        self.kept += other.kept
+
+
+def measure_all(root: Element) -> dict[Element, Measure]:
+    """What every element holds, in one walk."""
+    measures: dict[Element, Measure] = {}
+    for element in reversed(list(root.iter())):
+        measures[element] = take(element, measures)
+    return measures
+
+
+def take(element: Element, measures: dict[Element, Measure]) -> Measure:
+    """What one element holds whose children were measured before."""
+    found = Measure()
+    count_text(found, element.text)
+    for child in element:
+        inner = measures.get(child)
+        if inner is not None:
+            found.add(inner)
+        count_text(found, child.tail)
+    count_element(found, element)
+    return found
+
+
+def count_text(measure: Measure, text: str | None) -> None:
+    """Count a piece of text."""
+    if not text or text.isspace():
+        return
+    measure.text += len(" ".join(text.split())) + (text[-1].isspace())
+    measure.commas += text.count(",")
+    if not text.isascii():
+        measure.commas += sum(map(text.count, _OTHER_COMMAS))
+
+
+def count_element(measure: Measure, element: Element) -> None:
+    """Count the element itself."""
+    tag = element.tag
+    if tag in _COUNTED:
+        name = _COUNTED[tag]
+        setattr(measure, name, getattr(measure, name) + 1)
+    elif tag == "a":
+        is_inner = (element.get("href") or "").startswith("#")
+        measure.linked = measure.text * (INNER_LINK if is_inner else 1.0)
+    elif tag in {"ul", "ol"}:
+        measure.listed = measure.text
+    elif tag in HEADINGS:
+        measure.headed = measure.text
+    if tag in TEXTISH:
+        measure.textish = max(measure.textish, measure.text)

@@ -1,0 +1,63 @@
+"""Small changes of an lxml tree, where text hangs on the element before it."""
+
+from collections.abc import Iterator
+
+from lxml.etree import _Element as Element
+
+
+def remove(element: Element) -> None:
+    """Take an element out with all in it; the text behind it stays."""
+    parent = element.getparent()
+    if parent is None:
+        return
+    if element.tail:
+        _add_text(element, element.tail)
+    parent.remove(element)
+
+
+def unwrap(element: Element) -> None:
+    """Take an element out; what is in it stays in its place."""
+    parent = element.getparent()
+    if parent is None:
+        return
+    if element.text:
+        _add_text(element, element.text)
+    last: Element | None = None
+    for child in list(element):
+        element.addprevious(child)
+        last = child
+    if element.tail:
+        if last is None:
+            _add_text(element, element.tail)
+        else:
+            last.tail = (last.tail or "") + element.tail
+    element.tail = None
+    parent.remove(element)
+
+
+def replace(element: Element, other: Element) -> None:
+    """Put another in the place of an element; the text behind it stays."""
+    other.tail, element.tail = element.tail, None
+    parent = element.getparent()
+    if parent is not None:
+        parent.replace(element, other)
+
+
+def bottom_up(root: Element) -> Iterator[Element]:
+    """All elements, children before parents; what is taken out meanwhile is among them."""
+    yield from reversed(list(root.iter()))
+
+
+def text_of(element: Element) -> str:
+    """All text in an element, spaces folded."""
+    return " ".join("".join(element.itertext()).split())
+
+
+def _add_text(element: Element, text: str) -> None:
+    """Put text before an element."""
+    before = element.getprevious()
+    if before is not None:
+        before.tail = (before.tail or "") + text
+    else:
+        parent = element.getparent()
+        parent.text = (parent.text or "") + text

@@ -1,0 +1,246 @@
+"""Everything that belongs to an article is in it, however a page writes it."""
+
+import re
+
+import pytest
+
+from archiver.html.article import extract_article
+
+URL = "https://example.com/deep/page.html"
+PROSE = (
+    "<p>" + "The mill stood by the river, and ground what the valley grew, each year. " * 4 + "</p>"
+)
+
+
+def read(middle: str, head: str = "", around: str = "{}") -> str:
+    """The article of a page with something between paragraphs, without those."""
+    body = around.format(f"<article>{PROSE * 3}{middle}{PROSE * 3}</article>")
+    html = extract_article(f"<html><head>{head}</head><body>{body}</body></html>", URL).html
+    return html.replace(PROSE, "")
+
+
+@pytest.mark.parametrize(
+    ("written", "source"),
+    [
+        ('<img src="a.png">', "https://example.com/deep/a.png"),
+        ('<img src="data:," data-src="a.png">', "https://example.com/deep/a.png"),
+        ('<img srcset="s.png 1x, l.png 2x">', "https://example.com/deep/l.png"),
+        ('<img srcset="s.png 100w,l.png 900w">', "https://example.com/deep/l.png"),
+        ('<picture><source srcset="l.webp"><img></picture>', "https://example.com/deep/l.webp"),
+        (
+            '<img class=lazy><noscript><img src="a.png"></noscript>',
+            "https://example.com/deep/a.png",
+        ),
+        ('<figure style="background-image:url(a.png)"></figure>', "https://example.com/deep/a.png"),
+        (f'<img src="data:image/png;base64,{"A" * 900}">', f"data:image/png;base64,{'A' * 900}"),
+    ],
+)
+def test_a_picture_is_shown_however_it_is_loaded(written, source):
+    assert f'src="{source}"' in read(written)
+
+
+def test_a_picture_is_there_once_and_has_its_size():
+    found = read(
+        '<img class=lazy width=600 style="height: 400px">'
+        '<noscript><img src="a.png"></noscript><img src=dot.gif width=1 height=1>'
+    )
+
+    assert found.count("<img") == 1
+    assert 'width="600"' in found
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        "<h2>A</h2>",
+        "<figure><img src='https://e.org/a.png'><figcaption>A</figcaption></figure>",
+        "<dl><dt>A</dt><dd>B</dd></dl>",
+        "<ul><li>A</li><li>B</li></ul>",
+        "<table><thead><tr><th>A</th></tr></thead><tbody><tr><td>B</td></tr></tbody></table>",
+        "<blockquote><p>A</p></blockquote>",
+        "<pre>A</pre>",
+        "<details><summary>A</summary>B</details>",
+    ],
+)
+def test_nothing_goes_because_it_is_short(part):
+    found = read(part).removeprefix("<article>").removesuffix("</article>")
+
+    assert found == part.replace("'", '"')
+
+
+def test_a_gallery_of_pictures_that_link_to_larger_ones_stays():
+    links = "".join(f"<a href='{n}.jpg'><img src='{n}s.jpg'></a>" for n in range(12))
+
+    assert read(f"<div class='images'>{links}</div>").count("<img") == 12
+
+
+def test_a_notebook_is_read_cell_by_cell():
+    cells = "".join(
+        f"<div class='cell'><div class='prompt'></div><div class='text_cell_render'><p>{word} is "
+        f"explained here, at some length, before the code that does it.</p></div></div>"
+        f"<div class='cell'><div class='input_area'><div class='highlight hl-ipython3'><pre>"
+        f"<span>for</span> x in {word}:\n    print(x)</pre></div></div>"
+        f"<div class='output_area'><img src='data:image/png;base64,{word}{'A' * 900}'></div></div>"
+        for word in ("one", "two", "three", "four", "five", "six")
+    )
+    page = f"<body><nav><a href=/>Home</a></nav><div id=notebook>{cells}</div></body>"
+
+    found = extract_article(page, URL).html
+
+    assert found.count('<pre><code class="language-ipython3">for x in') == 6
+    assert found.count("<img") == 6
+    assert found.count("is explained here") == 6
+    assert "Home" not in found
+
+
+def test_navigation_share_bars_related_links_and_comments_are_not_in_it():
+    beside = (
+        "<div class=share-buttons><a href=x>Share</a></div>"
+        "<div class=related><ul><li><a href=x>Elsewhere</a></li></ul></div>"
+        "<nav><a href=x>Menu</a></nav><form><input name=q><button>Subscribe</button></form>"
+        "<section class=comments><p>First!</p></section>"
+    )
+
+    found = read(beside, around=f"<header class=site-header>Logo</header>{{}}{beside}")
+
+    for word in ("Share", "Elsewhere", "Menu", "Subscribe", "First!", "Logo"):
+        assert word not in found
+
+
+def test_footnotes_lead_there_and_back():
+    found = read(
+        '<p>Said<sup id="r1"><a href="page.html#n1">1</a></sup></p>'
+        '<aside class="footnotes"><ol><li id="n1">Note <a href="#r1">back</a></li></ol></aside>'
+        '<p><a name="old">Old</a> <a href="#old">to it</a></p>'
+    )
+
+    for name in ("n1", "r1", "old"):
+        assert f'id="a-{name}"' in found
+        assert f'href="#a-{name}"' in found
+
+
+@pytest.mark.parametrize(
+    ("frame", "page", "title"),
+    [
+        (
+            '<iframe src="//www.youtube.com/embed/abc_-123">',
+            "https://www.youtube.com/watch?v=abc_-123",
+            "",
+        ),
+        (
+            '<iframe src="https://player.vimeo.com/video/12" title="Us">',
+            "https://vimeo.com/12",
+            "Us",
+        ),
+        (
+            '<iframe data-src="https://e.org/x" src="https://e.org/player/x">',
+            "https://e.org/player/x",
+            "",
+        ),
+    ],
+)
+def test_what_is_embedded_is_a_card_with_its_host_and_a_link(frame, page, title):
+    found = read(f"<p>{frame}</iframe></p>")
+
+    link = re.search(r'<a class="embed" href="([^"]*)"[^>]*>([^<]*)</a>', found)
+    assert link
+    assert link[1].endswith(page.removeprefix("https:"))
+    assert title in link[2]
+
+
+def test_films_and_recordings_keep_what_they_are_loaded_from():
+    found = read('<video src="v.mp4" poster="p.jpg" width=4 height=3></video><audio src="a.ogg">')
+
+    assert 'src="https://example.com/deep/v.mp4"' in found
+    assert 'poster="https://example.com/deep/p.jpg"' in found
+    assert 'src="https://example.com/deep/a.ogg"' in found
+
+
+MATH = (
+    "<math><semantics><mrow><mi>x</mi></mrow>"
+    "<annotation encoding='application/x-tex'>x</annotation></semantics></math>"
+)
+KATEX = f"""<span class=katex><span class=katex-mathml>{MATH}</span>
+<span class=katex-html aria-hidden=true>x</span></span>"""
+MATHJAX = f"""<mjx-container display=true><mjx-math>x</mjx-math>
+<mjx-assistive-mml>{MATH}</mjx-assistive-mml></mjx-container>"""
+TABLED = """<table class='highlighttable'><tr><td class=linenos><pre>1\n2</pre></td><td>
+<pre class='lang-python'>def f():\n    return 1</pre></td></tr></table>"""
+NUMBERED = (
+    "<pre data-lang=python><span class=lineno>1 </span>def f():<br>"
+    "<span class=lineno>2 </span>    return 1<button>Copy</button></pre>"
+)
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        MATH,
+        KATEX,
+        MATHJAX,
+        "<span class=MathJax_Preview>x</span><script type='math/tex'>x</script>",
+        "<script type='math/tex; mode=display'>x</script>",
+        r"\(x\)",
+        r"\[x\]",
+        "$$x$$",
+        "$x$",
+        r"<span class='math inline'>\(x\)</span>",
+        "<span class='math math-inline'>x</span>",
+    ],
+)
+def test_a_formula_is_mathml_with_its_source_however_it_was_written(written):
+    scripts = "<script src=mathjax.js></script><script>inlineMath: [['$','$']]</script>"
+
+    found = read(f"<p>where {written} is</p>", scripts)
+
+    assert re.search(r"where <math[^>]*><semantics>(<mrow>)+<mi>x</mi>(</mrow>)+<annotation", found)
+    assert '<annotation encoding="application/x-tex">x</annotation></semantics></math> is' in found
+
+
+def test_money_is_no_formula_and_neither_is_code():
+    found = read(
+        r"<p>from $5 to $7, \(a</p><pre>$$x$$</pre><p><code>\(x\)</code></p>",
+        "<script src=katex.js></script><script>['$', '$']</script>",
+    )
+
+    assert "<math" not in found
+    assert "from $5 to $7" in found
+
+
+def test_latex_that_cannot_be_turned_is_shown_as_it_was_written():
+    found = read(r"<p>\(\frac{\)</p>", "<script src=katex.js></script>")
+
+    assert r'<code class="language-tex">\frac{</code>' in found
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "<div class='highlight-python'><pre>def f():\n    return 1</pre></div>",
+        "<pre><code class='language-python'><span>def</span> f():\n    return 1\n</code></pre>",
+        "<pre class='sourceCode python'><code><span>def f():</span>\n    return 1</code></pre>",
+        TABLED,
+        NUMBERED,
+        "<pre class='lang-python'><ol><li>def f():</li><li>    return 1</li></ol></pre>",
+    ],
+)
+def test_code_keeps_its_lines_its_indentation_and_its_language(written):
+    assert '<pre><code class="language-python">def f():\n    return 1</code></pre>' in read(written)
+
+
+def test_a_drawing_keeps_what_its_styles_say_and_an_icon_goes():
+    found = read(
+        "<svg viewBox='0 0 90 90'><style>.a{fill:red;stroke:url(#g)}</style><defs>"
+        "<linearGradient id=g></linearGradient></defs><path class=a d='M0 0L9 9'/></svg>"
+        "<svg width=16 height=16><path d='M0 0'/></svg>"
+    )
+
+    assert found.count("<svg") == 1
+    assert '<path d="M0 0L9 9" fill="red" stroke="url(#a-g)">' in found
+    assert '<linearGradient id="a-g">' in found
+
+
+def test_what_is_read_from_right_to_left_says_so():
+    page = f"<html dir=rtl><body><div dir=rtl><p lang=ar>{'مرحبا، ' * 200}</p></div></body></html>"
+
+    assert 'lang="ar"' in extract_article(page, URL).html
