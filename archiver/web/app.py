@@ -28,7 +28,7 @@ from archiver.web.permissions import Permissions
 from archiver.web.routes import ROUTES
 from archiver.web.signing import Signer, load_secret
 from archiver.web.static import StaticFiles
-from archiver.web.uploads import remove_stale
+from archiver.web.uploads import go_on, remove_stale
 
 
 def build_app(
@@ -63,9 +63,18 @@ def build_app(
     app[LIMITS] = limits or ServerLimits()
     app.on_response_prepare.append(middleware.add_headers)
     app.on_shutdown.append(_end_streams)
-    app.add_routes(routes)
+    app.add_routes(_expectant(route) for route in routes)
     remove_stale(runtime.settings.data)
     return app
+
+
+def _expectant(route: web.RouteDef) -> web.RouteDef:
+    """The same route, which passes over expectations that nobody knows (RFC 9110 §10.1.1).
+
+    aiohttp would refuse them before any middleware, so in a form that is not ours.
+    """
+    options = {"expect_handler": go_on, **route.kwargs}
+    return web.RouteDef(route.method, route.path, route.handler, options)
 
 
 def _furnish(app: web.Application, runtime: Runtime) -> None:

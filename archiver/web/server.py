@@ -19,6 +19,7 @@ from aiohttp import web
 
 from archiver.logs import get_log
 from archiver.web.limits import ServerLimits
+from archiver.web.unreadable import Handler
 
 _LOG_SECONDS = 60.0
 
@@ -57,6 +58,10 @@ class BoundedServer(web.Server):
         self._waiting: dict[web.RequestHandler, None] = {}
         self._answering: dict[web.RequestHandler, web.BaseRequest] = {}
         self._log_again = 0.0
+
+    def __call__(self) -> web.RequestHandler:
+        """Return what handles a new connection."""
+        return Handler(self, loop=self._loop, **self._kwargs)
 
     def connection_made(self, handler: web.RequestHandler, transport: asyncio.Transport) -> None:
         """Take a connection, and close another for it if there are too many."""

@@ -72,8 +72,13 @@ async def expect_file(request: web.Request) -> None:
 
     aiohttp asks this before any middleware, so all it may do is keep silent.
     """
-    is_wanted = request.headers.get("Expect", "").lower() == "100-continue"
-    if is_wanted and not _is_too_long(request):
+    if not _is_too_long(request):
+        await go_on(request)
+
+
+async def go_on(request: web.Request) -> None:
+    """Answer ``Expect: 100-continue`` for a body of any kind."""
+    if request.headers.get("Expect", "").lower() == "100-continue":
         await request.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
         request.writer.output_size = 0  # not yet the answer
 

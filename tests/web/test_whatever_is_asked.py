@@ -5,10 +5,8 @@ Each example is a request on a socket to a running service over a real archive.
 
 import asyncio
 import re
-from base64 import urlsafe_b64encode
 from collections.abc import AsyncIterator
 from html import unescape
-from urllib.parse import quote_from_bytes
 
 import pytest
 from aiohttp.test_utils import TestClient, TestServer
@@ -20,15 +18,13 @@ from archiver.errors import InvalidUrl
 from archiver.runtime import open_runtime
 from archiver.urls.parse import hash_url, parse_url
 from archiver.web.app import build_app
-from archiver.web.routes import ROUTES
 from tests.warcs import Warc
+from tests.web.strange import PAGE, VALUES, cursor_of
 
 MANY = settings(
     max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 FEW = settings(MANY, max_examples=40)
-PAGE = "http://a.example/page"
-MOMENT = "20200102030405"
 
 
 @pytest.fixture
@@ -62,69 +58,14 @@ async def ask(client, target: str) -> tuple[int, str, str]:
     return int(answer.split(" ", 2)[1]), head, body
 
 
-TEXT = st.text(max_size=20) | st.sampled_from(
-    ["9" * 30, "-1", "0", "1e3", "٣", "\0", "٩" * 30, "a b", '"', "*", "(", "NEAR/3", "tag:", "1,2"]
-)
-CURSORS = st.from_regex(r"[0-9]{0,40}\.?[0-9]{0,40}", fullmatch=True).map(
-    lambda text: urlsafe_b64encode(text.encode()).decode().rstrip("=")
-)
-VALUES = (
-    (TEXT | CURSORS).map(lambda text: quote_from_bytes(text.encode("utf-8", "surrogatepass")))
-    | st.binary(max_size=12).map(quote_from_bytes)
-    | st.from_regex(r"[!-~]{0,12}", fullmatch=True).map(lambda text: text.replace("#", ""))
-)
-NAMES = st.sampled_from(
-    "q tag host status after limit at jobs ids import next name url from to matchType output fl "
-    "sort closest page pageSize filter collapse offset timestamp showNumPages resumeKey".split()
-)
-QUERIES = st.lists(st.tuples(NAMES, VALUES), max_size=5).map(
-    lambda pairs: "&".join(f"{name}={value}" for name, value in pairs)
-)
-PATHS = [
-    "/", "/snapshots", "/import", "/import/999999999999999999", "/login", "/cdx", "/healthz",
-    f"/{hash_url(PAGE)}/", f"/{hash_url(PAGE)}/index.md", f"/{hash_url(PAGE)}/{MOMENT}/",
-    f"/{hash_url(PAGE)}/00000000000000/", f"/{hash_url(PAGE)}/99999999999999/",
-    "/export/archive.warc.gz", f"/export/{hash_url(PAGE)}.wacz", f"/web/{PAGE}", f"/web/*/{PAGE}",
-    f"/timegate/{PAGE}", f"/timemap/link/{PAGE}", f"/timemap/json/{PAGE}",
-    "/api/v1/entries", f"/api/v1/entries/{hash_url(PAGE)}", "/api/v1/imports", "/api/v1/jobs",
-    "/api/v1/imports/999999999999999999",
-    f"/api/v1/entries/{hash_url(PAGE)}/snapshots/0000", "/api/v1/queue", "/metrics",
-    f"/api/v1/entries/{hash_url(PAGE)}/snapshots/99999999999999", "/api/v1/openapi.json",
-    "/web/cdx", "/cdx/search/cdx", "/wayback/available",
-]  # fmt: skip
-
-
-def a_cursor(text: str) -> str:
-    return urlsafe_b64encode(text.encode()).decode().rstrip("=")
-
-
 @pytest.mark.parametrize("path", ["/snapshots", "/api/v1/entries"])
 @pytest.mark.parametrize("q", ["", "herons"])
 @pytest.mark.parametrize("cursor", ["9" * 30 + ".", "9" * 30 + ".1", "1." + "9" * 30, "1.1.1", "."])
 async def test_a_damaged_cursor_is_told(client, path, q, cursor):
-    status, _, body = await ask(client, f"{path}?q={q}&after={a_cursor(cursor)}")
+    status, _, body = await ask(client, f"{path}?q={q}&after={cursor_of(cursor)}")
 
     assert status == 400
     assert "start from the first page" in unescape(body)
-
-
-def test_every_route_that_is_read_is_asked():
-    read = {route.path for route in ROUTES if route.method == "GET"}
-    patterns = [re.sub(r"\{[^{}]*(\{[^{}]*\}[^{}]*)*\}", "[^?]+", path) for path in read]
-    asked = [*PATHS, "/static/0/x", "/api/v1/events"]
-
-    assert [each for each in patterns if not any(re.fullmatch(each, one) for one in asked)] == []
-
-
-@MANY
-@given(st.sampled_from(PATHS), QUERIES)
-@example("/snapshots", "q=herons&after=" + a_cursor("9" * 30 + "."))
-@example("/api/v1/entries", "limit=" + "9" * 30)
-@example("/api/v1/jobs", "ids=" + "9" * 30)
-async def test_no_question_is_too_strange_for_an_answer(client, path, query):
-    status, head, _ = await ask(client, f"{path}?{query}")
-
-    assert status < 500, head
 
 
 @FEW

@@ -21,6 +21,8 @@ _OURS = (
     ("Cache-Control", "private, no-cache"),
     ("Server", "archiver"),
 )
+STATED = (("Content-Security-Policy", CONTENT_SECURITY_POLICY.format(there="")), *_OURS)
+"""The same for an answer that no application gives."""
 
 
 async def add_headers(request: web.Request, response: web.StreamResponse) -> None:

@@ -1,0 +1,295 @@
+"""Requests that no browser sends: every route, and whatever can stand in a request for it."""
+
+import json
+import re
+from base64 import urlsafe_b64encode
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+from urllib.parse import quote_from_bytes, urlencode
+
+from hypothesis import strategies as st
+
+from archiver.urls.parse import hash_url
+from archiver.web.routes import ROUTES
+
+PAGE = "http://a.example/page"
+MOMENT = "20200102030405"
+PASSWORD = "heron"
+T = TypeVar("T")
+_VARIABLE = re.compile(r"\{(\w+)(?::((?:[^{}]|\{[^{}]*\})*))?\}")
+
+ODD = st.sampled_from(
+    "%00 %zz % %2 %C0%AF %ED%A0%80 %ff .. . %2e%2e %2E/ // %2f %5c \\ ~ ~x/ * */ %0d%0aX:%20y "
+    "%u0041 é \x80 \x7f %25 %2525 ; ? ?? # + & = [ ] { } | ^ ` ' \" < > @ : :80 $ ( ) , 0 -1 1e3 ٣ "
+    "http:// https%3A%2F%2F data: javascript:1 2020id_/ 99999999999999 00000000000000 "
+    "index.md".split(" ")
+)  # fmt: skip
+LONG = st.sampled_from([1000, 9000, 40_000]).map(lambda size: "a" * size)
+TEXT = st.text(max_size=20) | st.sampled_from(
+    ["9" * 30, "-1", "0", "1e3", "٣", "\0", "٩" * 30, "a b", '"', "*", "(", "NEAR/3", "tag:", "1,2"]
+)
+BYTES = st.binary(max_size=12).map(quote_from_bytes)
+
+
+def cursor_of(text: str) -> str:
+    return urlsafe_b64encode(text.encode()).decode().rstrip("=")
+
+
+CURSORS = st.from_regex(r"[0-9]{0,40}\.?[0-9]{0,40}", fullmatch=True).map(cursor_of)
+VALUES = (
+    (TEXT | CURSORS).map(lambda text: quote_from_bytes(text.encode("utf-8", "surrogatepass")))
+    | BYTES
+    | st.from_regex(r"[!-~]{0,12}", fullmatch=True).map(lambda text: text.replace("#", ""))
+    | st.sampled_from([MOMENT, PAGE, "2020", "2020-01-01T00:00:00Z", "9999", "0001"])
+)
+NAMES = st.sampled_from(
+    "q tag host status after limit at jobs ids import next name url from to matchType output fl "
+    "sort closest page pageSize filter collapse offset timestamp showNumPages resumeKey gzip "
+    "showResumeKey showDupeCount lastSkipTimestamp csrf_token tags password".split()
+)
+QUERIES = st.lists(st.tuples(NAMES, VALUES), max_size=5).map(
+    lambda pairs: "&".join(f"{name}={value}" for name, value in pairs)
+)
+
+_FITTING = {
+    "hash_url": st.just(hash_url(PAGE)) | st.just("0" * 32),
+    "timestamp": st.sampled_from([MOMENT, "0" * 14, "9" * 14, "2020", "20209999999999"]),
+    "form": st.sampled_from(["warc.gz", "wacz"]),
+    "id": st.sampled_from(["1", "0", "9" * 18]),
+    "url": st.sampled_from(
+        [PAGE, f"{MOMENT}/{PAGE}", f"{MOMENT}id_/{PAGE}", f"2020/{PAGE}", f"*/{PAGE}", "x", ""]
+    )
+    | st.lists(ODD | BYTES, max_size=4).map(lambda parts: f"{MOMENT}/{PAGE}" + "".join(parts)),
+    "version": st.just("0123"),
+    "name": st.sampled_from(["style.css", "progress.js", "none"]),
+}
+_ODD_PART = st.lists(ODD | BYTES, min_size=1, max_size=4).map("".join) | LONG
+
+
+def paths_of(template: str) -> st.SearchStrategy[str]:
+    """Paths that a route takes, and others that only look like it."""
+    parts: list[st.SearchStrategy[str]] = []
+    at = 0
+    for found in _VARIABLE.finditer(template):
+        parts.append(st.just(template[at : found.start()]))
+        parts.append(_mostly(_FITTING[found[1]], _ODD_PART))
+        at = found.end()
+    rest = template[at:]
+    parts.append(_mostly(st.just(rest), _ODD_PART.map(rest.__add__)))
+    return st.tuples(*parts).map("".join)
+
+
+def _mostly(usual: st.SearchStrategy[T], other: st.SearchStrategy[T]) -> st.SearchStrategy[T]:
+    return st.integers(0, 5).flatmap(lambda each: usual if each else other)
+
+
+METHODS = st.sampled_from("GET HEAD POST PUT PATCH DELETE OPTIONS TRACE CONNECT get Q PRI".split())
+_RANGES = ["bytes=0-", "bytes=-1", "bytes=5-1", "bytes=0-0,2-3", "bytes=" + "9" * 30 + "-", "x=1"]
+_TAGS = ["*", '"x"', 'W/"x"', '"', 'W/"', ", ,", '"a", "b"', "\xff"]
+_DATES = ["Thu, 02 Jan 2020 03:04:05 GMT", "Thu, 99 Jan 2020", "0", "-1", "31 Dec 9999", "\xe9"]
+_KNOWN = {
+    "Range": _RANGES,
+    "If-Range": _TAGS + _DATES,
+    "If-Match": _TAGS,
+    "If-None-Match": _TAGS,
+    "If-Modified-Since": _DATES,
+    "If-Unmodified-Since": _DATES,
+    "Accept": ["*/*", "text/html;q=nan", ";;;", "application/json"],
+    "Accept-Encoding": ["br", "gzip;q=2", "*;q=0", "identity;q=0", ",,,", "gzip, br", "\xff"],
+    "Accept-Datetime": _DATES,
+    "Accept-Language": ["*", "q=;q", "\xff"],
+    "Cookie": ["archiver_session=", "archiver_session=9.x.y", "a=b; a=c", '"', "=", "x" * 5000],
+    "Authorization": ["Bearer", "Basic Og==", "Basic \xff", "Bearer wrong", "Digest x"],
+    "Origin": ["null", "http://localhost", "http://evil.example", "http://[", "\xff"],
+    "Referer": ["http://[", "x"],
+    "Sec-Fetch-Site": ["same-origin", "cross-site", "none", "x"],
+    "Sec-Fetch-Dest": ["document", "iframe", "font", "empty", "\xff"],
+    "Expect": ["100-continue", "x"],
+    "X-Forwarded-Proto": ["https", "x"],
+    "Upgrade": ["websocket", "h2c"],
+    "Connection": ["upgrade", "keep-alive, x"],
+    "Host": [
+        "localhost",
+        "LOCALHOST.:80",
+        "127.0.0.1",
+        "[::1]",
+        "x.localhost",
+        "evil.example",
+        "",
+        "[",
+        "[::1]:99999",
+        "localhost:x",
+        "a b",
+    ],
+    "TE": ["trailers"],
+}
+LATIN = st.text(
+    st.characters(codec="latin-1", exclude_characters="\r\n\0", exclude_categories=()), max_size=12
+)
+
+
+def _value_of(name: str) -> st.SearchStrategy[str]:
+    return _mostly(st.sampled_from(_KNOWN[name]), LATIN)
+
+
+HEADERS = st.lists(
+    st.sampled_from(sorted(_KNOWN)).flatmap(lambda name: st.tuples(st.just(name), _value_of(name))),
+    max_size=4,
+)
+
+
+@dataclass(frozen=True)
+class Body:
+    """A request's body, and how it is announced."""
+
+    content: bytes = b""
+    content_type: str | None = None
+    extra_length: int = 0
+    is_chunked: bool = False
+
+    def head(self) -> list[str]:
+        lines = [] if self.content_type is None else [f"Content-Type: {self.content_type}"]
+        if self.is_chunked:
+            return [*lines, "Transfer-Encoding: chunked"]
+        length = max(len(self.content) + self.extra_length, 0)
+        return [*lines, f"Content-Length: {length}"] if length else lines
+
+    def wire(self) -> bytes:
+        if not self.is_chunked:
+            return self.content
+        size = max(len(self.content) + self.extra_length, 0)
+        return b"%x\r\n%s\r\n0\r\n\r\n" % (size, self.content)
+
+
+_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | TEXT,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(TEXT, inner, max_size=4),
+    max_leaves=8,
+)
+_SAVES = st.fixed_dictionaries(
+    {"urls": st.lists(TEXT | st.just(PAGE), max_size=3) | _JSON},
+    optional={"tags": st.lists(TEXT, max_size=3) | _JSON, "more": _JSON},
+)
+_BROKEN = [b"{", b"[" * 20_000, b'{"urls":["\\ud800"]}', b"\xff", b'{"urls":[1e999]}', b"nul"]
+_JSON_BODIES = (_SAVES | _JSON).map(lambda each: json.dumps(each).encode()) | st.sampled_from(
+    _BROKEN
+)
+_TYPES = st.sampled_from(
+    ["application/json", "application/x-www-form-urlencoded", "text/plain", "", "a/b;c", "\xff",
+     "application/x-www-form-urlencoded; charset=utf-7", "application/json; charset=utf-16",
+     "application/octet-stream", "multipart/form-data", "multipart/form-data; boundary=",
+     "multipart/mixed; boundary=b", "multipart/form-data; boundary=" + "b" * 80]
+)  # fmt: skip
+
+
+def forms(token: str) -> st.SearchStrategy[bytes]:
+    """Forms with a token that is right, most of the time."""
+    fields = st.lists(st.tuples(NAMES, TEXT | st.just(PAGE)), max_size=4)
+    named = fields.map(
+        lambda pairs: urlencode([("csrf_token", token), *_encodable(pairs)]).encode()
+    )
+    return named | BYTES.map(lambda text: f"csrf_token={token}&url={text}&%=%&&=".encode())
+
+
+def _encodable(pairs: Sequence[tuple[str, str]]) -> list[tuple[str, bytes]]:
+    return [(name, value.encode("utf-8", "surrogatepass")) for name, value in pairs]
+
+
+_LINES = st.sampled_from(
+    [b"--b\r\n", b"--b--\r\n", b"\r\n", b"--b", b"\n", b"x", b"--b\r\n\r\n", b"--c\r\n", b"\0",
+     b'Content-Disposition: form-data; name="file"; filename="a.html"\r\n',
+     b'Content-Disposition: form-data; name="file"; filename="a.warc.gz"\r\n',
+     b"Content-Disposition: form-data; name*=utf-8''%ff; filename*=x'y'z\r\n",
+     b"Content-Type: multipart/mixed; boundary=c\r\n", b"Content-Transfer-Encoding: base64\r\n",
+     b"Content-Encoding: gzip\r\n", b"Content-Transfer-Encoding: x\r\n", b"Content-Length: 3\r\n",
+     b"Content-Length: -1\r\n", b"a" * 9000 + b": b\r\n", b'<DT><A HREF="http://a.example/">x']
+)  # fmt: skip
+
+
+def multiparts(token: str) -> st.SearchStrategy[bytes]:
+    first = f'--b\r\nContent-Disposition: form-data; name="csrf_token"\r\n\r\n{token}\r\n'.encode()
+    lines = st.lists(_LINES | st.binary(max_size=8), max_size=8).map(b"".join)
+    return lines.map(first.__add__) | lines
+
+
+_FORM = st.just("application/x-www-form-urlencoded")
+_MULTIPART = st.just("multipart/form-data; boundary=b")
+_LENGTHS = st.sampled_from([0] * 12 + [1, 1000, -1, 10**9])
+
+
+def bodies(token: str, target: str) -> st.SearchStrategy[Body]:
+    """Bodies for a target: what it takes, more often than not, and well or badly announced."""
+    kinds = {
+        "/api/v1/entries": st.tuples(_JSON_BODIES, st.just("application/json")),
+        "/api/v1/imports": st.tuples(multiparts(token), _MULTIPART)
+        | st.tuples(st.binary(max_size=40), st.just("application/octet-stream")),
+        "/import": st.tuples(multiparts(token), _MULTIPART),
+    }
+    fitting = kinds.get(target, st.tuples(forms(token), _FORM))
+    other = st.tuples(_JSON_BODIES | forms(token) | st.binary(max_size=40), st.none() | _TYPES)
+    return st.builds(
+        lambda kind, extra, is_chunked: Body(*kind, extra, is_chunked),
+        _mostly(fitting, other), _LENGTHS, _mostly(st.just(False), st.just(True)),
+    )  # fmt: skip
+
+
+def asked() -> st.SearchStrategy[tuple[str, str]]:
+    """A method and a target: a route's own, more often than not."""
+    routes = sorted({(route.method, route.path) for route in ROUTES})
+    return st.sampled_from(routes).flatmap(
+        lambda route: st.tuples(
+            st.sampled_from([route[0]] * 6 + ["HEAD"]) | METHODS, paths_of(route[1])
+        )
+    )
+
+
+GET = b"GET / HTTP/1.1\r\nHost: localhost\r\n"
+POST = b"POST /add HTTP/1.1\r\nHost: localhost\r\n"
+NEXT = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+HOST = b"Host: localhost\r\n"
+CHUNKED = b"Transfer-Encoding: chunked\r\n"
+SHAPES = {
+    "length and chunks": POST + b"Content-Length: 4\r\n" + CHUNKED + b"\r\n0\r\n\r\n",
+    "chunks and length": POST + CHUNKED + b"Content-Length: 4\r\n\r\n0\r\n\r\n",
+    "two lengths": POST + b"Content-Length: 0\r\nContent-Length: 62\r\n\r\n",
+    "lengths in a list": POST + b"Content-Length: 0, 62\r\n\r\n",
+    "a length with a sign": POST + b"Content-Length: +0\r\n\r\n",
+    "a length below nothing": POST + b"Content-Length: -1\r\n\r\n",
+    "a length in hex": POST + b"Content-Length: 0x0\r\n\r\n",
+    "a length beyond all": POST + b"Content-Length: " + b"9" * 40 + b"\r\n\r\n",
+    "a coding that is none": POST + b"Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n",
+    "chunked and not last": POST + b"Transfer-Encoding: chunked, identity\r\n\r\n0\r\n\r\n",
+    "chunked twice": POST + CHUNKED * 2 + b"\r\n0\r\n\r\n",
+    "a tab before chunked": POST + b"Transfer-Encoding:\x0bchunked\r\n\r\n0\r\n\r\n",
+    "a space before the colon": POST + b"Content-Length : 62\r\n\r\n",
+    "a folded line": GET + b"X: a\r\n Content-Length: 62\r\n\r\n",
+    "a folded first line": b"GET / HTTP/1.1\r\n " + HOST + b"\r\n",
+    "bare line feeds": b"GET / HTTP/1.1\nHost: localhost\n\n",
+    "one bare line feed": b"GET / HTTP/1.1\r\nHost: localhost\nX: y\r\n\r\n",
+    "bare returns": b"GET / HTTP/1.1\rHost: localhost\r\r",
+    "a return in a field": GET + b"X: a\rContent-Length: 62\r\n\r\n",
+    "a nul in a field": GET + b"X: a\0b\r\n\r\n",
+    "a nul in a name": GET + b"X\0: a\r\n\r\n",
+    "no name": GET + b": a\r\n\r\n",
+    "no colon": GET + b"X\r\n\r\n",
+    "tabs for spaces": b"GET\t/\tHTTP/1.1\r\n" + HOST + b"\r\n",
+    "a space in the target": b"GET /a b HTTP/1.1\r\n" + HOST + b"\r\n",
+    "two hosts": GET + b"Host: evil.example\r\n\r\n",
+    "no host": b"GET / HTTP/1.1\r\n\r\n",
+    "a star": b"GET * HTTP/1.1\r\n" + HOST + b"\r\n",
+    "a target without a slash": b"GET healthz HTTP/1.1\r\n" + HOST + b"\r\n",
+    "no version": b"GET /\r\n\r\n",
+    "another version": b"GET / HTTP/3.7\r\n" + HOST + b"\r\n",
+    "the preface of HTTP/2": b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+    "a hello of TLS": b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + b"\0" * 64,
+    "nothing that is text": b"\0\xff\r\n\r\n",
+    "a chunk that is too short": POST + CHUNKED + b"\r\n1\r\nab\r\n0\r\n\r\n",
+    "a chunk below nothing": POST + CHUNKED + b"\r\n-1\r\n\r\n0\r\n\r\n",
+    "a chunk beyond all": POST + CHUNKED + b"\r\n" + b"f" * 17 + b"\r\n\r\n",
+    "a chunk with a bare line feed": POST + CHUNKED + b"\r\n0\n\n",
+    "a line feed in an extension": POST + CHUNKED + b"\r\n0;a\nb\r\n\r\n",
+}
+"""What is no request, or one whose end is told in two ways."""
+ELSEWHERE = b"GET http://evil.example/ HTTP/1.1\r\nHost: localhost\r\n\r\n"
+"""Well-formed, and asks for nothing that is here."""

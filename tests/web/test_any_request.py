@@ -1,0 +1,250 @@
+"""Any request gets an answer that a client can use, on any route, and the service stays well."""
+
+import asyncio
+import contextlib
+import gzip
+import json
+import logging
+import re
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+
+import brotli
+import pytest
+from aiohttp.test_utils import TestClient
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from archiver.config import Settings
+from archiver.runtime import open_runtime
+from archiver.web.app import build_app
+from archiver.web.limits import ServerLimits
+from tests.warcs import Warc
+from tests.web.conftest import BoundedTestServer
+from tests.web.strange import (
+    ELSEWHERE,
+    HEADERS,
+    NEXT,
+    PAGE,
+    PASSWORD,
+    QUERIES,
+    SHAPES,
+    Body,
+    asked,
+    bodies,
+)
+
+MANY = settings(
+    max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+FEWER = settings(MANY, max_examples=100)
+PATIENCE = 30
+"""Seconds after which no answer is a hang: the service's own limits are a second here."""
+LIMITS = ServerLimits(head_seconds=1, body_seconds=1, upload_seconds=1)
+ALWAYS = ("X-Content-Type-Options", "Content-Security-Policy", "Referrer-Policy", "X-Robots-Tag")
+DOCUMENTED = {502, 503}
+PLAIN = ("/healthz", "/metrics", "/static/", "/cdx", "/web/cdx")
+
+
+@dataclass(frozen=True)
+class Heard:
+    status: int
+    head: str
+    body: bytes
+
+    @property
+    def content(self) -> bytes:
+        coding = self.header("Content-Encoding")
+        return {"br": brotli.decompress, "gzip": gzip.decompress, "": bytes}[coding](self.body)
+
+    def header(self, name: str) -> str:
+        found = re.search(rf"(?im)^{name}:[ \t]*(.*?)\r?$", self.head)
+        return found[1] if found else ""
+
+
+async def started(tmp_path, **more: object) -> AsyncIterator[TestClient]:
+    async with open_runtime(Settings(data=tmp_path / "data", **more)) as runtime:
+        made = Warc()
+        made.response(PAGE, b"<title>herons</title><p>words about herons", "text/html")
+        path = tmp_path / "some.warc.gz"
+        path.write_bytes(made.bytes)
+        with path.open("rb") as source:
+            await runtime.imports.read_file(source, name="some.warc.gz")
+        server = BoundedTestServer(build_app(runtime, limits=LIMITS), skip_url_asserts=True)
+        async with TestClient(server) as client:
+            yield client
+
+
+@pytest.fixture
+async def client(tmp_path) -> AsyncIterator[TestClient]:
+    async for each in started(tmp_path):
+        yield each
+
+
+@pytest.fixture
+async def locked(tmp_path) -> AsyncIterator[TestClient]:
+    async for each in started(tmp_path, password=PASSWORD):
+        yield each
+
+
+async def send(client: TestClient, raw: bytes, *, half_close: bool = False) -> list[Heard]:
+    """All answers to what is sent on a connection; none if it was closed without a word."""
+    async with asyncio.timeout(PATIENCE):
+        reader, writer = await asyncio.open_connection("127.0.0.1", client.port)
+        with contextlib.suppress(ConnectionError):
+            writer.write(raw)
+            if half_close:
+                writer.write_eof()
+        heard = await read_all(reader)
+        writer.close()
+    return answers(heard)
+
+
+async def read_all(reader: asyncio.StreamReader) -> bytes:
+    heard = b""
+    with contextlib.suppress(ConnectionError):
+        while piece := await reader.read(1 << 16):
+            heard += piece
+            if b"text/event-stream" in heard:
+                break
+    return heard
+
+
+def answers(heard: bytes) -> list[Heard]:
+    found = []
+    while heard:
+        head, _, rest = heard.partition(b"\r\n\r\n")
+        text = head.decode("latin-1")
+        assert text.startswith(("HTTP/1.1 ", "HTTP/1.0 ")), heard[:200]
+        one = Heard(int(text.split(" ", 2)[1]), text, b"")
+        length = one.header("Content-Length")
+        if one.status == 100:
+            heard = rest
+            continue
+        size = min(int(length), len(rest)) if length else len(rest)
+        if rest.startswith(b"HTTP/1."):  # to HEAD
+            size = 0
+        found.append(Heard(one.status, text, rest[:size]))
+        heard = rest[size:]
+    return found
+
+
+def check(heard: Heard, method: str, target: str) -> None:
+    assert heard.status < 500 or heard.status in DOCUMENTED, heard
+    for name in ALWAYS:
+        assert heard.header(name), (name, heard.head)
+    assert heard.header("X-Content-Type-Options") == "nosniff"
+    assert heard.header("Server") == "archiver"
+    if heard.status >= 400 and method != "HEAD":
+        # What CONNECT names is no path (RFC 9110 §9.3.6).
+        check_error(heard, "" if method == "CONNECT" else target)
+
+
+def check_error(heard: Heard, target: str) -> None:
+    kind = heard.header("Content-Type").partition(";")[0]
+    if heard.body.startswith(b"The request can't be read"):
+        assert (heard.status, kind) == (400, "text/plain")
+        return
+    if heard.status == 417:  # on an address that is none, an expectation that nobody knows
+        return
+    if target.startswith("/api/"):
+        (error,) = json.loads(heard.content).values()
+        assert sorted(error) == ["code", "message"]
+        assert error["message"]
+        assert kind == "application/json"
+    elif target.startswith(PLAIN):
+        assert kind in ("text/plain", "application/json", "text/html"), heard
+    elif heard.header("Memento-Datetime") or re.match(r"/web/.*\d(im|cs|js)_/", target):
+        pass  # what was captured, or nothing to look at in its place
+    else:
+        assert kind == "text/html", heard
+        assert b"<h1" in heard.content, heard
+
+
+async def check_health(client: TestClient) -> None:
+    (heard,) = await send(
+        client, b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+    )
+    assert (heard.status, heard.body) == (200, b"ok\n")
+
+
+def request(method: str, target: str, headers: list[tuple[str, str]], body: Body) -> bytes:
+    given = {name.lower() for name, _ in headers}
+    lines = [f"{method} {target} HTTP/1.1"]
+    lines += [] if "host" in given else ["Host: localhost"]
+    lines += [f"{name}: {value}" for name, value in headers]
+    lines += [*body.head(), "Connection: close"]
+    return "\r\n".join([*lines, "", ""]).encode("utf-8", "surrogatepass") + body.wire()
+
+
+async def token_of(client: TestClient) -> str:
+    raw = b"GET /login HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+    (heard,) = await send(client, raw)
+    return re.search(rb'csrf_token" value="([^"]+)', heard.body)[1].decode()
+
+
+SAFE = ("GET", "HEAD")
+
+
+async def exchange(client: TestClient, token: str, data: st.DataObject, *more: tuple[str, str]):
+    """Send one request of whatever kind, and look at all that comes of it."""
+    method, target = data.draw(asked())
+    query, headers = data.draw(QUERIES), [*data.draw(HEADERS), *more]
+    has_body = method not in SAFE or data.draw(st.integers(0, 9)) == 0
+    body = data.draw(bodies(token, target)) if has_body else Body()
+    raw = request(method, f"{target}?{query}" if query else target, headers, body)
+
+    heard = await send(client, raw, half_close=body.extra_length > 0)
+
+    assert heard or body.extra_length > 0, raw  # half a request that ends is no request
+    for each in heard:
+        check(each, method, target)
+    await check_health(client)
+
+
+@MANY
+@given(data=st.data())
+async def test_whatever_is_sent_gets_an_answer(client, data):
+    await exchange(client, await token_of(client), data)
+
+
+@FEWER
+@given(data=st.data(), has_password=st.integers(0, 3))
+async def test_so_it_does_where_there_is_a_password(locked, data, has_password):
+    given = ("Authorization", f"Bearer {PASSWORD}" if has_password else "Bearer x")
+
+    await exchange(locked, await token_of(locked), data, given)
+
+
+POSTS = ["/add", "/import", "/login", "/logout", "/api/v1/entries", "/api/v1/imports"]
+
+
+@FEWER
+@given(data=st.data(), target=st.sampled_from(POSTS), query=QUERIES)
+async def test_whatever_is_posted_gets_an_answer(client, data, target, query):
+    body = data.draw(bodies(await token_of(client), target))
+    raw = request("POST", f"{target}?{query}", [], body)
+
+    heard = await send(client, raw, half_close=body.extra_length > 0)
+
+    assert heard or body.extra_length > 0, raw  # half a request that ends is no request
+    for each in heard:
+        check(each, "POST", target)
+    await check_health(client)
+
+
+async def test_no_shape_of_a_request_hides_another_one(client, caplog):
+    """Where two programs may disagree on a request's end, nothing behind it is heard."""
+    for shape, raw in SHAPES.items():
+        heard = await send(client, raw + NEXT)
+
+        assert [each.status for each in heard] == [400], (shape, heard)
+        check(heard[0], "POST", "")
+    assert [each for each in caplog.records if each.levelno >= logging.WARNING] == []
+    await check_health(client)
+
+
+async def test_what_is_well_formed_and_not_here_lets_the_next_be_heard(client):
+    heard = await send(client, ELSEWHERE + NEXT)
+
+    assert [each.status for each in heard] == [400, 200]
