@@ -82,6 +82,7 @@ async def open_runtime(
             await stack.enter_async_context(helpers(settings, until_empty=False))
             stack.push_async_callback(runtime.imports.stop)
             await stack.enter_async_context(kept_going(runtime.imports.go_on, "imports"))
+        stack.callback(archive.db.hurry)
         yield runtime
 
 

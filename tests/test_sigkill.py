@@ -2,11 +2,7 @@
 
 import asyncio
 import json
-import os
 import random
-import re
-import sys
-from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable
 from io import BytesIO
 from pathlib import Path
@@ -14,7 +10,8 @@ from pathlib import Path
 import aiohttp
 import pytest
 from aiohttp import web
-from warcio.archiveiterator import ArchiveIterator
+
+from tests.processes import Archive
 
 PAGES = 240
 MOST_HITS_BEFORE_A_KILL = 16
@@ -75,84 +72,6 @@ async def site() -> AsyncIterator[Site]:
     served.origin = f"http://127.0.0.1:{runner.addresses[0][1]}"
     yield served
     await runner.cleanup()
-
-
-class Archive:
-    """One data directory, and the program run on it as a process of its own."""
-
-    def __init__(self, directory: Path) -> None:
-        self.data = directory / "data"
-        self._log = directory / "log"
-
-    async def start(self, *arguments: str, **variables: str) -> asyncio.subprocess.Process:
-        environment = {
-            "ARCHIVER_DATA": str(self.data),
-            "ARCHIVER_ALLOW_NETWORKS": "127.0.0.0/8",
-            "ARCHIVER_HOST_DELAY": "0",
-            "ARCHIVER_HOST_CONCURRENCY": "8",
-        }
-        with self._log.open("ab") as log:
-            return await asyncio.create_subprocess_exec(
-                *(sys.executable, "-m", "archiver", *arguments),
-                env={**os.environ, **environment, **variables},
-                stdin=asyncio.subprocess.DEVNULL,
-                stdout=asyncio.subprocess.PIPE,
-                stderr=log,
-            )
-
-    async def serve(self, **variables: str) -> tuple[asyncio.subprocess.Process, str]:
-        """A running service and its address."""
-        process = await self.start("serve", "--port", "0", **variables)
-        found = None
-        while found is None:
-            line = (await process.stdout.readline()).decode()
-            assert line, self._log.read_text()
-            found = re.search(r"http://\S+", line)
-        return process, found[0].rstrip("/")
-
-    async def run(self, *arguments: str) -> str:
-        """What a command printed; it must have succeeded."""
-        process = await self.start(*arguments)
-        said, _ = await process.communicate()
-        assert process.returncode == 0, said.decode() + self._log.read_text()
-        return said.decode()
-
-    async def queue(self, urls: list[str]) -> None:
-        links = self.data.with_name("links.txt")
-        links.write_text("\n".join(urls))
-        await self.run("import", str(links), "--no-crawl")
-
-    async def told(self) -> tuple[list[dict[str, object]], dict[str, str]]:
-        """The listing with all its fields, and every entry's text by hash_url.
-
-        Entries of one second stand in the order in which they were indexed, which is no promise.
-        """
-        listing = json.loads(await self.run("list", "--json", "--all"))
-        assert [e["latest"] for e in listing] == sorted(
-            (e["latest"] for e in listing), reverse=True
-        )
-        listing.sort(key=lambda entry: entry["hash_url"])
-        tree = self.data.with_name("tree")
-        await self.run("export", "markdown", str(tree))
-        return listing, {each.parent.name: each.read_text() for each in tree.glob("*/index.md")}
-
-    def segments(self) -> list[Path]:
-        return sorted((self.data / "warc").glob("*.warc.gz"))
-
-    def times_kept(self) -> Counter[str]:
-        """How many response or revisit records each URL has, as another implementation reads."""
-        kept: Counter[str] = Counter()
-        for path in self.segments():
-            with path.open("rb") as file:
-                for record in ArchiveIterator(file):
-                    if record.rec_type in {"response", "revisit"}:
-                        kept[record.rec_headers.get_header("WARC-Target-URI")] += 1
-        return kept
-
-    async def warcio_check(self) -> int:
-        paths = map(str, self.segments())
-        check = (sys.executable, "-m", "warcio.cli", "check", *paths)
-        return await (await asyncio.create_subprocess_exec(*check)).wait()
 
 
 @pytest.fixture

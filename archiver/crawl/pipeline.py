@@ -141,11 +141,21 @@ class Pipeline:
                 await self._dispatch(until_empty=until_empty)
                 for task in (watching, slow, *workers):
                     task.cancel()
+        except asyncio.CancelledError:
+            self._context.db.hurry()
+            raise
         finally:
             await self._context.recorder.drain()
             recording.cancel()
             await asyncio.wait([recording])
+            await self._give_all_back()
+
+    async def _give_all_back(self) -> None:
+        try:
             await self._frontier.give_all_back()
+        except StoreError:
+            # Whoever opens the archive next finds that we are gone, and takes them.
+            log.warning("leases were not given back: the index is not to be had")
 
     def _begin_worker(self, group: asyncio.TaskGroup, workers: set[asyncio.Task[None]]) -> None:
         worker = group.create_task(self._work(lambda: self._begin_worker(group, workers)))

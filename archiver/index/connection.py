@@ -5,6 +5,8 @@ over four times a statement, and loads its ORM.
 """
 
 import asyncio
+import sqlite3
+import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
@@ -12,11 +14,14 @@ from typing import Any, TypeVar, TypeVarTuple, overload
 
 from sqlalchemy import Connection, CursorResult, Engine, Executable
 from sqlalchemy.engine.cursor import FullyBufferedCursorFetchStrategy
+from sqlalchemy.exc import OperationalError
 from sqlalchemy.sql.selectable import TypedReturnsRows
 
 _T = TypeVar("_T")
 _Ts = TypeVarTuple("_Ts")
 _Row = Mapping[str, Any]
+_PRIMARY = 0xFF
+"""The bits of a result code without what extends it."""
 
 
 class AsyncConnection:
@@ -88,10 +93,18 @@ class AsyncConnection:
 
 
 class Connections:
-    """Some connections that are alike; the one used last, which has pages at hand, comes first."""
+    """Some connections that are alike; the one used last, which has pages at hand, comes first.
 
-    def __init__(self, engine: Engine, most: int) -> None:
+    Args:
+        engine: opens them.
+        most: at the same time.
+        begins_again: whether to ask once more for a transaction that another program's stands in
+            the way of, given when it was first asked for (``time.monotonic``).
+    """
+
+    def __init__(self, engine: Engine, most: int, *, begins_again: Callable[[float], bool]) -> None:
         self.engine = engine
+        self._begins_again = begins_again
         self._places = asyncio.Semaphore(most)
         self._idle: list[AsyncConnection] = []
 
@@ -102,7 +115,7 @@ class Connections:
             conn = self._idle.pop() if self._idle else AsyncConnection(self.engine)
             is_sound = False
             try:
-                await conn.begin()
+                await self._begin(conn)
                 try:
                     yield conn
                 except BaseException:
@@ -117,6 +130,16 @@ class Connections:
                 else:
                     conn.close()
 
+    async def _begin(self, conn: AsyncConnection) -> None:
+        """Begin a transaction: SQLite's own patience can't be broken off, so it is kept short."""
+        asked = time.monotonic()
+        while True:
+            try:
+                return await conn.begin()
+            except OperationalError as error:
+                if not _is_busy(error) or not self._begins_again(asked):
+                    raise
+
     async def close(self) -> None:
         """Close those that are idle."""
         while self._idle:
@@ -124,6 +147,12 @@ class Connections:
             conn.close()
             await asyncio.to_thread(conn.wait_closed)
         self.engine.dispose()
+
+
+def _is_busy(error: OperationalError) -> bool:
+    """Whether a lock was in the way, of whatever kind (SQLITE_BUSY and its extended codes)."""
+    code: int = getattr(error.orig, "sqlite_errorcode", 0)
+    return code & _PRIMARY == sqlite3.SQLITE_BUSY
 
 
 def _begin(conn: Connection) -> None:

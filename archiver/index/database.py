@@ -6,7 +6,9 @@ once in SQLite, whatever the timeout, so nothing here ever does.
 
 import asyncio
 import fcntl
+import math
 import os
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from importlib import import_module
@@ -30,6 +32,11 @@ WRITER_CACHE_KB = 16_000
 READER_CACHE_KB = 2_000
 MUCH_CACHE_KB = 64_000
 BUSY_SECONDS = 60
+HURRY_SECONDS = 3
+SLICE_MILLISECONDS = 250
+"""How long a writer sleeps in SQLite before it looks whether it is still to wait."""
+_IN_THE_WAY = "another process writes, and we stop"
+_SHORT_PATIENCE = f"PRAGMA busy_timeout = {SLICE_MILLISECONDS}"
 _PRAGMAS = (
     f"PRAGMA busy_timeout = {BUSY_SECONDS * 1000}",
     "PRAGMA journal_mode = WAL",
@@ -45,8 +52,12 @@ class Database:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._writer = Connections(_engine(path, "BEGIN IMMEDIATE", WRITER_CACHE_KB), 1)
-        self._readers = Connections(_engine(path, "BEGIN", READER_CACHE_KB), READERS)
+        writing = _engine(path, "BEGIN IMMEDIATE", WRITER_CACHE_KB)
+        event.listen(writing, "connect", lambda dbapi, _: _pragma(dbapi, _SHORT_PATIENCE))
+        self._writer = Connections(writing, 1, begins_again=self._is_patient)
+        reading = _engine(path, "BEGIN", READER_CACHE_KB)
+        self._readers = Connections(reading, READERS, begins_again=lambda _: False)
+        self._last_moment = math.inf
         self._turn = asyncio.Lock()
         self._gate = -1
         self._wanted = -1
@@ -93,6 +104,16 @@ class Database:
                 with suppress(InvalidRequestError):
                     await conn.exec_driver_sql(f"PRAGMA cache_size = -{WRITER_CACHE_KB}")
 
+    def hurry(self) -> None:
+        """Let writers wait for other programs for some seconds in all, and no longer: we stop.
+
+        What they would have written is refused then, as where the disk is full.
+        """
+        self._last_moment = min(self._last_moment, time.monotonic() + HURRY_SECONDS)
+
+    def _is_patient(self, since: float) -> bool:
+        return time.monotonic() < min(since + BUSY_SECONDS, self._last_moment)
+
     def is_wanted(self) -> bool:
         """Whether somebody waits to write, in any process: a long transaction makes room then."""
         return bool(self._waiting) or self._is_wanted_elsewhere()
@@ -135,6 +156,8 @@ class Database:
         try:
             # Nothing tells a loop that another process let go; a thread's wait can't be broken off.
             while not _try_lock(self._gate):
+                if time.monotonic() >= self._last_moment:
+                    raise IndexUnavailable(f"{self.path} can't be written: {_IN_THE_WAY}.")
                 _try_lock(self._wanted, fcntl.LOCK_SH)
                 await asyncio.sleep(GATE_SECONDS)
         finally:
@@ -166,10 +189,15 @@ def migrate(path: Path) -> None:
     locks.mkdir(parents=True, exist_ok=True)
     with (locks / "migrate").open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
+        begin = "BEGIN"  # whoever finds all in order waits for no writer
         engine = create_engine(f"sqlite:///{path}", poolclass=NullPool)
         event.listen(engine, "connect", _prepare)
-        event.listen(engine, "begin", lambda conn: conn.exec_driver_sql("BEGIN IMMEDIATE"))
+        event.listen(engine, "begin", lambda conn: conn.exec_driver_sql(begin))
         try:
+            with engine.connect() as conn:
+                if _revision(conn) == HEAD:
+                    return
+            begin = "BEGIN IMMEDIATE"
             with engine.connect() as conn:
                 _upgrade(conn, path)
         except DatabaseError as error:
@@ -229,6 +257,10 @@ def _prepare(connection: Any, _record: object) -> None:
 
 
 def _cache(connection: Any, kilobytes: int) -> None:
+    _pragma(connection, f"PRAGMA cache_size = -{kilobytes}")
+
+
+def _pragma(connection: Any, statement: str) -> None:
     cursor = connection.cursor()
-    cursor.execute(f"PRAGMA cache_size = -{kilobytes}")
+    cursor.execute(statement)
     cursor.close()

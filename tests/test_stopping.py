@@ -1,0 +1,106 @@
+"""A stop waits for no other program, however long that keeps the index to itself."""
+
+import asyncio
+import fcntl
+import json
+import signal
+import sqlite3
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+
+import aiohttp
+import pytest
+
+from tests.processes import Archive
+
+PATIENCE = 30
+"""Seconds for a stop; a writer of ours waits for twice as many where nobody asks it to stop."""
+
+
+@pytest.fixture
+def archive(tmp_path) -> Archive:
+    return Archive(tmp_path)
+
+
+@contextmanager
+def locked(archive: Archive) -> Iterator[None]:
+    """The index as another program has it that writes, and does not end."""
+    connection = sqlite3.connect(archive.data / "archive.sqlite3", timeout=60, isolation_level=None)
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+    finally:
+        connection.close()
+
+
+async def waits_to_write(archive: Archive) -> None:
+    """Wait until a process of ours has its turn among our own, and asks SQLite."""
+    with (archive.data / "run" / "writing").open("a") as gate:
+        while True:
+            try:
+                fcntl.flock(gate, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return
+            fcntl.flock(gate, fcntl.LOCK_UN)
+            await asyncio.sleep(0.01)
+
+
+async def stopped(process: asyncio.subprocess.Process) -> int:
+    process.send_signal(signal.SIGTERM)
+    async with asyncio.timeout(PATIENCE):
+        return await process.wait()
+
+
+@asynccontextmanager
+async def serving(archive: Archive, **variables: str) -> AsyncIterator[tuple]:
+    process, address = await archive.serve(**variables)
+    async with aiohttp.ClientSession(address) as session:
+        yield process, session
+
+
+async def save(session: aiohttp.ClientSession, *urls: str) -> int:
+    async with session.post("/api/v1/entries", json={"urls": urls}) as answer:
+        return answer.status
+
+
+@pytest.mark.parametrize("processes", ["1", "2"])
+async def test_a_service_stops_while_another_program_writes(archive, live, processes):
+    pages = [live.article(f"page-{number}") for number in range(4)]
+    async with serving(archive, ARCHIVER_CRAWL_PROCESSES=processes) as (process, session):
+        assert await save(session, *pages[:3]) == 202
+        with locked(archive):
+            saving = asyncio.create_task(save(session, pages[3]))
+            await waits_to_write(archive)
+
+            assert await stopped(process) == 0
+
+            assert (await asyncio.gather(saving, return_exceptions=True))[0] != 202
+
+    await archive.run("crawl")
+    listed = json.loads(await archive.run("list", "--json", "--all"))
+    assert {each["url"]: each["state"] for each in listed} == dict.fromkeys(pages[:3], "saved")
+
+
+async def test_a_crawl_stops_while_another_program_writes(archive, live):
+    pages = [live.article(f"page-{number}") for number in range(60)]
+    await archive.queue(pages)
+    process = await archive.start("crawl")
+    await live.asked_for("/page-0")
+    with locked(archive):
+        await waits_to_write(archive)
+
+        assert await stopped(process) == 128 + signal.SIGTERM
+
+    await archive.run("crawl")
+    listed = json.loads(await archive.run("list", "--json", "--all"))
+    assert {each["url"]: each["state"] for each in listed} == dict.fromkeys(pages, "saved")
+    assert (await archive.run("verify")).splitlines()[-1].split("\t") == ["problems", "0"]
+
+
+async def test_a_command_that_reads_waits_for_no_other_program(archive, live):
+    await archive.queue([live.article("page")])
+    with locked(archive):
+        async with asyncio.timeout(PATIENCE):
+            listed = json.loads(await archive.run("list", "--json"))
+
+    assert [each["url"] for each in listed] == [live.url("/page")]
