@@ -42,7 +42,7 @@ async def _import(settings: Settings, file: Path, *, crawl: bool) -> int:
         async with open_runtime(settings) as runtime:
             status = await _read(runtime, source, _name(file))
             _summarise(status)
-            if crawl and not status.is_archive:
+            if crawl and (status.counts.open or not status.is_archive):
                 await work_queue(runtime)
     if status.error:
         raise ArchiverError(status.error)

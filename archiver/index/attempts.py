@@ -36,18 +36,19 @@ async def insert_all(
     await execute_rows(conn, _INSERT_ONCE if once else _INSERT, rows)
 
 
-async def newest_of(conn: AsyncConnection, entry_ids: Sequence[int]) -> dict[int, Attempt]:
-    """The newest attempt that failed of each of these entries, by entry id."""
+async def of_entries(conn: AsyncConnection, entry_ids: Sequence[int]) -> dict[int, list[Attempt]]:
+    """The attempts that failed of those of these entries that had some, oldest first."""
     rows = await conn.execute(
         select(attempt.c.entry_id, attempt.c.at, attempt.c.failure)
         .where(attempt.c.entry_id.in_(among(entry_ids)))
         .order_by(attempt.c.entry_id, attempt.c.at, attempt.c.id)
     )
-    return {
-        row.entry_id: Attempt(datetime.fromtimestamp(row.at, UTC), failure)
-        for row in rows
-        if (failure := failures.load(row.failure))
-    }
+    found: dict[int, list[Attempt]] = {}
+    for row in rows:
+        if failure := failures.load(row.failure):
+            made = Attempt(datetime.fromtimestamp(row.at, UTC), failure)
+            found.setdefault(row.entry_id, []).append(made)
+    return found
 
 
 async def of_entry(conn: AsyncConnection, entry_id: int, *, limit: int) -> list[Attempt]:

@@ -4,12 +4,23 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Row, Select, bindparam, or_, select, tuple_, union_all, update
+from sqlalchemy import (
+    Row,
+    Select,
+    bindparam,
+    func,
+    not_,
+    or_,
+    select,
+    tuple_,
+    union_all,
+    update,
+)
 
 from archiver.index import annotations, failures, tags
 from archiver.index.bulk import among
 from archiver.index.connection import AsyncConnection
-from archiver.index.schema import document, entry, entry_tag, snapshot, tag
+from archiver.index.schema import attempt, document, entry, entry_tag, snapshot, tag
 from archiver.model.capture import HashUrl, Timestamp
 from archiver.model.entry import Entry
 from archiver.model.job import State
@@ -108,14 +119,18 @@ async def untold(conn: AsyncConnection, ids: Sequence[int], *, whole_segments: b
     Args:
         conn: a connection.
         ids: row ids.
-        whole_segments: the records of failures are at hand too.
+        whole_segments: the records of failures are at hand too, but for attempts that others
+            followed.
     """
-    known = (State.SAVED, State.FAILED) if whole_segments else (State.SAVED,)
+    known = [entry.c.state == State.SAVED]
+    if whole_segments:
+        made = select(func.count()).where(attempt.c.entry_id == entry.c.id).scalar_subquery()
+        known.append((entry.c.state == State.FAILED) & (made <= 1))
     rows = await conn.execute(
         select(entry.c.id)
         .where(
             entry.c.id.in_(among(ids)),
-            or_(entry.c.unrecorded == 1, entry.c.state.not_in(known)),
+            or_(entry.c.unrecorded == 1, not_(or_(*known))),
         )
         .order_by(entry.c.id)
     )
@@ -221,6 +236,14 @@ async def latest_of(conn: AsyncConnection, keys: Sequence[HashUrl]) -> dict[Hash
         )
     )
     return {HashUrl(key): Timestamp(f"{latest:014d}") for key, latest in rows}
+
+
+async def states_of(conn: AsyncConnection, keys: Sequence[HashUrl]) -> dict[HashUrl, State]:
+    """Where those of these entries stand that there are."""
+    rows = await conn.execute(
+        select(entry.c.hash_url, entry.c.state).where(entry.c.hash_url.in_(among(keys)))
+    )
+    return {HashUrl(key): State(state) for key, state in rows}
 
 
 async def of_documents(conn: AsyncConnection, documents: Sequence[int]) -> dict[int, int]:

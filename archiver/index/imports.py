@@ -149,8 +149,9 @@ async def advance_archive(conn: AsyncConnection, import_id: int, taken: Taken) -
             read=row.read + taken.read,
             merged=row.merged + taken.fresh,
             known=row.known + taken.known,
-            added=row.added + taken.pages,
+            added=row.added + taken.pages + taken.failed + taken.queued,
             saved=row.saved + taken.pages,
+            failed=row.failed + taken.failed,
             rejected=row.rejected + len(taken.unusable),
             rejected_samples=json.dumps(samples),
             passed_over=row.passed_over + taken.passed_over,
@@ -160,7 +161,7 @@ async def advance_archive(conn: AsyncConnection, import_id: int, taken: Taken) -
 
 async def begin_again(conn: AsyncConnection, import_id: int) -> None:
     """Set an import's numbers to nothing: its file is read from the start."""
-    counted = "read", "merged", "known", "added", "saved", "rejected", "passed_over"
+    counted = "read", "merged", "known", "added", "saved", "failed", "rejected", "passed_over"
     numbers = dict.fromkeys(counted, 0)
     await conn.execute(
         update(imports).where(imports.c.id == import_id).values(rejected_samples="[]", **numbers)

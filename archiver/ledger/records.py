@@ -125,13 +125,21 @@ def plan_note(plan: Plan, facts: EntryFacts) -> None:
     plan.records.append(entry_note(facts, datetime.now(UTC).replace(microsecond=0)))
 
 
-def entry_note(facts: EntryFacts, at: datetime, failure: Failure | None = None) -> Record:
+def entry_note(
+    facts: EntryFacts,
+    at: datetime,
+    failure: Failure | None = None,
+    *,
+    is_waiting: bool = False,
+) -> Record:
     """A record that tells of an entry as it stands: what its person says, and what failed."""
     return build.metadata(
         id=new_record_id(),
         url=entry_record_uri(facts.entry.hash_url),
         date=at,
-        document=write_entry_record(_entry_record(facts, at, failure=failure)),
+        document=write_entry_record(
+            replace(_entry_record(facts, at, failure=failure), is_waiting=is_waiting)
+        ),
     )
 
 

@@ -26,6 +26,8 @@ class Taken:
         pages: snapshots that were made.
         unusable: records that can't be kept, and why.
         passed_over: records that are no captures.
+        failed: entries that are new here and had no snapshot there: every attempt failed.
+        queued: entries that waited there, and now do here.
     """
 
     read: int = 0
@@ -34,6 +36,8 @@ class Taken:
     pages: int = 0
     unusable: tuple[Rejected, ...] = ()
     passed_over: int = 0
+    failed: int = 0
+    queued: int = 0
 
 
 class ImportPhase(StrEnum):
@@ -60,7 +64,8 @@ class ImportStatus:
             service goes on with it.
         read: links read so far; the sum of the next four. Of an archive file: captures, the
             sum of ``merged``, ``known`` and ``rejected``.
-        added: put into the queue; of an archive file: pages that became snapshots.
+        added: put into the queue; of an archive file: pages that became snapshots, and entries
+            that had failed there or now wait here.
         known: in the archive already; what the file says of them was kept all the same.
         merged: the same URL again, in this file or in the queue; of an archive file: captures
             that were taken in.

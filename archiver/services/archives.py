@@ -24,6 +24,7 @@ from archiver.ingest.intake import Intake
 from archiver.ingest.pages import ForeignPage, NotedPages, PageIntake
 from archiver.ingest.resolution import RevisitResolver
 from archiver.ingest.revisits import ForeignRevisit, read_lines, write_line
+from archiver.ingest.unvisited import EntryIntake, NotedEntries
 from archiver.model.importing import Rejected, Taken
 from archiver.store.spool import SpooledLines
 from archiver.wacz.unpack import Package
@@ -58,15 +59,19 @@ class Archives:
     def __init__(self, open_context: OpenContext) -> None:
         self._open_context = open_context
 
-    async def take_in(self, file: BinaryIO, name: str, kind: str) -> AsyncGenerator[Taken, None]:
+    async def take_in(
+        self, file: BinaryIO, name: str, kind: str, *, import_id: int
+    ) -> AsyncGenerator[Taken, None]:
         """Read a file to its end; tells of each stretch once it is handed over.
+
+        What waited in the archive that wrote it is queued, as of that import.
 
         Raises:
             UnreadableFile: no capture of it can be read.
         """
         async with self._open_context() as context:
-            with NotedPages() as pages, SpooledLines() as revisits:
-                taking = _Taking(context, pages, revisits)
+            with NotedPages() as pages, NotedEntries() as noted, SpooledLines() as revisits:
+                taking = _Taking(context, pages, noted, revisits)
                 async for taken in taking.payloads(file, name, kind):
                     yield taken
                 await context.recorder.drain()
@@ -77,15 +82,24 @@ class Archives:
                 async for taken in taking.pages(f"import:{name}"):
                     yield taken
                 await context.recorder.drain()
+                async for taken in taking.entries(import_id):
+                    yield taken
 
 
 class _Taking:
     """One file on its way in."""
 
-    def __init__(self, context: CrawlContext, pages: NotedPages, revisits: SpooledLines) -> None:
+    def __init__(
+        self,
+        context: CrawlContext,
+        pages: NotedPages,
+        entries: NotedEntries,
+        revisits: SpooledLines,
+    ) -> None:
         self._context = context
         self._intake = Intake(context)
         self._pages = pages
+        self._entries = entries
         self._revisits = revisits
         self._captures = 0
         self._problem = ""
@@ -115,6 +129,14 @@ class _Taking:
             for each in closing:
                 await each
             yield Taken(pages=len(closing))
+
+    async def entries(self, import_id: int) -> AsyncIterator[Taken]:
+        """Take over what the archive of the file had failed at, and what waited there."""
+        intake = EntryIntake(self._context, import_id)
+        noted = self._entries.read()
+        while some := await asyncio.to_thread(lambda: list(islice(noted, BATCH))):
+            taken = await intake.take(some)
+            yield Taken(failed=taken.failed, queued=taken.queued)
 
     def refuse_if_nothing_was_read(self, name: str) -> None:
         """Let an import fail that brought nothing but problems."""
@@ -201,6 +223,7 @@ class _Taking:
                 self._pages.note_capture(each)
             elif isinstance(each, ForeignEntryRecord):
                 self._pages.note_entry_record(each)
+                self._entries.note(each)
 
     def _note_listed(self, package: Package) -> None:
         for each in package.pages():

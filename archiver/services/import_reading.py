@@ -86,7 +86,8 @@ class ImportReader:
                 file = await asyncio.to_thread(_spooled, source)
                 stack.callback(file.close)
             try:
-                async with aclosing(self._archives.take_in(file, name, kind)) as taken:
+                taking = self._archives.take_in(file, name, kind, import_id=number)
+                async with aclosing(taking) as taken:
                     async for each in taken:
                         await self._count(number, each)
                         await self._report(number, on_progress)
@@ -100,6 +101,7 @@ class ImportReader:
                 error = UNFORESEEN.format(name=name, kind=type(unforeseen).__name__)
         async with self._db.write() as conn:
             await imports.finish(conn, number, error=error)
+        self._on_queued()
 
     async def _report(self, number: int, on_progress: OnProgress) -> None:
         status = await self._statuses.find(number)

@@ -79,9 +79,13 @@ class Selection:
             ids = manifest.untold[start : start + PAGE]
             async with self._db.read() as conn:
                 found = await entries.with_revisions(conn, ids)
-                failed = await attempts.newest_of(conn, ids)
+                failed = await attempts.of_entries(conn, ids)
             for entry_id, revised in found.items():
-                yield _note(revised, failed.get(entry_id))
+                made = failed.get(entry_id, [])
+                if manifest.selected.is_everything and revised.entry.state is State.FAILED:
+                    made = made[:-1]  # the last is told of where it was written down
+                for record in _notes(revised, made):
+                    yield record
 
     async def _all_snapshots(self, manifest: Manifest) -> AsyncIterator[list[Held]]:
         row = 0
@@ -160,11 +164,14 @@ class Selection:
         return places
 
 
-def _note(revised: Revised, failed: Attempt | None) -> Record:
-    facts = EntryFacts(revised.entry, None, revised.revision)
-    if revised.entry.state is State.FAILED and failed:
-        return entry_note(facts, failed.at, failed.failure)
-    return entry_note(facts, datetime.now(UTC).replace(microsecond=0))
+def _notes(revised: Revised, failed: Sequence[Attempt]) -> Iterator[Record]:
+    """What failed for an entry so far; whether it waits, or what is said of it by now."""
+    facts, state = EntryFacts(revised.entry, None, revised.revision), revised.entry.state
+    for each in failed if state is not State.SAVED else ():
+        yield entry_note(facts, each.at, each.failure)
+    if state is not State.FAILED or revised.is_unrecorded:
+        now = datetime.now(UTC).replace(microsecond=0)
+        yield entry_note(facts, now, is_waiting=state is State.QUEUED)
 
 
 async def _captures_of(conn: AsyncConnection, urls: list[str], snapshot: Snapshot) -> list[Capture]:

@@ -60,6 +60,7 @@ class EntryRecord:
         revision: how often that had been changed; of two records the higher one holds.
         snapshot: what a visit brought.
         failure: why it brought nothing.
+        is_waiting: whether it is still to be captured; only exports tell so.
     """
 
     at: datetime
@@ -69,6 +70,7 @@ class EntryRecord:
     revision: int = 0
     snapshot: SnapshotRecord | None = None
     failure: Failure | None = None
+    is_waiting: bool = False
 
 
 def entry_record_uri(hash_url: HashUrl) -> str:
@@ -102,6 +104,8 @@ def write_entry_record(entry_record: EntryRecord) -> dict[str, Any]:
         document["snapshot"] = kept
     if entry_record.failure:
         document["failure"] = _write_failure(entry_record.failure)
+    if entry_record.is_waiting:
+        document["waiting"] = True
     return document
 
 
@@ -134,6 +138,7 @@ def _read(document: dict[str, Any]) -> EntryRecord:
         revision=int(entry.get("revision", 0)),
         snapshot=_read_snapshot(snapshot) if snapshot else None,
         failure=_read_failure(failure) if failure else None,
+        is_waiting=document.get("waiting") is True,
     )
 
 

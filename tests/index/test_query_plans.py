@@ -119,7 +119,7 @@ READS = {
         for oldest_first in (False, True)
     },
     "untold": lambda conn: entries.untold(conn, [1, 2, 3], whole_segments=True),
-    "newest attempts": lambda conn: attempts.newest_of(conn, [1, 2, 3]),
+    "attempts": lambda conn: attempts.of_entries(conn, [1, 2, 3]),
     "jobs by id": lambda conn: jobs.by_ids(conn, [1, 2, 3]),
     "jobs changed": lambda conn: changes.after(conn, ChangeCursor(5, 1), limit=50),
     "newest change": changes.newest,

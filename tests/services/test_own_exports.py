@@ -1,0 +1,169 @@
+"""What this archive exports, an empty one imports: the same entries, whatever became of them."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+
+from archiver.index import attempts, entries
+from archiver.model.failure import Failure, FailureKind
+from archiver.model.job import State
+from archiver.services.manifest import Selected
+from archiver.services.reindexing import reindex
+from archiver.services.search import ListingQuery
+from archiver.urls.parse import hash_url
+from tests.warcs import Warc
+
+EARLIER = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+TIMEOUT = Failure(FailureKind.TIMEOUT, "It took too long.")
+
+
+@pytest.fixture
+def urls(live):
+    return {
+        "saved": live.article("heron"),
+        "failed": live.url("/missing"),
+        "given up": live.url("/often-missing"),
+        "waiting": live.article("otter"),
+        "tried": live.article("vole"),
+    }
+
+
+async def attempted(archive, url):
+    """Note an attempt that others followed, as a crawl does: in the index alone."""
+    async with archive.imports._db.write() as conn:
+        row, _ = await entries.by_hash(conn, hash_url(url))
+        await attempts.insert_all(conn, [(row, EARLIER, TIMEOUT)], once=False)
+
+
+async def fill(archive, urls):
+    for state in ("saved", "failed", "given up"):
+        await archive.entries.save([urls[state]], tags=["mine", state], source="cli")
+    await archive.crawling.work()
+    await archive.entries.save([urls["saved"]], tags=["said later"], source="cli")
+    for state in ("waiting", "tried"):
+        await archive.entries.save([urls[state]], tags=["mine", state], source="web")
+    for state in ("given up", "tried"):
+        await attempted(archive, urls[state])
+
+
+async def told(archive, urls):
+    """What an archive says of each entry; when a waiting one was queued is its own affair."""
+    found = {}
+    for state, url in urls.items():
+        detail = await archive.entries.get(url)
+        own = replace(detail.entry, annotation=None)
+        said = replace(detail.entry.annotation, tags=tuple(sorted(detail.entry.annotation.tags)))
+        found[state] = own, said, detail.attempts
+    return found
+
+
+async def export(archive, tmp_path, form, wanted):
+    manifest = await archive.packages.begin(wanted)
+    if form == "warc.gz":
+        pieces = archive.packages.warc(manifest, name="all.warc.gz")
+    else:
+        pieces = archive.packages.wacz(manifest, title="All")
+    path = tmp_path / f"all.{form}"
+    path.write_bytes(b"".join([piece async for piece in pieces]))
+    return path
+
+
+async def take_in(archive, path):
+    with path.open("rb") as source:
+        return await archive.imports.read_file(source, name=path.name)
+
+
+@pytest.mark.parametrize("wanted", [Selected(), Selected(ListingQuery(tag="mine"))])
+@pytest.mark.parametrize("form", ["warc.gz", "wacz"])
+async def test_an_import_of_an_export_gives_the_same_entries(
+    opened, settings, tmp_path, live, urls, form, wanted
+):
+    async with opened() as archive:
+        await fill(archive, urls)
+        before = await told(archive, urls)
+        path = await export(archive, tmp_path, form, wanted)
+        asked = live.asked.total()
+    empty = replace(settings, data=tmp_path / "empty")
+    async with opened(empty) as archive:
+        status = await take_in(archive, path)
+        after = await told(archive, urls)
+        counts = await archive.crawling.counts()
+        again = await take_in(archive, path)
+
+        assert after == before
+        assert live.asked.total() == asked
+        assert (counts.queued, again.counts.total, again.added) == (2, 0, 0)
+        assert (status.added, status.counts.queued) == (5, 2)
+        assert (status.counts.saved, status.counts.failed) == (1, 2)
+        assert await told(archive, urls) == before
+        assert await archive.crawling.counts() == counts
+
+        await archive.crawling.work()
+        crawled = await told(archive, urls)
+        assert {state: own.state for state, (own, _, _) in crawled.items()} == {
+            "saved": State.SAVED,
+            "failed": State.FAILED,
+            "given up": State.FAILED,
+            "waiting": State.SAVED,
+            "tried": State.SAVED,
+        }
+        last = await archive.imports.status(status.id)
+        assert (last.counts.saved, last.counts.failed, last.counts.open) == (3, 2, 0)
+        assert [each async for each in archive.fixity.verify()] == []
+
+    await reindex(empty)
+
+    async with opened(empty) as archive:
+        rebuilt = await told(archive, urls)
+    for state in ("saved", "failed", "given up"):
+        assert rebuilt[state] == crawled[state]
+
+
+async def test_what_failed_elsewhere_changes_nothing_of_what_is_here(
+    opened, settings, tmp_path, urls
+):
+    async with opened() as archive:
+        await fill(archive, urls)
+        path = await export(archive, tmp_path, "warc.gz", Selected())
+    async with opened(replace(settings, data=tmp_path / "other")) as archive:
+        await archive.entries.save([urls["saved"]], source="cli")
+        await archive.crawling.work()
+        await archive.entries.save([urls["failed"]], source="cli")
+
+        await take_in(archive, path)
+
+        kept, waiting = [await archive.entries.get(urls[each]) for each in ("saved", "failed")]
+        assert (kept.entry.state, len(kept.snapshots)) == (State.SAVED, 2)
+        assert (waiting.entry.state, waiting.job.state) == (State.QUEUED, State.QUEUED)
+        assert [each.failure.status for each in waiting.attempts] == [404]
+
+
+async def test_records_of_no_entry_and_odd_failures_break_nothing(opened, tmp_path):
+    said = '"url_given": "", "title": "", "tags": [], "note": "", "source": ""'
+    entry = '"entry": {"url": "%s", "hash_url": "x", "added_at": "2026-01-01T00:00:00Z", SAID}'
+    entry = entry.replace("SAID", said)
+    odd = (
+        b"{}",
+        b'{"format": "archiver/1"}',
+        b'{"format": "archiver/1", "at": "0001-01-01T00:00:00Z", %s, "waiting": 1}',
+        b'{"format": "archiver/1", "at": "9999-12-31T23:59:59Z", %s, "failure": FAILURE}',
+        b'{"format": "archiver/1", "at": "2026-01-01T00:00:00Z", %s, "failure": {"kind": "odd"}}',
+        b'{"format": "archiver/1", "at": "2026-01-01T00:00:00Z", %s, "waiting": true}',
+    )
+    failure = b'{"kind": "dns", "message": "\\ud800", "status": "teapot"}'
+    made = Warc()
+    for block in odd:
+        for url in ("http://a.example/", "javascript:1", "http://[1"):
+            of = (entry % url).encode()
+            made.add(
+                "metadata", "urn:archiver:x", block.replace(b"%s", of).replace(b"FAILURE", failure)
+            )
+    path = tmp_path / "odd.warc.gz"
+    path.write_bytes(made.bytes)
+
+    async with opened() as archive:
+        status = await take_in(archive, path)
+
+        assert status.error == ""
+        assert (status.added, status.counts.queued) == (1, 1)
