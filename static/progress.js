@@ -15,7 +15,7 @@ function showJob(job) {
 
 function phaseOf(status, open) {
   if (status.reading) return "Reading the file…";
-  if (status.paused) return "Interrupted: it goes on by itself within a minute, as long as the service runs";
+  if (status.paused) return "Interrupted: it goes on by itself in a moment";
   if (open) return "Capturing…";
   return status.error ? "Stopped" : "Done";
 }
@@ -30,7 +30,8 @@ function showImport(status) {
   }
   const bar = box.querySelector("progress");
   bar.max = Math.max(status.added, 1);
-  bar.value = status.added ? saved + failed : 1;
+  if (status.reading) bar.removeAttribute("value");
+  else bar.value = status.added ? saved + failed : status.paused || status.error ? 0 : 1;
   const line = box.querySelector(".phase");
   const phase = phaseOf(status, queued + fetching > 0);
   if (line.textContent !== phase) line.textContent = phase;

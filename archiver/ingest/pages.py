@@ -82,8 +82,8 @@ class NotedPages(ExitStack):
     def note_listed(self, url: str, moment: str, title: str) -> None:
         """Note a page that a package lists, whenever that was."""
         with suppress(ArchiverError):
-            said = {"url": parse_url(url), "title": title}
-            self._listed.add(_line(to_timestamp(read_moment(moment)), said))
+            noted = {"url": parse_url(url), "title": title}
+            self._listed.add(_line(to_timestamp(read_moment(moment)), noted))
 
     def note_capture(self, found: ForeignCapture) -> None:
         """Note a capture that may be a page."""
@@ -92,8 +92,8 @@ class NotedPages(ExitStack):
             return
         kind = essence_of(declared_media_type(exchange.headers))
         lines = self._html if is_html(kind) else self._other
-        said = {"url": exchange.url, "digest": exchange.payload_digest}
-        lines.add(_line(to_timestamp(exchange.at), said))
+        noted = {"url": exchange.url, "digest": exchange.payload_digest}
+        lines.add(_line(to_timestamp(exchange.at), noted))
 
     def best(self, *, source: str) -> Iterator[ForeignPage]:
         """Pages, oldest first; ``source`` is where those nobody describes came from."""
@@ -194,22 +194,22 @@ async def _at(
     return None
 
 
-def _line(timestamp: Timestamp, said: object) -> bytes:
-    return f"{timestamp} {json.dumps(said)}\n".encode()
+def _line(timestamp: Timestamp, noted: object) -> bytes:
+    return f"{timestamp} {json.dumps(noted)}\n".encode()
 
 
 def _page(line: bytes, source: str) -> ForeignPage | None:
     digits, _, rest = line.decode().partition(" ")
-    said, timestamp = json.loads(rest), Timestamp(digits)
-    if "format" in said:
+    noted, timestamp = json.loads(rest), Timestamp(digits)
+    if "format" in noted:
         with suppress(ArchiverError):
             entry_record = read_entry_record(rest.encode())
             return _described(entry_record) if entry_record else None
         return None
-    url, title = said["url"], said.get("title", "")[:MOST_TITLE]
+    url, title = noted["url"], noted.get("title", "")[:MOST_TITLE]
     annotation = Annotation(url, to_datetime(timestamp), title=title, source=source)
     seed = Seed(hash_url(url), url, host(url), annotation)
-    return ForeignPage(timestamp, seed, payload_digest=said.get("digest"))
+    return ForeignPage(timestamp, seed, payload_digest=noted.get("digest"))
 
 
 def _described(entry_record: EntryRecord) -> ForeignPage | None:

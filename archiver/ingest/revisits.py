@@ -132,18 +132,21 @@ def exchange_of(revisit: ForeignRevisit, payload: Payload) -> Exchange:
 
 def write_line(revisit: ForeignRevisit) -> bytes:
     """A revisit as a line that can be put aside."""
-    said = {each.name: getattr(revisit, each.name) for each in fields(revisit)}
-    said |= {"request": revisit.request.decode(_LATIN), "head": revisit.head.decode(_LATIN)}
-    return json.dumps(said).encode() + b"\n"
+    document = {each.name: getattr(revisit, each.name) for each in fields(revisit)}
+    document |= {"request": revisit.request.decode(_LATIN), "head": revisit.head.decode(_LATIN)}
+    return json.dumps(document).encode() + b"\n"
 
 
 def read_lines(lines: Iterator[bytes]) -> Iterator[ForeignRevisit]:
     """The revisits that were put aside."""
     for line in lines:
-        said = json.loads(line)
-        said["request"], said["head"] = said["request"].encode(_LATIN), said["head"].encode(_LATIN)
-        said["fields"] = tuple((name, value) for name, value in said["fields"])
-        yield ForeignRevisit(**said)
+        document = json.loads(line)
+        document["request"], document["head"] = (
+            document["request"].encode(_LATIN),
+            document["head"].encode(_LATIN),
+        )
+        document["fields"] = tuple((name, value) for name, value in document["fields"])
+        yield ForeignRevisit(**document)
 
 
 def _digest(record: ForeignRecord) -> str:

@@ -19,7 +19,7 @@ REVISIT = "warc/revisit"
 
 def cdxj_line(capture: Capture, *, filename: str, offset: int) -> str:
     """The line of a capture whose record stands at a byte of a file of the package."""
-    said = {
+    fields = {
         "url": capture.url,
         "mime": REVISIT if capture.is_revisit else capture.media_type or "unk",
         "status": str(capture.status),
@@ -28,7 +28,7 @@ def cdxj_line(capture: Capture, *, filename: str, offset: int) -> str:
         "offset": str(offset),
         "filename": filename,
     }
-    return f"{surt(capture.url)} {capture.timestamp} {json.dumps(said)}\n"
+    return f"{surt(capture.url)} {capture.timestamp} {json.dumps(fields)}\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +44,12 @@ def index_blocks(lines: Iterable[bytes]) -> Iterator[IndexBlock]:
     rest, offset = iter(lines), 0
     while some := list(islice(rest, LINES_A_BLOCK)):
         packed = igzip.compress(b"".join(some), mtime=0)
-        said = {
+        block = {
             "offset": offset,
             "length": len(packed),
             "digest": f"sha256:{hashlib.sha256(packed).hexdigest()}",
             "filename": INDEX,
         }
         key = " ".join(some[0].decode().split(" ", 2)[:2])
-        yield IndexBlock(packed, f"{key} {json.dumps(said)}\n")
+        yield IndexBlock(packed, f"{key} {json.dumps(block)}\n")
         offset += len(packed)

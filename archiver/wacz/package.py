@@ -33,13 +33,13 @@ class Resource:
 
 def page_line(snapshot: Snapshot) -> str:
     """The line of a snapshot in ``pages.jsonl`` (§5.2.2)."""
-    said = {
+    line = {
         "id": f"{snapshot.hash_url}-{snapshot.timestamp}",
         "url": snapshot.url,
         "ts": write_iso(to_datetime(snapshot.timestamp)),
         "title": snapshot.title,
     }
-    return json.dumps(said, ensure_ascii=False) + "\n"
+    return json.dumps(line, ensure_ascii=False) + "\n"
 
 
 def data_package(
@@ -51,7 +51,7 @@ def data_package(
     main_page: Snapshot | None,
 ) -> bytes:
     """``datapackage.json`` (§5.2.4)."""
-    said: dict[str, object] = {
+    document: dict[str, object] = {
         "profile": "data-package",
         "wacz_version": WACZ_VERSION,
         "title": title,
@@ -69,9 +69,9 @@ def data_package(
         ],
     }
     if main_page:
-        said["mainPageUrl"] = main_page.url
-        said["mainPageDate"] = write_iso(to_datetime(main_page.timestamp))
-    return json.dumps(said, ensure_ascii=False, indent=2).encode()
+        document["mainPageUrl"] = main_page.url
+        document["mainPageDate"] = write_iso(to_datetime(main_page.timestamp))
+    return json.dumps(document, ensure_ascii=False, indent=2).encode()
 
 
 def package_digest(package: bytes) -> bytes:

@@ -196,9 +196,9 @@ def _reason(error: Exception) -> str:
 
 def _page(line: bytes) -> ListedPage | None:
     try:
-        said = json.loads(line)
+        listed = json.loads(line)
         return ListedPage(
-            str(said["url"]), str(said["ts"]), well_formed(str(said.get("title") or ""))
+            str(listed["url"]), str(listed["ts"]), well_formed(str(listed.get("title") or ""))
         )
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
