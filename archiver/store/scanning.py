@@ -23,6 +23,10 @@ _OURS = b"\x1f\x8b\x08\x00"
 _MEMBER_HEAD_BYTES = 10
 _RAW = -15
 _END_BYTES = 4
+_MOST_PACKED = 1032
+"""Bytes that one of deflate's can stand for."""
+_LEAST_MEMBER = _MEMBER_HEAD_BYTES + 2 + 2 * _END_BYTES
+_LEAST_CONTENT = len("WARC/1.1\r\n\r\n")
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,18 +156,25 @@ def _is_incomplete(file: ReadOnly, offset: int) -> bool:
     """Whether the last member lacks its end, rather than being damaged so that it seems to.
 
     A member ends with the length of its content (RFC 1952 §2.3.1), which the record's head tells.
+    Where the head itself does not end, that length can at least be one that so many bytes hold:
+    for what ends by chance within a head of some hundred bytes it is not.
     """
     if not _OURS.startswith(file.read_at(offset, len(_OURS))):
         return False
     try:
         block_length = read_record(file, offset).block_length
     except TornRecord:
-        return True
+        held = file.size - offset
+        can_be_whole = held >= _LEAST_MEMBER and _stated(file) >= _LEAST_CONTENT
+        return not (can_be_whole and _stated(file) <= held * _MOST_PACKED)
     except InvalidRecord:
         return False
     length = _head_length(file, offset) + block_length + _END_BYTES
-    stated = file.read_at(file.size - 4, 4)
-    return stated != (length % (1 << 32)).to_bytes(4, "little")
+    return _stated(file) != length % (1 << 32)
+
+
+def _stated(file: ReadOnly) -> int:
+    return int.from_bytes(file.read_at(file.size - 4, 4), "little")
 
 
 def _head_length(file: ReadOnly, offset: int) -> int:

@@ -1,6 +1,7 @@
 """What a killed writer left half done is put beside its segment; nothing else is touched."""
 
 import multiprocessing
+from base64 import b64decode
 from contextlib import suppress
 
 import pytest
@@ -15,6 +16,14 @@ from tests.stored_records import records
 
 NAME = "archiver-20240229120001-0123456789ab-00001.warc.gz"
 FOREIGN = "elsewhere-00001.warc.gz"
+WHOLE = b64decode(
+    "H4sIAAAAAAAA/0WPwUrEQBBE74H8Q/A+7kwnmWQaEXRzWfAUIoK3Tk9PNromS3ZWFPGD/A5/TBYC3oqqRxX1dNdu"
+    "N+bapMlFqe7zKJi9SSRPkVazFZ4Xr3YNZjfnZcLzefSYsybholR9AU4VBEb1HEB5EF0Xga0TuF0LGoqCGWgolAYF"
+    "rjOAWqM2zyvQ0TJIVI/tDrPLAi28H99lwY8VuD/M/KqacZBTxOy0Jygtes+BQ1HZ0pOxubPOVdD3oK3V2gETVHVV"
+    "1eBdXoI3vqa8FpeHShOHvA9psp2nKFNcb9PxeBiZ4jhPm5fTPP3nDzINcY9ZnSZp8nX1+3OF5vui/wBeT2/UPwEA"
+    "AA=="
+)
+"""A record in which one wrong bit can hide the end of its head."""
 REPEATED = {
     "max_examples": 150,
     "suppress_health_check": [HealthCheck.function_scoped_fixture],
@@ -153,6 +162,18 @@ def test_a_whole_last_record_that_is_damaged_stays_whichever_bit_is_wrong(whole,
             path = put(spoilt)
             assert cut_torn_end(path, from_offset=0, is_writer_known=True) == len(data), position
             assert beside(path) == {}
+
+
+def test_so_it_does_where_the_damage_hides_the_end_of_its_head(put):
+    for position in range(80, len(WHOLE) - 4):
+        for bit in range(8):
+            spoilt = bytearray(WHOLE)
+            spoilt[position] ^= 1 << bit
+            path = put(spoilt)
+
+            size = cut_torn_end(path, from_offset=0, is_writer_known=True)
+
+            assert (size, beside(path)) == (len(WHOLE), {}), (position, bit)
 
 
 @pytest.mark.parametrize("more", [b"\x00" * 4096, b"half a rec"])
