@@ -40,13 +40,15 @@ class InvalidQuery(InputError):  # noqa: N818
     """A search that can't be read.
 
     Attributes:
+        message: why not, without the place.
         at: the first character of what can't be, from 0.
         length: of it, in characters.
         suggestion: the whole query as it was probably meant; empty if nobody knows.
     """
 
     def __init__(self, message: str, *, at: int, length: int, suggestion: str = "") -> None:
-        super().__init__(message)
+        super().__init__(f"{message} (At character {at + 1:,} of the search.)")
+        self.message = message
         self.at = at
         self.length = length
         self.suggestion = suggestion

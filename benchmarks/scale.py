@@ -15,21 +15,25 @@ import random
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from urllib.parse import quote
 
 import aiohttp
 from yarl import URL
 
 from archiver.archive import INDEX
 from archiver.config import Settings
-from archiver.index import captures, results, seeds
+from archiver.index import captures, recording, seeds
 from archiver.index.database import Database
 from archiver.memento.timestamps import to_timestamp
+from archiver.model.annotation import Annotation
 from archiver.model.capture import PayloadDigest
 from archiver.model.page import PageMetadata
-from archiver.model.seed import Seed
+from archiver.model.seed import RevisedSeed, Seed
+from archiver.query.findable import findable, indexed
 from archiver.runtime import open_runtime
 from archiver.urls.parse import hash_url, host
 from archiver.warc.record import new_record_id
@@ -41,6 +45,7 @@ BATCH = 5000
 PAGEFUL = 50
 """Entries of each host, and with the rare word, at every size: the same page is asked for."""
 WORDS = [f"word{n}" for n in range(400)]
+CHARACTERS = "東京都日本語首相鳥山川田中小大学校生先年月火水木金土"
 START = datetime(2015, 1, 1, tzinfo=UTC)
 
 
@@ -88,7 +93,12 @@ async def fill(db: Database, numbers: range, held: list, hosts: int) -> list[str
     urls = [f"https://host{n % hosts}.example/path/{n}" for n in numbers]
     moments = [START + timedelta(seconds=60 * n) for n in numbers]
     said = [
-        Seed(hash_url(url), url, url, host(url), at, f"Title {n} of things", (f"tag{n % 50}",))
+        Seed(
+            hash_url(url),
+            url,
+            host(url),
+            Annotation(url, at, f"Title {n} of things", tags_of(n, hosts)),
+        )
         for n, url, at in zip(numbers, urls, moments, strict=True)
     ]
     real = [held[n % REAL].snapshot.capture for n in numbers]
@@ -104,12 +114,12 @@ async def fill(db: Database, numbers: range, held: list, hosts: int) -> list[str
         for n, url, at, capture in zip(numbers, urls, moments, real, strict=True)
     ]
     async with db.write() as conn:
-        ids = await seeds.restore(conn, said)
+        ids = await seeds.restore(conn, [RevisedSeed(each, 0) for each in said])
         rows = await captures.insert_all(conn, fresh)
-        await results.add_snapshots(
+        await recording.add_snapshots(
             conn,
             [
-                results.NewSnapshot(
+                recording.NewSnapshot(
                     entry_id=ids[seed.hash_url],
                     timestamp=capture.timestamp,
                     at=at,
@@ -117,13 +127,21 @@ async def fill(db: Database, numbers: range, held: list, hosts: int) -> list[str
                     final_url=capture.url,
                     status=200,
                     media_type="text/plain",
-                    metadata=PageMetadata(title=seed.title),
+                    metadata=PageMetadata(title=seed.annotation.title),
                     requisite_count=0,
                     missing_count=0,
                     article=held[n % REAL].snapshot.article,
                     extractor="1",
                     record=held[n % REAL].snapshot.capture.location,
-                    words=(seed.title, words(n, chance, hosts)),
+                    found_by=findable(
+                        seed.annotation,
+                        PageMetadata(),
+                        url=seed.url,
+                        host=seed.host,
+                        media_type="text/html",
+                        words=indexed(words(n, chance, hosts)),
+                        revision=0,
+                    ),
                 )
                 for n, seed, capture, at in zip(numbers, said, fresh, moments, strict=True)
             ],
@@ -131,10 +149,51 @@ async def fill(db: Database, numbers: range, held: list, hosts: int) -> list[str
     return urls
 
 
+SEARCHES: dict[str, tuple[str, str]] = {
+    "newest, common word": ("common", "newest"),
+    "newest, two words": ("word{n} word{m}", "newest"),
+    "best, rare word": ("unicorn", ""),
+    "best, common word": ("common", ""),
+    "best, two words": ("word{n} word{m}", ""),
+    "best, four words": ("common title things word{n}", ""),
+    "phrase": ('"word{n} word{m}"', ""),
+    "prefix": ("word{n}*", ""),
+    "or, not, brackets": ("(word{n} OR word{m}) -word7", ""),
+    "title:": ("title:things", ""),
+    "words and a tag": ("common tag:tag{n}", ""),
+    "words and a rare tag": ("common tag:seldom", ""),
+    "words and a site": ("common site:host{n}.example", ""),
+    "words, type and date": ("common type:page added:2015-01", ""),
+    "words or a mark": ("unicorn OR is:starred", ""),
+    "site:": ("site:host{n}.example", ""),
+    "is:, none": ("is:gap", ""),
+    "Japanese": ("東京", ""),
+    "one character": ("鳥", ""),
+    "misspelt": ("unicron", ""),
+    "oldest": ("common", "oldest"),
+    "by date of saving": ("common", "added"),
+    "by title": ("common", "title"),
+    "by length": ("common", "length"),
+}
+"""Searches with their order; each page has its facets."""
+
+
+def address(asked: tuple[str, str]) -> Callable[[int], str]:
+    """The address of a search, of another one for each number."""
+    q, sort = asked
+    return lambda n: f"/snapshots?q={quote(q.format(n=n, m=n + 1))}&sort={sort}"
+
+
 def words(number: int, chance: random.Random, rare_every: int) -> str:
     """A text: some words at random, one in every text, and one in a pageful of them."""
     rare = " unicorn" if number % rare_every == 7 else ""
-    return " ".join(chance.choices(WORDS, k=60)) + " common" + rare
+    japanese = "".join(chance.choices(CHARACTERS, k=30)) if number % 3 == 0 else ""
+    return " ".join(chance.choices(WORDS, k=60)) + " common" + rare + japanese
+
+
+def tags_of(number: int, rare_every: int) -> tuple[str, ...]:
+    """One tag of fifty, and one that a pageful have."""
+    return (f"tag{number % 50}", *(("seldom",) if number % rare_every == 5 else ()))
 
 
 def measure(data: Path, urls: list[str], requests: int, base: str) -> dict[str, list[float]]:
@@ -156,9 +215,7 @@ async def ask(root: str, urls: list[str], requests: int, base: str) -> dict[str,
         "browse": lambda _: "/snapshots",
         "browse a tag": lambda n: f"/snapshots?tag=tag{n % 50}",
         "browse a host": lambda n: f"/snapshots?host=host{n}.example",
-        "search, rare word": lambda _: "/snapshots?q=unicorn",
-        "search, common word": lambda _: "/snapshots?q=common",
-        "search, two words": lambda n: f"/snapshots?q=word{n}+word{n + 1}",
+        **{name: address(asked) for name, asked in SEARCHES.items()},
         "entry": lambda n: f"/{hash_url(real[n % REAL])}/",
         "replay": lambda n: f"/web/2026id_/{real[n % REAL]}",
         "index of a URL": lambda _: f"/timemap/json/{chance.choice(urls)}",

@@ -16,9 +16,13 @@ from archiver.services.search import MOST_PER_PAGE, ListedEntry, Search
 from archiver.wire.moments import write_iso
 
 
-def run(settings: Settings, *, limit: int, everything: bool, as_json: bool, **narrowed: str) -> int:
-    """Print entries, newest first; ``narrowed`` by words, tag, host and status."""
-    query = ListingQuery(narrowed["q"], narrowed["tag"], narrowed["host"], narrowed["status"])
+def run(settings: Settings, *, limit: int, everything: bool, as_json: bool, **asked: str) -> int:
+    """Print entries; ``asked`` says by what they are narrowed and sorted.
+
+    All of them, however many, are in the order of an index: the newest first.
+    """
+    sort = asked["sort"] or ("newest" if everything else "")
+    query = ListingQuery(asked["q"], asked["tag"], asked["host"], asked["status"], sort)
     wanted = None if everything else limit
     return run_until_signal(_list(settings, query, wanted, as_json=as_json))
 
@@ -28,6 +32,7 @@ async def _list(
 ) -> int:
     async with open_to_read(settings, Search) as search:
         array = JsonArray()
+        await _tell_what_is_owed(search)
         async for listed in _pages(search, query, wanted):
             if as_json:
                 array.add(_document(listed, with_excerpt=bool(query.q)))
@@ -46,10 +51,23 @@ async def _pages(
     while after is not None and (wanted is None or wanted > 0):
         limit = MOST_PER_PAGE if wanted is None else min(wanted, MOST_PER_PAGE)
         page = await search.listing(replace(query, after=after, limit=limit))
-        for listed in page.items:
+        if page.meant:
+            click.echo(f"archiver: did you mean: {clean(page.meant)}", err=True)
+        whole = page.items[: len(page.items) - page.partial]
+        for listed in whole:
             yield listed
-        after = page.after
+        after = None if page.partial else page.after
         wanted = None if wanted is None else wanted - len(page.items)
+
+
+async def _tell_what_is_owed(search: Search) -> None:
+    owed = round(100 * await search.owed_share())
+    if owed:
+        click.echo(
+            f"archiver: the words of {owed}% of the archive are not gathered yet after an update; "
+            "`archiver serve` does so as it runs, `archiver reindex` at once.",
+            err=True,
+        )
 
 
 def _document(listed: ListedEntry, *, with_excerpt: bool) -> dict[str, object]:

@@ -40,6 +40,11 @@ def _filters(command: Callable[..., int]) -> Callable[..., int]:
         click.option(
             "--limit", type=click.IntRange(min=1), default=50, show_default=True, help="Print most."
         ),
+        click.option(
+            "--sort",
+            type=click.Choice(["best", "newest", "oldest", "added", "title", "length"]),
+            help="What comes first; without it the best, or without words the newest.",
+        ),
         click.option("--status", default="", help="saved, failed, queued, or an HTTP status."),
         click.option("--host", default="", metavar="HOST", help="Only of this host."),
         click.option("--tag", default="", metavar="TAG", help="Only with this tag."),
@@ -133,19 +138,32 @@ def imports(settings: Settings, *, as_json: bool) -> int:
 @_filters
 @with_settings(COMMON)
 def list_(settings: Settings, **wanted: object) -> int:
-    """List entries, newest first: hash_url, date, state, title, URL."""
+    """List entries: hash_url, date, state, title, URL."""
     return _run("listing", settings, q="", **wanted)
 
 
-@cli.command(cls=Command)
+class _SearchCommand(Command):
+    """``archiver search``, whose help ends in what can be asked."""
+
+    def format_epilog(self, _: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the tables of the language."""
+        language = import_module("archiver.services.language").LANGUAGE
+        for title, rows in (("Together", language.operators), ("Fields", language.fields)):
+            with formatter.section(title):
+                formatter.write_dl([(each.example, each.means) for each in rows])
+        formatter.write_paragraph()
+        formatter.write_text(f"Dates: {language.dates}. All in UTC.")
+
+
+@cli.command(cls=_SearchCommand)
 @click.argument("words", nargs=-1, required=True)
 @_filters
 @with_settings(COMMON)
 def search(settings: Settings, words: tuple[str, ...], **wanted: object) -> int:
-    """Find entries by words in their titles and articles.
+    """Find entries by words, the best first.
 
-    All words must be there. '"two words"' finds a phrase, arch* what begins so, A OR B either;
-    after "--", -word leaves out what has it.
+    All words must be there, in the title, the text, your note and tags, the author or the address.
+    What begins with a "-" stands after "--".
     """
     return _run("listing", settings, q=" ".join(words), **wanted)
 

@@ -26,6 +26,7 @@ class ListingQuery:
         sort: one of ``Sort``; empty is the best first where there are words, else the newest.
         after: the cursor of the page before.
         limit: entries on a page, 1 to 200.
+        is_typing: the last word may go on.
     """
 
     q: str = ""
@@ -35,3 +36,49 @@ class ListingQuery:
     sort: str = ""
     after: str = ""
     limit: int = 50
+    is_typing: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class FacetValue:
+    """A value of a facet.
+
+    Attributes:
+        value: as it is shown.
+        count: entries that have it.
+        query: what a list is narrowed by to those, or widened by again; empty if it can't be said.
+        is_chosen: the list is narrowed by it already.
+    """
+
+    value: str
+    count: int
+    query: str = ""
+    is_chosen: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Facet:
+    """What entries of a list are of.
+
+    Attributes:
+        field: of the search language.
+        values: the most frequent first.
+    """
+
+    field: str
+    values: tuple[FacetValue, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What a list holds as a whole.
+
+    Attributes:
+        count: entries; at least so many, if there are more.
+        has_more: there are more, which were neither counted nor put into facets.
+        facets: of the entries that were counted.
+    """
+
+    count: int
+    has_more: bool
+    facets: tuple[Facet, ...] = ()

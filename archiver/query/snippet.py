@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from archiver.query.tree import Column, Node, Term, sought
+from archiver.query.words import UNSPACED, is_unspaced
 
 LENGTH = 240
 """Characters of a snippet, give or take a word."""
@@ -55,14 +56,27 @@ _FOLDED = _Folding()
 
 
 def _pattern(wanted: Sequence[Term]) -> re.Pattern[str]:
-    """Match any of the terms where a word begins; longer ones are tried first."""
+    """Match any of the terms where a word begins; longer ones are tried first.
+
+    In scripts without spaces a word begins and ends anywhere.
+    """
     written = []
     for term in sorted(wanted, key=lambda term: len(term.text), reverse=True):
         words = _WORD.findall(term.text.translate(_FOLDED))
-        end = r"[^\W_]*+" if term.prefix else r"(?![^\W_])"
         if words:
-            written.append(r"[\W_]{1,20}+".join(words) + end)
-    return re.compile(rf"(?<![^\W_])(?:{'|'.join(written)})") if written else re.compile(r"(?!)")
+            written.append(_begin(words) + r"[\W_]{1,20}+".join(words) + _end(words, term))
+    return re.compile("|".join(written) or r"(?!)")
+
+
+def _begin(words: Sequence[str]) -> str:
+    return "" if is_unspaced(words[0][0]) else rf"(?:(?<![^\W_])|(?<=[{UNSPACED}]))"
+
+
+def _end(words: Sequence[str], term: Term) -> str:
+    if is_unspaced(words[-1][-1]):
+        return ""
+    letter = rf"(?![{UNSPACED}])[^\W_]"
+    return rf"(?:{letter})*+" if term.prefix else rf"(?!{letter})"
 
 
 def _best(folded: str, hits: list[tuple[int, int]]) -> int:

@@ -6,7 +6,7 @@ stands in its like, nothing stands alone, and nothing is denied twice.
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TypeAlias
 
@@ -132,6 +132,12 @@ def either(nodes: Sequence[Node]) -> Node:
 def without(node: Node) -> Node:
     """What it does not match."""
     return node.node if isinstance(node, Not) else Not(node)
+
+
+def half_typed(node: Node) -> Node:
+    """The same with its last word as the beginning of one, if it ends in a word."""
+    *others, last = conjuncts(node) or (EVERYTHING,)
+    return every([*others, replace(last, prefix=True)]) if isinstance(last, Term) else node
 
 
 def conjuncts(node: Node) -> tuple[Node, ...]:

@@ -15,7 +15,7 @@ LONGEST = 60
 """Characters of a word that count; two that differ later are one."""
 MOST_WORDS = 200_000
 """Of one text; what follows is not found."""
-_UNSPACED = (
+UNSPACED = (
     "\u0e01-\u0edf\u1000-\u109f\u1780-\u17d3\u3005-\u3007\u3041-\u30ff\u31f0-\u31ff"
     "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 )
@@ -32,16 +32,20 @@ def words_of(text: str) -> list[str]:
 
 def phrase_of(text: str) -> list[str]:
     """The words that follow each other wherever a text stands: what a query asks the index for."""
-    runs = _runs(text)
-    last = runs.pop() if runs else ""
+    *runs, last = _runs(text) or [""]
     words = [word for run in runs for word in _pieces(run, ends_alone=True)]
-    return words + _pieces(last, ends_alone=False)
+    return words + _pieces(last, ends_alone=False) if last else []
 
 
 def is_open(text: str) -> bool:
     """Whether a phrase ends in one character of a script without spaces: any word may go on so."""
     runs = _runs(text)
     return bool(runs) and len(runs[-1]) == 1 and bool(_unspaced().match(runs[-1]))
+
+
+def is_unspaced(character: str) -> bool:
+    """Whether a character is of a script that is written without spaces."""
+    return bool(_unspaced().match(character))
 
 
 def fold(text: str) -> str:
@@ -98,7 +102,7 @@ def _ascii() -> re.Pattern[str]:
 
 @cache
 def _unspaced() -> re.Pattern[str]:
-    return re.compile(rf"[{_UNSPACED}]+")
+    return re.compile(rf"[{UNSPACED}]+")
 
 
 @cache
@@ -110,5 +114,5 @@ def _any() -> re.Pattern[str]:
         for code in block
         if unicodedata.category(chr(code)) in ("Mn", "Mc")
     )
-    unspaced = rf"(?:(?![\W_])[{_UNSPACED}]|[{_UNSPACED}](?<=[{marks}]))+"
-    return re.compile(rf"{unspaced}|(?:(?![{_UNSPACED}])[^\W_]|(?![{_UNSPACED}])[{marks}])+")
+    unspaced = rf"(?:(?![\W_])[{UNSPACED}]|[{UNSPACED}](?<=[{marks}]))+"
+    return re.compile(rf"{unspaced}|(?:(?![{UNSPACED}])[^\W_]|(?![{UNSPACED}])[{marks}])+")

@@ -14,6 +14,7 @@ from archiver.index.entries import Filters, Place
 from archiver.index.matching import Split, split
 from archiver.index.search import Question
 from archiver.model.listing import Sort
+from archiver.services.ranked import best
 
 SORTED = 5000
 """Entries that are put in another order than that of their coming."""
@@ -34,15 +35,34 @@ class Spot:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Entries of a page, in order.
+    """Entries of a stretch of a walk, in order.
 
     Attributes:
         entries: row ids.
-        beyond: where the next page begins; None if this is the last.
+        beyond: where the next stretch begins; None if this is the last.
     """
 
     entries: tuple[int, ...]
     beyond: Place | None
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A page of a list.
+
+    Attributes:
+        entries: row ids, in order.
+        beyond: where the next page begins; None if this is the last.
+        is_of_newest: only the newest that match were put in this order.
+        partial: how many of them, the last ones, lack a word that was looked for.
+        is_nothing_whole: nothing on this page or any other has all words.
+    """
+
+    entries: tuple[int, ...]
+    beyond: Place | None
+    is_of_newest: bool = False
+    partial: int = 0
+    is_nothing_whole: bool = False
 
 
 class Walk:
@@ -114,23 +134,38 @@ class Walk:
         return spots, rows[-1] if len(rows) == count else None
 
 
-async def in_order(
-    conn: AsyncConnection, question: Question, sort: Sort, *, start: int, limit: int
-) -> tuple[Found, bool]:
-    """A page of the newest that match in another order; whether some were left out of that.
+async def page_of(
+    conn: AsyncConnection, question: Question, sort: Sort, beyond: Place | None, limit: int
+) -> Page:
+    """A page of what a question matches.
 
     Raises:
         InputError: there is no such page.
     """
+    if sort in (Sort.NEWEST, Sort.OLDEST):
+        found = await Walk(conn, question, sort).page(beyond, limit)
+        return Page(found.entries, found.beyond)
+    start = beyond.row if beyond else 0
     if start > SORTED:
         raise InputError(_DAMAGED)
+    if sort is Sort.BEST:
+        ranked = await best(conn, question)
+        return _cut(ranked.entries, start, limit, ranked.partial, is_of_newest=ranked.is_cut)
     newest = await Walk(conn, question, Sort.NEWEST).page(None, SORTED)
     put = await ordering.in_order(conn, newest.entries, sort)
-    shown = put[start : start + limit]
-    following = start + len(shown)
-    return Found(
-        tuple(shown), Place(0, following) if following < len(put) else None
-    ), newest.beyond is not None
+    return _cut(put, start, limit, 0, is_of_newest=newest.beyond is not None)
+
+
+def _cut(put: Sequence[int], start: int, limit: int, partial: int, *, is_of_newest: bool) -> Page:
+    end = min(start + limit, len(put))
+    whole = len(put) - partial
+    return Page(
+        entries=tuple(put[start:end]),
+        beyond=Place(0, end) if end < len(put) else None,
+        is_of_newest=is_of_newest,
+        partial=max(0, end - max(start, whole)),
+        is_nothing_whole=not whole,
+    )
 
 
 def _ids(found: Sequence[Spot]) -> tuple[int, ...]:

@@ -3,29 +3,47 @@
 import asyncio
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from archiver.errors import InputError, StoreError
 from archiver.html.document import read_article_document
 from archiver.html.text import to_text
-from archiver.index import counters, entries, jobs, search, segments, snapshots, tags
+from archiver.index import counters, documents, entries, jobs, search, segments, snapshots, tags
 from archiver.index.conditions import Setting
 from archiver.index.database import AsyncConnection, Database
 from archiver.index.entries import Filters, Place
+from archiver.index.facets import facets_of
+from archiver.index.matching import is_worded
 from archiver.index.search import Question
 from archiver.model.capture import Location
 from archiver.model.entry import Entry
 from archiver.model.job import Job, QueueCounts, State
-from archiver.model.listing import ListingQuery, Sort
+from archiver.model.listing import ListingQuery, Sort, Summary
 from archiver.query.parse import parse_query
 from archiver.query.snippet import Marked, snippet
-from archiver.query.tree import Condition, Is, Node, every, sought
-from archiver.services.finding import Found, Walk, in_order
+from archiver.query.tree import (
+    EVERYTHING,
+    Condition,
+    Is,
+    Node,
+    conjuncts,
+    every,
+    half_typed,
+    sought,
+    write,
+)
+from archiver.services.corrections import correction
+from archiver.services.facets import narrowing
+from archiver.services.finding import Page, Walk, page_of
 from archiver.store.segments import SegmentStore
 
 MOST_PER_PAGE = 200
 MOST_DIGITS = 19
+MOST_COUNTED = 1000
+"""Entries of a list that are counted and put into facets."""
+FEW = 3
+"""Where a search finds fewer, another spelling may have been meant."""
 _DAMAGED = "This page's address is damaged; start from the first page."
 
 
@@ -46,12 +64,18 @@ class Listing:
         after: the cursor of the next one; None if this is the last.
         sort: what comes first.
         is_of_newest: only the newest that match were put in this order: they are many.
+        partial: how many of these entries, the last ones, lack a word that was looked for.
+        answers: the query that was answered, where nothing was found for what was asked.
+        meant: the query that was probably meant; empty if it is the one that was asked.
     """
 
     items: tuple[ListedEntry, ...]
     after: str | None
     sort: Sort = Sort.NEWEST
     is_of_newest: bool = False
+    partial: int = 0
+    answers: str = ""
+    meant: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,23 +105,57 @@ class Search:
         """
         if not 1 <= query.limit <= MOST_PER_PAGE:
             raise InputError(f"A page has 1 to {MOST_PER_PAGE} entries.")
-        tree, sort = parse_query(query.q), _sort(query)
-        place = _place(query.after) if query.after else None
+        tree = parse_query(query.q)
+        tree = half_typed(tree) if query.is_typing else tree
         async with self._db.read() as conn:
             question = await _question(conn, tree, query)
-            found, is_of_newest = await _page(conn, question, sort, place, query.limit)
-            listed = await entries.by_ids(conn, found.entries)
-            marked = [*sought(tree)]
-            held = await snapshots.latest_of(conn, found.entries) if marked else {}
-        ids = [each for each in found.entries if each in listed]
+            page, answered = await _page(conn, question, query)
+            listed = await entries.by_ids(conn, page.entries)
+            has_words = any(sought(answered))
+            held = await snapshots.latest_of(conn, page.entries) if has_words else {}
+            is_poor = not query.after and len(page.entries) - page.partial < FEW
+            meant = await correction(conn, question.setting.parts, tree) if is_poor else None
+        ids = [each for each in page.entries if each in listed]
         places = [held[each].snapshot.article if each in held else None for each in ids]
-        excerpts = await asyncio.to_thread(self._excerpts, places, tree)
+        excerpts = await asyncio.to_thread(self._excerpts, places, answered)
         items = [
             ListedEntry(listed[entry_id], excerpt)
             for entry_id, excerpt in zip(ids, excerpts, strict=True)
         ]
-        after = _pack(f"{found.beyond.sort_at}.{found.beyond.row}") if found.beyond else None
-        return Listing(tuple(items), after, sort, is_of_newest)
+        return Listing(
+            items=tuple(items),
+            after=_pack(f"{page.beyond.sort_at}.{page.beyond.row}") if page.beyond else None,
+            sort=_sort(query, tree),
+            is_of_newest=page.is_of_newest,
+            partial=page.partial,
+            answers="" if answered == question.tree else write(answered),
+            meant=write(meant) if meant else "",
+        )
+
+    async def summary(self, query: ListingQuery) -> Summary:
+        """How many entries a list has, and what they are of; the newest of them, if they are many.
+
+        Raises:
+            InvalidQuery: the query can't be read.
+            InputError: the status is not one.
+        """
+        async with self._db.read() as conn:
+            question = await _question(conn, parse_query(query.q), query)
+            walk = Walk(conn, question, Sort.NEWEST)
+            found = await walk.page(None, MOST_COUNTED)
+            facets = await facets_of(conn, found.entries)
+            count, has_more = len(found.entries), found.beyond is not None
+            if has_more and (question.tree, question.filters) == (EVERYTHING, Filters()):
+                known = await counters.all_counters(conn)
+                count, has_more = known.get(counters.ENTRIES, 0), False
+            return Summary(
+                count, has_more, tuple(narrowing(each, question.tree) for each in facets)
+            )
+
+    async def owed_share(self) -> float:
+        """Which share of all entries is still to be made findable by words, 0 to 1."""
+        async with self._db.read() as conn:
+            return await documents.owed_share(conn)
 
     async def tags(self, limit: int = 100) -> list[tuple[str, int]]:
         """(name, number of entries) of the tags used most."""
@@ -150,18 +208,23 @@ async def _question(conn: AsyncConnection, tree: Node, query: ListingQuery) -> Q
 
 
 async def _page(
-    conn: AsyncConnection, question: Question, sort: Sort, place: Place | None, limit: int
-) -> tuple[Found, bool]:
-    """A page in an order, and whether it is only that of the newest that match."""
-    if sort in (Sort.NEWEST, Sort.OLDEST):
-        return await Walk(conn, question, sort).page(place, limit), False
-    start = place.row if place else 0
-    return await in_order(conn, question, sort, start=start, limit=limit)
+    conn: AsyncConnection, question: Question, query: ListingQuery
+) -> tuple[Page, Node]:
+    """A page, and the tree that it answers: words are taken for beginnings if nothing has them."""
+    place = _place(query.after) if query.after else None
+    sort = _sort(query, question.tree)
+    page = await page_of(conn, question, sort, place, query.limit)
+    begun = half_typed(question.tree)
+    if not page.is_nothing_whole or sort is not Sort.BEST or begun == question.tree:
+        return page, question.tree
+    other = await page_of(conn, replace(question, tree=begun), sort, place, query.limit)
+    return (page, question.tree) if other.is_nothing_whole else (other, begun)
 
 
-def _sort(query: ListingQuery) -> Sort:
-    if not query.sort:
-        return Sort.NEWEST
+def _sort(query: ListingQuery, tree: Node) -> Sort:
+    has_words = any(map(is_worded, conjuncts(tree)))
+    if not query.sort or (query.sort == Sort.BEST and not has_words):
+        return Sort.BEST if has_words else Sort.NEWEST
     if query.sort not in set(Sort):
         raise InputError(f"sort is one of {', '.join(Sort)}.")
     return Sort(query.sort)

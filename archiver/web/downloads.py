@@ -9,6 +9,7 @@ from aiohttp import hdrs, web
 from archiver.model.capture import HashUrl
 from archiver.model.listing import ListingQuery
 from archiver.services.manifest import Selected
+from archiver.web.api.questions import listing_query
 from archiver.web.keys import RUNTIME
 
 _TYPES = {"warc.gz": "application/warc", "wacz": "application/wacz+zip"}
@@ -17,9 +18,8 @@ _TYPES = {"warc.gz": "application/warc", "wacz": "application/wacz+zip"}
 async def export(request: web.Request) -> web.StreamResponse:
     """Send one entry, or what a list finds (``q``, ``tag``, ``host``, ``status``), or all."""
     form, key = request.match_info["form"], request.match_info.get("hash_url")
-    asked = request.query
-    q, tag, host, status = (asked.get(name, "") for name in ("q", "tag", "host", "status"))
-    query = ListingQuery(q=q, tag=tag, host=host, status=status)
+    asked = listing_query(request)
+    query = ListingQuery(asked.q, asked.tag, asked.host, asked.status)
     wanted = Selected(query, HashUrl(key) if key else None)
     packages = request.app[RUNTIME].packages
     manifest = await packages.begin(wanted)

@@ -26,6 +26,7 @@ ROUTES: tuple[web.RouteDef, ...] = (
     web.get("/", home.home, name="home"),
     web.post("/add", home.add, name="add"),
     web.get("/snapshots", snapshots.listing, name="snapshots"),
+    web.get("/search/help", snapshots.explain, name="search_help"),
     web.get(f"/{_HASH}/", entry.entry, name="entry"),
     web.get(f"/{_HASH}/index.md", entry.entry_markdown, name="entry_markdown"),
     web.get(f"/{_HASH}/{_TIMESTAMP}/", snapshot.snapshot, name="snapshot"),
@@ -49,6 +50,7 @@ ROUTES: tuple[web.RouteDef, ...] = (
     # The API
     web.post("/api/v1/entries", api_entries.save, name="api_save"),
     web.get("/api/v1/entries", api_entries.listing, name="api_entries"),
+    web.get("/api/v1/summary", api_entries.summary, name="api_summary"),
     web.get(f"/api/v1/entries/{_HASH}", api_entries.show, name="api_entry"),
     web.get(
         f"/api/v1/entries/{_HASH}/snapshots/{_ANY_TIMESTAMP}",

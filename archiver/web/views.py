@@ -1,15 +1,20 @@
 """What each page shows: a dataclass a page, which its template renders and nothing else."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from archiver.errors import InvalidQuery
 from archiver.model.capture import Capture, Timestamp
 from archiver.model.entry import Entry, Snapshot
 from archiver.model.importing import ImportStatus, Rejected
 from archiver.model.job import Job
-from archiver.model.listing import ListingQuery
+from archiver.model.listing import ListingQuery, Sort, Summary
 from archiver.model.requisite import RequisiteOutcome
 from archiver.services.entries import EntryDetail, SnapshotDetail
+from archiver.services.language import Language
 from archiver.services.search import Listing, Overview
+
+SHOWN = 200
+"""Characters of each piece of a search that was refused."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,15 +40,65 @@ class HomeView:
 
 
 @dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a search can't be read, and the search before, at and behind the place.
+
+    Attributes:
+        message: a sentence.
+        before, at, behind: pieces of the search.
+        suggestion: the search that was probably meant; empty if nobody knows.
+    """
+
+    message: str
+    before: str
+    at: str
+    behind: str
+    suggestion: str
+
+    @classmethod
+    def of(cls, q: str, error: InvalidQuery) -> "Refusal":
+        """What to show of a search that was refused."""
+        end = error.at + error.length
+        before, at, behind = q[: error.at], q[error.at : end], q[end:]
+        return cls(error.message, before[-SHOWN:], at[:SHOWN], behind[:SHOWN], error.suggestion)
+
+
+@dataclass(frozen=True, slots=True)
 class ListingView:
-    """A page of entries, and how it is narrowed."""
+    """A page of entries, and how it is narrowed.
+
+    Attributes:
+        query: what was asked.
+        listing: what was found.
+        next_url: of the next page; empty if there is none.
+        tags: those used most, with their numbers.
+        export_query: what the downloads are narrowed by.
+        summary: of the whole list.
+        is_narrowed: it is not that of everything.
+        refusal: why the search can't be read, if it can't.
+        owed_percent: how much of the archive is not to be found by words yet.
+        sorts: what may come first, in words.
+    """
 
     query: ListingQuery
     listing: Listing
-    next_url: str
+    next_url: str = ""
     tags: tuple[tuple[str, int], ...] = ()
     export_query: str = ""
+    summary: Summary = field(default_factory=lambda: Summary(0, has_more=False))
+    is_narrowed: bool = True
+    refusal: Refusal | None = None
+    owed_percent: int = 0
+    sorts: tuple[Sort, ...] = tuple(Sort)
     title: str = "Snapshots"
+
+
+@dataclass(frozen=True, slots=True)
+class SearchHelpView:
+    """How to search."""
+
+    language: Language
+    title: str = "How to search"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,10 +1,11 @@
 """``/api/v1/entries``: add, list and search, show."""
 
+from dataclasses import replace
+
 from aiohttp import web
 
-from archiver.model.listing import ListingQuery
 from archiver.web.api.answers import answer
-from archiver.web.api.questions import SaveRequest, number, read_json
+from archiver.web.api.questions import SaveRequest, listing_query, number, read_json
 from archiver.web.keys import RUNTIME
 
 
@@ -16,10 +17,14 @@ async def save(request: web.Request) -> web.StreamResponse:
 
 
 async def listing(request: web.Request) -> web.StreamResponse:
-    """List entries, newest first, or search them."""
-    words = {name: request.query.get(name, "") for name in ("q", "tag", "host", "status", "after")}
-    query = ListingQuery(**words, limit=number(request, "limit", 50))
+    """List entries, or search them."""
+    query = replace(listing_query(request), limit=number(request, "limit", 50))
     return answer(await request.app[RUNTIME].search.listing(query))
+
+
+async def summary(request: web.Request) -> web.StreamResponse:
+    """Count the entries of a list, and say what they are of."""
+    return answer(await request.app[RUNTIME].search.summary(listing_query(request)))
 
 
 async def show(request: web.Request) -> web.StreamResponse:

@@ -15,6 +15,7 @@ from archiver import __version__
 from archiver.formats.documents import flattened_schema
 from archiver.model.importing import ImportStatus
 from archiver.model.job import Job, QueueCounts
+from archiver.model.listing import Sort, Summary
 from archiver.services.entries import EntryDetail, SaveResult, SnapshotDetail
 from archiver.services.search import Listing
 from archiver.web.api.questions import SaveRequest
@@ -74,11 +75,20 @@ _TIMESTAMP = Parameter(
 )
 _ID = Parameter("id", "Of the import.", {"type": "integer", "minimum": 0}, "path")
 _TEXT: Json = {"type": "string"}
-_LISTED = (
-    Parameter("q", "Words to find in titles and texts.", _TEXT),
+_NARROWED = (
+    Parameter("q", "A search: see /search/help.", _TEXT),
     Parameter("tag", "Only entries with this tag.", _TEXT),
     Parameter("host", "Only entries of this host.", _TEXT),
     Parameter("status", "saved, failed, queued, or an HTTP status such as 200.", _TEXT),
+)
+_LISTED = (
+    *_NARROWED,
+    Parameter(
+        "sort",
+        "What comes first; without it the best where there are words, else the newest.",
+        {"type": "string", "enum": [*Sort]},
+    ),
+    Parameter("typing", "Set, the last word may go on.", {"type": "boolean"}),
     Parameter("after", "The cursor that the page before gave.", _TEXT),
     Parameter("limit", "Entries a page.", {"type": "integer", "minimum": 1, "maximum": 200}),
 )
@@ -98,9 +108,17 @@ OPERATIONS = (
         "get",
         "/api/v1/entries",
         "api_entries",
-        "List entries, newest first, or search them.",
+        "List entries, or search them.",
         Listing,
         _LISTED,
+    ),
+    Operation(
+        "get",
+        "/api/v1/summary",
+        "api_summary",
+        "Count the entries of a list, 1,000 at most, and say what they are of.",
+        Summary,
+        _NARROWED,
     ),
     Operation(
         "get",

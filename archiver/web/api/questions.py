@@ -8,11 +8,14 @@ from aiohttp import web
 from pydantic import Field, ValidationError
 
 from archiver.errors import InputError
+from archiver.model.listing import ListingQuery
 from archiver.web.api.answers import adapter
 from archiver.web.keys import LIMITS
 
 MOST_URLS = 10_000
 MOST_JOBS = 1_000
+LISTED = ("q", "tag", "host", "status", "sort", "after")
+"""What says which list is asked for, and which page of it."""
 
 _MOST_ID_DIGITS = 18
 _T = TypeVar("_T")
@@ -68,6 +71,14 @@ def numbers(request: web.Request, name: str) -> list[int]:
     if len(words) > MOST_JOBS:
         raise InputError(f"{name} may name {MOST_JOBS:,} at most.")
     return [_whole(name, word.strip()) for word in words]
+
+
+def listing_query(request: web.Request) -> ListingQuery:
+    """Read what a list is narrowed to, from the query."""
+    asked = request.query
+    q, tag, host, status, sort, after = (asked.get(name, "") for name in LISTED)
+    is_typing = asked.get("typing", "") not in ("", "0", "false")
+    return ListingQuery(q, tag, host, status, sort, after, is_typing=is_typing)
 
 
 def path_number(request: web.Request, name: str) -> int:

@@ -1,28 +1,54 @@
-"""``/snapshots``: browse and search."""
+"""``/snapshots``: browse and search; ``/search/help``: how."""
 
+from dataclasses import replace
 from urllib.parse import urlencode
 
 from aiohttp import web
 
-from archiver.model.listing import ListingQuery
+from archiver.errors import InvalidQuery
+from archiver.model.listing import ListingQuery, Summary
+from archiver.services.language import LANGUAGE
+from archiver.services.search import Listing
+from archiver.web.api.questions import LISTED, listing_query
 from archiver.web.keys import RUNTIME
 from archiver.web.render import render
-from archiver.web.views import ListingView
+from archiver.web.views import ListingView, Refusal, SearchHelpView
 
 SHOWN_TAGS = 30
-FIELDS = ("q", "tag", "host", "status", "after")
+_KEPT = tuple(name for name in LISTED if name != "after")
 
 
 async def listing(request: web.Request) -> web.StreamResponse:
     """Show a page of entries."""
-    asked = request.query
-    q, tag, host, status, after = (asked.get(name, "") for name in FIELDS)
-    query = ListingQuery(q=q, tag=tag, host=host, status=status, after=after)
+    query = listing_query(request)
+    try:
+        view = await _view(request, query)
+    except InvalidQuery as error:
+        tags = tuple(await request.app[RUNTIME].search.tags(SHOWN_TAGS))
+        refusal = Refusal.of(query.q, error)
+        view = ListingView(query, Listing((), None), tags=tags, refusal=refusal)
+        return render(request, "pages/snapshots.html", view, status=400)
+    return render(request, "pages/snapshots.html", view)
+
+
+async def explain(request: web.Request) -> web.StreamResponse:
+    """Show what can be asked, and how."""
+    return render(request, "pages/search_help.html", SearchHelpView(LANGUAGE))
+
+
+async def _view(request: web.Request, query: ListingQuery) -> ListingView:
     search = request.app[RUNTIME].search
     found = await search.listing(query)
-    kept = {name: value for name, value in asked.items() if name != "after" and value}
-    next_url = f"/snapshots?{urlencode({**kept, 'after': found.after})}" if found.after else ""
-    export_query = f"?{urlencode(kept)}" if kept else ""
-    tags = tuple(await search.tags(SHOWN_TAGS))
-    view = ListingView(query, found, next_url, tags, export_query)
-    return render(request, "pages/snapshots.html", view)
+    is_narrowed = replace(query, sort="", after="", is_typing=False) != ListingQuery()
+    summary = await search.summary(replace(query, q=found.answers or query.q))
+    kept = {name: value for name in _KEPT if (value := getattr(query, name))}
+    return ListingView(
+        query,
+        found,
+        next_url=f"/snapshots?{urlencode({**kept, 'after': found.after})}" if found.after else "",
+        tags=tuple(await search.tags(SHOWN_TAGS)),
+        export_query=f"?{urlencode(kept)}" if kept else "",
+        summary=summary if summary.count else Summary(0, has_more=False),
+        is_narrowed=is_narrowed,
+        owed_percent=round(100 * await search.owed_share()),
+    )

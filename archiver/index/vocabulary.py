@@ -1,0 +1,59 @@
+"""The words of the archive: which are there, and which are nearly what was typed."""
+
+from collections.abc import Iterator, Sequence
+
+from sqlalchemy import text
+
+from archiver.index.connection import AsyncConnection
+from archiver.index.schema import search_table
+from archiver.query.spelling import distance
+
+MOST_PARTS = 3
+MOST_READ = 6000
+"""Words of a part that are looked at for each beginning."""
+SHORTEST = 4
+LONG = 8
+"""From so many letters on, two may be wrong."""
+
+
+async def is_known(conn: AsyncConnection, parts: Sequence[int], word: str) -> bool:
+    """Whether any document has a word."""
+    arm = "SELECT * FROM (SELECT 1 FROM {0} WHERE {0} MATCH :match LIMIT 1)"
+    union = " UNION ALL ".join(arm.format(search_table(part)) for part in parts)
+    if not union:
+        return False
+    found = await conn.execute(text(f"{union} LIMIT 1"), {"match": f'"{word}"'})
+    return found.scalar() is not None
+
+
+async def nearest(conn: AsyncConnection, parts: Sequence[int], word: str) -> str | None:
+    """The word of the newest parts that is nearest to one; of several, the most frequent."""
+    if len(word) < SHORTEST:
+        return None
+    most = 2 if len(word) >= LONG else 1
+    best: tuple[int, int, str] | None = None
+    for part in parts[:MOST_PARTS]:
+        for beginning in _beginnings(word):
+            for term, documents in await _words(conn, part, beginning):
+                if abs(len(term) - len(word)) > most or term == word:
+                    continue
+                away = distance(word, term, most)
+                if away is not None and (best is None or (away, -documents, term) < best):
+                    best = away, -documents, term
+    return best[2] if best else None
+
+
+def _beginnings(word: str) -> Iterator[str]:
+    """What the word that was meant may begin with: as this, or with a slip in its first letters."""
+    yield from dict.fromkeys((word[:2], word[1] + word[0], word[0] + word[2], word[1:3]))
+
+
+async def _words(conn: AsyncConnection, part: int, beginning: str) -> list[tuple[str, int]]:
+    rows = await conn.execute(
+        text(
+            f"SELECT term, doc FROM {search_table(part)}_words"  # noqa: S608 - our own name
+            " WHERE term >= :first AND term < :beyond LIMIT :most"
+        ),
+        {"first": beginning, "beyond": beginning + "\uffff", "most": MOST_READ},
+    )
+    return [(row.term, row.doc) for row in rows]

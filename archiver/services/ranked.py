@@ -1,0 +1,66 @@
+"""The best of what a query finds: all words before some, and no more looked at than is told."""
+
+from dataclasses import dataclass
+
+from archiver.index import ranking, search
+from archiver.index.connection import AsyncConnection
+from archiver.index.matching import split
+from archiver.index.search import Question
+from archiver.query.tree import Node, Term, conjuncts, either, every
+
+CANDIDATES = 1000
+"""Of the newest that match, and of the newest that match in their names, so many are ranked."""
+ENOUGH = 10
+"""Where fewer have all words, those that have all but one follow."""
+MOST_WORDS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """What was found, the best first.
+
+    Attributes:
+        entries: row ids.
+        partial: how many of them, the last ones, lack a word.
+        is_cut: more match than were ranked.
+    """
+
+    entries: tuple[int, ...]
+    partial: int
+    is_cut: bool
+
+
+async def best(conn: AsyncConnection, question: Question) -> Ranked:
+    """Rank what a question with words finds."""
+    found, is_cut = await _ranked(conn, question, question.tree)
+    fewer = _all_but_one(question.tree)
+    if len(found) >= ENOUGH or fewer is None:
+        return Ranked(tuple(found), 0, is_cut)
+    more, is_more_cut = await _ranked(conn, question, fewer)
+    added = [each for each in more if each not in found]
+    return Ranked((*found, *added), len(added), is_cut or is_more_cut)
+
+
+async def _ranked(conn: AsyncConnection, question: Question, tree: Node) -> tuple[list[int], bool]:
+    parted, parts = split(tree), question.setting.parts
+    newest = await search.matching(conn, parted.match, parts, count=CANDIDATES + 1)
+    candidates = dict.fromkeys(newest[:CANDIDATES])
+    is_cut = len(newest) > CANDIDATES
+    named = ranking.in_names(tree)
+    if is_cut and named:
+        both = f"{parted.match} AND {named}"
+        candidates |= dict.fromkeys(await search.matching(conn, both, parts, count=CANDIDATES // 5))
+    passing = await search.entries_of(conn, [*candidates], parted.rest, question)
+    scored = await ranking.scored(conn, parted.match, tree, passing)
+    return [passing[each.document_id] for each in scored], is_cut
+
+
+def _all_but_one(tree: Node) -> Node | None:
+    """What lacks one of the words; None where there are not several."""
+    nodes = conjuncts(tree)
+    words = [each for each in nodes if isinstance(each, Term) and each.column is None]
+    if not 2 <= len(words) <= MOST_WORDS:
+        return None
+    others = [each for each in nodes if each not in words]
+    fewer = [every([each for each in words if each is not left_out]) for left_out in words]
+    return every([either(fewer), *others])

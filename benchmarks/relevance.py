@@ -1,0 +1,177 @@
+"""Prints how near to the top of a list what a person meant is: nDCG@10 over 60 searches.
+
+Usage: python -m benchmarks.relevance [--each]
+
+The collection is what the modules of Python's own library say of themselves (docstrings, read from
+the source of the Python that runs this, under its licence), a page for each, and a few pages of our
+own in Japanese, Chinese and Thai. The answers were written down before there was a ranking, by
+somebody who knows the library: 3 for what was meant, 2 for what serves as well, 1 for what is of
+use. "newest" is the order that searches had before, "best" the one they have now.
+"""
+
+import argparse
+import ast
+import asyncio
+import math
+import random
+import sys
+import sysconfig
+import tempfile
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from archiver.index.database import Database
+from archiver.model.listing import ListingQuery, Sort
+from archiver.services.search import Search
+from benchmarks.synthetic import Page, fill
+
+TOP = 10
+START = datetime(2020, 1, 1, tzinfo=UTC)
+SOME_OF_OURS = {
+    "ja-tokyo": (
+        "東京の歴史",
+        "東京は江戸と呼ばれていた。徳川家康が幕府を開き、江戸の町は大きくなった。",
+    ),
+    "ja-kyoto": ("京都の寺", "京都には多くの寺と神社がある。金閣寺は東京からも多くの人が訪れる。"),
+    "ja-cats": ("猫の飼い方", "猫は水を飲むのが苦手である。毎日新しい水を用意し、猫の健康を守る。"),
+    "zh-tea": ("中国茶文化", "中国是茶的故乡。绿茶、红茶和乌龙茶都很有名。泡茶的水温很重要。"),
+    "zh-bread": ("面包的做法", "做面包需要面粉、水、盐和酵母。面团要发酵两个小时。"),
+    "th-food": ("อาหารไทย", "ต้มยำกุ้งเป็นอาหารไทยที่มีชื่อเสียง มีรสเผ็ดและเปรี้ยว"),
+    "th-travel": ("ท่องเที่ยวเชียงใหม่", "เชียงใหม่มีวัดและภูเขาสวยงาม อาหารเหนือก็อร่อย"),
+}
+QUERIES: dict[str, dict[str, int]] = {
+    "parse command line arguments": {"argparse": 3, "optparse": 2, "getopt": 2},
+    "command line options": {"optparse": 3, "argparse": 3, "getopt": 3},
+    "read csv": {"csv": 3},
+    "comma separated values": {"csv": 3},
+    "json encoder": {"json.encoder": 3, "json": 3},
+    "json decoder": {"json.decoder": 3, "json": 3},
+    "regular expressions": {"re": 3},
+    "temporary files": {"tempfile": 3},
+    "temporary directory": {"tempfile": 3},
+    "copy files": {"shutil": 3},
+    "copy directory tree": {"shutil": 3},
+    "zip archive": {"zipfile": 3, "zipapp": 2, "zipimport": 1},
+    "tar archive": {"tarfile": 3},
+    "gzip": {"gzip": 3},
+    "bz2 compression": {"bz2": 3},
+    "lzma": {"lzma": 3},
+    "http server": {"http.server": 3, "socketserver": 1},
+    "http client": {"http.client": 3, "urllib.request": 2},
+    "http cookies": {"http.cookies": 3, "http.cookiejar": 3},
+    "parse urls": {"urllib.parse": 3},
+    "open urls": {"urllib.request": 3},
+    "robots.txt": {"urllib.robotparser": 3},
+    "send email smtp": {"smtplib": 3},
+    "imap4 client": {"imaplib": 3},
+    "pop3": {"poplib": 3},
+    "ftp client": {"ftplib": 3},
+    "mime types": {"mimetypes": 3},
+    "base64 encoding": {"base64": 3, "email.base64mime": 2},
+    "quoted printable": {"quopri": 3, "email.quoprimime": 3},
+    "email message parser": {"email.parser": 3, "email.feedparser": 3, "email": 1},
+    "email header": {"email.header": 3, "email.headerregistry": 2},
+    "xml elementtree": {"xml.etree.ElementTree": 3},
+    "minidom": {"xml.dom.minidom": 3},
+    "sax parser": {"xml.sax": 3, "xml.sax.expatreader": 2, "xml.sax.handler": 2},
+    "html parser": {"html.parser": 3},
+    "html entities": {"html.entities": 3, "html": 2},
+    "random numbers": {"random": 3, "secrets": 2},
+    "cryptographically strong random": {"secrets": 3, "random": 1},
+    "mean median mode": {"statistics": 3},
+    "standard deviation": {"statistics": 3},
+    "fractions": {"fractions": 3},
+    "decimal arithmetic": {"_pydecimal": 3},
+    "calendar": {"calendar": 3},
+    "time zone": {"zoneinfo": 3, "datetime": 2},
+    "heap queue": {"heapq": 3},
+    "bisection": {"bisect": 3},
+    "topological sort": {"graphlib": 3},
+    "abstract base classes": {"abc": 3, "_collections_abc": 2},
+    "context managers": {"contextlib": 3},
+    "enumerations": {"enum": 3},
+    "weak references": {"weakref": 3},
+    "thread pool": {"concurrent.futures.thread": 3, "multiprocessing.pool": 2},
+    "process pool": {"concurrent.futures.process": 3, "multiprocessing.pool": 3},
+    "event loop": {"asyncio.events": 3, "asyncio.base_events": 3, "asyncio.unix_events": 2},
+    "python debugger": {"pdb": 3, "bdb": 2},
+    "profiler": {"profile": 3, "cProfile": 3, "pstats": 2},
+    "東京": {"ja-tokyo": 3, "ja-kyoto": 1},
+    "江戸の町": {"ja-tokyo": 3},
+    "茶": {"zh-tea": 3},
+    "อาหารไทย": {"th-food": 3},
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--each", action="store_true", help="print every search")
+    options = parser.parse_args()
+    pages = [*library(), *(Page(name, *text) for name, text in SOME_OF_OURS.items())]
+    random.Random(1).shuffle(pages)
+    scores = asyncio.run(ask(pages))
+    print(f"{len(pages)} pages, {len(QUERIES)} searches, Python {sys.version.split()[0]}")
+    for q, by_sort in scores.items() if options.each else ():
+        print(f"  {q:34}" + "".join(f"{score:8.3f}" for score in by_sort.values()))
+    for sort in (Sort.NEWEST, Sort.BEST):
+        each = [by_sort[sort] for by_sort in scores.values()]
+        print(f"nDCG@{TOP} {sort:8} {sum(each) / len(each):.3f}")
+
+
+def library() -> list[Page]:
+    """A page for each module of Python's library: its name, and all that is said in it."""
+    root = Path(sysconfig.get_path("stdlib"))
+    found = []
+    for path in sorted(root.rglob("*.py")):
+        parts = path.relative_to(root).with_suffix("").parts
+        if {"test", "tests", "idlelib", "lib2to3", "site-packages", "pydoc_data"} & {*parts}:
+            continue
+        name = ".".join(parts).removesuffix(".__init__")
+        own, said = docstrings(path)
+        if said and name != "this":
+            title = f"{name}: {own.splitlines()[0]}" if own else name
+            found.append(Page(name, title, "\n".join(said)))
+    return found
+
+
+def docstrings(path: Path) -> tuple[str, list[str]]:
+    """What a module says of itself, and what all in it do."""
+    try:
+        tree = ast.parse(path.read_bytes())
+    except (SyntaxError, ValueError):
+        return "", []
+    kinds = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    said = [ast.get_docstring(node) for node in ast.walk(tree) if isinstance(node, kinds)]
+    return said[0] or "", [text for text in said if text]
+
+
+async def ask(pages: list[Page]) -> dict[str, dict[Sort, float]]:
+    """The nDCG@10 of each search in each order."""
+    with tempfile.TemporaryDirectory() as directory:
+        database = await Database.open(Path(directory) / "archive.sqlite3")
+        urls = await fill(database, pages, START, timedelta(hours=1))
+        names = {url: page.name for url, page in zip(urls, pages, strict=True)}
+        search = Search(database, store=None)
+        scores = {}
+        for q, answers in QUERIES.items():
+            scores[q] = {}
+            for sort in (Sort.NEWEST, Sort.BEST):
+                found = await search.listing(ListingQuery(q=q, sort=sort, limit=TOP))
+                gains = [answers.get(names[each.entry.url], 0) for each in found.items]
+                scores[q][sort] = ndcg(gains, [*answers.values()])
+        await database.close()
+    return scores
+
+
+def ndcg(gains: list[int], answers: list[int]) -> float:
+    """How much is gained, by how far up, of what could be."""
+    best = sorted(answers, reverse=True)[:TOP]
+    return dcg(gains) / dcg(best)
+
+
+def dcg(gains: list[int]) -> float:
+    return sum((2**gain - 1) / math.log2(place + 2) for place, gain in enumerate(gains))
+
+
+if __name__ == "__main__":
+    main()

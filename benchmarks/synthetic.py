@@ -1,0 +1,117 @@
+"""Fills an index with pages that nobody fetched, as a crawl would."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from archiver.index import captures, recording, seeds, segments
+from archiver.index.database import Database
+from archiver.memento.timestamps import to_timestamp
+from archiver.model.annotation import Annotation
+from archiver.model.capture import Capture, Location, PayloadDigest, RecordId
+from archiver.model.page import PageMetadata
+from archiver.model.seed import RevisedSeed, Seed
+from archiver.query.findable import findable, indexed
+from archiver.urls.parse import hash_url, host
+
+SEGMENT = "archiver-20200101000000-0123456789ab-00001.warc.gz"
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A page to be found: its name is its path."""
+
+    name: str
+    title: str
+    text: str
+    tags: tuple[str, ...] = ()
+    host: str = "pages.example"
+
+
+async def fill(
+    database: Database, pages: Sequence[Page], start: datetime, apart: timedelta, *, first: int = 0
+) -> list[str]:
+    """Index pages, one after the other; return their URLs.
+
+    Args:
+        database: the index.
+        pages: in the order in which they were captured.
+        start: when the first was.
+        apart: how long after each the next one was.
+        first: the number of the first, where others are there already.
+    """
+    urls = [f"https://{page.host}/{page.name}" for page in pages]
+    moments = [start + apart * n for n in range(len(pages))]
+    said = [
+        Annotation(url, at, tags=page.tags)
+        for url, at, page in zip(urls, moments, pages, strict=True)
+    ]
+    made = [
+        _capture(url, at, first + n) for n, (url, at) in enumerate(zip(urls, moments, strict=True))
+    ]
+    async with database.write_much() as conn:
+        await segments.advance(conn, {SEGMENT: first + len(pages)})
+        ids = await seeds.restore(
+            conn,
+            [
+                RevisedSeed(Seed(hash_url(url), url, host(url), each), 0)
+                for url, each in zip(urls, said, strict=True)
+            ],
+        )
+        rows = await captures.insert_all(conn, made)
+        await recording.add_snapshots(
+            conn,
+            [
+                _snapshot(page, each, at, capture, ids[hash_url(capture.url)], rows)
+                for page, each, at, capture in zip(pages, said, moments, made, strict=True)
+            ],
+        )
+    return urls
+
+
+def _capture(url: str, at: datetime, number: int) -> Capture:
+    return Capture(
+        url=url,
+        timestamp=to_timestamp(at),
+        status=200,
+        media_type="text/html",
+        payload_digest=PayloadDigest(f"sha256:{number:064x}"),
+        payload_length=1000,
+        record_id=RecordId(f"urn:uuid:{number}"),
+        location=Location(SEGMENT, number * 1000, 1000),
+    )
+
+
+def _snapshot(
+    page: Page,
+    said: Annotation,
+    at: datetime,
+    capture: Capture,
+    entry_id: int,
+    rows: dict[RecordId, int],
+) -> recording.NewSnapshot:
+    metadata = PageMetadata(title=page.title)
+    return recording.NewSnapshot(
+        entry_id=entry_id,
+        timestamp=capture.timestamp,
+        at=at,
+        capture_id=rows[capture.record_id],
+        final_url=capture.url,
+        status=200,
+        media_type=capture.media_type,
+        metadata=metadata,
+        requisite_count=0,
+        missing_count=0,
+        article=None,
+        extractor="1",
+        record=capture.location,
+        found_by=findable(
+            said,
+            metadata,
+            url=capture.url,
+            host=page.host,
+            media_type=capture.media_type,
+            words=indexed(page.text),
+            revision=0,
+        ),
+    )

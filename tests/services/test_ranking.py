@@ -1,0 +1,193 @@
+"""What stands first in a search, what stands beside it, and what is said when nothing fits."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from archiver.index import documents, schema
+from archiver.index.database import Database
+from archiver.model.listing import ListingQuery
+from archiver.services.search import Search
+from benchmarks.synthetic import Page, fill
+
+START = datetime(2019, 12, 30, tzinfo=UTC)
+FILLER = "some other words that stand around here and there " * 6
+
+
+@pytest.fixture
+async def database(tmp_path):
+    opened = await Database.open(tmp_path / "archive.sqlite3")
+    yield opened
+    await opened.close()
+
+
+@pytest.fixture
+def kept(database):
+    """Keep pages, a day after each other; gives what searches them."""
+
+    async def keep(*pages: Page, first: int = 0) -> Search:
+        await fill(database, pages, START, timedelta(days=1), first=first)
+        return Search(database, store=None)
+
+    return keep
+
+
+async def names(search, q, **asked):
+    page = await search.listing(ListingQuery(q=q, **asked))
+    return [each.entry.url.rpartition("/")[2] for each in page.items]
+
+
+async def test_a_word_in_the_title_counts_more_than_one_in_the_text(kept):
+    search = await kept(
+        Page("title", "On herons", FILLER), Page("text", "Birds", FILLER + "herons")
+    )
+
+    assert await names(search, "herons") == ["title", "text"]
+    assert await names(search, "herons", sort="newest") == ["text", "title"]
+
+
+async def test_words_near_each_other_count_more_than_far_ones(kept):
+    search = await kept(
+        Page("side-by-side", "x", f"{FILLER} grey heron {FILLER}"),
+        Page("near", "x", f"{FILLER} heron, which is grey {FILLER}"),
+        Page("far", "x", f"grey {FILLER} {FILLER} heron"),
+    )
+
+    assert await names(search, "grey heron") == ["side-by-side", "near", "far"]
+
+
+async def test_of_two_alike_the_newer_stands_first(kept):
+    search = await kept(Page("older", "x", "heron"), Page("newer", "x", "heron"))
+
+    assert await names(search, "heron") == ["newer", "older"]
+
+
+async def test_what_lacks_a_word_follows_what_has_all(kept):
+    search = await kept(
+        Page("one", "x", "grey heron fishing"),
+        Page("two", "grey heron", "grey heron"),
+        Page("three", "heron", "heron heron"),
+    )
+
+    page = await search.listing(ListingQuery(q="grey heron fishing"))
+
+    assert [each.entry.url[-3:] for each in page.items] == ["one", "two"]
+    assert page.partial == 1
+    assert (await search.summary(ListingQuery(q="grey heron fishing"))).count == 1
+
+
+async def test_pages_of_the_best_go_on_where_the_last_one_ended(kept):
+    search = await kept(*(Page(f"p{n}", "x", "heron " * (n + 1)) for n in range(7)))
+
+    found, after = [], ""
+    while after is not None:
+        page = await search.listing(ListingQuery(q="heron", after=after, limit=3))
+        found += [each.entry.url for each in page.items]
+        after = page.after
+
+    assert len(found) == len(set(found)) == 7
+
+
+async def test_scores_of_several_parts_are_of_one_measure(kept, database, monkeypatch):
+    """A word that is in each document of a new part is worth nothing to bm25 there."""
+    for module in (schema, documents):
+        monkeypatch.setattr(module, "PART_SIZE", 10)
+    monkeypatch.setattr("archiver.index.ranking.PART_SIZE", 10)
+    search = await kept(*(Page(f"p{n}", "x", FILLER + "heron" * (n == 3)) for n in range(18)))
+    await kept(Page("new", "herons", FILLER + "heron heron heron heron"), first=18)
+
+    async with database.read() as conn:
+        assert await documents.parts(conn, below=1 << 40) == [1, 0]
+    assert await names(search, "heron") == ["new", "p3"]
+    assert await names(search, "heron", sort="oldest") == ["p3", "new"]
+
+
+async def test_the_best_of_very_many_are_those_named_so_and_the_newest(kept, monkeypatch):
+    monkeypatch.setattr("archiver.services.ranked.CANDIDATES", 10)
+    pages = [Page(f"p{n}", "heron" if n == 2 else "x", "heron") for n in range(40)]
+    search = await kept(*pages)
+
+    page = await search.listing(ListingQuery(q="heron"))
+
+    assert page.items[0].entry.url.endswith("/p2")
+    assert page.is_of_newest
+    assert len(page.items) == 11
+
+
+@pytest.mark.parametrize(
+    ("q", "meant"),
+    [
+        ("heorn", "heron"),
+        ("herno grey", "heron grey"),
+        ("ehron", "heron"),
+        ("cormorrantt -x", "cormorant -x"),
+        ("heron", ""),
+        ("zzzzzz", ""),
+        ('"grey heorn"', ""),
+    ],
+)
+async def test_a_misspelt_word_is_met_with_the_nearest_of_the_archive(kept, q, meant):
+    search = await kept(Page("a", "x", "grey heron"), Page("b", "x", "cormorant"))
+
+    assert (await search.listing(ListingQuery(q=q))).meant == meant
+
+
+async def test_a_half_typed_word_is_the_beginning_of_one(kept):
+    search = await kept(Page("a", "x", "grey herons"))
+
+    page = await search.listing(ListingQuery(q="grey her"))
+
+    assert len(page.items) == 1
+    assert page.answers == "grey her*"
+    assert await names(search, "grey he", is_typing=True) == ["a"]
+
+
+async def test_facets_narrow_and_widen_a_list_by_a_query(kept):
+    search = await kept(
+        Page("a", "x", "heron", tags=("to read", "birds"), host="a.example"),
+        Page("b", "x", "heron", tags=("birds",), host="b.example"),
+        Page("c", "x", "heron", host="b.example"),
+    )
+
+    summary = await search.summary(ListingQuery(q="heron tag:birds"))
+
+    told = {
+        each.field: [(value.value, value.count, value.query) for value in each.values]
+        for each in summary.facets
+    }
+    assert (summary.count, summary.has_more) == (2, False)
+    assert told["tag"] == [
+        ("birds", 2, "heron"),
+        ("to read", 1, 'heron tag:birds tag:"to read"'),
+    ]
+    assert told["added"] == [
+        ("2019", 2, "heron tag:birds added:2019"),
+    ]
+    assert {value for value, _, _ in told["site"]} == {"a.example", "b.example"}
+
+
+async def test_a_list_of_very_many_is_counted_so_far_and_no_further(kept, monkeypatch):
+    monkeypatch.setattr("archiver.services.search.MOST_COUNTED", 5)
+    search = await kept(*(Page(f"p{n}", "x", "heron") for n in range(9)))
+
+    words = await search.summary(ListingQuery(q="heron"))
+    everything = await search.summary(ListingQuery())
+
+    assert (words.count, words.has_more) == (5, True)
+    assert (everything.count, everything.has_more) == (9, False)
+
+
+@pytest.mark.parametrize(
+    ("sort", "expected"),
+    [("title", ["b", "a", "c"]), ("length", ["c", "a", "b"]), ("added", ["c", "b", "a"])],
+)
+@pytest.mark.parametrize("q", ["", "heron"])
+async def test_lists_are_put_in_other_orders(kept, q, sort, expected):
+    search = await kept(
+        Page("a", "Middle", "heron heron"),
+        Page("b", "First", "heron"),
+        Page("c", "zz", "heron " * 3),
+    )
+
+    assert await names(search, q, sort=sort, limit=2) == expected[:2]
+    assert await names(search, q, sort=sort) == expected
