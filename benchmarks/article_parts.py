@@ -5,7 +5,6 @@ by its words, code by its lines, a formula by its source.
 """
 
 import re
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from urllib.parse import unquote, urljoin
@@ -51,6 +50,12 @@ _KINDS = {
 }
 _FEWEST_CELLS = 2
 _TEX = re.compile(r"math/tex|application/x-tex")
+_DELIMITED = re.compile(
+    r"\$\$.+?\$\$|\\\(.+?\\\)|\\\[.+?\\\]|\\begin\{(\w+\*?)\}.+?\\end\{\1\}|\$[^$]{1,300}\$",
+    re.DOTALL,
+)
+"""LaTeX in the text: a formula that is not rendered, and no words."""
+
 _PLAYERS = re.compile(
     r"youtube|youtu\.be|vimeo|dailymotion|twitch|player|embed|spotify|soundcloud|maps|gist|tweet"
     r"|twitter|instagram|codepen|bandcamp|slideshare|ted\.com",
@@ -80,11 +85,12 @@ def take_apart(html: str, url: str) -> Parts:
     for node in tree.css(
         "img, figure, figcaption, caption, h1, h2, h3, h4, h5, h6, li, dt, dd, table, pre, a[href],"
         "iframe, video, audio, embed, object, math, .katex, mjx-container, .MathJax, "
-        "script[type^='math/tex'], .math"
+        "script[type^='math/tex'], code.language-tex, .math"
     ):
         for kind, key in _part(node, url):
             if key:
                 found[kind].append(key)
+    found["formulas"] += [_source(each[0]) for each in _DELIMITED.finditer(_prose(root))]
     return Parts("\n".join(blocks), tuple(" ".join(blocks).split()), found)
 
 
@@ -125,7 +131,7 @@ def _address(given: str, url: str) -> str:
     """An address to compare: a fragment as it stands, data by its beginning."""
     given = given.strip()
     if given.startswith("data:"):
-        return given[:200]
+        return "".join(given.split())[:200]
     if given.startswith("#"):
         return ""
     try:
@@ -181,7 +187,29 @@ def _formula(node: LexborNode) -> frozenset[str]:
     if not any(keys):
         source = node.css_first("math")
         keys.add((source or node).text() or "")
-    return frozenset(re.sub(r"\\[()\[\]]|\$|\s", "", key) for key in keys if key.strip()) - {""}
+    return frozenset().union(*map(_source, keys))
+
+
+def _prose(root: LexborNode | None) -> str:
+    """The text outside of code."""
+    pieces: list[str] = []
+    stack = [root] if root else []
+    while stack:
+        node = stack.pop()
+        if node.tag == "-text":
+            pieces.append(node.text_content or "")
+        elif node.tag not in _SILENT and not _is_written(node):
+            stack += reversed([*node.iter(include_text=True)])
+    return "".join(pieces)
+
+
+def _is_written(node: LexborNode) -> bool:
+    classes = (node.attributes.get("class") or "").split()
+    return node.tag in {"pre", "code", "mjx-container"} or bool({"math", "katex"} & set(classes))
+
+
+def _source(written: str) -> frozenset[str]:
+    return frozenset({re.sub(r"\\[()\[\]]|\$|\s", "", written)}) - {""}
 
 
 def _words_key(node: LexborNode) -> frozenset[str]:
@@ -212,8 +240,10 @@ def _walk(root: LexborNode) -> Iterator[str | None]:
             yield None
             continue
         tag = node.tag or ""
-        if tag == "-text":
-            yield node.text_content or ""
+        if tag in {"pre", "code"}:
+            yield from _words_of_code(node)
+        elif tag == "-text":
+            yield _DELIMITED.sub(" ", node.text_content or "")
         elif tag not in _SILENT:
             if tag in _BLOCKS:
                 yield None
@@ -221,16 +251,25 @@ def _walk(root: LexborNode) -> Iterator[str | None]:
             stack += reversed([*node.iter(include_text=True)])
 
 
+def _words_of_code(node: LexborNode) -> Iterator[str | None]:
+    """What is in it is no formula, but for the source of one."""
+    if node.tag == "pre":
+        yield from (None, node.text(), None)
+    elif "language-tex" not in (node.attributes.get("class") or ""):
+        yield node.text()
+
+
 def shared(wanted: list[frozenset[str]], found: list[frozenset[str]]) -> int:
     """How many of the wanted are among what was found, each found one counted once."""
-    left = Counter(key for each in found for key in each)
-    count = 0
+    places: dict[str, list[int]] = {}
+    for place, keys in enumerate(found):
+        for key in keys:
+            places.setdefault(key, []).append(place)
+    used: set[int] = set()
     for keys in wanted:
-        hit = next((key for key in keys if left[key]), None)
-        if hit is not None:
-            count += 1
-            for each in found:
-                if hit in each:
-                    left.subtract(dict.fromkeys(each, 1))
-                    break
-    return count
+        left = [n for key in keys for n in places.get(key, ()) if n not in used]
+        alike = (n for n in left if found[n] == keys)
+        best = next(alike, left[0] if left else None)
+        if best is not None:
+            used.add(best)
+    return len(used)

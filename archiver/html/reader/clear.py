@@ -14,16 +14,25 @@ from archiver.html.reader.measures import Measure, take
 from archiver.html.reader.names import (
     FORM_CONTROLS,
     HEADINGS,
-    KEPT_EMPTY,
     NOTE,
     SHARE,
     named,
     weigh,
 )
-from archiver.html.reader.tables import is_data
-from archiver.html.reader.tree import remove
+from archiver.html.reader.tables import find_data
+from archiver.html.reader.tree import bottom_up, remove
 
 SHORT = 500
+LONGEST_NOTICE = 40
+SENTENCE = 80
+"""Characters that are no link, and so many that they say something."""
+
+MOST_IN_BLOCK, MOST_IN_SENTENCE, MOST_IN_CAPTION = 0.2, 0.33, 0.6
+"""The share of links in the text of blocks; captions name sources."""
+
+MOST_LINKED = 0.75
+"""The share of links in text that is named as the matter: lists of sources are often no more."""
+
 _CONDITIONAL = frozenset({"form", "fieldset", "table", "ul", "ol", "div", "section"})
 _ASIDE = frozenset({"aside", "footer", "nav"})
 _KEEPING = frozenset({"figure", "pre", "code", "math", "blockquote", "dl"})
@@ -53,66 +62,55 @@ class Rules:
 
 def clear_away(root: Element, rules: Rules) -> Measure:
     """Clear an article; return what is left of it."""
-    _drop_share_bars(root)
-    keeping = _within_kept(root)
+    data = find_data(root)
+    keeping = _within_kept(root, data)
     measures: dict[Element, Measure] = {}
-    for element in reversed(list(root.iter())):
+    for element in bottom_up(root):
         measure = take(element, measures)
-        goes = element is not root and element not in keeping and _goes(element, measure, rules)
-        if goes:
-            remove(element)
-        else:
+        stays = element is root or element in keeping or element in data
+        if stays or not _goes(element, measure, rules):
             measures[element] = measure
+        else:
+            remove(element)
     return measures[root]
 
 
-def _drop_share_bars(root: Element) -> None:
-    for element in list(root.iter()):
-        if element is root or element.tag in _KEEPING or element.tag in HEADINGS:
-            continue
-        name = element.get("class") or element.get("id")
-        if name and SHARE.search(named(element)) and _is_short(element):
-            remove(element)
-
-
-def _is_short(element: Element) -> bool:
-    length = 0
-    for text in element.itertext():
-        length += len(text.strip())
-        if length >= SHORT:
-            return False
-    return True
-
-
-def _within_kept(root: Element) -> set[Element]:
-    """All that stands in an element that is kept whole, and in a table of data."""
+def _within_kept(root: Element, data: set[Element]) -> set[Element]:
+    """All that stands in an element that is kept whole, or in a table of data."""
     found: set[Element] = set()
+    holders = set(data)
     for element in root.iter():
         above = element.getparent()
-        if above in found or (element is not root and above is not None and _keeps(above, root)):
+        if element is not root and (above in found or above in holders):
             found.add(element)
+        if element is not root and (element.tag in _KEEPING or _is_named_note(element)):
+            holders.add(element)
     return found
 
 
-def _keeps(element: Element, root: Element) -> bool:
-    if element is root:
-        return False
-    return element.tag in _KEEPING or (element.tag == "table" and is_data(element))
+def _is_named_note(element: Element) -> bool:
+    name = element.get("class")
+    return bool(name) and NOTE.search(name) is not None
 
 
 def _goes(element: Element, measure: Measure, rules: Rules) -> bool:
     tag = element.tag
+    if _is_share_bar(element, measure):
+        return True
     if tag in _CONDITIONAL:
         return rules.conditional and _is_beside(element, measure, rules)
     if tag in _ASIDE:
         return not _is_note(element, measure)
     if tag == "p":
-        return not measure.text and not _shows(element)
+        return not measure.text and not measure.shown
     return tag in FORM_CONTROLS
 
 
-def _shows(element: Element) -> bool:
-    return next(element.iter(*KEPT_EMPTY), None) is not None
+def _is_share_bar(element: Element, measure: Measure) -> bool:
+    if measure.text >= SHORT or element.tag in HEADINGS or element.tag in _KEEPING:
+        return False
+    name = named(element)
+    return name != " " and SHARE.search(name) is not None
 
 
 def _is_note(element: Element, measure: Measure) -> bool:
@@ -125,7 +123,7 @@ def _is_note(element: Element, measure: Measure) -> bool:
 
 def _is_beside(element: Element, measure: Measure, rules: Rules) -> bool:
     """Whether a block is beside the matter for what it holds."""
-    if (element.tag == "table" and is_data(element)) or NOTE.search(named(element)):
+    if NOTE.search(named(element)):
         return False
     weight = weigh(element) if rules.weighted else 0
     if weight < 0 and not measure.kept:
@@ -140,11 +138,11 @@ def _is_beside(element: Element, measure: Measure, rules: Rules) -> bool:
 def _is_made_of_links(element: Element, measure: Measure, weight: int) -> bool:
     is_list = element.tag in {"ul", "ol"} or measure.listed > 0.9 * measure.text
     beside = _is_odd(measure, is_list=is_list) or _is_linked(measure, weight, is_list=is_list)
-    return beside and not (is_list and _is_list_of_pictures(element, measure))
+    return beside and not (is_list and _is_list_of_pictures(measure))
 
 
 def _is_notice(element: Element, measure: Measure) -> bool:
-    if not 0 < measure.text <= 40:
+    if not 0 < measure.text <= LONGEST_NOTICE or measure.elements > LONGEST_NOTICE:
         return False
     text = " ".join("".join(element.itertext()).split())
     return _ADVERTISEMENT.fullmatch(text) is not None
@@ -163,12 +161,19 @@ def _is_linked(measure: Measure, weight: int, *, is_list: bool) -> bool:
     density = measure.link_density
     if not is_list and measure.headed < 0.9 * measure.text and measure.text < 25 and density > 0:
         return measure.pictures == 0 or measure.pictures > 2
-    if not is_list and weight < 25 and density > 0.2:
+    if measure.pictures > measure.linked_pictures:
+        return False
+    if not is_list and weight < 25 and density > _most_linked(measure):
         return True
-    return weight >= 25 and density > 0.5
+    return weight >= 25 and density > MOST_LINKED
 
 
-def _is_list_of_pictures(element: Element, measure: Measure) -> bool:
-    return measure.items == measure.pictures > 0 and all(
-        len(each) <= 1 for each in element.iter("li")
-    )
+def _most_linked(measure: Measure) -> float:
+    """The share of links in a block that may be the matter: more in captions and in sentences."""
+    if measure.pictures:
+        return MOST_IN_CAPTION
+    return MOST_IN_SENTENCE if measure.text - measure.linked > SENTENCE else MOST_IN_BLOCK
+
+
+def _is_list_of_pictures(measure: Measure) -> bool:
+    return measure.items == measure.pictures > 0 and not measure.crowded_items

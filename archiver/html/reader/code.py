@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from lxml import etree
 from lxml.etree import _Element as Element
 
-from archiver.html.reader.tree import remove, replace
+from archiver.html.reader.tree import outermost, remove, replace
 
 LONGEST_NAME = 32
 _NUMBERS = re.compile(r"[\d\s.:|]*")
@@ -33,13 +33,14 @@ def settle_code(body: Element) -> None:
     for table in list(body.iter("table")):
         if table.getparent() is not None:
             _settle_table(table)
-    for pre in list(body.iter("pre")):
-        if pre.getparent() is not None:
-            _settle_pre(pre)
+    for pre in outermost(body, "pre"):
+        _settle_pre(pre)
 
 
 def _settle_table(table: Element) -> None:
     """A table of line numbers beside lines, or beside all of the code, becomes the code."""
+    if next(table.iterdescendants("table"), None) is not None:
+        return
     rows = list(table.iter("tr"))
     cells = [[each for each in row if each.tag in {"td", "th"}] for row in rows]
     if not cells or any(len(row) != 2 for row in cells):

@@ -6,7 +6,7 @@ from typing import Final
 from lxml.etree import _Element as Element
 
 from archiver.html.foreign_allowed import PRESENTATION
-from archiver.html.reader.tree import remove
+from archiver.html.reader.tree import outermost, remove
 
 ICON: Final = 32
 """Pixels a side: what is no larger is an icon."""
@@ -25,9 +25,7 @@ Rules = dict[str, dict[str, str]]
 
 def settle_drawings(body: Element) -> None:
     """Settle every drawing of a page."""
-    for drawing in list(body.iter("svg")):
-        if drawing.getparent() is None:
-            continue
+    for drawing in outermost(body, "svg"):
         if is_icon(drawing):
             remove(drawing)
         else:

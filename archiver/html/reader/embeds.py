@@ -6,7 +6,7 @@ from urllib.parse import parse_qsl, urlsplit
 from lxml import etree
 from lxml.etree import _Element as Element
 
-from archiver.html.reader.tree import remove, replace
+from archiver.html.reader.tree import around, remove, replace
 
 LONGEST_TITLE = 200
 LONGEST_URL = 4096
@@ -31,6 +31,7 @@ _VIMEO = re.compile(r"/video/([0-9]+)")
 
 def settle_embeds(root: Element) -> None:
     """Every embedded thing becomes a card, or goes where it is nothing to read."""
+    holding = around(root.iter("img"))
     for element in list(root.iter("iframe", "embed", "object")):
         if element.getparent() is None:
             continue
@@ -38,7 +39,7 @@ def settle_embeds(root: Element) -> None:
         url = url or _parameter(element)
         if is_embed(element, url):
             replace(element, _card(element, url))
-        elif element.tag == "object" and next(element.iter("img"), None) is not None:
+        elif element.tag == "object" and element in holding:
             element.tag = "span"
         else:
             remove(element)
@@ -89,8 +90,9 @@ def _host(url: str) -> str:
 
 
 def _parameter(element: Element) -> str:
-    for each in element.iter("param", "embed"):
+    for each in element:
         name = (each.get("name") or "").lower()
-        if each.tag == "embed" or name in {"movie", "src", "url"}:
+        is_source = each.tag == "param" and name in {"movie", "src", "url"}
+        if is_source or each.tag == "embed":
             return (each.get("value") or each.get("src") or "").strip()
     return ""

@@ -84,7 +84,7 @@ def _resolve(element: Element, url: str, base: str) -> None:
 def _absolute(value: str, url: str, base: str, *, is_link: bool) -> str | None:
     value = value.strip()
     if value.startswith("data:image/"):
-        return value
+        return "".join(value.split())
     if not is_link:
         return join(base, value) if value else None
     if value.startswith("#"):

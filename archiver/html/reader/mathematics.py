@@ -11,7 +11,7 @@ from latex2mathml.converter import convert
 from lxml import etree
 from lxml.etree import _Element as Element
 
-from archiver.html.reader.tree import remove, replace
+from archiver.html.reader.tree import outermost, remove, replace
 
 LONGEST: Final = 1500
 """Characters of LaTeX that are turned into MathML."""
@@ -56,8 +56,9 @@ def settle_mathematics(body: Element, *, scripted: bool, dollars: bool) -> None:
         dollars: whether single dollar signs delimit some.
     """
     formulas = _Formulas()
-    for math in list(body.iter("math")):
-        _lift(math)
+    lifted: set[Element] = set()
+    for math in outermost(body, "math"):
+        _lift(math, lifted)
     for script in list(body.iter("script")):
         _settle_script(script, formulas)
     if scripted:
@@ -118,24 +119,25 @@ def _without_namespace(math: Element) -> Element:
     return math
 
 
-def _lift(math: Element) -> None:
+def _lift(math: Element, lifted: set[Element]) -> None:
     """Put a formula in the place of all that was rendered of it."""
-    outermost, display = math, math.get("display") == "block"
+    rendered, display = math, math.get("display") == "block"
     above = math.getparent()
     for _ in range(6):
         if above is None or above.tag not in {"span", "div", "mjx-container", "mjx-assistive-mml"}:
             break
         name = above.get("class") or ""
         if above.tag == "mjx-container" or _RENDERED.search(name):
-            outermost = above
+            rendered = above
             display = display or "display" in name.lower() or above.get("display") == "true"
         above = above.getparent()
     if display:
         math.set("display", "block")
-    if outermost is math:
+    if rendered is math or rendered in lifted:
         return
-    picture = next(outermost.iter("img"), None)
-    replace(outermost, math)
+    lifted.add(rendered)
+    picture = next(rendered.iter("img"), None)
+    replace(rendered, math)
     if picture is not None:
         picture.tail = math.tail
         picture.set("hidden", "")
@@ -190,10 +192,10 @@ def _settle_own(element: Element, formulas: _Formulas, *, dollars: bool) -> None
     made = _part(element.text, formulas, dollars=dollars) if _may_hold(element.text) else []
     if made:
         element.text = made[0][1]
-        for place, (formula, tail) in enumerate(made[1:]):
+        for formula, tail in reversed(made[1:]):
             if formula is not None:
                 formula.tail = tail
-                element.insert(place, formula)
+                element.insert(0, formula)
 
 
 def _insert_behind(child: Element, made: list[tuple[Element | None, str]]) -> None:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from lxml.etree import _Element as Element
 
-from archiver.html.reader.names import EMBEDDED, HEADINGS, TEXTISH
+from archiver.html.reader.names import EMBEDDED, HEADINGS, KEPT_EMPTY, TEXTISH
 
 INNER_LINK = 0.3
 """What a link within the page counts: tables of contents are less beside the matter than others."""
@@ -33,9 +33,15 @@ class Measure:
     textish: int = 0
     paragraphs: int = 0
     pictures: int = 0
+    linked_pictures: int = 0
     items: int = 0
     controls: int = 0
     embedded: int = 0
+    elements: int = 1
+    crowded_items: int = 0
+    shown: int = 0
+    """What is seen though it has no text."""
+
     kept: int = 0
     """Parts that an article is not read without: tables, code, formulas, quotes, definitions."""
 
@@ -54,10 +60,14 @@ class Measure:
         self.textish += other.textish
         self.paragraphs += other.paragraphs
         self.pictures += other.pictures
+        self.linked_pictures += other.linked_pictures
         self.items += other.items
         self.controls += other.controls
         self.embedded += other.embedded
         self.kept += other.kept
+        self.elements += other.elements
+        self.crowded_items += other.crowded_items
+        self.shown += other.shown
 
 
 def measure_all(root: Element) -> dict[Element, Measure]:
@@ -100,9 +110,14 @@ def count_element(measure: Measure, element: Element) -> None:
     elif tag == "a":
         is_inner = (element.get("href") or "").startswith("#")
         measure.linked = measure.text * (INNER_LINK if is_inner else 1.0)
+        measure.linked_pictures = measure.pictures
     elif tag in {"ul", "ol"}:
         measure.listed = measure.text
     elif tag in HEADINGS:
         measure.headed = measure.text
+    if tag in KEPT_EMPTY:
+        measure.shown += 1
+    if tag == "li" and len(element) > 1:
+        measure.crowded_items += 1
     if tag in TEXTISH:
         measure.textish = max(measure.textish, measure.text)

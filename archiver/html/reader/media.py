@@ -6,7 +6,7 @@ from typing import Final
 from lxml import etree
 from lxml.etree import _Element as Element
 
-from archiver.html.reader.tree import remove, replace
+from archiver.html.reader.tree import around, outermost, remove, replace
 from archiver.references.css import lead_css
 from archiver.references.elements import HTML
 from archiver.references.lazy import LAZY, is_placeholder
@@ -30,14 +30,16 @@ _IN_JSON = re.compile(
 
 def settle_media(body: Element) -> None:
     """Undo what loads later, take the better of twins, give everything its size."""
-    for twin in list(body.iter("noscript")):
+    for twin in outermost(body, "noscript"):
         _settle_twin(twin)
     for element in list(body.iter("img", "source", "video", "audio")):
         _undo_laziness(element)
     for image in list(body.iter("img")):
         _settle_image(image)
+    holding = around(body.iter("img", "svg", "video"))
     for element in list(body.iter("figure", "div", "span", "a")):
-        _show_background(element)
+        if element not in holding:
+            _show_background(element)
 
 
 def _settle_twin(twin: Element) -> None:
@@ -144,7 +146,7 @@ def _size(element: Element, name: str) -> int:
 def _show_background(element: Element) -> None:
     """The background of what is called a picture becomes one."""
     is_figure = element.tag == "figure" or element.get("role") == "img"
-    if not is_figure or next(element.iter("img", "svg", "video"), None) is not None:
+    if not is_figure:
         return
     url = next((element.get(each) for each in _BACKGROUNDS if element.get(each)), "")
     url = url or _background(element) or next(filter(None, map(_background, element)), "")

@@ -35,7 +35,7 @@ BYLINE: Final = re.compile(r"byline|author|dateline|writtenby|p-author", re.IGNO
 SHARE: Final = re.compile(r"(?:\b|_)(?:share|sharedaddy)(?:\b|_)", re.IGNORECASE)
 NOTE: Final = re.compile(
     r"footnote|endnote|sidenote|marginnote|margin-note|admonition|callout|doc-|pullquote"
-    r"|column-margin",
+    r"|column-margin|caption",
     re.IGNORECASE,
 )
 """Notes of the author stand in ``aside`` and ``footer``, too."""

@@ -4,7 +4,7 @@ from lxml import etree
 from lxml.etree import _Element as Element
 
 from archiver.html.reader.names import BLOCKS, PHRASING, TRANSPARENT
-from archiver.html.reader.tree import remove
+from archiver.html.reader.tree import outermost, remove
 
 
 def is_phrasing(element: Element) -> bool:
@@ -60,11 +60,7 @@ def wrap_loose_text(block: Element) -> None:
 
 
 def _within_pre(root: Element) -> set[Element]:
-    found: set[Element] = set()
-    for pre in root.iter("pre"):
-        if pre not in found:
-            found.update(pre.iter("pre", "br"))
-    return found
+    return {each for pre in outermost(root, "pre") for each in pre.iter("br")}
 
 
 def _take_in(run: Element | None, child: Element) -> Element | None:

@@ -13,7 +13,6 @@ from lxml.etree import _Element as Element
 from archiver.html.reader.measures import Measure, measure_all
 from archiver.html.reader.names import (
     HEADINGS,
-    KEPT_EMPTY,
     PERHAPS,
     SCORED,
     UNLIKELY,
@@ -27,6 +26,9 @@ from archiver.html.reader.tree import remove, replace
 LEVELS = 5
 """So many elements above a paragraph get points for it."""
 TOP = 5
+SENTENCE = 80
+"""Characters of a paragraph that can stand alone."""
+
 _SHORTEST = 25
 _SENTENCE_END = re.compile(r"\.(?: |$)")
 _EMPTY_GOES = frozenset({"div", "section", "header"} | HEADINGS)
@@ -157,6 +159,8 @@ class Scores:
                 yield sibling
 
     def _belongs(self, sibling: Element, name: str, bonus: float, least: float) -> bool:
+        if _is_alike(sibling, name) and self._is_prose(sibling):
+            return True
         score = self._scores.get(sibling)
         same = bonus if name and sibling.get("class") == name else 0.0
         if score is not None and score + same >= least:
@@ -164,10 +168,22 @@ class Scores:
         if sibling.tag != "p":
             return False
         measure = self._measure(sibling)
-        if measure.text > 80:
+        if measure.text > SENTENCE:
             return measure.link_density < 0.25
         is_sentence = _SENTENCE_END.search(" ".join("".join(sibling.itertext()).split()))
         return measure.text > 0 and measure.linked == 0 and is_sentence is not None
+
+    def _is_prose(self, element: Element) -> bool:
+        """Whether there is something to read or see, and not to follow."""
+        measure = self._measure(element)
+        shows = measure.kept or measure.pictures or measure.text > SENTENCE
+        return bool(shows) and measure.link_density < 0.25
+
+
+def _is_alike(element: Element, name: str) -> bool:
+    """Whether an element shares most of its classes with those given: cells, sections, posts."""
+    theirs, ours = set((element.get("class") or "").split()), set(name.split())
+    return bool(ours) and 2 * len(theirs & ours) >= max(len(ours), len(theirs))
 
 
 def _prepare(body: Element, *, strict: bool) -> list[Element]:
@@ -217,7 +233,7 @@ def _settle_block(block: Element) -> Element:
     children = list(block)
     if len(children) == 1 and children[0].tag == "p" and not _has_own_text(block):
         only = children[0]
-        if _link_density(only) < 0.25:
+        if not has_block(only) and _link_density(only) < 0.25:
             for name in ("id", "dir", "lang"):
                 if block.get(name) and not only.get(name):
                     only.set(name, block.get(name))
@@ -238,13 +254,6 @@ def _has_own_text(block: Element) -> bool:
 def _link_density(element: Element) -> float:
     measure = measure_all(element)[element]
     return measure.link_density
-
-
-def starts_empty(element: Element) -> bool:
-    """Whether nothing at all is to be seen in an element."""
-    if "".join(element.itertext()).strip():
-        return False
-    return element.tag not in KEPT_EMPTY and next(element.iter(*KEPT_EMPTY), None) is None
 
 
 def make_root(parts: tuple[Element, ...]) -> Element:

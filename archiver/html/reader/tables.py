@@ -1,37 +1,65 @@
 """Tables of data, told from tables that only lay a page out."""
 
+from dataclasses import dataclass
+
 from lxml.etree import _Element as Element
 
 MANY_ROWS = 10
 MANY_COLUMNS = 4
 MANY_CELLS = 10
-_MARKS = ("col", "colgroup", "tfoot", "thead", "th")
+_MARKS = frozenset({"col", "colgroup", "tfoot", "thead", "th"})
 
 
-def is_data(table: Element) -> bool:
-    """Whether a table holds data, by its markup first and by its size where that says nothing."""
-    if table.get("role") == "presentation" or table.get("datatable") == "0":
-        return False
-    if table.get("summary"):
-        return True
+@dataclass(slots=True)
+class _Table:
+    """What was seen of a table so far; tables within it count for themselves."""
+
+    is_marked: bool = False
+    is_nesting: bool = False
+    rows: int = 0
+    columns: int = 0
+
+
+def find_data(root: Element) -> set[Element]:
+    """The tables that hold data: those whose markup says so, and large ones."""
+    tables: dict[Element, _Table] = {}
+    stack: list[tuple[Element, _Table | None]] = [(root, None)]
+    while stack:
+        element, around = stack.pop()
+        if element.tag == "table":
+            inner = tables[element] = _Table(is_marked=_is_marked(element))
+            if around is not None:
+                around.is_nesting = True
+            around = inner
+        elif around is not None:
+            _count(around, element)
+        stack.extend((each, around) for each in element)
+    return {each for each, found in tables.items() if _is_data(each, found)}
+
+
+def _is_marked(table: Element) -> bool:
     caption = table.find("caption")
-    if caption is not None and (len(caption) or (caption.text or "").strip()):
-        return True
-    if next(table.iter(*_MARKS), None) is not None:
-        return True
-    if next(table.iterdescendants("table"), None) is not None:
-        return False
-    return _is_large(table)
+    has_caption = caption is not None and (len(caption) > 0 or bool((caption.text or "").strip()))
+    return bool(table.get("summary")) or has_caption
 
 
-def _is_large(table: Element) -> bool:
-    rows = columns = 0
-    for row in table.iter("tr"):
-        rows += _span(row, "rowspan")
-        columns = max(columns, sum(_span(cell, "colspan") for cell in row))
-    if columns == 1 or rows == 1:
+def _count(table: _Table, element: Element) -> None:
+    if element.tag in _MARKS:
+        table.is_marked = True
+    elif element.tag == "tr":
+        table.rows += _span(element, "rowspan")
+        table.columns = max(table.columns, sum(_span(cell, "colspan") for cell in element))
+
+
+def _is_data(element: Element, table: _Table) -> bool:
+    if element.get("role") == "presentation" or element.get("datatable") == "0":
         return False
-    return rows >= MANY_ROWS or columns > MANY_COLUMNS or rows * columns > MANY_CELLS
+    if table.is_marked:
+        return True
+    if table.is_nesting or table.columns == 1 or table.rows == 1:
+        return False
+    is_large = table.rows >= MANY_ROWS or table.columns > MANY_COLUMNS
+    return is_large or table.rows * table.columns > MANY_CELLS
 
 
 def _span(element: Element, name: str) -> int:

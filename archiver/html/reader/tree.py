@@ -1,6 +1,6 @@
 """Small changes of an lxml tree, where text hangs on the element before it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from lxml.etree import _Element as Element
 
@@ -48,9 +48,26 @@ def bottom_up(root: Element) -> Iterator[Element]:
     yield from reversed(list(root.iter()))
 
 
-def text_of(element: Element) -> str:
-    """All text in an element, spaces folded."""
-    return " ".join("".join(element.itertext()).split())
+def outermost(root: Element, *tags: str) -> list[Element]:
+    """The elements of some names that stand in no other of them; each found in one walk."""
+    found: list[Element] = []
+    inner: set[Element] = set()
+    for element in root.iter(*tags):
+        if element not in inner:
+            found.append(element)
+            inner.update(element.iterdescendants(*tags))
+    return found
+
+
+def around(elements: Iterable[Element]) -> set[Element]:
+    """Everything that any of the elements stands in, each path walked once."""
+    found: set[Element] = set()
+    for element in elements:
+        for above in element.iterancestors():
+            if above in found:
+                break
+            found.add(above)
+    return found
 
 
 def _add_text(element: Element, text: str) -> None:

@@ -1,0 +1,68 @@
+"""Reading takes time in proportion to a page's length, whatever stands in it."""
+
+import time
+
+import pytest
+
+from archiver.html.article import extract_article
+from archiver.model.page import Article
+
+URL = "https://example.com/"
+DEEP = 400
+"""Levels of each nest, far from where a page is no longer parsed."""
+
+FILL = "<i></i>"
+
+FLAT = {
+    "functions": ("<p style='", "url(", "'>x"),
+    "figures' styles": ("<figure style='", "url(", "'>x"),
+    "breaks": ("<div>", "<br>", "</div>"),
+    "candidates": ("<img srcset='", "a 1x,", "'>"),
+    "openings": ("<script src=mathjax.js></script>", r"\( $x \[ ", ""),
+    "formulas": ("<script src=mathjax.js></script>", r"\(x\) ", ""),
+    "rules": ("<svg><style>", ".a{fill:red} ", "</style><path class=a></svg>"),
+    "classes": ("<div class='", "share related ", "'>x</div>"),
+    "fragments": ("", "<a href='#x' id=x>x</a>", ""),
+    "twins": ("", "<p><img><noscript><img src=a></noscript>", ""),
+}
+NESTED = {
+    "tables": "<table><tr><td>{}</td></tr></table>",
+    "shares": "<div class=share>{}</div>",
+    "pictures": "<div role=img>{}</div>",
+    "lists": "<ul><li><img>{}</li></ul>",
+    "drawings": "<svg>{}</svg>",
+    "code": "<pre><div>{}</div></pre>",
+    "objects": "<object>{}</object>",
+    "paragraphs": "<div><p><object>{}</object></p></div>",
+    "insertions": "<ins>{}</ins>",
+}
+
+
+def cost(page: str) -> float:
+    """The CPU seconds of reading, the lesser of two times."""
+    costs = []
+    for _ in range(2):
+        begun = time.process_time()
+        assert isinstance(extract_article(page, URL), Article)
+        costs.append(time.process_time() - begun)
+    return min(costs)
+
+
+@pytest.mark.parametrize("name", FLAT)
+def test_what_is_repeated_costs_in_proportion(name):
+    start, piece, end = FLAT[name]
+
+    short, long = (cost(start + piece * count + end) for count in (500, 4_000))
+
+    assert long < 8 * 4 * max(short, 0.002)
+
+
+@pytest.mark.parametrize("name", NESTED)
+def test_what_is_nested_does_not_multiply_what_is_in_it(name):
+    before, after = NESTED[name].split("{}")
+
+    flat, nested = (
+        cost(f"<body>{before * depth}{FILL * 2_000}{after * depth}") for depth in (1, DEEP)
+    )
+
+    assert nested < 12 * max(flat, 0.01)
