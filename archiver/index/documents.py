@@ -139,6 +139,19 @@ async def stale(conn: AsyncConnection, *, limit: int) -> list[OwedDocument]:
     return [OwedDocument(*row) for row in rows]
 
 
+async def mark_stale_of(conn: AsyncConnection, snapshot_ids: Sequence[int]) -> None:
+    """Note that entries whose documents are of these snapshots are found by other words now.
+
+    A snapshot's article can come after a newer snapshot that shares it, and so has no document of
+    its own: in an index that is built again, where records are met in the order of their time.
+    """
+    if snapshot_ids:
+        of_these = select(document.c.id).where(document.c.snapshot_id.in_(among(snapshot_ids)))
+        await conn.execute(
+            update(entry).where(entry.c.document_id.in_(of_these)).values(document_stale=1)
+        )
+
+
 async def _current(conn: AsyncConnection, rows: Sequence[Row[*tuple[Any, ...]]]) -> set[int]:
     """Which of these documents are their entries'."""
     found = await conn.execute(

@@ -266,6 +266,9 @@ async def _bring_articles(
         _NAMED,
         [(each.entry_id, each.metadata.title, newest.get(each.entry_id)) for each, _ in shown],
     )
+    await documents.mark_stale_of(
+        conn, [row_id for each, row_id in brought if (each, row_id) not in shown]
+    )
 
 
 async def _insert_snapshots(

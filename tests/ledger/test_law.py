@@ -12,7 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import HealthCheck, Phase, example, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import select, text
 
@@ -21,6 +21,7 @@ from archiver.index import captures, documents, entries, search, seeds, snapshot
 from archiver.index.database import Database
 from archiver.index.schema import attempt, entry
 from archiver.ledger import recorder as recorder_module
+from archiver.ledger.documents import remake_stale
 from archiver.ledger.rebuild import build_anew
 from archiver.ledger.recorder import Recorder
 from archiver.ledger.visit_result import Visit, VisitResult
@@ -273,9 +274,11 @@ async def opened(data: Path, empty_index: Path) -> AsyncIterator[Archive]:
         lock.release()
 
 
-async def everything(db: Database) -> dict[str, object]:
+async def everything(archive: Archive) -> dict[str, object]:
     """All that an index says, without the numbers of its rows or the places of its records."""
-    async with db.read() as conn:
+    while await remake_stale(archive.db, archive.store):
+        pass
+    async with archive.db.read() as conn:
         rows = (await conn.execute(select(entry))).all()
         numbers = {row.id: row.hash_url for row in rows}
         shown = await entries.by_ids(conn, [*numbers])
@@ -341,14 +344,14 @@ async def write(data, empty_index, played):
         async with archive.db.read() as conn:
             numbers = (await conn.execute(select(entry.c.id))).scalars().all()
         await archive.recorder.note(numbers)
-        return await everything(archive.db)
+        return await everything(archive)
 
 
 async def rebuild(data, empty_index):
     async with opened(data, empty_index) as archive:
         names = sorted(path.name for path in (data / "warc").glob("*.warc.gz"))
         await build_anew(archive.db, archive.store, names, software="test")
-        return await everything(archive.db)
+        return await everything(archive)
 
 
 def disturb(folder: Path, order: list[int], copies: int, torn: int) -> None:
@@ -366,12 +369,20 @@ def disturb(folder: Path, order: list[int], copies: int, torn: int) -> None:
                 file.write(path.read_bytes()[:torn])
 
 
+UNREAD_AND_SHARED = [
+    Bring(URLS[1], second, b"<p>other</p>", 200, "", Article(extractor=by), (), Charset())
+    for second, by in ((0, UNREAD), (1, EXTRACTOR_VERSION))
+]
+"""The first one's article is read after the second one, which has it too, was captured."""
+
+
 @settings(
     max_examples=25,
     deadline=None,
     phases=[Phase.explicit, Phase.generate],
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
+@example(UNREAD_AND_SHARED, [0] * 20, 0, 0)
 @given(
     played=steps,
     order=st.lists(st.integers(0, 99), min_size=20, max_size=20),
