@@ -29,7 +29,7 @@ FAILURE = Failure(FailureKind.HTTP_STATUS, "The server answered 503.", 503)
 async def lease(db, seed):
     """The lease of an entry with a title and a tag, that an import brought."""
     async with db.write() as conn:
-        number = await imports.create(conn, name="f", form="plain", path=None, now=NOW)
+        number = await imports.create(conn, name="f", form="plain", path=None, owner="a", now=NOW)
         said = seed(URL, title="Given", tags=("t",))
         await seeds.receive(conn, [said], now=NOW, recapture=False, import_id=number)
         await imports.advance(conn, number, {seeds.Reception.ADDED: 1}, [])
