@@ -19,6 +19,7 @@ from archiver.services.articles import Articles
 from archiver.services.cdx import Cdx
 from archiver.services.crawling import Crawling
 from archiver.services.documents import Documents
+from archiver.services.editing import Editing
 from archiver.services.entries import Entries
 from archiver.services.exports import Exports
 from archiver.services.fixity import Fixity
@@ -38,6 +39,7 @@ class Runtime:
 
     settings: Settings
     entries: Entries
+    editing: Editing
     search: Search
     crawling: Crawling
     following: Following
@@ -117,6 +119,7 @@ def _wire(archive: Archive, context: CrawlContext) -> Runtime:
     return Runtime(
         settings=settings,
         entries=Entries(db, store, on_queued=crawling.wake),
+        editing=Editing(db, on_changed=crawling.wake),
         search=Search(db, store),
         crawling=crawling,
         following=Following(db, store),

@@ -114,6 +114,24 @@ def recapture(settings: Settings, refs: tuple[str, ...]) -> int:
 
 
 @cli.command(cls=Command)
+@click.argument("refs", nargs=-1, metavar="[URL|HASH_URL]...")
+@click.option("--query", metavar="WORDS", help="All that `archiver search` would find, too.")
+@click.option("--title", metavar="T", help='Your own title; "" gives the page\'s back.')
+@click.option("--note", metavar="N", help="Your note, in the place of what it was.")
+@click.option("--tag", "with_tags", multiple=True, metavar="T", help="Add a tag; repeatable.")
+@click.option("--untag", "without_tags", multiple=True, metavar="T", help="Take one away.")
+@click.option("--read/--unread", "is_read", default=None, help="Mark as read, or not.")
+@click.option("--star/--unstar", "is_starred", default=None, help="Star, or not.")
+@with_settings(COMMON)
+def edit(settings: Settings, **given: object) -> int:
+    """Change what you said of entries: those named, or all that a search finds.
+
+    Prints how many were found, and how many are not what they were.
+    """
+    return _run("edit", settings, **given)
+
+
+@cli.command(cls=Command)
 @with_settings(EXTRACTING)
 def extract(settings: Settings) -> int:
     """Read the articles that were left for later (--articles later).

@@ -39,6 +39,8 @@ IDLE_SECONDS = 1.0
 """How long until the queue is looked at again: another process may have added to it."""
 LEASE_SECONDS = 0.1
 RECOVERY_SECONDS = 30.0
+NOTE_SECONDS = 2.0
+"""How long what was said of entries waits for its record while there is something to crawl."""
 TROUBLE_SECONDS = 15.0
 """How long the crawl rests after the disk or the index refused something."""
 SLOW_SECONDS = 0.5
@@ -121,7 +123,7 @@ class Pipeline:
         self._refused = False
         self._wake = asyncio.Event()
         self._on_change = on_change
-        self._recovered = 0.0
+        self._recovered = self._noted = 0.0
         self._trouble_until = 0.0
 
     def wake(self) -> None:
@@ -189,6 +191,8 @@ class Pipeline:
             self._trouble_until = loop.time() + TROUBLE_SECONDS
         if loop.time() < self._trouble_until:
             return self._trouble_until - loop.time()
+        if loop.time() >= self._noted + NOTE_SECONDS:
+            await self._note_changes()
         if not self._frontier.is_low or await self._frontier.lease():
             return IDLE_SECONDS
         await self._frontier.settle_only()
@@ -224,6 +228,7 @@ class Pipeline:
 
     async def _note_changes(self) -> bool:
         """Write down what was said of entries that no visit will close soon."""
+        self._noted = asyncio.get_running_loop().time()
         async with self._context.db.read() as conn:
             changed = await entries.unrecorded(conn, NOTES)
         await self._context.recorder.note(changed)

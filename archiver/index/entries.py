@@ -1,6 +1,6 @@
 """Entries as people see them: one by name, or a page of them, newest first."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -212,6 +212,21 @@ async def unrecorded(conn: AsyncConnection, limit: int) -> list[int]:
         .limit(limit)
     )
     return list(rows.scalars())
+
+
+async def mark_unrecorded(conn: AsyncConnection, entry_ids: Collection[int]) -> None:
+    """Note which entries' annotations are newer than their last record, and than their words."""
+    if entry_ids:
+        await conn.execute(
+            update(entry)
+            .where(entry.c.id == bindparam("entry_id"))
+            .values(
+                unrecorded=1,
+                revision=entry.c.revision + 1,
+                document_stale=entry.c.document_id.is_not(None),
+            ),
+            [{"entry_id": entry_id} for entry_id in sorted(entry_ids)],
+        )
 
 
 async def mark_recorded(conn: AsyncConnection, revisions: Mapping[int, int]) -> None:

@@ -18,7 +18,7 @@ from sqlalchemy import (
     text,
 )
 
-HEAD = "0008"
+HEAD = "0009"
 """The revision in migrations/ that these tables are."""
 
 metadata = MetaData()
@@ -237,6 +237,23 @@ imports = Table(
     Column("failed", Integer, nullable=False, server_default=text("0")),
     Column("passed_over", Integer, nullable=False, server_default=text("0")),
     Column("owner", Text),
+)
+
+edit = Table(
+    "edit",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("at", Integer, nullable=False),
+)
+
+edited = Table(
+    "edited",
+    metadata,
+    Column("edit_id", ForeignKey("edit.id"), primary_key=True),
+    Column("entry_id", ForeignKey("entry.id"), primary_key=True),
+    Column("revision", Integer, nullable=False),
+    Column("before", Text, nullable=False),
+    sqlite_with_rowid=False,
 )
 
 record_id_seen = Table("record_id_seen", metadata, Column("id", Integer, primary_key=True))

@@ -10,6 +10,7 @@ from sqlalchemy import Row, bindparam, func, select, update
 from archiver.index import annotations, counters, hosts, queue, tags
 from archiver.index.bulk import among, insert_rows
 from archiver.index.connection import AsyncConnection
+from archiver.index.entries import mark_unrecorded
 from archiver.index.schema import entry, job
 from archiver.model.capture import HashUrl
 from archiver.model.job import State
@@ -46,7 +47,7 @@ async def receive(
     ids = await _insert_entries(conn, fresh, now) | {key: row.id for key, row in known.items()}
     given = {ids[key]: tags_ for key, seed in unique.items() if (tags_ := seed.annotation.tags)}
     changed = await _enrich(conn, unique, known) | await _attach(conn, given, known, now)
-    await _mark_unrecorded(conn, changed & {row.id for row in known.values()})
+    await mark_unrecorded(conn, changed & {row.id for row in known.values()})
     open_jobs = await _open_jobs(conn, [row.id for row in known.values()])
     wanted = [
         (ids[key], seed.host)
@@ -76,7 +77,7 @@ async def ensure(conn: AsyncConnection, seeds: Sequence[Seed]) -> dict[HashUrl, 
     ids |= {key: row.id for key, row in known.items()}
     given = {ids[key]: seed.annotation.tags for key, seed in unique.items()}
     changed = await _enrich(conn, unique, known) | await _attach(conn, given, known, now)
-    await _mark_unrecorded(conn, changed & {row.id for row in known.values()})
+    await mark_unrecorded(conn, changed & {row.id for row in known.values()})
     return {HashUrl(key): number for key, number in ids.items()}
 
 
@@ -235,21 +236,6 @@ async def _enrich(
     if rows:
         await conn.execute(update(entry).where(entry.c.id == bindparam("entry_id")), rows)
     return {row["entry_id"] for row in rows}
-
-
-async def _mark_unrecorded(conn: AsyncConnection, entry_ids: set[int]) -> None:
-    """Note which entries' annotations are newer than their last record."""
-    if entry_ids:
-        await conn.execute(
-            update(entry)
-            .where(entry.c.id == bindparam("entry_id"))
-            .values(
-                unrecorded=1,
-                revision=entry.c.revision + 1,
-                document_stale=entry.c.document_id.is_not(None),
-            ),
-            [{"entry_id": entry_id} for entry_id in sorted(entry_ids)],
-        )
 
 
 async def _mark_stale(conn: AsyncConnection, entry_ids: set[int]) -> None:

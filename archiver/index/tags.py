@@ -51,6 +51,27 @@ async def detach_all(conn: AsyncConnection, entry_ids: Collection[int]) -> None:
         await _count(conn, {tag_id: -less for tag_id, less in lost.items()})
 
 
+async def detach(conn: AsyncConnection, unwanted: Mapping[int, Collection[str]]) -> None:
+    """Take tags from entries; those that they do not have are passed over."""
+    names = sorted({name for tags in unwanted.values() for name in tags})
+    if not names:
+        return
+    rows = await conn.execute(select(tag.c.name, tag.c.id).where(tag.c.name.in_(among(names))))
+    ids: dict[str, int] = dict(rows.all())
+    lost = {
+        (entry_id, ids[name]) for entry_id, tags in unwanted.items() for name in tags if name in ids
+    } & await _there(conn, [*unwanted])
+    if not lost:
+        return
+    await conn.execute(
+        delete(entry_tag).where(
+            entry_tag.c.entry_id == bindparam("from_entry"), entry_tag.c.tag_id == bindparam("gone")
+        ),
+        [{"from_entry": entry_id, "gone": tag_id} for entry_id, tag_id in sorted(lost)],
+    )
+    await _count(conn, {tag_id: -n for tag_id, n in Counter(each for _, each in lost).items()})
+
+
 async def _there(conn: AsyncConnection, entry_ids: Collection[int]) -> set[tuple[int, int]]:
     """(entry, tag) pairs of entries."""
     if not entry_ids:
@@ -85,6 +106,17 @@ async def most_used(conn: AsyncConnection, limit: int) -> list[tuple[str, int]]:
         .limit(limit)
     )
     return [(name, count) for name, count in rows]
+
+
+async def all_of_them(conn: AsyncConnection, limit: int) -> list[tuple[str, str, int]]:
+    """(name, its folded form, number of entries) of the tags in use, by name."""
+    rows = await conn.execute(
+        select(tag.c.name, tag.c.folded, tag.c.entry_count)
+        .where(tag.c.entry_count > 0)
+        .order_by(tag.c.folded, tag.c.name)
+        .limit(limit)
+    )
+    return [(name, folded, count) for name, folded, count in rows]
 
 
 async def _ids(conn: AsyncConnection, names: Sequence[str]) -> dict[str, int]:

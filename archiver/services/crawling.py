@@ -43,6 +43,10 @@ class Crawling:
             pass
         return await self.counts()
 
+    async def write_down_changes(self) -> None:
+        """Write the records that are owed for what was said of entries, and capture nothing."""
+        await self.work(only=())
+
     async def counts(self) -> QueueCounts:
         """How many jobs stand where."""
         async with self._db.read() as conn:

@@ -124,7 +124,7 @@ class Entries:
             InvalidUrl: it is neither a hash_url nor a URL.
         """
         async with self._db.read() as conn:
-            entry_id, entry = await _find(conn, ref)
+            entry_id, entry = await find_entry(conn, ref)
             held = await snapshots.of_entry(conn, entry_id, limit=MOST_SNAPSHOTS)
             job = await jobs.latest_of_entry(conn, entry_id)
             failed = await attempts.of_entry(conn, entry_id, limit=MOST_ATTEMPTS)
@@ -143,7 +143,7 @@ class Entries:
             InputError: that is not a timestamp.
         """
         async with self._db.read() as conn:
-            entry_id, entry = await _find(conn, ref)
+            entry_id, entry = await find_entry(conn, ref)
             wanted = pad(timestamp) if timestamp else entry.latest
             found = await snapshots.around(conn, entry_id, wanted) if wanted else (None, None)
             held = _nearest(found, wanted)
@@ -240,7 +240,13 @@ def _seeds(
     return kept, rejected
 
 
-async def _find(conn: AsyncConnection, ref: str) -> tuple[int, Entry]:
+async def find_entry(conn: AsyncConnection, ref: str) -> tuple[int, Entry]:
+    """An entry by its hash_url or its URL, with its row id.
+
+    Raises:
+        NotFound: there is none.
+        InvalidUrl: it is neither a hash_url nor a URL.
+    """
     key = HashUrl(ref) if is_hash_url(ref) else hash_url(parse_url(ref))
     found = await entries.by_hash(conn, key)
     if found is None:

@@ -10,7 +10,16 @@ from archiver.web.api import entries as api_entries
 from archiver.web.api import imports as api_imports
 from archiver.web.api import jobs as api_jobs
 from archiver.web.api import openapi
-from archiver.web.pages import entry, home, imports, login, snapshot, snapshots
+from archiver.web.pages import (
+    editing,
+    entry,
+    home,
+    imports,
+    login,
+    snapshot,
+    snapshots,
+    tags,
+)
 from archiver.web.uploads import expect_file
 
 _HASH = "{hash_url:[0-9a-f]{32}}"
@@ -28,10 +37,15 @@ ROUTES: tuple[web.RouteDef, ...] = (
     web.get("/snapshots", snapshots.listing, name="snapshots"),
     web.get("/search/help", snapshots.explain, name="search_help"),
     web.get(f"/{_HASH}/", entry.entry, name="entry"),
+    web.post(f"/{_HASH}/edit", editing.edit_entry, name="edit_entry"),
     web.get(f"/{_HASH}/index.md", entry.entry_markdown, name="entry_markdown"),
     web.get(f"/{_HASH}/{_TIMESTAMP}/", snapshot.snapshot, name="snapshot"),
     web.get(f"/export/{_HASH}.{_FORM}", downloads.export, name="export_entry"),
     web.get(f"/export/archive.{_FORM}", downloads.export, name="export"),
+    web.post("/edit", editing.edit_selected, name="edit_selected"),
+    web.post("/undo", editing.undo, name="undo"),
+    web.get("/tags", tags.tags, name="tags"),
+    web.post("/tags", tags.change, name="change_tag"),
     web.get("/import", imports.form, name="import_form"),
     web.post("/import", imports.upload, name="upload", expect_handler=expect_file),
     web.get(f"/import/{_ID}", imports.status, name="import_status"),
@@ -52,6 +66,7 @@ ROUTES: tuple[web.RouteDef, ...] = (
     web.get("/api/v1/entries", api_entries.listing, name="api_entries"),
     web.get("/api/v1/summary", api_entries.summary, name="api_summary"),
     web.get(f"/api/v1/entries/{_HASH}", api_entries.show, name="api_entry"),
+    web.patch(f"/api/v1/entries/{_HASH}", api_entries.edit, name="api_edit"),
     web.get(
         f"/api/v1/entries/{_HASH}/snapshots/{_ANY_TIMESTAMP}",
         api_entries.snapshot,

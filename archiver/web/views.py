@@ -9,12 +9,35 @@ from archiver.model.importing import ImportStatus, Rejected
 from archiver.model.job import Job
 from archiver.model.listing import ListingQuery, Sort, Summary
 from archiver.model.requisite import RequisiteOutcome
+from archiver.services.editing import Edited, TagInUse
 from archiver.services.entries import EntryDetail, SnapshotDetail
 from archiver.services.language import Language
 from archiver.services.search import Listing, Overview
 
 SHOWN = 200
 """Characters of each piece of a search that was refused."""
+
+
+@dataclass(frozen=True, slots=True)
+class EditNotice:
+    """What was changed a moment ago, and can be undone; or how many entries were put back.
+
+    Attributes:
+        back: the page, for undoing to come back to.
+    """
+
+    back: str
+    edited: Edited | None = None
+    undone: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TagsView:
+    """The tags in use."""
+
+    tags: tuple[TagInUse, ...]
+    notice: EditNotice | None = None
+    title: str = "Tags"
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +113,8 @@ class ListingView:
     refusal: Refusal | None = None
     owed_percent: int = 0
     sorts: tuple[Sort, ...] = tuple(Sort)
+    here: str = "/snapshots"
+    notice: EditNotice | None = None
     title: str = "Snapshots"
 
 
@@ -124,6 +149,7 @@ class EntryView:
     kind: str
     minutes: int
     title: str
+    notice: EditNotice | None = None
 
     @property
     def entry(self) -> Entry:

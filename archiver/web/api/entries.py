@@ -5,7 +5,13 @@ from dataclasses import replace
 from aiohttp import web
 
 from archiver.web.api.answers import answer
-from archiver.web.api.questions import SaveRequest, listing_query, number, read_json
+from archiver.web.api.questions import (
+    EditRequest,
+    SaveRequest,
+    listing_query,
+    number,
+    read_json,
+)
 from archiver.web.keys import RUNTIME
 
 
@@ -30,6 +36,14 @@ async def summary(request: web.Request) -> web.StreamResponse:
 async def show(request: web.Request) -> web.StreamResponse:
     """Show an entry and its snapshots."""
     return answer(await request.app[RUNTIME].entries.get(request.match_info["hash_url"]))
+
+
+async def edit(request: web.Request) -> web.StreamResponse:
+    """Change what is said of an entry, and show it as it is then."""
+    wanted = await read_json(request, EditRequest)
+    runtime, key = request.app[RUNTIME], request.match_info["hash_url"]
+    await runtime.editing.change([key], wanted.change())
+    return answer(await runtime.entries.get(key))
 
 
 async def snapshot(request: web.Request) -> web.StreamResponse:

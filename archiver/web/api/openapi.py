@@ -18,7 +18,7 @@ from archiver.model.job import Job, QueueCounts
 from archiver.model.listing import Sort, Summary
 from archiver.services.entries import EntryDetail, SaveResult, SnapshotDetail
 from archiver.services.search import Listing
-from archiver.web.api.questions import SaveRequest
+from archiver.web.api.questions import EditRequest, SaveRequest
 
 Json = dict[str, Any]
 _Mode = Literal["serialization", "validation"]
@@ -127,6 +127,16 @@ OPERATIONS = (
         "Show an entry and its snapshots, newest first.",
         EntryDetail,
         (_HASH,),
+    ),
+    Operation(
+        "patch",
+        "/api/v1/entries/{hash_url}",
+        "api_edit",
+        "Change what is said of an entry. `tags` takes the place of all tags; what is left out, "
+        "or null, stays as it is.",
+        EntryDetail,
+        (_HASH,),
+        (("application/json", EditRequest),),
     ),
     Operation(
         "get",

@@ -8,6 +8,7 @@ from aiohttp import web
 from pydantic import Field, ValidationError
 
 from archiver.errors import InputError
+from archiver.model.annotation_change import AnnotationChange
 from archiver.model.listing import ListingQuery
 from archiver.web.api.answers import adapter
 from archiver.web.keys import LIMITS
@@ -27,6 +28,27 @@ class SaveRequest:
 
     urls: Annotated[list[str], Field(min_length=1, max_length=MOST_URLS)]
     tags: Annotated[list[str], Field(max_length=100)] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class EditRequest:
+    """What is to be said of an entry from now on; what is left out, or null, stays as it is."""
+
+    title: str | None = None
+    note: str | None = None
+    tags: Annotated[list[str], Field(max_length=100)] | None = None
+    is_read: bool | None = None
+    is_starred: bool | None = None
+
+    def change(self) -> AnnotationChange:
+        """The same as the services take it."""
+        return AnnotationChange(
+            title=self.title,
+            note=self.note,
+            tags=None if self.tags is None else tuple(self.tags),
+            is_read=self.is_read,
+            is_starred=self.is_starred,
+        )
 
 
 async def read_json(request: web.Request, shape: type[_T]) -> _T:

@@ -1,5 +1,7 @@
 """``/{hash_url}/``: the article to read, its snapshots, its details; and the same as text."""
 
+from dataclasses import replace
+
 from aiohttp import web
 
 from archiver.errors import NotFound
@@ -9,6 +11,7 @@ from archiver.rewrite.article import archive_images, without_title
 from archiver.services.entries import EntryDetail, SnapshotDetail
 from archiver.web.keys import PERMISSIONS, RUNTIME
 from archiver.web.origin import home_of_replay, replay_origin
+from archiver.web.pages.editing import notice_of
 from archiver.web.render import render
 from archiver.web.views import EntryView
 
@@ -23,7 +26,8 @@ async def entry(request: web.Request) -> web.StreamResponse:
         shown = await entries.snapshot(key, request.query.get("at") or None)
     except NotFound:
         shown = None
-    return render(request, "pages/entry.html", _view(request, detail, shown))
+    view = replace(_view(request, detail, shown), notice=await notice_of(request))
+    return render(request, "pages/entry.html", view)
 
 
 async def entry_markdown(request: web.Request) -> web.StreamResponse:

@@ -11,6 +11,7 @@ from archiver.services.language import LANGUAGE
 from archiver.services.search import Listing
 from archiver.web.api.questions import LISTED, listing_query
 from archiver.web.keys import RUNTIME
+from archiver.web.pages.editing import notice_of
 from archiver.web.render import render
 from archiver.web.views import ListingView, Refusal, SearchHelpView
 
@@ -42,6 +43,7 @@ async def _view(request: web.Request, query: ListingQuery) -> ListingView:
     is_narrowed = replace(query, sort="", after="", is_typing=False) != ListingQuery()
     summary = await search.summary(replace(query, q=found.answers or query.q))
     kept = {name: value for name in _KEPT if (value := getattr(query, name))}
+    here = kept | ({"after": query.after} if query.after else {})
     return ListingView(
         query,
         found,
@@ -51,4 +53,6 @@ async def _view(request: web.Request, query: ListingQuery) -> ListingView:
         summary=summary if summary.count else Summary(0, has_more=False),
         is_narrowed=is_narrowed,
         owed_percent=round(100 * await search.owed_share()),
+        here=f"/snapshots?{urlencode(here)}" if here else "/snapshots",
+        notice=await notice_of(request),
     )

@@ -1,0 +1,145 @@
+"""Changes of annotations, and what they were before, so that a change can be undone."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Row, bindparam, delete, insert, select, update
+
+from archiver.index import annotations, tags
+from archiver.index.bulk import among, insert_rows
+from archiver.index.connection import AsyncConnection
+from archiver.index.entries import mark_unrecorded
+from archiver.index.schema import edit, edited, entry
+from archiver.model.annotation import Annotation
+from archiver.warc.annotation import read_annotation, write_annotation
+
+KEPT = 20
+"""Edits that can be undone: the newest."""
+
+
+@dataclass(frozen=True, slots=True)
+class EditSize:
+    """How many entries an edit changed."""
+
+    edit_id: int
+    changed: int
+
+
+async def begin(conn: AsyncConnection, now: datetime) -> int:
+    """A new edit, still without entries; the oldest are forgotten."""
+    values = insert(edit).values(at=int(now.timestamp())).returning(edit.c.id)
+    number: int = (await conn.execute(values)).scalar_one()
+    oldest = number - KEPT
+    await conn.execute(delete(edited).where(edited.c.edit_id <= oldest))
+    await conn.execute(delete(edit).where(edit.c.id <= oldest))
+    return number
+
+
+async def change(
+    conn: AsyncConnection,
+    entry_ids: Sequence[int],
+    become: Callable[[Annotation], Annotation],
+    *,
+    edit_id: int,
+) -> int:
+    """Let annotations become others; return how many did.
+
+    Args:
+        conn: a writing connection.
+        entry_ids: up to a few thousand.
+        become: from an annotation to what it is to be.
+        edit_id: the edit that this is part of; what was before is kept with it.
+    """
+    rows = await _rows(conn, entry_ids)
+    before = await _annotations(conn, rows)
+    after = {number: become(each) for number, each in before.items()}
+    changed = {number: each for number, each in after.items() if each != before[number]}
+    await _write(conn, {row.id: row for row in rows}, before, changed)
+    revisions = {row.id: row.revision + 1 for row in rows}
+    await insert_rows(
+        conn,
+        edited,
+        ("edit_id", "entry_id", "revision", "before"),
+        [(edit_id, number, revisions[number], _dump(before[number])) for number in changed],
+    )
+    return len(changed)
+
+
+async def size(conn: AsyncConnection, edit_id: int) -> EditSize | None:
+    """How many entries an edit changed, if it can still be undone."""
+    known = await conn.execute(select(edit.c.id).where(edit.c.id == edit_id))
+    if known.one_or_none() is None:
+        return None
+    rows = await conn.execute(select(edited.c.entry_id).where(edited.c.edit_id == edit_id))
+    return EditSize(edit_id, len(rows.all()))
+
+
+async def undo(conn: AsyncConnection, edit_id: int, *, most: int) -> tuple[int, int]:
+    """Put up to so many annotations of an edit back; (how many were, how many rows are done).
+
+    One that was changed since keeps what was said of it then.
+    """
+    rows = await conn.execute(
+        select(edited.c.entry_id, edited.c.revision, edited.c.before)
+        .where(edited.c.edit_id == edit_id)
+        .limit(most)
+    )
+    kept = {row.entry_id: row for row in rows}
+    found = [row for row in await _rows(conn, [*kept]) if row.revision == kept[row.id].revision]
+    before = await _annotations(conn, found)
+    after = {row.id: read_annotation(json.loads(kept[row.id].before)) for row in found}
+    await _write(conn, {row.id: row for row in found}, before, after)
+    await conn.execute(
+        delete(edited).where(edited.c.edit_id == edit_id, edited.c.entry_id.in_(among([*kept])))
+    )
+    return len(found), len(kept)
+
+
+async def forget(conn: AsyncConnection, edit_id: int) -> None:
+    """Forget an edit, which was undone."""
+    await conn.execute(delete(edit).where(edit.c.id == edit_id))
+
+
+async def _rows(conn: AsyncConnection, entry_ids: Sequence[int]) -> Sequence[Row[*tuple[Any, ...]]]:
+    columns = (entry.c.id, entry.c.sort_at, entry.c.revision, *annotations.COLUMNS.values())
+    found = await conn.execute(select(*columns).where(entry.c.id.in_(among(entry_ids))))
+    return found.all()
+
+
+async def _annotations(
+    conn: AsyncConnection, rows: Sequence[Row[*tuple[Any, ...]]]
+) -> dict[int, Annotation]:
+    labels = await tags.of_entries(conn, [row.id for row in rows])
+    return {row.id: annotations.of_row(row, labels.get(row.id, ())) for row in rows}
+
+
+async def _write(
+    conn: AsyncConnection,
+    rows: Mapping[int, Row[*tuple[Any, ...]]],
+    before: Mapping[int, Annotation],
+    after: Mapping[int, Annotation],
+) -> None:
+    """Put annotations in the place of those that are there."""
+    columns = [
+        {"entry_id": number, **found}
+        for number, each in after.items()
+        if (found := annotations.changes(before[number], each))
+    ]
+    if columns:
+        await conn.execute(update(entry).where(entry.c.id == bindparam("entry_id")), columns)
+    lost = {number: set(before[number].tags) - set(each.tags) for number, each in after.items()}
+    await tags.detach(conn, {number: names for number, names in lost.items() if names})
+    gained = {
+        number: [name for name in each.tags if name not in before[number].tags]
+        for number, each in after.items()
+    }
+    places = {number: rows[number].sort_at for number in after}
+    await tags.attach(conn, gained, known=places, sort_at=0)
+    await mark_unrecorded(conn, {*after})
+
+
+def _dump(annotation: Annotation) -> str:
+    return json.dumps(write_annotation(annotation), ensure_ascii=False)

@@ -1,0 +1,183 @@
+"""Changing what a person says of entries: of one, of some, of all that a search finds; and undo."""
+
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+
+from archiver.errors import InputError, NotFound
+from archiver.formats.seeds import MOST_NOTE, MOST_TITLE
+from archiver.index import edits, tags
+from archiver.index.connection import AsyncConnection
+from archiver.index.database import Database
+from archiver.model.annotation_change import AnnotationChange
+from archiver.model.listing import ListingQuery
+from archiver.services.entries import clean_tags, find_entry
+from archiver.services.search import matching_entries
+from archiver.wire.text import well_formed
+
+MOST_REFS = 10_000
+BATCH = 1_000
+"""Entries of one transaction: whoever else wants to write comes in between."""
+MOST_TAGS_SHOWN = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Edited:
+    """What an edit did.
+
+    Attributes:
+        id: by which it can be undone, for as long as it is among the newest.
+        found: how many entries it was for.
+        changed: how many of them are not what they were.
+    """
+
+    id: int
+    found: int
+    changed: int
+
+
+@dataclass(frozen=True, slots=True)
+class TagInUse:
+    """A tag, how many entries have it, and the other tags that read the same."""
+
+    name: str
+    entry_count: int
+    alike: tuple[str, ...] = ()
+
+
+class Editing:
+    """Edits. ``on_changed`` is called when records are owed."""
+
+    def __init__(self, db: Database, on_changed: Callable[[], None] = lambda: None) -> None:
+        self._db = db
+        self._on_changed = on_changed
+
+    async def change(self, refs: Sequence[str], wanted: AnnotationChange) -> Edited:
+        """Change entries that are named by hash_url or URL.
+
+        Raises:
+            NotFound: one of them is not there; none is changed then.
+            InputError: nothing is to be changed, or to something that can't be kept.
+        """
+        if len(refs) > MOST_REFS:
+            raise InputError(f"{MOST_REFS:,} entries at once is the most.")
+        change = _checked(wanted)
+        async with self._db.read() as conn:
+            numbers = [*dict.fromkeys([(await find_entry(conn, each))[0] for each in refs])]
+        return await self._change_all(_stretches(numbers), change)
+
+    async def change_found(self, query: ListingQuery, wanted: AnnotationChange) -> Edited:
+        """Change all that a list would show, whatever page it asks for.
+
+        Raises:
+            InvalidQuery: the query can't be read.
+            InputError: nothing is to be changed, or to something that can't be kept.
+        """
+        change = _checked(wanted)
+        async with self._db.read() as conn:
+            return await self._change_all(matching_entries(conn, query, limit=BATCH), change)
+
+    async def find(self, edit_id: int) -> Edited | None:
+        """An edit that can still be undone."""
+        async with self._db.read() as conn:
+            found = await edits.size(conn, edit_id)
+        return Edited(edit_id, found.changed, found.changed) if found else None
+
+    async def undo(self, edit_id: int) -> Edited:
+        """Put everything back that was not changed again since.
+
+        Raises:
+            NotFound: it was undone already, or there were many since.
+        """
+        found = done = 0
+        while True:
+            async with self._db.write() as conn:
+                if await edits.size(conn, edit_id) is None:
+                    raise NotFound("This change can't be undone any more: too many came after it.")
+                put_back, looked_at = await edits.undo(conn, edit_id, most=BATCH)
+                found, done = found + looked_at, done + put_back
+                if looked_at < BATCH:
+                    await edits.forget(conn, edit_id)
+                    break
+        self._on_changed()
+        return Edited(edit_id, found, done)
+
+    async def tags(self) -> list[TagInUse]:
+        """The tags in use, by name, those that read the same side by side."""
+        async with self._db.read() as conn:
+            found = await tags.all_of_them(conn, MOST_TAGS_SHOWN)
+        alike: dict[str, list[str]] = {}
+        for name, folded, _ in found:
+            alike.setdefault(folded, []).append(name)
+        return [
+            TagInUse(name, count, tuple(each for each in alike[folded] if each != name))
+            for name, folded, count in found
+        ]
+
+    async def rename_tag(self, name: str, new: str) -> Edited:
+        """Give the entries of a tag another one in its place; it may be there already.
+
+        Raises:
+            InputError: the new name is empty or too long.
+        """
+        given = clean_tags([new])
+        if not given:
+            raise InputError("Say what the tag is to be called.")
+        without = () if given == (name,) else (name,)
+        change = AnnotationChange(with_tags=given, without_tags=without)
+        return await self.change_found(ListingQuery(tag=name), change)
+
+    async def delete_tag(self, name: str) -> Edited:
+        """Take a tag from all entries; the entries stay."""
+        return await self.change_found(
+            ListingQuery(tag=name), AnnotationChange(without_tags=(name,))
+        )
+
+    async def _change_all(
+        self, stretches: AsyncIterator[list[int]], change: AnnotationChange
+    ) -> Edited:
+        async with self._db.write() as conn:
+            edit_id = await edits.begin(conn, datetime.now(UTC))
+        found = changed = 0
+        async for some in stretches:
+            async with self._db.write() as conn:
+                changed += await _change(conn, some, change, edit_id)
+            found += len(some)
+        self._on_changed()
+        return Edited(edit_id, found, changed)
+
+
+async def _change(
+    conn: AsyncConnection, entry_ids: Sequence[int], change: AnnotationChange, edit_id: int
+) -> int:
+    return await edits.change(conn, entry_ids, change.applied, edit_id=edit_id)
+
+
+async def _stretches(numbers: Sequence[int]) -> AsyncIterator[list[int]]:
+    for start in range(0, len(numbers), BATCH):
+        yield [*numbers[start : start + BATCH]]
+
+
+def _checked(wanted: AnnotationChange) -> AnnotationChange:
+    """A change whose texts can be kept.
+
+    Raises:
+        InputError: one is too long, or there is nothing to change.
+    """
+    if wanted.is_empty:
+        raise InputError("Say what is to be changed: a title, a note, tags, read or starred.")
+    return replace(
+        wanted,
+        title=_text("title", wanted.title, MOST_TITLE),
+        note=_text("note", wanted.note, MOST_NOTE),
+        tags=None if wanted.tags is None else clean_tags(wanted.tags),
+        with_tags=clean_tags(wanted.with_tags),
+    )
+
+
+def _text(name: str, text: str | None, most: int) -> str | None:
+    if text is None:
+        return None
+    if len(text) > most:
+        raise InputError(f"The {name} is too long; {most:,} characters is the most.")
+    return well_formed(text.strip())

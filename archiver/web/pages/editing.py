@@ -1,0 +1,105 @@
+"""``/{hash_url}/edit``, ``/edit``, ``/undo``: changing what was said of entries, and undoing that.
+
+After each of them the page it was sent from is shown again, with a notice.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import parse_qsl, urlencode, urlsplit
+
+from aiohttp import web
+
+from archiver.errors import InputError
+from archiver.model.annotation_change import AnnotationChange
+from archiver.model.listing import ListingQuery
+from archiver.web import auth
+from archiver.web.keys import RUNTIME
+from archiver.web.views import EditNotice
+
+_LISTED = ("q", "tag", "host", "status")
+_NOTICES = ("edit", "undone")
+_MOST_DIGITS = 15
+
+
+async def edit_entry(request: web.Request) -> web.StreamResponse:
+    """Change one entry: what the form has a field for."""
+    form, key = await request.post(), request.match_info["hash_url"]
+    edited = await request.app[RUNTIME].editing.change([key], _change(form))
+    return _back(form, f"/{key}/", edit=edited.id)
+
+
+async def edit_selected(request: web.Request) -> web.StreamResponse:
+    """Change the entries that are ticked, or all that the list was of."""
+    form, editing = await request.post(), request.app[RUNTIME].editing
+    if form.get("scope") == "all":
+        q, tag, host, status = (str(form.get(name, "")) for name in _LISTED)
+        query = ListingQuery(q=q, tag=tag, host=host, status=status)
+        edited = await editing.change_found(query, _change(form))
+    else:
+        refs = [str(each) for each in form.getall("entry", [])]
+        if not refs:
+            raise InputError("Tick what is to be changed, or choose all that were found.")
+        edited = await editing.change(refs, _change(form))
+    return _back(form, "/snapshots", edit=edited.id)
+
+
+async def undo(request: web.Request) -> web.StreamResponse:
+    """Take an edit back."""
+    form = await request.post()
+    undone = await request.app[RUNTIME].editing.undo(_number(str(form.get("edit", ""))))
+    return _back(form, "/", undone=undone.changed)
+
+
+async def notice_of(request: web.Request) -> EditNotice | None:
+    """What the page that is asked for says of an edit that led to it."""
+    back = _without_notices(request.path_qs)
+    if undone := request.query.get("undone"):
+        return EditNotice(back, undone=_number(undone))
+    if asked := request.query.get("edit"):
+        edited = await request.app[RUNTIME].editing.find(_number(asked))
+        return EditNotice(back, edited=edited) if edited else None
+    return None
+
+
+def _change(form: Mapping[str, Any]) -> AnnotationChange:
+    tags = form.get("tags")
+    return AnnotationChange(
+        title=form.get("title"),
+        note=_lines(form.get("note")),
+        tags=None if tags is None else _tags(tags),
+        with_tags=_tags(form.get("with_tags", "")),
+        without_tags=_tags(form.get("without_tags", "")),
+        is_read=_flag(form.get("is_read", "")),
+        is_starred=_flag(form.get("is_starred", "")),
+    )
+
+
+def _tags(text: str) -> tuple[str, ...]:
+    return tuple(" ".join(each.split()) for each in text.split(",") if each.strip())
+
+
+def _lines(text: str | None) -> str | None:
+    """Text as it was typed: forms send CRLF for each line end (WHATWG HTML §4.10.21.4)."""
+    return None if text is None else text.replace("\r\n", "\n")
+
+
+def _flag(value: str) -> bool | None:
+    return {"1": True, "0": False}.get(value)
+
+
+def _number(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS):
+        raise InputError("The number of a change is a whole number.")
+    return int(text)
+
+
+def _back(form: Mapping[str, Any], otherwise: str, **notice: int) -> web.StreamResponse:
+    path = _without_notices(auth.local_path(str(form.get("back", "")) or otherwise))
+    joint = "&" if "?" in path else "?"
+    raise web.HTTPSeeOther(f"{path}{joint}{urlencode(notice)}")
+
+
+def _without_notices(path: str) -> str:
+    parts = urlsplit(path)
+    kept = [each for each in parse_qsl(parts.query) if each[0] not in _NOTICES]
+    return f"{parts.path}?{urlencode(kept)}" if kept else parts.path

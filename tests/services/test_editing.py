@@ -1,0 +1,197 @@
+import pytest
+
+from archiver.errors import InputError, InvalidQuery, NotFound
+from archiver.index import edits
+from archiver.model.annotation_change import AnnotationChange
+from archiver.model.listing import ListingQuery
+from archiver.services import editing as editing_module
+from archiver.services.reindexing import reindex
+from archiver.store.segments import SegmentStore
+
+
+async def save(archive, *urls, **more):
+    await archive.entries.save(urls, source="cli", **more)
+    await archive.crawling.work()
+
+
+async def annotation(archive, url):
+    return (await archive.entries.get(url)).entry.annotation
+
+
+async def urls_found(archive, q):
+    listing = await archive.search.listing(ListingQuery(q=q))
+    return [each.entry.url for each in listing.items]
+
+
+async def test_what_is_changed_is_shown_and_nothing_else_is(archive, live):
+    foxes, bears = live.article("foxes"), live.article("bears")
+    await save(archive, foxes, bears, tags=("old", "kept"))
+    before = await annotation(archive, foxes)
+
+    change = AnnotationChange(
+        title=" Mine ", note="n", with_tags=(" new  one ",), without_tags=("old",), is_read=True
+    )
+    edited = await archive.editing.change([foxes], change)
+
+    after = await annotation(archive, foxes)
+    assert (edited.found, edited.changed) == (1, 1)
+    assert (after.title, after.note, after.tags) == ("Mine", "n", ("kept", "new one"))
+    assert (after.is_read, after.is_starred) == (True, False)
+    assert (after.added_at, after.source) == (before.added_at, before.source)
+    assert (await annotation(archive, bears)).tags == ("kept", "old")
+    assert await archive.search.tags() == [("kept", 2), ("new one", 1), ("old", 1)]
+
+
+async def test_a_title_that_is_emptied_gives_way_to_the_page_s_own(archive, live):
+    foxes = live.article("foxes")
+    await save(archive, foxes)
+    await archive.editing.change([foxes], AnnotationChange(title="Mine"))
+    assert (await archive.entries.get(foxes)).entry.title == "Mine"
+
+    await archive.editing.change([foxes], AnnotationChange(title=""))
+
+    assert (await archive.entries.get(foxes)).entry.title == "foxes"
+
+
+async def test_nothing_is_changed_where_one_entry_is_not_there(archive, live):
+    foxes = live.article("foxes")
+    await save(archive, foxes)
+
+    with pytest.raises(NotFound):
+        await archive.editing.change([foxes, "http://b.example/"], AnnotationChange(is_read=True))
+
+    assert not (await annotation(archive, foxes)).is_read
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        AnnotationChange(),
+        AnnotationChange(title="x" * 2001),
+        AnnotationChange(note="x" * 100_001),
+        AnnotationChange(with_tags=("x" * 101,)),
+    ],
+)
+async def test_a_change_that_can_t_be_kept_is_refused(archive, change):
+    with pytest.raises(InputError):
+        await archive.editing.change(["http://a.example/"], change)
+
+
+async def test_all_that_a_search_finds_is_changed_in_stretches(archive, live, monkeypatch):
+    monkeypatch.setattr(editing_module, "BATCH", 2)
+    animals = [live.article(name) for name in ("foxes", "bears", "hares", "moles", "voles")]
+    await save(archive, *animals, live.url("/missing"), tags=("animal",))
+
+    edited = await archive.editing.change_found(
+        ListingQuery(q="tag:animal -url:missing"), AnnotationChange(is_starred=True)
+    )
+
+    assert (edited.found, edited.changed) == (5, 5)
+    assert sorted(await urls_found(archive, "is:starred")) == sorted(animals)
+    with pytest.raises(InvalidQuery):
+        await archive.editing.change_found(
+            ListingQuery(q="colour:red"), AnnotationChange(is_read=True)
+        )
+
+
+async def test_reindex_gives_every_change_back(opened, settings, live):
+    foxes, bears = live.article("foxes"), live.article("bears")
+    async with opened() as archive:
+        await save(archive, foxes, bears, tags=("one", "two"))
+        await archive.editing.change(
+            [foxes],
+            AnnotationChange(title="T", note="N", without_tags=("one",), is_read=True),
+        )
+        await archive.editing.change([foxes, bears], AnnotationChange(is_starred=True))
+        await archive.crawling.write_down_changes()
+        before = [await annotation(archive, each) for each in (foxes, bears)]
+    for path in settings.data.glob("archive.sqlite3*"):
+        path.unlink()
+
+    await reindex(settings)
+
+    async with opened() as archive:
+        assert [await annotation(archive, each) for each in (foxes, bears)] == before
+        assert before[0].tags == ("two",)
+
+
+async def test_a_thousand_changes_are_one_sync(archive, monkeypatch):
+    urls = [f"http://a.example/{n}" for n in range(1000)]
+    await archive.entries.save(urls, source="cli")
+    await archive.crawling.work(only=[])
+    async with archive.editing._db.write() as conn:
+        await conn.exec_driver_sql("UPDATE entry SET state = 'failed', unrecorded = 0")
+    await archive.editing.change_found(ListingQuery(), AnnotationChange(is_read=True))
+    syncs = []
+    sync = SegmentStore.sync
+    monkeypatch.setattr(SegmentStore, "sync", lambda store: (syncs.append(1), sync(store))[1])
+
+    await archive.crawling.write_down_changes()
+
+    assert 1 <= len(syncs) <= 4
+    async with archive.editing._db.read() as conn:
+        owed = await conn.exec_driver_sql("SELECT count(*) FROM entry WHERE unrecorded = 1")
+        assert owed.scalar() == 0
+
+
+async def test_an_edit_is_undone_but_for_what_was_changed_since(archive, live):
+    foxes, bears = live.article("foxes"), live.article("bears")
+    await save(archive, foxes, bears, tags=("one",))
+    before = await annotation(archive, foxes)
+    edited = await archive.editing.change(
+        [foxes, bears], AnnotationChange(title="T", tags=("two",), is_read=True)
+    )
+    await archive.editing.change([bears], AnnotationChange(note="later"))
+
+    undone = await archive.editing.undo(edited.id)
+
+    assert (undone.found, undone.changed) == (2, 1)
+    assert await annotation(archive, foxes) == before
+    assert (await annotation(archive, bears)).tags == ("two",)
+    assert sorted(await archive.search.tags()) == [("one", 1), ("two", 1)]
+    with pytest.raises(NotFound):
+        await archive.editing.undo(edited.id)
+
+
+async def test_the_newest_edits_can_be_undone(archive, live):
+    foxes = live.article("foxes")
+    await save(archive, foxes)
+    made = [
+        (await archive.editing.change([foxes], AnnotationChange(title=str(n)))).id
+        for n in range(edits.KEPT + 1)
+    ]
+
+    assert await archive.editing.find(made[0]) is None
+    assert (await archive.editing.find(made[1])).changed == 1
+
+
+async def test_tags_that_read_the_same_are_told_and_become_one(archive, live):
+    foxes, bears = live.article("foxes"), live.article("bears")
+    await save(archive, foxes, tags=("Old", "x"))
+    await save(archive, bears, tags=("old", "Old"))
+
+    shown = {each.name: (each.entry_count, each.alike) for each in await archive.editing.tags()}
+    assert shown == {"Old": (2, ("old",)), "old": (1, ("Old",)), "x": (1, ())}
+
+    await archive.editing.rename_tag("Old", "old")
+
+    assert (await annotation(archive, foxes)).tags == ("old", "x")
+    assert (await annotation(archive, bears)).tags == ("old",)
+    assert [each.name for each in await archive.editing.tags()] == ["old", "x"]
+
+
+async def test_a_tag_that_is_deleted_leaves_its_entries(archive, live):
+    foxes = live.article("foxes")
+    await save(archive, foxes, tags=("a", "b"))
+
+    edited = await archive.editing.delete_tag("a")
+
+    assert (await annotation(archive, foxes)).tags == ("b",)
+    await archive.editing.undo(edited.id)
+    assert (await annotation(archive, foxes)).tags == ("a", "b")
+
+
+@pytest.mark.parametrize("new", ["", "  ", "x" * 101])
+async def test_a_tag_is_not_given_a_name_that_is_none(archive, new):
+    with pytest.raises(InputError):
+        await archive.editing.rename_tag("a", new)

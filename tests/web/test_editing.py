@@ -1,0 +1,175 @@
+"""Changing what was said of entries, by the API and by forms, over a real archive."""
+
+import re
+from collections.abc import AsyncIterator
+
+import pytest
+from aiohttp.test_utils import TestClient, TestServer
+
+from archiver.config import Settings
+from archiver.runtime import open_runtime
+from archiver.urls.parse import hash_url
+from archiver.web.app import build_app
+
+
+@pytest.fixture
+async def client(tmp_path, live) -> AsyncIterator[TestClient]:
+    """The service over an archive of two entries."""
+    settings = Settings(data=tmp_path / "data", allow_networks=("127.0.0.0/8",), host_delay=0)
+    async with open_runtime(settings) as runtime:
+        urls = [live.article(name) for name in ("foxes", "bears")]
+        await runtime.entries.save(urls, tags=("Old",), source="web")
+        await runtime.crawling.work()
+        server = TestServer(build_app(runtime), skip_url_asserts=True)
+        async with TestClient(server) as client:
+            yield client
+
+
+@pytest.fixture
+def foxes(live):
+    return hash_url(live.url("/foxes"))
+
+
+async def send(client, path, fields, *, page="/snapshots"):
+    """Send a form as the page would that it is on; the page that is shown then."""
+    shown = await (await client.get(page)).text()
+    token = re.search(r'name="csrf_token" value="([^"]+)"', shown)[1]
+    pairs = [("csrf_token", token), *fields]
+    async with client.post(path, data=pairs) as answer:
+        return answer.status, answer.url.path_qs, await answer.text()
+
+
+async def entry(client, key):
+    return (await (await client.get(f"/api/v1/entries/{key}")).json())["entry"]
+
+
+async def test_the_api_changes_what_is_named_and_shows_the_entry(client, foxes):
+    wanted = {"title": "T", "note": "N", "tags": ["a", "b"], "is_read": True, "is_starred": True}
+    answer = await client.patch(f"/api/v1/entries/{foxes}", json=wanted)
+
+    shown = (await answer.json())["entry"]
+    assert answer.status == 200
+    assert {name: shown[name] for name in wanted} == wanted
+    listed = (await (await client.get("/api/v1/entries")).json())["items"]
+    assert [each["entry"]["is_starred"] for each in listed if each["entry"]["title"] == "T"] == [
+        True
+    ]
+    answer = await client.patch(f"/api/v1/entries/{foxes}", json={"is_read": False, "note": None})
+    assert await entry(client, foxes) == shown | {"is_read": False}
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [({}, 400), ({"tags": "a"}, 400), ({"is_read": 1}, 400), ({"title": "x" * 2001}, 400)],
+)
+async def test_the_api_refuses_what_is_no_change(client, foxes, body, status):
+    answer = await client.patch(f"/api/v1/entries/{foxes}", json=body)
+
+    assert answer.status == status
+    assert (await answer.json())["error"]["message"].endswith(".")
+
+
+async def test_the_api_knows_what_is_not_there(client):
+    answer = await client.patch(f"/api/v1/entries/{'0' * 32}", json={"is_read": True})
+
+    assert answer.status == 404
+
+
+async def test_an_entry_is_changed_on_its_page_and_that_is_undone(client, foxes):
+    before = await entry(client, foxes)
+    fields = [("title", "Mine"), ("tags", "new, Old,new"), ("note", "one\r\ntwo")]
+    status, path, page = await send(client, f"/{foxes}/edit", fields, page=f"/{foxes}/")
+
+    changed = await entry(client, foxes)
+    assert (status, "Changed 1 entry." in page) == (200, True)
+    assert changed["tags"] == ["Old", "new"]
+    assert (changed["title"], changed["note"]) == ("Mine", "one\ntwo")
+
+    number = re.search(r'name="edit" value="(\d+)"', page)[1]
+    fields = [("edit", number), ("back", f"/{foxes}/")]
+    _, path, page = await send(client, "/undo", fields, page=path)
+
+    assert path == f"/{foxes}/?undone=1"
+    assert "Put back 1 entry" in page
+    assert await entry(client, foxes) == before
+
+
+async def test_a_button_changes_only_what_it_says(client, foxes):
+    before = await entry(client, foxes)
+    await send(client, f"/{foxes}/edit", [("is_starred", "1")], page=f"/{foxes}/")
+
+    assert await entry(client, foxes) == before | {"is_starred": True}
+
+
+async def test_what_is_ticked_is_changed_and_the_list_shown_again(client, foxes, live):
+    fields = [
+        ("entry", foxes),
+        ("scope", "ticked"),
+        ("with_tags", "a, b"),
+        ("without_tags", "Old"),
+        ("is_read", "1"),
+        ("is_starred", ""),
+        ("back", "/snapshots?q=clever"),
+    ]
+    status, path, page = await send(client, "/edit", fields)
+
+    assert (status, path.startswith("/snapshots?q=clever&edit=")) == (200, True)
+    assert "Changed 1 entry." in page
+    assert (await entry(client, foxes))["tags"] == ["a", "b"]
+    assert (await entry(client, hash_url(live.url("/bears"))))["tags"] == ["Old"]
+
+
+async def test_all_that_a_search_finds_is_changed(client, foxes, live):
+    fields = [("scope", "all"), ("q", "title:foxes"), ("is_starred", "1")]
+    await send(client, "/edit", fields)
+
+    assert (await entry(client, foxes))["is_starred"]
+    assert not (await entry(client, hash_url(live.url("/bears"))))["is_starred"]
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        [("scope", "ticked"), ("is_read", "1")],
+        [("scope", "all")],
+        [("scope", "all"), ("q", "colour:red"), ("is_read", "1")],
+    ],
+)
+async def test_a_form_that_says_nothing_is_answered_with_what_to_do(client, fields):
+    status, _, page = await send(client, "/edit", fields)
+
+    assert status == 400
+    assert 'class="alert"' in page or "<h1>" in page
+
+
+async def test_nobody_is_led_away_after_a_change(client, foxes):
+    fields = [("entry", foxes), ("is_read", "1"), ("back", "//evil.example/")]
+    _, path, _ = await send(client, "/edit", fields)
+
+    assert path.startswith("/?edit=")
+
+
+async def test_tags_are_renamed_merged_and_deleted(client, foxes, live):
+    await client.patch(f"/api/v1/entries/{foxes}", json={"tags": ["old", "x"]})
+    page = await (await client.get("/tags")).text()
+    assert "reads the same as “old”" in page
+
+    rename = [("name", "Old"), ("new", "old"), ("do", "rename")]
+    _, path, page = await send(client, "/tags", rename, page="/tags")
+    assert path.startswith("/tags?edit=")
+    assert (await entry(client, hash_url(live.url("/bears"))))["tags"] == ["old"]
+
+    await send(client, "/tags", [("name", "old"), ("do", "delete")], page="/tags")
+    assert (await entry(client, foxes))["tags"] == ["x"]
+
+
+async def test_no_other_site_can_change_anything(client, foxes):
+    answer = await client.post(f"/{foxes}/edit", data={"is_read": "1"})
+    foreign = await client.patch(
+        f"/api/v1/entries/{foxes}",
+        json={"is_read": True},
+        headers={"Origin": "https://evil.example"},
+    )
+
+    assert (answer.status, foreign.status) == (403, 403)
+    assert not (await entry(client, foxes))["is_read"]
