@@ -207,6 +207,7 @@ class Pipeline:
         refused, self._refused = self._refused, False
         if back:
             try:
+                await self._context.recorder.settle_refused()
                 await self._frontier.give_back(back, interrupted=refused)
             except StoreError:
                 self._to_give_back += back

@@ -12,7 +12,7 @@ and a job ends in the same transaction as its rows, so a process can be killed a
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -22,6 +22,7 @@ from archiver.index import captures, entries, outcomes, recording, segments, sna
 from archiver.index.database import AsyncConnection, Database
 from archiver.ledger import records, rows
 from archiver.ledger.originals import Originals
+from archiver.ledger.refused import RefusedRecords
 from archiver.ledger.visit_result import VisitResult
 from archiver.logs import get_log
 from archiver.model.capture import Capture, CaptureRef, Location, RecordId
@@ -52,7 +53,7 @@ log = get_log(__name__)
 class _Item:
     """One thing on its way to disk; ``weight`` is the memory it holds until then, in bytes."""
 
-    thing: "_Kept | VisitResult | _Note"
+    thing: "_Kept | VisitResult | _Note | _Nothing"
     weight: int
     done: "asyncio.Future[VisitResult | None] | None" = None
 
@@ -70,6 +71,11 @@ class _Note:
     """An entry whose own data changed without a visit."""
 
     entry_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Nothing:
+    """Nothing: who waits for it waits for all before it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +101,7 @@ class Recorder:
         self._disk: ThreadPoolExecutor | None = None
         self._rows: OrderedDict[RecordId, int] = OrderedDict()
         self._unindexed: list[Capture] = []
+        self._refused = RefusedRecords(db, store)
 
     async def keep(self, exchange: Exchange, *, record_id: RecordId | None = None) -> CaptureRef:
         """Take an exchange over; its body is closed here. Waits while too much is on its way."""
@@ -130,6 +137,18 @@ class Recorder:
         for done in waiting:
             await done
 
+    async def settle_refused(self) -> None:
+        """Return once everything that was written is indexed, and its jobs are at their end.
+
+        Raises:
+            StoreError: the index still refuses; no job may be given back yet.
+        """
+        if self._refused:
+            done = _future()
+            await self._put(_Item(_Nothing(), LEAST_WEIGHT, done))
+            await done
+            self._refused.refuse_to_go_on()
+
     async def run(self) -> None:
         """Commit batch after batch until cancelled; the batches under way are finished first."""
         self._disk = ThreadPoolExecutor(1, thread_name_prefix="warc")
@@ -137,7 +156,7 @@ class Recorder:
         try:
             while True:
                 first, written = await self._waiting.get(), asyncio.Event()
-                if step.done() and not step.result():
+                if step.done() and (self._refused or not step.result()):
                     step = await self._start_afresh()
                 before, step = step, asyncio.ensure_future(self._step(first, written, step))
                 await written.wait()
@@ -154,14 +173,14 @@ class Recorder:
     async def _start_afresh(self) -> "asyncio.Future[bool]":
         """After a batch that failed: what it wrote is not in the index, nor is what followed it.
 
-        The next records go to a segment of their own; the index never gets past the end of this
-        one, so ``recovery`` finds the rest of it once this process is gone.
+        The next records go to a segment of their own; the rest of this one is indexed then.
         """
         self._unindexed = []
         try:
             await asyncio.get_running_loop().run_in_executor(self._disk, self._store.close)
         except OSError:
             log.exception("a segment could not be closed")
+        await self._refused.take_up()
         return _nothing_before()
 
     async def drain(self) -> None:
@@ -214,9 +233,10 @@ class Recorder:
         places = await loop.run_in_executor(self._disk, self._write, plan, batch)
         self._unindexed = [each for each in plan.captures.values() if not each.is_revisit]
         written.set()
-        if not await before:
-            raise StoreError("The records before these are not in the index.")
-        await self._index(batch, known, plan, places)
+        with self._refused.noted_unless_indexed(places):
+            if not await before:
+                raise StoreError("The records before these are not in the index.")
+            await self._index(batch, known, plan, places)
 
     async def _look_up(self, batch: Sequence[_Item]) -> _Known:
         exchanges = [item.thing.exchange for item in batch if isinstance(item.thing, _Kept)]
@@ -294,7 +314,7 @@ class Recorder:
             await recording.add_failures(conn, rows.failed_attempts(visit_results, known.facts))
             await outcomes.end_jobs(conn, rows.ends(visit_results), now)
             await outcomes.postpone_jobs(conn, rows.postponed(visit_results), now)
-            await entries.mark_recorded(conn, _now_recorded(visit_results, noted, known.facts))
+            await entries.mark_recorded(conn, rows.now_recorded(visit_results, noted, known.facts))
         self._remember(made)
 
     async def _rows_of(
@@ -350,24 +370,12 @@ def _plan(plan: records.Plan, item: _Item, known: _Known) -> None:
         records.plan_exchange(plan, thing.exchange, thing.capture, known.originals)
     elif isinstance(thing, _Note):
         records.plan_note(plan, known.facts[thing.entry_id])
-    elif thing.retry_at is None:
+    elif isinstance(thing, VisitResult) and thing.retry_at is None:
         records.plan_visit_result(plan, thing, known.facts[thing.entry.id])
 
 
-def _now_recorded(
-    visit_results: Sequence[VisitResult],
-    noted: Sequence[int],
-    facts: Mapping[int, records.EntryFacts],
-) -> dict[int, int]:
-    """The revisions of annotations that a batch wrote down and that a record was owed for."""
-    final = [each.entry.id for each in visit_results if each.retry_at is None]
-    return {
-        number: facts[number].revision for number in (*final, *noted) if facts[number].is_unrecorded
-    }
-
-
-def _entry_id(thing: "_Kept | VisitResult | _Note") -> int | None:
-    if isinstance(thing, _Kept):
+def _entry_id(thing: "_Kept | VisitResult | _Note | _Nothing") -> int | None:
+    if isinstance(thing, _Kept | _Nothing):
         return None
     return thing.entry_id if isinstance(thing, _Note) else thing.entry.id
 

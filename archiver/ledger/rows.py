@@ -98,3 +98,13 @@ def postponed(visit_results: Sequence[VisitResult]) -> list[tuple[Lease, Failure
         for each in visit_results
         if each.failure and each.retry_at and each.lease
     ]
+
+
+def now_recorded(
+    visit_results: Sequence[VisitResult], noted: Sequence[int], facts: Mapping[int, EntryFacts]
+) -> dict[int, int]:
+    """The revisions of annotations that a batch wrote down and that a record was owed for."""
+    final = [each.entry.id for each in visit_results if each.retry_at is None]
+    return {
+        number: facts[number].revision for number in (*final, *noted) if facts[number].is_unrecorded
+    }

@@ -1,0 +1,80 @@
+"""A batch that the index refused after its records were written costs no second visit."""
+
+import asyncio
+
+import pytest
+from sqlalchemy import text
+
+from archiver.crawl import pipeline
+from archiver.index import captures, segments
+from archiver.ledger.refused import MOST_TRIES
+from archiver.model.job import State
+from archiver.store.survey import survey
+
+
+@pytest.fixture(autouse=True)
+def _soon(monkeypatch):
+    monkeypatch.setattr(pipeline, "TROUBLE_SECONDS", 0.05)
+
+
+async def state_of(crawl, live):
+    async with crawl.context.db.read() as conn:
+        held = {name: await captures.of_url(conn, live.url(f"/{name}"), limit=9) for name in NAMES}
+        count = await conn.execute(text("SELECT count(*) FROM snapshot"))
+        return {name: len(found) for name, found in held.items()}, count.scalar()
+
+
+NAMES = ("foxes", "geese")
+REFUSALS = {
+    "the index is full": (
+        "PRAGMA max_page_count = {}",
+        "PRAGMA max_page_count = 1000000",
+    ),
+    "a row is refused": (
+        "CREATE TRIGGER no BEFORE INSERT ON snapshot BEGIN SELECT raise(ABORT, 'no'); END",
+        "DROP TRIGGER no",
+    ),
+}
+
+
+@pytest.mark.parametrize(("refuse", "accept"), REFUSALS.values(), ids=REFUSALS)
+async def test_what_was_written_is_taken_up_and_not_visited_again(
+    crawl, live, caplog, refuse, accept
+):
+    many = " ".join(f"word{number}" for number in range(40_000))
+    await crawl.queue(*[live.article(name, body=f"<p>{many}") for name in NAMES])
+    async with crawl.context.db.write() as conn:
+        pages = (await conn.exec_driver_sql("PRAGMA page_count")).scalar()
+        await conn.exec_driver_sql(refuse.format(pages + 20))
+
+    running = asyncio.create_task(crawl.run())
+    while "batch not written" not in caplog.text:  # noqa: ASYNC110 - nothing else tells
+        await asyncio.sleep(0.001)
+    async with crawl.context.db.write() as conn:
+        await conn.exec_driver_sql(accept)
+    await running
+
+    assert [each.state for each in await crawl.jobs()] == [State.SAVED, State.SAVED]
+    assert await state_of(crawl, live) == ({"foxes": 1, "geese": 1}, 2)
+    assert {name: live.asked[f"/{name}"] for name in NAMES} == {"foxes": 1, "geese": 1}
+    async with crawl.context.db.read() as conn:
+        written = {each.name: each.size for each in survey(crawl.context.store.directory).segments}
+        assert await segments.indexed(conn) == written
+
+
+async def test_what_the_index_never_takes_holds_up_no_other(crawl, live, caplog):
+    await crawl.queue(live.article("foxes"), live.article("geese"))
+    async with crawl.context.db.write() as conn:
+        await conn.exec_driver_sql(
+            "CREATE TRIGGER no BEFORE INSERT ON snapshot WHEN NEW.final_url LIKE '%/foxes'"
+            " BEGIN SELECT raise(ABORT, 'no'); END"
+        )
+
+    running = asyncio.create_task(crawl.run())
+    while caplog.text.count("records not taken up") < MOST_TRIES:  # noqa: ASYNC110 - nothing else tells
+        await asyncio.sleep(0.001)
+    async with crawl.context.db.write() as conn:
+        await conn.exec_driver_sql("DROP TRIGGER no")
+    await running
+
+    assert [each.state for each in await crawl.jobs()] == [State.SAVED, State.SAVED]
