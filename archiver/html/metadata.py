@@ -7,15 +7,26 @@ from typing import Any
 
 from selectolax.lexbor import LexborHTMLParser
 
+from archiver.html.dates import to_iso
 from archiver.model.page import PageMetadata
 from archiver.wire.text import well_formed
 
 MOST_CHARACTERS = 1000
 MOST_JSON = 512 << 10
+LONGEST_NAME = 100
 _SPACES = re.compile(r"\s+")
 _SEPARATORS = re.compile(r"\s+[|\-\u2013\u2014\u00bb\u00b7/:]\s+")
-_TITLES = ("og:title", "twitter:title", "dc.title", "parsely-title")
-_AUTHORS = ("author", "article:author", "dc.creator", "parsely-author", "byl", "sailthru.author")
+_TITLES = ("dc:title", "dcterms:title", "og:title", "twitter:title", "dc.title", "parsely-title")
+_AUTHORS = (
+    "dc:creator",
+    "dcterms:creator",
+    "author",
+    "article:author",
+    "dc.creator",
+    "parsely-author",
+    "byl",
+    "sailthru.author",
+)
 _SITES = ("og:site_name", "application-name")
 _EXCERPTS = ("og:description", "description", "twitter:description", "dc.description")
 _DATES = (
@@ -27,21 +38,47 @@ _DATES = (
     "date",
     "pubdate",
 )
-_ARTICLE_TYPES = re.compile(r"Article|BlogPosting|Report|NewsArticle|WebPage|Recipe")
+_TIMES = (
+    "[itemprop~='datePublished']",
+    "time.dt-published, time[pubdate], time.published",
+    "article time[datetime]",
+    "time[datetime]",
+    "#title-block-header .date, .post-date, .entry-date",
+)
+_ARTICLE_TYPES = re.compile(r"Article|Posting|Report|WebPage|Recipe|Review|Chapter|CreativeWork")
+_FRAME = re.compile(
+    r"\A\s*(?:<!\[CDATA\[|/\*.{0,40}?\*/|//[^\n]{0,80}\n)\s*|\s*\]\]>\s*\Z", re.DOTALL
+)
+_ADDRESS = re.compile(r"(?:https?://|www\.)\S+|[\w-]+(?:\.[\w-]+)+/\S*", re.IGNORECASE)
+_BY = re.compile(r"\A(?:written\s+)?by:?\s+", re.IGNORECASE)
+_BEHIND_NAME = re.compile(
+    r"\s*[|\u2022\u00b7@\n].*|\s+\d{1,2}[:.]\d\d.*|,?\s+[A-Z][a-z]+ \d{1,2}, \d{4}.*", re.DOTALL
+)
+_NAMES = (
+    '[itemprop~="author"] [itemprop~="name"]',
+    '[rel~="author"]',
+    '[itemprop~="author"]',
+    ".p-author",
+    ".byline",
+    ".author",
+    '[class*="byline" i]',
+)
 
 
 def read_metadata(tree: LexborHTMLParser) -> PageMetadata:
     """Read what a parsed page says of itself."""
     meta = _meta(tree)
     data = _json_ld(tree)
-    title = _first(meta, _TITLES) or _text(data.get("headline")) or _document_title(tree)
+    shown = _document_title(tree)
+    titles = (_headline(data, shown), _first(meta, _TITLES), shown, _heading(tree))
+    title = next((each for each in titles if each and not _ADDRESS.fullmatch(each)), "")
     return PageMetadata(
         title=title,
         byline=_name(data.get("author")) or _author(meta) or _marked_author(tree),
         site=_first(meta, _SITES) or _name(data.get("publisher")),
         excerpt=_first(meta, _EXCERPTS) or _text(data.get("description")),
         language=_language(tree, meta),
-        published=_text(data.get("datePublished")) or _first(meta, _DATES) or _time(tree),
+        published=_published(tree, meta, data),
     )
 
 
@@ -63,12 +100,12 @@ def _json_ld(tree: LexborHTMLParser) -> dict[str, Any]:
         if len(text) > MOST_JSON:
             continue
         try:
-            parsed = json.loads(text, strict=False)
+            parsed = json.loads(_FRAME.sub("", text), strict=False)
         except (ValueError, RecursionError):
             continue
         for each in _objects(parsed):
             kind = each.get("@type")
-            if kind and _ARTICLE_TYPES.search(str(kind)[:200]) and each.get("headline"):
+            if kind and _ARTICLE_TYPES.search(str(kind)[:200]) and _headline(each):
                 return each
     return {}
 
@@ -90,20 +127,47 @@ def _document_title(tree: LexborHTMLParser) -> str:
     if not title:
         return named
     parts = _SEPARATORS.split(title)
-    if named and named != title and named in parts:
-        return named
-    return title
+    is_title = named == parts[0] or len(named) == max(map(len, parts))
+    return named if named in parts and is_title else title
+
+
+def _heading(tree: LexborHTMLParser) -> str:
+    element = tree.css_first("h1")
+    return _clean(element.text() or "") if element else ""
+
+
+def _headline(data: dict[str, Any], shown: str = "") -> str:
+    """What JSON-LD names the page: its name rather than its headline where only that is shown."""
+    headline, name = _text(data.get("headline")), _text(data.get("name"))
+    return name if name and name in shown and headline not in shown else headline or name
+
+
+def _published(tree: LexborHTMLParser, meta: dict[str, str], data: dict[str, Any]) -> str:
+    """The first date that can be read; what can't be is not shown."""
+    given = [_text(data.get("datePublished"))]
+    given += [meta[name] for name in _DATES if name in meta]
+    given.append(_time(tree))
+    return next(filter(None, map(to_iso, given)), "")
 
 
 def _author(meta: dict[str, str]) -> str:
     found = _first(meta, _AUTHORS)
-    return "" if found.startswith(("http://", "https://")) else found
+    return "" if found.startswith(("http://", "https://")) else _person(found)
 
 
 def _marked_author(tree: LexborHTMLParser) -> str:
-    element = tree.css_first('[rel~="author"], [itemprop~="author"], .byline, .author')
-    text = _clean(element.text() or "") if element else ""
-    return text if len(text) <= 100 else ""
+    for selector in _NAMES:
+        for element in tree.css(selector)[:3]:
+            name = _person(element.text() or "")
+            if 0 < len(name) <= LONGEST_NAME:
+                return name
+    return ""
+
+
+def _person(text: str) -> str:
+    """A name without what stands around it in a byline."""
+    first = _BY.sub("", text.strip()[:MOST_CHARACTERS])
+    return _clean(_BEHIND_NAME.sub("", first))
 
 
 def _language(tree: LexborHTMLParser, meta: dict[str, str]) -> str:
@@ -114,8 +178,11 @@ def _language(tree: LexborHTMLParser, meta: dict[str, str]) -> str:
 
 
 def _time(tree: LexborHTMLParser) -> str:
-    element = tree.css_first("article time[datetime], time[pubdate][datetime]")
-    return _clean(element.attributes.get("datetime") or "") if element else ""
+    for selector in _TIMES:
+        element = tree.css_first(selector)
+        if element:
+            return _clean(element.attributes.get("datetime") or element.text() or "")
+    return ""
 
 
 def _first(meta: dict[str, str], names: tuple[str, ...]) -> str:

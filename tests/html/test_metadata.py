@@ -1,0 +1,77 @@
+"""What a page says of itself is read from wherever it says it, and no more than that."""
+
+import json
+
+import pytest
+
+from archiver.html.metadata import read_metadata
+from archiver.html.parsing import parse
+from archiver.model.page import PageMetadata
+
+
+def read(html: str) -> PageMetadata:
+    page = parse(html)
+    assert page
+    return read_metadata(page)
+
+
+def linked(**data: object) -> str:
+    return f"<script type='application/ld+json'>{json.dumps({'@type': 'Article', **data})}</script>"
+
+
+@pytest.mark.parametrize(
+    ("html", "title"),
+    [
+        (linked(headline="The mill"), "The mill"),
+        (
+            linked(headline="A building", name="The mill") + "<title>The mill - Site</title>",
+            "The mill",
+        ),
+        ("<meta property=og:title content='The mill'><title>x</title>", "The mill"),
+        ("<title>The mill | Site</title><h1>The mill</h1>", "The mill"),
+        ("<title>The mill | Site</title><h1>Site</h1>", "The mill | Site"),
+        ("<meta property=og:title content='https://e.org/mill'><h1>The mill</h1>", "The mill"),
+        ("<title>www.example.org/mill</title><h1>The mill</h1>", "The mill"),
+    ],
+)
+def test_a_title_is_what_the_page_calls_itself_and_not_its_address(html, title):
+    assert read(html).title == title
+
+
+FRAMED = """<script type='application/ld+json'><![CDATA[
+{"@type": "Article", "headline": "x", "author": "Ann Author"}
+]]></script>"""
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        linked(headline="x", author={"name": "Ann Author"}),
+        linked(headline="x", author=["Ann Author"]),
+        FRAMED,
+        "<meta name=author content='by Ann Author'>",
+        "<p class=byline>By <a rel=author href=x>Ann Author</a> May 4, 2019 10:00</p>",
+        "<span class=post-byline>By Ann Author \u2022 8h</span>",
+        "<p itemprop=author><b itemprop=name>Ann Author</b>, Editor</p>",
+    ],
+)
+def test_an_author_is_a_name_alone(html):
+    assert read(html).byline == "Ann Author"
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        linked(headline="x", datePublished="2019-05-04"),
+        "<meta property=article:published_time content=2019-05-04>",
+        "<time itemprop=datePublished datetime=2019-05-04>May</time>",
+        "<article><time datetime=2019-05-04>May</time></article>",
+        linked(headline="x", datePublished="soon") + "<time class=published>May 4, 2019</time>",
+    ],
+)
+def test_a_date_is_read_from_wherever_it_can_be(html):
+    assert read(html).published == "2019-05-04"
+
+
+def test_a_date_that_cannot_be_read_is_not_shown():
+    assert read("<meta name=date content='article.date.isoformat()'>").published == ""
