@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from archiver.query.keys import key
+from archiver.query.dates import Dates
+from archiver.query.keys import dates_within, key
 from archiver.query.tree import (
     EVERYTHING,
     All,
@@ -20,6 +21,8 @@ from archiver.query.tree import (
 from archiver.query.words import is_open, phrase_of
 
 _KEYED = frozenset({Condition.SITE, Condition.TAG, Condition.LANG, Condition.TYPE})
+
+_DATED = frozenset({Condition.ADDED, Condition.PUBLISHED})
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +75,7 @@ def expression(node: Node) -> str:
     if isinstance(node, Term):
         return _term(node)
     if isinstance(node, Is):
-        return f'keys : "{key(node.condition, str(node.value))}"'
+        return f"(keys : ({' OR '.join(_keys(node))}))"
     if isinstance(node, Any):
         return f"({' OR '.join(map(expression, node.nodes))})"
     if isinstance(node, All):
@@ -100,4 +103,14 @@ def in_columns(columns: Sequence[Column | str], match: str) -> str:
 
 
 def _is_keyed(node: Node) -> bool:
-    return isinstance(node, Is) and node.condition in _KEYED
+    return isinstance(node, Is) and bool(_keys(node))
+
+
+def _keys(node: Is) -> list[str]:
+    """The words that stand for a condition, any of which its documents have; empty if none do."""
+    values: list[str] = []
+    if node.condition in _KEYED and isinstance(node.value, str):
+        values = [node.value]
+    elif node.condition in _DATED and isinstance(node.value, Dates):
+        values = dates_within(node.value)
+    return [f'"{key(node.condition, value)}"' for value in values]

@@ -8,7 +8,7 @@ from archiver.model.annotation import Annotation
 from archiver.model.findable import Findable
 from archiver.model.kind import kind_of
 from archiver.model.page import PageMetadata
-from archiver.query.keys import key, languages_of, sites_of
+from archiver.query.keys import key, languages_of, months_of, sites_of
 from archiver.query.tree import Condition
 from archiver.query.words import words_of
 
@@ -40,6 +40,7 @@ def findable(
     language = _language(metadata.language)
     word_count = words.count(" ") + bool(words)
     kind = kind_of(media_type, word_count)
+    published = published_at(metadata.published)
     return Findable(
         title=indexed(" ".join(dict.fromkeys((annotation.title, metadata.title)))),
         url=indexed(url.partition("://")[2]),
@@ -53,11 +54,13 @@ def findable(
                 *_keys(Condition.SITE, sites_of(host)),
                 *_keys(Condition.LANG, languages_of(language) if language else ()),
                 key(Condition.TYPE, kind),
+                *_keys(Condition.ADDED, months_of(annotation.saved_at)),
+                *_keys(Condition.PUBLISHED, months_of(published) if published else ()),
             )
         ),
         word_count=word_count,
         language=language,
-        published=published_at(metadata.published),
+        published=int(published.timestamp()) if published else None,
         kind=kind,
         revision=revision,
     )
@@ -71,7 +74,11 @@ def unvisited(annotation: Annotation, *, url: str, host: str, revision: int) -> 
         note=indexed(annotation.note),
         tags=indexed(" ".join(annotation.tags)),
         keys=" ".join(
-            (*_keys(Condition.TAG, annotation.tags), *_keys(Condition.SITE, sites_of(host)))
+            (
+                *_keys(Condition.TAG, annotation.tags),
+                *_keys(Condition.SITE, sites_of(host)),
+                *_keys(Condition.ADDED, months_of(annotation.saved_at)),
+            )
         ),
         revision=revision,
     )
@@ -82,14 +89,14 @@ def indexed(text: str) -> str:
     return " ".join(words_of(text))
 
 
-def published_at(date: str) -> int | None:
-    """The moment of a date as a page gives it (ISO 8601), in Unix seconds; None if it is none."""
+def published_at(date: str) -> datetime | None:
+    """The day of a date as a page gives it (ISO 8601), aware, UTC; None if it is none."""
     found = _DATE.match(date.strip())
     if not found:
         return None
     year, month, day = (int(part) if part else 1 for part in found.groups())
     try:
-        return int(datetime(year, month, day, tzinfo=UTC).timestamp())
+        return datetime(year, month, day, tzinfo=UTC)
     except ValueError:
         return None
 

@@ -4,14 +4,17 @@ A key begins with a character that no text can bring into the index, and is of o
 """
 
 from collections.abc import Iterator
+from datetime import datetime, timedelta
 from hashlib import blake2b
 
+from archiver.query.dates import Dates
 from archiver.query.tree import Condition
 from archiver.query.words import fold
 
 _START = "\ue000"
 """Of a private use area: ``words_of`` lets none of those through."""
 MOST_LABELS = 10
+MOST_YEARS, MOST_YEARS_BY_MONTH = 30, 2
 
 
 def key(condition: Condition, value: str) -> str:
@@ -36,6 +39,26 @@ def languages_of(tag: str) -> Iterator[str]:
     """A language tag, and each of its beginnings: pt-br and pt."""
     parts = tag.split("-")[:4]
     yield from ("-".join(parts[: n + 1]) for n in range(len(parts)))
+
+
+def months_of(moment: datetime) -> tuple[str, str]:
+    """The year of a moment, and its month."""
+    return f"{moment.year:04}", f"{moment.year:04}-{moment.month:02}"
+
+
+def dates_within(value: Dates) -> list[str]:
+    """The months, or else the years, that cover a span; empty if they are too many to be named."""
+    if value.first is None or value.last is None:
+        return []
+    first, beyond = value.first.begins, value.last.following.begins
+    last = beyond - timedelta(seconds=1)
+    years = range(first.year, last.year + 1)
+    if len(years) > MOST_YEARS:
+        return []
+    if len(years) > MOST_YEARS_BY_MONTH:
+        return [f"{year:04}" for year in years]
+    months = [f"{year:04}-{month:02}" for year in years for month in range(1, 13)]
+    return [each for each in months if months_of(first)[1] <= each <= months_of(last)[1]]
 
 
 def reversed_host(host: str) -> str:

@@ -1,12 +1,13 @@
 """The best of what a query finds: all words before some, and no more looked at than is told."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from archiver.index import ranking, search
 from archiver.index.connection import AsyncConnection
 from archiver.index.matching import split
 from archiver.index.search import Question
 from archiver.query.tree import Node, Term, conjuncts, either, every
+from archiver.services.walking import Walk
 
 CANDIDATES = 1000
 """Of the newest that match, and of the newest that match in their names, so many are ranked."""
@@ -42,17 +43,23 @@ async def best(conn: AsyncConnection, question: Question) -> Ranked:
 
 
 async def _ranked(conn: AsyncConnection, question: Question, tree: Node) -> tuple[list[int], bool]:
-    parted, parts = split(tree), question.setting.parts
-    newest = await search.matching(conn, parted.match, parts, count=CANDIDATES + 1)
-    candidates = dict.fromkeys(newest[:CANDIDATES])
-    is_cut = len(newest) > CANDIDATES
+    """Entries, the best first; whether more match than were ranked."""
+    question = replace(question, tree=tree)
+    newest = await Walk(conn, question).page(None, CANDIDATES)
+    passing = {each.place.row: each.entry_id for each in newest.spots}
+    match, is_cut = split(tree).match, newest.beyond is not None
     named = ranking.in_names(tree)
     if is_cut and named:
-        both = f"{parted.match} AND {named}"
-        candidates |= dict.fromkeys(await search.matching(conn, both, parts, count=CANDIDATES // 5))
-    passing = await search.entries_of(conn, [*candidates], parted.rest, question)
-    scored = await ranking.scored(conn, parted.match, tree, passing)
+        passing |= await _passing(conn, f"{match} AND {named}", question)
+    scored = await ranking.scored(conn, match, tree, passing)
     return [passing[each.document_id] for each in scored], is_cut
+
+
+async def _passing(conn: AsyncConnection, match: str, question: Question) -> dict[int, int]:
+    """Some of the newest documents that match, and their entries."""
+    parts = question.setting.parts
+    found = await search.matching(conn, match, parts, count=CANDIDATES // 5)
+    return await search.entries_of(conn, found, split(question.tree).rest, question)
 
 
 def _all_but_one(tree: Node) -> Node | None:

@@ -35,7 +35,8 @@ from archiver.query.tree import (
 )
 from archiver.services.corrections import correction
 from archiver.services.facets import narrowing
-from archiver.services.finding import Page, Walk, page_of
+from archiver.services.finding import Page, page_of
+from archiver.services.walking import Walk
 from archiver.store.segments import SegmentStore
 
 MOST_PER_PAGE = 200
@@ -141,7 +142,7 @@ class Search:
         """
         async with self._db.read() as conn:
             question = await _question(conn, parse_query(query.q), query)
-            walk = Walk(conn, question, Sort.NEWEST)
+            walk = Walk(conn, question)
             found = await walk.page(None, MOST_COUNTED)
             facets = await facets_of(conn, found.entries)
             count, has_more = len(found.entries), found.beyond is not None
@@ -196,7 +197,7 @@ async def matching_entries(
         InputError: the status is none.
     """
     question = await _question(conn, parse_query(query.q), query)
-    async for some in Walk(conn, question, Sort.NEWEST).all(limit=limit):
+    async for some in Walk(conn, question).all(limit=limit):
         yield some
 
 

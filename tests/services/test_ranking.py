@@ -166,6 +166,16 @@ async def test_facets_narrow_and_widen_a_list_by_a_query(kept):
     assert {value for value, _, _ in told["site"]} == {"a.example", "b.example"}
 
 
+async def test_the_best_are_looked_for_among_what_passes_not_among_what_is_newest(
+    kept, monkeypatch
+):
+    monkeypatch.setattr("archiver.services.ranked.CANDIDATES", 3)
+    search = await kept(*(Page(f"p{n}", "x", "heron") for n in range(9)))
+
+    assert await names(search, "heron captured:2019") == ["p1", "p0"]
+    assert await names(search, "heron added:2019") == ["p1", "p0"]
+
+
 async def test_a_list_of_very_many_is_counted_so_far_and_no_further(kept, monkeypatch):
     monkeypatch.setattr("archiver.services.search.MOST_COUNTED", 5)
     search = await kept(*(Page(f"p{n}", "x", "heron") for n in range(9)))

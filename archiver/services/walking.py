@@ -1,0 +1,112 @@
+"""Walks through all that a query matches, newest first or oldest first, a stretch at a time."""
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+
+from archiver.index import browsing, entries, search
+from archiver.index.connection import AsyncConnection
+from archiver.index.entries import Filters, Place
+from archiver.index.matching import Split, split
+from archiver.index.search import Question
+
+LEAST_LOOK, MOST_LOOK = 100, 5000
+"""Rows that are looked at in one go; it grows while few of them pass."""
+MOST_LOOKED_AT = 15_000
+"""Rows that a page looks at before it says that there may be more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """An entry of a walk, and the place beyond which the walk goes on."""
+
+    entry_id: int
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Entries of a stretch of a walk, in order.
+
+    Attributes:
+        spots: of the entries that pass.
+        beyond: where the next stretch begins; None if this is the last.
+    """
+
+    spots: tuple[Spot, ...]
+    beyond: Place | None
+
+    @property
+    def entries(self) -> tuple[int, ...]:
+        """Row ids."""
+        return tuple(each.entry_id for each in self.spots)
+
+
+class Walk:
+    """One walk through what a question matches, newest first or oldest first."""
+
+    def __init__(
+        self, conn: AsyncConnection, question: Question, *, oldest_first: bool = False
+    ) -> None:
+        self._conn = conn
+        self._question = question
+        self._parted: Split = split(question.tree)
+        self._oldest_first = oldest_first
+        self._filters: Filters | None = None
+
+    async def page(self, beyond: Place | None, limit: int) -> Found:
+        """So many entries beyond a place; fewer, with a place to go on, where few of many pass."""
+        found: list[Spot] = []
+        looked_at, look = 0, max(LEAST_LOOK, limit + 1)
+        while looked_at < MOST_LOOKED_AT:
+            some, last = await self._look(beyond, look)
+            found += some
+            if len(found) > limit:
+                return Found(tuple(found[:limit]), found[limit - 1].place)
+            if last is None:
+                return Found(tuple(found), None)
+            beyond, looked_at, look = last, looked_at + look, min(look * 4, MOST_LOOK)
+        return Found(tuple(found), beyond)
+
+    async def all(self, *, limit: int) -> AsyncIterator[list[int]]:
+        """Row ids of all that match, so many rows at a time."""
+        beyond: Place | None = None
+        while True:
+            some, beyond = await self._look(beyond, limit)
+            yield [each.entry_id for each in some]
+            if beyond is None:
+                return
+
+    async def _look(self, beyond: Place | None, count: int) -> tuple[list[Spot], Place | None]:
+        """Those that pass among so many rows beyond a place, and the last row; None at the end."""
+        if self._parted.match:
+            return await self._look_at_documents(beyond, count)
+        return await self._look_at_entries(beyond, count)
+
+    async def _look_at_documents(
+        self, beyond: Place | None, count: int
+    ) -> tuple[list[Spot], Place | None]:
+        question = self._question
+        found = await search.matching(
+            self._conn,
+            self._parted.match,
+            question.setting.parts,
+            beyond=beyond.row if beyond else None,
+            count=count,
+            oldest_first=self._oldest_first,
+        )
+        passing = await search.entries_of(self._conn, found, self._parted.rest, question)
+        spots = [Spot(passing[each], Place(0, each)) for each in found if each in passing]
+        return spots, Place(0, found[-1]) if len(found) == count else None
+
+    async def _look_at_entries(
+        self, beyond: Place | None, count: int
+    ) -> tuple[list[Spot], Place | None]:
+        question = self._question
+        if self._filters is None:
+            self._filters = await browsing.walked(self._conn, question.tree, question.filters)
+        rows = await entries.rows_in_order(
+            self._conn, self._filters, beyond=beyond, limit=count, oldest_first=self._oldest_first
+        )
+        passing = await search.passing(self._conn, [place.row for place in rows], question)
+        spots = [Spot(place.row, place) for place in rows if place.row in passing]
+        return spots, rows[-1] if len(rows) == count else None

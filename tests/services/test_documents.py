@@ -1,0 +1,111 @@
+"""What entries are found by follows what is known of them, and outlives an older index."""
+
+import pytest
+from sqlalchemy import text
+
+from archiver.index import documents
+from archiver.index.schema import search_table
+from archiver.ledger.documents import remake_stale, repay_owed
+from archiver.model.listing import ListingQuery
+
+
+@pytest.fixture
+async def filled(archive, live):
+    """Four captured articles, each captured twice with another text."""
+    for text_ in ("wombats", "badgers"):
+        for number in range(4):
+            said = f"<p>Of {text_}, which dig by night: the story number{number} of many.</p>"
+            page = f"<title>page{number}</title><article><h1>Dig</h1>{said * 20}</article>"
+            url = live.put(f"/page{number}", f"<!DOCTYPE html>{page}")
+            await archive.entries.save([url], tags=("animals",), source="cli")
+        await archive.crawling.work()
+    return archive
+
+
+async def found(archive, q):
+    page = await archive.search.listing(ListingQuery(q=q, sort="newest"))
+    return [each.entry.title for each in page.items]
+
+
+async def index_as_an_older_version(db):
+    """Leave the index as the migration does: documents, and no words of them."""
+    async with db.write() as conn:
+        for part in await documents.parts(conn, below=1 << 40):
+            await conn.execute(text(f"DROP TABLE {search_table(part)}_words"))
+            await conn.execute(text(f"DROP TABLE {search_table(part)}"))
+        await conn.execute(text("DELETE FROM search_part"))
+        await conn.execute(
+            text("UPDATE document SET word_count = 0, language = '', published = NULL, kind = ''")
+        )
+        await conn.execute(
+            text("INSERT INTO counter SELECT 'documents owed below', max(id) + 1 FROM document")
+        )
+
+
+@pytest.fixture
+def parts_of(archive):
+    return archive.search._db, archive.search._store
+
+
+async def test_words_that_an_older_index_had_are_gathered_again_newest_first(
+    filled, parts_of, monkeypatch
+):
+    db, store = parts_of
+    before = [await found(filled, q) for q in ("badgers", "wombats", "tag:animals badgers")]
+    assert [len(each) for each in before] == [4, 0, 4]
+    await index_as_an_older_version(db)
+    monkeypatch.setattr("archiver.ledger.documents.STRETCH", 3)
+
+    assert await found(filled, "badgers") == []
+    assert await filled.documents.owed_share() == pytest.approx(8 / 9, abs=0.2)
+    assert await repay_owed(db, store)
+    assert len(await found(filled, "badgers")) == 3
+    while await repay_owed(db, store):
+        pass
+
+    assert [await found(filled, q) for q in ("badgers", "wombats", "tag:animals badgers")] == before
+    assert {*await found(filled, "type:article words:>100")} == {*before[0]}
+    assert await filled.documents.owed_share() == 0
+    assert not await repay_owed(db, store)
+
+
+async def test_what_two_processes_gather_at_once_is_gathered_once(filled, parts_of):
+    db, store = parts_of
+    await index_as_an_older_version(db)
+    async with db.read() as conn:
+        before = await documents.owed_below(conn)
+
+    await repay_owed(db, store)
+    async with db.write() as conn:
+        await documents.repay(conn, [], before=before, below=1)
+
+    async with db.read() as conn:
+        assert await documents.owed_below(conn) is None
+    assert len(await found(filled, "badgers")) == 4
+
+
+async def test_a_tag_and_a_note_that_came_later_are_found(filled, parts_of, live):
+    db, store = parts_of
+    async with db.write() as conn:
+        await conn.execute(
+            text(
+                "UPDATE entry SET note = 'a burrow', revision = revision + 1, document_stale = 1"
+                " WHERE id = 2"
+            )
+        )
+
+    assert await found(filled, "burrow") == []
+    assert await remake_stale(db, store) == 1
+
+    assert await found(filled, "burrow") == await found(filled, "number1") == ["page1"]
+    assert await found(filled, "note:burrow badgers tag:animals") == ["page1"]
+    assert await remake_stale(db, store) == 0
+
+
+async def test_a_link_that_is_saved_again_with_a_tag_is_found_by_it(filled, live):
+    url = live.url("/page3")
+    await filled.entries.save([url], tags=("burrows",), source="cli")
+    await filled.crawling.work()
+
+    assert await found(filled, "tag:burrows badgers") == ["page3"]
+    assert await found(filled, "burrows") == ["page3"]
