@@ -93,24 +93,26 @@ def _find(read: Callable[[bytes, int], _Declared], data: bytes) -> _Declared:
 
 def _prescan(data: bytes, last: int) -> _Declared:
     """Prescan a byte stream to determine its encoding, as the standard calls it."""
-    at = 0
-    while markup := _MARKUP.search(data, at, last):
-        at = markup.start()
-        if data.startswith(b"<!--", at):
-            at = _behind(data, b"-->", at + 2)
-        elif meta := _META.match(data, at):
-            attributes, at = _attributes(data, meta.end())
-            if found := _declaration(attributes):
-                return found
-        elif tag := _TAG.match(data, at):
-            at = _end_of_tag(data, tag.end())
-        else:
-            at = _behind(data, b">", at)
-    return None
+    return _first_declaration(data, last, _TAG, lambda tag: _end_of_tag(data, tag.end()))
 
 
 def _in_head(data: bytes, last: int) -> _Declared:
     """The first declaration in the head, as far as that goes: a body's first tag ends it."""
+
+    def behind(tag: re.Match[bytes]) -> int:
+        name = tag[2].lower()
+        if name not in _HEAD and (name != b"head" or tag[1]):
+            raise _Ended
+        at = _end_of_tag(data, tag.end())
+        return at if tag[1] else _behind_text(data, name, at)
+
+    return _first_declaration(data, last, _HEAD_TAG, behind)
+
+
+def _first_declaration(
+    data: bytes, last: int, any_tag: re.Pattern[bytes], behind: Callable[[re.Match[bytes]], int]
+) -> _Declared:
+    """The first ``<meta>`` that declares an encoding; ``behind`` says where a tag is over."""
     at = 0
     while markup := _MARKUP.search(data, at, last):
         at = markup.start()
@@ -120,12 +122,8 @@ def _in_head(data: bytes, last: int) -> _Declared:
             attributes, at = _attributes(data, meta.end())
             if found := _declaration(attributes):
                 return found
-        elif tag := _HEAD_TAG.match(data, at):
-            name = tag[2].lower()
-            if name not in _HEAD and (name != b"head" or tag[1]):
-                return None
-            at = _end_of_tag(data, tag.end())
-            at = at if tag[1] else _behind_text(data, name, at)
+        elif tag := any_tag.match(data, at):
+            at = behind(tag)
         else:
             at = _behind(data, b">", at)
     return None

@@ -1,10 +1,10 @@
 """Joins the segments of records that were cut into several (ISO 28500 §7)."""
 
 from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from tempfile import TemporaryFile
-from types import TracebackType
-from typing import IO, Self
+from typing import IO
 
 from archiver.errors import InvalidRecord, StoreError
 from archiver.warc.foreign import ForeignBlock, ForeignRecord, Skipped
@@ -25,7 +25,7 @@ class _Begun:
     segments: int = 1
 
 
-class Segments:
+class Segments(ExitStack):
     """The records that are whole, and those whose segments were joined.
 
     Args:
@@ -33,22 +33,11 @@ class Segments:
     """
 
     def __init__(self, most_bytes: int) -> None:
+        super().__init__()
         self._most_bytes = most_bytes
         self._begun: dict[str, _Begun] = {}
         self._given: IO[bytes] | None = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        for begun in self._begun.values():
-            begun.block.close()
-        self._close_given()
+        self.callback(self._close_all)
 
     def joined(
         self, records: Iterable[ForeignRecord | Skipped]
@@ -69,7 +58,7 @@ class Segments:
             yield _given_up(begun)
 
     def _begin(self, record: ForeignRecord) -> list[ForeignRecord | Skipped]:
-        begun = _Begun(record, TemporaryFile(prefix="archiver-"))  # noqa: SIM115 - see __exit__
+        begun = _Begun(record, TemporaryFile(prefix="archiver-"))  # noqa: SIM115 - see _close_all
         self._take(begun, record)
         found: list[ForeignRecord | Skipped] = []
         if len(self._begun) >= MOST_OPEN:
@@ -106,6 +95,11 @@ class Segments:
         begun.length += record.block.left
         while data := record.block.read(PIECE):
             begun.block.write(data)
+
+    def _close_all(self) -> None:
+        for begun in self._begun.values():
+            begun.block.close()
+        self._close_given()
 
     def _close_given(self) -> None:
         if self._given:

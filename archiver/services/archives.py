@@ -29,7 +29,7 @@ from archiver.model.importing import Rejected, Taken
 from archiver.store.spool import SpooledLines
 from archiver.wacz.unpack import Package
 from archiver.warc.arc import ForeignArc
-from archiver.warc.foreign import ForeignWarc
+from archiver.warc.foreign import ForeignFile, ForeignWarc
 from archiver.warc.recognise import ArchiveForm, recognise
 from archiver.warc.unpacked import Forward
 
@@ -41,7 +41,7 @@ HEAD_BYTES = 64 << 10
 PAGES_AT_ONCE = 64
 MOST_WHAT = 500
 _ZIP = b"PK\x03\x04"
-_READERS: dict[ArchiveForm, Callable[[Forward], ForeignWarc | ForeignArc]] = {
+_READERS: dict[ArchiveForm, Callable[[Forward], ForeignFile]] = {
     ArchiveForm.WARC: ForeignWarc,
     ArchiveForm.ARC: ForeignArc,
 }
@@ -189,7 +189,7 @@ class _Taking:
             async for taken in self._package(file, member, is_inner=True):
                 yield taken
 
-    async def _records(self, records: ForeignWarc | ForeignArc, name: str) -> AsyncIterator[Taken]:
+    async def _records(self, records: ForeignFile, name: str) -> AsyncIterator[Taken]:
         most_bytes = self._context.settings.max_body_bytes
         batches = _Batches(read_records(records, most_bytes=most_bytes))
         try:

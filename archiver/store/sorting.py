@@ -2,37 +2,26 @@
 
 import heapq
 from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
 from itertools import groupby
 from tempfile import TemporaryFile
-from types import TracebackType
-from typing import IO, Self
+from typing import IO
 
 RUN_BYTES = 16 << 20
 
 
-class SortedLines:
+class SortedLines(ExitStack):
     """Lines that come in any order and go in that of their bytes, each once. Blocking.
 
     Each ends with its only newline.
     """
 
     def __init__(self, run_bytes: int = RUN_BYTES) -> None:
+        super().__init__()
         self._run_bytes = run_bytes
         self._held: list[bytes] = []
         self._size = 0
         self._runs: list[IO[bytes]] = []
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        for run in self._runs:
-            run.close()
 
     @property
     def is_empty(self) -> bool:
@@ -59,7 +48,7 @@ class SortedLines:
 
     def _spill(self) -> None:
         run = TemporaryFile(prefix="archiver-")  # noqa: SIM115 - closed with the rest
-        self._runs.append(run)
+        self._runs.append(self.enter_context(run))
         run.writelines(sorted(self._held))
         self._held.clear()
         self._size = 0

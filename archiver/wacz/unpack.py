@@ -11,9 +11,9 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass
-from types import TracebackType
-from typing import IO, BinaryIO, Self
+from typing import IO, BinaryIO
 
 from archiver.errors import UnreadableFile
 from archiver.wacz.window import FileWindow
@@ -130,24 +130,14 @@ class Package:
                         yield page
 
 
-class Entry:
+class Entry(ExitStack):
     """A file of a package, read forward; it may not unpack to far more than it takes."""
 
     def __init__(self, file: IO[bytes], name: str, packed_bytes: int) -> None:
-        self._file = file
+        super().__init__()
+        self._file = self.enter_context(file)
         self._name = name
         self._left = SLACK_BYTES + MOST_RATIO * packed_bytes
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._file.close()
 
     def read(self, size: int = -1, /) -> bytes:
         """Up to ``size`` bytes; empty at the end.

@@ -5,10 +5,9 @@ A record is a line of fields, then its content; the first describes the file
 """
 
 import re
-from collections.abc import Iterator
 
 from archiver.errors import InvalidRecord
-from archiver.warc.foreign import ForeignBlock, ForeignRecord, Skipped, UnusableHead, each_record
+from archiver.warc.foreign import ForeignBlock, ForeignFile, ForeignRecord, UnusableHead
 from archiver.warc.moments import read_moment
 from archiver.warc.unpacked import Forward, Unpacked
 
@@ -23,23 +22,11 @@ _LENGTH = re.compile(r"\d{1,18}", re.ASCII)
 _NOWHERE = ("-", "0.0.0.0")  # noqa: S104 - an address that was not known
 
 
-class ForeignArc:
-    """An ARC file, to be iterated over once: its captures are ``response`` records without ids.
-
-    Attributes:
-        content: says by ``offset`` how many bytes of the file were taken.
-    """
+class ForeignArc(ForeignFile):
+    """An ARC file: its captures are ``response`` records without ids."""
 
     def __init__(self, file: Forward) -> None:
-        self.content = Unpacked(file, BEGINS)
-
-    def __iter__(self) -> Iterator[ForeignRecord | Skipped]:
-        """Every record, and what could not be read.
-
-        Raises:
-            UnreadableFile: it unpacks to far too much.
-        """
-        return each_record(self.content, BEGINS, _read)
+        super().__init__(file, begins=BEGINS, begins_record=BEGINS, read=_read)
 
 
 def _read(content: Unpacked, line: bytes) -> ForeignRecord:

@@ -133,15 +133,24 @@ class UnusableHead(InvalidRecord):
         self.block = block
 
 
-class ForeignWarc:
-    """A WARC file, to be iterated over once.
+class ForeignFile:
+    """A file of records, to be iterated over once.
 
     Attributes:
         content: says by ``offset`` how many bytes of the file were taken.
     """
 
-    def __init__(self, file: Forward) -> None:
-        self.content = Unpacked(file, BEGINS)
+    def __init__(
+        self,
+        file: Forward,
+        *,
+        begins: re.Pattern[bytes],
+        begins_record: re.Pattern[bytes],
+        read: Callable[[Unpacked, bytes], ForeignRecord | None],
+    ) -> None:
+        self.content = Unpacked(file, begins)
+        self._begins_record = begins_record
+        self._read = read
 
     def __iter__(self) -> Iterator[ForeignRecord | Skipped]:
         """Every record, and what could not be read.
@@ -149,7 +158,14 @@ class ForeignWarc:
         Raises:
             UnreadableFile: it unpacks to far too much.
         """
-        return each_record(self.content, VERSION, _read)
+        return each_record(self.content, self._begins_record, self._read)
+
+
+class ForeignWarc(ForeignFile):
+    """A WARC file."""
+
+    def __init__(self, file: Forward) -> None:
+        super().__init__(file, begins=BEGINS, begins_record=VERSION, read=_read)
 
 
 def each_record(
