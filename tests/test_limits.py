@@ -129,3 +129,25 @@ async def test_the_limit_of_open_files_is_raised_as_far_as_concurrency_wants(que
     assert said.split() == ["saved", "20", "failed", "0"]
     assert "concurrency lowered" not in log
     assert set(seen) == {(64 * FILES_A_PAGE + SPARE_FILES, 4096)}
+
+
+FITTED = """
+from archiver.config import Settings
+from archiver.limits import fit_to_open_files
+print(*(fit_to_open_files(Settings(concurrency=each)).concurrency for each in (1, 5, 6, 64)))
+"""
+
+
+@pytest.mark.parametrize(
+    ("files", "fits"), [(FEW_FILES, "1 5 5 5"), (SPARE_FILES, "1 1 1 1"), (4096, "1 5 6 64")]
+)
+async def test_no_more_pages_are_crawled_at_once_than_have_room(files, fits):
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-c", FITTED),
+        stdout=PIPE,
+        stderr=PIPE,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (files, files)),
+    )
+    said, _ = await process.communicate()
+
+    assert said.decode().strip() == fits

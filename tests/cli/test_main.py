@@ -24,6 +24,8 @@ HEAVY = {"aiohttp", "asyncio", "lxml", "pydantic", "rich", "sqlalchemy", "sqlite
 
 LARGE = {
     "aiodns",
+    "aiosqlite",
+    "brotli",
     "aiohttp",
     "alembic",
     "archiver.crawl.pipeline",
