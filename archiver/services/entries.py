@@ -3,12 +3,12 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from http import HTTPStatus
 
 from archiver.errors import InputError, InvalidUrl, NotFound, StoreError
-from archiver.formats.seeds import MOST_TAG_CHARACTERS, MOST_TAGS, seed_of
+from archiver.formats.seeds import MOST_TAG_CHARACTERS, MOST_TAGS, bounded, seed_of
 from archiver.html.document import read_article_document
 from archiver.html.sanitise import sanitise
 from archiver.html.text import to_text
@@ -90,7 +90,13 @@ class Entries:
         self._on_queued = on_queued
 
     async def save(
-        self, urls: Sequence[str], *, tags: Sequence[str] = (), source: str
+        self,
+        urls: Sequence[str],
+        *,
+        tags: Sequence[str] = (),
+        source: str,
+        title: str = "",
+        note: str = "",
     ) -> SaveResult:
         """Put URLs into the queue, ahead of imports; each is captured even if it is here already.
 
@@ -98,6 +104,8 @@ class Entries:
             urls: as they were given, up to ``MOST_URLS``; empty ones are passed over.
             tags: for all of them.
             source: ``web``, ``cli`` or ``api``.
+            title: the person's, where one address is given.
+            note: the same.
 
         Raises:
             InputError: there is no URL at all, there are too many, or a tag is too long.
@@ -110,7 +118,10 @@ class Entries:
                 f"These are {len(given):,} addresses; {MOST_URLS:,} at once is the most. "
                 "Import them as a file instead."
             )
-        kept, rejected = _seeds(given, clean_tags(tags), source, datetime.now(UTC))
+        if len(given) > 1 and (title or note):
+            raise InputError("A title and a note are of one address; give that alone.")
+        annotation = bounded(Annotation("", None, title, clean_tags(tags), note, source))
+        kept, rejected = _seeds(given, annotation, datetime.now(UTC))
         async with self._db.write() as conn:
             received = await seeds.receive(conn, kept, now=datetime.now(UTC), recapture=True)
         self._on_queued()
@@ -229,12 +240,12 @@ def _lost(record: SnapshotRecord) -> dict[str, int | None]:
 
 
 def _seeds(
-    given: Sequence[str], tags: tuple[str, ...], source: str, now: datetime
+    given: Sequence[str], annotation: Annotation, now: datetime
 ) -> tuple[list[Seed], list[Rejected]]:
     kept, rejected = [], []
     for url in given:
         try:
-            kept.append(seed_of(Annotation(url, tags=tags, source=source), now=now))
+            kept.append(seed_of(replace(annotation, url_given=url), now=now))
         except InvalidUrl as error:
             rejected.append(Rejected(well_formed(url), str(error)))
     return kept, rejected

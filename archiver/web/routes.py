@@ -16,6 +16,7 @@ from archiver.web.pages import (
     home,
     imports,
     login,
+    save,
     snapshot,
     snapshots,
     tags,
@@ -34,6 +35,7 @@ ROUTES: tuple[web.RouteDef, ...] = (
     # Pages
     web.get("/", home.home, name="home"),
     web.post("/add", home.add, name="add"),
+    web.get("/save", save.offer, name="save"),
     web.get("/snapshots", snapshots.listing, name="snapshots"),
     web.get("/search/help", snapshots.explain, name="search_help"),
     web.get(f"/{_HASH}/", entry.entry, name="entry"),

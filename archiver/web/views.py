@@ -51,6 +51,7 @@ class HomeView:
         rejected: addresses of that form that can't be kept; the form holds them again.
         tags: of that form.
         problem: why nothing of it could be used.
+        here: the origin of the service, for whoever calls it from another page.
     """
 
     overview: Overview
@@ -59,6 +60,7 @@ class HomeView:
     rejected: tuple[Rejected, ...] = ()
     tags: str = ""
     problem: str = ""
+    here: str = ""
     title: str = "archiver"
 
 
@@ -84,6 +86,22 @@ class Refusal:
         end = error.at + error.length
         before, at, behind = q[: error.at], q[error.at : end], q[end:]
         return cls(error.message, before[-SHOWN:], at[:SHOWN], behind[:SHOWN], error.suggestion)
+
+
+@dataclass(frozen=True, slots=True)
+class SaveView:
+    """A page that is offered from elsewhere, before it is saved.
+
+    Attributes:
+        url, given_title, tags: as they were offered.
+        known: its entry, if there is one.
+    """
+
+    url: str
+    given_title: str
+    tags: str
+    known: Entry | None = None
+    title: str = "Save a page"
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from archiver.model.listing import ListingQuery
 from archiver.services.entries import SaveResult
 from archiver.web.api.questions import numbers
 from archiver.web.keys import RUNTIME
+from archiver.web.origin import public_origin
 from archiver.web.render import render
 from archiver.web.views import HomeView
 
@@ -25,7 +26,13 @@ async def add(request: web.Request) -> web.StreamResponse:
     text, tags = str(form.get("url", "")), str(form.get("tags", ""))
     entries = request.app[RUNTIME].entries
     try:
-        result = await entries.save(text.split("\n"), tags=tags.split(","), source="web")
+        result = await entries.save(
+            text.split("\n"),
+            tags=tags.split(","),
+            source="web",
+            title=str(form.get("title", "")),
+            note=str(form.get("note", "")).replace("\r\n", "\n"),
+        )
     except InputError as error:
         view = await _view(request, [], problem=str(error), tags=tags)
         return render(request, "pages/home.html", view, status=400)
@@ -53,4 +60,5 @@ async def _view(
         rejected=result.rejected if result else (),
         tags=tags if problem or result else "",
         problem=problem,
+        here=public_origin(request),
     )

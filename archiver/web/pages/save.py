@@ -1,0 +1,19 @@
+"""``/save``: a page that is offered from elsewhere, by the bookmarklet or by another program."""
+
+from aiohttp import web
+
+from archiver.errors import InvalidUrl, NotFound
+from archiver.web.keys import RUNTIME
+from archiver.web.render import render
+from archiver.web.views import SaveView
+
+
+async def offer(request: web.Request) -> web.StreamResponse:
+    """Show what would be saved, and what is kept of it already; nothing is saved by a GET."""
+    asked = request.query
+    url, title, tags = (asked.get(name, "").strip() for name in ("url", "title", "tags"))
+    try:
+        known = (await request.app[RUNTIME].entries.get(url)).entry if url else None
+    except (InvalidUrl, NotFound):
+        known = None
+    return render(request, "pages/save.html", SaveView(url, title, tags, known))

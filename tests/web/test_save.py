@@ -1,0 +1,79 @@
+"""A page is offered from elsewhere: it is shown, and saved by the person alone."""
+
+import re
+from collections.abc import AsyncIterator
+from urllib.parse import urlencode
+
+import pytest
+from aiohttp.test_utils import TestClient, TestServer
+
+from archiver.config import Settings
+from archiver.runtime import open_runtime
+from archiver.urls.parse import hash_url
+from archiver.web.app import build_app
+
+
+@pytest.fixture
+async def client(tmp_path, live) -> AsyncIterator[TestClient]:
+    """The service over an archive of one entry."""
+    settings = Settings(data=tmp_path / "data", allow_networks=("127.0.0.0/8",), host_delay=0)
+    async with open_runtime(settings) as runtime:
+        await runtime.entries.save([live.article("foxes")], source="web")
+        await runtime.crawling.work()
+        server = TestServer(build_app(runtime), skip_url_asserts=True)
+        async with TestClient(server) as client:
+            yield client
+
+
+async def offered(client, **asked):
+    answer = await client.get(f"/save?{urlencode(asked)}")
+    return answer.status, await answer.text()
+
+
+async def test_a_page_that_is_new_is_shown_and_not_saved(client):
+    status, page = await offered(client, url="http://b.example/", title='A "b"', tags="x, y")
+
+    assert status == 200
+    assert 'value="http://b.example/"' in page
+    assert 'placeholder="A &#34;b&#34;"' in page
+    assert 'value="x, y"' in page
+    assert (await client.get(f"/{hash_url('http://b.example/')}/")).status == 404
+
+
+async def test_a_page_that_is_kept_is_told_of(client, live):
+    _, page = await offered(client, url=live.url("/foxes"))
+
+    assert "Kept already: 1 snapshot" in page
+    assert f'href="/{hash_url(live.url("/foxes"))}/"' in page
+
+
+@pytest.mark.parametrize("url", ["", "nonsense", "javascript:alert(1)", "http://[", "\0"])
+async def test_whatever_is_offered_is_shown(client, url):
+    status, page = await offered(client, url=url)
+
+    assert (status, "Save this page?" in page) == (200, True)
+
+
+async def test_what_is_said_of_it_is_saved_with_it(client):
+    _, page = await offered(client, url="http://b.example/")
+    token = re.search(r'name="csrf_token" value="([^"]+)"', page)[1]
+    fields = {"csrf_token": token, "url": "http://b.example/", "tags": "x"}
+    await client.post("/add", data=fields | {"title": "Mine", "note": "one\r\ntwo"})
+
+    shown = await client.get(f"/api/v1/entries/{hash_url('http://b.example/')}")
+    entry = (await shown.json())["entry"]
+    assert (entry["title"], entry["note"], entry["tags"]) == ("Mine", "one\ntwo", ["x"])
+
+
+async def test_a_title_of_several_addresses_is_refused(client):
+    _, page = await offered(client)
+    token = re.search(r'name="csrf_token" value="([^"]+)"', page)[1]
+    fields = {"csrf_token": token, "url": "http://b.example/\nhttp://c.example/", "title": "Mine"}
+
+    assert (await client.post("/add", data=fields)).status == 400
+
+
+async def test_the_home_page_has_a_bookmarklet_that_leads_here(client):
+    page = await (await client.get("/")).text()
+
+    assert f"javascript:void(open('http://127.0.0.1:{client.port}/save?url=" in page
