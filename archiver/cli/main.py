@@ -166,9 +166,11 @@ class _SearchCommand(Command):
     def format_epilog(self, _: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the tables of the language."""
         language = import_module("archiver.services.language").LANGUAGE
-        for title, rows in (("Together", language.operators), ("Fields", language.fields)):
-            with formatter.section(title):
-                formatter.write_dl([(each.example, each.means) for each in rows])
+        with formatter.section("Together"):
+            formatter.write_dl([(each.example, each.means) for each in language.operators])
+        with formatter.section("Fields"):
+            rows = [(each.example, f"{each.means} ({each.takes})") for each in language.fields]
+            formatter.write_dl(rows)
         formatter.write_paragraph()
         formatter.write_text(f"Dates: {language.dates}. All in UTC.")
 

@@ -16,7 +16,7 @@ from archiver.model.listing import Sort
 from archiver.services.ranked import best
 from archiver.services.walking import Walk
 
-SORTED = 5000
+SORTED = 3000
 """Entries that are put in another order than that of their coming."""
 _DAMAGED = "This page's address is damaged; start from the first page."
 

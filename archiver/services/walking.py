@@ -11,7 +11,7 @@ from archiver.index.search import Question
 
 LEAST_LOOK, MOST_LOOK = 100, 5000
 """Rows that are looked at in one go; it grows while few of them pass."""
-MOST_LOOKED_AT = 15_000
+MOST_LOOKED_AT = 10_000
 """Rows that a page looks at before it says that there may be more."""
 
 
