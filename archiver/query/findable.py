@@ -50,12 +50,10 @@ def findable(
         text=words,
         keys=" ".join(
             (
-                *_keys(Condition.TAG, annotation.tags),
-                *_keys(Condition.SITE, sites_of(host)),
+                *_said_keys(annotation, host),
                 *_keys(Condition.LANG, languages_of(language) if language else ()),
-                key(Condition.TYPE, kind),
-                *_keys(Condition.ADDED, months_of(annotation.saved_at)),
                 *_keys(Condition.PUBLISHED, months_of(published) if published else ()),
+                key(Condition.TYPE, kind),
             )
         ),
         word_count=word_count,
@@ -73,13 +71,7 @@ def unvisited(annotation: Annotation, *, url: str, host: str, revision: int) -> 
         url=indexed(url.partition("://")[2]),
         note=indexed(annotation.note),
         tags=indexed(" ".join(annotation.tags)),
-        keys=" ".join(
-            (
-                *_keys(Condition.TAG, annotation.tags),
-                *_keys(Condition.SITE, sites_of(host)),
-                *_keys(Condition.ADDED, months_of(annotation.saved_at)),
-            )
-        ),
+        keys=" ".join(_said_keys(annotation, host)),
         revision=revision,
     )
 
@@ -104,6 +96,15 @@ def published_at(date: str) -> datetime | None:
 def _language(tag: str) -> str:
     tag = tag.strip().lower().replace("_", "-")
     return tag if _LANGUAGE.fullmatch(tag) else ""
+
+
+def _said_keys(annotation: Annotation, host: str) -> list[str]:
+    """The keys of what is known before there is a page."""
+    return [
+        *_keys(Condition.TAG, annotation.tags),
+        *_keys(Condition.SITE, sites_of(host)),
+        *_keys(Condition.ADDED, months_of(annotation.saved_at)),
+    ]
 
 
 def _keys(condition: Condition, values: Iterable[str]) -> list[str]:

@@ -77,6 +77,8 @@ async def reindex(
                     old,
                     lambda now: on_progress(ReindexProgress(now.records, now.snapshots)),
                 )
+                while await remake_stale(new, store):
+                    pass
             finally:
                 await new.close()
         await asyncio.to_thread(_replace, path, fresh)
@@ -166,8 +168,6 @@ async def _build_index(
         queued = await _carry_over(old, db) if old else 0
     except IndexUnavailable as error:
         problems.append(Finding("the old index", f"What it had waiting is lost: {error}"))
-    while await remake_stale(db, store):
-        pass
     return ReindexReport(
         len(found.segments),
         rebuilt.records,
