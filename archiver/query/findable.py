@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from archiver.model.annotation import Annotation
 from archiver.model.findable import Findable
-from archiver.model.kind import kind_of
+from archiver.model.kind import Kind, kind_of
 from archiver.model.page import PageMetadata
 from archiver.query.keys import key, languages_of, months_of, sites_of
 from archiver.query.tree import Condition
@@ -41,26 +42,16 @@ def findable(
     word_count = words.count(" ") + bool(words)
     kind = kind_of(media_type, word_count)
     published = published_at(metadata.published)
-    return Findable(
+    return replace(
+        unvisited(annotation, url=url, host=host, revision=revision),
         title=indexed(" ".join(dict.fromkeys((annotation.title, metadata.title)))),
-        url=indexed(url.partition("://")[2]),
-        note=indexed(annotation.note),
-        tags=indexed(" ".join(annotation.tags)),
         by=indexed(f"{metadata.byline} {metadata.site}"),
         text=words,
-        keys=" ".join(
-            (
-                *_said_keys(annotation, host),
-                *_keys(Condition.LANG, languages_of(language) if language else ()),
-                *_keys(Condition.PUBLISHED, months_of(published) if published else ()),
-                key(Condition.TYPE, kind),
-            )
-        ),
+        keys=" ".join((*_said_keys(annotation, host), *_page_keys(kind, language, published))),
         word_count=word_count,
         language=language,
         published=int(published.timestamp()) if published else None,
         kind=kind,
-        revision=revision,
     )
 
 
@@ -104,6 +95,15 @@ def _said_keys(annotation: Annotation, host: str) -> list[str]:
         *_keys(Condition.TAG, annotation.tags),
         *_keys(Condition.SITE, sites_of(host)),
         *_keys(Condition.ADDED, months_of(annotation.saved_at)),
+    ]
+
+
+def _page_keys(kind: Kind, language: str, published: datetime | None) -> list[str]:
+    """The keys of what a page is."""
+    return [
+        key(Condition.TYPE, kind),
+        *_keys(Condition.LANG, languages_of(language) if language else ()),
+        *_keys(Condition.PUBLISHED, months_of(published) if published else ()),
     ]
 
 
