@@ -22,6 +22,7 @@ from archiver.services.documents import Documents
 from archiver.services.editing import Editing
 from archiver.services.entries import Entries
 from archiver.services.exports import Exports
+from archiver.services.feeds import Feeds
 from archiver.services.fixity import Fixity
 from archiver.services.following import Following
 from archiver.services.helpers import helpers
@@ -41,6 +42,7 @@ class Runtime:
     entries: Entries
     editing: Editing
     search: Search
+    feeds: Feeds
     crawling: Crawling
     following: Following
     articles: Articles
@@ -116,11 +118,13 @@ def _wire(archive: Archive, context: CrawlContext) -> Runtime:
     settings, db, store = archive.settings, archive.db, archive.store
     open_writer = partial(_another_writer, context)
     crawling = Crawling(context)
+    search = Search(db, store)
     return Runtime(
         settings=settings,
         entries=Entries(db, store, on_queued=crawling.wake),
         editing=Editing(db, on_changed=crawling.wake),
-        search=Search(db, store),
+        search=search,
+        feeds=Feeds(search),
         crawling=crawling,
         following=Following(db, store),
         articles=Articles(context, open_writer),

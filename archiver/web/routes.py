@@ -5,7 +5,7 @@ Names are what the middleware goes by, and what metrics are counted under.
 
 from aiohttp import web
 
-from archiver.web import cdx, downloads, events, files, health, memento, replay
+from archiver.web import cdx, downloads, events, feeds, files, health, memento, replay
 from archiver.web.api import entries as api_entries
 from archiver.web.api import imports as api_imports
 from archiver.web.api import jobs as api_jobs
@@ -48,6 +48,7 @@ ROUTES: tuple[web.RouteDef, ...] = (
     web.post("/undo", editing.undo, name="undo"),
     web.get("/tags", tags.tags, name="tags"),
     web.post("/tags", tags.change, name="change_tag"),
+    web.get("/feed.{form:atom|json}", feeds.feed, name="feed"),
     web.get("/import", imports.form, name="import_form"),
     web.post("/import", imports.upload, name="upload", expect_handler=expect_file),
     web.get(f"/import/{_ID}", imports.status, name="import_status"),

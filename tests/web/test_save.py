@@ -77,3 +77,16 @@ async def test_the_home_page_has_a_bookmarklet_that_leads_here(client):
     page = await (await client.get("/")).text()
 
     assert f"javascript:void(open('http://127.0.0.1:{client.port}/save?url=" in page
+
+
+@pytest.mark.parametrize(
+    ("form", "kind"), [("atom", "application/atom+xml"), ("json", "application/feed+json")]
+)
+async def test_any_list_can_be_followed(client, live, form, kind):
+    answer = await client.get(f"/feed.{form}?q=foxes")
+    nothing = await (await client.get(f"/feed.{form}?q=unicorns")).text()
+    refused = await client.get(f"/feed.{form}?q=colour:red")
+
+    assert (answer.status, answer.content_type, refused.status) == (200, kind, 400)
+    assert live.url("/foxes") in await answer.text()
+    assert live.url("/foxes") not in nothing

@@ -1,0 +1,116 @@
+"""Lists as feeds: Atom (RFC 4287) and JSON Feed 1.1."""
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+from xml.etree.ElementTree import Element, SubElement, tostring
+
+from archiver.model.entry import Entry
+from archiver.wire.moments import write_iso
+from archiver.wire.text import well_formed
+
+_ATOM = "http://www.w3.org/2005/Atom"
+_NOT_XML = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
+"""What no XML 1.0 document may hold, however it is written (§2.2)."""
+
+
+@dataclass(frozen=True, slots=True)
+class FeedItem:
+    """An entry, and when it was captured last, or saved if it was never captured (UTC)."""
+
+    entry: Entry
+    changed_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Feed:
+    """A list to be followed.
+
+    Attributes:
+        title: of the list.
+        origin: ``http(s)://host[:port]`` of the service.
+        path: of the feed itself, with its query.
+        home: the path of the list as a page.
+        items: newest first.
+    """
+
+    title: str
+    origin: str
+    path: str
+    home: str
+    items: Sequence[FeedItem]
+
+
+def write_atom(feed: Feed) -> bytes:
+    """The feed as an Atom document."""
+    root = Element("feed", {"xmlns": _ATOM})
+    _add(root, "title", feed.title)
+    _add(root, "id", feed.origin + feed.home)
+    newest = max((each.changed_at for each in feed.items), default=datetime.fromtimestamp(0, UTC))
+    _add(root, "updated", write_iso(newest))
+    _add(SubElement(root, "author"), "name", "archiver")
+    SubElement(root, "link", {"rel": "self", "href": feed.origin + feed.path})
+    SubElement(root, "link", {"rel": "alternate", "href": feed.origin + feed.home})
+    for item in feed.items:
+        _add_entry(SubElement(root, "entry"), item, feed.origin)
+    written: bytes = tostring(root, encoding="utf-8", xml_declaration=True)
+    return written
+
+
+def write_json_feed(feed: Feed) -> bytes:
+    """The feed as a JSON Feed document."""
+    document = {
+        "version": "https://jsonfeed.org/version/1.1",
+        "title": feed.title,
+        "home_page_url": feed.origin + feed.home,
+        "feed_url": feed.origin + feed.path,
+        "items": [_item(each, feed.origin) for each in feed.items],
+    }
+    return json.dumps(document, ensure_ascii=False).encode("utf-8", "replace")
+
+
+def _add_entry(node: Element, item: FeedItem, origin: str) -> None:
+    entry = item.entry
+    _add(node, "title", entry.title or entry.url)
+    _add(node, "id", _id(entry))
+    _add(node, "published", write_iso(entry.annotation.saved_at))
+    _add(node, "updated", write_iso(item.changed_at))
+    SubElement(node, "link", {"rel": "alternate", "href": _page(entry, origin)})
+    SubElement(node, "link", {"rel": "via", "href": entry.url})
+    for tag in entry.annotation.tags:
+        SubElement(node, "category", {"term": _clean(tag)})
+    if entry.annotation.note:
+        _add(node, "summary", entry.annotation.note)
+
+
+def _item(item: FeedItem, origin: str) -> dict[str, Any]:
+    entry = item.entry
+    return {
+        "id": _id(entry),
+        "url": _page(entry, origin),
+        "external_url": entry.url,
+        "title": entry.title or entry.url,
+        "content_text": entry.annotation.note,
+        "date_published": write_iso(entry.annotation.saved_at),
+        "date_modified": write_iso(item.changed_at),
+        "tags": [*entry.annotation.tags],
+    }
+
+
+def _id(entry: Entry) -> str:
+    return f"urn:archiver:{entry.hash_url}"
+
+
+def _page(entry: Entry, origin: str) -> str:
+    return f"{origin}/{entry.hash_url}/"
+
+
+def _add(parent: Element, name: str, text: str) -> None:
+    SubElement(parent, name).text = _clean(text)
+
+
+def _clean(text: str) -> str:
+    return _NOT_XML.sub("", well_formed(text))

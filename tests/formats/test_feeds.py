@@ -1,0 +1,75 @@
+"""Feeds are read by a reader of feeds as they were meant."""
+
+import json
+from datetime import UTC, datetime
+
+import feedparser
+from hypothesis import given
+from hypothesis import strategies as st
+
+from archiver.formats.feeds import Feed, FeedItem, write_atom, write_json_feed
+from archiver.model.annotation import Annotation
+from archiver.model.entry import Entry
+from archiver.model.job import State
+from archiver.urls.parse import hash_url
+
+ADDED = datetime(2026, 3, 1, 12, tzinfo=UTC)
+CHANGED = datetime(2026, 4, 1, tzinfo=UTC)
+URL = "https://a.example/x?a=1&b=<2>"
+words = st.text(max_size=20)
+
+
+def item(title="A <b> & “c”", tags=("one", "t&w"), note="n <i>", changed_at=CHANGED):
+    annotation = Annotation(URL, ADDED, title, tags, note, "web")
+    entry = Entry(hash_url(URL), URL, "a.example", annotation, title, State.SAVED)
+    return FeedItem(entry, changed_at)
+
+
+def feed(*items):
+    return Feed("archiver: x&y", "http://h:1", "/feed.atom?q=x%26y", "/snapshots?q=x%26y", items)
+
+
+def test_an_atom_feed_says_of_each_entry_what_is_kept_of_it():
+    read = feedparser.parse(write_atom(feed(item())))
+
+    (found,) = read.entries
+    assert (read.bozo, read.version) == (False, "atom10")
+    assert (read.feed.title, read.feed.updated) == ("archiver: x&y", "2026-04-01T00:00:00Z")
+    assert {each.rel: each.href for each in read.feed.links} == {
+        "self": "http://h:1/feed.atom?q=x%26y",
+        "alternate": "http://h:1/snapshots?q=x%26y",
+    }
+    assert found.title == "A <b> & “c”"
+    assert found.link == f"http://h:1/{hash_url(URL)}/"
+    assert {each.href for each in found.links if each.rel == "via"} == {URL}
+    assert [each.term for each in found.tags] == ["one", "t&w"]
+    assert (found.published, found.updated) == ("2026-03-01T12:00:00Z", "2026-04-01T00:00:00Z")
+    assert found.summary == "n <i>"
+
+
+def test_a_json_feed_says_the_same():
+    document = json.loads(write_json_feed(feed(item())))
+
+    (found,) = document["items"]
+    assert document["version"] == "https://jsonfeed.org/version/1.1"
+    assert (found["external_url"], found["title"]) == (URL, "A <b> & “c”")
+    assert (found["date_published"], found["tags"]) == ("2026-03-01T12:00:00Z", ["one", "t&w"])
+
+
+def test_a_list_without_entries_is_a_feed():
+    assert feedparser.parse(write_atom(feed())).entries == []
+    assert json.loads(write_json_feed(feed()))["items"] == []
+
+
+def test_an_entry_without_title_and_snapshot_is_called_by_its_address():
+    (found,) = feedparser.parse(write_atom(feed(item(title="", changed_at=ADDED)))).entries
+
+    assert (found.title, found.updated) == (URL, "2026-03-01T12:00:00Z")
+
+
+@given(words, words, words)
+def test_whatever_is_said_of_an_entry_is_well_formed_xml(title, tag, note):
+    read = feedparser.parse(write_atom(feed(item(title, (tag,), note))))
+
+    assert not read.bozo
+    assert len(read.entries) == 1
