@@ -38,6 +38,11 @@ def bounded(annotation: Annotation) -> Annotation:
     )
 
 
+def tidy_tag(tag: str) -> str:
+    """A tag without what can't be seen of it; U+0000 ends a text for SQLite's JSON."""
+    return " ".join(well_formed(tag).replace("\0", "").split())
+
+
 def _bounded_tags(tags: tuple[str, ...]) -> tuple[str, ...]:
-    some = (" ".join(well_formed(tag).split())[:MOST_TAG_CHARACTERS] for tag in tags[:MOST_TAGS])
+    some = (tidy_tag(tag)[:MOST_TAG_CHARACTERS] for tag in tags[:MOST_TAGS])
     return tuple(dict.fromkeys(filter(None, some)))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Row, bindparam, delete, insert, select, update
+from sqlalchemy import Row, bindparam, delete, func, insert, select, update
 
 from archiver.index import annotations, tags
 from archiver.index.bulk import among, insert_rows
@@ -29,12 +29,16 @@ class EditSize:
 
 
 async def begin(conn: AsyncConnection, now: datetime) -> int:
-    """A new edit, still without entries; the oldest are forgotten."""
-    values = insert(edit).values(at=int(now.timestamp())).returning(edit.c.id)
-    number: int = (await conn.execute(values)).scalar_one()
-    oldest = number - KEPT
-    await conn.execute(delete(edited).where(edited.c.edit_id <= oldest))
-    await conn.execute(delete(edit).where(edit.c.id <= oldest))
+    """A new edit, still without entries; the oldest are forgotten.
+
+    Its number is a moment in milliseconds, so that none is given twice, in no index.
+    """
+    last = (await conn.execute(select(func.max(edit.c.id)))).scalar() or 0
+    number = max(int(now.timestamp() * 1000), last + 1)
+    await conn.execute(insert(edit).values(id=number, at=int(now.timestamp())))
+    newest = select(edit.c.id).order_by(edit.c.id.desc()).limit(KEPT)
+    await conn.execute(delete(edited).where(edited.c.edit_id.not_in(newest)))
+    await conn.execute(delete(edit).where(edit.c.id.not_in(newest)))
     return number
 
 

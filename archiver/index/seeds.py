@@ -113,6 +113,29 @@ async def restore(
     return {HashUrl(key): number for key, number in ids.items()}
 
 
+async def take_in(conn: AsyncConnection, found: Sequence[RevisedSeed]) -> dict[HashUrl, int]:
+    """Make sure that there are entries for what another archive's records say of them.
+
+    An entry that was saved here at the very moment that the record tells is the same entry: then
+    a higher revision takes the place of what is known, and a lower one says nothing new. To any
+    other entry of that URL it is added.
+    """
+    unique: dict[str, RevisedSeed] = {}
+    for each in found:
+        other = unique.get(each.seed.hash_url)
+        if other is None or other.revision <= each.revision:
+            unique[each.seed.hash_url] = each
+    known = await _known(conn, [*unique])
+    others = [
+        each.seed
+        for key, each in unique.items()
+        if key in known and known[key].added_at != int(each.seed.annotation.saved_at.timestamp())
+    ]
+    apart = {each.hash_url for each in others}
+    same = [each for key, each in unique.items() if key not in apart]
+    return await restore(conn, same, unrecorded=True) | await ensure(conn, others)
+
+
 async def _replace(
     conn: AsyncConnection,
     seeds: Mapping[str, RevisedSeed],

@@ -22,11 +22,18 @@ from archiver.ingest.exchanges import ForeignCapture, ForeignEntryRecord
 from archiver.ledger.visit_result import Visit, VisitResult
 from archiver.memento.timestamps import to_datetime, to_timestamp
 from archiver.model.annotation import Annotation
-from archiver.model.capture import Capture, CaptureRef, PayloadDigest, RecordId, Timestamp
+from archiver.model.capture import (
+    Capture,
+    CaptureRef,
+    HashUrl,
+    PayloadDigest,
+    RecordId,
+    Timestamp,
+)
 from archiver.model.entry_ref import EntryRef
 from archiver.model.failure import Failure, FailureKind
 from archiver.model.requisite import Requisite, RequisiteOutcome
-from archiver.model.seed import Seed
+from archiver.model.seed import RevisedSeed, Seed
 from archiver.store.sorting import SortedLines
 from archiver.urls.parse import hash_url, host, parse_url
 from archiver.warc.entry_record import EntryRecord, read_entry_record
@@ -51,6 +58,7 @@ class ForeignPage:
         payload_digest: of its response, where that is known to be the final one.
         final: (URL, timestamp, record id) of its final response, where a record names it.
         requisites: what became of each, where that is known.
+        revision: of what the person says, where this program's own record tells.
     """
 
     timestamp: Timestamp
@@ -58,6 +66,7 @@ class ForeignPage:
     payload_digest: PayloadDigest | None = None
     final: tuple[str, Timestamp, RecordId] | None = None
     requisites: tuple[RequisiteOutcome, ...] | None = None
+    revision: int | None = None
 
 
 class NotedPages(ExitStack):
@@ -116,7 +125,7 @@ class PageIntake:
         if found is None or found.status < FIRST_FINAL:
             return None
         async with self._context.db.write() as conn:
-            entry_id = (await seeds.ensure(conn, [page.seed]))[page.seed.hash_url]
+            entry_id = (await _ensure(conn, page))[page.seed.hash_url]
             held, _ = await snapshots.around(conn, entry_id, page.timestamp)
         if held and held.snapshot.timestamp == page.timestamp:
             return None
@@ -160,6 +169,12 @@ class PageIntake:
                     else RequisiteOutcome(each.url, each.kind, failure=NOT_IN_FILE)
                 )
         return tuple(outcomes)
+
+
+async def _ensure(conn: AsyncConnection, page: ForeignPage) -> dict[HashUrl, int]:
+    if page.revision is None:
+        return await seeds.ensure(conn, [page.seed])
+    return await seeds.take_in(conn, [RevisedSeed(page.seed, page.revision)])
 
 
 async def _final_capture(conn: AsyncConnection, page: ForeignPage) -> Capture | None:
@@ -225,4 +240,5 @@ def _described(entry_record: EntryRecord) -> ForeignPage | None:
         seed=Seed(hash_url(url), url, host(url), annotation),
         final=(kept.capture_url, kept.capture_timestamp, kept.capture_record),
         requisites=kept.requisites,
+        revision=entry_record.revision,
     )

@@ -23,7 +23,7 @@ from archiver.model.capture import HashUrl
 from archiver.model.entry_ref import EntryRef
 from archiver.model.failure import Failure
 from archiver.model.job import Attempt, State
-from archiver.model.seed import Reception, Seed
+from archiver.model.seed import Reception, RevisedSeed, Seed
 from archiver.store.sorting import SortedLines
 from archiver.urls.parse import hash_url, host, parse_url
 from archiver.warc.entry_record import EntryRecord, read_entry_record
@@ -42,12 +42,19 @@ class Unvisited:
         seed: the URL, and what a person says of it.
         failure: why an attempt brought nothing, if one was made.
         is_waiting: whether an attempt is still to be made.
+        revision: how often what the person says had been changed.
     """
 
     at: datetime
     seed: Seed
     failure: Failure | None
     is_waiting: bool
+    revision: int = 0
+
+    @property
+    def revised_seed(self) -> RevisedSeed:
+        """The seed, and how often what is said of it had been changed."""
+        return RevisedSeed(self.seed, self.revision)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +118,7 @@ class EntryIntake:
         async with self._context.db.read() as conn:
             before = await entries.states_of(conn, _keys(some))
         async with self._context.db.write() as conn:
-            ids = await seeds.ensure(conn, [each.seed for each in some])
+            ids = await seeds.take_in(conn, [each.revised_seed for each in some])
             later = _later(some, ids, await attempts.of_entries(conn, [*ids.values()]))
             waits = {ids[key] for key, state in before.items() if state is State.QUEUED}
             made = [(each.entry.id, each.at, each.failure) for each in later if each.failure]
@@ -133,10 +140,10 @@ class EntryIntake:
     async def _annotate(self, some: Sequence[Unvisited]) -> None:
         async with self._context.db.read() as conn:
             known = await entries.states_of(conn, _keys(some))
-        wanted = [each.seed for each in some if each.seed.hash_url in known]
+        wanted = [each.revised_seed for each in some if each.seed.hash_url in known]
         if wanted:
             async with self._context.db.write() as conn:
-                await seeds.ensure(conn, wanted)
+                await seeds.take_in(conn, wanted)
 
 
 def _keys(some: Sequence[Unvisited]) -> list[HashUrl]:
@@ -168,6 +175,7 @@ def _unvisited(found: EntryRecord) -> Unvisited:
         seed=Seed(hash_url(url), url, host(url), annotation),
         failure=_bounded_failure(found.failure) if found.failure else None,
         is_waiting=found.is_waiting,
+        revision=found.revision,
     )
 
 

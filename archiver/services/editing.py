@@ -5,10 +5,11 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from archiver.errors import InputError, NotFound
-from archiver.formats.seeds import MOST_NOTE, MOST_TITLE
+from archiver.formats.seeds import MOST_NOTE, MOST_TAGS, MOST_TITLE
 from archiver.index import edits, tags
 from archiver.index.connection import AsyncConnection
 from archiver.index.database import Database
+from archiver.model.annotation import Annotation
 from archiver.model.annotation_change import AnnotationChange
 from archiver.model.listing import ListingQuery
 from archiver.services.entries import clean_tags, find_entry
@@ -93,7 +94,7 @@ class Editing:
         while True:
             async with self._db.write() as conn:
                 if await edits.size(conn, edit_id) is None:
-                    raise NotFound("This change can't be undone any more: too many came after it.")
+                    raise NotFound("This was undone already, or too many changes came after it.")
                 put_back, looked_at = await edits.undo(conn, edit_id, most=BATCH)
                 found, done = found + looked_at, done + put_back
                 if looked_at < BATCH:
@@ -120,6 +121,7 @@ class Editing:
         Raises:
             InputError: the new name is empty or too long.
         """
+        _check_name(name)
         given = clean_tags([new])
         if not given:
             raise InputError("Say what the tag is to be called.")
@@ -128,7 +130,12 @@ class Editing:
         return await self.change_found(ListingQuery(tag=name), change)
 
     async def delete_tag(self, name: str) -> Edited:
-        """Take a tag from all entries; the entries stay."""
+        """Take a tag from all entries; the entries stay.
+
+        Raises:
+            InputError: there is no name.
+        """
+        _check_name(name)
         return await self.change_found(
             ListingQuery(tag=name), AnnotationChange(without_tags=(name,))
         )
@@ -143,14 +150,36 @@ class Editing:
             async with self._db.write() as conn:
                 changed += await _change(conn, some, change, edit_id)
             found += len(some)
-        self._on_changed()
+        if changed:
+            self._on_changed()
+        else:
+            async with self._db.write() as conn:
+                await edits.forget(conn, edit_id)
         return Edited(edit_id, found, changed)
 
 
 async def _change(
     conn: AsyncConnection, entry_ids: Sequence[int], change: AnnotationChange, edit_id: int
 ) -> int:
-    return await edits.change(conn, entry_ids, change.applied, edit_id=edit_id)
+    def become(before: Annotation) -> Annotation:
+        after = change.applied(before)
+        if len(after.tags) > max(MOST_TAGS, len(before.tags)):
+            raise InputError(
+                f"{before.url_given} would have {len(after.tags)} tags; {MOST_TAGS} is the most."
+            )
+        return after
+
+    return await edits.change(conn, entry_ids, become, edit_id=edit_id)
+
+
+def _check_name(name: str) -> None:
+    """See that a tag is named: a list without one is of everything.
+
+    Raises:
+        InputError: it is not.
+    """
+    if not name.strip():
+        raise InputError("Say which tag.")
 
 
 async def _stretches(numbers: Sequence[int]) -> AsyncIterator[list[int]]:

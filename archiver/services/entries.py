@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from http import HTTPStatus
 
 from archiver.errors import InputError, InvalidUrl, NotFound, StoreError
-from archiver.formats.seeds import MOST_TAG_CHARACTERS, MOST_TAGS, bounded, seed_of
+from archiver.formats.seeds import MOST_TAG_CHARACTERS, MOST_TAGS, bounded, seed_of, tidy_tag
 from archiver.html.document import read_article_document
 from archiver.html.sanitise import sanitise
 from archiver.html.text import to_text
@@ -217,9 +217,7 @@ def clean_tags(tags: Sequence[str]) -> tuple[str, ...]:
     Raises:
         InputError: one is too long, or there are too many.
     """
-    cleaned = tuple(
-        dict.fromkeys(filter(None, (" ".join(well_formed(tag).split()) for tag in tags)))
-    )
+    cleaned = tuple(dict.fromkeys(filter(None, (tidy_tag(tag) for tag in tags))))
     if len(cleaned) > MOST_TAGS:
         raise InputError(f"{len(cleaned)} tags are too many; {MOST_TAGS} is the most.")
     for tag in cleaned:

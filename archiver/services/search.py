@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from archiver.errors import InputError, StoreError
+from archiver.errors import InputError, InvalidQuery, StoreError
 from archiver.html.document import read_article_document
 from archiver.html.text import to_text
 from archiver.index import counters, documents, entries, jobs, search, segments, snapshots, tags
@@ -106,7 +106,7 @@ class Search:
         """
         if not 1 <= query.limit <= MOST_PER_PAGE:
             raise InputError(f"A page has 1 to {MOST_PER_PAGE} entries.")
-        tree = parse_query(query.q)
+        tree = _tree(query)
         tree = half_typed(tree) if query.is_typing else tree
         async with self._db.read() as conn:
             question = await _question(conn, tree, query)
@@ -141,7 +141,7 @@ class Search:
             InputError: the status is not one.
         """
         async with self._db.read() as conn:
-            question = await _question(conn, parse_query(query.q), query)
+            question = await _question(conn, _tree(query), query)
             walk = Walk(conn, question)
             found = await walk.page(None, MOST_COUNTED)
             facets = await facets_of(conn, found.entries)
@@ -196,9 +196,26 @@ async def matching_entries(
         InvalidQuery: the query can't be read.
         InputError: the status is none.
     """
-    question = await _question(conn, parse_query(query.q), query)
+    question = await _question(conn, _tree(query), query)
     async for some in Walk(conn, question).all(limit=limit):
         yield some
+
+
+def _tree(query: ListingQuery) -> Node:
+    """What is asked for.
+
+    Raises:
+        InvalidQuery: it can't be read, or nothing in it can be looked for; while somebody types
+            that is the beginning of something.
+    """
+    tree = parse_query(query.q)
+    if tree == every([]) and query.q.strip() and not query.is_typing:
+        raise InvalidQuery(
+            "There is nothing to look for in this: words have letters or digits.",
+            at=0,
+            length=len(query.q),
+        )
+    return tree
 
 
 async def _question(conn: AsyncConnection, tree: Node, query: ListingQuery) -> Question:

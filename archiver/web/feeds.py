@@ -13,12 +13,12 @@ _TYPES = {FeedForm.ATOM: "application/atom+xml", FeedForm.JSON: "application/fee
 async def feed(request: web.Request) -> web.StreamResponse:
     """Give the newest entries of a list."""
     form = FeedForm(request.match_info["form"])
-    asked = request.query_string
+    asked = request.rel_url.raw_query_string
     body = await request.app[RUNTIME].feeds.write(
         listing_query(request),
         form,
         origin=public_origin(request),
-        path=request.path_qs,
+        path=f"{request.path}?{asked}" if asked else request.path,
         home=f"/snapshots?{asked}" if asked else "/snapshots",
     )
     return web.Response(body=body, content_type=_TYPES[form], charset="utf-8")

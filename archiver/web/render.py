@@ -1,5 +1,6 @@
 """Renders pages: Jinja2 with autoescape, where a name that is missing is an error."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from functools import cache
 from typing import Protocol
@@ -49,6 +50,7 @@ def environment() -> Environment:
         lstrip_blocks=True,
     )
     made.filters.update(moment=moment, iso=iso, size=size, number=number, plural=plural)
+    made.filters.update(tag_list=tag_list)
     return made
 
 
@@ -81,6 +83,18 @@ def number(count: int) -> str:
 def plural(count: int, one: str, many: str) -> str:
     """``1 page``, ``2 pages``."""
     return f"{count:,} {one if count == 1 else many}"
+
+
+def tag_list(tags: Sequence[str]) -> str:
+    """Tags as a form holds them: commas between, in quotes those that hold a comma or a quote."""
+    return ", ".join(map(_quoted, tags))
+
+
+def _quoted(tag: str) -> str:
+    if not ("," in tag or tag.startswith('"')):
+        return tag
+    doubled = tag.replace('"', '""')
+    return f'"{doubled}"'
 
 
 def _when(value: datetime | Timestamp) -> datetime:

@@ -20,15 +20,17 @@ SHOWN = 200
 
 @dataclass(frozen=True, slots=True)
 class EditNotice:
-    """What was changed a moment ago, and can be undone; or how many entries were put back.
+    """What was changed a moment ago, and can be undone; or whether that was undone.
 
     Attributes:
         back: the page, for undoing to come back to.
+        edited: what was changed.
+        is_undone: whether any entry was put back; None where nothing was undone.
     """
 
     back: str
     edited: Edited | None = None
-    undone: int | None = None
+    is_undone: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)

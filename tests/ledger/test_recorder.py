@@ -7,6 +7,7 @@ from sqlalchemy import text
 
 from archiver.errors import StoreError
 from archiver.index import captures, jobs, segments
+from archiver.ledger import refused
 from archiver.ledger.recorder import BATCH
 from archiver.model.failure import FailureKind
 from archiver.model.job import State
@@ -133,8 +134,11 @@ async def test_a_payload_of_a_batch_whose_rows_are_going_in_is_not_stored_again(
     assert sum(not each.is_revisit for each in found) == 1
 
 
-async def test_rows_that_follow_rows_that_could_not_go_in_do_not_go_in_either(crawl, live):
+async def test_rows_that_follow_rows_that_could_not_go_in_do_not_go_in_either(
+    crawl, live, monkeypatch
+):
     """The second batch may refer to what the first one stored, which nobody would find."""
+    monkeypatch.setattr(refused, "MOST_TRIES", 99)  # a try for each batch, however many these are
     exchange = await crawl.context.fetcher.fetch(live.article("foxes"))
     async with crawl.context.db.write() as conn:
         await conn.execute(

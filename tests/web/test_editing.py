@@ -1,10 +1,14 @@
 """Changing what was said of entries, by the API and by forms, over a real archive."""
 
+import json
 import re
 from collections.abc import AsyncIterator
+from html import unescape
+from xml.etree.ElementTree import fromstring
 
 import pytest
 from aiohttp.test_utils import TestClient, TestServer
+from yarl import URL
 
 from archiver.config import Settings
 from archiver.runtime import open_runtime
@@ -90,7 +94,7 @@ async def test_an_entry_is_changed_on_its_page_and_that_is_undone(client, foxes)
     _, path, page = await send(client, "/undo", fields, page=path)
 
     assert path == f"/{foxes}/?undone=1"
-    assert "Put back 1 entry" in page
+    assert "Undone." in page
     assert await entry(client, foxes) == before
 
 
@@ -173,3 +177,30 @@ async def test_no_other_site_can_change_anything(client, foxes):
 
     assert (answer.status, foreign.status) == (403, 403)
     assert not (await entry(client, foxes))["is_read"]
+
+
+async def test_a_tag_with_a_comma_stays_whole_in_the_form(client, foxes):
+    tags = ["Books, films", 'say "x", y', "plain"]
+    await client.patch(f"/api/v1/entries/{foxes}", json={"tags": tags})
+    page = await (await client.get(f"/{foxes}/")).text()
+    shown = unescape(re.search(r'id="tags" name="tags" value="([^"]*)"', page)[1])
+
+    await send(client, f"/{foxes}/edit", [("tags", shown), ("note", "n")], page=f"/{foxes}/")
+
+    assert (await entry(client, foxes))["tags"] == sorted(tags)
+
+
+@pytest.mark.parametrize("query", ["q=%00", "q=%01", "tag=%1f", "x=%EF%BF%BF", "q=c%23", "q=a<b"])
+@pytest.mark.parametrize("form", ["atom", "json"])
+async def test_a_feed_of_whatever_is_asked_is_well_formed(client, query, form):
+    answer = await client.get(f"/feed.{form}?{query}")
+    body = await answer.text()
+
+    if form == "atom" and answer.status == 200:
+        fromstring(body)
+    elif answer.status == 200:
+        assert json.loads(body)["home_page_url"].endswith(
+            f"/snapshots?{URL(f'/?{query}').raw_query_string}"
+        )
+    else:
+        assert answer.status == 400

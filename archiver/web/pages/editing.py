@@ -3,6 +3,7 @@
 After each of them the page it was sent from is shown again, with a notice.
 """
 
+import csv
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
@@ -54,7 +55,7 @@ async def notice_of(request: web.Request) -> EditNotice | None:
     """What the page that is asked for says of an edit that led to it."""
     back = _without_notices(request.path_qs)
     if undone := request.query.get("undone"):
-        return EditNotice(back, undone=_number(undone))
+        return EditNotice(back, is_undone=_number(undone) > 0)
     if asked := request.query.get("edit"):
         edited = await request.app[RUNTIME].editing.find(_number(asked))
         return EditNotice(back, edited=edited) if edited else None
@@ -75,7 +76,9 @@ def _change(form: Mapping[str, Any]) -> AnnotationChange:
 
 
 def _tags(text: str) -> tuple[str, ...]:
-    return tuple(" ".join(each.split()) for each in text.split(",") if each.strip())
+    """Tags with commas between; one that holds a comma stands in quotes, as in CSV (RFC 4180)."""
+    (row,) = csv.reader([" ".join(text.split())], skipinitialspace=True) if text.strip() else ([],)
+    return tuple(each.strip() for each in row if each.strip())
 
 
 def _lines(text: str | None) -> str | None:
