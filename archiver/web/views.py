@@ -107,6 +107,18 @@ class SaveView:
 
 
 @dataclass(frozen=True, slots=True)
+class StepView:
+    """A step within this site, for whoever comes from another one.
+
+    Attributes:
+        onward: the path that was asked for.
+    """
+
+    onward: str
+    title: str = "One moment"
+
+
+@dataclass(frozen=True, slots=True)
 class ListingView:
     """A page of entries, and how it is narrowed.
 

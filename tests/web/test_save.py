@@ -2,10 +2,12 @@
 
 import re
 from collections.abc import AsyncIterator
+from html import unescape
 from urllib.parse import urlencode
 
 import pytest
 from aiohttp.test_utils import TestClient, TestServer
+from yarl import URL
 
 from archiver.config import Settings
 from archiver.runtime import open_runtime
@@ -90,3 +92,21 @@ async def test_any_list_can_be_followed(client, live, form, kind):
     assert (answer.status, answer.content_type, refused.status) == (200, kind, 400)
     assert live.url("/foxes") in await answer.text()
     assert live.url("/foxes") not in nothing
+
+
+async def test_who_is_signed_in_comes_to_it_from_another_site(tmp_path):
+    """The session's cookie is not sent then; the step that is shown leads on within this site."""
+    settings = Settings(data=tmp_path / "locked", password="a good pass phrase")
+    path = "/save?url=http://b.example/%22"
+    async with open_runtime(settings) as runtime:
+        server = TestServer(build_app(runtime), skip_url_asserts=True)
+        async with TestClient(server) as client:
+            from_elsewhere = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Dest": "document"}
+            step = await client.get(URL(path, encoded=True), headers=from_elsewhere)
+            body = await step.text()
+            within = {"Sec-Fetch-Site": "same-origin", "Sec-Fetch-Dest": "document"}
+            asked = await client.get(URL(path, encoded=True), headers=within, allow_redirects=False)
+
+    assert step.status == 200
+    assert f'content="0; url={path}"' in unescape(body)
+    assert (asked.status, asked.headers["Location"][:12]) == (303, "/login?next=")

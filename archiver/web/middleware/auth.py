@@ -9,7 +9,9 @@ from archiver.rewrite.address import Modifier, ReplayAddress
 from archiver.web import auth, csrf
 from archiver.web.keys import CSRF_TOKEN, SESSION, SIGNED_IN
 from archiver.web.pages.passage import passage
+from archiver.web.render import render
 from archiver.web.replay_address import address_of, held_permission
+from archiver.web.views import StepView
 
 OPEN_ROUTES = frozenset({"healthz", "static", "login", "sign_in"})
 """Served to anyone: what says the service is alive, and what the way in needs."""
@@ -28,6 +30,8 @@ async def authenticate(request: web.Request, handler: Handler) -> web.StreamResp
     request[CSRF_TOKEN] = csrf.new_token(request)
     if admitted:
         return await handler(request)
+    if _is_offered_by_another_site(request):
+        return render(request, "pages/step.html", StepView(request.raw_path))
     address = _page_of_replay(request)
     if address is None:
         raise _refusal(request)
@@ -53,6 +57,15 @@ def _is_open(request: web.Request) -> bool:
     if route == "replay" and request.method in csrf.SAFE_METHODS:
         return held_permission(request) is not None
     return route in OPEN_ROUTES
+
+
+def _is_offered_by_another_site(request: web.Request) -> bool:
+    """Whether the bookmarklet brings somebody here, whose session's cookie stays at home then.
+
+    It is ``SameSite=Strict``; one step within this site, and the browser sends it.
+    """
+    is_elsewhere = request.headers.get("Sec-Fetch-Site") in ("cross-site", "same-site")
+    return request.match_info.route.name == "save" and is_elsewhere
 
 
 def _page_of_replay(request: web.Request) -> ReplayAddress | None:
