@@ -52,7 +52,7 @@ def cost(page: str) -> float:
 def test_what_is_repeated_costs_in_proportion(name):
     start, piece, end = FLAT[name]
 
-    short, long = (cost(start + piece * count + end) for count in (500, 4_000))
+    short, long = (cost(start + piece * count + end) for count in (250, 2_000))
 
     assert long < 8 * 4 * max(short, 0.002)
 
