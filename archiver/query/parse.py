@@ -8,6 +8,7 @@ Brackets and quotes need no closing; one that closes nothing, an OR that joins n
 alone mean nothing.
 """
 
+import re
 from difflib import get_close_matches
 
 from archiver.errors import InvalidQuery
@@ -20,6 +21,7 @@ MAX_LENGTH = 1_000
 """Characters of a query."""
 MAX_TERMS = 32
 """Words, phrases and conditions of a query."""
+_ADDRESS = re.compile(r"https?://([^\s#]+)(?:#\S*)?", re.IGNORECASE)
 MAX_DEPTH = 10
 """Brackets within brackets."""
 
@@ -155,10 +157,13 @@ class _Parser:
 
 
 def _term(token: Token, column: Column | None) -> Term | None:
-    """Make a term of what can be searched for: signs alone are in no index."""
-    if not words_of(token.text):
-        return None
-    return Term(_tidy(token.text), column, token.has_star)
+    """Make a term of what can be searched for: signs alone are in no index.
+
+    Nor are the scheme and the fragment of an address, which come along when one is pasted.
+    """
+    address = _ADDRESS.fullmatch(token.text)
+    text = address[1] if address else token.text
+    return Term(_tidy(text), column, token.has_star) if words_of(text) else None
 
 
 def _tidy(text: str) -> str:

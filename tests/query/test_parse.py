@@ -57,7 +57,7 @@ ONE, TWO, THREE = Term("one"), Term("two"), Term("three")
         ("arch*", Term("arch", prefix=True)),
         ('"the we"*', Term("the we", prefix=True)),
         ('c++ ... - * -- "" \'', Term("c++")),
-        ("https://a.example/b", Term("https://a.example/b")),
+        ("https://a.example/b", Term("a.example/b")),
         ("10:30 std::map Re: x", All((Term("10:30"), Term("std::map"), Term("Re:"), Term("x")))),
         ("", EVERYTHING),
         ("title:one", Term("one", Column.TITLE)),

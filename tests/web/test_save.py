@@ -110,3 +110,11 @@ async def test_who_is_signed_in_comes_to_it_from_another_site(tmp_path):
     assert step.status == 200
     assert f'content="0; url={path}"' in unescape(body)
     assert (asked.status, asked.headers["Location"][:12]) == (303, "/login?next=")
+
+
+@pytest.mark.parametrize("written", ["{}", '"{}"', "url:{}", "{}#part"])
+async def test_a_pasted_address_finds_its_entry(client, live, written):
+    q = written.format(live.url("/foxes"))
+    answer = await client.get("/api/v1/entries", params={"q": q})
+
+    assert [each["entry"]["url"] for each in (await answer.json())["items"]] == [live.url("/foxes")]
