@@ -5,16 +5,19 @@ the few variables that Python, the C library and TLS need. Whatever it is to kno
 comes to it by its arguments or its standard input.
 """
 
+import asyncio
 import os
 import re
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 _PASSED_ON = re.compile(
     "PATH|HOME|LANG|LANGUAGE|LC_.*|TZ|TMPDIR|LD_LIBRARY_PATH|SSL_CERT_FILE|SSL_CERT_DIR|MALLOC_.*"
     "|PYTHON(?:HOME|HASHSEED|UNBUFFERED|DONTWRITEBYTECODE|PYCACHEPREFIX)"
 )
+_PIECE = 64 << 10
 _PACKAGE_PARENT = Path(__file__).resolve().parents[1]
 
 
@@ -33,3 +36,18 @@ def child_environment(given: Mapping[str, str] = os.environ, **more: str) -> dic
     paths += filter(os.path.isabs, given.get("PYTHONPATH", "").split(os.pathsep))
     kept = {name: value for name, value in given.items() if _PASSED_ON.fullmatch(name)}
     return kept | {"PYTHONPATH": os.pathsep.join(paths)} | more
+
+
+async def end_child(process: asyncio.subprocess.Process) -> None:
+    """Kill a child and wait for its end; what it wrote and nobody read is thrown away.
+
+    As long as its output is not read to the end, ``wait`` waits for ever (CPython gh-119710, mended
+    in 3.12.4).
+    """
+    with suppress(ProcessLookupError):
+        process.kill()
+    if process.stdout is not None:
+        with suppress(RuntimeError):  # somebody else is reading it to the end just now
+            while await process.stdout.read(_PIECE):
+                pass
+    await process.wait()

@@ -10,7 +10,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from archiver.child_process import child_command, child_environment
+from archiver.child_process import child_command, child_environment, end_child
 from archiver.config import Settings
 from archiver.derive.link_file import open_links
 from archiver.derive.pool import DerivePool, Document
@@ -121,3 +121,16 @@ def test_a_child_gets_only_what_it_needs_and_no_path_that_depends_on_where_someb
     assert environment["MALLOC_ARENA_MAX"] == "1"
     assert environment["PYTHONPATH"] == f"{Path(__file__).parents[1]}{os.pathsep}/absolute"
     assert "-P" in child_command("archiver.helper")
+
+
+async def test_a_child_ends_whose_output_nobody_reads():
+    """What stands in the pipe, and what was read ahead, fills the reader's buffer."""
+    endless = "import sys\nwhile True: sys.stdout.buffer.write(bytes(65536))"
+    child = await asyncio.create_subprocess_exec(sys.executable, "-c", endless, stdout=PIPE)
+    await child.stdout.readexactly(300_000)
+    while child._transport.get_pipe_transport(1).is_reading():  # noqa: ASYNC110 - no event tells
+        await asyncio.sleep(0.001)
+
+    await end_child(child)
+
+    assert child.returncode < 0

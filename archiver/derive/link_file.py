@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 
-from archiver.child_process import child_command, child_environment
+from archiver.child_process import child_command, child_environment, end_child
 from archiver.derive.messages import PREFIX, read_seeds, unpack
 from archiver.errors import UnreadableFile
 from archiver.logs import get_log
@@ -80,10 +80,8 @@ async def open_links(
         yield LinkFile(process, head["form"], name)
     finally:
         feeding.cancel()
-        with suppress(ProcessLookupError):
-            process.kill()
+        await end_child(process)
         await asyncio.wait([feeding])
-        await process.wait()
 
 
 async def _feed(source: BinaryIO, process: asyncio.subprocess.Process) -> None:

@@ -6,10 +6,9 @@ the log, and the page itself is kept all the same.
 
 import asyncio
 from collections import deque
-from contextlib import suppress
 from typing import Any
 
-from archiver.child_process import child_command, child_environment
+from archiver.child_process import child_command, child_environment, end_child
 from archiver.derive.messages import (
     PREFIX,
     Document,
@@ -135,8 +134,7 @@ class DerivePool:
     async def _end(self, child: "_Child | None") -> None:
         if child:
             self._children.discard(child)
-            child.kill()
-            await child.process.wait()
+            await end_child(child.process)
 
 
 def unread_article(document: Document, found: Discovery) -> Article:
@@ -187,8 +185,3 @@ class _Child:
         if size > MOST_ANSWER_BYTES:
             raise OSError("the child's answer is too long")
         return await source.readexactly(size)
-
-    def kill(self) -> None:
-        """End it at once."""
-        with suppress(ProcessLookupError):
-            self.process.kill()
