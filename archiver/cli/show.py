@@ -7,6 +7,7 @@ from archiver.cli.output import write_json, write_row, write_text
 from archiver.config import Settings
 from archiver.formats.documents import to_document
 from archiver.model.page import UNREAD
+from archiver.model.rendering import Rendering
 from archiver.reading import open_to_read
 from archiver.services.entries import Entries, EntryDetail, SnapshotDetail
 from archiver.wire.moments import in_utc
@@ -69,5 +70,7 @@ def _rows(detail: EntryDetail, shown: SnapshotDetail | None) -> Iterator[tuple[s
     if shown:
         snapshot = shown.snapshot
         yield "shown", snapshot.timestamp
+        if snapshot.rendering is Rendering.NEEDED:
+            yield "needs", "a browser: it is empty without its scripts, and they were not run"
         if snapshot.missing_count:
             yield "missing", f"{snapshot.missing_count} of {snapshot.requisite_count} requisites"

@@ -98,6 +98,7 @@ class DeferredExtraction:
             article=article,
             requisites=record.requisites,
             charset=record.charset,
+            rendering=record.rendering,
         )
         now = datetime.now(UTC).replace(microsecond=0)
         entry = EntryRef(unread.entry_id, kept.hash_url, kept.url, host(kept.url))

@@ -9,6 +9,7 @@ from typing import BinaryIO
 from archiver.crawl.context import CrawlContext
 from archiver.crawl.retry_policy import retry_after_seconds
 from archiver.errors import FetchError, StoreError, TooLarge
+from archiver.html.walls import wall_in_headers
 from archiver.index import captures
 from archiver.memento.timestamps import to_datetime, to_timestamp
 from archiver.model.capture import Capture, CaptureRef
@@ -49,6 +50,7 @@ class Obtained:
         content: the decoded payload of what can be read (HTML, CSS, text), else empty.
         retry_after: seconds the server asked us to wait, if it did.
         is_truncated: the body broke off before its end.
+        wall: whose challenge the response says it is; empty if it does not.
     """
 
     ref: CaptureRef
@@ -59,6 +61,7 @@ class Obtained:
     content: bytes
     retry_after: float | None = None
     is_truncated: bool = False
+    wall: str = ""
 
 
 async def fetch(
@@ -92,6 +95,7 @@ async def fetch(
         content=content,
         retry_after=asked,
         is_truncated=exchange.truncated is not None,
+        wall=wall_in_headers(exchange.headers),
     )
 
 
@@ -168,6 +172,7 @@ def _read_back(context: CrawlContext, found: Capture, holder: Capture) -> Obtain
         media_type=kind,
         charset=_charset(declared),
         content=content,
+        wall=wall_in_headers(head.headers),
     )
 
 

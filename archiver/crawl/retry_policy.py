@@ -55,6 +55,15 @@ def status_failure(status: int, retry_after: float | None) -> Failure | None:
     )
 
 
+def walled(page_host: str, guard: str) -> Failure:
+    """The failure that a wall in a page's place is."""
+    return Failure(
+        FailureKind.WALLED,
+        f"{page_host} shows a check for people ({guard}) in the page's place. What your own "
+        "browser saves of it (a WACZ file of ArchiveWeb.page, for instance) can be imported.",
+    )
+
+
 def reason(status: int) -> str:
     """What a status means, in words a person knows."""
     words = {

@@ -6,16 +6,20 @@ from datetime import UTC, datetime
 from archiver.crawl.context import CrawlContext
 from archiver.crawl.fetch_or_recall import Obtained, fetch, recall
 from archiver.crawl.requisites import Requisites
-from archiver.crawl.retry_policy import retry_at, status_failure
+from archiver.crawl.retry_policy import retry_at, status_failure, walled
 from archiver.derive.pool import Document, unread_article
 from archiver.errors import FetchError
 from archiver.ledger.visit_result import Visit
 from archiver.memento.timestamps import to_timestamp
 from archiver.model.failure import Failure, FailureKind
 from archiver.model.job import Lease
-from archiver.model.page import Article, Charset
+from archiver.model.page import Article, Discovery
+from archiver.model.rendering import Rendering
 from archiver.model.requisite import RequisiteOutcome
 from archiver.urls.parse import host
+
+GUARDED = frozenset({401, 403, 405, 406, 429, 503})
+"""Statuses that walls are sent with, and much else."""
 
 
 async def visit(context: CrawlContext, requisites: Requisites, lease: Lease) -> Visit:
@@ -26,19 +30,20 @@ async def visit(context: CrawlContext, requisites: Requisites, lease: Lease) -> 
     """
     await _next_second(lease)
     first, page = await _follow(context, lease)
-    failure = status_failure(page.ref.status, page.retry_after)
-    if failure:
-        raise FetchError(failure)
+    await _refuse_failure(context, page)
     if page.is_truncated:
         _try_for_the_rest(context, lease, page)
-    outcomes, article, charset = await _read(context, requisites, page)
+    found = await context.derive.discover(_document(page))
+    _refuse_wall(page, found.wall)
+    outcomes, article = await _read(context, requisites, page, found)
     return Visit(
         timestamp=first.ref.timestamp,
         at=first.at,
         page=page.ref,
         article=article,
         requisites=outcomes,
-        charset=charset,
+        charset=found.charset,
+        rendering=Rendering.NEEDED if found.needs_browser else Rendering.NONE,
     )
 
 
@@ -88,21 +93,41 @@ def _try_for_the_rest(context: CrawlContext, lease: Lease, page: Obtained) -> No
         raise FetchError(failure)
 
 
+async def _refuse_failure(context: CrawlContext, page: Obtained) -> None:
+    """Fail for a status that brings nothing, and call a wall by its name.
+
+    Raises:
+        FetchError: the page is no page.
+    """
+    _refuse_wall(page, page.wall)
+    failure = status_failure(page.ref.status, page.retry_after)
+    if failure is None:
+        return
+    if page.ref.status in GUARDED and page.content:
+        found = await context.derive.discover(_document(page))
+        _refuse_wall(page, found.wall)
+    raise FetchError(failure)
+
+
+def _refuse_wall(page: Obtained, guard: str) -> None:
+    if guard:
+        raise FetchError(walled(host(page.ref.url), guard))
+
+
 async def _read(
-    context: CrawlContext, requisites: Requisites, page: Obtained
-) -> tuple[tuple[RequisiteOutcome, ...], Article, Charset]:
+    context: CrawlContext, requisites: Requisites, page: Obtained, found: Discovery
+) -> tuple[tuple[RequisiteOutcome, ...], Article]:
     """Read the article while what the page needs is fetched."""
     document = _document(page)
-    found = await context.derive.discover(document)
     if context.settings.articles == "later":
         outcomes = await requisites.fetch_all(page.ref.url, found.requisites)
-        return outcomes, unread_article(document, found), found.charset
+        return outcomes, unread_article(document, found)
     if not found.requisites:
-        return (), await context.derive.extract(document), found.charset
+        return (), await context.derive.extract(document)
     async with asyncio.TaskGroup() as group:
         article = group.create_task(context.derive.extract(document))
         outcomes = await requisites.fetch_all(page.ref.url, found.requisites)
-    return outcomes, article.result(), found.charset
+    return outcomes, article.result()
 
 
 def _document(page: Obtained) -> Document:

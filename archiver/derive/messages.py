@@ -86,6 +86,7 @@ def pack_result(result: Article | Discovery) -> bytes:
                 "requisites": [[each.url, each.kind] for each in result.requisites],
                 "charset": [result.charset.used, result.charset.declared],
                 "metadata": asdict(result.metadata),
+                "signals": [result.needs_browser, result.wall],
             }
         )
     head = {"metadata": asdict(result.metadata), "text": result.text, "words": result.words}
@@ -95,7 +96,8 @@ def pack_result(result: Article | Discovery) -> bytes:
 def read_discovery(head: dict[str, Any]) -> Discovery:
     """The answer to DISCOVER."""
     needs = tuple(Requisite(url, RequisiteKind(kind)) for url, kind in head["requisites"])
-    return Discovery(needs, Charset(*head["charset"]), PageMetadata(**head["metadata"]))
+    metadata, signals = PageMetadata(**head["metadata"]), head["signals"]
+    return Discovery(needs, Charset(*head["charset"]), metadata, *signals)
 
 
 def read_article(head: dict[str, Any], html: bytes) -> Article:

@@ -31,8 +31,7 @@ def _discover(document: Document, limit: int) -> Discovery:
     kind = document.media_type
     if is_html(kind):
         page = _decode(document)
-        found, metadata = look_through(page.text, document.url, limit)
-        return Discovery(found, _charset(page.choice), metadata)
+        return replace(look_through(page.text, document.url, limit), charset=_charset(page.choice))
     if is_css(kind):
         sheet = _decode(document)
         found = find_sheet_requisites(sheet.text, document.url)[:limit]

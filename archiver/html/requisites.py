@@ -14,7 +14,9 @@ from archiver.html.foreign import ForeignContent
 from archiver.html.metadata import read_metadata
 from archiver.html.parsing import parse
 from archiver.html.sheets import read_css
-from archiver.model.page import PageMetadata
+from archiver.html.signals import needs_browser, readable_start
+from archiver.html.walls import wall_in_page
+from archiver.model.page import Discovery
 from archiver.model.requisite import Requisite, RequisiteKind
 from archiver.references.elements import EVERYWHERE, HTML, MATHML, SVG_ANY, Rules, rules_for
 from archiver.references.srcset import find_candidates
@@ -42,17 +44,21 @@ def find_requisites(html: str, base_url: str, limit: int) -> tuple[Requisite, ..
 
     What is in templates comes last. A page nested too deep to be parsed in good time has none.
     """
-    return look_through(html, base_url, limit)[0]
+    return look_through(html, base_url, limit).requisites
 
 
-def look_through(
-    html: str, base_url: str, limit: int
-) -> tuple[tuple[Requisite, ...], PageMetadata]:
-    """The requisites of a page, as ``find_requisites``, and what it says of itself."""
+def look_through(html: str, base_url: str, limit: int) -> Discovery:
+    """The requisites of a page, as ``find_requisites``, what it says of itself, and its signals."""
     tree = parse(html)
     if tree is None:
-        return (), PageMetadata()
-    return _find(tree, base_url, limit), read_metadata(tree)
+        return Discovery()
+    text = readable_start(tree)
+    return Discovery(
+        _find(tree, base_url, limit),
+        metadata=read_metadata(tree),
+        needs_browser=needs_browser(tree, len(html), len(text)),
+        wall=wall_in_page(tree, html, text),
+    )
 
 
 def _find(tree: LexborHTMLParser, base_url: str, limit: int) -> tuple[Requisite, ...]:

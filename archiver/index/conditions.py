@@ -28,6 +28,7 @@ from archiver.index.matching import expression, is_worded
 from archiver.index.schema import document, entry, entry_tag, host, job, search_table, snapshot, tag
 from archiver.memento.timestamps import to_timestamp
 from archiver.model.job import State
+from archiver.model.rendering import Rendering
 from archiver.query.dates import Age, Dates
 from archiver.query.keys import site_range
 from archiver.query.tree import All, Any, Condition, Is, Mark, Node, Not, Numbers, Term
@@ -173,6 +174,7 @@ _MARKS: Mapping[str, Callable[[], _Test]] = {
     Mark.GAP: _has_gap,
     Mark.GONE: _is_gone,
     Mark.UNTAGGED: _is_untagged,
+    Mark.UNRENDERED: lambda: entry.c.rendering == Rendering.NEEDED,
 }
 _BY_TEXT: Mapping[Condition, Callable[[str], _Test]] = {
     Condition.SITE: _site,

@@ -24,6 +24,7 @@ from archiver.index.schema import attempt, document, entry, entry_tag, snapshot,
 from archiver.model.capture import HashUrl, Timestamp
 from archiver.model.entry import Entry
 from archiver.model.job import State
+from archiver.model.rendering import Rendering
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,4 +288,5 @@ def _entry(row: Row[*tuple[Any, ...]], labels: tuple[str, ...]) -> Entry:
         snapshot_count=row.snapshot_count,
         status=row.status,
         media_type=row.media_type,
+        rendering=Rendering(row.rendering),
     )

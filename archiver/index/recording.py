@@ -18,6 +18,7 @@ from archiver.model.failure import Failure
 from archiver.model.findable import Findable
 from archiver.model.job import State
 from archiver.model.page import UNREAD, PageMetadata
+from archiver.model.rendering import Rendering
 
 _NEW_SNAPSHOT = (
     "id",
@@ -40,13 +41,16 @@ _NEW_SNAPSHOT = (
     "metadata_segment_id",
     "metadata_offset",
     "metadata_length",
+    "rendering",
 )
 _NOWHERE = (None, None, None)
 
 _SAVED = """
-WITH fresh (id, more, page_title, latest, status, media_type, document_id, sort_at) AS ({rows})
+WITH fresh (id, more, page_title, latest, status, media_type, document_id, sort_at,
+    rendering) AS ({rows})
 UPDATE entry SET page_title = fresh.page_title, latest = fresh.latest, status = fresh.status,
     snapshot_count = snapshot_count + fresh.more, media_type = fresh.media_type, state = 'saved',
+    rendering = fresh.rendering,
     failure = CASE WHEN EXISTS (
         SELECT 1 FROM attempt WHERE attempt.entry_id = fresh.id AND attempt.at > fresh.sort_at
     ) THEN failure END, sort_at = fresh.sort_at,
@@ -102,6 +106,7 @@ class NewSnapshot:
         extractor: version of what read it.
         record: the metadata record that closes the snapshot.
         found_by: what its entry is found by from now on; None where what it was holds.
+        rendering: whether a browser showed it, or should have.
     """
 
     entry_id: int
@@ -118,6 +123,7 @@ class NewSnapshot:
     extractor: str
     record: Location
     found_by: Findable | None
+    rendering: Rendering = Rendering.NONE
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,6 +293,7 @@ async def _insert_snapshots(
             each.missing_count,
             each.extractor,
             *_places(each, known),
+            each.rendering,
         )
         for each in found
     ]
@@ -340,6 +347,7 @@ async def _update_entries(
                 each.media_type,
                 newest_documents.get(each.entry_id),
                 int(each.at.timestamp()),
+                each.rendering,
             )
             for each in newest.values()
         ],

@@ -18,7 +18,7 @@ from sqlalchemy import (
     text,
 )
 
-HEAD = "0009"
+HEAD = "0010"
 """The revision in migrations/ that these tables are."""
 
 metadata = MetaData()
@@ -49,12 +49,14 @@ entry = Table(
     Column("is_read", Integer, nullable=False, server_default=text("0")),
     Column("is_starred", Integer, nullable=False, server_default=text("0")),
     Column("document_stale", Integer, nullable=False, server_default=text("0")),
+    Column("rendering", Text, nullable=False, server_default=""),
     Index("entry_newest", "sort_at", "id"),
     Index("entry_by_host", "host", "sort_at", "id"),
     Index("entry_by_state", "state", "sort_at", "id"),
     Index("entry_by_status", "status", "sort_at", "id", sqlite_where=text("status IS NOT NULL")),
     Index("entry_unrecorded", "id", sqlite_where=text("unrecorded = 1")),
     Index("entry_document_stale", "id", sqlite_where=text("document_stale = 1")),
+    Index("entry_unrendered", "id", sqlite_where=text("rendering = 'needed'")),
 )
 
 host = Table(
@@ -198,6 +200,7 @@ snapshot = Table(
     Column("metadata_segment_id", ForeignKey("segment.id"), nullable=False),
     Column("metadata_offset", Integer, nullable=False),
     Column("metadata_length", Integer, nullable=False),
+    Column("rendering", Text, nullable=False, server_default=""),
     UniqueConstraint("entry_id", "timestamp"),
     Index("snapshot_with_gaps", "id", sqlite_where=text("missing_count > 0")),
     Index("snapshot_unread", "id", sqlite_where=text("extractor = ''")),

@@ -12,6 +12,7 @@ from archiver.index.connection import AsyncConnection
 from archiver.index.schema import capture, entry, segment, snapshot
 from archiver.model.capture import Capture, HashUrl, Location, Timestamp
 from archiver.model.entry import Snapshot
+from archiver.model.rendering import Rendering
 
 LAST_ROW = (1 << 63) - 1
 """Above every row."""
@@ -180,6 +181,7 @@ def _held(row: Row[*tuple[Any, ...]]) -> Held:
         requisite_count=row.requisite_count,
         missing_count=row.missing_count,
         extractor=row.extractor,
+        rendering=Rendering(row.rendering),
     )
     record = Location(row.metadata_segment, row.metadata_offset, row.metadata_length)
     return Held(kept, record)

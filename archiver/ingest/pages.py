@@ -32,6 +32,7 @@ from archiver.model.capture import (
 )
 from archiver.model.entry_ref import EntryRef
 from archiver.model.failure import Failure, FailureKind
+from archiver.model.rendering import Rendering
 from archiver.model.requisite import Requisite, RequisiteOutcome
 from archiver.model.seed import RevisedSeed, Seed
 from archiver.store.sorting import SortedLines
@@ -152,6 +153,7 @@ class PageIntake:
             article=await self._context.derive.extract(document),
             requisites=outcomes,
             charset=needs.charset,
+            rendering=Rendering.NEEDED if needs.needs_browser else Rendering.NONE,
         )
         return VisitResult(entry, moment, visit=visit)
 

@@ -351,6 +351,7 @@ def _row(
         extractor=kept.extractor,
         record=place,
         found_by=None if kept.article_of else found_by,
+        rendering=kept.rendering,
     )
 
 

@@ -19,6 +19,7 @@ from archiver.model.exchange import Exchange
 from archiver.model.failure import Failure
 from archiver.model.findable import Findable
 from archiver.model.page import EXTRACTOR_VERSION, PageMetadata
+from archiver.model.rendering import Rendering
 from archiver.query.findable import findable
 from archiver.urls.parse import redirect_target
 from archiver.warc import build
@@ -148,6 +149,8 @@ def reused_article(visit: Visit, facts: EntryFacts) -> Snapshot | None:
     previous = facts.previous
     if previous is None or previous.extractor != EXTRACTOR_VERSION:
         return None
+    if Rendering.DONE in (visit.rendering, previous.rendering):
+        return None
     same = previous.capture.payload_digest == visit.page.payload_digest
     return previous if same else None
 
@@ -202,6 +205,7 @@ def _snapshot(plan: Plan, visit: Visit, facts: EntryFacts) -> SnapshotRecord:
         metadata=metadata_of(visit, facts),
         requisites=visit.requisites,
         charset=visit.charset,
+        rendering=visit.rendering,
     )
 
 

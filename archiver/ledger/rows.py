@@ -55,6 +55,7 @@ def new_snapshot(
         extractor=extractor_of(visit, facts),
         record=places[plan.entry_records[key]],
         found_by=found_by(visit, facts),
+        rendering=visit.rendering,
     )
 
 

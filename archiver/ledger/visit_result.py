@@ -8,6 +8,7 @@ from archiver.model.entry_ref import EntryRef
 from archiver.model.failure import Failure
 from archiver.model.job import Lease
 from archiver.model.page import Article, Charset
+from archiver.model.rendering import Rendering
 from archiver.model.requisite import RequisiteOutcome
 
 
@@ -22,6 +23,7 @@ class Visit:
         article: what was read from it.
         requisites: what became of each.
         charset: of the page.
+        rendering: whether a browser showed it, or should have.
     """
 
     timestamp: Timestamp
@@ -30,6 +32,7 @@ class Visit:
     article: Article
     requisites: tuple[RequisiteOutcome, ...]
     charset: Charset = field(default_factory=Charset)
+    rendering: Rendering = Rendering.NONE
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ from archiver.model.annotation import Annotation
 from archiver.model.capture import Capture, HashUrl, Location, Timestamp
 from archiver.model.failure import Failure
 from archiver.model.job import State
+from archiver.model.rendering import Rendering
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +25,7 @@ class Entry:
         snapshot_count: how many snapshots it has.
         status: HTTP status of the newest snapshot.
         media_type: of the newest snapshot.
+        rendering: whether a browser showed the newest snapshot, or should have.
     """
 
     hash_url: HashUrl
@@ -37,6 +39,7 @@ class Entry:
     snapshot_count: int = 0
     status: int | None = None
     media_type: str = ""
+    rendering: Rendering = Rendering.NONE
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +58,7 @@ class Snapshot:
         requisite_count: how many requisites it was found to need.
         missing_count: how many of them could not be had.
         extractor: version of what read the article.
+        rendering: whether a browser showed it, or should have.
     """
 
     hash_url: HashUrl
@@ -72,3 +76,4 @@ class Snapshot:
     requisite_count: int = 0
     missing_count: int = 0
     extractor: str = ""
+    rendering: Rendering = Rendering.NONE

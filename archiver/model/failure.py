@@ -21,6 +21,7 @@ class FailureKind(StrEnum):
     INVALID_URL = "invalid-url"
     NOT_A_PAGE = "not-a-page"
     NOT_IN_FILE = "not-in-file"
+    WALLED = "walled"
     INTERNAL = "internal"
 
 

@@ -57,8 +57,12 @@ class Discovery:
         requisites: in document order, each once.
         charset: the page's encoding.
         metadata: what it says of itself.
+        needs_browser: whether it is empty until its scripts have run.
+        wall: whose wall it is, where it is one that stands in the page's place.
     """
 
     requisites: tuple[Requisite, ...] = ()
     charset: Charset = field(default_factory=Charset)
     metadata: PageMetadata = field(default_factory=PageMetadata)
+    needs_browser: bool = False
+    wall: str = ""

@@ -111,7 +111,8 @@ FIELDS: tuple[Field, ...] = (
         Condition.IS,
         f"one of {', '.join(_MARKS)}",
         "is:gap",
-        "how it stands: a gap lacks a picture or a style, gone answered 404 or 410",
+        "how it stands: a gap lacks a picture or a style, gone answered 404 or 410, unrendered is "
+        "empty without its scripts",
         _one_of(*_MARKS),
         _MARKS,
     ),

@@ -15,6 +15,7 @@ from archiver.model.annotation import Annotation
 from archiver.model.capture import HashUrl, RecordId, Timestamp
 from archiver.model.failure import Failure, FailureKind
 from archiver.model.page import Charset, PageMetadata
+from archiver.model.rendering import Rendering
 from archiver.model.requisite import RequisiteKind, RequisiteOutcome
 from archiver.warc.annotation import iso, read_annotation, text, write_annotation
 from archiver.wire.moments import read_iso
@@ -35,6 +36,7 @@ class SnapshotRecord:
         metadata: what the page says of itself.
         requisites: each one, with its status or why there is none.
         charset: the encoding the page was read in, and the one it declared.
+        rendering: whether a browser showed it, or should have.
     """
 
     timestamp: Timestamp
@@ -47,6 +49,7 @@ class SnapshotRecord:
     metadata: PageMetadata
     requisites: tuple[RequisiteOutcome, ...]
     charset: Charset = field(default_factory=Charset)
+    rendering: Rendering = Rendering.NONE
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +158,7 @@ def _read_snapshot(kept: dict[str, Any]) -> SnapshotRecord:
         metadata=PageMetadata(**{k: text(v) for k, v in kept["metadata"].items() if k in known}),
         requisites=tuple(_read_outcome(each) for each in kept["requisites"]),
         charset=_read_charset(kept.get("charset")),
+        rendering=Rendering(kept.get("rendering", "")),
     )
 
 

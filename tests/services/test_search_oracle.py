@@ -274,6 +274,7 @@ def is_marked(page, value) -> bool:
         "gap": is_saved(page) and page.missing > 0,
         "gone": (is_saved(page) and page.status in (404, 410)) or page.state == "failed",
         "untagged": not page.tags,
+        "unrendered": False,
     }[value]
 
 

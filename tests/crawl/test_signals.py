@@ -1,0 +1,51 @@
+"""Pages that are empty without scripts, and walls: kept under their own names."""
+
+from archiver.index import attempts, entries, snapshots
+from archiver.model.failure import FailureKind
+from archiver.model.job import State
+from archiver.model.rendering import Rendering
+from archiver.urls.parse import hash_url
+from archiver.warc.entry_record import read_entry_record
+
+SHELL = '<title>App</title><body><div id="root"></div><script src="/app.js"></script>'
+CHALLENGE = "<title>Just a moment...</title><script>window._cf_chl_opt = {}</script>"
+
+
+async def entry_of(crawl, url):
+    async with crawl.context.db.read() as conn:
+        number, entry = await entries.by_hash(conn, hash_url(url))
+        held = await snapshots.of_entry(conn, number, limit=9)
+        return entry, held, await attempts.of_entry(conn, number, limit=9)
+
+
+async def test_a_page_that_needs_its_scripts_is_kept_and_says_so(crawl, live):
+    shell, whole = live.put("/shell", SHELL), live.article("whole")
+    await crawl.queue(shell, whole)
+
+    await crawl.run()
+
+    entry, (held,), _ = await entry_of(crawl, shell)
+    record = read_entry_record(crawl.context.store.read(held.record).block.read())
+    assert entry.state is State.SAVED
+    assert entry.rendering is held.snapshot.rendering is record.snapshot.rendering
+    assert entry.rendering is Rendering.NEEDED
+    assert (await entry_of(crawl, whole))[0].rendering is Rendering.NONE
+
+
+async def test_a_wall_is_a_failure_with_a_name_and_no_snapshot(crawl, live):
+    walls = [
+        live.put("/by-its-marks", CHALLENGE),
+        live.put("/by-its-marks-and-status", CHALLENGE, status=403),
+        live.put("/by-its-header", "A page?", headers={"cf-mitigated": "challenge"}),
+    ]
+    refused = live.put("/refused", "No.", status=403)
+    await crawl.queue(*walls, refused)
+
+    await crawl.run()
+
+    for wall in walls:
+        entry, held, (attempt,) = await entry_of(crawl, wall)
+        assert (entry.state, held) == (State.FAILED, [])
+        assert attempt.failure.kind is FailureKind.WALLED
+        assert "Cloudflare" in attempt.failure.message
+    assert (await entry_of(crawl, refused))[0].failure.kind is FailureKind.HTTP_STATUS

@@ -1,0 +1,86 @@
+"""What a page tells without its scripts: that it is empty, or that a wall stands in its place."""
+
+import pytest
+
+from archiver.html.requisites import look_through
+from archiver.html.walls import wall_in_headers
+
+SCRIPT = '<script src="/app.js"></script>'
+SHELLS = {
+    "react": f'<title>App</title><body><div id="root"></div>{SCRIPT}',
+    "vue, with a placeholder": f'<body><div id="app">Loading…</div>{SCRIPT}',
+    "next, client side": f'<body><div id="__next"></div>{SCRIPT}',
+    "angular": f"<body><app-root></app-root>{SCRIPT}",
+    "redoc": f'<body><redoc spec-url="a.yaml"></redoc>{SCRIPT}',
+    "docsify": '<body><div id="app"></div><script>window.$docsify = {}</script>' + SCRIPT,
+    "flutter: a body with a script": '<body><script src="flutter.js"></script>',
+    "asks for scripts": f"<body><p>One moment.</p><noscript>Enable JavaScript.</noscript>{SCRIPT}",
+    "a footer only": f'<body><section id="root"></section><footer>Part of it.</footer>{SCRIPT}',
+    "all program": f"<body><p>Demo</p><script>{'run();' * 3000}</script>",
+    "hidden until it has begun": f'<body><div id="app"><p hidden>{"word " * 99}</p></div>{SCRIPT}',
+    "leads on by a script": "<body><script>location.href = '/next'</script>",
+}
+WHOLE = {
+    "short, and no script": "<body><p>It works!</p>",
+    "short, and counted": f"<body><h1>It works!</h1><p>This is the default page.</p>{SCRIPT}",
+    "a picture, and counted": f'<body><img src="a.png">{SCRIPT}',
+    "a form, and counted": f'<body><form><input name="q"></form>{SCRIPT}',
+    "a filled root": f'<body><div id="root"><p>{"word " * 60}</p></div>{SCRIPT}',
+    "data in a script": '<body><div id="root"></div><script type="application/ld+json">{}</script>',
+    "a long text that asks for scripts": (
+        f"<body><p>{'word ' * 60}</p><noscript>Please enable JavaScript.</noscript>{SCRIPT}"
+    ),
+    "an empty root beside a text": f'<body><p>{"word " * 60}</p><div id="app"></div>{SCRIPT}',
+    "frames": '<frameset><frame src="a.html"></frameset>',
+}
+WALLS = {
+    "Cloudflare": "<title>Just a moment...</title><script>window._cf_chl_opt = {}</script>",
+    "DataDome": "<script>var dd={'rt':'c','host':'geo.captcha-delivery.com'}</script>",
+    "HUMAN": '<title>Access to this page has been denied</title><div id="px-captcha"></div>',
+    "Akamai": "<TITLE>Access Denied</TITLE><p>Reference #18.2d3d1602.1700000000.1",
+    "Imperva": '<iframe id="main-iframe" src="/_Incapsula_Resource?SWUDNSAI=31">Request</iframe>',
+    "Kasada": "<script>window.KPSDK={};</script><script src='/1/2/ips.js?x=1'></script>",
+    "Anubis": '<title>Making sure</title><script id="anubis_challenge" type="application/json">{}</script>',
+}
+
+
+def look(html):
+    return look_through(html, "https://example.org/", 10)
+
+
+@pytest.mark.parametrize("name", SHELLS)
+def test_an_empty_shell_needs_a_browser(name):
+    found = look(SHELLS[name])
+
+    assert found.needs_browser
+    assert not found.wall
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_no_sign_is_enough_alone(name):
+    assert not look(WHOLE[name]).needs_browser
+
+
+@pytest.mark.parametrize("guard", WALLS)
+def test_a_wall_is_known_by_its_marks(guard):
+    assert look(WALLS[guard]).wall == guard
+
+
+@pytest.mark.parametrize("guard", WALLS)
+def test_a_page_that_tells_of_walls_is_none(guard):
+    assert not look(f"{WALLS[guard]}<article>{'They keep programs out. ' * 60}</article>").wall
+
+
+def test_what_guards_add_to_whole_pages_is_no_mark():
+    added = (
+        '<title>Shop</title><script src="/_Incapsula_Resource?SWJIYLWA=1"></script>'
+        '<script src="https://js.datadome.co/tags.js"></script>'
+        '<script src="/cdn-cgi/challenge-platform/scripts/jsd/main.js"></script><p>A shop.</p>'
+    )
+
+    assert not look(added).wall
+
+
+def test_a_response_may_say_that_it_is_a_challenge():
+    assert wall_in_headers([("server", "x"), ("cf-mitigated", "challenge")]) == "Cloudflare"
+    assert wall_in_headers([("server", "cloudflare"), ("cf-mitigated", "none")]) == ""
