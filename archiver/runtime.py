@@ -1,8 +1,8 @@
 """The runtime: the one place that builds, wires, starts and stops everything, in order."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -127,7 +127,7 @@ def _wire(archive: Archive, context: CrawlContext) -> Runtime:
         feeds=Feeds(search),
         crawling=crawling,
         following=Following(db, store),
-        articles=Articles(context, open_writer),
+        articles=Articles(context, open_writer, partial(_writer, crawling, open_writer, context)),
         documents=Documents(db, store),
         imports=Imports(
             db,
@@ -143,6 +143,20 @@ def _wire(archive: Archive, context: CrawlContext) -> Runtime:
         mementos=Mementos(db),
         fixity=Fixity(db, store),
     )
+
+
+@asynccontextmanager
+async def _writer(
+    crawling: Crawling,
+    open_another: Callable[[], AbstractAsyncContextManager[CrawlContext]],
+    context: CrawlContext,
+) -> AsyncIterator[CrawlContext]:
+    """The crawl's writer while that runs, another one else."""
+    if crawling.is_running:
+        yield context
+    else:
+        async with open_another() as other:
+            yield other
 
 
 @asynccontextmanager

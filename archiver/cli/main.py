@@ -132,13 +132,21 @@ def edit(settings: Settings, **given: object) -> int:
 
 
 @cli.command(cls=Command)
+@click.option("--again", is_flag=True, help="Read again what an older version has read.")
+@click.option(
+    "--query", default="", metavar="WORDS", help="Only what `archiver search` would find."
+)
+@click.option("--diff", is_flag=True, help="Print the paragraphs that changed, words marked.")
 @with_settings(EXTRACTING)
-def extract(settings: Settings) -> int:
+def extract(settings: Settings, *, again: bool, query: str, diff: bool) -> int:
     """Read the articles that were left for later (--articles later).
 
     `archiver serve` does so by itself while nothing is left to fetch.
+
+    With --again it reads from the stored bytes what an older version of the reader has read, and
+    prints of each snapshot whose text changed: timestamp, words put in, words taken out, URL.
     """
-    return _run("extract", settings)
+    return _run("extract", settings, again=again, query=query, diff=diff)
 
 
 @cli.command(cls=Command)

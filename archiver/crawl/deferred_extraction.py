@@ -1,25 +1,30 @@
-"""Reads the articles that were left for later, from what is stored: nothing is fetched.
+"""Reads articles from what is stored: those left for later, or again by a better extractor.
 
-Each becomes a visit result, so the same recorder writes it: a conversion record and a second
-entry record of its snapshot, which supersedes the one that calls it unread.
+Nothing is fetched. Each becomes a visit result, so the same recorder writes it: a conversion record
+and a further entry record of its snapshot, which supersedes those of older extractors.
 """
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from archiver.crawl.context import CrawlContext
 from archiver.crawl.fetch_or_recall import read_back
 from archiver.derive.pool import Document
 from archiver.errors import ArchiverError, StoreError
+from archiver.html.document import read_article_document
+from archiver.html.text import to_text
 from archiver.index import snapshots
 from archiver.index.snapshots import Unread
 from archiver.ledger.visit_result import Visit, VisitResult
 from archiver.logs import get_log
 from archiver.memento.timestamps import to_datetime
-from archiver.model.capture import CaptureRef
+from archiver.model.capture import CaptureRef, Location
+from archiver.model.entry import Snapshot
 from archiver.model.entry_ref import EntryRef
-from archiver.model.page import Article
+from archiver.model.page import UNREAD, Article
 from archiver.urls.parse import host
 from archiver.warc.entry_record import SnapshotRecord, read_entry_record
 
@@ -30,24 +35,46 @@ SPARE_READERS = 2
 log = get_log(__name__)
 
 
+@dataclass(frozen=True, slots=True)
+class Reread:
+    """A snapshot whose article was read, and the text of that before and after."""
+
+    snapshot: Snapshot
+    before: str
+    after: str
+
+
+OnRead = Callable[[Reread], None]
+
+
 class DeferredExtraction:
-    """Reads what was left. ``context`` has a recorder that runs."""
+    """Reads articles. ``context`` has a recorder that runs."""
 
     def __init__(self, context: CrawlContext) -> None:
         self._context = context
         self._after = 0
 
-    async def read(self, on_read: Callable[[str], None] = lambda _: None) -> int:
-        """Read the next ``CHUNK`` of them; how many there were.
+    async def read(self, on_read: OnRead = lambda _: None) -> int:
+        """Read the next ``CHUNK`` that were left for later; how many there were.
 
-        ``on_read`` is told the URL of each that was read. One whose records can't be read is
-        logged, and passed over from then on.
+        ``on_read`` is told of each that was read. One whose records can't be read is logged, and
+        passed over from then on.
 
         Raises:
             StoreError: the disk or the index refused; the next call reads the same again.
         """
         async with self._context.db.read() as conn:
             found, after = await snapshots.unread(conn, self._after, limit=CHUNK)
+        await self.read_these(found, on_read)
+        self._after = after
+        return len(found)
+
+    async def read_these(self, found: Iterable[Unread], on_read: OnRead) -> None:
+        """Read the articles of these snapshots, now or again, as ``read`` does.
+
+        Raises:
+            StoreError: the disk or the index refused.
+        """
         waiting = iter(found)
         try:
             async with asyncio.TaskGroup() as group:
@@ -55,10 +82,8 @@ class DeferredExtraction:
                     group.create_task(self._work(waiting, on_read))
         except ExceptionGroup as errors:
             raise errors.exceptions[0] from errors
-        self._after = after
-        return len(found)
 
-    async def _work(self, waiting: Iterator[Unread], on_read: Callable[[str], None]) -> None:
+    async def _work(self, waiting: Iterator[Unread], on_read: OnRead) -> None:
         """Read one after the other; each is on its way to disk while the next is read."""
         closing = []
         for each in waiting:
@@ -71,10 +96,22 @@ class DeferredExtraction:
             except Exception:
                 log.exception("article not read; the page is kept", url=url)
                 continue
-            closing.append((await self._context.recorder.end(visit_result), each))
-        for done, each in closing:
+            after = visit_result.visit.article.text if visit_result.visit else ""
+            before = await asyncio.to_thread(self._text, each.held.snapshot.article)
+            read = Reread(each.held.snapshot, before, after)
+            closing.append((await self._context.recorder.end(visit_result), read))
+        for done, read in closing:
             await done
-            on_read(each.held.snapshot.url)
+            on_read(read)
+
+    def _text(self, article: Location | None) -> str:
+        """The text of an article as it was read the last time; empty where there is none."""
+        if article is None:
+            return ""
+        with suppress(StoreError):
+            block = self._context.store.read(article).block.read()
+            return to_text(read_article_document(block)[1])
+        return ""
 
     async def _visit_result(self, unread: Unread) -> VisitResult:
         kept = unread.held.snapshot
@@ -90,6 +127,8 @@ class DeferredExtraction:
         )
         article = await self._context.derive.extract(document)
         if article == Article():
+            if kept.extractor != UNREAD:
+                raise StoreError("Its article could not be read again; what was read before stays.")
             article = Article(record.metadata)
         visit = Visit(
             timestamp=kept.timestamp,

@@ -26,8 +26,8 @@ _TABLES = {
         at INTEGER, segment TEXT, offset INTEGER, length INTEGER,
         PRIMARY KEY (at, segment, offset)""",
     "rebuild_shared_article": """
-        entry_id INTEGER, timestamp INTEGER, article_of INTEGER,
-        PRIMARY KEY (entry_id, timestamp)""",
+        entry_id INTEGER, timestamp INTEGER, article_of INTEGER, extractor TEXT,
+        PRIMARY KEY (entry_id, timestamp, extractor)""",
     "rebuild_state": "software TEXT PRIMARY KEY, first_capture INTEGER",
 }
 _SHARE_ARTICLES = """
@@ -37,6 +37,7 @@ FROM rebuild_shared_article AS shared
 JOIN snapshot AS earlier
     ON earlier.entry_id = shared.entry_id AND earlier.timestamp = shared.article_of
 WHERE snapshot.entry_id = shared.entry_id AND snapshot.timestamp = shared.timestamp
+    AND snapshot.extractor = shared.extractor
     AND snapshot.article_segment_id IS NULL AND earlier.article_segment_id IS NOT NULL
 """
 
@@ -132,9 +133,9 @@ async def forget_entry_records(conn: AsyncConnection, last: Dated) -> None:
 
 
 async def remember_shared_articles(
-    conn: AsyncConnection, found: Sequence[tuple[int, int, int]]
+    conn: AsyncConnection, found: Sequence[tuple[int, int, int, str]]
 ) -> None:
-    """Note (entry id, timestamp, timestamp of the snapshot whose article holds for it, too)."""
+    """Note (entry id, timestamp, timestamp of the snapshot whose article holds, too, extractor)."""
     await execute_rows(conn, "INSERT OR IGNORE INTO rebuild_shared_article {rows}", found)
 
 

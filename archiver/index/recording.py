@@ -17,7 +17,7 @@ from archiver.model.capture import Location, Timestamp
 from archiver.model.failure import Failure
 from archiver.model.findable import Findable
 from archiver.model.job import State
-from archiver.model.page import UNREAD, PageMetadata
+from archiver.model.page import PageMetadata, supersedes
 from archiver.model.rendering import Rendering
 
 _NEW_SNAPSHOT = (
@@ -144,14 +144,14 @@ async def add_snapshots(conn: AsyncConnection, found: Sequence[NewSnapshot]) -> 
     """Index snapshots, oldest first, and bring their entries up to date; how many are new.
 
     One that is there already, by its entry and timestamp, is left as it is (a visit that could
-    not be indexed is made again, and then its records tell of it twice), unless its article was
-    left for later and this one brings it.
+    not be indexed is made again, and then its records tell of it twice), unless a newer extractor
+    read this one.
     """
     found = _once(found)
     there = await _there(conn, found)
     deferred = [(each, *there[key]) for each in found if (key := _key(each)) in there]
     await _bring_articles(
-        conn, [(each, row_id) for each, row_id, by in deferred if by == UNREAD != each.extractor]
+        conn, [(each, row_id) for each, row_id, by in deferred if supersedes(each.extractor, by)]
     )
     found = [each for each in found if _key(each) not in there]
     if not found:
@@ -212,11 +212,11 @@ def _key(found: NewSnapshot) -> tuple[int, int]:
 
 
 def _once(found: Sequence[NewSnapshot]) -> list[NewSnapshot]:
-    """The first of those of one entry and timestamp, or the first whose article was read."""
+    """The first of those of one entry and timestamp that the newest extractor read."""
     kept: dict[tuple[int, int], NewSnapshot] = {}
     for each in found:
         before = kept.setdefault(_key(each), each)
-        if before.extractor == UNREAD != each.extractor:
+        if supersedes(each.extractor, before.extractor):
             kept[_key(each)] = each
     return [*kept.values()]
 
@@ -240,7 +240,7 @@ async def _there(
 async def _bring_articles(
     conn: AsyncConnection, brought: Sequence[tuple[NewSnapshot, int]]
 ) -> None:
-    """Give snapshots the articles that were left for later, and their entries the words."""
+    """Give snapshots the articles that were read since, and their entries the words."""
     if not brought:
         return
     known = await _segments(conn, [each for each, _ in brought])

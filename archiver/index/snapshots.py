@@ -12,6 +12,7 @@ from archiver.index.connection import AsyncConnection
 from archiver.index.schema import capture, entry, segment, snapshot
 from archiver.model.capture import Capture, HashUrl, Location, Timestamp
 from archiver.model.entry import Snapshot
+from archiver.model.page import UNREAD
 from archiver.model.rendering import Rendering
 
 LAST_ROW = (1 << 63) - 1
@@ -30,7 +31,7 @@ class Held:
 
 @dataclass(frozen=True, slots=True)
 class Unread:
-    """A snapshot whose article was left for later, and the row id of its entry."""
+    """A snapshot whose article is to be read, and the row id of its entry."""
 
     entry_id: int
     held: Held
@@ -53,6 +54,12 @@ def _query() -> Select[*tuple[Any, ...]]:
         .join(entry, entry.c.id == snapshot.c.entry_id)
         .join(_METADATA, _METADATA.c.id == snapshot.c.metadata_segment_id)
         .outerjoin(_ARTICLE, _ARTICLE.c.id == snapshot.c.article_segment_id)
+    )
+
+
+def _query_with_ids() -> Select[*tuple[Any, ...]]:
+    return _query().add_columns(
+        snapshot.c.id.label("snapshot_id"), snapshot.c.entry_id.label("owner_id")
     )
 
 
@@ -143,8 +150,7 @@ async def unread(conn: AsyncConnection, row_id: int, *, limit: int) -> tuple[lis
     """Snapshots whose article was left for later, after a row, and the last row of them."""
     rows = (
         await conn.execute(
-            _query()
-            .add_columns(snapshot.c.id.label("snapshot_id"), snapshot.c.entry_id.label("owner_id"))
+            _query_with_ids()
             .where(snapshot.c.extractor == literal_column("''"), snapshot.c.id > row_id)
             .order_by(snapshot.c.id)
             .limit(limit)
@@ -152,6 +158,60 @@ async def unread(conn: AsyncConnection, row_id: int, *, limit: int) -> tuple[lis
     ).all()
     found = [Unread(row.owner_id, _held(row)) for row in rows]
     return found, rows[-1].snapshot_id if rows else row_id
+
+
+async def read_by_others(
+    conn: AsyncConnection, row_id: int, *, than: str, limit: int
+) -> tuple[list[Unread], int]:
+    """Among so many rows after one, snapshots that another extractor read; the last row looked at.
+
+    Those left for later are not among them, nor those that a browser showed: their text is not that
+    of the bytes that were sent. The last row is the first one where all are behind.
+    """
+    rows = await conn.execute(
+        _query_with_ids()
+        .where(
+            snapshot.c.extractor.not_in((UNREAD, than)),
+            snapshot.c.rendering != Rendering.DONE,
+            snapshot.c.id > row_id,
+            snapshot.c.id <= row_id + limit,
+        )
+        .order_by(snapshot.c.id)
+    )
+    found = [Unread(row.owner_id, _held(row)) for row in rows]
+    return found, min(row_id + limit, await last_row(conn))
+
+
+async def read_by_others_of(
+    conn: AsyncConnection, entry_ids: Sequence[int], *, than: str
+) -> list[Unread]:
+    """All snapshots of these entries that another extractor read, as above, oldest first."""
+    rows = await conn.execute(
+        _query_with_ids()
+        .where(
+            snapshot.c.entry_id.in_(among(entry_ids)),
+            snapshot.c.extractor.not_in((UNREAD, than)),
+            snapshot.c.rendering != Rendering.DONE,
+        )
+        .order_by(snapshot.c.id)
+    )
+    return [Unread(row.owner_id, _held(row)) for row in rows]
+
+
+async def articles_of(
+    conn: AsyncConnection, keys: Sequence[tuple[int, int]]
+) -> dict[tuple[int, int], tuple[str, Location | None]]:
+    """(extractor, place of its article) of snapshots by entry and timestamp, of those there are."""
+    if not keys:
+        return {}
+    rows = await conn.execute(
+        _query_with_ids().where(
+            snapshot.c.entry_id.in_(among({entry_id for entry_id, _ in keys})),
+            snapshot.c.timestamp.in_(among({moment for _, moment in keys})),
+        )
+    )
+    held = [(row.owner_id, _held(row).snapshot) for row in rows]
+    return {(number, int(each.timestamp)): (each.extractor, each.article) for number, each in held}
 
 
 async def unread_count(conn: AsyncConnection) -> int:

@@ -7,7 +7,7 @@ new index that takes a stretch at a time and goes on where a kill left it.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -24,6 +24,7 @@ from archiver.index import (
     recording,
     seeds,
     segments,
+    snapshots,
 )
 from archiver.index.database import AsyncConnection, Database
 from archiver.index.entries import Revised
@@ -274,14 +275,8 @@ async def _snapshots(
     made = await rebuild_scratch.conversions(conn, [each.article for each in kept if each.article])
     articles = [made.get(each.article) if each.article else None for each in kept]
     words = await asyncio.to_thread(_words, store, articles, rebuilt)
-    await rebuild_scratch.remember_shared_articles(
-        conn,
-        [
-            (ids[entry_record.hash_url], int(each.timestamp), int(each.article_of))
-            for (entry_record, _), each in zip(group, kept, strict=True)
-            if each.article_of
-        ],
-    )
+    owners = [ids[entry_record.hash_url] for entry_record, _ in group]
+    shared = await _shared_articles(conn, [*zip(owners, kept, strict=True)])
     rows = []
     for (entry_record, place), each, article, own_words in zip(
         group, kept, articles, words, strict=True
@@ -293,8 +288,31 @@ async def _snapshots(
             continue
         entry_id = ids[entry_record.hash_url]
         of_entry = known[entry_record.hash_url]
-        rows.append(_row(of_entry, each, entry_id, found, article, place, own_words))
+        held = article or shared.get(entry_id)
+        rows.append(_row(of_entry, each, entry_id, found, held, place, own_words))
     return rows
+
+
+async def _shared_articles(
+    conn: AsyncConnection, kept: Sequence[tuple[int, SnapshotRecord]]
+) -> dict[int, Location]:
+    """The articles of earlier snapshots that hold for these, by entry, as they are now.
+
+    An article may be read again later. One that is not there yet is shared in the end.
+    """
+    wanted = [(number, int(each.article_of)) for number, each in kept if each.article_of]
+    there = await snapshots.articles_of(conn, wanted)
+    found, missing = {}, []
+    for number, each in kept:
+        if each.article_of:
+            extractor, article = there.get((number, int(each.article_of)), ("", None))
+            if article and extractor == each.extractor:
+                found[number] = article
+            else:
+                own = number, int(each.timestamp), int(each.article_of), each.extractor
+                missing.append(own)
+    await rebuild_scratch.remember_shared_articles(conn, missing)
+    return found
 
 
 def _page(

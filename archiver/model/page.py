@@ -6,8 +6,25 @@ from archiver.model.requisite import Requisite
 
 EXTRACTOR_VERSION = "2"
 """Raised when the same bytes would give another article; kept with every conversion record."""
+MOST_DIGITS = 10
+"""Of the version of an extractor."""
 UNREAD = ""
 """The extractor of a snapshot whose article was left for later."""
+
+
+def supersedes(extractor: str, other: str) -> bool:
+    """Whether what one extractor read holds in the place of what another did, by their versions.
+
+    Whatever was read holds in the place of what was left for later.
+    """
+    return _rank(extractor) > _rank(other)
+
+
+def _rank(extractor: str) -> int:
+    if extractor == UNREAD:
+        return -1
+    is_version = extractor.isascii() and extractor.isdecimal() and len(extractor) < MOST_DIGITS
+    return int(extractor) if is_version else 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,11 @@ class Crawling:
         self._db = context.db
         self._running: Pipeline | None = None
 
+    @property
+    def is_running(self) -> bool:
+        """Whether the queue is worked, and so records are written."""
+        return self._running is not None
+
     def wake(self) -> None:
         """Say that there is something new in the queue."""
         if self._running:

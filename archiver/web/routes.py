@@ -40,6 +40,7 @@ ROUTES: tuple[web.RouteDef, ...] = (
     web.get("/search/help", snapshots.explain, name="search_help"),
     web.get(f"/{_HASH}/", entry.entry, name="entry"),
     web.post(f"/{_HASH}/edit", editing.edit_entry, name="edit_entry"),
+    web.post(f"/{_HASH}/read-again", entry.read_again, name="read_again"),
     web.get(f"/{_HASH}/index.md", entry.entry_markdown, name="entry_markdown"),
     web.get(f"/{_HASH}/{_TIMESTAMP}/", snapshot.snapshot, name="snapshot"),
     web.get(f"/export/{_HASH}.{_FORM}", downloads.export, name="export_entry"),

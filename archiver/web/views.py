@@ -171,6 +171,7 @@ class EntryView:
         kind: how it is shown: ``article``, ``image``, ``pdf``, ``unread``, ``file``,
             ``page`` (without text) or ``nothing``.
         minutes: how long it takes to read.
+        is_outdated: an older version of the extractor has read it.
     """
 
     detail: EntryDetail
@@ -181,6 +182,7 @@ class EntryView:
     kind: str
     minutes: int
     title: str
+    is_outdated: bool = False
     notice: EditNotice | None = None
 
     @property

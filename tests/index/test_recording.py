@@ -116,6 +116,21 @@ async def test_one_that_is_told_of_twice_at_once_is_one_and_has_been_read(
     assert len(await found("wombats")) == 1
 
 
+async def test_what_a_newer_extractor_has_read_holds_whichever_comes_first(
+    db, lease, keep, new_snapshot, found
+):
+    async with db.write() as conn:
+        for by, words in (("9", "nine"), ("10", "ten"), ("1", "one"), ("odd", "odd"), ("10", "x")):
+            again = await new_snapshot(conn, lease.entry.id, URL, 5, ("", words), extractor=by)
+            await recording.add_snapshots(conn, [again])
+
+    async with db.read() as conn:
+        (held,) = await snapshots.of_entry(conn, lease.entry.id, limit=9)
+    assert held.snapshot.extractor == "10"
+    assert await found("ten") == [lease.entry.id]
+    assert [await found(word) for word in ("nine", "one", "odd", "x")] == [[], [], [], []]
+
+
 async def test_each_attempt_is_kept_and_one_that_is_made_again_leaves_the_entry_queued(db, lease):
     again = NOW + timedelta(seconds=30)
     async with db.write() as conn:

@@ -21,13 +21,14 @@ from archiver.index import captures, documents, entries, search, seeds, snapshot
 from archiver.index.database import Database
 from archiver.index.schema import attempt, entry
 from archiver.ledger import recorder as recorder_module
+from archiver.ledger import records
 from archiver.ledger.documents import remake_stale
 from archiver.ledger.rebuild import build_anew
 from archiver.ledger.recorder import Recorder
 from archiver.ledger.visit_result import Visit, VisitResult
-from archiver.memento.timestamps import to_timestamp
+from archiver.memento.timestamps import to_datetime, to_timestamp
 from archiver.model.annotation import Annotation
-from archiver.model.capture import PayloadDigest
+from archiver.model.capture import CaptureRef, PayloadDigest
 from archiver.model.entry_ref import EntryRef
 from archiver.model.exchange import Exchange
 from archiver.model.failure import Failure, FailureKind
@@ -74,6 +75,14 @@ class Fail:
 
     url: str
     failure: Failure
+
+
+@dataclass(frozen=True)
+class Again:
+    """What an older extractor has read of a link is read again: the newest of it alone, or all."""
+
+    url: str
+    is_all: bool
 
 
 @dataclass(frozen=True)
@@ -145,6 +154,7 @@ steps = st.lists(
         st.builds(Charset, words, words),
     )
     | st.builds(Fail, st.sampled_from(URLS), failures)
+    | st.builds(Again, st.sampled_from(URLS), st.booleans())
     | st.just(Note())
     | st.just(Roll()),
     min_size=1,
@@ -183,8 +193,9 @@ class Archive:
     recorder: Recorder
     taken: set[tuple[str, int]] = field(default_factory=set)
     failed: int = 0
+    reread: int = 0
 
-    async def play(self, step: Say | Bring | Fail | Note | Roll) -> None:
+    async def play(self, step: Say | Bring | Fail | Again | Note | Roll) -> None:
         match step:
             case Say():
                 async with self.db.write() as conn:
@@ -201,8 +212,28 @@ class Archive:
                 at = NOON + timedelta(minutes=1, seconds=self.failed)
                 entry_ref = await self.entry(step.url)
                 await self.recorder.close(VisitResult(entry_ref, at, failure=step.failure))
+            case Again():
+                await self.read_again(step)
             case Bring() if await self.is_fresh(step):
                 await self.bring(step)
+
+    async def read_again(self, step: Again) -> None:
+        """Read what "0" has read by "1", and that the next time by the version of today."""
+        entry_ref = await self.entry(step.url)
+        async with self.db.read() as conn:
+            found = await snapshots.read_by_others_of(conn, [entry_ref.id], than=EXTRACTOR_VERSION)
+        for each in found if step.is_all else found[-1:]:
+            kept = each.held.snapshot
+            self.reread += 1
+            newer = "1" if kept.extractor == "0" else EXTRACTOR_VERSION
+            said = PageMetadata(title=f"again {newer}")
+            html = "" if kept.title == "again 1" else f"<p>vole {newer}</p>"
+            words = indexed(_text_of(html))
+            article = Article(said, html, _text_of(html), extractor=newer, words=words)
+            moment = to_datetime(kept.timestamp)
+            visit = Visit(kept.timestamp, moment, CaptureRef.of(kept.capture), article, ())
+            at = NOON + timedelta(hours=2, seconds=self.reread)
+            await self.recorder.close(VisitResult(entry_ref, at, visit=visit))
 
     async def is_fresh(self, step: Bring) -> bool:
         """Whether this second of an entry is still free: a snapshot is named by it."""
@@ -399,3 +430,34 @@ def test_what_is_written_is_what_is_read(empty_index, played, order, copies, tor
         disturb(second / "warc", order, copies, torn)
 
         assert asyncio.run(rebuild(second, empty_index)) == before
+
+
+def brought(second: int, html: str, by: str = EXTRACTOR_VERSION) -> Bring:
+    article = Article(html=html, text=_text_of(html), words=_text_of(html), extractor=by)
+    return Bring(URLS[1], second, b"<p>other</p>", 200, "", article, (), Charset())
+
+
+def test_an_article_that_is_shared_stays_with_the_snapshots_that_are_not_read_again(
+    empty_index, tmp_path, monkeypatch
+):
+    async def play(data: Path) -> dict[str, object]:
+        async with opened(data, empty_index) as archive:
+            with monkeypatch.context() as then:
+                then.setattr(records, "EXTRACTOR_VERSION", "0")
+                for second in (0, 1, 2):
+                    await archive.play(brought(second, "<p>badger</p>", "0"))
+                    archive.store.close()
+            await archive.play(Again(URLS[1], is_all=False))
+            archive.store.close()
+            await archive.play(Again(URLS[1], is_all=False))
+            async with archive.db.read() as conn:
+                found = await snapshots.of_entry(conn, 1, limit=9)
+            assert [each.snapshot.extractor for each in found] == [EXTRACTOR_VERSION, "0", "0"]
+            assert len({each.snapshot.article for each in found[1:]}) == 1
+            return await everything(archive)
+
+    before = asyncio.run(play(tmp_path / "first"))
+    shutil.copytree(tmp_path / "first" / "warc", tmp_path / "second" / "warc")
+    disturb(tmp_path / "second" / "warc", [4, 3, 2, 1, 0], 1, 0)
+
+    assert asyncio.run(rebuild(tmp_path / "second", empty_index)) == before

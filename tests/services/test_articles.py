@@ -5,9 +5,16 @@ from dataclasses import replace
 
 import pytest
 
+from archiver.errors import NotFound
+from archiver.index import snapshots
+from archiver.ledger.visit_result import Visit, VisitResult
+from archiver.memento.timestamps import to_datetime
+from archiver.model.capture import CaptureRef
+from archiver.model.entry_ref import EntryRef
 from archiver.model.listing import ListingQuery
-from archiver.model.page import EXTRACTOR_VERSION, UNREAD
+from archiver.model.page import EXTRACTOR_VERSION, UNREAD, Article, PageMetadata
 from archiver.services.reindexing import reindex
+from archiver.urls.parse import host
 
 
 @pytest.fixture
@@ -164,3 +171,49 @@ async def test_the_service_reads_them_once_nothing_is_to_be_fetched(live, later,
             pass
 
         assert "lost in time" in (await archive.entries.snapshot(url)).article
+
+
+async def read_by_an_older_version(archive, later, *urls):
+    """Keep pages whose articles say what an older extractor made of them."""
+    await save(archive, *urls)
+    async with archive.articles._open_writer() as context:
+        async with context.db.read() as conn:
+            found, _ = await snapshots.unread(conn, 0, limit=9)
+        for each in found:
+            kept = each.held.snapshot
+            said = PageMetadata(title=kept.title)
+            article = Article(said, "<p>The woods.</p>", extractor="1", words="the woods")
+            at = to_datetime(kept.timestamp)
+            visit = Visit(kept.timestamp, at, CaptureRef.of(kept.capture), article, ())
+            ref = EntryRef(each.entry_id, kept.hash_url, kept.url, host(kept.url))
+            await context.recorder.close(VisitResult(ref, at, visit=visit))
+
+
+async def test_what_an_older_version_has_read_is_read_again_and_told_apart(live, later, opened):
+    urls = [live.article(name) for name in ("foxes", "bears", "wolves")]
+    async with opened(settings=later) as archive:
+        await read_by_an_older_version(archive, later, *urls)
+        assert len(await found(archive, "woods")) == 3
+
+        narrowed = [each async for each in archive.articles.read_again(ListingQuery(q="foxes"))]
+        (own,) = await archive.articles.read_entry_again(urls[1])
+        rest = [each async for each in archive.articles.read_again()]
+
+        assert [[each.snapshot.url for each in some] for some in (narrowed, [own], rest)] == [
+            [url] for url in urls
+        ]
+        assert (own.change.taken_out, own.change.put_in > 100) == (2, True)
+        assert await found(archive, "woods") == []
+        assert len(await found(archive, "clever")) == 3
+        assert [each async for each in archive.articles.read_again()] == []
+        with pytest.raises(NotFound):
+            await archive.articles.read_entry_again(urls[1])
+        before = [await told(archive, url) for url in urls]
+        assert {each.extractor for _, kept in before for each, _, _ in kept} == {EXTRACTOR_VERSION}
+        assert live.asked["/foxes"] == 1
+
+    await reindex(later)
+
+    async with opened(settings=later) as archive:
+        assert [await told(archive, url) for url in urls] == before
+        assert len(await found(archive, "clever")) == 3

@@ -5,7 +5,8 @@ from dataclasses import replace
 from aiohttp import web
 
 from archiver.errors import NotFound
-from archiver.model.page import UNREAD
+from archiver.model.page import EXTRACTOR_VERSION, UNREAD, supersedes
+from archiver.model.rendering import Rendering
 from archiver.rewrite.address import Modifier, ReplayAddress, plain_path
 from archiver.rewrite.article import archive_images, without_title
 from archiver.services.entries import EntryDetail, SnapshotDetail
@@ -37,6 +38,13 @@ async def entry_markdown(request: web.Request) -> web.StreamResponse:
     return web.Response(text=text, content_type="text/markdown", charset="utf-8")
 
 
+async def read_again(request: web.Request) -> web.StreamResponse:
+    """Read an entry again that an older version of the extractor has read."""
+    key = request.match_info["hash_url"]
+    await request.app[RUNTIME].articles.read_entry_again(key)
+    raise web.HTTPSeeOther(f"/{key}/")
+
+
 def _view(request: web.Request, detail: EntryDetail, shown: SnapshotDetail | None) -> EntryView:
     title = detail.entry.title or detail.entry.url
     if shown is None:
@@ -60,6 +68,9 @@ def _view(request: web.Request, detail: EntryDetail, shown: SnapshotDetail | Non
         kind=_kind(shown),
         minutes=max(round(len(shown.article.split()) / WORDS_A_MINUTE), 1),
         title=title,
+        is_outdated=supersedes(EXTRACTOR_VERSION, shown.snapshot.extractor)
+        and shown.snapshot.extractor != UNREAD
+        and shown.snapshot.rendering is not Rendering.DONE,
     )
 
 
