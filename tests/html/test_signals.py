@@ -40,7 +40,10 @@ WALLS = {
     "Akamai": "<TITLE>Access Denied</TITLE><p>Reference #18.2d3d1602.1700000000.1",
     "Imperva": '<iframe id="main-iframe" src="/_Incapsula_Resource?SWUDNSAI=31">Request</iframe>',
     "Kasada": "<script>window.KPSDK={};</script><script src='/1/2/ips.js?x=1'></script>",
-    "Anubis": '<title>Making sure</title><script id="anubis_challenge" type="application/json">{}</script>',
+    "Anubis": (
+        "<title>Making sure</title>"
+        '<script id="anubis_challenge" type="application/json">{}</script>'
+    ),
 }
 
 

@@ -79,7 +79,7 @@ class Fail:
 
 @dataclass(frozen=True)
 class Again:
-    """What an older extractor has read of a link is read again: the newest of it alone, or all."""
+    """What an older extractor has read of a link is read again: the oldest of it alone, or all."""
 
     url: str
     is_all: bool
@@ -222,7 +222,7 @@ class Archive:
         entry_ref = await self.entry(step.url)
         async with self.db.read() as conn:
             found = await snapshots.read_by_others_of(conn, [entry_ref.id], than=EXTRACTOR_VERSION)
-        for each in found if step.is_all else found[-1:]:
+        for each in found if step.is_all else found[:1]:
             kept = each.held.snapshot
             self.reread += 1
             newer = "1" if kept.extractor == "0" else EXTRACTOR_VERSION
@@ -452,8 +452,8 @@ def test_an_article_that_is_shared_stays_with_the_snapshots_that_are_not_read_ag
             await archive.play(Again(URLS[1], is_all=False))
             async with archive.db.read() as conn:
                 found = await snapshots.of_entry(conn, 1, limit=9)
-            assert [each.snapshot.extractor for each in found] == [EXTRACTOR_VERSION, "0", "0"]
-            assert len({each.snapshot.article for each in found[1:]}) == 1
+            assert [each.snapshot.extractor for each in found] == ["0", "0", EXTRACTOR_VERSION]
+            assert len({each.snapshot.article for each in found[:2]}) == 1
             return await everything(archive)
 
     before = asyncio.run(play(tmp_path / "first"))
