@@ -28,6 +28,10 @@ from archiver.setting_kinds import (
 Network = IPv4Network | IPv6Network
 
 
+LONGEST_HOST_DELAY = 3600
+"""Seconds; each of several crawling processes waits as many times longer as there are."""
+
+
 class InvalidSettings(ValueError):  # noqa: N818 - named for what it is
     """Values that can't be used.
 
@@ -90,7 +94,9 @@ class Settings:
         4, integer(least=1, most=4096), "Requests under way at the same host at the same time."
     )
     host_delay: float = _setting(
-        0.2, decimal(least=0, most=3600), "Least seconds between two requests to the same host."
+        0.2,
+        decimal(least=0, most=LONGEST_HOST_DELAY),
+        "Least seconds between two requests to the same host.",
     )
     crawl_processes: int = _setting(
         1,
@@ -187,7 +193,11 @@ def read_settings(given: Mapping[str, object], environment: Mapping[str, str]) -
     values: dict[str, Any] = {
         name: environment[key] for name in SETTINGS if (key := variable(name)) in environment
     }
-    return Settings(**(values | {**given}))
+    settings = Settings(**(values | {**given}))
+    if settings.host_delay * settings.crawl_processes > LONGEST_HOST_DELAY:
+        reason = f"times crawl_processes should be at most {LONGEST_HOST_DELAY}"
+        raise InvalidSettings({"host_delay": reason})
+    return settings
 
 
 def dump_settings(settings: Settings) -> dict[str, object]:

@@ -12,7 +12,6 @@ from datetime import UTC, datetime
 
 from archiver.crawl.context import CrawlContext
 from archiver.crawl.fetch_or_recall import read_back
-from archiver.derive.pool import Document
 from archiver.errors import ArchiverError, StoreError
 from archiver.html.document import read_article_document
 from archiver.html.text import to_text
@@ -119,13 +118,7 @@ class DeferredExtraction:
         obtained = await read_back(self._context, kept.capture)
         if obtained is None:
             raise StoreError("Its record can't be read; `archiver verify` says more.")
-        document = Document(
-            payload=obtained.content,
-            media_type=obtained.media_type,
-            charset=obtained.charset,
-            url=kept.final_url,
-        )
-        article = await self._context.derive.extract(document)
+        article = await self._context.derive.extract(obtained.document)
         if article == Article():
             if kept.extractor != UNREAD:
                 raise StoreError("Its article could not be read again; what was read before stays.")

@@ -8,6 +8,8 @@ from typing import BinaryIO
 
 from archiver.crawl.context import CrawlContext
 from archiver.crawl.retry_policy import retry_after_seconds
+from archiver.derive.messages import Document
+from archiver.encoding.choose import is_xml
 from archiver.errors import FetchError, StoreError, TooLarge
 from archiver.html.walls import wall_in_headers
 from archiver.index import captures
@@ -15,6 +17,7 @@ from archiver.memento.timestamps import to_datetime, to_timestamp
 from archiver.model.capture import Capture, CaptureRef
 from archiver.model.exchange import Exchange
 from archiver.model.failure import Failure, FailureKind
+from archiver.references.link_header import LONGEST as LONGEST_LINK_HEADER
 from archiver.urls.parse import host, redirect_target
 from archiver.warc.http_block import open_payload
 from archiver.wire.chunked import dechunk
@@ -34,7 +37,7 @@ LEAST_REST = 2.0
 """A host that wants more rest than this, in seconds, is waited for on disk."""
 LEAST_REST_WITHIN_A_PAGE = 10.0
 """What a page needs is waited for longer than that, and is missing then: others want its place."""
-SHOWN_AS_TEXT = ("text/", "application/json", "application/xml", "application/ld+json")
+SHOWN_AS_TEXT = ("text/", "application/json", "application/ld+json")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +54,7 @@ class Obtained:
         retry_after: seconds the server asked us to wait, if it did.
         is_truncated: the body broke off before its end.
         wall: whose challenge the response says it is; empty if it does not.
+        link_header: its ``Link`` fields, joined with commas.
     """
 
     ref: CaptureRef
@@ -62,6 +66,12 @@ class Obtained:
     retry_after: float | None = None
     is_truncated: bool = False
     wall: str = ""
+    link_header: str = ""
+
+    @property
+    def document(self) -> Document:
+        """What those who read pages are given."""
+        return Document(self.content, self.media_type, self.charset, self.ref.url, self.link_header)
 
 
 async def fetch(
@@ -96,6 +106,7 @@ async def fetch(
         retry_after=asked,
         is_truncated=exchange.truncated is not None,
         wall=wall_in_headers(exchange.headers),
+        link_header=_link_header(exchange.headers),
     )
 
 
@@ -173,6 +184,7 @@ def _read_back(context: CrawlContext, found: Capture, holder: Capture) -> Obtain
         charset=_charset(declared),
         content=content,
         wall=wall_in_headers(head.headers),
+        link_header=_link_header(head.headers),
     )
 
 
@@ -208,8 +220,12 @@ def _charset(declared: MediaType | None) -> str:
     return declared.get("charset") if declared else ""
 
 
+def _link_header(headers: Iterable[tuple[str, str]]) -> str:
+    return ", ".join(value for name, value in headers if name == "link")[:LONGEST_LINK_HEADER]
+
+
 def _is_readable(kind: str) -> bool:
-    return is_html(kind) or is_css(kind) or kind.startswith(SHOWN_AS_TEXT)
+    return is_html(kind) or is_css(kind) or is_xml(kind) or kind.startswith(SHOWN_AS_TEXT)
 
 
 def _pieces(body: BinaryIO) -> Iterable[bytes]:

@@ -7,7 +7,6 @@ from datetime import UTC, datetime, timedelta
 
 from archiver.crawl.context import CrawlContext
 from archiver.crawl.fetch_or_recall import Obtained, fetch, look_up, read_back
-from archiver.derive.pool import Document
 from archiver.errors import FetchError
 from archiver.model.capture import Capture
 from archiver.model.failure import Failure, FailureKind
@@ -127,9 +126,7 @@ class Requisites:
             return _Result(None, error.failure, (), again)
         needs: tuple[Requisite, ...] = ()
         if wanted.kind in NESTED and found.content:
-            discovery = await self._context.derive.discover(
-                Document(found.content, found.media_type, found.charset, found.ref.url)
-            )
+            discovery = await self._context.derive.discover(found.document)
             needs = discovery.requisites
         return _Result(found.ref.status, None, needs, until)
 

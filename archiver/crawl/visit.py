@@ -7,7 +7,7 @@ from archiver.crawl.context import CrawlContext
 from archiver.crawl.fetch_or_recall import Obtained, fetch, recall
 from archiver.crawl.requisites import Requisites
 from archiver.crawl.retry_policy import retry_at, status_failure, walled
-from archiver.derive.pool import Document, unread_article
+from archiver.derive.pool import unread_article
 from archiver.errors import FetchError
 from archiver.ledger.visit_result import Visit
 from archiver.memento.timestamps import to_timestamp
@@ -33,7 +33,7 @@ async def visit(context: CrawlContext, requisites: Requisites, lease: Lease) -> 
     await _refuse_failure(context, page)
     if page.is_truncated:
         _try_for_the_rest(context, lease, page)
-    found = await context.derive.discover(_document(page))
+    found = await context.derive.discover(page.document)
     _refuse_wall(page, found.wall)
     outcomes, article = await _read(context, requisites, page, found)
     return Visit(
@@ -104,7 +104,7 @@ async def _refuse_failure(context: CrawlContext, page: Obtained) -> None:
     if failure is None:
         return
     if page.ref.status in GUARDED and page.content:
-        found = await context.derive.discover(_document(page))
+        found = await context.derive.discover(page.document)
         _refuse_wall(page, found.wall)
     raise FetchError(failure)
 
@@ -118,7 +118,7 @@ async def _read(
     context: CrawlContext, requisites: Requisites, page: Obtained, found: Discovery
 ) -> tuple[tuple[RequisiteOutcome, ...], Article]:
     """Read the article while what the page needs is fetched."""
-    document = _document(page)
+    document = page.document
     if context.settings.articles == "later":
         outcomes = await requisites.fetch_all(page.ref.url, found.requisites)
         return outcomes, unread_article(document, found)
@@ -128,9 +128,3 @@ async def _read(
         article = group.create_task(context.derive.extract(document))
         outcomes = await requisites.fetch_all(page.ref.url, found.requisites)
     return outcomes, article.result()
-
-
-def _document(page: Obtained) -> Document:
-    return Document(
-        payload=page.content, media_type=page.media_type, charset=page.charset, url=page.ref.url
-    )

@@ -37,12 +37,14 @@ class Document:
         media_type: what it is to be treated as.
         charset: as its Content-Type declared it; empty if it did not.
         url: where it was, to resolve references against.
+        link_header: the ``Link`` fields of its response, joined with commas.
     """
 
     payload: bytes
     media_type: str
     charset: str
     url: str
+    link_header: str = ""
 
 
 def pack(head: dict[str, Any], payload: bytes = b"") -> bytes:
@@ -66,6 +68,7 @@ def pack_request(task: Task, document: Document, limit: int) -> bytes:
         "media_type": document.media_type,
         "charset": document.charset,
         "url": document.url,
+        "link_header": document.link_header,
         "limit": limit,
     }
     return pack(head, document.payload)
@@ -74,7 +77,9 @@ def pack_request(task: Task, document: Document, limit: int) -> bytes:
 def read_request(body: bytes) -> tuple[Task, Document, int]:
     """What a child was sent."""
     head, payload = unpack(body)
-    document = Document(payload, head["media_type"], head["charset"], head["url"])
+    document = Document(
+        payload, head["media_type"], head["charset"], head["url"], head["link_header"]
+    )
     return Task(head["task"]), document, head["limit"]
 
 

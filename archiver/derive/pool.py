@@ -18,6 +18,7 @@ from archiver.derive.messages import (
     read_discovery,
     unpack,
 )
+from archiver.encoding.choose import is_xml
 from archiver.html.plain import file_name, text_article
 from archiver.logs import get_log
 from archiver.model.page import UNREAD, Article, Discovery, PageMetadata
@@ -56,8 +57,10 @@ class DerivePool:
             await self._end(child)
 
     async def discover(self, document: Document) -> Discovery:
-        """What a page or style sheet needs; empty where it could not be read."""
-        if not (is_html(document.media_type) or is_css(document.media_type)):
+        """What a document needs; empty where it could not be read."""
+        kind = document.media_type
+        can_need = is_html(kind) or is_css(kind) or is_xml(kind) or document.link_header
+        if not can_need:
             return NOTHING_NEEDED
         answer = await self._ask(Task.DISCOVER, document)
         return read_discovery(answer[0]) if answer else NOTHING_NEEDED

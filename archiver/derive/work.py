@@ -9,12 +9,14 @@ from archiver.encoding.choose import (
     choose_encoding,
     decode_document,
     is_text,
+    is_xml,
 )
 from archiver.html.article import extract_article, image_article
 from archiver.html.plain import file_name, text_article
-from archiver.html.requisites import look_through
+from archiver.html.requisites import find_linked, find_xml_requisites, look_through
 from archiver.html.sheets import find_sheet_requisites
 from archiver.model.page import Article, Charset, Discovery, PageMetadata
+from archiver.model.requisite import Requisite
 from archiver.query.findable import indexed
 from archiver.wire.sniff import is_css, is_html
 
@@ -28,6 +30,19 @@ def perform(task: Task, document: Document, limit: int) -> Article | Discovery:
 
 
 def _discover(document: Document, limit: int) -> Discovery:
+    """What a document needs, and what it says of itself; what its response names comes first."""
+    found = _look_through(document, limit)
+    if not document.link_header:
+        return found
+    linked = find_linked(document.link_header, document.url, limit)
+    return replace(found, requisites=_each_once((*linked, *found.requisites))[:limit])
+
+
+def _each_once(requisites: tuple[Requisite, ...]) -> tuple[Requisite, ...]:
+    return tuple({each.url: each for each in reversed(requisites)}.values())[::-1]
+
+
+def _look_through(document: Document, limit: int) -> Discovery:
     kind = document.media_type
     if is_html(kind):
         page = _decode(document)
@@ -36,6 +51,10 @@ def _discover(document: Document, limit: int) -> Discovery:
         sheet = _decode(document)
         found = find_sheet_requisites(sheet.text, document.url)[:limit]
         return Discovery(found, _charset(sheet.choice))
+    if is_xml(kind):
+        xml = _decode(document)
+        needs = find_xml_requisites(xml.text, document.url, limit)
+        return Discovery(needs, _charset(xml.choice))
     return Discovery(charset=_charset(_choose(document))) if is_text(kind) else Discovery()
 
 

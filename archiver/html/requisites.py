@@ -16,9 +16,11 @@ from archiver.html.parsing import parse
 from archiver.html.sheets import read_css
 from archiver.html.signals import needs_browser, readable_start
 from archiver.html.walls import wall_in_page
+from archiver.html.xml_elements import XmlElement, XmlStyle, walk_xml
 from archiver.model.page import Discovery
 from archiver.model.requisite import Requisite, RequisiteKind
 from archiver.references.elements import EVERYWHERE, HTML, MATHML, SVG_ANY, Rules, rules_for
+from archiver.references.link_header import read_link_header
 from archiver.references.srcset import find_candidates
 from archiver.references.use import (
     MOST_NESTED_DOCUMENTS,
@@ -31,7 +33,7 @@ from archiver.references.use import (
     is_loaded,
     resolve,
 )
-from archiver.urls.parse import join
+from archiver.urls.parse import escape_bytes, join
 
 _Found = Iterator[tuple[str, Use]]
 _Attributes = dict[str, str | None]
@@ -61,10 +63,36 @@ def look_through(html: str, base_url: str, limit: int) -> Discovery:
     )
 
 
+def find_xml_requisites(text: str, base_url: str, limit: int) -> tuple[Requisite, ...]:
+    """The requisites of an XML document: of the SVG, MathML and HTML in it, and its style sheets.
+
+    What cannot be parsed is left out from there on, as browsers do.
+    """
+    return _named(_Document(base_url).read_xml(walk_xml(text)), limit)
+
+
+def find_linked(link_header: str, base_url: str, limit: int) -> tuple[Requisite, ...]:
+    """What the ``Link`` fields of a document's response make a browser load.
+
+    Args:
+        link_header: their values, joined with commas, one character a byte.
+        base_url: of the response (RFC 8288 §3.2): no ``<base>`` moves it.
+        limit: so many at most.
+    """
+    links = read_link_header(link_header)
+    loaded = ((escape_bytes(each.reference), each.use) for each in links)
+    return _named(_Document(base_url).resolve_all(loaded), limit)
+
+
 def _find(tree: LexborHTMLParser, base_url: str, limit: int) -> tuple[Requisite, ...]:
+    return _named(_Document(base_url).read(tree), limit)
+
+
+def _named(references: _Found, limit: int) -> tuple[Requisite, ...]:
     found: dict[str, RequisiteKind] = {}
-    for url, use in _Document(base_url).read(tree):
-        found.setdefault(url, REQUISITE_KINDS[use])
+    for url, use in references:
+        if use in REQUISITE_KINDS:
+            found.setdefault(url, REQUISITE_KINDS[use])
         if len(found) >= limit:
             break
     return tuple(Requisite(url, kind) for url, kind in found.items())
@@ -94,12 +122,23 @@ class _Document:
                 yield from self._node(node, foreign.kind(node))
             roots += reversed(root.template_fragments())
 
+    def read_xml(self, elements: Iterable[XmlElement | XmlStyle]) -> _Found:
+        """What an XML document makes a browser load."""
+        for each in elements:
+            if isinstance(each, XmlStyle):
+                yield from self.resolve_all([(each.href, Use.STYLE)])
+                continue
+            if each.name == "style":
+                yield from self.resolve_all(read_css(each.text))
+            rules = rules_for(each.name, foreign=bool(each.kind), kind=each.kind)
+            yield from self._attributes(each.attributes, rules)
+
     def _node(self, node: LexborNode, kind: str) -> _Found:
         tag, attributes = (node.tag or "").lower(), node.attributes
         if tag == "base" and "href" in attributes:
             self._set_base(attributes["href"] or "")
         elif tag == "style":
-            yield from self._resolve_all(read_css(node.text() or ""))
+            yield from self.resolve_all(read_css(node.text() or ""))
         yield from self._attributes(attributes, rules_for(tag, foreign=bool(kind), kind=kind))
 
     def _set_base(self, href: str) -> None:
@@ -121,18 +160,19 @@ class _Document:
 
     def _pointed(self, value: str, pointer: Pointer) -> _Found:
         if pointer.form is Form.URL:
-            yield from self._resolve_all([(value, pointer.use)])
+            yield from self.resolve_all([(value, pointer.use)])
         elif pointer.form is Form.SRCSET:
             candidates = (value[start:end] for start, end in find_candidates(value))
-            yield from self._resolve_all((each, pointer.use) for each in candidates)
+            yield from self.resolve_all((each, pointer.use) for each in candidates)
         elif pointer.form is Form.CSS:
-            yield from self._resolve_all(read_css(value) if "(" in value else [])
+            yield from self.resolve_all(read_css(value) if "(" in value else [])
         elif pointer.form is Form.DOCUMENT and self._depth < MOST_NESTED_DOCUMENTS:
             tree = parse(value)
             if tree is not None:
                 yield from _Document(self._base, self._depth + 1).read(tree)
 
-    def _resolve_all(self, references: Iterable[tuple[str, Use]]) -> _Found:
+    def resolve_all(self, references: Iterable[tuple[str, Use]]) -> _Found:
+        """References as absolute URLs; those that lead nowhere else are left out."""
         for given, use in references:
             reference = clean_reference(given)
             if not reference or reference.startswith(("#", "data:")):

@@ -134,12 +134,7 @@ class PageIntake:
 
     async def _visit_result(self, page: ForeignPage, found: Capture, entry_id: int) -> VisitResult:
         obtained = await read_back(self._context, found)
-        document = Document(
-            payload=obtained.content if obtained else b"",
-            media_type=obtained.media_type if obtained else found.media_type,
-            charset=obtained.charset if obtained else "",
-            url=found.url,
-        )
+        document = obtained.document if obtained else Document(b"", found.media_type, "", found.url)
         needs = await self._context.derive.discover(document)
         outcomes = page.requisites
         if outcomes is None:

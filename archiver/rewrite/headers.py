@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Final
 
-from archiver.references.relations import link_use
+from archiver.references.link_header import LoadingLink, read_link_header
 from archiver.references.use import Use
 from archiver.rewrite.url_rewriter import UrlRewriter
 from archiver.rewrite.values import rewrite_refresh
@@ -27,9 +27,6 @@ _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 _MOST_FIELDS = 100
 _LONGEST_VALUE = 4096
 
-_LINK = re.compile(r"""[ \t,]*+<([^>]*+)>((?>(?:[^,"]++|"(?>(?:[^"\\]++|\\.)*)"?)*))""")
-_PARAMETER = re.compile(r""";[ \t]*+([a-zA-Z]++)[ \t]*+=[ \t]*+(?:"([^"\\]*+)"|([^ \t;,"]++))""")
-_LOADING = frozenset({"stylesheet", "preload", "modulepreload", "icon"})
 _LINK_PARAMETERS = ("as", "media", "type", "fetchpriority")
 
 
@@ -66,22 +63,16 @@ def _refresh(value: str, links: UrlRewriter) -> str:
 def _link(value: str, links: UrlRewriter) -> str:
     """Only links that load something are kept: others could be taken for the archive's own."""
     kept = []
-    for found in _LINK.finditer(value):
-        parameters = {
-            name.lower(): quoted or bare for name, quoted, bare in _PARAMETER.findall(found[2])
-        }
-        rel = parameters.get("rel", "").lower()
-        relations = frozenset(rel.split()) & _LOADING
-        if relations:
-            use = link_use(rel, parameters.get("as", ""))
-            led = links.lead(escape_bytes(found[1]), use)
-            kept += [_write_link(led, relations, parameters)] if led else []
+    for link in read_link_header(value):
+        led = links.lead(escape_bytes(link.reference), link.use)
+        kept += [_write_link(led, link)] if led else []
     return ", ".join(kept)
 
 
-def _write_link(path: str, relations: frozenset[str], parameters: dict[str, str]) -> str:
-    rel = " ".join(sorted(relations))
-    others = (f'; {name}="{parameters[name]}"' for name in _LINK_PARAMETERS if name in parameters)
+def _write_link(path: str, link: LoadingLink) -> str:
+    rel = " ".join(sorted(link.relations))
+    given = link.parameters
+    others = (f'; {name}="{given[name]}"' for name in _LINK_PARAMETERS if name in given)
     return f'<{path}>; rel="{rel}"{"".join(others)}'
 
 

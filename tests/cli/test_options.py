@@ -16,7 +16,7 @@ from archiver.cli.options import (
     flag,
     with_settings,
 )
-from archiver.config import SETTINGS, Settings, variable
+from archiver.config import SETTINGS, InvalidSettings, Settings, read_settings, variable
 
 
 @click.command(cls=Command)
@@ -130,3 +130,10 @@ def test_every_setting_belongs_to_a_command() -> None:
 
 def test_a_path_is_a_path() -> None:
     assert build_settings({"data": "here"}).data == Path("here")
+
+
+def test_what_each_of_several_processes_would_wait_has_a_bound():
+    shares = {"ARCHIVER_CRAWL_PROCESSES": "2"}
+    assert read_settings({"host_delay": 1800}, shares).host_delay == 1800
+    with pytest.raises(InvalidSettings, match="host_delay"):
+        read_settings({"host_delay": 1801}, shares)

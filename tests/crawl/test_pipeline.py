@@ -31,6 +31,23 @@ async def test_a_queue_is_worked_until_it_is_empty(crawl, live):
     assert all(live.asked[f"/page{number}"] == 1 for number in range(20))
 
 
+async def test_what_a_response_names_in_its_head_and_a_framed_drawing_needs_are_kept(crawl, live):
+    dot = live.put("/dot.png", "x", kind="image/png")
+    drawing = f"<svg xmlns='http://www.w3.org/2000/svg'><image href='{dot}'/></svg>"
+    live.put("/drawing.svg", drawing, kind="image/svg+xml")
+    live.put("/site.css", "p { background: url(back.png) }", kind="text/css")
+    live.put("/back.png", "x", kind="image/png")
+    page = live.put(
+        "/page", "<object data=drawing.svg>", headers={"Link": "</site.css>; rel=stylesheet"}
+    )
+    await crawl.queue(page)
+
+    await crawl.run()
+
+    needed = ("/dot.png", "/drawing.svg", "/site.css", "/back.png")
+    assert [live.asked[path] for path in needed] == [1, 1, 1, 1]
+
+
 async def test_whoever_follows_is_told_of_the_beginning_and_the_end(crawl, live):
     await crawl.queue(live.article("foxes"), live.url("/missing"))
 
@@ -115,6 +132,8 @@ async def test_stopping_gives_every_lease_back(crawling, live):
         await live.closing.wait()
 
     async with crawling() as crawl:
+        await crawl.queue(live.article("first"))
+        await crawl.run()
         await crawl.queue(live.answer("/slow", forever), live.answer("/slower", forever))
         working = asyncio.create_task(crawl.run())
         await live.asked_for("/slow")
@@ -126,7 +145,7 @@ async def test_stopping_gives_every_lease_back(crawling, live):
         assert (now.queued, now.fetching) == (2, 0)
         async with crawl.context.db.read() as conn:
             owners = (await conn.execute(select(job.c.owner))).scalars().all()
-        assert owners == [None, None]
+        assert owners == [None, None, None]
 
 
 async def test_an_interrupted_visit_goes_on_with_what_is_on_disk(crawling, live):

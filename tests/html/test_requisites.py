@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from archiver.html.requisites import find_requisites
+from archiver.html.requisites import find_linked, find_requisites, find_xml_requisites
 from archiver.html.sheets import find_sheet_requisites
 
 PAGE = """<base href="/b/"><link rel=stylesheet href=s.css><link rel="shortcut icon" href=/i.ico>
@@ -59,3 +59,46 @@ def test_no_style_sheet_however_wrong_raises(sheet):
 @given(st.text(alphabet="<>img src='\"=/noscript&;", max_size=200))
 def test_no_page_however_wrong_raises(page):
     assert isinstance(find_requisites(page, "http://example.com/", 50), tuple)
+
+
+SVG = """<?xml version="1.0" encoding="iso-8859-1"?><!DOCTYPE svg [<!ENTITY e SYSTEM "file:///e">]>
+<?xml-stylesheet type="text/css" href="look.css?a&amp;b"?>
+<svg xmlns="http://www.w3.org/2000/svg" xmlns:x="http://www.w3.org/1999/xlink">
+<style>@import "in.css"; a { fill: url(paint.svg#x) }</style><image x:href="a.png"/>
+<use href="symbols.svg#one"/><use href="#own"/><a href="/page">&e;</a><script href="s.js"/>
+<rect style="fill: url(f.svg#q)"/><thing xmlns="urn:other" src="other.png"/>
+<foreignObject><img xmlns="http://www.w3.org/1999/xhtml" src="h.png"/></foreignObject>{}</svg>"""
+DRAWN = {
+    *("look.css?a&b:style", "in.css:style", "paint.svg:image", "a.png:image", "symbols.svg:image"),
+    *("f.svg:image", "h.png:image"),
+}
+
+
+def drawn(text):
+    found = find_xml_requisites(text, "http://e.x/", 100)
+    return {f"{each.url.removeprefix('http://e.x/')}:{each.kind}" for each in found}
+
+
+def test_a_drawing_names_what_it_needs():
+    assert drawn(SVG) == DRAWN
+
+
+def test_a_drawing_that_breaks_names_what_stands_before():
+    assert drawn(SVG.replace("{}", '</oops><image href="late.png"/>')) == DRAWN
+
+
+@given(st.text(alphabet="<>/svg xmlns='\"=&;![]?-", max_size=200))
+def test_no_xml_however_wrong_raises(text):
+    assert isinstance(drawn(text), set)
+
+
+def test_link_fields_name_what_they_load_and_nothing_else():
+    field = '<s.css>; rel=stylesheet, </f>; as=font; rel="preload", <2>; rel=next, <m>; rel=icon,<'
+
+    found = find_linked(field, "http://e.x/d/", 100)
+
+    assert [(each.url, each.kind.value) for each in found] == [
+        ("http://e.x/d/s.css", "style"),
+        ("http://e.x/f", "font"),
+        ("http://e.x/d/m", "icon"),
+    ]
