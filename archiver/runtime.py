@@ -29,6 +29,7 @@ from archiver.services.helpers import helpers
 from archiver.services.imports import Imports
 from archiver.services.mementos import Mementos
 from archiver.services.packages import Packages
+from archiver.services.reader import Reader
 from archiver.services.replay import Replay
 from archiver.services.search import Search
 from archiver.services.supervision import kept_going
@@ -42,6 +43,7 @@ class Runtime:
     entries: Entries
     editing: Editing
     search: Search
+    reader: Reader
     feeds: Feeds
     crawling: Crawling
     following: Following
@@ -119,11 +121,13 @@ def _wire(archive: Archive, context: CrawlContext) -> Runtime:
     open_writer = partial(_another_writer, context)
     crawling = Crawling(context)
     search = Search(db, store)
+    entries = Entries(db, store, on_queued=crawling.wake)
     return Runtime(
         settings=settings,
-        entries=Entries(db, store, on_queued=crawling.wake),
+        entries=entries,
         editing=Editing(db, on_changed=crawling.wake),
         search=search,
+        reader=Reader(db, entries, search),
         feeds=Feeds(search),
         crawling=crawling,
         following=Following(db, store),

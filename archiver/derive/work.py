@@ -12,6 +12,7 @@ from archiver.encoding.choose import (
     is_xml,
 )
 from archiver.html.article import extract_article, image_article
+from archiver.html.colours import coloured
 from archiver.html.plain import file_name, text_article
 from archiver.html.requisites import find_linked, find_xml_requisites, look_through
 from archiver.html.sheets import find_sheet_requisites
@@ -26,7 +27,7 @@ def perform(task: Task, document: Document, limit: int) -> Article | Discovery:
     if task is Task.DISCOVER:
         return _discover(document, limit)
     article = _extract(document)
-    return replace(article, words=indexed(article.text))
+    return replace(article, html=coloured(article.html), words=indexed(article.text))
 
 
 def _discover(document: Document, limit: int) -> Discovery:

@@ -31,6 +31,7 @@ _ATTRIBUTES = {
     "th": {"colspan", "rowspan", "scope"},
     "col": {"span"},
     "code": {"class"},
+    "span": {"class"},
     "ol": {"start", "type", "reversed"},
     "li": {"value"},
     "time": {"datetime"},
@@ -39,6 +40,11 @@ _ATTRIBUTES = {
 }
 _URLS = frozenset({"href", "src", "poster", "cite"})
 _CLASS = re.compile(r"language-[a-z0-9+#.-]{1,32}|embed")
+_COLOUR = re.compile(
+    "bp|c[1hmsp]?|cpf|d[l]|err|esc|fm|g[deghioprstu]?|ges|il|k[cdnprt]?|ld?|m[bfhio]?|"
+    "n[abcdefilnotvx]?|ow?|pm?|py|s[12abcdehirsx]?|v[cgim]|w|x"
+)
+"""Pygments' short names of what code is made of."""
 _ID = re.compile(r"[^\s\"'<>&]{1,200}")
 _ABSOLUTE = re.compile(r"(?:https?://|mailto:)", re.IGNORECASE)
 _DRAWN = re.compile(r"data:image/(?:png|gif|jpe?g|webp|avif|svg\+xml)[;,]", re.IGNORECASE)
@@ -84,7 +90,8 @@ def _attribute(tag: str, name: str, value: str) -> str | None:
     if name in _URLS:
         return _address(tag, name, value)
     if name == "class":
-        return value if _CLASS.fullmatch(value) else None
+        allowed = _COLOUR if tag == "span" else _CLASS
+        return value if allowed.fullmatch(value) else None
     return value
 
 

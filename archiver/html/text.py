@@ -8,7 +8,7 @@ _TAG = re.compile(
     re.DOTALL,
 )
 _ANY_TAG = re.compile(r"<[^<>]*+>")
-_BLOCKS = frozenset(
+BLOCKS = frozenset(
     "address article aside blockquote br caption dd details div dl dt figcaption figure footer h1 "
     "h2 h3 h4 h5 h6 header hr li main nav ol p pre section summary table tbody td tfoot th thead "
     "tr ul".split()
@@ -33,4 +33,4 @@ def tidy_lines(text: str) -> str:
 
 def _between(tag: re.Match[str]) -> str:
     name = (tag[1] or "").lstrip("/").lower()
-    return "\n" if name in _BLOCKS else ""
+    return "\n" if name in BLOCKS else ""

@@ -13,6 +13,8 @@ LENGTH = 240
 """Characters of a snippet, give or take a word."""
 _BEFORE = 60
 _MOST_HITS = 200
+_MOST_MARKED = 500
+"""In a whole text."""
 _MOST_TEXT = 1 << 20
 _LONGEST_WORD = 30
 _WORD = re.compile(r"[^\W_]+")
@@ -40,6 +42,13 @@ def snippet(text: str, tree: Node) -> tuple[Marked, ...]:
     start, end = _window(text, _best(folded, hits))
     pieces = list(_pieces(text, start, end, hits))
     return tuple(piece for piece in pieces if piece.text)
+
+
+def places(text: str, tree: Node) -> list[tuple[int, int]]:
+    """Where the words of a query stand in a text: stretches in order, the first few hundred."""
+    folded = text[:_MOST_TEXT].translate(_FOLDED)
+    pattern = _pattern([each for each in sought(tree) if each.column in _SHOWN])
+    return [match.span() for match in islice(pattern.finditer(folded), _MOST_MARKED)]
 
 
 class _Folding(dict[int, int]):

@@ -1,6 +1,7 @@
-"""Leads the media of a sanitised article into the archive, so that reading asks nobody else."""
+"""Leads the media of a sanitised article, and its links to what is kept, into the archive."""
 
 import re
+from collections.abc import Mapping
 from html import escape, unescape
 
 from archiver.model.capture import Timestamp
@@ -13,8 +14,44 @@ _HEADING = re.compile(
     r"(?P<heading><h[12](?:[^<>]*)>(?P<words>.{0,400}?)</h[12]>)",
     re.DOTALL,
 )
+_LINK = re.compile(
+    r'<a(?P<before>(?:\s[a-z]+="[^"]*")*?)\shref="(?P<url>[^"]*)"(?P<after>(?:\s[a-z]+="[^"]*")*)>'
+)
+_REL = re.compile(r'\s(?:rel|class|title)="[^"]*"')
 _ANY_TAG = re.compile(r"<[^<>]*>")
 _ATTRIBUTE = re.compile(r'(\s(src|srcset|poster)=)"([^"]*)"')
+
+
+def links_of(html: str, most: int) -> list[str]:
+    """The addresses on the web that a sanitised article links to, each once, without fragments."""
+    found: dict[str, None] = {}
+    for link in _LINK.finditer(html):
+        url = unescape(link["url"]).partition("#")[0]
+        if url.startswith(("http://", "https://")):
+            found[url] = None
+        if len(found) >= most:
+            break
+    return [*found]
+
+
+def lead_to_entries(html: str, held: Mapping[str, str]) -> str:
+    """Lead links to what the archive holds to its entries, and mark them.
+
+    Args:
+        html: as ``html.sanitise`` gives it.
+        held: hash_urls by address, without fragment.
+    """
+
+    def lead(link: re.Match[str]) -> str:
+        url, mark, fragment = unescape(link["url"]).partition("#")
+        key = held.get(url)
+        if key is None:
+            return link[0]
+        address = f"/{key}/{mark}{'a-' if fragment else ''}{escape(fragment)}"
+        rest = _REL.sub("", link["before"] + link["after"])
+        return f'<a{rest} class="held" href="{address}" title="Kept here: {escape(url)}">'
+
+    return _LINK.sub(lead, html) if held else html
 
 
 def archive_images(html: str, timestamp: Timestamp, *, write: PathWriter = plain_path) -> str:

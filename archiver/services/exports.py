@@ -6,6 +6,7 @@ from pathlib import Path
 
 from archiver.errors import NotFound
 from archiver.formats.markdown import entry_markdown
+from archiver.html.colours import plain
 from archiver.index import counters, entries
 from archiver.index.database import Database
 from archiver.model.capture import HashUrl
@@ -40,7 +41,7 @@ class Exports:
         except NotFound:
             found = await self._entries.get(ref)
             return entry_markdown(found.entry, None, "")
-        return entry_markdown(detail.entry, detail.snapshot, detail.article)
+        return entry_markdown(detail.entry, detail.snapshot, plain(detail.article))
 
     async def markdown_tree(self, directory: Path) -> AsyncIterator[HashUrl]:
         """Write ``directory/<hash_url>/index.md`` for each entry that there is now."""

@@ -16,7 +16,7 @@ from archiver.index.entries import Filters, Place
 from archiver.index.facets import facets_of
 from archiver.index.matching import is_worded
 from archiver.index.search import Question
-from archiver.model.capture import Location
+from archiver.model.capture import HashUrl, Location
 from archiver.model.entry import Entry
 from archiver.model.job import Job, QueueCounts, State
 from archiver.model.listing import ListingQuery, Sort, Summary
@@ -80,6 +80,23 @@ class Listing:
 
 
 @dataclass(frozen=True, slots=True)
+class Neighbour:
+    """An entry beside another one in a list, and the cursor of the page it is on."""
+
+    entry: Entry
+    after: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """What stands before and behind an entry on a page of a list, and at the head of the next."""
+
+    query: ListingQuery
+    before: Neighbour | None
+    behind: Neighbour | None
+
+
+@dataclass(frozen=True, slots=True)
 class Overview:
     """The archive in numbers, and what is being fetched now."""
 
@@ -125,13 +142,36 @@ class Search:
         ]
         return Listing(
             items=tuple(items),
-            after=_pack(f"{page.beyond.sort_at}.{page.beyond.row}") if page.beyond else None,
+            after=_cursor(page.beyond) if page.beyond else None,
             sort=_sort(query, tree),
             is_of_newest=page.is_of_newest,
             partial=page.partial,
             answers="" if answered == question.tree else write(answered),
             meant=write(meant) if meant else "",
         )
+
+    async def beside(self, query: ListingQuery, key: HashUrl) -> Beside | None:
+        """What stands beside an entry on a page of a list; None where it is not on that page.
+
+        Raises:
+            InvalidQuery: the query can't be read.
+            InputError: the cursor, sort or status is not one.
+        """
+        async with self._db.read() as conn:
+            question = await _question(conn, _tree(query), query)
+            page, _ = await _page(conn, question, query)
+            known = await entries.by_ids(conn, page.entries)
+            shown = [Neighbour(known[each], query.after) for each in page.entries if each in known]
+            at = next((n for n, each in enumerate(shown) if each.entry.hash_url == key), None)
+            if at is None:
+                return None
+            behind = shown[at + 1] if at + 1 < len(shown) else None
+            if behind is None and page.beyond:
+                after = _cursor(page.beyond)
+                further, _ = await _page(conn, question, replace(query, after=after))
+                heads = await entries.by_ids(conn, further.entries[:1])
+                behind = next((Neighbour(each, after) for each in heads.values()), None)
+        return Beside(query, shown[at - 1] if at else None, behind)
 
     async def summary(self, query: ListingQuery) -> Summary:
         """How many entries a list has, and what they are of; the newest of them, if they are many.
@@ -257,6 +297,10 @@ def _filters(query: ListingQuery) -> Filters:
             raise InputError("status is saved, failed, queued, or an HTTP status such as 200.")
         state = State(query.status)
     return Filters(query.tag or None, query.host or None, state, status)
+
+
+def _cursor(place: Place) -> str:
+    return _pack(f"{place.sort_at}.{place.row}")
 
 
 def _pack(cursor: str) -> str:

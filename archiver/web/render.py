@@ -50,7 +50,7 @@ def environment() -> Environment:
         lstrip_blocks=True,
     )
     made.filters.update(moment=moment, iso=iso, size=size, number=number, plural=plural)
-    made.filters.update(tag_list=tag_list)
+    made.filters.update(tag_list=tag_list, day=day)
     return made
 
 
@@ -58,6 +58,15 @@ def moment(value: datetime | Timestamp) -> str:
     """A moment as people read it: ``20 Nov 2026, 22:18 UTC``."""
     when = _when(value)
     return f"{when.day} {when:%b} {when.year:04}, {when:%H:%M} UTC"
+
+
+def day(date: str) -> str:
+    """A date as a page gives it, as people read it: ``5 Mar 2019``; as it is where it is none."""
+    try:
+        when = datetime.fromisoformat(date)
+    except ValueError:
+        return date
+    return f"{when.day} {when:%b} {when.year:04}"
 
 
 def iso(value: datetime | Timestamp) -> str:

@@ -8,6 +8,7 @@ from archiver.model.entry import Entry, Snapshot
 from archiver.model.importing import ImportStatus, Rejected
 from archiver.model.job import Job
 from archiver.model.listing import ListingQuery, Sort, Summary
+from archiver.model.outline import Heading
 from archiver.model.requisite import RequisiteOutcome
 from archiver.services.editing import Edited, TagInUse
 from archiver.services.entries import EntryDetail, SnapshotDetail
@@ -128,6 +129,7 @@ class ListingView:
         next_url: of the next page; empty if there is none.
         tags: those used most, with their numbers.
         export_query: what the downloads are narrowed by.
+        list_query: what says which page of which list this is, for an entry to be opened from it.
         summary: of the whole list.
         is_narrowed: it is not that of everything.
         refusal: why the search can't be read, if it can't.
@@ -140,6 +142,7 @@ class ListingView:
     next_url: str = ""
     tags: tuple[tuple[str, int], ...] = ()
     export_query: str = ""
+    list_query: str = ""
     summary: Summary = field(default_factory=lambda: Summary(0, has_more=False))
     is_narrowed: bool = True
     refusal: Refusal | None = None
@@ -159,6 +162,17 @@ class SearchHelpView:
 
 
 @dataclass(frozen=True, slots=True)
+class BesideView:
+    """The list that an entry was opened from, and what stands beside it there; empty if nothing."""
+
+    back: str
+    before: str
+    before_title: str
+    behind: str
+    behind_title: str
+
+
+@dataclass(frozen=True, slots=True)
 class EntryView:
     """An entry to read.
 
@@ -172,6 +186,9 @@ class EntryView:
             ``page`` (without text) or ``nothing``.
         minutes: how long it takes to read.
         is_outdated: an older version of the extractor has read it.
+        outline: its headings, where there are enough for a table of contents.
+        hits: how often words of the search that led here stand in it.
+        beside: the list it was opened from.
     """
 
     detail: EntryDetail
@@ -183,6 +200,9 @@ class EntryView:
     minutes: int
     title: str
     is_outdated: bool = False
+    outline: tuple[Heading, ...] = ()
+    hits: int = 0
+    beside: BesideView | None = None
     notice: EditNotice | None = None
 
     @property

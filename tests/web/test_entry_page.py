@@ -2,16 +2,22 @@
 
 import re
 from collections.abc import AsyncIterator
+from dataclasses import replace
+from datetime import datetime, timedelta, timezone
+from html import unescape
 
 import pytest
 from aiohttp.test_utils import TestClient, TestServer
+from playwright.async_api import async_playwright
 from sqlalchemy import text
 
 from archiver.config import Settings
+from archiver.model.listing import ListingQuery
 from archiver.runtime import open_runtime
 from archiver.urls.parse import hash_url
 from archiver.web.app import build_app
 from archiver.web.keys import RUNTIME
+from tests.conftest import SENTENCE
 
 
 @pytest.fixture
@@ -47,3 +53,108 @@ async def test_what_an_older_reader_has_read_is_offered_to_be_read_again(client,
 
     assert (status, here, "Read it again" in page) == (200, path, False)
     assert "lost in time" in page
+
+
+async def test_an_entry_knows_the_list_it_was_opened_from(client, live):
+    runtime = client.server.app[RUNTIME]
+    await runtime.entries.save([live.article(name) for name in ("bears", "owls")], source="web")
+    await runtime.crawling.work()
+    listed = await page_of(client, "/snapshots?q=clever&sort=title")
+    paths = [unescape(each) for each in re.findall(r'<h3>\s*<a href="([^"]+)"', listed)]
+    assert [path.partition("?")[2] for path in paths] == [
+        "in=q%3Dclever%26sort%3Dtitle#found" for _ in range(3)
+    ]
+
+    middle = await page_of(client, paths[1])
+
+    beside = re.findall(r'<a (rel="\w+" )?href="([^"]+)"[^>]*>[^<]*(?:Previous|Next)', middle)
+    assert [unescape(path) for _, path in beside] == [paths[0], paths[2]]
+    assert "/snapshots?q=clever&amp;sort=title" in middle
+    assert middle.count("<mark") == 6
+    assert middle.count('<mark id="found">clever</mark>') == 1
+    assert 'class="beside"' not in await page_of(client, paths[1].partition("?")[0])
+    assert (await client.get(paths[1].partition("?")[0] + "?in=q%3Dcolour:red")).status == 200
+
+
+async def test_the_next_page_of_a_list_goes_on_where_this_one_ends(client, live):
+    runtime = client.server.app[RUNTIME]
+    await runtime.entries.save([live.article(name) for name in ("bears", "owls")], source="web")
+    await runtime.crawling.work()
+    for sort in ("newest", "title", "best"):
+        query = ListingQuery(q="clever", sort=sort, limit=1)
+        listed = [
+            each.entry for each in (await runtime.search.listing(replace(query, limit=9))).items
+        ]
+
+        seen, at = [listed[0]], query
+        while (beside := await runtime.search.beside(at, seen[-1].hash_url)).behind:
+            seen.append(beside.behind.entry)
+            at = replace(query, after=beside.behind.after)
+
+        assert seen == listed
+        assert await runtime.search.beside(query, "0" * 32) is None
+
+
+async def test_links_headings_and_dates_are_made_for_reading(client, live):
+    kept = live.url("/foxes")
+    body = f"<h2>One</h2><p>A <a href='{kept}'>kept</a> page.</p><h2>Two</h2><p>x</p><h3>Three</h3>"
+    head = '<meta property="article:published_time" content="2024-03-05T23:30:00+02:00">'
+    url = live.article("wide", head=head, body="")
+    live.put(
+        "/wide",
+        f"<!DOCTYPE html><title>wide</title>{head}<article>{body}{SENTENCE.format(name='w') * 6}",
+    )
+    runtime = client.server.app[RUNTIME]
+    await runtime.entries.save([url], source="web")
+    await runtime.crawling.work()
+
+    page = await page_of(client, f"/{hash_url(url)}/")
+
+    assert f'<a class="held" href="/{hash_url(kept)}/"' in page
+    assert [*re.findall(r'<li class="depth-(\d)"><a href="#(h-\d)">(\w+)', page)] == [
+        ("0", "h-1", "One"),
+        ("0", "h-2", "Two"),
+        ("1", "h-3", "Three"),
+    ]
+    assert "published <time" in page
+    assert ">5 Mar 2024<" in page
+
+
+async def test_how_it_is_set_and_where_one_was_are_remembered(client, live, chromium):
+    url = live.put(
+        "/long", "<title>long</title><article>" + SENTENCE.format(name="long") * 60 + "</article>"
+    )
+    runtime = client.server.app[RUNTIME]
+    await runtime.entries.save([url], source="web")
+    await runtime.crawling.work()
+    path = str(client.make_url(f"/{hash_url(url)}/"))
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(
+            executable_path=chromium, args=["--no-sandbox", "--disable-gpu"]
+        )
+        page = await browser.new_page(timezone_id="Asia/Tokyo")
+        errors = []
+        page.on("pageerror", lambda error: errors.append(error))
+        await page.goto(path)
+        size = "getComputedStyle(document.querySelector('.text')).fontSize"
+        before = await page.evaluate(size)
+        kept = page.locator("header time").last
+        moment = datetime.fromisoformat(await kept.get_attribute("datetime"))
+        tokyo = moment.astimezone(timezone(timedelta(hours=9)))
+        assert f"{tokyo:%H:%M}" in await kept.text_content()
+
+        await page.click(".look summary")
+        await page.select_option("select[name=size]", "5")
+        await page.select_option("select[name=paper]", "sepia")
+        await page.evaluate("scrollTo(0, 3000)")
+        while not await page.evaluate("localStorage.getItem('places')"):
+            pass  # it is kept once scrolling has come to rest
+        at = await page.evaluate("scrollY")
+        await page.goto("about:blank")
+        await page.goto(path)
+
+        assert await page.evaluate(size) != before
+        assert await page.evaluate("document.documentElement.dataset.paper") == "sepia"
+        assert abs(await page.evaluate("scrollY") - at) < 400
+        assert errors == []
+        await browser.close()

@@ -3,6 +3,7 @@
 import asyncio
 from dataclasses import dataclass, field
 from typing import Annotated, Any, TypeVar
+from urllib.parse import parse_qsl, urlencode
 
 from aiohttp import web
 from pydantic import Field, ValidationError
@@ -101,6 +102,19 @@ def listing_query(request: web.Request) -> ListingQuery:
     q, tag, host, status, sort, after = (asked.get(name, "") for name in LISTED)
     is_typing = asked.get("typing", "") not in ("", "0", "false")
     return ListingQuery(q, tag, host, status, sort, after, is_typing=is_typing)
+
+
+def listed_query(text: str) -> ListingQuery:
+    """Read which list something was opened from: a query string, as ``list_query`` writes it."""
+    asked = dict(parse_qsl(text, max_num_fields=20)) if text.count("&") < 20 else {}
+    q, tag, host, status, sort, after = (asked.get(name, "") for name in LISTED)
+    return ListingQuery(q, tag, host, status, sort, after)
+
+
+def list_query(query: ListingQuery) -> str:
+    """Write which page of which list is asked for, as a query string; never empty."""
+    kept = {name: value for name in LISTED if (value := getattr(query, name))}
+    return urlencode(kept or {"sort": "newest"})
 
 
 def path_number(request: web.Request, name: str) -> int:

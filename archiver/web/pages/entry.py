@@ -1,34 +1,38 @@
 """``/{hash_url}/``: the article to read, its snapshots, its details; and the same as text."""
 
 from dataclasses import replace
+from urllib.parse import urlencode
 
 from aiohttp import web
 
-from archiver.errors import NotFound
 from archiver.model.page import EXTRACTOR_VERSION, UNREAD, supersedes
 from archiver.model.rendering import Rendering
 from archiver.rewrite.address import Modifier, ReplayAddress, plain_path
-from archiver.rewrite.article import archive_images, without_title
-from archiver.services.entries import EntryDetail, SnapshotDetail
+from archiver.rewrite.article import archive_images
+from archiver.services.entries import SnapshotDetail
+from archiver.services.reader import Reading
+from archiver.services.search import Beside, Neighbour
+from archiver.web.api.questions import list_query, listed_query
 from archiver.web.keys import PERMISSIONS, RUNTIME
 from archiver.web.origin import home_of_replay, replay_origin
 from archiver.web.pages.editing import notice_of
 from archiver.web.render import render
-from archiver.web.views import EntryView
+from archiver.web.views import BesideView, EditNotice, EntryView
 
 WORDS_A_MINUTE = 230
 
 
 async def entry(request: web.Request) -> web.StreamResponse:
-    """Show an entry, read at its newest snapshot or at the one named by ``at``."""
-    entries, key = request.app[RUNTIME].entries, request.match_info["hash_url"]
-    detail = await entries.get(key)
-    try:
-        shown = await entries.snapshot(key, request.query.get("at") or None)
-    except NotFound:
-        shown = None
-    view = replace(_view(request, detail, shown), notice=await notice_of(request))
-    return render(request, "pages/entry.html", view)
+    """Show an entry, read at its newest snapshot or at the one named by ``at``.
+
+    ``in`` is the query of the list it was opened from.
+    """
+    asked = request.query
+    listed = listed_query(asked["in"]) if "in" in asked else None
+    reading = await request.app[RUNTIME].reader.open(
+        request.match_info["hash_url"], asked.get("at") or None, listed=listed
+    )
+    return render(request, "pages/entry.html", _view(request, reading, await notice_of(request)))
 
 
 async def entry_markdown(request: web.Request) -> web.StreamResponse:
@@ -45,10 +49,13 @@ async def read_again(request: web.Request) -> web.StreamResponse:
     raise web.HTTPSeeOther(f"/{key}/")
 
 
-def _view(request: web.Request, detail: EntryDetail, shown: SnapshotDetail | None) -> EntryView:
+def _view(request: web.Request, reading: Reading, notice: EditNotice | None) -> EntryView:
+    detail, shown = reading.detail, reading.shown
     title = detail.entry.title or detail.entry.url
+    view = EntryView(detail, shown, "", "", "", "nothing", 0, title, notice=notice)
+    view = replace(view, beside=_beside(reading.beside) if reading.beside else None)
     if shown is None:
-        return EntryView(detail, None, "", "", "", "nothing", 0, title)
+        return view
     there, capture = replay_origin(request), shown.snapshot.capture
     permissions = request.app[PERMISSIONS]
     permission = permissions.new(home_of_replay(request))
@@ -57,20 +64,36 @@ def _view(request: web.Request, detail: EntryDetail, shown: SnapshotDetail | Non
     def write(address: ReplayAddress) -> str:
         return there + permissions.write(permission, address)
 
-    return EntryView(
-        detail=detail,
-        shown=shown,
-        article=archive_images(
-            without_title(shown.article, title), shown.snapshot.timestamp, write=write
-        ),
+    return replace(
+        view,
+        article=archive_images(shown.article, shown.snapshot.timestamp, write=write),
         payload_url=write(payload),
         payload_link=plain_path(payload),
         kind=_kind(shown),
         minutes=max(round(len(shown.article.split()) / WORDS_A_MINUTE), 1),
-        title=title,
         is_outdated=supersedes(EXTRACTOR_VERSION, shown.snapshot.extractor)
         and shown.snapshot.extractor != UNREAD
         and shown.snapshot.rendering is not Rendering.DONE,
+        outline=reading.outline,
+        hits=reading.hits,
+    )
+
+
+def _beside(beside: Beside) -> BesideView:
+    def address(neighbour: Neighbour | None) -> str:
+        if neighbour is None:
+            return ""
+        inside = list_query(replace(beside.query, after=neighbour.after))
+        found = "#found" if beside.query.q else ""
+        return f"/{neighbour.entry.hash_url}/?{urlencode({'in': inside})}{found}"
+
+    before, behind = beside.before, beside.behind
+    return BesideView(
+        "/snapshots?" + list_query(beside.query),
+        address(before),
+        (before.entry.title or before.entry.url) if before else "",
+        address(behind),
+        (behind.entry.title or behind.entry.url) if behind else "",
     )
 
 

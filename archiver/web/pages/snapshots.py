@@ -9,7 +9,7 @@ from archiver.errors import InvalidQuery
 from archiver.model.listing import ListingQuery, Summary
 from archiver.services.language import LANGUAGE
 from archiver.services.search import Listing
-from archiver.web.api.questions import LISTED, listing_query
+from archiver.web.api.questions import LISTED, list_query, listing_query
 from archiver.web.keys import RUNTIME
 from archiver.web.pages.editing import notice_of
 from archiver.web.render import render
@@ -50,6 +50,7 @@ async def _view(request: web.Request, query: ListingQuery) -> ListingView:
         next_url=f"/snapshots?{urlencode({**kept, 'after': found.after})}" if found.after else "",
         tags=tuple(await search.tags(SHOWN_TAGS)),
         export_query=f"?{urlencode(kept)}" if kept else "",
+        list_query=list_query(query),
         summary=summary if summary.count else Summary(0, has_more=False),
         is_narrowed=is_narrowed,
         owed_percent=round(100 * await search.owed_share()),

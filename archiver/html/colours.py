@@ -1,0 +1,79 @@
+"""Colours code by Pygments' classes, as its short names say them; only within a given time.
+
+A lexer's patterns can be slow on code that was made for that, so this runs where a signal can end
+it: in the processes that read strangers' files.
+"""
+
+import re
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from html import unescape
+from types import FrameType
+
+from pygments import highlight
+from pygments.formatters.html import HtmlFormatter
+from pygments.lexers import get_lexer_by_name
+from pygments.util import ClassNotFound
+
+MOST_CODE = 20_000
+"""Characters of all code of an article that is coloured."""
+SECONDS = 0.5
+"""Of CPU, for an article."""
+_AS_SANITISED = {0xA0: "&nbsp;"}
+_CODE = re.compile(r'(<pre[^<>]*><code class="language-([^"]+)">)([^<>]*)(</code></pre>)')
+_COLOURED = re.compile(r'<code class="language-[^"]+">.*?</code>', re.DOTALL)
+_SPAN = re.compile(r"</?span[^<>]*>")
+
+
+def coloured(html: str) -> str:
+    """A sanitised article whose code that says its language has spans; the same without time."""
+    if '<code class="language-' not in html:
+        return html
+    left = MOST_CODE
+
+    def colour(found: re.Match[str]) -> str:
+        nonlocal left
+        left -= len(found[3])
+        spans = _spans(unescape(found[3]), found[2]) if left >= 0 else None
+        return found[0] if spans is None else f"{found[1]}{spans}{found[4]}"
+
+    try:
+        with _within(SECONDS):
+            return _CODE.sub(colour, html)
+    except (TimeoutError, RecursionError):
+        return html
+
+
+def plain(html: str) -> str:
+    """An article without the spans of ``coloured``."""
+    return _COLOURED.sub(lambda code: _SPAN.sub("", code[0]), html)
+
+
+def _spans(code: str, language: str) -> str | None:
+    try:
+        lexer = get_lexer_by_name(language, stripnl=False, ensurenl=False)
+    except ClassNotFound:
+        return None
+    spans: str = highlight(code, lexer, HtmlFormatter(nowrap=True)).translate(_AS_SANITISED)
+    spans = spans.replace("&#39;", "'").replace("&quot;", '"')
+    return spans if code.endswith("\n") else spans.removesuffix("\n")
+
+
+@contextmanager
+def _within(seconds: float) -> Iterator[None]:
+    """Raise TimeoutError in the block once it has taken so much CPU; in the main thread only."""
+
+    def ring(_: int, __: FrameType | None) -> None:
+        raise TimeoutError
+
+    try:
+        before = signal.signal(signal.SIGVTALRM, ring)
+    except ValueError as error:
+        raise TimeoutError from error
+    signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)

@@ -1,0 +1,120 @@
+"""An entry as it is read: its article with a way through it, and the list it was opened from."""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from archiver.errors import InputError, InvalidQuery, InvalidUrl, NotFound
+from archiver.html.flow import Flow, Span
+from archiver.html.outline import LEAST, outline
+from archiver.index import entries
+from archiver.index.database import Database
+from archiver.model.capture import HashUrl
+from archiver.model.listing import ListingQuery
+from archiver.model.outline import Heading
+from archiver.query.parse import parse_query
+from archiver.query.snippet import places
+from archiver.rewrite.article import lead_to_entries, links_of, without_title
+from archiver.services.entries import Entries, EntryDetail, SnapshotDetail
+from archiver.services.search import Beside, Search
+from archiver.urls.parse import hash_url, parse_url
+
+MOST_LINKS = 2_000
+"""Of an article, that are looked up in the archive."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """An entry to be read.
+
+    Attributes:
+        detail: the entry and its snapshots.
+        shown: the snapshot that is read, its article made ready; None if there is none.
+        outline: its headings, where there are enough for a table of contents.
+        hits: how often words of the search that led here stand in it.
+        beside: the list it was opened from, if it is in one.
+    """
+
+    detail: EntryDetail
+    shown: SnapshotDetail | None
+    outline: tuple[Heading, ...] = ()
+    hits: int = 0
+    beside: Beside | None = None
+
+
+class Reader:
+    """Entries to be read."""
+
+    def __init__(self, db: Database, entries_: Entries, search: Search) -> None:
+        self._db = db
+        self._entries = entries_
+        self._search = search
+
+    async def open(
+        self, ref: str, timestamp: str | None = None, *, listed: ListingQuery | None = None
+    ) -> Reading:
+        """An entry at its newest snapshot, or at the one nearest to a moment.
+
+        Args:
+            ref: hash_url or URL.
+            timestamp: 4 to 14 digits, or None.
+            listed: the list it was opened from.
+
+        Raises:
+            NotFound: there is no such entry.
+            InputError: that is not a timestamp.
+        """
+        detail = await self._entries.get(ref)
+        beside = await self._beside(detail.entry.hash_url, listed) if listed else None
+        try:
+            shown = await self._entries.snapshot(ref, timestamp)
+        except NotFound:
+            return Reading(detail, None, beside=beside)
+        held = await self._held(shown)
+        q = listed.q if listed and beside else ""
+        return await asyncio.to_thread(_made_ready, Reading(detail, shown, beside=beside), held, q)
+
+    async def _beside(self, key: HashUrl, listed: ListingQuery) -> Beside | None:
+        try:
+            return await self._search.beside(listed, key)
+        except (InvalidQuery, InputError):
+            return None
+
+    async def _held(self, shown: SnapshotDetail) -> dict[str, HashUrl]:
+        """The entries that an article links to and that there is a snapshot of, by address."""
+        named = {}
+        for url in await asyncio.to_thread(links_of, shown.article, MOST_LINKS):
+            try:
+                named[url] = hash_url(parse_url(url))
+            except InvalidUrl:
+                continue
+        async with self._db.read() as conn:
+            known = await entries.latest_of(conn, [*{*named.values()}])
+        own = shown.entry.hash_url
+        return {url: key for url, key in named.items() if key in known and key != own}
+
+
+def _made_ready(reading: Reading, held: Mapping[str, HashUrl], q: str) -> Reading:
+    shown = reading.shown
+    if shown is None or not shown.article:
+        return reading
+    title = shown.entry.title or shown.entry.url
+    article, headings = outline(without_title(shown.article, title))
+    article = lead_to_entries(article, held)
+    hits = 0
+    if q:
+        flow = Flow(article)
+        found = flow.places(places(flow.spaced(), parse_query(q)))
+        spans = [Span(start, end, "<mark>", _first(n)) for n, (start, end) in enumerate(found)]
+        article, hits = flow.marked(spans), len(spans)
+    return replace(
+        reading,
+        shown=replace(shown, article=article),
+        outline=headings if len(headings) >= LEAST else (),
+        hits=hits,
+    )
+
+
+def _first(n: int) -> str:
+    """The tag by which the first hit is led to."""
+    return "" if n else '<mark id="found">'

@@ -1,0 +1,53 @@
+"""Code is coloured by the language it says, within bounds, and stays what it was."""
+
+import re
+
+import pytest
+
+from archiver.html import colours
+from archiver.html.colours import coloured, plain
+from archiver.html.sanitise import sanitise
+from archiver.html.text import to_text
+
+
+def code(text, language):
+    return sanitise(f'<pre><code class="language-{language}">{text}</code></pre>')
+
+
+@pytest.mark.parametrize("language", ["python", "c++", "html", "js", "diff"])
+@pytest.mark.parametrize("text", ["x", "if x:\n\treturn 'a\xa0b' &lt;i&gt;", 'a\n\n\n"b"\n', '"""'])
+def test_colours_add_nothing_but_spans_that_are_allowed(text, language):
+    html = code(text, language)
+
+    found = coloured(html)
+
+    assert language != "python" or "<span class=" in found
+    assert plain(found) == html
+    assert sanitise(found) == found
+    assert to_text(found) == to_text(html)
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        code("x = 1", "made-up"),
+        "<pre>x = 1</pre>",
+        code("x = 1\n" * colours.MOST_CODE, "python"),
+        '<pre><code class="language-python">a <em>b</em></code></pre>',
+    ],
+)
+def test_what_says_no_language_we_know_or_is_too_long_stays_plain(html):
+    assert coloured(html) == html
+
+
+def test_a_page_may_not_bring_classes_of_its_own():
+    html = '<span class="k">a</span><span class="alert">b</span><p class="k">c</p>'
+
+    assert re.findall("class=.[a-z]+", sanitise(html)) == ['class="k']
+
+
+def test_code_that_takes_too_long_stays_plain(monkeypatch):
+    monkeypatch.setattr(colours, "SECONDS", 0.0001)
+    html = code("x = [1, 2, 3]\n" * 1000, "python")
+
+    assert coloured(html) == html
