@@ -17,6 +17,7 @@ from archiver.web.routes import ROUTES
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+FORMATS = ROOT / "docs" / "formats.md"
 OPERATIONS = (ROOT / "docs" / "operations.md").read_text(encoding="utf-8")
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 
@@ -70,8 +71,8 @@ def test_every_route_is_in_the_readme(route):
 
 
 @pytest.mark.parametrize("importer", IMPORTERS, ids=lambda importer: importer.name)
-def test_every_import_format_is_in_the_readme(importer):
-    assert importer.name in README
+def test_every_import_format_is_in_the_table_of_formats(importer):
+    assert f"| {importer.name} | {importer.origin} |" in FORMATS.read_text(encoding="utf-8")
 
 
 async def test_every_file_of_the_data_directory_is_explained(tmp_path):

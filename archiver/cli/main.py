@@ -72,7 +72,17 @@ def add(settings: Settings, urls: tuple[str, ...], tags: tuple[str, ...]) -> int
     return _run("add", settings, urls=urls, tags=tags)
 
 
-@cli.command("import", cls=Command)
+class _ImportCommand(Command):
+    """``archiver import``, whose help ends in what can be imported."""
+
+    def format_epilog(self, _: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the table of formats."""
+        known = import_module("archiver.services.import_kinds").KNOWN_FORMATS
+        with formatter.section("Formats"):
+            formatter.write_dl([(each.name, each.origin) for each in known])
+
+
+@cli.command("import", cls=_ImportCommand)
 @click.argument(
     "file",
     type=click.Path(exists=True, dir_okay=False, readable=True, allow_dash=True, path_type=Path),
@@ -82,8 +92,9 @@ def add(settings: Settings, urls: tuple[str, ...], tags: tuple[str, ...]) -> int
 def import_(settings: Settings, file: Path, no_crawl: bool) -> int:
     """Read a list of bookmarks into the queue, then capture them.
 
-    FILE is a bookmark file in Netscape's HTML, as every browser exports it, or text with URLs in
-    it; or a WARC or WACZ file, whose captures are taken in as they are; "-" reads standard input.
+    FILE is what a browser or a service exported, or any text with URLs in it; or an archive file
+    (WARC, WACZ), whose captures are taken in as they are; "-" reads standard input. What kind it
+    is, is found out.
 
     Of the links that are read, "added" are new, "known" are kept already, "merged" wait already or
     came twice, and "rejected" can't be used.

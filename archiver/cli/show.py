@@ -59,6 +59,7 @@ def _rows(detail: EntryDetail, shown: SnapshotDetail | None) -> Iterator[tuple[s
         "tags": ", ".join(entry.annotation.tags),
         "note": entry.annotation.note,
         "added": f"{added} UTC, {entry.annotation.source}",
+        "folders": ", ".join(entry.annotation.folders),
     }
     yield from ((name, value) for name, value in rows.items() if value)
     for snapshot in detail.snapshots:

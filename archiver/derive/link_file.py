@@ -10,14 +10,16 @@ from dataclasses import dataclass
 from typing import Any, BinaryIO
 
 from archiver.child_process import child_command, child_environment, end_child
-from archiver.derive.messages import PREFIX, read_seeds, unpack
+from archiver.derive.messages import PREFIX, read_seeds, unpack, write_choices
 from archiver.errors import UnreadableFile
 from archiver.logs import get_log
+from archiver.model.choices import Choices
 from archiver.model.importing import Rejected
 from archiver.model.seed import Seed
 
 PIECE = 256 << 10
 MOST_MESSAGE_BYTES = 1 << 30
+NO_CHOICES = Choices()
 
 log = get_log(__name__)
 
@@ -34,10 +36,18 @@ class Batch:
 
 
 class LinkFile:
-    """A file of links that is being read; ``form`` is what a person calls its kind."""
+    """A file of links that is being read.
 
-    def __init__(self, process: asyncio.subprocess.Process, form: str, name: str) -> None:
-        self.form = form
+    Attributes:
+        form: what a person calls its kind.
+        encoding: what its text is read as; empty if it is none.
+    """
+
+    def __init__(
+        self, process: asyncio.subprocess.Process, head: dict[str, str], name: str
+    ) -> None:
+        self.form = head["form"]
+        self.encoding = head["encoding"]
         self._process = process
         self._name = name
 
@@ -53,7 +63,12 @@ class LinkFile:
 
 @asynccontextmanager
 async def open_links(
-    source: BinaryIO, name: str, *, memory_bytes: int, skip: int = 0
+    source: BinaryIO,
+    name: str,
+    *,
+    memory_bytes: int,
+    skip: int = 0,
+    choices: Choices = NO_CHOICES,
 ) -> AsyncIterator[LinkFile]:
     """Read a file of links from where it stands, in a child that may use so much memory.
 
@@ -62,12 +77,14 @@ async def open_links(
         name: as the person knows it.
         memory_bytes: address space of the child.
         skip: how many links to pass over first.
+        choices: what is chosen for all of them.
 
     Raises:
         UnreadableFile: the file is empty, or of a kind that is not read.
     """
+    arguments = str(memory_bytes), str(skip), write_choices(choices), name
     process = await asyncio.create_subprocess_exec(
-        *child_command("archiver.derive.link_file_worker", str(memory_bytes), str(skip), name),
+        *child_command("archiver.derive.link_file_worker", *arguments),
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         env=child_environment(),
@@ -77,7 +94,7 @@ async def open_links(
         head, _ = unpack(await _receive(process, name))
         if "refused" in head:
             raise UnreadableFile(head["refused"])
-        yield LinkFile(process, head["form"], name)
+        yield LinkFile(process, head, name)
     finally:
         feeding.cancel()
         await end_child(process)

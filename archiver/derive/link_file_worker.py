@@ -1,58 +1,88 @@
 """A child that reads one file of links: bytes on its standard input, seeds on its output.
 
-Run as ``python -m archiver.derive.link_file_worker MEMORY_BYTES SKIP NAME``. It first says what
-kind of file it is, or why it can't be read; then come batches, and an empty one at the end.
+Run as ``python -m archiver.derive.link_file_worker MEMORY_BYTES SKIP CHOICES NAME``, CHOICES as
+``messages`` writes them. It first says what kind of file it is, or why it can't be read; then come
+batches, and an empty one at the end.
 """
 
 import gc
 import os
 import resource
+import shutil
 import signal
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import islice
+from tempfile import NamedTemporaryFile
+from typing import BinaryIO, cast
 
-from archiver.derive.messages import COLLECT, pack, pack_seeds
+from archiver.derive.messages import COLLECT, pack, pack_seeds, read_choices
 from archiver.errors import InvalidUrl, UnreadableFile
-from archiver.formats.importers import open_bookmarks
+from archiver.formats.given_file import GivenFile
+from archiver.formats.importers import importer_of
 from archiver.formats.seeds import bounded, seed_of
 from archiver.model.bookmark import Bookmark
+from archiver.model.choices import Choices
 from archiver.model.importing import Rejected
 
 BATCH = 5000
+MOST_SHOWN = 500
+_PIECE = 1 << 20
 
 
 def main() -> None:
     """Read to the end, or until the other side closes."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    memory, skip, name = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
+    memory, skip = int(sys.argv[1]), int(sys.argv[2])
+    choices, name = read_choices(sys.argv[3]), sys.argv[4]
     resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     gc.set_threshold(*COLLECT)
     try:
-        form, found = open_bookmarks(sys.stdin.buffer, name)
+        file = GivenFile(sys.stdin.buffer, name, spool=_spooled)
+        importer = importer_of(file)
     except UnreadableFile as error:
         _say(pack({"refused": str(error)}))
         return
-    _say(pack({"form": form}))
+    _say(pack({"form": importer.name, "encoding": file.encoding}))
+    found = importer.read(file)
     for _ in islice(found, skip):
         pass
-    while _say_batch(found, name):
-        pass
+    row = skip
+    while read := _say_batch(found, name, choices, row):
+        row += read
 
 
-def _say_batch(found: Iterator[Bookmark], name: str) -> bool:
+def _say_batch(found: Iterator[Bookmark], name: str, choices: Choices, row: int) -> int:
+    """Read some links and hand them over; returns how many."""
     seeds, rejected, now = [], [], datetime.now(UTC)
     for bookmark in islice(found, BATCH):
-        annotation = replace(bookmark.annotation, source=f"import:{name}")
+        row += 1
+        given = bookmark.annotation
+        if bookmark.problem:
+            rejected.append(Rejected(given.url_given[:MOST_SHOWN], bookmark.problem, row))
+            continue
+        annotation = replace(choices.applied(given), source=f"import:{name}")
         try:
             seeds.append(seed_of(bounded(annotation), now=now))
         except InvalidUrl as error:
-            rejected.append(Rejected(annotation.url_given[:500], str(error)))
+            rejected.append(Rejected(given.url_given[:MOST_SHOWN], str(error), row))
     _say(pack_seeds(seeds, rejected))
-    return bool(seeds or rejected)
+    return len(seeds) + len(rejected)
+
+
+def _spooled(stream: BinaryIO) -> BinaryIO:
+    """A stream's content as a file that nobody else finds, for kinds that can't be read in order.
+
+    It has a name, for who reads SQLite, and is gone with this process.
+    """
+    # Closed when this process ends.
+    spooled = NamedTemporaryFile(prefix="archiver-")  # noqa: SIM115
+    shutil.copyfileobj(stream, spooled, _PIECE)
+    spooled.seek(0)
+    return cast("BinaryIO", spooled)
 
 
 def _say(message: bytes) -> None:

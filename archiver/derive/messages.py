@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any
 
+from archiver.model.choices import Choices, FoldersAs
 from archiver.model.importing import Rejected
 from archiver.model.page import Article, Charset, Discovery, PageMetadata
 from archiver.model.requisite import Requisite, RequisiteKind
@@ -111,6 +112,17 @@ def read_article(head: dict[str, Any], html: bytes) -> Article:
     return Article(metadata, html.decode(), head["text"], words=head["words"])
 
 
+def write_choices(choices: Choices) -> str:
+    """What a person chose for a file, as an argument."""
+    return json.dumps({"tags": choices.tags, "folders_as": choices.folders_as})
+
+
+def read_choices(argument: str) -> Choices:
+    """What ``write_choices`` wrote."""
+    said = json.loads(argument)
+    return Choices(tuple(said["tags"]), FoldersAs(said["folders_as"]))
+
+
 def pack_seeds(seeds: Sequence[Seed], rejected: Sequence[Rejected]) -> bytes:
     """Some links of a file, for the service."""
     return pack(
@@ -119,7 +131,7 @@ def pack_seeds(seeds: Sequence[Seed], rejected: Sequence[Rejected]) -> bytes:
                 [each.hash_url, each.url, each.host, write_annotation(each.annotation)]
                 for each in seeds
             ],
-            "rejected": [[each.given, each.reason] for each in rejected],
+            "rejected": [[each.given, each.reason, each.row] for each in rejected],
         }
     )
 

@@ -19,11 +19,12 @@ from archiver.encoding.labels import (
     Encoding,
 )
 from archiver.encoding.prescan import declared_in_markup
-from archiver.formats.importer import HEAD_BYTES
 from archiver.logs import get_log
 
 _LOG = get_log(__name__)
 
+HEAD_BYTES = 1 << 16
+"""How much of a file is looked at to tell what it is."""
 _CHUNK_BYTES = 1 << 16
 _MARKS = (
     (codecs.BOM_UTF8, UTF_8),

@@ -5,6 +5,7 @@ only what must stand at the start is read.
 """
 
 import re
+from dataclasses import dataclass
 
 _PROLOGUE = re.compile(
     r"""(?: [\s\ufeff]++
@@ -19,48 +20,50 @@ _PROLOGUE = re.compile(
 _DECLARATION = re.compile(r"[\s\ufeff]*+<\?xml[\s?]", re.IGNORECASE)
 _NETSCAPE = re.compile(r"<!doctype\s++netscape-bookmark", re.IGNORECASE)
 _ROOT = re.compile(r"<(?:[\w.-]++:)?+([\w.-]++)([^<>]*+)")
-_RSS_NAMESPACES = ("http://purl.org/rss/1.0/", "http://my.netscape.com/rdf/simple/0.9/")
-_KINDS = {
-    "rss": "an RSS file",
-    "feed": "an Atom file",
-    "opml": "an OPML file",
-    "xbel": "an XBEL file",
-    "plist": "a property list (plist) file",
-    "en-export": "an Evernote (ENEX) file",
-}
+_KNOWN_ROOTS = frozenset("rss feed opml xbel plist en-export rdf posts bookmarks_export".split())
 _HTML = frozenset(
     "a base blockquote body br center dd div dl dt font h1 h2 h3 h4 h5 h6 head hr html li link "
     "meta ol p script span style table title ul".split()
 )
 _MIME_HEADER = re.compile(r"(?:[!-9;-~]++:[^\r\n]*+(?:\r?\n[\t ][^\r\n]*+)*+\r?\n)++")
 _RELATED = re.compile(r"^content-type:\s*+multipart/related\b", re.IGNORECASE | re.MULTILINE)
-XML = "an XML file"
-MHTML = "an MHTML file"
 
 
-def kind_of_document(head: str) -> str:
-    """What a text is, such as ``an OPML file``; empty for HTML, and for what is neither."""
-    return _kind_of_xml(head) or _kind_of_mime(head)
+@dataclass(frozen=True, slots=True)
+class XmlRoot:
+    """The root element of a document.
+
+    Attributes:
+        name: lower case, without a prefix.
+        attributes: what stands behind the name, as it does.
+    """
+
+    name: str
+    attributes: str
 
 
-def _kind_of_xml(head: str) -> str:
+def xml_root(head: str) -> XmlRoot | None:
+    """The root of a text that is XML; None for HTML, bookmark files, and what is neither."""
     is_declared = _DECLARATION.match(head) is not None
-    before = _PROLOGUE.match(head)
-    end = before.end() if before else 0
+    end = end_of_prologue(head)
     if _NETSCAPE.search(head, 0, end):
-        return ""
+        return None
     root = _ROOT.match(head, end)
     if root is None:
-        return XML if is_declared else ""
+        return XmlRoot("", "") if is_declared else None
     name = root[1].lower()
-    if name == "rdf":
-        return _KINDS["rss"] if any(each in root[2] for each in _RSS_NAMESPACES) else "an RDF file"
-    if name in _KINDS:
-        return _KINDS[name]
-    return XML if is_declared and name not in _HTML else ""
+    if name in _KNOWN_ROOTS or (is_declared and name not in _HTML):
+        return XmlRoot(name, root[2])
+    return None
 
 
-def _kind_of_mime(head: str) -> str:
-    """A saved page with its parts (RFC 2557); a letter that is no page is text."""
+def end_of_prologue(head: str) -> int:
+    """Where the root element begins, or would."""
+    before = _PROLOGUE.match(head)
+    return before.end() if before else 0
+
+
+def is_mhtml(head: str) -> bool:
+    """Whether it is a saved page with its parts (RFC 2557); a letter that is no page is text."""
     header = _MIME_HEADER.match(head.lstrip())
-    return MHTML if header and _RELATED.search(header[0]) else ""
+    return header is not None and _RELATED.search(header[0]) is not None

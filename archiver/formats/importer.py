@@ -1,23 +1,27 @@
-"""What a reader of one kind of bookmark list offers."""
+"""What a reader of one kind of file offers: all that is known of a format stands in its line."""
 
-from collections.abc import Iterator
-from typing import BinaryIO, Protocol
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
+from archiver.formats.given_file import GivenFile
 from archiver.model.bookmark import Bookmark
 
-HEAD_BYTES = 1 << 16
-"""How much of a file is looked at to tell what it is."""
 
+@dataclass(frozen=True, slots=True)
+class Importer:
+    """One kind of file.
 
-class Importer(Protocol):
-    """One kind of file."""
+    Attributes:
+        name: what a person calls this kind of file, such as ``Netscape HTML``.
+        recognises: whether a file is of this kind; looks at its head, reads nothing away.
+        read: reads to the end, once: linear time, no error whatever the bytes. What can't be
+            read is a bookmark with a ``problem``.
+        suffixes: of such files, without the dot, for the dialog that chooses one.
+        origin: who writes such files and where it is found there; empty if that needs no saying.
+    """
 
-    @property
-    def name(self) -> str:
-        """What a person calls this kind of file, such as ``Netscape HTML``."""
-
-    def recognises(self, head: bytes, filename: str) -> bool:
-        """Whether a file of this name that starts with ``head`` is of this kind."""
-
-    def read(self, source: BinaryIO) -> Iterator[Bookmark]:
-        """Read to the end, once: constant memory, linear time, no error whatever the bytes."""
+    name: str
+    recognises: Callable[[GivenFile], bool]
+    read: Callable[[GivenFile], Iterator[Bookmark]]
+    suffixes: tuple[str, ...] = ()
+    origin: str = ""

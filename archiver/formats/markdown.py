@@ -40,6 +40,7 @@ def entry_markdown(entry: Entry, snapshot: Snapshot | None, article_html: str) -
         come first and are always there, the others only when they say something.
     """
     fields = [*_own(entry, snapshot), *(_captured(entry, snapshot) if snapshot else ())]
+    fields.append(("source_record", _said_elsewhere(entry)))
     front = yaml.dump(
         {name: value for name, value in fields if value or name in {"title", "url", "hash_url"}},
         Dumper=_Dumper,
@@ -75,9 +76,15 @@ def _own(entry: Entry, snapshot: Snapshot | None) -> Iterator[tuple[str, _Value]
     yield "tags", list(entry.annotation.tags)
     yield "note", entry.annotation.note
     yield "added", entry.annotation.saved_at
+    yield "folders", list(entry.annotation.folders)
     if entry.state is not State.SAVED:
         yield "state", entry.state.value
         yield "failure", entry.failure.message if entry.failure else ""
+
+
+def _said_elsewhere(entry: Entry) -> list[str]:
+    """What files said of it that no field holds: JSON, a text for each."""
+    return entry.annotation.source_record.split("\n") if entry.annotation.source_record else []
 
 
 def _captured(entry: Entry, snapshot: Snapshot) -> Iterator[tuple[str, _Value]]:

@@ -6,17 +6,20 @@ nothing needs to be closed, and any HTML with links in it is read as a list of i
 
 import re
 from collections.abc import Iterator
-from typing import BinaryIO
+from datetime import datetime
+from typing import Any
 
-from archiver.formats.charset import decode_head, read_text
 from archiver.formats.dates import parse_date
+from archiver.formats.given_file import GivenFile
+from archiver.formats.importer import Importer
 from archiver.formats.markup import Tag, attributes_of, resolve, tokenize
-from archiver.formats.refusal import is_binary, self_evident_kind
+from archiver.formats.refusal import is_binary
+from archiver.formats.rows import MAX_URL
 from archiver.model.annotation import Annotation
 from archiver.model.bookmark import Bookmark
+from archiver.model.folder_path import folder_path
+from archiver.model.source_record import write_source_record
 
-MAX_URL = 10_000
-"""Characters kept of a URL: more than can be captured, so that a longer one is still refused."""
 MAX_TITLE = 4_096
 """Characters kept of a title, a folder's name or a tag."""
 MAX_NOTE = 1 << 16
@@ -54,39 +57,42 @@ _ROOT_FOLDERS = frozenset(
 _ROOT_ATTRIBUTES = ("personal_toolbar_folder", "unfiled_bookmarks_folder")
 _NOTES_MARKS = re.compile(r"\[/?linkding-notes\]")
 _SAID_TAGS = {"linkding:bookmarks.archived": "archived"}
+_READ_SECTIONS = frozenset({"read archive", "archive", "archived", "read"})
+_STARRED_SECTIONS = frozenset({"starred", "liked", "favorites", "favourites"})
+_PLAIN_SECTIONS = frozenset({"unread", "bookmarks"}) | _READ_SECTIONS | _STARRED_SECTIONS
+_NOT_KEPT = frozenset({"icon", "toread"})
+_MAX_NAME = 100
 _ENDS_LINK = frozenset({"dl", "/dl", "h1", "h2", "h3", "hr", "/dd"})
 _LINE_BREAKS = frozenset({"br", "p", "/p", "div", "/div", "li"})
 
 
-class NetscapeHtml:
-    """HTML made of links: the Netscape bookmark file and its relatives."""
+def _recognises(file: GivenFile) -> bool:
+    """Whether it is a bookmark file, however it begins, or any HTML with a link in it."""
+    if is_binary(file) or file.json_paths or file.root:
+        return False
+    if is_bookmark_file(file.text):
+        return True
+    # Markdown and mails hold HTML too; there, and only there, URLs stand outside of it.
+    is_html = _HTML.match(file.text) is not None and file.suffix not in ("md", "txt")
+    return is_html and _LINK.search(file.text) is not None
 
-    name = "Netscape HTML"
 
-    def recognises(self, head: bytes, filename: str) -> bool:
-        """Whether it is a bookmark file, however it begins, or any HTML with a link in it."""
-        if is_binary(head):
-            return False
-        text = decode_head(head)
-        if self_evident_kind(text):
-            return False
-        if _BOOKMARKS.search(text):
-            return True
-        # Markdown and mails hold HTML too; there, and only there, URLs stand outside of it.
-        is_html = _HTML.match(text) is not None and not filename.lower().endswith((".md", ".txt"))
-        return is_html and _LINK.search(text) is not None
+def is_bookmark_file(text: str) -> bool:
+    """Whether a text is a bookmark file by its structure, and no other HTML with links in it."""
+    return _BOOKMARKS.search(text) is not None
 
-    def read(self, source: BinaryIO) -> Iterator[Bookmark]:
-        """Read the links in order; folders become tags, ``<DD>`` texts notes."""
-        reader = _Reader()
-        for token in tokenize(read_text(source)):
-            if isinstance(token, Tag):
-                if bookmark := reader.tag(token):
-                    yield bookmark
-            else:
-                reader.text(token)
-        if bookmark := reader.finish():
-            yield bookmark
+
+def read_netscape(file: GivenFile) -> Iterator[Bookmark]:
+    """Read the links in order, with the folders around them; ``<DD>`` texts are notes."""
+    reader = _Reader()
+    for token in tokenize(file.chunks()):
+        if isinstance(token, Tag):
+            if bookmark := reader.tag(token):
+                yield bookmark
+        else:
+            reader.text(token)
+    if bookmark := reader.finish():
+        yield bookmark
 
 
 class _Reader:
@@ -99,6 +105,7 @@ class _Reader:
         self._note = _Text(MAX_NOTE)
         self._wanted: _Text | None = None
         self._in_item = False
+        self._section = ""
 
     def text(self, text: str) -> None:
         """Take the text between two tags."""
@@ -120,6 +127,9 @@ class _Reader:
                 self._wanted = self._note if self._link is not None else None
             case "/h3":
                 self._end_folder_name()
+            case "/h1" if self._link is None and self._wanted is self._title:
+                self._wanted = None
+                self._section = " ".join(self._title.take().split()).lower()
             case name if name in _LINE_BREAKS:
                 self.text("\n")
             case name if name in _ENDS_LINK:
@@ -132,13 +142,19 @@ class _Reader:
         link, self._link = self._link, None
         if link is None:
             return None
+        folders = self._folders
+        is_outside = not folders.depth
         return Bookmark(
             Annotation(
-                url_given=link["href"].strip()[:MAX_URL],
+                url_given=link.pop("href").strip()[:MAX_URL],
                 title=" ".join(self._title.take().split()),
-                tags=_tags(link, self._folders.path),
                 note=_note(self._note.take()),
-                added_at=parse_date(link.get("add_date") or link.get("time_added") or ""),
+                added_at=_added_at(link),
+                is_read=is_outside and self._section in _READ_SECTIONS,
+                is_starred=is_outside and self._section in _STARRED_SECTIONS,
+                folders=(folder_path(folders.path),) if folders.path else (),
+                tags=_tags(link),
+                source_record=_record(link, folders.root, self._section if is_outside else ""),
             )
         )
 
@@ -166,6 +182,8 @@ class _Reader:
         if tag.name == "h3":
             self._folders.announce(attributes_of(tag))
             self._want_title()
+        elif tag.name == "h1":
+            self._want_title()
         elif tag.name == "dl":
             self._folders.enter()
         elif tag.name == "/dl":
@@ -180,14 +198,20 @@ class _Reader:
 
 
 class _Folders:
-    """The folders around a link: ``path`` holds their names, the browser's own left out."""
+    """The folders around a link: ``path`` holds their names, ``root`` that of the browser's own."""
 
     def __init__(self) -> None:
         self.path: tuple[str, ...] = ()
-        self._outer: list[tuple[str, ...]] = []
+        self.root = ""
+        self._outer: list[tuple[tuple[str, ...], str]] = []
         self._too_deep = 0
         self._next = ""
         self._next_is_root = False
+
+    @property
+    def depth(self) -> int:
+        """How many lists are open."""
+        return len(self._outer)
 
     def announce(self, attributes: dict[str, str]) -> None:
         self._next = ""
@@ -200,17 +224,19 @@ class _Folders:
         if len(self._outer) >= _MAX_DEPTH:
             self._too_deep += 1
             return
-        self._outer.append(self.path)
+        self._outer.append((self.path, self.root))
         is_root = self._next_is_root or (not self.path and self._next.lower() in _ROOT_FOLDERS)
         if self._next and not is_root:
             self.path = (*self.path, self._next)
+        elif is_root:
+            self.root = self._next[:MAX_TITLE]
         self._next, self._next_is_root = "", False
 
     def leave(self) -> None:
         if self._too_deep:
             self._too_deep -= 1
         elif self._outer:
-            self.path = self._outer.pop()
+            self.path, self.root = self._outer.pop()
 
 
 class _Text:
@@ -240,12 +266,45 @@ def _note(text: str) -> str:
     return "\n\n".join(part for part in parts if part)
 
 
-def _tags(link: dict[str, str], folders: tuple[str, ...]) -> tuple[str, ...]:
-    """Folders first, then the file's own tags, then what it says in attributes of its own."""
-    given = link.get("tags", "")
-    if not given and not folders and "toread" not in link:
+def _added_at(link: dict[str, str]) -> datetime | None:
+    for name in ("add_date", "time_added"):
+        if moment := parse_date(link.get(name, "")):
+            del link[name]
+            return moment
+    return None
+
+
+def _tags(link: dict[str, str]) -> tuple[str, ...]:
+    """The file's own tags, then what it says in attributes of its own."""
+    given = link.pop("tags", "")
+    later = link.get("toread") == "1"
+    if not given and not later:
         return ()
     own = (_SAID_TAGS.get(tag, tag) for tag in (word.strip() for word in given.split(",")))
-    later = ("toread",) if link.get("toread") == "1" else ()
-    named = dict.fromkeys(tag[:MAX_TITLE] for tag in (*folders, *own, *later) if tag)
+    named = dict.fromkeys(tag[:MAX_TITLE] for tag in own if tag)
+    if later:
+        named["toread"] = None
     return tuple(named)[:MAX_TAGS]
+
+
+def _record(link: dict[str, str], root: str, section: str) -> str:
+    """What no field holds; the pictures of sites are theirs, and not the person's."""
+    said: dict[str, Any] = {
+        name[:_MAX_NAME]: value
+        for name, value in link.items()
+        if name not in _NOT_KEPT and value != "0"
+    }
+    if root:
+        said["root"] = root
+    if section and section not in _PLAIN_SECTIONS:
+        said["section"] = section
+    return write_source_record(said) if said else ""
+
+
+NETSCAPE = Importer(
+    "Netscape HTML",
+    _recognises,
+    read_netscape,
+    ("html", "htm"),
+    "the bookmarks of any browser, and what most services export as HTML",
+)

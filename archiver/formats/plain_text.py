@@ -2,15 +2,14 @@
 
 import re
 from collections.abc import Iterable, Iterator
-from typing import BinaryIO
 
-from archiver.formats.charset import decode_head, read_text
-from archiver.formats.refusal import is_binary, structured_kind
+from archiver.formats.given_file import GivenFile
+from archiver.formats.importer import Importer
+from archiver.formats.refusal import is_binary
+from archiver.formats.rows import MAX_URL
 from archiver.model.annotation import Annotation
 from archiver.model.bookmark import Bookmark
 
-MAX_URL = 10_000
-"""Characters kept of a URL: more than can be captured, so that a longer one is still refused."""
 _MAX_LINE = 1 << 16
 _MAX_TITLE = 1_000
 
@@ -30,33 +29,29 @@ _MARKDOWN_TARGETS = ("](", "](<")
 _MOST_BRACKETS = 8
 
 
-class PlainText:
-    """Any other text: a list of URLs, notes, a mail, Markdown."""
+def _recognises(file: GivenFile) -> bool:
+    """Whether it is text, but not of a structured kind that would be misread."""
+    return not (is_binary(file) or file.json_paths)
 
-    name = "plain text"
 
-    def recognises(self, head: bytes, filename: str) -> bool:
-        """Whether it is text, but not of a structured kind that would be misread."""
-        return not is_binary(head) and not structured_kind(decode_head(head), filename)
+def read_plain_text(file: GivenFile) -> Iterator[Bookmark]:
+    """Read every http(s) URL in order; the text of a Markdown link is its title.
 
-    def read(self, source: BinaryIO) -> Iterator[Bookmark]:
-        """Read every http(s) URL in order; the text of a Markdown link is its title.
-
-        A line that begins with ``#`` is a comment, unless a Markdown link stands in it. A line
-        that is one word with a dot in it, such as ``example.com/page``, is given as it stands:
-        it was meant as a URL, and the person should hear that it is none.
-        """
-        for line, whole in _lines(read_text(source)):
-            if not line or (line.startswith(_COMMENT) and "](" not in line):
-                continue
-            if whole and _ONLY_URL.fullmatch(line):
-                # Nothing but URLs: their last character is theirs, even if it is a full stop.
-                for url in _NEXT_URL.split(line):
-                    yield Bookmark(Annotation(url.rstrip(",;")[:MAX_URL]))
-            elif whole and _ONE_WORD.fullmatch(line) and _DOT_INSIDE.search(line):
-                yield Bookmark(Annotation(line[:MAX_URL]))
-            else:
-                yield from _from_text(line)
+    A line that begins with ``#`` is a comment, unless a Markdown link stands in it. A line
+    that is one word with a dot in it, such as ``example.com/page``, is given as it stands:
+    it was meant as a URL, and the person should hear that it is none.
+    """
+    for line, whole in _lines(file.chunks()):
+        if not line or (line.startswith(_COMMENT) and "](" not in line):
+            continue
+        if whole and _ONLY_URL.fullmatch(line):
+            # Nothing but URLs: their last character is theirs, even if it is a full stop.
+            for url in _NEXT_URL.split(line):
+                yield Bookmark(Annotation(url.rstrip(",;")[:MAX_URL]))
+        elif whole and _ONE_WORD.fullmatch(line) and _DOT_INSIDE.search(line):
+            yield Bookmark(Annotation(line[:MAX_URL]))
+        else:
+            yield from links_in_text(line)
 
 
 def _lines(chunks: Iterable[str]) -> Iterator[tuple[str, bool]]:
@@ -85,7 +80,7 @@ def _cut(line: str) -> int:
     return cut if cut > 0 else _MAX_LINE
 
 
-def _from_text(line: str) -> Iterator[Bookmark]:
+def links_in_text(line: str) -> Iterator[Bookmark]:
     """Read the URLs inside other text, without the punctuation that belongs to the sentence."""
     for found in _URL.finditer(line):
         first, *others = _NEXT_URL.split(found[0])
@@ -115,3 +110,12 @@ def _markdown_title(line: str, start: int) -> str:
         if title.count("[") == title.count("]"):
             return " ".join(title.replace("\\", "").split())
     return ""
+
+
+PLAIN_TEXT = Importer(
+    "plain text",
+    _recognises,
+    read_plain_text,
+    ("txt", "md", "markdown", "text"),
+    "any text with links in it: a list of addresses, notes, a mail, Markdown",
+)

@@ -4,7 +4,9 @@ from dataclasses import replace
 from datetime import datetime
 
 from archiver.model.annotation import Annotation
+from archiver.model.folder_path import folder_names, folder_path
 from archiver.model.seed import Seed
+from archiver.model.source_record import bounded_source_record
 from archiver.urls.parse import hash_url, host, parse_url
 from archiver.wire.text import well_formed
 
@@ -14,6 +16,7 @@ MOST_TITLE = 2000
 MOST_NOTE = 100_000
 MOST_SOURCE = 2000
 MOST_GIVEN = 64 << 10
+MOST_FOLDERS = 100
 
 
 def seed_of(annotation: Annotation, *, now: datetime) -> Seed:
@@ -35,6 +38,8 @@ def bounded(annotation: Annotation) -> Annotation:
         note=well_formed(annotation.note.strip()[:MOST_NOTE]),
         source=annotation.source[:MOST_SOURCE],
         url_given=annotation.url_given[:MOST_GIVEN],
+        folders=_bounded_folders(annotation.folders) if annotation.folders else (),
+        source_record=bounded_source_record(well_formed(annotation.source_record)),
     )
 
 
@@ -45,4 +50,9 @@ def tidy_tag(tag: str) -> str:
 
 def _bounded_tags(tags: tuple[str, ...]) -> tuple[str, ...]:
     some = (tidy_tag(tag)[:MOST_TAG_CHARACTERS] for tag in tags[:MOST_TAGS])
+    return tuple(dict.fromkeys(filter(None, some)))
+
+
+def _bounded_folders(folders: tuple[str, ...]) -> tuple[str, ...]:
+    some = (folder_path(map(tidy_tag, folder_names(each))) for each in folders[:MOST_FOLDERS])
     return tuple(dict.fromkeys(filter(None, some)))

@@ -17,9 +17,12 @@ COLUMNS = {
     "added_at": entry.c.added_at,
     "is_read": entry.c.is_read,
     "is_starred": entry.c.is_starred,
+    "folders": entry.c.folders,
+    "source_record": entry.c.source_record,
 }
-_FLAGS = frozenset({"is_read", "is_starred"})
 """By the annotation's field."""
+_FLAGS = frozenset({"is_read", "is_starred"})
+_BETWEEN_FOLDERS = "\n"
 NAMES = tuple(column.name for column in COLUMNS.values())
 
 
@@ -42,13 +45,15 @@ def of_row(row: Row[*tuple[Any, ...]], tags: tuple[str, ...]) -> Annotation:
     """The annotation that a row with ``NAMES`` holds, with the tags of its entry."""
     found = {field: getattr(row, column.name) for field, column in COLUMNS.items()}
     found |= {field: bool(found[field]) for field in _FLAGS}
-    return Annotation(
-        **found | {"added_at": datetime.fromtimestamp(row.added_at, UTC), "tags": tags}
-    )
+    found["added_at"] = datetime.fromtimestamp(row.added_at, UTC)
+    found["folders"] = tuple(row.folders.split(_BETWEEN_FOLDERS)) if row.folders else ()
+    return Annotation(**found, tags=tags)
 
 
 def _value(annotation: Annotation, field: str) -> str | int:
     value = getattr(annotation, field)
     if field == "added_at":
         return int(annotation.saved_at.timestamp())
+    if field == "folders":
+        return _BETWEEN_FOLDERS.join(annotation.folders)
     return int(value) if field in _FLAGS else value

@@ -121,7 +121,7 @@ async def advance(
     """Count a batch of links that has been read."""
     row = (await conn.execute(select(imports).where(imports.c.id == import_id))).one()
     samples = json.loads(row.rejected_samples)
-    samples += [[each.given, each.reason] for each in rejected[: SAMPLES - len(samples)]]
+    samples += [_sample(each) for each in rejected[: SAMPLES - len(samples)]]
     added, known, merged = (receptions.get(each, 0) for each in Reception)
     await conn.execute(
         update(imports)
@@ -141,7 +141,7 @@ async def advance_archive(conn: AsyncConnection, import_id: int, taken: Taken) -
     """Count a stretch of an archive file: its pages are saved as they are added."""
     row = (await conn.execute(select(imports).where(imports.c.id == import_id))).one()
     samples = json.loads(row.rejected_samples)
-    samples += [[each.given, each.reason] for each in taken.unusable[: SAMPLES - len(samples)]]
+    samples += [_sample(each) for each in taken.unusable[: SAMPLES - len(samples)]]
     await conn.execute(
         update(imports)
         .where(imports.c.id == import_id)
@@ -227,6 +227,10 @@ async def _status(conn: AsyncConnection, row: Row[*tuple[Any, ...]]) -> ImportSt
         passed_over=row.passed_over,
         paused=bool(row.reading) and row.owner is None,
     )
+
+
+def _sample(rejected: Rejected) -> list[str | int]:
+    return [rejected.given, rejected.reason, rejected.row]
 
 
 def _unfinished(row: Row[*tuple[Any, ...]]) -> Unfinished:

@@ -18,7 +18,7 @@ from sqlalchemy import (
     text,
 )
 
-HEAD = "0010"
+HEAD = "0011"
 """The revision in migrations/ that these tables are."""
 
 metadata = MetaData()
@@ -50,6 +50,8 @@ entry = Table(
     Column("is_starred", Integer, nullable=False, server_default=text("0")),
     Column("document_stale", Integer, nullable=False, server_default=text("0")),
     Column("rendering", Text, nullable=False, server_default=""),
+    Column("folders", Text, nullable=False, server_default=""),
+    Column("source_record", Text, nullable=False, server_default=""),
     Index("entry_newest", "sort_at", "id"),
     Index("entry_by_host", "host", "sort_at", "id"),
     Index("entry_by_state", "state", "sort_at", "id"),

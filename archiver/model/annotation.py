@@ -3,6 +3,8 @@
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from archiver.model.source_record import merged_source_records, write_source_record
+
 
 @dataclass(frozen=True, slots=True)
 class Annotation:
@@ -20,6 +22,8 @@ class Annotation:
         source: ``web``, ``cli``, ``api`` or ``import:<file name>``.
         is_read: the person has read it.
         is_starred: the person holds it dear.
+        folders: where it lay elsewhere, in order: paths, as ``model.folder_path`` writes them.
+        source_record: what importing files said and no field above holds, as JSON lines.
     """
 
     url_given: str
@@ -30,6 +34,8 @@ class Annotation:
     source: str = ""
     is_read: bool = False
     is_starred: bool = False
+    folders: tuple[str, ...] = ()
+    source_record: str = ""
 
     @property
     def saved_at(self) -> datetime:
@@ -57,7 +63,17 @@ class Annotation:
             note=_both_notes(self.note, later.note),
             is_read=self.is_read or later.is_read,
             is_starred=self.is_starred or later.is_starred,
+            folders=tuple(dict.fromkeys((*self.folders, *later.folders))),
+            source_record=_all_that_was_said(self, later),
         )
+
+
+def _all_that_was_said(first: Annotation, later: Annotation) -> str:
+    """Both source records, and what of the later one can't stand beside the first otherwise."""
+    record = merged_source_records(first.source_record, later.source_record)
+    if later.title in ("", first.title) or not first.title:
+        return record
+    return merged_source_records(record, write_source_record({"title": later.title}))
 
 
 def _both_notes(first: str, second: str) -> str:

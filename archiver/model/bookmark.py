@@ -7,6 +7,17 @@ from archiver.model.annotation import Annotation
 
 @dataclass(frozen=True, slots=True)
 class Bookmark:
-    """What a file says of one link; ``annotation.url_given`` is the URL as it stood there."""
+    """What a file says of one link.
+
+    Attributes:
+        annotation: ``url_given`` is the URL as it stood there.
+        problem: why this row can't be read, in a sentence; empty if it can.
+    """
 
     annotation: Annotation
+    problem: str = ""
+
+
+def unreadable(given: str, problem: str) -> Bookmark:
+    """A row that can't be read, as it stood there."""
+    return Bookmark(Annotation(given[:500]), problem)

@@ -9,10 +9,17 @@ from archiver.model.job import QueueCounts
 
 @dataclass(frozen=True, slots=True)
 class Rejected:
-    """A link that can't be kept, as it was given, and the sentence that says why."""
+    """A link that can't be kept.
+
+    Attributes:
+        given: as it was given.
+        reason: the sentence that says why.
+        row: its place among the links of its file, from 1; 0 where nobody counted.
+    """
 
     given: str
     reason: str
+    row: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from typing import BinaryIO, cast
 
 from archiver.crawl.context import CrawlContext
 from archiver.errors import UnreadableFile
+from archiver.formats.zip_members import member_names
 from archiver.ingest.exchanges import (
     SPOOLED_BYTES,
     ForeignCapture,
@@ -38,6 +39,8 @@ BATCH = 200
 BATCH_BYTES = 32 << 20
 LEAST_WEIGHT = 16 << 10
 HEAD_BYTES = 64 << 10
+LOOKED_AT = 8192
+_PACKAGED = (".warc", ".warc.gz", ".arc.gz", ".wacz")
 PAGES_AT_ONCE = 64
 MOST_WHAT = 500
 _ZIP = b"PK\x03\x04"
@@ -48,9 +51,31 @@ _READERS: dict[ArchiveForm, Callable[[Forward], ForeignFile]] = {
 OpenContext = Callable[[], AbstractAsyncContextManager[CrawlContext]]
 
 
-def kind_of(head: bytes) -> str | None:
-    """``WARC``, ``ARC`` or ``WACZ`` for a file that begins so; None for any other."""
-    return WACZ if head.startswith(_ZIP) else recognise(head)
+def kind_of(file: BufferedReader, name: str) -> str | None:
+    """``WARC``, ``ARC`` or ``WACZ`` for a file that is one; None for any other. Blocking.
+
+    Nothing of it is read away. A zip archive is told by what it holds; one that is damaged, or
+    can't be sought in, by its name.
+    """
+    head = file.peek(LOOKED_AT)
+    if not head.startswith(_ZIP):
+        return recognise(head[:LOOKED_AT])
+    names = _members(file) if file.seekable() else ()
+    if not names:
+        return WACZ if name.lower().endswith(WACZ.lower()) else None
+    return WACZ if any(map(_is_of_package, names)) else None
+
+
+def _members(file: BufferedReader) -> tuple[str, ...]:
+    place = file.tell()
+    try:
+        return member_names(file)
+    finally:
+        file.seek(place)
+
+
+def _is_of_package(name: str) -> bool:
+    return name == "datapackage.json" or name.lower().endswith(_PACKAGED)
 
 
 class Archives:

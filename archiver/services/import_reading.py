@@ -21,7 +21,6 @@ from archiver.model.importing import ImportStatus, Taken
 from archiver.services.archives import WACZ, Archives, kind_of
 from archiver.services.import_status import ImportStatuses
 
-HEAD_BYTES = 8192
 PROGRESS_SECONDS = 0.2
 PATIENCE_SECONDS = 0.3
 """So long a transaction waits for a source that is slow."""
@@ -134,9 +133,9 @@ class ImportReader:
             following.cancel()
 
 
-def kind_of_file(source: BinaryIO) -> str | None:
+def kind_of_file(source: BinaryIO, name: str) -> str | None:
     """What archive file it is, if it is one; nothing of it is read away. Blocking."""
-    return kind_of(source.peek(HEAD_BYTES)) if isinstance(source, BufferedReader) else None
+    return kind_of(source, name) if isinstance(source, BufferedReader) else None
 
 
 def _has_links(following: "asyncio.Future[Batch]") -> bool:

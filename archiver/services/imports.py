@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import BinaryIO
 
 from archiver.errors import ArchiverError, NotFound, StoreError, UnreadableFile
-from archiver.formats.importers import open_bookmarks
 from archiver.index import imports
 from archiver.index.database import Database
 from archiver.logs import get_log
@@ -61,7 +60,7 @@ class Imports:
         Raises:
             UnreadableFile: it is empty, of the wrong kind, or holds no link.
         """
-        kind = await asyncio.to_thread(kind_of_file, source)
+        kind = await asyncio.to_thread(kind_of_file, source, name)
         if kind:
             number = await self._create(name, kind)
             await self._to_the_end(
@@ -85,7 +84,7 @@ class Imports:
             UnreadableFile: it is empty, of the wrong kind, or holds no link; it is deleted.
         """
         try:
-            form = await asyncio.to_thread(_look_at, path, name)
+            form = await self._look_at(path, name)
         except UnreadableFile:
             await asyncio.to_thread(path.unlink, missing_ok=True)
             raise
@@ -136,6 +135,20 @@ class Imports:
     async def recent(self) -> list[ImportStatus]:
         """The newest imports, newest first."""
         return await self._statuses.recent()
+
+    async def _look_at(self, path: Path, name: str) -> str:
+        """What an uploaded file is.
+
+        Raises:
+            UnreadableFile: it can't be read, or holds no link.
+        """
+        with await asyncio.to_thread(path.open, "rb") as source:
+            if kind := await asyncio.to_thread(kind_of_file, source, name):
+                return kind
+            async with self._reader.open_links(source, name) as links:
+                if not await links.next_batch():
+                    raise UnreadableFile(f"{name} holds no link. Is it the right file?")
+                return links.form
 
     async def _create(self, name: str, form: str, path: Path | None = None) -> int:
         kept = str(path) if path else None
@@ -202,19 +215,9 @@ class Imports:
 
     async def _read_from(self, number: int, name: str, path: Path, skip: int) -> None:
         with await asyncio.to_thread(path.open, "rb") as source:
-            if kind := await asyncio.to_thread(kind_of_file, source):
+            if kind := await asyncio.to_thread(kind_of_file, source, name):
                 await self._reader.read_captures(number, source, name, kind, lambda _: None)
                 return
             async with self._reader.open_links(source, name, skip=skip) as links:
                 first = await links.next_batch()
                 await self._reader.read_links(number, first, links, lambda _: None)
-
-
-def _look_at(path: Path, name: str) -> str:
-    with path.open("rb") as source:
-        if kind := kind_of_file(source):
-            return kind
-        form, found = open_bookmarks(source, name)
-        if next(found, None) is None:
-            raise UnreadableFile(f"{name} holds no link. Is it the right file?")
-    return form

@@ -11,6 +11,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from archiver import paths
 from archiver.memento.timestamps import to_datetime
 from archiver.model.capture import Timestamp
+from archiver.model.source_record import read_source_record
 from archiver.web.keys import CSRF_TOKEN, SIGNED_IN, STATIC
 from archiver.wire.moments import in_utc, write_iso
 
@@ -50,7 +51,7 @@ def environment() -> Environment:
         lstrip_blocks=True,
     )
     made.filters.update(moment=moment, iso=iso, size=size, number=number, plural=plural)
-    made.filters.update(tag_list=tag_list, day=day)
+    made.filters.update(tag_list=tag_list, day=day, source_record=read_source_record)
     return made
 
 

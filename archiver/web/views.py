@@ -12,6 +12,7 @@ from archiver.model.outline import Heading
 from archiver.model.requisite import RequisiteOutcome
 from archiver.services.editing import Edited, TagInUse
 from archiver.services.entries import EntryDetail, SnapshotDetail
+from archiver.services.import_kinds import KnownFormat
 from archiver.services.language import Language
 from archiver.services.search import Listing, Overview
 
@@ -233,10 +234,12 @@ class SnapshotView:
 
 @dataclass(frozen=True, slots=True)
 class ImportView:
-    """The form for a file, and the imports so far."""
+    """The form for a file, what it may be, and the imports so far."""
 
     recent: tuple[ImportStatus, ...]
     max_upload_bytes: int
+    formats: tuple[KnownFormat, ...]
+    accept: str
     title: str = "Import"
 
 

@@ -214,7 +214,7 @@ def test_import_reads_standard_input(site, archiver) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "said"), [("", "is empty"), ("nothing here", "no link"), ("[{}]", "JSON")]
+    ("content", "said"), [("", "is empty"), ("nothing here", "no link"), ("[{}]", "no link")]
 )
 def test_import_of_what_is_no_list_is_an_error_in_a_line(archiver, content: str, said: str) -> None:
     refused = archiver("import", "-", given=content)

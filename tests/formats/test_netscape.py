@@ -1,14 +1,16 @@
 """Netscape bookmark files, as producers write them and as nobody should."""
 
 import io
+import json
 from datetime import UTC, datetime
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from archiver.formats.given_file import GivenFile
 from archiver.formats.importers import open_bookmarks
-from archiver.formats.netscape import MAX_NOTE, MAX_TITLE, MAX_URL, NetscapeHtml
+from archiver.formats.netscape import MAX_NOTE, MAX_TITLE, MAX_URL, read_netscape
 from archiver.model.annotation import Annotation
 
 CHROME = """<!DOCTYPE NETSCAPE-Bookmark-file-1>
@@ -43,7 +45,7 @@ CHROME = """<!DOCTYPE NETSCAPE-Bookmark-file-1>
 
 def read(text: str | bytes) -> list[Annotation]:
     data = text.encode() if isinstance(text, str) else text
-    return [each.annotation for each in NetscapeHtml().read(io.BytesIO(data))]
+    return [each.annotation for each in read_netscape(GivenFile(io.BytesIO(data), "x.html"))]
 
 
 def only(text: str | bytes) -> Annotation:
@@ -51,15 +53,15 @@ def only(text: str | bytes) -> Annotation:
     return bookmark
 
 
-def test_folders_become_tags_but_not_those_of_the_browser() -> None:
-    found = {bookmark.title: bookmark.tags for bookmark in read(CHROME)}
+def test_folders_are_kept_as_paths_and_those_of_the_browser_as_roots() -> None:
+    found = {each.title: (each.folders, each.source_record) for each in read(CHROME)}
 
     assert found == {
-        "A & B": (),
-        "B": ("News", "World <1>"),
-        "C": ("News",),
-        "D": (),
-        "E": (),
+        "A & B": ((), '{"root":"Lesezeichen"}'),
+        "B": (("News/World <1>",), '{"root":"Lesezeichen"}'),
+        "C": (("News",), '{"root":"Lesezeichen"}'),
+        "D": ((), '{"root":"Other bookmarks"}'),
+        "E": ((), ""),
     }
 
 
@@ -70,13 +72,14 @@ def test_a_bookmark_keeps_its_url_title_and_date() -> None:
         url_given="https://a.example/?x=1&y=2",
         title="A & B",
         added_at=datetime(2020, 9, 13, 12, 26, 40, tzinfo=UTC),
+        source_record='{"root":"Lesezeichen"}',
     )
 
 
-def test_a_folder_named_like_the_browsers_own_is_a_tag_further_down() -> None:
+def test_a_folder_named_like_the_browsers_own_is_the_persons_further_down() -> None:
     text = "<DL><DT><H3>Mine</H3><DL><DT><H3>Favorites</H3><DL><DT><A HREF=x>X</A>"
 
-    assert only(text).tags == ("Mine", "Favorites")
+    assert only(text).folders == ("Mine/Favorites",)
 
 
 @pytest.mark.parametrize(
@@ -102,10 +105,43 @@ def test_a_reference_without_its_semicolon_stays_in_a_url() -> None:
     )
 
 
-def test_tags_follow_the_folders_each_once() -> None:
-    text = '<DL><DT><H3>one</H3><DL><DT><A HREF=x TAGS="two, one,,three " TOREAD="1">X</A>'
+def test_tags_are_kept_each_once() -> None:
+    text = '<DL><DT><H3>one</H3><DL><DT><A HREF=x TAGS="two, one,,two " TOREAD="1">X</A>'
 
-    assert only(text).tags == ("one", "two", "three", "toread")
+    assert only(text).tags == ("two", "one", "toread")
+
+
+def test_attributes_that_no_field_holds_are_kept_as_they_are_without_pictures() -> None:
+    text = (
+        '<DT><A HREF=x ADD_DATE="soon" LAST_MODIFIED="1600000001" LAST_VISIT="0" PRIVATE="1" '
+        'ICON="data:image/png;base64,AAAA" SHORTCUTURL="s">X</A>'
+    )
+
+    assert json.loads(only(text).source_record) == {
+        "add_date": "soon",
+        "last_modified": "1600000001",
+        "private": "1",
+        "shortcuturl": "s",
+    }
+
+
+@pytest.mark.parametrize(
+    ("heading", "is_read", "is_starred", "record"),
+    [
+        ("Unread", False, False, ""),
+        ("Read Archive", True, False, ""),
+        ("Archive", True, False, ""),
+        ("Starred", False, True, ""),
+        ("Cooking", False, False, '{"section":"cooking"}'),
+    ],
+)
+def test_headings_of_pocket_and_instapaper_say_what_was_read(
+    heading: str, is_read: bool, is_starred: bool, record: str
+) -> None:
+    found = only(f"<h1>{heading}</h1><ul><li><a href=x time_added=1600000000>X</a></ul>")
+
+    assert (found.is_read, found.is_starred, found.source_record) == (is_read, is_starred, record)
+    assert found.added_at == datetime(2020, 9, 13, 12, 26, 40, tzinfo=UTC)
 
 
 def test_linkdings_archived_mark_becomes_a_tag() -> None:
@@ -139,7 +175,7 @@ def test_a_link_inside_a_note_is_part_of_the_note() -> None:
 def test_the_note_of_a_folder_is_not_the_note_of_a_link() -> None:
     text = "<DL><DT><H3>F</H3><DD>About F<DL><DT><A HREF=a>A</A></DL>"
 
-    assert only(text) == Annotation(url_given="a", title="A", tags=("F",))
+    assert only(text) == Annotation(url_given="a", title="A", folders=("F",))
 
 
 def test_what_can_not_be_captured_is_handed_on_as_it_is() -> None:
@@ -189,8 +225,8 @@ def test_unclosed_folder_names_and_links_are_read() -> None:
     text = "<DL><DT><H3>F<DL><DT><A HREF=a>A<DT><A HREF=b>B"
 
     assert read(text) == [
-        Annotation(url_given="a", title="A", tags=("F",)),
-        Annotation(url_given="b", title="B", tags=("F",)),
+        Annotation(url_given="a", title="A", folders=("F",)),
+        Annotation(url_given="b", title="B", folders=("F",)),
     ]
 
 
@@ -199,13 +235,13 @@ def test_a_less_than_sign_in_a_title_is_text() -> None:
 
 
 def test_more_closing_tags_than_folders_do_no_harm() -> None:
-    assert only("</DL></DL><DT><H3>F</H3><DL></DL></DL><DT><A HREF=a>A</A>").tags == ()
+    assert only("</DL></DL><DT><H3>F</H3><DL></DL></DL><DT><A HREF=a>A</A>").folders == ()
 
 
 def test_folders_too_deep_to_follow_are_left_again() -> None:
     deep = "<DT><H3>F</H3><DL>" * 5_000 + "</DL>" * 5_000
 
-    assert only(f"<DL>{deep}<DT><A HREF=a>A</A>").tags == ()
+    assert only(f"<DL>{deep}<DT><A HREF=a>A</A>").folders == ()
 
 
 def test_every_field_is_bounded() -> None:

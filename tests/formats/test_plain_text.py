@@ -6,13 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from archiver.formats.plain_text import MAX_URL, PlainText
+from archiver.formats.given_file import GivenFile
+from archiver.formats.plain_text import MAX_URL, read_plain_text
 from archiver.model.annotation import Annotation
 
 
 def read(text: str | bytes) -> list[Annotation]:
     data = text.encode() if isinstance(text, str) else text
-    return [each.annotation for each in PlainText().read(io.BytesIO(data))]
+    return [each.annotation for each in read_plain_text(GivenFile(io.BytesIO(data), "x.txt"))]
 
 
 def urls(text: str | bytes) -> list[str]:

@@ -138,6 +138,10 @@ said = st.builds(
     labels.map(tuple),
     words,
     words,
+    folders=st.lists(st.sampled_from(["A/B", "A", "C\\/D"]), max_size=2, unique=True).map(tuple),
+    source_record=st.lists(
+        st.sampled_from(['{"a":1}', '{"é":"\\n"}', '{"h":[{"q":"日本"}]}']), max_size=2, unique=True
+    ).map("\n".join),
 )
 seconds = st.integers(0, 40)
 steps = st.lists(

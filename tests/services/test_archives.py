@@ -4,11 +4,11 @@ import io
 import json
 import zipfile
 from contextlib import aclosing
-from datetime import UTC, datetime
 
 import pytest
 
 from archiver.config import Settings
+from archiver.errors import UnreadableFile
 from archiver.model.job import State
 from archiver.model.listing import ListingQuery
 from archiver.replay.asked import Asked
@@ -238,14 +238,17 @@ async def test_an_older_capture_joins_an_entry_without_taking_its_place(runtime,
     assert detail.entry.latest == "20200102030405"
 
 
-async def test_a_zip_file_of_another_kind_is_refused_in_words(runtime, tmp_path):
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w") as package:
-        package.writestr("readme.txt", f"{datetime.now(UTC)}")
+@pytest.mark.parametrize(
+    ("name", "said"), [("a.wacz", "damaged zip file"), ("a.zip", "or is damaged")]
+)
+async def test_a_damaged_zip_file_is_refused_as_what_its_name_says(runtime, tmp_path, name, said):
+    packed = b"PK\x03\x04 and no list of contents"
 
-    status = await take_in(runtime, tmp_path, packed.getvalue(), "a.zip")
-
-    assert "no WACZ" in status.error
+    if name == "a.wacz":
+        assert said in (await take_in(runtime, tmp_path, packed, name)).error
+    else:
+        with pytest.raises(UnreadableFile, match=said):
+            await take_in(runtime, tmp_path, packed, name)
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from aiohttp import web
 
 from archiver.errors import NotFound
+from archiver.services.import_kinds import KNOWN_FORMATS, suffixes
 from archiver.web.keys import RUNTIME
 from archiver.web.render import render
 from archiver.web.uploads import import_from_form
@@ -13,7 +14,8 @@ async def form(request: web.Request) -> web.StreamResponse:
     """Show the form."""
     runtime = request.app[RUNTIME]
     recent = tuple(await runtime.imports.recent())
-    view = ImportView(recent, runtime.settings.max_upload_bytes)
+    accept = ",".join(suffixes())
+    view = ImportView(recent, runtime.settings.max_upload_bytes, KNOWN_FORMATS, accept)
     return render(request, "pages/import.html", view)
 
 

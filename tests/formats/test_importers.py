@@ -2,8 +2,10 @@
 
 import gzip
 import io
+import json
 import zipfile
 from contextlib import suppress
+from datetime import UTC, datetime
 
 import pytest
 from hypothesis import given
@@ -11,6 +13,9 @@ from hypothesis import strategies as st
 
 from archiver.errors import UnreadableFile
 from archiver.formats.importers import IMPORTERS, open_bookmarks
+from archiver.model.annotation import Annotation
+from tests.formats.reading import annotations
+from tests.formats.reading import opened as read_in
 
 
 def opened(data: bytes, name: str = "bookmarks") -> tuple[str, list[str]]:
@@ -24,10 +29,10 @@ def refusal(data: bytes, name: str = "given") -> str:
     return str(refused.value)
 
 
-def zipped() -> bytes:
+def zipped(name: str, data: bytes) -> bytes:
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:
-        archive.writestr("bookmarks.html", '<DT><A HREF="https://a.example/">A</A>')
+        archive.writestr(name, data)
     return packed.getvalue()
 
 
@@ -81,7 +86,8 @@ def test_an_empty_file_is_refused(data: bytes) -> None:
 @pytest.mark.parametrize(
     ("data", "word"),
     [
-        (zipped(), "zip archive"),
+        (zipped("a.png", b"\x89PNG\r\n"), "zip archive"),
+        (b"PK\x03\x04 and nothing more", "damaged"),
         (gzip.compress(b"https://a.example/", mtime=0), "gzip"),
         (b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\nhttps://a.example/", "PDF"),
         (b"SQLite format 3\0" + b"\x10\0\x01\x01\0@  " + b"<A HREF=x>", "SQLite"),
@@ -100,27 +106,66 @@ def test_a_binary_file_is_refused_by_its_kind(data: bytes, word: str) -> None:
     assert said.endswith(".")
 
 
+A = "https://a.example/"
+
+
 @pytest.mark.parametrize(
-    ("text", "name", "kind"),
+    ("text", "name", "form"),
     [
-        ('[{"href": "https://a.example/"}]', "x", "a JSON"),
-        ('{"bookmarks": []}', "x", "a JSON"),
-        ('{"url": "https://a.example/"}\n{"url": "https://b.example/"}\n', "x", "a JSON"),
-        ('["https://a.example/", 1]', "x", "a JSON"),
-        ("[]", "x", "a JSON"),
-        ("1", "export.JSON", "a JSON"),
-        ("title,url,time_added,tags,status\nA,https://a.example/,1,,unread", "x", "a CSV"),
-        ('"URL";"Title"\n', "x", "a CSV"),
-        ("https://a.example/,tag", "x.csv", "a CSV"),
-        ('<?xml version="1.0"?><opml version="2.0"></opml>', "x", "an OPML"),
-        ("<rss><channel><link>https://a.example/</link></channel></rss>", "x", "an RSS"),
+        ('[{"href": "https://a.example/"}]', "x", "JSON"),
+        ('{"things": [{"url": "https://a.example/"}]}', "x", "JSON"),
+        ('{"a": {"b": {"link": "https://a.example/"}}}', "x", "JSON"),
+        ('{"url": "https://a.example/"}\n', "x", "JSON"),
+        ('["https://a.example/", 1]', "x", "JSON"),
+        ("\ufeff[]", "x", "JSON"),
+        ("title,url,seen\nA,https://a.example/,1", "x", "CSV"),
+        ('"URL";"Titel"\nhttps://a.example/;A\n', "x", "CSV"),
+        ("sep=;\nName;Link\nA;https://a.example/\n", "x", "CSV"),
+        ("Name\tWebsite\nA\thttps://a.example/\n", "x", "CSV"),
+        ("https://a.example/,tag", "x.csv", "CSV"),
+        ("what,where\na,https://a.example/", "x.csv", "CSV"),
+        ('<?xml version="1.0"?><notes><a to="https://a.example/"/></notes>', "x", "XML"),
+        ('<?xml version="1.0"?><notes><a>https://a.example/</a></notes>', "x", "XML"),
     ],
 )
-def test_a_structured_kind_is_named_and_html_asked_for(text: str, name: str, kind: str) -> None:
-    said = refusal(text.encode(), name)
+def test_structured_text_of_any_kind_is_read_if_there_are_addresses_in_it(text, name, form):
+    assert opened(text.encode(), name) == (form, [] if "[]" in text else [A])
 
-    assert f"is {kind} file, a format that is not read yet" in said
-    assert "as HTML" in said
+
+def test_the_fields_of_rows_are_told_by_their_names_and_the_rest_is_kept():
+    row = {
+        "Link": A,
+        "Page title": " An  A ",
+        "Comment": "note",
+        "Labels": "x; y",
+        "Collection": "One/Two",
+        "Date added": "2020-09-13T12:26:40Z",
+        "Read": "yes",
+        "Favourite": "1",
+        "Mood": "good",
+        "Rank": 3,
+    }
+    table = ",".join(row) + "\n" + ",".join(map(str, row.values()))
+
+    for text, rank in ((json.dumps([row]), 3), (json.dumps(row), 3), (table, "3")):
+        (found,) = annotations(text)
+        assert found == Annotation(
+            A,
+            datetime(2020, 9, 13, 12, 26, 40, tzinfo=UTC),
+            "An A",
+            ("x", "y"),
+            "note",
+            is_read=True,
+            is_starred=True,
+            folders=("One/Two",),
+            source_record=json.dumps({"Mood": "good", "Rank": rank}, separators=(",", ":")),
+        )
+
+
+def test_a_row_without_an_address_is_said_to_be_one():
+    _, found = read_in("url,title\nhttps://a.example/,A\n,B\n")
+
+    assert [each.problem for each in found] == ["", "This row holds no address."]
 
 
 def test_one_column_of_urls_is_a_list_whatever_its_name() -> None:

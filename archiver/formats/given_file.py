@@ -1,0 +1,129 @@
+"""A file that was given: its head, looked at from many sides, and its content, read once."""
+
+import io
+from collections.abc import Callable, Iterator
+from functools import cached_property
+from typing import TYPE_CHECKING, BinaryIO
+
+from archiver.formats.charset import HEAD_BYTES, decode_head, find_charset, is_text, read_text
+from archiver.formats.document_kind import XmlRoot, xml_root
+from archiver.formats.json_shape import json_paths
+from archiver.formats.table_head import TableHead, table_head
+from archiver.formats.zip_members import is_zip, member_names
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
+
+Spool = Callable[[BinaryIO], BinaryIO]
+
+
+def in_memory(stream: BinaryIO) -> BinaryIO:
+    """A stream's content where it can be sought in: memory, for what is known to be small."""
+    return io.BytesIO(stream.read())
+
+
+class GivenFile:
+    """A file of links.
+
+    Args:
+        source: read from where it stands, once; it need not be seekable.
+        name: as the person knows it; a hint, and part of messages.
+        spool: makes a stream seekable, for kinds whose table of contents is at the end.
+    """
+
+    def __init__(self, source: BinaryIO, name: str, *, spool: Spool = in_memory) -> None:
+        self.name = name
+        self.suffix = name.rpartition(".")[2].lower() if "." in name else ""
+        self.head = _read_head(source)
+        self._source = source
+        self._spool = spool
+        self._spooled: BinaryIO | None = None
+
+    @cached_property
+    def is_text(self) -> bool:
+        """Whether it looks like text, in any charset."""
+        return is_text(self.head)
+
+    @cached_property
+    def text(self) -> str:
+        """The head as text."""
+        return decode_head(self.head)
+
+    @property
+    def encoding(self) -> str:
+        """What its text is read as; empty if it is none."""
+        return find_charset(self.head) if self.is_text else ""
+
+    @cached_property
+    def json_paths(self) -> frozenset[str]:
+        """Where its JSON holds what, as far as the head goes: ``[].href``; empty if it is none."""
+        return json_paths(self.text) if self.is_text else frozenset()
+
+    @cached_property
+    def table(self) -> TableHead | None:
+        """The header of its table (CSV or TSV), if it seems to be one."""
+        if not self.is_text or self.json_paths or self.root:
+            return None
+        return table_head(self.text, self.suffix)
+
+    @property
+    def columns(self) -> frozenset[str]:
+        """The columns of its table, as ``rows.plain`` spells them."""
+        return self.table.columns if self.table else frozenset()
+
+    @cached_property
+    def root(self) -> XmlRoot | None:
+        """The root element, if it is XML and no HTML."""
+        return xml_root(self.text) if self.is_text else None
+
+    @cached_property
+    def members(self) -> tuple[str, ...]:
+        """The names of what a zip archive holds."""
+        return member_names(self.seekable()) if is_zip(self.head) else ()
+
+    def stream(self) -> BinaryIO:
+        """The whole content, to be read once."""
+        if self._spooled:
+            self._spooled.seek(0)
+            return self._spooled
+        return io.BufferedReader(_Rejoined(self.head, self._source), HEAD_BYTES)
+
+    def chunks(self) -> Iterator[str]:
+        """The whole content as text, in pieces, to be read once."""
+        return read_text(self.stream())
+
+    def seekable(self) -> BinaryIO:
+        """The whole content where it can be sought in, at its start."""
+        if self._spooled is None:
+            self._spooled = self._spool(self.stream())
+        self._spooled.seek(0)
+        return self._spooled
+
+
+def _read_head(source: BinaryIO) -> bytes:
+    """Read as much as is looked at; a pipe may give it in small pieces."""
+    head = bytearray()
+    while len(head) < HEAD_BYTES:
+        piece = source.read(HEAD_BYTES - len(head))
+        if not piece:
+            break
+        head += piece
+    return bytes(head)
+
+
+class _Rejoined(io.RawIOBase):
+    """A stream whose head was read already, as one again."""
+
+    def __init__(self, head: bytes, rest: BinaryIO) -> None:
+        self._head = memoryview(head)
+        self._rest = rest
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: "WriteableBuffer", /) -> int:
+        target = memoryview(buffer)
+        piece = self._head[: len(target)] or self._rest.read(len(target))
+        self._head = self._head[len(piece) :]
+        target[: len(piece)] = piece
+        return len(piece)

@@ -1,0 +1,126 @@
+"""Rows of a kind nobody knows: which field is the address, the title, the date, told by name."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from archiver.formats.rows import MAX_URL, Row, first_of, names_of, plain, text_of
+from archiver.formats.table_head import URL_COLUMNS
+from archiver.model.annotation import Annotation
+from archiver.model.bookmark import Bookmark, unreadable
+from archiver.model.folder_path import folder_path
+
+TITLES = ("title", "name", "pagetitle", "bookmarktitle", "headline", "subject", "text", "label")
+NOTES = (
+    *("note", "notes", "description", "extended", "excerpt", "summary", "comment", "comments"),
+    *("selection", "annotation", "desc", "abstract"),
+)
+TAGS = ("tags", "tag", "labels", "categories", "category", "keywords", "topics", "tagnames")
+FOLDERS = ("folder", "folders", "collection", "list", "lists", "group", "bucket", "directory")
+DATES = (
+    *("timeadded", "addedat", "dateadded", "added", "savedat", "saveddate", "datesaved", "saved"),
+    *("bookmarkedat", "createdat", "created", "creationdate", "datecreated", "timestamp"),
+    *("time", "date", "adddate", "pubdate", "published", "updatedat", "lastvisittime"),
+)
+READ = ("isread", "read", "isarchived", "archived")
+STARRED = (
+    *("isstarred", "starred", "favorite", "favourite", "favorited", "isfavorite", "isfavorited"),
+    *("important", "liked", "ismarked", "pinned"),
+)
+LATER = ("toread", "readlater", "unread", "isunread")
+NO_ADDRESS = "This row holds no address."
+_ADDRESS = re.compile(r"https?://[^\s<>\"]{3,}", re.IGNORECASE)
+_BETWEEN_TAGS = re.compile(r"\s*[,;|\n]\s*")
+_MOST_DEPTH = 200
+
+
+def guessed(fields: Mapping[str, Any]) -> Bookmark | None:
+    """A bookmark of a row of any kind; None if it holds no address."""
+    row = Row(fields)
+    url = row.text(*_url_names(fields)) or _any_address(row)
+    if not url:
+        return None
+    is_later = any(text_of(fields.get(name)) in ("yes", "1", "true") for name in LATER)
+    folders = names_of(row.take(*FOLDERS), between="")
+    tags = guessed_tags(row.take(*TAGS))
+    return row.bookmark(
+        url,
+        title=" ".join(row.text(*TITLES).split()),
+        note=row.text(*NOTES),
+        tags=(*tags, "toread") if is_later else tags,
+        folders=tuple(folder_path(each.split("/")) for each in folders),
+        added_at=row.moment(*DATES),
+        is_read=row.flag(*READ),
+        is_starred=row.flag(*STARRED),
+    )
+
+
+def guessed_in(value: Any, folders: tuple[str, ...] = ()) -> Iterator[Bookmark]:
+    """The bookmarks in a value of any shape: rows, and what they are wrapped in."""
+    if isinstance(value, Bookmark):
+        yield value
+    elif len(folders) > _MOST_DEPTH:
+        yield unreadable(text_of(value), "This is nested too deep.")
+    elif isinstance(value, str):
+        if found := _ADDRESS.match(value.strip()):
+            yield _of_address(found[0])
+    elif isinstance(value, dict):
+        yield from _in_object(value, folders)
+    elif isinstance(value, list):
+        for each in value:
+            yield from guessed_in(each, (*folders, ""))
+
+
+def _in_object(value: dict[str, Any], folders: tuple[str, ...]) -> Iterator[Bookmark]:
+    if any(isinstance(each, str) for each in value.values()) and (found := guessed(value)):
+        yield within(found, folders)
+        return
+    name = first_of(text_of(value.get(each)) for each in ("title", "name"))
+    inner = [each for each in value.values() if isinstance(each, dict | list)]
+    if not inner and value:
+        yield unreadable(json.dumps(value, default=str)[:500], NO_ADDRESS)
+    for each in inner:
+        yield from guessed_in(each, (*folders, name))
+
+
+def guessed_tags(value: Any) -> tuple[str, ...]:
+    """Tags in a list or a text: JSON's own list, or names with something between."""
+    if not isinstance(value, str):
+        return names_of(value)
+    text = value.strip()
+    if text.startswith("["):
+        try:
+            return names_of(json.loads(text))
+        except (ValueError, RecursionError):
+            text = text.strip("[]").replace("'", "").replace('"', "")
+    return tuple(dict.fromkeys(filter(None, _BETWEEN_TAGS.split(text))))
+
+
+def within(found: Bookmark, folders: tuple[str, ...]) -> Bookmark:
+    """A bookmark in folders, if it does not say itself in which it lies."""
+    path = folder_path(folders)
+    if not path or found.annotation.folders:
+        return found
+    return Bookmark(replace(found.annotation, folders=(path,)))
+
+
+def _url_names(fields: Mapping[str, Any]) -> Iterator[str]:
+    """The fields that may hold the address, in the order of the row."""
+    for name in fields:
+        key = plain(name)
+        if key in URL_COLUMNS and isinstance(fields[name], str):
+            yield key
+
+
+def _any_address(row: Row) -> str:
+    for name, value in row.left().items():
+        if isinstance(value, str) and (found := _ADDRESS.fullmatch(value.strip())):
+            row.drop(plain(name))
+            return found[0]
+    return ""
+
+
+def _of_address(url: str) -> Bookmark:
+    return Bookmark(Annotation(url[:MAX_URL]))

@@ -1,0 +1,156 @@
+"""JSON (RFC 8259) as it goes: one value after another of a long array, or of JSON lines.
+
+The parser is the standard library's, on one value at a time, so that no more is held than one
+value is long, and a file that is cut or wrong in one place gives all the others. It reads text, so
+that UTF-16 and marks at the start are the decoder's business, as for every other format.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from archiver.formats.given_file import GivenFile
+from archiver.model.bookmark import Bookmark, unreadable
+
+MOST_VALUE = 32 << 20
+"""Characters of one value; a tree of bookmarks is one."""
+_MOST_DIGITS = 40
+_MARGIN = 32
+_BETWEEN = re.compile(r"[\s,\x1e]*+")
+_SKIPPED = re.compile(r'"(?:[^"\\]++|\\.)*+"?|[\[\]{}]|[^\[\]{}"]++', re.DOTALL)
+_UNTERMINATED = ("Unterminated string", "Invalid \\")
+_BROKEN = "This is no JSON that can be read: {}."
+_ENDED = "The file ends in the middle of this: it seems to be cut off."
+
+
+class JsonText:
+    """A JSON text that is read from its start to its end."""
+
+    def __init__(self, file: GivenFile) -> None:
+        self._chunks = file.chunks()
+        self._buffer = ""
+        self._at = 0
+        self._ended = False
+
+    def values(self) -> Iterator[Any | Bookmark]:
+        """What the text holds: of an array its items, else value after value (JSON lines)."""
+        is_array = self._peek() == "["
+        if is_array:
+            self._at += 1
+        while (following := self._peek()) and not (is_array and following == "]"):
+            yield from self._value()
+
+    def one(self) -> Iterator[Any | Bookmark]:
+        """The value that the text begins with."""
+        if self._peek():
+            yield from self._value()
+
+    def members(self, *arrays: str) -> Iterator[tuple[str, Any | Bookmark]]:
+        """The members of an object by name; of those named, each item of the array by itself."""
+        if self._peek() != "{":
+            return
+        self._at += 1
+        while (following := self._peek()) and following != "}":
+            name = next(self._value(), None)
+            if not isinstance(name, str) or not self._colon():
+                yield "", unreadable(str(name), _BROKEN.format("a name is missing"))
+                return
+            if self._peek() == "[" and name in arrays:
+                self._at += 1
+                while (item := self._peek()) and item != "]":
+                    for value in self._value():
+                        yield name, value
+                self._at += 1
+            else:
+                for value in self._value():
+                    yield name, value
+
+    def _colon(self) -> bool:
+        is_there = self._peek() == ":"
+        self._at += is_there
+        return is_there
+
+    def _peek(self) -> str:
+        """The next character that begins something; empty at the end."""
+        while True:
+            between = _BETWEEN.match(self._buffer, self._at)
+            self._at = between.end() if between else self._at
+            if self._at < len(self._buffer):
+                return self._buffer[self._at]
+            if not self._more():
+                return ""
+
+    def _value(self) -> Iterator[Any | Bookmark]:
+        """The value that begins here; what is no value is passed over, and said."""
+        while True:
+            try:
+                value, end = _DECODER.raw_decode(self._buffer, self._at)
+            except RecursionError:
+                yield self._passed_over(_BROKEN.format("it is nested too deep"))
+                return
+            except json.JSONDecodeError as error:
+                if self._is_cut(error) and len(self._buffer) - self._at < MOST_VALUE:
+                    if self._more():
+                        continue
+                    yield self._passed_over(_ENDED)
+                    return
+                yield self._passed_over(_BROKEN.format(error.msg))
+                return
+            if end == len(self._buffer) and self._more():
+                continue  # a number may go on
+            self._at = end
+            yield value
+            return
+
+    def _is_cut(self, error: json.JSONDecodeError) -> bool:
+        """Whether the value may be whole if more is read."""
+        near = error.pos + _MARGIN >= len(self._buffer)
+        return near or error.msg.startswith(_UNTERMINATED)
+
+    def _passed_over(self, problem: str) -> Bookmark:
+        """Pass over what can't be read, up to where its brackets are closed."""
+        given = self._buffer[self._at : self._at + 200]
+        depth = 0
+        begun = False
+        while True:
+            token = _SKIPPED.match(self._buffer, self._at)
+            if token is None:
+                if not self._more():
+                    return unreadable(given, problem)
+                continue
+            if token[0] in "]}" and depth == 0:
+                self._at += not begun
+                return unreadable(given, problem)
+            depth += (token[0] in "[{") - (token[0] in "]}")
+            self._at = token.end()
+            begun = True
+            if depth == 0 and token[0] in "]}":
+                return unreadable(given, problem)
+
+    def _more(self) -> bool:
+        """Read on: at least as much again as is held, so that trying again stays linear."""
+        held = [self._buffer[self._at :]]
+        wanted, got = max(1, len(held[0])), 0
+        self._at = 0
+        while got < wanted and not self._ended:
+            chunk = next(self._chunks, None)
+            if chunk is None:
+                self._ended = True
+            else:
+                held.append(chunk)
+                got += len(chunk)
+        self._buffer = "".join(held)
+        return got > 0
+
+
+def whole_json(file: GivenFile) -> Any | Bookmark:
+    """The one value that a file is; a bookmark that says why, if it can't be read."""
+    return next(JsonText(file).one(), None)
+
+
+def _number(digits: str) -> int | str:
+    return int(digits) if len(digits) <= _MOST_DIGITS else digits
+
+
+_DECODER = json.JSONDecoder(strict=False, parse_int=_number)

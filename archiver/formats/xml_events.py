@@ -1,0 +1,127 @@
+"""XML as it goes (lxml's SAX side): elements that begin and end, never a tree, never an entity.
+
+The document type is left out before the parser sees it, so that there are no entities but XML's
+own and HTML's, which are put as the characters they are. What is not well-formed is read as far as
+it can be.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from html.entities import html5
+from importlib import import_module
+
+from archiver.formats.document_kind import end_of_prologue
+from archiver.formats.given_file import GivenFile
+from archiver.formats.refusal import is_binary
+
+MOST_TEXT = 16 << 20
+"""Characters kept of one element's own text: an article in CDATA is one."""
+MOST_DEPTH = 1000
+_REFERENCE = re.compile(r"&([a-zA-Z][a-zA-Z0-9]{1,31});")
+_HALF = re.compile(r"&[a-zA-Z0-9]{0,32}\Z")
+_OWN = frozenset({"amp", "lt", "gt", "quot", "apos"})
+_NOT_XML = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\ud800-\udfff]")
+
+
+@dataclass(slots=True)
+class Element:
+    """An element that has begun.
+
+    Attributes:
+        name: lower case, without a prefix.
+        attributes: by names in lower case, prefixes gone.
+        text: its own text, once it has ended.
+        is_end: whether this tells of its end, and not of its beginning.
+    """
+
+    name: str
+    attributes: Mapping[str, str]
+    text: str = ""
+    is_end: bool = False
+    pieces: list[str] = field(default_factory=list)
+    room: int = MOST_TEXT
+
+
+def elements(file: GivenFile) -> Iterator[Element]:
+    """Each element twice, in the order of the file: as it begins, and as it ends."""
+    etree = import_module("lxml.etree")  # the help of a command must not wait for it
+    told: list[Element] = []
+    parser = etree.XMLParser(
+        target=_Target(told), recover=True, huge_tree=True, no_network=True, encoding="utf-8"
+    )
+    for chunk in _without_entities(file):
+        try:
+            parser.feed(chunk.encode())
+        except etree.XMLSyntaxError:
+            break
+        yield from told
+        told.clear()
+    with suppress(etree.XMLSyntaxError, ValueError):
+        parser.close()
+    yield from told
+
+
+class _Target:
+    """What the parser tells."""
+
+    def __init__(self, told: list[Element]) -> None:
+        self._told = told
+        self._open: list[Element] = []
+
+    def start(self, tag: str, attributes: Mapping[str, str]) -> None:
+        element = Element(_local(tag), {_local(name): each for name, each in attributes.items()})
+        if len(self._open) < MOST_DEPTH:
+            self._told.append(element)
+        self._open.append(element)
+
+    def end(self, _tag: str) -> None:
+        if not self._open:
+            return
+        element = self._open.pop()
+        if len(self._open) < MOST_DEPTH:
+            text = "".join(element.pieces)
+            self._told.append(Element(element.name, element.attributes, text, is_end=True))
+
+    def data(self, text: str) -> None:
+        if self._open and self._open[-1].room > 0:
+            self._open[-1].pieces.append(text)
+            self._open[-1].room -= len(text)
+
+    def close(self) -> None:
+        """Nothing is built."""
+
+
+def _without_entities(file: GivenFile) -> Iterator[str]:
+    """The text from the root element on, references to HTML's entities as what they stand for."""
+    held = file.text[:0]
+    is_first = True
+    for chunk in file.chunks():
+        text = held + chunk
+        if is_first:
+            text = text[end_of_prologue(text) :]
+            is_first = False
+        half = _HALF.search(text)
+        held = text[half.start() :] if half else ""
+        text = text[: half.start()] if half else text
+        yield _NOT_XML.sub("\ufffd", _REFERENCE.sub(_character, text))
+    yield held
+
+
+def _character(reference: re.Match[str]) -> str:
+    if reference[1] in _OWN:
+        return reference[0]
+    found = html5.get(f"{reference[1]};", "\ufffd")
+    return "".join(f"&#{ord(each)};" for each in found)
+
+
+def _local(name: str) -> str:
+    return name.rpartition("}")[2].rpartition(":")[2].lower()
+
+
+def is_xml(file: GivenFile, *roots: str) -> bool:
+    """Whether it is XML with one of these as its root; with any, if none is named."""
+    if file.root is None or is_binary(file):
+        return False
+    return not roots or file.root.name in roots

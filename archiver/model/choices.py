@@ -1,0 +1,42 @@
+"""What a person chooses for all links of a file: tags to add, and what becomes of its folders."""
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from archiver.model.annotation import Annotation
+from archiver.model.folder_path import folder_names
+
+
+class FoldersAs(StrEnum):
+    """What becomes of folders, beyond being kept as they are."""
+
+    TAGS = "tags"
+    PATHS = "paths"
+    NOTHING = "nothing"
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """What is chosen for an import.
+
+    Attributes:
+        tags: which each link gets.
+        folders_as: each folder's name as a tag, its whole path as one, or neither. Where a link
+            lay is kept in any case.
+    """
+
+    tags: tuple[str, ...] = ()
+    folders_as: FoldersAs = FoldersAs.TAGS
+
+    def applied(self, annotation: Annotation) -> Annotation:
+        """What is said of a link, as was chosen: folders first, then its own tags, then these."""
+        of_folders = self._of_folders(annotation.folders) if annotation.folders else ()
+        if not of_folders and not self.tags:
+            return annotation
+        tags = dict.fromkeys((*of_folders, *annotation.tags, *self.tags))
+        return replace(annotation, tags=tuple(tags))
+
+    def _of_folders(self, folders: tuple[str, ...]) -> tuple[str, ...]:
+        if self.folders_as is FoldersAs.TAGS:
+            return tuple(name for path in folders for name in folder_names(path))
+        return folders if self.folders_as is FoldersAs.PATHS else ()

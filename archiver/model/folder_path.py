@@ -1,0 +1,30 @@
+r"""Folders around a link as one text: names with ``/`` between, the outermost first.
+
+A ``/`` that is part of a name is written ``\/``, and a ``\`` is written ``\\``.
+"""
+
+import re
+from collections.abc import Iterable
+
+MOST_DEPTH = 64
+MOST_NAME = 200
+"""Characters kept of a folder's name."""
+_SPECIAL = re.compile(r"([\\/])")
+_NAME = re.compile(r"(?:[^\\/]|\\.?)+")
+_ESCAPED = re.compile(r"\\(.)")
+
+
+def folder_path(names: Iterable[str]) -> str:
+    r"""Names of folders as one text; empty names are left out.
+
+    >>> folder_path(["Recipes", "Soups/Stews"])
+    'Recipes/Soups\\/Stews'
+    """
+    tidy = (" ".join(name.split())[:MOST_NAME] for name in names)
+    some = [_SPECIAL.sub(r"\\\1", name) for name in tidy if name]
+    return "/".join(some[:MOST_DEPTH])
+
+
+def folder_names(path: str) -> tuple[str, ...]:
+    """The names that ``folder_path`` made a text of."""
+    return tuple(_ESCAPED.sub(r"\1", name) for name in _NAME.findall(path))

@@ -1,0 +1,88 @@
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from archiver.model.annotation import Annotation
+from archiver.model.folder_path import folder_names, folder_path
+from archiver.model.source_record import (
+    MOST,
+    MOST_OF_ONE,
+    merged_source_records,
+    read_source_record,
+    write_source_record,
+)
+
+URL = "https://a.example/"
+words = st.sampled_from(["", "one", "two"])
+names = st.lists(st.sampled_from("abc"), unique=True).map(tuple)
+annotations = st.builds(
+    Annotation,
+    st.just(URL),
+    st.none() | st.integers(0, 3).map(lambda day: datetime(2020, 1, 1 + day, tzinfo=UTC)),
+    words,
+    names,
+    words,
+    is_read=st.booleans(),
+    is_starred=st.booleans(),
+    folders=names,
+    source_record=st.sampled_from(["", '{"a":1}', '{"b":2}', '{"a":1}\n{"b":2}']),
+)
+
+
+@given(annotations, annotations)
+def test_merging_loses_nothing_and_merging_again_changes_nothing(first, later):
+    both = first.merged(later)
+
+    for one in (first, later):
+        assert not one.added_at or both.added_at <= one.added_at
+        assert {*one.tags} <= {*both.tags}
+        assert {*one.folders} <= {*both.folders}
+        assert one.note in both.note
+        assert one.title in (both.title, *(each.get("title") for each in said(both)), "")
+        assert {*one.source_record.split("\n")} - {""} <= {*both.source_record.split("\n")}
+    assert both.is_read == (first.is_read or later.is_read)
+    assert both.is_starred == (first.is_starred or later.is_starred)
+    assert both.merged(later) == both
+    assert both.merged(both) == both
+
+
+def said(annotation):
+    return read_source_record(annotation.source_record)
+
+
+@given(st.lists(st.text(max_size=9), max_size=5))
+def test_the_names_of_a_path_of_folders_are_those_it_was_made_of(given_names):
+    tidy = tuple(" ".join(each.split()) for each in given_names)
+
+    assert folder_names(folder_path(given_names)) == tuple(filter(None, tidy))
+
+
+@pytest.mark.parametrize(
+    "said_there",
+    [
+        {"text": "x" * 10_000_000},
+        {"texts": ["x" * 1000] * 1000},
+        {str(number): "x" * 100 for number in range(10_000)},
+    ],
+)
+def test_a_source_record_is_bounded_and_stays_json(said_there):
+    line = write_source_record(said_there)
+
+    assert len(line) <= MOST_OF_ONE
+    assert read_source_record(line)
+
+
+def test_lines_of_source_records_are_kept_whole_or_not_at_all():
+    lines = "\n".join(f'{{"{number}":"{"x" * 1000}"}}' for number in range(1000))
+
+    both = merged_source_records('{"first":1}', lines)
+
+    assert len(both) <= MOST
+    assert len(read_source_record(both)) == both.count("\n") + 1 > 200
+
+
+def test_what_says_nothing_is_no_source_record():
+    assert write_source_record({"a": "", "b": None, "c": [], "d": {}}) == ""
+    assert read_source_record("no json\n[1]\n" + "[" * 100_000 + '\n{"a":1}') == [{"a": 1}]
