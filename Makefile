@@ -54,7 +54,7 @@ clean:  ## remove what was built, not what was archived
 chromium:
 	@for each in chromium chromium-browser google-chrome; do \
 	  command -v $$each > /dev/null && exit 0; \
-	done; .ci/packages chromium fonts-dejavu-core
+	done; .ci/packages chromium chromium-headless-shell fonts-dejavu-core
 
 strace:
 	@command -v strace > /dev/null || .ci/packages strace

@@ -1,7 +1,6 @@
 """A small web on loopback that tests say the contents of."""
 
 import asyncio
-import shutil
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -11,6 +10,7 @@ import pytest
 from aiohttp import web
 from hypothesis import settings
 
+from tests.browser import chromium_path
 from tests.crawler import Crawl, crawler
 
 settings.register_profile("untimed", deadline=None)
@@ -72,9 +72,8 @@ class LiveWeb:
 
 @pytest.fixture(scope="session")
 def chromium() -> str:
-    """Where the browser is; ``make test`` installs one where there is none."""
-    names = ("chromium", "chromium-browser", "google-chrome")
-    return next(filter(None, map(shutil.which, names)))
+    """Where the browser is."""
+    return chromium_path()
 
 
 @pytest.fixture

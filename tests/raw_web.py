@@ -1,11 +1,8 @@
-"""A server on loopback that sends exactly the bytes it is given, and a browser to look at it."""
+"""A server on loopback that sends exactly the bytes it is given."""
 
 import asyncio
-import shutil
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
-
-from playwright.async_api import Browser, async_playwright
 
 
 @asynccontextmanager
@@ -26,16 +23,3 @@ async def raw_web(answer: Callable[[bytes], bytes]) -> AsyncIterator[str]:
     finally:
         server.close()
         await server.wait_closed()
-
-
-@asynccontextmanager
-async def chromium(*arguments: str) -> AsyncIterator[Browser]:
-    """A browser; ``make test`` installs one where there is none."""
-    names = ("chromium", "chromium-browser", "google-chrome")
-    async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(
-            executable_path=next(filter(None, map(shutil.which, names))),
-            args=["--no-sandbox", *arguments],
-        )
-        yield browser
-        await browser.close()

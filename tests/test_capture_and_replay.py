@@ -1,14 +1,12 @@
 """A site of several pages, hosts and types is captured, and replayed as it looked."""
 
 import asyncio
-import shutil
 import sys
 from asyncio.subprocess import PIPE, STDOUT
 from urllib.parse import urlsplit
 
 import pytest
 from aiohttp import web
-from playwright.async_api import async_playwright
 
 from archiver.config import Settings
 from archiver.errors import NotFound
@@ -16,6 +14,7 @@ from archiver.model.failure import FailureKind
 from archiver.model.job import State
 from archiver.runtime import open_runtime
 from archiver.web.app import build_app
+from tests.browser import chromium
 from tests.small_web.site import CODED, SmallWeb
 
 PATHS = (
@@ -25,9 +24,6 @@ PATHS = (
 ).split()
 # warcio's checker decodes what it need not, and falls over the common brotli package doing so.
 CHECK = "import sys; sys.modules['brotli'] = None; from warcio.cli import main; main()"
-CHROMIUM = next(
-    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
-)
 
 
 @pytest.fixture
@@ -62,13 +58,8 @@ async def service(runtime):
 
 @pytest.fixture
 async def browser():
-    async with async_playwright() as playwright:
-        started = await playwright.chromium.launch(
-            executable_path=CHROMIUM,
-            args=["--no-sandbox", "--disable-gpu", "--hide-scrollbars"],
-        )
+    async with chromium("--hide-scrollbars") as started:
         yield started
-        await started.close()
 
 
 async def capture(runtime, site, *paths):

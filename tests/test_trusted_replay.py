@@ -3,23 +3,20 @@ that a page can do is done. Seen in a browser whose every connection is watched.
 
 import asyncio
 import re
-import shutil
 from contextlib import suppress
 from hashlib import md5
 from urllib.parse import urlsplit
 
 import pytest
 from aiohttp import web
-from playwright.async_api import Error, async_playwright
+from playwright.async_api import Error
 
 from archiver.config import Settings
 from archiver.runtime import open_runtime
 from archiver.web.app import build_app
+from tests.browser import chromium
 from tests.small_web.matter import pixels, png
 
-CHROMIUM = next(
-    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
-)
 BROWSERS_OWN = re.compile(r"google(apis)?\.com[:/]|gstatic\.com[:/]")
 """Chromium asks its makers for updates, whatever it is told."""
 BIG = "width=40 height=20"
@@ -152,28 +149,33 @@ async def world(tmp_path):
     await runner.cleanup()
 
 
-@pytest.fixture
-async def watched(world):
+def watching(world, *, whole=False):
     """A browser that reaches the service; every other connection goes to the watcher."""
     _, _, port, (proxy, _) = world
     address = proxy.sockets[0].getsockname()
-    async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(
-            executable_path=CHROMIUM,
-            args=[
-                "--no-sandbox",
-                "--disable-gpu",
-                "--hide-scrollbars",
-                "--disable-background-networking",
-                "--disable-component-update",
-                "--disable-sync",
-                "--no-first-run",
-                f"--proxy-server=http://127.0.0.1:{address[1]}",
-                f"--proxy-bypass-list=<-loopback>;127.0.0.1:{port}",
-            ],
-        )
+    return chromium(
+        "--hide-scrollbars",
+        "--disable-background-networking",
+        "--disable-component-update",
+        "--disable-sync",
+        "--no-first-run",
+        f"--proxy-server=http://127.0.0.1:{address[1]}",
+        f"--proxy-bypass-list=<-loopback>;127.0.0.1:{port}",
+        whole=whole,
+    )
+
+
+@pytest.fixture
+async def watched(world):
+    async with watching(world) as browser:
         yield browser
-        await browser.close()
+
+
+@pytest.fixture
+async def watched_with_viewer(world):
+    """The whole browser: its viewer shows PDFs."""
+    async with watching(world, whole=True) as browser:
+        yield browser
 
 
 async def keep(live, runtime, *paths):
@@ -201,18 +203,13 @@ def outside(asked, base, *ours):
 
 
 async def screenshot_of_the_live_page(url):
-    async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(
-            executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu", "--hide-scrollbars"]
-        )
+    async with chromium("--hide-scrollbars") as browser:
         context = await browser.new_context(
             java_script_enabled=False, bypass_csp=True, viewport={"width": 700, "height": 900}
         )
         page = await context.new_page()
         await page.goto(url, wait_until="networkidle")
-        picture = await page.screenshot()
-        await browser.close()
-        return picture
+        return await page.screenshot()
 
 
 async def test_a_page_of_every_construct_leaves_the_archive_at_no_load_hover_or_click(
@@ -423,7 +420,7 @@ def pdf(link):
 
 @pytest.mark.parametrize("stored", [False, True], ids=["replayed", "as it was stored"])
 async def test_no_page_runs_leaves_or_says_where_it_was_by_whatever_type_it_came(
-    world, watched, stored
+    world, watched_with_viewer, stored
 ):
     live, runtime, port, (_, strays) = world
     base = f"http://127.0.0.1:{port}"
@@ -435,18 +432,25 @@ async def test_no_page_runs_leaves_or_says_where_it_was_by_whatever_type_it_came
         live.pages[f"/{number}"] = (kind, LEAKS)
     entries = await keep(live, runtime, *live.pages)
 
-    for entry in entries:
+    turns = asyncio.Semaphore(AT_ONCE)
+
+    async def is_still(entry):
         capture = (await runtime.entries.snapshot(entry.hash_url)).snapshot.capture
         modifier = "id_" if stored else ""
         url = f"{base}/web/{capture.timestamp}{modifier}/{capture.url}"
-        context, page, _ = await observed(watched, "about:blank")
-        with suppress(Error):  # a download is no page
-            await page.goto(url, wait_until="networkidle")
-        assert await page.title() != "ran", url
-        with suppress(Error):  # what is no page has nothing to click, what leaves has no answer
-            await page.locator("#click").click(force=True, timeout=500)
-        await page.wait_for_load_state("networkidle")
-        await context.close()
+        async with turns:
+            context, page, _ = await observed(watched_with_viewer, "about:blank")
+            with suppress(Error):  # a download is no page
+                await page.goto(url, wait_until="networkidle")
+            assert await page.title() != "ran", url
+            with suppress(Error):  # what is no page has nothing to click, what leaves no answer
+                await page.locator("#click").click(force=True, timeout=500)
+            await page.wait_for_load_state("networkidle")
+            await context.close()
+
+    async with asyncio.TaskGroup() as group:
+        for entry in entries:
+            group.create_task(is_still(entry))
 
     assert [line for line in strays if line and "away.example/clicked" not in line] == []
     assert [head for head in live.heads if "\r\nreferer:" in head.lower()] == []
@@ -454,7 +458,7 @@ async def test_no_page_runs_leaves_or_says_where_it_was_by_whatever_type_it_came
     assert live.hits == []
 
 
-async def test_a_pdf_is_shown_and_its_link_does_not_say_where_it_was(world, watched):
+async def test_a_pdf_is_shown_and_its_link_does_not_say_where_it_was(world, watched_with_viewer):
     live, runtime, port, (_, strays) = world
     base = f"http://127.0.0.1:{port}"
     live.pages["/a.pdf"] = ("application/pdf", pdf("http://away.example/clicked"))
@@ -466,7 +470,7 @@ async def test_a_pdf_is_shown_and_its_link_does_not_say_where_it_was(world, watc
         f"{base}/{entry.hash_url}/",
         f"{base}/{entry.hash_url}/{entry.latest}/",
     ):
-        context, page, _ = await observed(watched, url)
+        context, page, _ = await observed(watched_with_viewer, url)
         box = await page.locator("iframe").bounding_box() if "/web/" not in url else None
         x, y = (box["x"] + box["width"] * 0.7, box["y"] + 150) if box else (500, 200)
         spot = {"x": x, "y": y, "width": 4, "height": 4}

@@ -8,7 +8,8 @@ from archiver.encoding.choose import Source, choose_encoding, decode_document, i
 from archiver.encoding.labels import WINDOWS_1252, lookup
 from archiver.wire.media_type import extract_media_type
 from archiver.wire.sniff import sniff
-from tests.raw_web import chromium, raw_web
+from tests.browser import chromium
+from tests.raw_web import raw_web
 
 URL = "http://127.0.0.1/"
 RUSSIAN, OTHER = b"<meta charset=koi8-r>", b"<meta charset=windows-1251>"

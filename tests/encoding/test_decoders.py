@@ -16,7 +16,7 @@ from archiver.encoding.decoders import (
     encode_part,
 )
 from archiver.encoding.labels import ENCODINGS
-from tests.raw_web import chromium
+from tests.browser import chromium
 
 ASCII = bytes(range(0x80))
 NAMES = st.sampled_from(sorted(ENCODINGS))

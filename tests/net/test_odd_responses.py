@@ -7,7 +7,6 @@ import struct
 from contextlib import asynccontextmanager, suppress
 
 import pytest
-from playwright.async_api import async_playwright
 from warcio.archiveiterator import ArchiveIterator
 
 from archiver.config import Settings
@@ -20,6 +19,7 @@ from archiver.warc.reader import read_record
 from archiver.warc.record import new_record_id
 from archiver.warc.writer import write_record
 from archiver.wire.chunked import dechunk
+from tests.browser import chromium
 from tests.net.odd_responses import BODY, LENGTH, ODD, response
 
 NAMES = list(ODD)
@@ -173,21 +173,19 @@ async def test_of_a_body_that_a_reset_cuts_short_what_came_is_kept(field):
     assert exchange.truncated is Truncation.DISCONNECT
 
 
-async def test_chromium_shows_and_refuses_the_same(chromium):
+async def test_chromium_shows_and_refuses_the_same():
     answers = {f"/{number}": ODD[name].answer for number, name in enumerate(NAMES)}
     frames = "".join(f'<iframe src="/{number}"></iframe>' for number in range(len(NAMES)))
     page = f"<!DOCTYPE html>{frames}".encode()
     answers["/"] = response(b"Content-Length: %d" % len(page), body=page)
     answers["/favicon.ico"] = response(LENGTH)
-    async with serving(answers) as (port, _), async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+    async with serving(answers) as (port, _), chromium() as browser:
         tab = await browser.new_page()
         await tab.goto(f"http://127.0.0.1:{port}/")
         shown = await tab.evaluate(
             "[...document.querySelectorAll('iframe')]"
             ".map(frame => frame.contentDocument?.body?.innerText.trim() ?? '')"
         )
-        await browser.close()
 
     found = {name: text == "hello world" for name, text in zip(NAMES, shown, strict=True)}
     assert found == {name: odd.is_shown for name, odd in ODD.items()}

@@ -6,7 +6,8 @@ from archiver.cdx.query import parse_cdx_query
 from archiver.replay.asked import Asked
 from archiver.replay.protection import Viewer
 from archiver.services.reindexing import reindex
-from tests.raw_web import chromium, raw_web
+from tests.browser import chromium
+from tests.raw_web import raw_web
 
 PAGE = "<!DOCTYPE html><title>Here</title><p>Led here by bytes that are no ASCII, as it should be."
 LOCATIONS = (

@@ -6,11 +6,12 @@ from collections.abc import AsyncIterator
 import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestServer
-from playwright.async_api import Page, async_playwright
+from playwright.async_api import Page
 
 from archiver.config import Settings
 from archiver.runtime import open_runtime
 from archiver.web.app import build_app
+from tests.browser import chromium
 
 PNG = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
@@ -57,13 +58,9 @@ async def base(tmp_path) -> AsyncIterator[str]:
 
 
 @pytest.fixture
-async def page(chromium) -> AsyncIterator[Page]:
-    async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(
-            executable_path=chromium, args=["--no-sandbox", "--disable-gpu"]
-        )
+async def page() -> AsyncIterator[Page]:
+    async with chromium() as browser:
         yield await browser.new_page()
-        await browser.close()
 
 
 async def test_a_person_signs_in_saves_a_page_and_sees_it_whole(base, site, page):

@@ -12,12 +12,13 @@ from types import SimpleNamespace
 import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestClient, TestServer
-from playwright.async_api import Page, async_playwright
+from playwright.async_api import Page
 
 from archiver.rewrite.address import Modifier, ReplayAddress
 from archiver.web import auth
 from archiver.web.keys import PERMISSIONS
 from archiver.web.routes import ROUTES as OURS
+from tests.browser import chromium
 from tests.hand_made import archive_in
 
 TIME = "20240229120001"
@@ -92,13 +93,9 @@ ROUTES = (
 
 
 @pytest.fixture
-async def browser_page(chromium) -> AsyncIterator[Page]:
-    async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(
-            executable_path=chromium, args=["--no-sandbox", "--disable-gpu"]
-        )
+async def browser_page() -> AsyncIterator[Page]:
+    async with chromium() as browser:
         yield await browser.new_page()
-        await browser.close()
 
 
 def filled(content: str | bytes, client: TestClient) -> bytes:
