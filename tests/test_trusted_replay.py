@@ -15,7 +15,7 @@ from archiver.config import Settings
 from archiver.runtime import open_runtime
 from archiver.web.app import build_app
 from tests.browser import chromium
-from tests.small_web.matter import pixels, png
+from tests.small_web.matter import look_the_same, pixels, png
 
 BROWSERS_OWN = re.compile(r"google(apis)?\.com[:/]|gstatic\.com[:/]")
 """Chromium asks its makers for updates, whatever it is told."""
@@ -259,7 +259,7 @@ async def test_a_page_of_every_construct_looks_as_it_did(world, watched):
     replayed = await page.screenshot()
     await context.close()
 
-    assert pixels(replayed) == pixels(picture)
+    assert look_the_same(replayed, picture)
 
 
 AT_ONCE = 6
