@@ -5,9 +5,10 @@ turned into MathML; what can't be stays as the page wrote it.
 """
 
 import re
-from typing import Final
+from functools import cache
+from importlib import import_module
+from typing import Any, Final
 
-from latex2mathml.converter import convert
 from lxml import etree
 from lxml.etree import _Element as Element
 
@@ -94,7 +95,8 @@ class _Formulas:
         if not source or len(source) > LONGEST or self._left < 0:
             return ""
         try:
-            math = etree.fromstring(convert(source, display="block" if display else "inline"))
+            shown = "block" if display else "inline"
+            math = etree.fromstring(_converter().convert(source, display=shown))
         except (ValueError, LookupError, etree.LxmlError, RecursionError, TypeError):
             return ""
         except Exception as refused:
@@ -240,3 +242,9 @@ def _closed(text: str, opened: re.Match[str]) -> tuple[str, int] | None:
     if opened[0] == "$" and (text[end - 1] in " \n\\" or text[after : after + 1].isdigit()):
         return None
     return (text[opened.start() : after] if name else text[start:end]), after
+
+
+@cache
+def _converter() -> Any:
+    """Loaded by the first formula: a fifth of what it takes to start who reads pages."""
+    return import_module("latex2mathml.converter")
