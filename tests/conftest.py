@@ -12,6 +12,7 @@ from hypothesis import settings
 
 from tests.browser import chromium_path
 from tests.crawler import Crawl, crawler
+from tests.prepared import Prepared
 
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
@@ -71,13 +72,20 @@ class LiveWeb:
 
 
 @pytest.fixture(scope="session")
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> Prepared:
+    """Archives that are made once."""
+    return Prepared(tmp_path_factory.mktemp("prepared"))
+
+
+@pytest.fixture(scope="session")
 def chromium() -> str:
     """Where the browser is."""
     return chromium_path()
 
 
-@pytest.fixture
-async def live() -> AsyncIterator[LiveWeb]:
+@asynccontextmanager
+async def live_web() -> AsyncIterator[LiveWeb]:
+    """A small web of its own."""
     served = LiveWeb()
     app = web.Application()
     app.router.add_get("/{path:.*}", served.handle)
@@ -88,6 +96,12 @@ async def live() -> AsyncIterator[LiveWeb]:
     yield served
     served.closing.set()
     await runner.cleanup()
+
+
+@pytest.fixture
+async def live() -> AsyncIterator[LiveWeb]:
+    async with live_web() as served:
+        yield served
 
 
 @pytest.fixture

@@ -3,6 +3,8 @@
 import asyncio
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -10,10 +12,12 @@ from aiohttp import web
 from aiohttp.test_utils import TestClient, TestServer
 
 from archiver.config import Settings
+from archiver.runtime import open_runtime
 from archiver.web.app import build_app
 from archiver.web.keys import LIMITS
 from archiver.web.limits import ServerLimits
 from archiver.web.server import BoundedRunner
+from tests.conftest import live_web
 
 Serve = Callable[..., Awaitable[TestClient]]
 Raw = Callable[..., Awaitable[tuple[int, str]]]
@@ -50,6 +54,33 @@ async def serve(tmp_path) -> AsyncIterator[Serve]:
     yield start
     for client in clients:
         await client.close()
+
+
+@dataclass(frozen=True)
+class Kept:
+    """An archive of two pages, ``/foxes`` and ``/bears``, whose web is gone."""
+
+    settings: Settings
+    origin: str
+
+    def url(self, path: str) -> str:
+        return self.origin + path
+
+
+@pytest.fixture
+async def kept(prepared, tmp_path) -> Kept:
+    await prepared.copy(_keep_foxes_and_bears, tmp_path / "data")
+    settings = Settings(data=tmp_path / "data")
+    return Kept(settings, (settings.data / "origin").read_text())
+
+
+async def _keep_foxes_and_bears(data: Path) -> None:
+    settings = Settings(data=data, allow_networks="127.0.0.0/8", host_delay=0)
+    async with live_web() as live, open_runtime(settings) as runtime:
+        urls = [live.article(name) for name in ("foxes", "bears")]
+        await runtime.entries.save(urls, tags=("Old",), source="web")
+        await runtime.crawling.work()
+        (data / "origin").write_text(live.origin)
 
 
 @pytest.fixture

@@ -5,13 +5,18 @@ import re
 from base64 import urlsafe_b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TypeVar
 from urllib.parse import quote_from_bytes, urlencode
 
 from hypothesis import strategies as st
 
+from archiver.config import Settings
+from archiver.runtime import open_runtime
 from archiver.urls.parse import hash_url
 from archiver.web.routes import ROUTES
+from tests.prepared import take_in
+from tests.warcs import Warc
 
 PAGE = "http://a.example/page"
 MOMENT = "20200102030405"
@@ -293,3 +298,17 @@ SHAPES = {
 """What is no request, or one whose end is told in two ways."""
 ELSEWHERE = b"GET http://evil.example/ HTTP/1.1\r\nHost: localhost\r\n\r\n"
 """Well-formed, and asks for nothing that is here."""
+
+
+def pages_about_herons(*urls: str) -> bytes:
+    """A WARC file with a page at each address."""
+    made = Warc()
+    for url in urls:
+        made.response(url, b"<title>herons</title><p>words about herons", "text/html")
+    return made.bytes
+
+
+async def keep_one_page(data: Path) -> None:
+    """An archive of one page, at ``PAGE``."""
+    async with open_runtime(Settings(data=data)) as runtime:
+        await take_in(runtime, pages_about_herons(PAGE))

@@ -8,6 +8,7 @@ import logging
 import re
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
+from pathlib import Path
 
 import brotli
 import pytest
@@ -19,19 +20,19 @@ from archiver.config import Settings
 from archiver.runtime import open_runtime
 from archiver.web.app import build_app
 from archiver.web.limits import ServerLimits
-from tests.warcs import Warc
+from tests.prepared import Prepared
 from tests.web.conftest import BoundedTestServer
 from tests.web.strange import (
     ELSEWHERE,
     HEADERS,
     NEXT,
-    PAGE,
     PASSWORD,
     QUERIES,
     SHAPES,
     Body,
     asked,
     bodies,
+    keep_one_page,
 )
 
 MANY = settings(
@@ -62,28 +63,23 @@ class Heard:
         return found[1] if found else ""
 
 
-async def started(tmp_path, **more: object) -> AsyncIterator[TestClient]:
-    async with open_runtime(Settings(data=tmp_path / "data", **more)) as runtime:
-        made = Warc()
-        made.response(PAGE, b"<title>herons</title><p>words about herons", "text/html")
-        path = tmp_path / "some.warc.gz"
-        path.write_bytes(made.bytes)
-        with path.open("rb") as source:
-            await runtime.imports.read_file(source, name="some.warc.gz")
+async def started(prepared: Prepared, data: Path, **more: object) -> AsyncIterator[TestClient]:
+    await prepared.copy(keep_one_page, data)
+    async with open_runtime(Settings(data=data, **more)) as runtime:
         server = BoundedTestServer(build_app(runtime, limits=LIMITS), skip_url_asserts=True)
         async with TestClient(server) as client:
             yield client
 
 
 @pytest.fixture
-async def client(tmp_path) -> AsyncIterator[TestClient]:
-    async for each in started(tmp_path):
+async def client(prepared, tmp_path) -> AsyncIterator[TestClient]:
+    async for each in started(prepared, tmp_path / "data"):
         yield each
 
 
 @pytest.fixture
-async def locked(tmp_path) -> AsyncIterator[TestClient]:
-    async for each in started(tmp_path, password=PASSWORD):
+async def locked(prepared, tmp_path) -> AsyncIterator[TestClient]:
+    async for each in started(prepared, tmp_path / "data", password=PASSWORD):
         yield each
 
 

@@ -10,28 +10,23 @@ import pytest
 from aiohttp.test_utils import TestClient, TestServer
 from yarl import URL
 
-from archiver.config import Settings
 from archiver.runtime import open_runtime
 from archiver.urls.parse import hash_url
 from archiver.web.app import build_app
 
 
 @pytest.fixture
-async def client(tmp_path, live) -> AsyncIterator[TestClient]:
+async def client(kept) -> AsyncIterator[TestClient]:
     """The service over an archive of two entries."""
-    settings = Settings(data=tmp_path / "data", allow_networks=("127.0.0.0/8",), host_delay=0)
-    async with open_runtime(settings) as runtime:
-        urls = [live.article(name) for name in ("foxes", "bears")]
-        await runtime.entries.save(urls, tags=("Old",), source="web")
-        await runtime.crawling.work()
+    async with open_runtime(kept.settings) as runtime:
         server = TestServer(build_app(runtime), skip_url_asserts=True)
         async with TestClient(server) as client:
             yield client
 
 
 @pytest.fixture
-def foxes(live):
-    return hash_url(live.url("/foxes"))
+def foxes(kept):
+    return hash_url(kept.url("/foxes"))
 
 
 async def send(client, path, fields, *, page="/snapshots"):
@@ -105,7 +100,7 @@ async def test_a_button_changes_only_what_it_says(client, foxes):
     assert await entry(client, foxes) == before | {"is_starred": True}
 
 
-async def test_what_is_ticked_is_changed_and_the_list_shown_again(client, foxes, live):
+async def test_what_is_ticked_is_changed_and_the_list_shown_again(client, foxes, kept):
     fields = [
         ("entry", foxes),
         ("scope", "ticked"),
@@ -120,15 +115,15 @@ async def test_what_is_ticked_is_changed_and_the_list_shown_again(client, foxes,
     assert (status, path.startswith("/snapshots?q=clever&edit=")) == (200, True)
     assert "Changed 1 entry." in page
     assert (await entry(client, foxes))["tags"] == ["a", "b"]
-    assert (await entry(client, hash_url(live.url("/bears"))))["tags"] == ["Old"]
+    assert (await entry(client, hash_url(kept.url("/bears"))))["tags"] == ["Old"]
 
 
-async def test_all_that_a_search_finds_is_changed(client, foxes, live):
+async def test_all_that_a_search_finds_is_changed(client, foxes, kept):
     fields = [("scope", "all"), ("q", "title:foxes"), ("is_starred", "1")]
     await send(client, "/edit", fields)
 
     assert (await entry(client, foxes))["is_starred"]
-    assert not (await entry(client, hash_url(live.url("/bears"))))["is_starred"]
+    assert not (await entry(client, hash_url(kept.url("/bears"))))["is_starred"]
 
 
 @pytest.mark.parametrize(
@@ -153,7 +148,7 @@ async def test_nobody_is_led_away_after_a_change(client, foxes):
     assert path.startswith("/?edit=")
 
 
-async def test_tags_are_renamed_merged_and_deleted(client, foxes, live):
+async def test_tags_are_renamed_merged_and_deleted(client, foxes, kept):
     await client.patch(f"/api/v1/entries/{foxes}", json={"tags": ["old", "x"]})
     page = await (await client.get("/tags")).text()
     assert "reads the same as “old”" in page
@@ -161,7 +156,7 @@ async def test_tags_are_renamed_merged_and_deleted(client, foxes, live):
     rename = [("name", "Old"), ("new", "old"), ("do", "rename")]
     _, path, page = await send(client, "/tags", rename, page="/tags")
     assert path.startswith("/tags?edit=")
-    assert (await entry(client, hash_url(live.url("/bears"))))["tags"] == ["old"]
+    assert (await entry(client, hash_url(kept.url("/bears"))))["tags"] == ["old"]
 
     await send(client, "/tags", [("name", "old"), ("do", "delete")], page="/tags")
     assert (await entry(client, foxes))["tags"] == ["x"]

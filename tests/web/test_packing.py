@@ -5,6 +5,7 @@ import gzip
 import re
 import zlib
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import brotli
 import pytest
@@ -21,6 +22,7 @@ from archiver.web.keys import STATIC
 from archiver.web.packing import INLINE, packed
 from archiver.web.streaming import stream
 from archiver.wire.accept_encoding import Coding
+from tests.prepared import Prepared, take_in
 from tests.warcs import Warc
 
 PAGE = "http://a.example/page"
@@ -48,20 +50,22 @@ def archived() -> bytes:
     return made.bytes
 
 
-async def started(tmp_path, **more: object) -> AsyncIterator[TestClient]:
-    async with open_runtime(Settings(data=tmp_path / "data", **more)) as runtime:
-        path = tmp_path / "some.warc.gz"
-        path.write_bytes(archived())
-        with path.open("rb") as source:
-            await runtime.imports.read_file(source, name="some.warc.gz")
+async def keep_all(data: Path) -> None:
+    async with open_runtime(Settings(data=data)) as runtime:
+        await take_in(runtime, archived())
+
+
+async def started(prepared: Prepared, data: Path, **more: object) -> AsyncIterator[TestClient]:
+    await prepared.copy(keep_all, data)
+    async with open_runtime(Settings(data=data, **more)) as runtime:
         server = TestServer(build_app(runtime), skip_url_asserts=True)
         async with TestClient(server) as client:
             yield client
 
 
 @pytest.fixture
-async def client(tmp_path) -> AsyncIterator[TestClient]:
-    async for each in started(tmp_path):
+async def client(prepared, tmp_path) -> AsyncIterator[TestClient]:
+    async for each in started(prepared, tmp_path / "data"):
         yield each
 
 
@@ -232,9 +236,9 @@ async def test_no_two_answers_show_the_same_token_of_a_form(client):
 MARK = "q7x9w2z4k8"
 
 
-async def test_nothing_of_the_request_stands_beside_a_permission(tmp_path):
+async def test_nothing_of_the_request_stands_beside_a_permission(prepared, tmp_path):
     """What a permission can be guessed from by length is fixed before the permission is made."""
-    async for client in started(tmp_path, password="heron"):
+    async for client in started(prepared, tmp_path / "data", password="heron"):
         with_permission = 0
         for target in TEXTS:
             more = "&".join(f"{name}={MARK}" for name in ("q", "tag", "at", "next", "after", "x"))

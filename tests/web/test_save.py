@@ -16,12 +16,9 @@ from archiver.web.app import build_app
 
 
 @pytest.fixture
-async def client(tmp_path, live) -> AsyncIterator[TestClient]:
-    """The service over an archive of one entry."""
-    settings = Settings(data=tmp_path / "data", allow_networks=("127.0.0.0/8",), host_delay=0)
-    async with open_runtime(settings) as runtime:
-        await runtime.entries.save([live.article("foxes")], source="web")
-        await runtime.crawling.work()
+async def client(kept) -> AsyncIterator[TestClient]:
+    """The service over an archive of two entries."""
+    async with open_runtime(kept.settings) as runtime:
         server = TestServer(build_app(runtime), skip_url_asserts=True)
         async with TestClient(server) as client:
             yield client
@@ -42,11 +39,11 @@ async def test_a_page_that_is_new_is_shown_and_not_saved(client):
     assert (await client.get(f"/{hash_url('http://b.example/')}/")).status == 404
 
 
-async def test_a_page_that_is_kept_is_told_of(client, live):
-    _, page = await offered(client, url=live.url("/foxes"))
+async def test_a_page_that_is_kept_is_told_of(client, kept):
+    _, page = await offered(client, url=kept.url("/foxes"))
 
     assert "Kept already: 1 snapshot" in page
-    assert f'href="/{hash_url(live.url("/foxes"))}/"' in page
+    assert f'href="/{hash_url(kept.url("/foxes"))}/"' in page
 
 
 @pytest.mark.parametrize("url", ["", "nonsense", "javascript:alert(1)", "http://[", "\0"])
@@ -84,14 +81,14 @@ async def test_the_home_page_has_a_bookmarklet_that_leads_here(client):
 @pytest.mark.parametrize(
     ("form", "kind"), [("atom", "application/atom+xml"), ("json", "application/feed+json")]
 )
-async def test_any_list_can_be_followed(client, live, form, kind):
+async def test_any_list_can_be_followed(client, kept, form, kind):
     answer = await client.get(f"/feed.{form}?q=foxes")
     nothing = await (await client.get(f"/feed.{form}?q=unicorns")).text()
     refused = await client.get(f"/feed.{form}?q=colour:red")
 
     assert (answer.status, answer.content_type, refused.status) == (200, kind, 400)
-    assert live.url("/foxes") in await answer.text()
-    assert live.url("/foxes") not in nothing
+    assert kept.url("/foxes") in await answer.text()
+    assert kept.url("/foxes") not in nothing
 
 
 async def test_who_is_signed_in_comes_to_it_from_another_site(tmp_path):
@@ -113,8 +110,8 @@ async def test_who_is_signed_in_comes_to_it_from_another_site(tmp_path):
 
 
 @pytest.mark.parametrize("written", ["{}", '"{}"', "url:{}", "{}#part"])
-async def test_a_pasted_address_finds_its_entry(client, live, written):
-    q = written.format(live.url("/foxes"))
+async def test_a_pasted_address_finds_its_entry(client, kept, written):
+    q = written.format(kept.url("/foxes"))
     answer = await client.get("/api/v1/entries", params={"q": q})
 
-    assert [each["entry"]["url"] for each in (await answer.json())["items"]] == [live.url("/foxes")]
+    assert [each["entry"]["url"] for each in (await answer.json())["items"]] == [kept.url("/foxes")]

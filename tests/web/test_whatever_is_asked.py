@@ -19,8 +19,8 @@ from archiver.errors import InvalidUrl
 from archiver.runtime import open_runtime
 from archiver.urls.parse import hash_url, parse_url
 from archiver.web.app import build_app
-from tests.warcs import Warc
-from tests.web.strange import PAGE, VALUES, cursor_of
+from tests.prepared import take_in
+from tests.web.strange import VALUES, cursor_of, keep_one_page, pages_about_herons
 
 MANY = settings(
     max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
@@ -29,23 +29,13 @@ FEW = settings(MANY, max_examples=40)
 
 
 @pytest.fixture
-async def client(tmp_path) -> AsyncIterator[TestClient]:
+async def client(prepared, tmp_path) -> AsyncIterator[TestClient]:
+    await prepared.copy(keep_one_page, tmp_path / "data")
     async with open_runtime(Settings(data=tmp_path / "data")) as runtime:
-        await take_in(runtime, tmp_path, PAGE)
         server = TestServer(build_app(runtime), skip_url_asserts=True)
         async with TestClient(server) as client:
-            client.runtime, client.tmp_path = runtime, tmp_path
+            client.runtime = runtime
             yield client
-
-
-async def take_in(runtime, tmp_path, *urls):
-    made = Warc()
-    for url in urls:
-        made.response(url, b"<title>herons</title><p>words about herons", "text/html")
-    path = tmp_path / "some.warc.gz"
-    path.write_bytes(made.bytes)
-    with path.open("rb") as source:
-        return await runtime.imports.read_file(source, name="some.warc.gz")
 
 
 async def ask(client, target: str) -> tuple[int, str, str]:
@@ -105,7 +95,7 @@ def hrefs(body: str, start: str) -> list[str]:
 @given(st.lists(GIVEN.map(kept).filter(bool), min_size=10, max_size=10, unique=True))
 @example(["http://a.example/a%0Ab", "http://a.example/%0a", "http://a.example/%25%2F;[x]?%0A"])
 async def test_every_address_that_is_linked_to_leads_back_to_its_url(client, urls):
-    await take_in(client.runtime, client.tmp_path, *urls)
+    await take_in(client.runtime, pages_about_herons(*urls))
 
     for url in urls:
         status, _, body = await ask(client, f"/{hash_url(url)}/")

@@ -1,0 +1,32 @@
+"""Chromium, as tests look at pages with it; ``make test`` installs it where there is none.
+
+The shell without windows is the same engine at a third of the cost. What needs the rest of the
+browser, such as its viewer of PDFs, asks for the ``whole`` one.
+"""
+
+import shutil
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from playwright.async_api import Browser, async_playwright
+
+WHOLE = ("chromium", "chromium-browser", "google-chrome")
+SHELL = "chromium-headless-shell"
+
+
+def chromium_path(*, whole: bool = False) -> str:
+    """Where it is."""
+    names = WHOLE if whole else (SHELL, *WHOLE)
+    return next(filter(None, map(shutil.which, names)))
+
+
+@asynccontextmanager
+async def chromium(*arguments: str, whole: bool = False) -> AsyncIterator[Browser]:
+    """A browser with further arguments."""
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(
+            executable_path=chromium_path(whole=whole),
+            args=["--no-sandbox", "--disable-gpu", *arguments],
+        )
+        yield browser
+        await browser.close()
