@@ -134,7 +134,7 @@ async def test_how_it_is_set_and_where_one_was_are_remembered(client, live, chro
         )
         page = await browser.new_page(timezone_id="Asia/Tokyo")
         errors = []
-        page.on("pageerror", errors.append)
+        page.on("pageerror", lambda error: errors.append(error))  # noqa: PLW0108 - playwright marks what it is given
         await page.goto(path)
         size = "getComputedStyle(document.querySelector('.text')).fontSize"
         before = await page.evaluate(size)
