@@ -16,6 +16,7 @@ from archiver.net.fetcher import Fetcher
 from archiver.net.throttle import Throttle
 from archiver.services.archives import Archives
 from archiver.services.articles import Articles
+from archiver.services.books import Books
 from archiver.services.cdx import Cdx
 from archiver.services.crawling import Crawling
 from archiver.services.documents import Documents
@@ -52,6 +53,7 @@ class Runtime:
     imports: Imports
     exports: Exports
     packages: Packages
+    books: Books
     replay: Replay
     cdx: Cdx
     mementos: Mementos
@@ -142,6 +144,7 @@ def _wire(archive: Archive, context: CrawlContext) -> Runtime:
         ),
         exports=Exports(db, store),
         packages=Packages(db, store),
+        books=Books(db, store),
         replay=Replay(db, store, settings),
         cdx=Cdx(db),
         mementos=Mementos(db),

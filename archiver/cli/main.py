@@ -261,6 +261,22 @@ def wacz(settings: Settings, file: Path, **narrowed: str) -> int:
     return _run("package", settings, form="wacz", file=file, **narrowed)
 
 
+@export.command(cls=Command)
+@_package_options
+@with_settings(COMMON)
+def epub(settings: Settings, file: Path, **narrowed: str) -> int:
+    """Write articles as a book in EPUB 3, with the pictures that are kept, up to 2,000 articles."""
+    return _run("package", settings, form="epub", file=file, **narrowed)
+
+
+@export.command(cls=Command)
+@_package_options
+@with_settings(COMMON)
+def html(settings: Settings, file: Path, **narrowed: str) -> int:
+    """Write articles as one page that needs nothing else, up to 2,000; "-" is standard output."""
+    return _run("package", settings, form="html", file=file, **narrowed)
+
+
 @cli.command(cls=Command)
 @with_settings(COMMON)
 def verify(settings: Settings) -> int:

@@ -1,4 +1,4 @@
-"""``archiver export warc`` and ``archiver export wacz``."""
+"""``archiver export warc``, ``wacz``, ``epub`` and ``html``: one file of what a query finds."""
 
 import asyncio
 import os
@@ -15,7 +15,8 @@ from archiver.cli.progress import progress_bar
 from archiver.config import Settings
 from archiver.model.listing import ListingQuery
 from archiver.reading import open_to_read
-from archiver.services.manifest import Manifest, Selected
+from archiver.services.books import Books
+from archiver.services.manifest import Selected
 from archiver.services.packages import Packages
 
 _STANDARD_OUTPUT = Path("-")
@@ -23,29 +24,32 @@ _NOTHING = "Stopped. Nothing was written."
 
 
 def run(settings: Settings, *, form: str, file: Path, **narrowed: str) -> int:
-    """Write a WARC or WACZ file of what a query finds; the file is whole or is not there."""
+    """Write a file of what a query finds; it is whole or is not there."""
     query = ListingQuery(narrowed["query"], narrowed["tag"], narrowed["host"], narrowed["status"])
     return run_until_signal(_export(settings, form, file, Selected(query)), stopped=_NOTHING)
 
 
 async def _export(settings: Settings, form: str, file: Path, wanted: Selected) -> int:
+    if form in ("epub", "html"):
+        async with open_to_read(settings, Books) as books:
+            articles = await books.begin(wanted)
+            write = books.epub if form == "epub" else books.html
+            title = wanted.query.q or "From the archive"
+            return await _put(write(articles, title=title), file)
     async with open_to_read(settings, Packages) as packages:
         manifest = await packages.begin(wanted)
-        pieces = _pieces(packages, form, file.name, manifest)
-        if file == _STANDARD_OUTPUT:
-            await _write(pieces, sys.stdout.buffer)
-        else:
-            written = await _write_whole(pieces, file)
-            write_row("written", f"{written:,} bytes", str(file))
+        if form == "wacz":
+            return await _put(packages.wacz(manifest, title=file.name.removesuffix(".wacz")), file)
+        return await _put(packages.warc(manifest, name=file.name), file)
+
+
+async def _put(pieces: AsyncGenerator[bytes, None], file: Path) -> int:
+    if file == _STANDARD_OUTPUT:
+        await _write(pieces, sys.stdout.buffer)
+    else:
+        written = await _write_whole(pieces, file)
+        write_row("written", f"{written:,} bytes", str(file))
     return 0
-
-
-def _pieces(
-    packages: Packages, form: str, name: str, manifest: Manifest
-) -> AsyncGenerator[bytes, None]:
-    if form == "wacz":
-        return packages.wacz(manifest, title=name.removesuffix(".wacz"))
-    return packages.warc(manifest, name=name)
 
 
 async def _write_whole(pieces: AsyncGenerator[bytes, None], file: Path) -> int:

@@ -26,7 +26,7 @@ from archiver.web.uploads import expect_file
 _HASH = "{hash_url:[0-9a-f]{32}}"
 _TIMESTAMP = "{timestamp:[0-9]{14}}"
 _ANY_TIMESTAMP = "{timestamp:[0-9]{4,14}}"
-_FORM = r"{form:warc\.gz|wacz}"
+_FORM = r"{form:warc\.gz|wacz|epub|html}"
 _ID = "{id:[0-9]{1,18}}"
 _URL = "{url:(?s:.*)}"
 """An archived URL with whatever is escaped in it, line ends too."""

@@ -134,7 +134,11 @@ async def test_how_it_is_set_and_where_one_was_are_remembered(client, live, chro
         )
         page = await browser.new_page(timezone_id="Asia/Tokyo")
         errors = []
-        page.on("pageerror", lambda error: errors.append(error))  # noqa: PLW0108 - playwright marks what it is given
+
+        def note(error):
+            errors.append(error)
+
+        page.on("pageerror", note)
         await page.goto(path)
         size = "getComputedStyle(document.querySelector('.text')).fontSize"
         before = await page.evaluate(size)
@@ -158,3 +162,17 @@ async def test_how_it_is_set_and_where_one_was_are_remembered(client, live, chro
         assert abs(await page.evaluate("scrollY") - at) < 400
         assert errors == []
         await browser.close()
+
+
+async def test_an_article_is_taken_away_as_a_page_or_a_book(client, live):
+    key = hash_url(live.url("/foxes"))
+    shown = await page_of(client, f"/{key}/")
+    kinds = {"html": ("text/html", b"<!DOCTYPE"), "epub": ("application/epub+zip", b"PK")}
+    for form, (kind, begins) in kinds.items():
+        (path,) = re.findall(rf'href="(/export/{key}.{form}\?at=\d+)"', shown)
+        for asked in (path, f"/export/archive.{form}?q=foxes"):
+            answer = await client.get(asked)
+            assert (answer.status, answer.content_type) == (200, kind)
+            assert "attachment" in answer.headers["Content-Disposition"]
+            assert (await answer.read()).startswith(begins)
+    assert (await client.get("/export/archive.epub?q=nothing")).status == 404

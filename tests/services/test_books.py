@@ -1,0 +1,90 @@
+"""Articles are taken away with the pictures that the archive has of their time."""
+
+import re
+import zipfile
+from base64 import b64decode, b64encode
+from io import BytesIO
+
+import pytest
+from aiohttp import web
+
+from archiver.errors import InputError, NotFound
+from archiver.model.listing import ListingQuery
+from archiver.services import books
+from archiver.services.manifest import Selected
+from archiver.urls.parse import hash_url
+
+PNG = b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJg"
+    "gg=="
+)
+WORDS = "<p>What the page says is long enough, it seems, to be the article that it is. " * 9
+
+
+@pytest.fixture
+async def kept(live, archive):
+    """An archive of two pages, one of which shows a picture by way of a redirect."""
+
+    async def picture(_):
+        return web.Response(body=PNG, content_type="image/png")
+
+    async def moved(_):
+        raise web.HTTPFound("/real.png")
+
+    live.answer("/real.png", picture)
+    live.answer("/moved.png", moved)
+    body = '<img src="/moved.png" alt="red kite"><img src="/gone.png" alt="lost">'
+    urls = [
+        live.put("/one", f"<title>One &amp; only</title><article>{WORDS}{body}</article>"),
+        live.put("/two", f"<title>Two</title><article>{WORDS}</article>"),
+    ]
+    await archive.entries.save(urls, tags=("t",), source="web", note="")
+    await archive.crawling.work()
+    return urls
+
+
+async def whole(pieces):
+    return b"".join([each async for each in pieces])
+
+
+async def test_one_page_holds_all_that_it_shows(archive, kept):
+    wanted = Selected(hash_url=hash_url(kept[0]))
+    page = (await whole(archive.books.html(await archive.books.begin(wanted), title=""))).decode()
+
+    assert f'src="data:image/png;base64,{b64encode(PNG).decode()}" alt="red kite"' in page
+    assert "[lost]" in page
+    assert "<title>One &amp; only</title>" in page
+    assert re.findall(r"(?:src|srcset|poster)=\"(?!data:)", page) == []
+    assert "default-src 'none'" in page
+
+
+async def test_a_list_is_one_page_or_one_book(archive, kept):
+    manifest = await archive.books.begin(Selected(ListingQuery(tag="t")))
+    page = (await whole(archive.books.html(manifest, title="All"))).decode()
+    book = zipfile.ZipFile(BytesIO(await whole(archive.books.epub(manifest, title="All"))))
+
+    assert page.count("<article ") == 2
+    assert len({*re.findall(r' id="([^"]+)"', page)}) == page.count(' id="')
+    names = book.namelist()
+    assert [each for each in names if "chapter" in each] == [
+        "EPUB/chapter-00001.xhtml",
+        "EPUB/chapter-00002.xhtml",
+    ]
+    assert [book.read(each) for each in names if "picture" in each] == [PNG]
+
+
+async def test_nothing_and_too_much_are_refused_in_words(archive, kept, monkeypatch):
+    monkeypatch.setattr(books, "MOST_ARTICLES", 1)
+    with pytest.raises(InputError, match="Narrow"):
+        await archive.books.begin(Selected())
+    with pytest.raises(NotFound):
+        await archive.books.begin(Selected(ListingQuery(tag="none")))
+
+
+async def test_pictures_beyond_what_is_bearable_are_left_out(archive, kept, monkeypatch):
+    monkeypatch.setattr(books, "MOST_ARTICLE_BYTES", len(PNG) - 1)
+    wanted = Selected(hash_url=hash_url(kept[0]))
+
+    page = await whole(archive.books.html(await archive.books.begin(wanted), title=""))
+
+    assert b"[red kite]" in page
