@@ -118,7 +118,9 @@ def compare(root: Path, data: Path, programs: Path, captures: list[tuple[str, st
 
 
 @contextmanager
-def serving(command: list[str | Path], port: int, cwd: Path | None = None) -> Iterator[None]:
+def serving(
+    command: list[str | Path], port: int, cwd: Path | None = None
+) -> Iterator[subprocess.Popen[bytes]]:
     """Run a server until the block ends; wait until it listens."""
     process = subprocess.Popen(
         command, cwd=cwd, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
@@ -130,7 +132,7 @@ def serving(command: list[str | Path], port: int, cwd: Path | None = None) -> It
                 if probe.connect_ex(("127.0.0.1", port)) == 0:
                     break
             time.sleep(0.1)
-        yield
+        yield process
     finally:
         process.terminate()
         process.wait()

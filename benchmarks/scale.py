@@ -1,11 +1,12 @@
 """Builds archives of growing size and prints how long the service takes to answer in each.
 
-Usage: python -m benchmarks.scale [--sizes 10000 100000 1000000] [--requests 60]
+Usage: python -m benchmarks.scale [--sizes 10000 100000 1000000] [--requests 60] [--cpu]
 
 The archives are synthetic: real records for a few hundred pages, and index rows as the crawl makes
 them for all the rest, which point at those records. Each is served by ``archiver serve`` and asked
 over one kept connection; the times are those of whole answers. The last lines compare p95 in the
-largest with the smallest.
+largest with the smallest. With ``--cpu`` they are what the service computed for each answer: the
+same whatever else the machine does, without what it waits for the disk.
 """
 
 import argparse
@@ -18,6 +19,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from urllib.parse import quote
 
@@ -53,6 +55,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--sizes", type=int, nargs="+", default=[10_000, 100_000, 1_000_000])
     parser.add_argument("--requests", type=int, default=60)
+    parser.add_argument("--cpu", action="store_true")
     options = parser.parse_args()
     tables = {}
     for size in options.sizes:
@@ -61,7 +64,7 @@ def main() -> None:
             begun = time.perf_counter()
             keys = asyncio.run(build(data, size, server.base))
             print(f"{size:,} snapshots built in {time.perf_counter() - begun:.0f} s", flush=True)
-            tables[size] = measure(data, keys, options.requests, server.base)
+            tables[size] = measure(data, keys, options.requests, server.base, cpu=options.cpu)
     show(tables)
 
 
@@ -196,17 +199,28 @@ def tags_of(number: int, rare_every: int) -> tuple[str, ...]:
     return (f"tag{number % 50}", *(("seldom",) if number % rare_every == 5 else ()))
 
 
-def measure(data: Path, urls: list[str], requests: int, base: str) -> dict[str, list[float]]:
-    """Serve an archive and time its answers."""
+def measure(
+    data: Path, urls: list[str], requests: int, base: str, *, cpu: bool
+) -> dict[str, list[float]]:
+    """Serve an archive and time its answers, by the clock or by its CPU."""
     port = free_port()
     command = [sys.executable, "-m", "archiver", "serve", "--data", str(data), "--port", str(port)]
     os.environ["ARCHIVER_ALLOW_NETWORKS"] = "127.0.0.0/8"
     os.environ["ARCHIVER_HOST_DELAY"] = "0"
-    with serving(command, port):
-        return asyncio.run(ask(f"http://127.0.0.1:{port}", urls, requests, base))
+    with serving(command, port) as service:
+        clock = partial(cpu_seconds, service.pid) if cpu else time.perf_counter
+        return asyncio.run(ask(f"http://127.0.0.1:{port}", urls, requests, base, clock))
 
 
-async def ask(root: str, urls: list[str], requests: int, base: str) -> dict[str, list[float]]:
+def cpu_seconds(pid: int) -> float:
+    """What a process has computed so far, all of its threads."""
+    tasks = Path(f"/proc/{pid}/task").glob("*/schedstat")
+    return sum(int(each.read_text().split()[0]) for each in tasks) / 1e9
+
+
+async def ask(
+    root: str, urls: list[str], requests: int, base: str, clock: Callable[[], float]
+) -> dict[str, list[float]]:
     """Seconds of each answer, by what was asked."""
     chance = random.Random(2)
     real = [f"{base}/real/{n}" for n in range(REAL)]
@@ -223,30 +237,32 @@ async def ask(root: str, urls: list[str], requests: int, base: str) -> dict[str,
     found: dict[str, list[float]] = {}
     async with aiohttp.ClientSession() as session:
         for name, path in kinds.items():
-            await get(session, root + path(0))
-            found[name] = [await get(session, root + path(n)) for n in range(requests)]
+            await get(session, root + path(0), clock)
+            found[name] = [await get(session, root + path(n), clock) for n in range(requests)]
         found["add one more"] = [
-            await add(session, root, f"{base}/new/{n}") for n in range(min(requests, 20))
+            await add(session, root, f"{base}/new/{n}", clock) for n in range(min(requests, 20))
         ]
     return found
 
 
-async def get(session: aiohttp.ClientSession, url: str) -> float:
+async def get(session: aiohttp.ClientSession, url: str, clock: Callable[[], float]) -> float:
     """Seconds of one answer, redirects followed."""
-    begun = time.perf_counter()
+    begun = clock()
     async with session.get(URL(url, encoded=True)) as response:
         await response.read()
         assert response.status == 200, (url, response.status)
-    return time.perf_counter() - begun
+    return clock() - begun
 
 
-async def add(session: aiohttp.ClientSession, root: str, url: str) -> float:
+async def add(
+    session: aiohttp.ClientSession, root: str, url: str, clock: Callable[[], float]
+) -> float:
     """Seconds until one more is accepted and safe in the queue."""
-    begun = time.perf_counter()
+    begun = clock()
     async with session.post(f"{root}/api/v1/entries", json={"urls": [url]}) as response:
         assert response.status == 202, response.status
         await response.read()
-    return time.perf_counter() - begun
+    return clock() - begun
 
 
 def show(tables: dict[int, dict[str, list[float]]]) -> None:

@@ -86,6 +86,7 @@ class Fetcher:
         if self._session:
             await self._session.close()
             self._session = None
+        await self._resolver.close()
 
     async def fetch(self, url: str, *, referer: str | None = None) -> Exchange:
         """Request a serialised http(s) URL once; redirects are not followed.

@@ -1,7 +1,9 @@
 """What crossed the wire comes home as it was; what went wrong comes home as a reason."""
 
 import asyncio
+import time
 from contextlib import asynccontextmanager, suppress
+from pathlib import Path
 
 import pytest
 
@@ -132,3 +134,21 @@ async def test_an_address_that_is_not_public_is_refused(host):
         await failure(f"http://{host}:9/", Settings(allow_networks=()))
         is FailureKind.BLOCKED_ADDRESS
     )
+
+
+def test_a_fetcher_leaves_no_thread_behind():
+    async def come_and_go():
+        async with Fetcher(Settings()):
+            pass
+
+    def threads():
+        return len(list(Path("/proc/self/task").iterdir()))
+
+    asyncio.run(come_and_go())
+    before, patience = threads(), time.monotonic() + 10
+    for _ in range(5):
+        asyncio.run(come_and_go())
+    while threads() > before and time.monotonic() < patience:
+        pass  # the last of a thread is nothing to wait on
+
+    assert threads() <= before
