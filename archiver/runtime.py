@@ -19,6 +19,7 @@ from archiver.services.articles import Articles
 from archiver.services.books import Books
 from archiver.services.cdx import Cdx
 from archiver.services.crawling import Crawling
+from archiver.services.deleting import Deleting
 from archiver.services.documents import Documents
 from archiver.services.editing import Editing
 from archiver.services.entries import Entries
@@ -43,6 +44,7 @@ class Runtime:
     settings: Settings
     entries: Entries
     editing: Editing
+    deleting: Deleting
     search: Search
     reader: Reader
     feeds: Feeds
@@ -128,6 +130,7 @@ def _wire(archive: Archive, context: CrawlContext) -> Runtime:
         settings=settings,
         entries=entries,
         editing=Editing(db, on_changed=crawling.wake),
+        deleting=Deleting(db, store, on_changed=crawling.wake),
         search=search,
         reader=Reader(db, entries, search),
         feeds=Feeds(search),

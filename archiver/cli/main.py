@@ -143,6 +143,21 @@ def edit(settings: Settings, **given: object) -> int:
 
 
 @cli.command(cls=Command)
+@click.argument("refs", nargs=-1, metavar="[URL|HASH_URL]...")
+@click.option("--query", metavar="WORDS", help="All that `archiver search` would find.")
+@click.option("--snapshot", metavar="TIMESTAMP", help="Only this snapshot, by its 14 digits.")
+@click.option("--undo", type=int, metavar="NUMBER", help="Put back what that deletion took.")
+@with_settings(COMMON)
+def delete(settings: Settings, **given: object) -> int:
+    """Throw entries away: those named, or all that a search finds.
+
+    They are gone from every list at once, with all their snapshots. Prints how many entries and
+    snapshots went, and a number by which that is undone until `archiver compact` erases them.
+    """
+    return _run("delete", settings, **given)
+
+
+@cli.command(cls=Command)
 @click.option("--again", is_flag=True, help="Read again what an older version has read.")
 @click.option(
     "--query", default="", metavar="WORDS", help="Only what `archiver search` would find."

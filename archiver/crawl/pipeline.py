@@ -28,7 +28,7 @@ from archiver.crawl.requisites import Requisites
 from archiver.crawl.retry_policy import retry_at
 from archiver.crawl.visit import visit
 from archiver.errors import FetchError, StoreError
-from archiver.index import entries
+from archiver.index import entries, gone
 from archiver.ledger.recovery import recover
 from archiver.ledger.visit_result import VisitResult
 from archiver.logs import get_log
@@ -50,6 +50,7 @@ WATCH_SECONDS = 0.1
 SLOW_LANE = 3
 LEAST_WINDOW = 1024
 NOTES = 500
+DELETIONS = 8
 
 log = get_log(__name__)
 
@@ -232,8 +233,10 @@ class Pipeline:
         self._noted = asyncio.get_running_loop().time()
         async with self._context.db.read() as conn:
             changed = await entries.unrecorded(conn, NOTES)
+            owed = await gone.owed(conn, limit=DELETIONS)
         await self._context.recorder.note(changed)
-        return bool(changed)
+        await self._context.recorder.write_down(owed)
+        return bool(changed or owed)
 
     async def _work(self, replace: Callable[[], None]) -> None:
         """Visit one lease after another; end after one that ``replace`` was called for."""

@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from archiver.crawl.context import CrawlContext
 from archiver.crawl.fetch_or_recall import Obtained, fetch, look_up, read_back
 from archiver.errors import FetchError
+from archiver.index import gone
 from archiver.model.capture import Capture
 from archiver.model.failure import Failure, FailureKind
 from archiver.model.requisite import Requisite, RequisiteKind, RequisiteOutcome
@@ -40,6 +41,7 @@ class Requisites:
         self._under_way: dict[str, _Shared] = {}
         self._known: OrderedDict[str, _Result] = OrderedDict()
         self._known_bytes = 0
+        self._deletions = 0
 
     async def fetch_all(
         self, page_url: str, wanted: tuple[Requisite, ...]
@@ -79,6 +81,7 @@ class Requisites:
     async def _add(self, round_: "_Round", wanted: tuple[Requisite, ...], *, depth: int) -> None:
         """Add to a page's requisites, after one look at which of them are in the archive."""
         max_age = self._context.settings.requisite_max_age
+        await self._forget_deleted()
         if max_age:
             since = datetime.now(UTC) - timedelta(seconds=max_age)
             unknown = [each.url for each in wanted if each.url not in self._known]
@@ -86,6 +89,15 @@ class Requisites:
             # What was an error then may be there now.
             round_.held |= {url: each for url, each in held.items() if each.status < 400}
         round_.add(wanted, depth=depth)
+
+    async def _forget_deleted(self) -> None:
+        """Believe nothing that was remembered before something was thrown away."""
+        async with self._context.db.read() as conn:
+            deletions = await gone.count(conn)
+        if deletions != self._deletions:
+            self._deletions = deletions
+            self._known.clear()
+            self._known_bytes = 0
 
     async def _obtain(self, wanted: Requisite, round_: "_Round") -> _Result:
         known = self._known.get(wanted.url)

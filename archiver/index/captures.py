@@ -8,7 +8,8 @@ from sqlalchemy import Row, Select, func, literal_column, select, update
 from archiver.index import segments
 from archiver.index.bulk import among, insert_rows, scalars_of
 from archiver.index.connection import AsyncConnection
-from archiver.index.schema import capture, segment
+from archiver.index.numbering import next_number
+from archiver.index.schema import capture, segment, withheld
 from archiver.memento.timestamps import to_datetime
 from archiver.model.capture import Capture, Location, PayloadDigest, RecordId, Timestamp
 from archiver.urls.surt import surt
@@ -71,7 +72,7 @@ async def insert_all(conn: AsyncConnection, captures: Sequence[Capture]) -> dict
     if not captures:
         return {}
     known = await segments.ids(conn, [*{each.location.segment for each in captures}])
-    first = await last_row(conn) + 1
+    first = await next_number(conn, capture.c.id)
     await insert_rows(
         conn,
         capture,
@@ -193,6 +194,12 @@ async def find_row(conn: AsyncConnection, url: str, record_id: RecordId) -> int 
     return rows.scalar()
 
 
+async def still_there(conn: AsyncConnection, row_ids: Collection[int]) -> set[int]:
+    """Those of these rows that were not thrown away."""
+    rows = await conn.execute(select(capture.c.id).where(capture.c.id.in_(among(row_ids))))
+    return set(rows.scalars())
+
+
 async def at_moments(
     conn: AsyncConnection, urls: Sequence[str], timestamps: Sequence[Timestamp]
 ) -> list[Capture]:
@@ -224,8 +231,7 @@ async def of_records(
 
 async def give_lengths(conn: AsyncConnection, *, after: int) -> None:
     """Give revisits whose rows come after one the payload lengths that only originals know."""
-    original = capture.alias("original")
-    length = (
+    lengths = [
         select(original.c.payload_length)
         .where(
             original.c.payload_digest == capture.c.payload_digest,
@@ -233,11 +239,12 @@ async def give_lengths(conn: AsyncConnection, *, after: int) -> None:
         )
         .limit(1)
         .scalar_subquery()
-    )
+        for original in (capture.alias("original"), withheld)
+    ]
     await conn.execute(
         update(capture)
         .where(capture.c.id > after, capture.c.is_revisit == 1, capture.c.payload_length == 0)
-        .values(payload_length=func.coalesce(length, 0))
+        .values(payload_length=func.coalesce(*lengths, 0))
     )
 
 

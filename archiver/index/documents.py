@@ -15,6 +15,7 @@ from sqlalchemy.dialects.sqlite import insert
 
 from archiver.index.bulk import among, execute_rows, insert_rows
 from archiver.index.connection import AsyncConnection
+from archiver.index.numbering import next_number
 from archiver.index.schema import (
     PART_SIZE,
     SEARCH_COLUMNS,
@@ -61,7 +62,7 @@ async def insert_all(conn: AsyncConnection, made: Sequence[NewDocument]) -> dict
     """
     if not made:
         return {}
-    first = ((await conn.execute(select(func.max(document.c.id)))).scalar() or 0) + 1
+    first = await next_number(conn, document.c.id)
     await insert_rows(
         conn,
         document,

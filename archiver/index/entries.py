@@ -68,11 +68,15 @@ async def by_ids(conn: AsyncConnection, ids: Sequence[int]) -> dict[int, Entry]:
 
 @dataclass(frozen=True, slots=True)
 class Revised:
-    """An entry, how often its annotation was changed, and whether a record is owed for that."""
+    """An entry, how often its annotation was changed, and whether a record is owed for that.
+
+    ``generation``: how often all of it was thrown away before.
+    """
 
     entry: Entry
     revision: int
     is_unrecorded: bool
+    generation: int = 0
 
 
 async def with_revisions(conn: AsyncConnection, ids: Sequence[int]) -> dict[int, Revised]:
@@ -80,7 +84,7 @@ async def with_revisions(conn: AsyncConnection, ids: Sequence[int]) -> dict[int,
     rows = (await conn.execute(select(entry).where(entry.c.id.in_(among(ids))))).all()
     found = await _entries(conn, rows)
     return {
-        row.id: Revised(each, row.revision, bool(row.unrecorded))
+        row.id: Revised(each, row.revision, bool(row.unrecorded), row.generation)
         for row, each in zip(rows, found, strict=True)
     }
 
@@ -242,6 +246,12 @@ async def mark_recorded(conn: AsyncConnection, revisions: Mapping[int, int]) -> 
             .values(unrecorded=0),
             [{"entry_id": each, "read": read} for each, read in revisions.items()],
         )
+
+
+async def still_there(conn: AsyncConnection, ids: Collection[int]) -> set[int]:
+    """Those of these rows that were not thrown away."""
+    rows = await conn.execute(select(entry.c.id).where(entry.c.id.in_(among(ids))))
+    return set(rows.scalars())
 
 
 async def latest_of(conn: AsyncConnection, keys: Sequence[HashUrl]) -> dict[HashUrl, Timestamp]:

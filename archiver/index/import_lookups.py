@@ -11,6 +11,7 @@ from hashlib import md5
 from sqlalchemy import select
 from sqlalchemy.dialects.sqlite import insert
 
+from archiver.index import gone
 from archiver.index.bulk import among, execute_rows
 from archiver.index.connection import AsyncConnection
 from archiver.index.schema import capture, counter, record_id_seen, stated_digest
@@ -44,12 +45,12 @@ async def note_record_ids(conn: AsyncConnection) -> bool:
 
 
 async def taken(conn: AsyncConnection, record_ids: Sequence[RecordId]) -> set[RecordId]:
-    """Which of these record ids captures have, as far as they were noted."""
+    """Which of these record ids captures have, as far as they were noted, or had."""
     keys = {_key(each): each for each in record_ids}
     rows = await conn.execute(
         select(record_id_seen.c.id).where(record_id_seen.c.id.in_(among(keys)))
     )
-    return {keys[key] for key in rows.scalars()}
+    return {keys[key] for key in rows.scalars()} | await gone.captures(conn, record_ids)
 
 
 async def note_stated_digests(conn: AsyncConnection, digests: Mapping[str, PayloadDigest]) -> None:

@@ -16,6 +16,7 @@ from sqlalchemy import Row, and_, bindparam, func, or_, select, text, update
 from archiver.index import changes, counters
 from archiver.index.bulk import among, execute_rows, insert_rows
 from archiver.index.connection import AsyncConnection
+from archiver.index.numbering import next_number
 from archiver.index.schema import entry, job, queue_host
 from archiver.model.capture import Timestamp
 from archiver.model.entry_ref import EntryRef
@@ -107,7 +108,7 @@ async def enqueue(
     """Make a job for each (entry id, host) that has none open; return job ids by entry id."""
     if not entries:
         return {}
-    first = ((await conn.execute(select(func.max(job.c.id)))).scalar() or 0) + 1
+    first = await next_number(conn, job.c.id)
     made = {entry_id: first + n for n, (entry_id, _) in enumerate(entries)}
     now_ms, stamp = _ms(now), await changes.next_stamp(conn, now)
     created_at, queued = int(now.timestamp()), State.QUEUED.value

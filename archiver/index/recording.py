@@ -5,12 +5,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from sqlalchemy import bindparam, case, func, select, update
+from sqlalchemy import bindparam, case, select, update
 
-from archiver.index import attempts, counters, documents, failures, segments
+from archiver.index import attempts, counters, documents, failures, needs, segments, tags
 from archiver.index.bulk import among, execute_rows, insert_rows
 from archiver.index.connection import AsyncConnection
 from archiver.index.documents import NewDocument
+from archiver.index.numbering import next_number
 from archiver.index.schema import entry, snapshot
 from archiver.memento.timestamps import to_timestamp
 from archiver.model.capture import Location, Timestamp
@@ -84,12 +85,6 @@ UPDATE entry SET page_title = fresh.page_title,
 FROM fresh WHERE entry.id = fresh.id
 """
 
-_TAGS_MOVED = """
-WITH moved (id) AS ({rows})
-UPDATE entry_tag SET sort_at = entry.sort_at
-FROM moved JOIN entry ON entry.id = moved.id WHERE entry_tag.entry_id = moved.id
-"""
-
 
 @dataclass(frozen=True, slots=True)
 class NewSnapshot:
@@ -107,6 +102,7 @@ class NewSnapshot:
         record: the metadata record that closes the snapshot.
         found_by: what its entry is found by from now on; None where what it was holds.
         rendering: whether a browser showed it, or should have.
+        needs: the addresses that it is replayed from: its entry's, its page's, its requisites'.
     """
 
     entry_id: int
@@ -124,6 +120,7 @@ class NewSnapshot:
     record: Location
     found_by: Findable | None
     rendering: Rendering = Rendering.NONE
+    needs: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +153,7 @@ async def add_snapshots(conn: AsyncConnection, found: Sequence[NewSnapshot]) -> 
     found = [each for each in found if _key(each) not in there]
     if not found:
         return 0
-    first = ((await conn.execute(select(func.max(snapshot.c.id)))).scalar() or 0) + 1
+    first = await next_number(conn, snapshot.c.id)
     ids = {id(each): first + n for n, each in enumerate(found)}
     await _insert_snapshots(conn, found, ids)
     newest = await documents.insert_all(
@@ -298,6 +295,7 @@ async def _insert_snapshots(
         for each in found
     ]
     await insert_rows(conn, snapshot, _NEW_SNAPSHOT, rows)
+    await needs.insert_all(conn, {ids[id(each)]: each.needs for each in found})
 
 
 async def _segments(conn: AsyncConnection, found: Sequence[NewSnapshot]) -> dict[str, int]:
@@ -352,7 +350,7 @@ async def _update_entries(
             for each in newest.values()
         ],
     )
-    await _move_tags(conn, [*newest])
+    await tags.move(conn, [*newest])
 
 
 async def point_to_documents(conn: AsyncConnection, newest: dict[int, int]) -> None:
@@ -377,11 +375,7 @@ async def _move_up(
     if unless_saved:
         moved = moved.where(entry.c.snapshot_count == 0)
     await conn.execute(moved.values(sort_at=bindparam("at")), values)
-    await _move_tags(conn, [value["entry_id"] for value in values])
-
-
-async def _move_tags(conn: AsyncConnection, entry_ids: Sequence[int]) -> None:
-    await execute_rows(conn, _TAGS_MOVED, [(each,) for each in entry_ids])
+    await tags.move(conn, [value["entry_id"] for value in values])
 
 
 async def _name_failed(conn: AsyncConnection, final: Sequence[FailedAttempt]) -> None:

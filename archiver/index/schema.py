@@ -17,8 +17,9 @@ from sqlalchemy import (
     UniqueConstraint,
     text,
 )
+from sqlalchemy.schema import SchemaItem
 
-HEAD = "0011"
+HEAD = "0012"
 """The revision in migrations/ that these tables are."""
 
 metadata = MetaData()
@@ -52,6 +53,7 @@ entry = Table(
     Column("rendering", Text, nullable=False, server_default=""),
     Column("folders", Text, nullable=False, server_default=""),
     Column("source_record", Text, nullable=False, server_default=""),
+    Column("generation", Integer, nullable=False, server_default=text("0")),
     Index("entry_newest", "sort_at", "id"),
     Index("entry_by_host", "host", "sort_at", "id"),
     Index("entry_by_state", "state", "sort_at", "id"),
@@ -155,28 +157,117 @@ segment = Table(
     Column("indexed_bytes", Integer, nullable=False),
 )
 
+
+def _capture_columns() -> tuple[SchemaItem, ...]:
+    """What is known of the record of a response."""
+    return (
+        Column("id", Integer, primary_key=True),
+        Column("surt", Text, nullable=False),
+        Column("url", Text, nullable=False),
+        Column("timestamp", Integer, nullable=False),
+        Column("status", Integer, nullable=False),
+        Column("media_type", Text, nullable=False),
+        Column("payload_digest", BLOB, nullable=False),
+        Column("payload_length", Integer, nullable=False),
+        Column("record_id", Text, nullable=False),
+        Column("segment_id", ForeignKey("segment.id"), nullable=False),
+        Column("offset", Integer, nullable=False),
+        Column("length", Integer, nullable=False),
+        Column("is_revisit", Integer, nullable=False),
+        Column("redirect_to", Text),
+        Column("ip", Text, nullable=False, server_default=""),
+        Column("is_chunked", Integer, nullable=False, server_default=text("0")),
+        UniqueConstraint("segment_id", "offset"),
+    )
+
+
 capture = Table(
     "capture",
     metadata,
-    Column("id", Integer, primary_key=True),
-    Column("surt", Text, nullable=False),
-    Column("url", Text, nullable=False),
-    Column("timestamp", Integer, nullable=False),
-    Column("status", Integer, nullable=False),
-    Column("media_type", Text, nullable=False),
-    Column("payload_digest", BLOB, nullable=False),
-    Column("payload_length", Integer, nullable=False),
-    Column("record_id", Text, nullable=False),
-    Column("segment_id", ForeignKey("segment.id"), nullable=False),
-    Column("offset", Integer, nullable=False),
-    Column("length", Integer, nullable=False),
-    Column("is_revisit", Integer, nullable=False),
-    Column("redirect_to", Text),
-    Column("ip", Text, nullable=False, server_default=""),
-    Column("is_chunked", Integer, nullable=False, server_default=text("0")),
-    UniqueConstraint("segment_id", "offset"),
+    *_capture_columns(),
     Index("capture_by_url", "surt", "timestamp"),
     Index("capture_payload", "payload_digest", "is_chunked", sqlite_where=text("is_revisit = 0")),
+    Index(
+        "capture_leads_to",
+        "redirect_to",
+        sqlite_where=text("redirect_to IS NOT NULL"),
+    ),
+)
+
+withheld = Table(
+    "withheld",
+    metadata,
+    *_capture_columns(),
+    Index("withheld_payload", "payload_digest", sqlite_where=text("is_revisit = 0")),
+)
+
+need = Table(
+    "need",
+    metadata,
+    Column("snapshot_id", ForeignKey("snapshot.id"), primary_key=True),
+    Column("urls", BLOB, nullable=False),
+)
+
+gone_entry = Table(
+    "gone_entry",
+    metadata,
+    Column("hash_url", Text, primary_key=True),
+    Column("deletion", Integer, primary_key=True),
+    Column("generation", Integer, nullable=False),
+    sqlite_with_rowid=False,
+)
+
+gone_snapshot = Table(
+    "gone_snapshot",
+    metadata,
+    Column("hash_url", Text, primary_key=True),
+    Column("timestamp", Integer, primary_key=True),
+    Column("record_id", Text, primary_key=True),
+    Column("deletion", Integer, primary_key=True),
+    sqlite_with_rowid=False,
+)
+
+gone_capture = Table(
+    "gone_capture",
+    metadata,
+    Column("record_id", Text, primary_key=True),
+    Column("deletion", Integer, primary_key=True),
+    sqlite_with_rowid=False,
+)
+
+own_article = Table(
+    "own_article",
+    metadata,
+    Column("hash_url", Text, primary_key=True),
+    Column("timestamp", Integer, primary_key=True),
+    Column("record_id", Text, nullable=False),
+    sqlite_with_rowid=False,
+)
+
+restored = Table("restored", metadata, Column("deletion", Integer, primary_key=True))
+
+owed_record = Table(
+    "owed_record",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("document", Text, nullable=False),
+)
+
+deletion = Table(
+    "deletion",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("entries", Integer, nullable=False, server_default=text("0")),
+    Column("snapshots", Integer, nullable=False, server_default=text("0")),
+)
+
+trash = Table(
+    "trash",
+    metadata,
+    Column("deletion_id", ForeignKey("deletion.id"), primary_key=True),
+    Column("number", Integer, primary_key=True),
+    Column("content", Text, nullable=False),
+    sqlite_with_rowid=False,
 )
 
 snapshot = Table(
@@ -206,6 +297,7 @@ snapshot = Table(
     UniqueConstraint("entry_id", "timestamp"),
     Index("snapshot_with_gaps", "id", sqlite_where=text("missing_count > 0")),
     Index("snapshot_unread", "id", sqlite_where=text("extractor = ''")),
+    Index("snapshot_of_capture", "capture_id"),
 )
 
 document = Table(
@@ -218,6 +310,8 @@ document = Table(
     Column("language", Text, nullable=False, server_default=""),
     Column("published", Integer),
     Column("kind", Text, nullable=False, server_default=""),
+    Index("document_of_entry", "entry_id"),
+    Index("document_of_snapshot", "snapshot_id", sqlite_where=text("snapshot_id IS NOT NULL")),
 )
 
 search_part = Table("search_part", metadata, Column("number", Integer, primary_key=True))
@@ -258,6 +352,7 @@ edited = Table(
     Column("entry_id", ForeignKey("entry.id"), primary_key=True),
     Column("revision", Integer, nullable=False),
     Column("before", Text, nullable=False),
+    Index("edited_entry", "entry_id"),
     sqlite_with_rowid=False,
 )
 

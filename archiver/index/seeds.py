@@ -5,12 +5,13 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Row, bindparam, func, select, update
+from sqlalchemy import Row, bindparam, select, update
 
-from archiver.index import annotations, counters, hosts, queue, tags
+from archiver.index import annotations, counters, gone, hosts, queue, tags
 from archiver.index.bulk import among, insert_rows
 from archiver.index.connection import AsyncConnection
 from archiver.index.entries import mark_unrecorded
+from archiver.index.numbering import next_number
 from archiver.index.schema import entry, job
 from archiver.model.capture import HashUrl
 from archiver.model.job import State
@@ -18,7 +19,7 @@ from archiver.model.seed import Received, Reception, RevisedSeed, Seed
 
 INTERACTIVE = 0
 BULK = 1
-_NEW_ENTRY = ("id", "hash_url", "url", "host", *annotations.NAMES, "state", "sort_at")
+_NEW_ENTRY = ("id", "hash_url", "url", "host", *annotations.NAMES, "state", "sort_at", "generation")
 
 
 async def receive(
@@ -210,9 +211,10 @@ async def _insert_entries(
 ) -> dict[str, int]:
     if not seeds:
         return {}
-    first = ((await conn.execute(select(func.max(entry.c.id)))).scalar() or 0) + 1
+    first = await next_number(conn, entry.c.id)
     ids: dict[str, int] = {seed.hash_url: first + n for n, seed in enumerate(seeds)}
     sort_at = int(now.timestamp())
+    before = await gone.generations(conn, ids)
     await insert_rows(
         conn,
         entry,
@@ -226,6 +228,7 @@ async def _insert_entries(
                 *annotations.values(seed.annotation),
                 State.QUEUED.value,
                 sort_at,
+                before.get(seed.hash_url, -1) + 1,
             )
             for seed in seeds
         ],

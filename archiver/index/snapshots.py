@@ -214,6 +214,12 @@ async def articles_of(
     return {(number, int(each.timestamp)): (each.extractor, each.article) for number, each in held}
 
 
+async def still_there(conn: AsyncConnection, row_ids: Sequence[int]) -> set[int]:
+    """Those of these rows that were not thrown away."""
+    rows = await conn.execute(select(snapshot.c.id).where(snapshot.c.id.in_(among(row_ids))))
+    return set(rows.scalars())
+
+
 async def unread_count(conn: AsyncConnection) -> int:
     """How many snapshots have an article that was left for later."""
     query = select(func.count()).where(snapshot.c.extractor == literal_column("''"))

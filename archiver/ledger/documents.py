@@ -34,7 +34,13 @@ async def remake_stale(db: Database, store: SegmentStore) -> int:
             return 0
         made = await _made(conn, store, found)
     async with db.write() as conn:
-        rows = [NewDocument(each.entry_id, each.snapshot_id, found_by) for each, found_by in made]
+        there = await entries.still_there(conn, [each.entry_id for each in found])
+        known = await snapshots.still_there(conn, [each.snapshot_id or 0 for each in found])
+        rows = [
+            NewDocument(each.entry_id, each.snapshot_id, found_by)
+            for each, found_by in made
+            if each.entry_id in there and (each.snapshot_id is None or each.snapshot_id in known)
+        ]
         await recording.point_to_documents(conn, await documents.insert_all(conn, rows))
     return len(found)
 

@@ -7,8 +7,10 @@ from archiver.errors import InvalidRecord, StoreError
 from archiver.index.rebuild_scratch import Dated
 from archiver.memento.timestamps import to_timestamp
 from archiver.model.capture import Capture, Location, PayloadDigest, RecordId
+from archiver.model.deletion import Deletion
 from archiver.store.scanning import Damage, Scanned
 from archiver.urls.parse import redirect_target
+from archiver.warc.deletion_record import DELETION_URI, read_deletion
 from archiver.warc.digest import digest_of, is_ours
 from archiver.warc.extension import ORIGINAL_DIGEST
 from archiver.warc.http_block import open_payload
@@ -27,6 +29,7 @@ class Findings:
         captures: of response and revisit records; a revisit's length is 0 here.
         conversions: record ids and places of conversion records.
         entry_records: places and dates of metadata records.
+        deletions: what was thrown away.
         stated_digests: by which digests payloads of imported records are known elsewhere.
         problems: records that could not be used, and why.
     """
@@ -36,6 +39,7 @@ class Findings:
     captures: list[Capture] = field(default_factory=list)
     conversions: list[tuple[RecordId, Location]] = field(default_factory=list)
     entry_records: list[Dated] = field(default_factory=list)
+    deletions: list[Deletion] = field(default_factory=list)
     stated_digests: dict[str, PayloadDigest] = field(default_factory=dict)
     problems: list[tuple[Location, str]] = field(default_factory=list)
 
@@ -64,9 +68,12 @@ def _read_one(findings: Findings, scanned: Scanned) -> Location:
     """Note what a record says; return its place."""
     record, head = scanned.record, None
     start = Location(scanned.segment, record.offset, 0)
+    deletion = None
     try:
         if record.type in (RecordType.RESPONSE, RecordType.REVISIT):
             head = capture_of(record, start)
+        elif record.type is RecordType.METADATA and record.target_uri == DELETION_URI:
+            deletion = read_deletion(record.block.read())
         place = scanned.place()
     except StoreError as error:
         findings.problems.append((start, str(error)))
@@ -77,6 +84,8 @@ def _read_one(findings: Findings, scanned: Scanned) -> Location:
             findings.stated_digests[stated] = head.payload_digest
     elif record.type is RecordType.CONVERSION:
         findings.conversions.append((record.id, place))
+    elif deletion:
+        findings.deletions.append(deletion)
     elif record.type is RecordType.METADATA:
         findings.entry_records.append(Dated(int(record.date.timestamp()), place))
     return place

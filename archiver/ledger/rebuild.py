@@ -7,7 +7,7 @@ new index that takes a stretch at a time and goes on where a kill left it.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -18,6 +18,7 @@ from archiver.html.text import to_text
 from archiver.index import (
     captures,
     entries,
+    gone,
     import_lookups,
     outcomes,
     rebuild_scratch,
@@ -28,8 +29,12 @@ from archiver.index import (
 )
 from archiver.index.database import AsyncConnection, Database
 from archiver.index.entries import Revised
+from archiver.ledger import throwing_away
 from archiver.ledger.findings import Findings, chunks
+from archiver.ledger.in_force import Placed, apart, parted, snapshots_of
+from archiver.ledger.late_visit import LateVisit
 from archiver.ledger.records import NOWHERE
+from archiver.ledger.rows import needs_of
 from archiver.memento.timestamps import to_datetime
 from archiver.model.capture import Capture, HashUrl, Location, RecordId
 from archiver.model.seed import RevisedSeed, Seed
@@ -40,7 +45,6 @@ from archiver.urls.parse import hash_url, host, is_kept
 from archiver.warc.entry_record import EntryRecord, SnapshotRecord, read_entry_record
 
 CHUNK = 500
-_Placed = tuple[EntryRecord, Location]
 Transaction = Callable[[], AbstractAsyncContextManager[AsyncConnection]]
 
 
@@ -118,6 +122,8 @@ class _Rebuild:
         self._transaction = transaction
         self._on_progress = on_progress
         self._rebuilt = Rebuilt()
+        self._late = list[LateVisit]()
+        self._has_deletions = False
 
     async def run(self, tails: Mapping[str, int]) -> Rebuilt:
         for name in sorted(tails):
@@ -126,7 +132,10 @@ class _Rebuild:
             self._on_progress(self._rebuilt)
         async with self._transaction() as conn:
             await rebuild_scratch.share_articles(conn)
-            await captures.give_lengths(conn, after=await rebuild_scratch.first_capture(conn))
+            first = await rebuild_scratch.first_capture(conn)
+            await throwing_away.keep_away(conn, after=0 if self._has_deletions else first)
+            await throwing_away.sweep_late(conn, self._store, self._late)
+            await captures.give_lengths(conn, after=first)
             await rebuild_scratch.end(conn)
         return self._rebuilt
 
@@ -139,6 +148,7 @@ class _Rebuild:
             while findings := await asyncio.to_thread(next, stretches, None):
                 async with self._transaction() as conn:
                     await _index(conn, name, findings)
+                self._has_deletions |= bool(findings.deletions)
                 self._rebuilt.records += findings.records
                 self._rebuilt.captures += len(findings.captures)
                 self._rebuilt.problems += findings.problems
@@ -156,7 +166,9 @@ class _Rebuild:
                 return False
             places = [each.location for each in dated]
             read = await asyncio.to_thread(_read_entry_records, self._store, places, self._rebuilt)
-            for group in _apart(read):
+            kept, late = await parted(conn, read)
+            self._late += late
+            for group in apart(kept):
                 await _restore(conn, self._store, group, self._rebuilt)
             await rebuild_scratch.forget_entry_records(conn, dated[-1])
         return True
@@ -168,11 +180,12 @@ async def _index(conn: AsyncConnection, name: str, findings: Findings) -> None:
     await import_lookups.note_stated_digests(conn, findings.stated_digests)
     await rebuild_scratch.remember_conversions(conn, findings.conversions)
     await rebuild_scratch.remember_entry_records(conn, findings.entry_records)
+    await gone.note(conn, findings.deletions)
 
 
 def _read_entry_records(
     store: SegmentStore, places: list[Location], rebuilt: Rebuilt
-) -> list[_Placed]:
+) -> list[Placed]:
     found = []
     for place in places:
         try:
@@ -200,22 +213,8 @@ def _check(entry_record: EntryRecord) -> None:
         to_datetime(entry_record.snapshot.timestamp)
 
 
-def _apart(read: list[_Placed]) -> Iterator[list[_Placed]]:
-    """Stretches in which no entry is spoken of twice, so that each can be restored at once."""
-    group: list[_Placed] = []
-    seen: set[str] = set()
-    for entry_record, place in read:
-        if entry_record.hash_url in seen:
-            yield group
-            group, seen = [], set()
-        seen.add(entry_record.hash_url)
-        group.append((entry_record, place))
-    if group:
-        yield group
-
-
 async def _restore(
-    conn: AsyncConnection, store: SegmentStore, group: list[_Placed], rebuilt: Rebuilt
+    conn: AsyncConnection, store: SegmentStore, group: list[Placed], rebuilt: Rebuilt
 ) -> None:
     ids = await seeds.restore(conn, [_revised_seed(entry_record) for entry_record, _ in group])
     leases = await rebuild_scratch.open_leases(conn, [*ids.values()])
@@ -263,12 +262,12 @@ def _failed(
 async def _snapshots(
     conn: AsyncConnection,
     store: SegmentStore,
-    group: list[_Placed],
+    group: list[Placed],
     ids: Mapping[HashUrl, int],
     known: Mapping[HashUrl, Revised],
     rebuilt: Rebuilt,
 ) -> list[recording.NewSnapshot]:
-    kept = [entry_record.snapshot for entry_record, _ in group if entry_record.snapshot]
+    kept = await snapshots_of(conn, group)
     pages = await captures.of_records(
         conn, [(each.capture_url, each.capture_record) for each in kept]
     )
@@ -370,6 +369,7 @@ def _row(
         record=place,
         found_by=None if kept.article_of else found_by,
         rendering=kept.rendering,
+        needs=needs_of(known.entry.url, kept.capture_url, kept.requisites),
     )
 
 

@@ -12,22 +12,33 @@ and a job ends in the same transaction as its rows, so a process can be killed a
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from archiver.errors import StoreError
-from archiver.index import captures, entries, outcomes, recording, segments, snapshots
+from archiver.index import captures, entries, gone, outcomes, recording, segments, snapshots
 from archiver.index.database import AsyncConnection, Database
 from archiver.ledger import records, rows
+from archiver.ledger.batch import (
+    Item,
+    Kept,
+    Known,
+    Note,
+    Nothing,
+    Owed,
+    entry_id_of,
+    plan_all,
+    settle,
+)
 from archiver.ledger.originals import Originals
 from archiver.ledger.refused import RefusedRecords
+from archiver.ledger.throwing_away import sweep_late
 from archiver.ledger.visit_result import VisitResult
 from archiver.logs import get_log
 from archiver.model.capture import Capture, CaptureRef, Location, RecordId
 from archiver.model.exchange import Exchange
-from archiver.model.failure import Failure, FailureKind
 from archiver.store.segments import SegmentStore
 from archiver.warc.record import new_record_id
 
@@ -42,48 +53,7 @@ LEAST_WEIGHT = 16 << 10
 SPOOLED_BYTES = 1 << 20
 REMEMBERED_ROWS = 8192
 
-UNWRITABLE = Failure(
-    FailureKind.INTERNAL, "What this page says can't be written down here; the log says why."
-)
-
 log = get_log(__name__)
-
-
-@dataclass(slots=True)
-class _Item:
-    """One thing on its way to disk; ``weight`` is the memory it holds until then, in bytes."""
-
-    thing: "_Kept | VisitResult | _Note | _Nothing"
-    weight: int
-    done: "asyncio.Future[VisitResult | None] | None" = None
-
-
-@dataclass(frozen=True, slots=True)
-class _Kept:
-    """An exchange, and the capture that it is, still without a place."""
-
-    exchange: Exchange
-    capture: Capture
-
-
-@dataclass(frozen=True, slots=True)
-class _Note:
-    """An entry whose own data changed without a visit."""
-
-    entry_id: int
-
-
-@dataclass(frozen=True, slots=True)
-class _Nothing:
-    """Nothing: who waits for it waits for all before it."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Known:
-    """What the index says that a batch needs to know before its records are made."""
-
-    originals: Originals
-    facts: dict[int, records.EntryFacts]
 
 
 class Recorder:
@@ -92,7 +62,7 @@ class Recorder:
     def __init__(self, db: Database, store: SegmentStore) -> None:
         self._db = db
         self._store = store
-        self._waiting: asyncio.Queue[_Item] = asyncio.Queue()
+        self._waiting: asyncio.Queue[Item] = asyncio.Queue()
         self._held = 0
         self._room = asyncio.Event()
         self._room.set()
@@ -107,7 +77,7 @@ class Recorder:
         """Take an exchange over; its body is closed here. Waits while too much is on its way."""
         capture = records.capture_of(exchange, record_id or new_record_id())
         weight = LEAST_WEIGHT + min(exchange.payload_length, SPOOLED_BYTES)
-        await self._put(_Item(_Kept(exchange, capture), weight))
+        await self._put(Item(Kept(exchange, capture), weight))
         return CaptureRef.of(capture)
 
     async def end(self, visit_result: VisitResult) -> "asyncio.Future[VisitResult | None]":
@@ -118,7 +88,7 @@ class Recorder:
         has a ``StoreError``, and the job is still leased.
         """
         done = _future()
-        await self._put(_Item(visit_result, LEAST_WEIGHT, done))
+        await self._put(Item(visit_result, LEAST_WEIGHT, done))
         return done
 
     async def close(self, visit_result: VisitResult) -> None:
@@ -133,7 +103,16 @@ class Recorder:
         """Write what was said of entries since their last metadata record."""
         waiting = [_future() for _ in entry_ids]
         for entry_id, done in zip(entry_ids, waiting, strict=True):
-            await self._put(_Item(_Note(entry_id), LEAST_WEIGHT, done))
+            await self._put(Item(Note(entry_id), LEAST_WEIGHT, done))
+        for done in waiting:
+            await done
+
+    async def write_down(self, owed: Mapping[int, str]) -> None:
+        """Write the records that are owed for what was thrown away, by their rows."""
+        waiting = [_future() for _ in owed]
+        for (row_id, document), done in zip(owed.items(), waiting, strict=True):
+            weight = LEAST_WEIGHT + len(document)
+            await self._put(Item(Owed(row_id, document), weight, done))
         for done in waiting:
             await done
 
@@ -145,7 +124,7 @@ class Recorder:
         """
         if self._refused:
             done = _future()
-            await self._put(_Item(_Nothing(), LEAST_WEIGHT, done))
+            await self._put(Item(Nothing(), LEAST_WEIGHT, done))
             await done
             self._refused.refuse_to_go_on()
 
@@ -187,7 +166,7 @@ class Recorder:
         """Wait until nothing is on its way any more."""
         await self._empty.wait()
 
-    async def _put(self, item: _Item) -> None:
+    async def _put(self, item: Item) -> None:
         while self._held >= HELD_BYTES:
             await self._room.wait()
         self._hold(item.weight)
@@ -203,7 +182,7 @@ class Recorder:
                 event.clear()
 
     async def _step(
-        self, first: _Item, written: asyncio.Event, before: "asyncio.Future[bool]"
+        self, first: Item, written: asyncio.Event, before: "asyncio.Future[bool]"
     ) -> bool:
         """Commit a batch, its rows after those of the batch before; whether it could be."""
         batch = [first]
@@ -215,20 +194,20 @@ class Recorder:
             # The one edge where a batch can fail: whoever waits for it must hear, and the next
             # batch must still find a recorder.
             log.exception("batch not written", items=len(batch))
-            _settle(batch, StoreError(f"Records could not be kept: {error}"))
+            settle(batch, StoreError(f"Records could not be kept: {error}"))
             return False
         else:
-            _settle(batch, None)
+            settle(batch, None)
             return True
         finally:
             written.set()
             self._hold(-sum(item.weight for item in batch))
 
     async def _commit(
-        self, batch: Sequence[_Item], written: asyncio.Event, before: "asyncio.Future[bool]"
+        self, batch: Sequence[Item], written: asyncio.Event, before: "asyncio.Future[bool]"
     ) -> None:
         known = await self._look_up(batch)
-        plan = _plan_all(batch, known)
+        plan = plan_all(batch, known)
         loop = asyncio.get_running_loop()
         places = await loop.run_in_executor(self._disk, self._write, plan, batch)
         self._unindexed = [each for each in plan.captures.values() if not each.is_revisit]
@@ -238,13 +217,13 @@ class Recorder:
                 raise StoreError("The records before these are not in the index.")
             await self._index(batch, known, plan, places)
 
-    async def _look_up(self, batch: Sequence[_Item]) -> _Known:
-        exchanges = [item.thing.exchange for item in batch if isinstance(item.thing, _Kept)]
-        ids = [entry_id for item in batch if (entry_id := _entry_id(item.thing)) is not None]
+    async def _look_up(self, batch: Sequence[Item]) -> Known:
+        exchanges = [item.thing.exchange for item in batch if isinstance(item.thing, Kept)]
+        ids = [entry_id for item in batch if (entry_id := entry_id_of(item.thing)) is not None]
         async with self._db.read() as conn:
             originals = await self._originals(conn, exchanges)
             if not ids:
-                return _Known(originals, {})
+                return Known(originals, {})
             found = await entries.with_revisions(conn, ids)
             saved = [number for number, each in found.items() if each.entry.snapshot_count]
             held = await snapshots.latest_of(conn, saved) if saved else {}
@@ -254,10 +233,11 @@ class Recorder:
                 held[number].snapshot if number in held else None,
                 each.revision,
                 each.is_unrecorded,
+                each.generation,
             )
             for number, each in found.items()
         }
-        return _Known(originals, facts)
+        return Known(originals, facts)
 
     async def _originals(self, conn: AsyncConnection, exchanges: Sequence[Exchange]) -> Originals:
         """The records that these may be revisits of."""
@@ -271,38 +251,39 @@ class Recorder:
             found.add((await captures.originals_of_urls(conn, wanted)).values())
         return found
 
-    def _write(self, plan: records.Plan, batch: Sequence[_Item]) -> list[Location]:
+    def _write(self, plan: records.Plan, batch: Sequence[Item]) -> list[Location]:
         try:
             places = self._store.append(plan.records)
             self._store.sync()
         finally:
             for item in batch:
-                if isinstance(item.thing, _Kept):
+                if isinstance(item.thing, Kept):
                     item.thing.exchange.body.close()
         return places
 
     async def _index(
         self,
-        batch: Sequence[_Item],
-        known: _Known,
+        batch: Sequence[Item],
+        known: Known,
         plan: records.Plan,
         places: Sequence[Location],
     ) -> None:
         ends: dict[str, int] = {}
         for place in places:
             ends[place.segment] = place.offset + place.length
-        visit_results = [item.thing for item in batch if isinstance(item.thing, VisitResult)]
-        noted = [item.thing.entry_id for item in batch if isinstance(item.thing, _Note)]
+        brought = [item.thing for item in batch if isinstance(item.thing, VisitResult)]
+        noted = [item.thing.entry_id for item in batch if isinstance(item.thing, Note)]
+        owed = [item.thing.row_id for item in batch if isinstance(item.thing, Owed)]
         now = datetime.now(UTC)
         async with self._db.write() as conn:
             if ends:
                 await segments.advance(conn, ends)
             kept = [replace(each, location=places[n]) for n, each in plan.captures.items()]
             made = await captures.insert_all(conn, kept)
-            rows_of = await self._rows_of(conn, batch, made)
-            visit_results = [
-                each for each in visit_results if not each.visit or id(each) in rows_of
-            ]
+            there = await entries.still_there(conn, known.facts)
+            wanted = await _still_wanted(conn, brought, there)
+            rows_of = await self._rows_of(conn, batch, made, wanted)
+            visit_results = [each for each in wanted if not each.visit or id(each) in rows_of]
             found = [
                 rows.new_snapshot(
                     each, known.facts[each.entry.id], plan, places, capture_id=rows_of[id(each)]
@@ -314,11 +295,18 @@ class Recorder:
             await recording.add_failures(conn, rows.failed_attempts(visit_results, known.facts))
             await outcomes.end_jobs(conn, rows.ends(visit_results), now)
             await outcomes.postpone_jobs(conn, rows.postponed(visit_results), now)
+            noted = [each for each in noted if each in there]
             await entries.mark_recorded(conn, rows.now_recorded(visit_results, noted, known.facts))
+            await gone.settle(conn, owed)
+            await sweep_late(conn, self._store, rows.late(brought, there))
         self._remember(made)
 
     async def _rows_of(
-        self, conn: AsyncConnection, batch: Sequence[_Item], made: dict[RecordId, int]
+        self,
+        conn: AsyncConnection,
+        batch: Sequence[Item],
+        made: dict[RecordId, int],
+        wanted: Sequence[VisitResult],
     ) -> dict[int, int]:
         """The row of the capture that each visit is of, by its result's ``id``.
 
@@ -326,16 +314,18 @@ class Recorder:
         index.
         """
         found: dict[int, int] = {}
+        for each in wanted:
+            if each.visit:
+                page = each.visit.page
+                row = made.get(page.record_id) or self._rows.pop(page.record_id, None)
+                row = row or await captures.find_row(conn, page.url, page.record_id)
+                found[id(each)] = row or 0
+        there = await captures.still_there(conn, found.values())
+        found = {key: row for key, row in found.items() if row in there}
+        lost = {id(each) for each in wanted if each.visit} - found.keys()
         for item in batch:
-            if not isinstance(item.thing, VisitResult) or not item.thing.visit:
-                continue
-            page = item.thing.visit.page
-            row = made.get(page.record_id) or self._rows.pop(page.record_id, None)
-            row = row or await captures.find_row(conn, page.url, page.record_id)
-            if row is not None:
-                found[id(item.thing)] = row
-            elif item.done and not item.done.done():
-                item.done.set_exception(StoreError(f"The capture of {page.url} was not kept."))
+            if id(item.thing) in lost and item.done and not item.done.done():
+                item.done.set_exception(StoreError("The capture of this page was not kept."))
         return found
 
     def _remember(self, made: dict[RecordId, int]) -> None:
@@ -345,39 +335,18 @@ class Recorder:
             self._rows.popitem(last=False)
 
 
-def _plan_all(batch: Sequence[_Item], known: _Known) -> records.Plan:
-    """The records of a batch.
-
-    A visit that can't be written down becomes a failure: given back, it would keep thousands of
-    others from the archive again and again.
-    """
-    plan = records.Plan()
-    for item in batch:
-        try:
-            _plan(plan, item, known)
-        except Exception:
-            if not isinstance(item.thing, VisitResult) or item.thing.visit is None:
-                raise
-            log.exception("visit can't be written down", url=item.thing.entry.url)
-            item.thing = replace(item.thing, visit=None, failure=UNWRITABLE)
-            _plan(plan, item, known)
-    return plan
-
-
-def _plan(plan: records.Plan, item: _Item, known: _Known) -> None:
-    thing = item.thing
-    if isinstance(thing, _Kept):
-        records.plan_exchange(plan, thing.exchange, thing.capture, known.originals)
-    elif isinstance(thing, _Note):
-        records.plan_note(plan, known.facts[thing.entry_id])
-    elif isinstance(thing, VisitResult) and thing.retry_at is None:
-        records.plan_visit_result(plan, thing, known.facts[thing.entry.id])
-
-
-def _entry_id(thing: "_Kept | VisitResult | _Note | _Nothing") -> int | None:
-    if isinstance(thing, _Kept | _Nothing):
-        return None
-    return thing.entry_id if isinstance(thing, _Note) else thing.entry.id
+async def _still_wanted(
+    conn: AsyncConnection, brought: Sequence[VisitResult], there: Collection[int]
+) -> list[VisitResult]:
+    """Results whose entries are there, and whose snapshots were not thrown away before."""
+    here = [each for each in brought if each.entry.id in there]
+    lost = await gone.snapshots(conn, {each.entry.hash_url for each in here if each.visit})
+    return [
+        each
+        for each in here
+        if not each.visit
+        or (each.entry.hash_url, each.visit.timestamp, each.visit.page.record_id) not in lost
+    ]
 
 
 def _nothing_before() -> "asyncio.Future[bool]":
@@ -388,13 +357,3 @@ def _nothing_before() -> "asyncio.Future[bool]":
 
 def _future() -> "asyncio.Future[VisitResult | None]":
     return asyncio.get_running_loop().create_future()
-
-
-def _settle(batch: Sequence[_Item], error: StoreError | None) -> None:
-    for item in batch:
-        if item.done is None or item.done.done():
-            continue
-        if error is None:
-            item.done.set_result(item.thing if isinstance(item.thing, VisitResult) else None)
-        else:
-            item.done.set_exception(error)

@@ -1,7 +1,9 @@
 """Which records a batch becomes: pure, from exchanges and visit results to records in order."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from typing import Any
 
 from archiver.html.document import write_article_document
 from archiver.ledger.originals import Originals
@@ -23,6 +25,7 @@ from archiver.model.rendering import Rendering
 from archiver.query.findable import findable
 from archiver.urls.parse import redirect_target
 from archiver.warc import build
+from archiver.warc.deletion_record import DELETION_URI
 from archiver.warc.entry_record import (
     EntryRecord,
     SnapshotRecord,
@@ -32,6 +35,7 @@ from archiver.warc.entry_record import (
 )
 from archiver.warc.record import Record, new_record_id
 from archiver.wire.media_type import declared_media_type, essence_of
+from archiver.wire.moments import read_iso
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +47,14 @@ class EntryFacts:
         previous: its newest snapshot before this one.
         revision: how often its annotation was changed.
         is_unrecorded: whether a record is owed for that.
+        generation: how often all of it was thrown away before.
     """
 
     entry: Entry
     previous: Snapshot | None
     revision: int = 0
     is_unrecorded: bool = False
+    generation: int = 0
 
 
 SnapshotKey = tuple[HashUrl, Timestamp]
@@ -124,6 +130,21 @@ def plan_visit_result(plan: Plan, visit_result: VisitResult, facts: EntryFacts) 
 def plan_note(plan: Plan, facts: EntryFacts) -> None:
     """Add the record that says what a person has changed of an entry, without a visit."""
     plan.records.append(entry_note(facts, datetime.now(UTC).replace(microsecond=0)))
+
+
+def plan_deletion(plan: Plan, document: Mapping[str, Any]) -> None:
+    """Add the record of a deletion, by its JSON."""
+    plan.records.append(deletion_record(document))
+
+
+def deletion_record(document: Mapping[str, Any]) -> Record:
+    """The record of a deletion, by its JSON."""
+    return build.metadata(
+        id=new_record_id(),
+        url=DELETION_URI,
+        date=read_iso(document["at"]),
+        document=document,
+    )
 
 
 def entry_note(
@@ -234,7 +255,14 @@ def _entry_record(
 ) -> EntryRecord:
     entry = facts.entry
     return EntryRecord(
-        at, entry.hash_url, entry.url, entry.annotation, facts.revision, snapshot, failure
+        at,
+        entry.hash_url,
+        entry.url,
+        entry.annotation,
+        facts.revision,
+        snapshot,
+        failure,
+        generation=facts.generation,
     )
 
 

@@ -1,9 +1,10 @@
 """Which rows a batch becomes once its records are on disk: pure."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 
 from archiver.index.recording import FailedAttempt, NewSnapshot
+from archiver.ledger.late_visit import LateVisit
 from archiver.ledger.records import (
     EntryFacts,
     Plan,
@@ -17,6 +18,7 @@ from archiver.model.capture import Location, Timestamp
 from archiver.model.failure import Failure
 from archiver.model.findable import Findable
 from archiver.model.job import Lease
+from archiver.model.requisite import RequisiteOutcome
 from archiver.query.findable import unvisited
 
 
@@ -56,7 +58,27 @@ def new_snapshot(
         record=places[plan.entry_records[key]],
         found_by=found_by(visit, facts),
         rendering=visit.rendering,
+        needs=needs_of(facts.entry.url, visit.page.url, visit.requisites),
     )
+
+
+def needs_of(url: str, final_url: str, requisites: Iterable[RequisiteOutcome]) -> tuple[str, ...]:
+    """The addresses that a snapshot is replayed from."""
+    return (url, final_url, *(each.url for each in requisites if each.status is not None))
+
+
+def late(visit_results: Sequence[VisitResult], there: Collection[int]) -> list[LateVisit]:
+    """The visits of a batch whose entries are not there any more."""
+    return [
+        LateVisit(
+            each.entry.hash_url,
+            each.visit.timestamp,
+            each.visit.page.record_id,
+            needs_of(each.entry.url, each.visit.page.url, each.visit.requisites),
+        )
+        for each in visit_results
+        if each.visit and each.entry.id not in there
+    ]
 
 
 def failed_attempts(

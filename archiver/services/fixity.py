@@ -7,7 +7,7 @@ from itertools import islice
 from pathlib import Path
 
 from archiver.errors import StoreError
-from archiver.index import captures, segments, snapshots
+from archiver.index import captures, segments, snapshots, withheld
 from archiver.index.database import Database
 from archiver.ledger.findings import capture_of
 from archiver.model.capture import Capture, Location
@@ -101,6 +101,7 @@ class Fixity:
         first, last = stretch[0].location.offset, stretch[-1].location.offset
         async with self._db.read() as conn:
             rows = await captures.between(conn, name, first, last)
+            rows |= await withheld.between(conn, name, first, last)
         findings = []
         for checked in stretch:
             if checked.capture is None or checked.location.offset >= end:

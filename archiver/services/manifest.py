@@ -8,7 +8,7 @@ from array import array
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
 
-from archiver.index import entries, segments, snapshots
+from archiver.index import entries, gone, segments, snapshots
 from archiver.index.database import AsyncConnection, Database
 from archiver.model.capture import HashUrl
 from archiver.model.listing import ListingQuery
@@ -45,6 +45,8 @@ class Manifest:
         untold: those of them that no record among the exported tells of as they stand.
         last_snapshot: row id; what was added later is not of this export.
         segments: their names, and how many bytes of each were indexed.
+        has_whole_segments: they are copied as they lie: nothing is left out, and nothing of what
+            was thrown away is still in them.
     """
 
     selected: Selected
@@ -52,6 +54,7 @@ class Manifest:
     untold: "array[int]"
     last_snapshot: int
     segments: Mapping[str, int]
+    has_whole_segments: bool
 
 
 async def draw_up(db: Database, selected: Selected) -> Manifest:
@@ -62,9 +65,10 @@ async def draw_up(db: Database, selected: Selected) -> Manifest:
     """
     rows, untold = array("q"), array("q")
     async with db.read() as conn:
+        whole = selected.is_everything and await gone.is_erased(conn)
         async for some in _entries(conn, selected):
             rows.extend(some)
-            left_out = await entries.untold(conn, some, whole_segments=selected.is_everything)
+            left_out = await entries.untold(conn, some, whole_segments=whole)
             untold.extend(left_out)
         return Manifest(
             selected=selected,
@@ -72,6 +76,7 @@ async def draw_up(db: Database, selected: Selected) -> Manifest:
             untold=untold,
             last_snapshot=await snapshots.last_row(conn),
             segments=await segments.indexed(conn),
+            has_whole_segments=whole,
         )
 
 

@@ -6,6 +6,7 @@ index where that can still be read.
 """
 
 import asyncio
+import json
 import os
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
@@ -18,18 +19,21 @@ from archiver import __version__
 from archiver.archive import INDEX, open_store_alone
 from archiver.config import Settings
 from archiver.errors import ArchiverError, IndexUnavailable, StoreError
-from archiver.index import entries, imports, rebuild_scratch, seeds, waiting
+from archiver.index import entries, gone, imports, rebuild_scratch, seeds, waiting
 from archiver.index.database import AsyncConnection, Database
 from archiver.ledger.documents import remake_stale
 from archiver.ledger.rebuild import Rebuilt, build_anew
+from archiver.ledger.records import deletion_record
 from archiver.logs import get_log
 from archiver.memento.timestamps import to_timestamp
 from archiver.services.fixity import Finding
 from archiver.store.segments import SegmentStore
 from archiver.store.survey import SegmentFile, survey
 from archiver.store.torn import cut_torn_end
+from archiver.warc.record import Record
 
 CHUNK = 1000
+MOST_OWED = 100_000
 SOFTWARE = f"archiver/{__version__}"
 """Another version may read records otherwise: what it began is begun afresh."""
 
@@ -69,6 +73,8 @@ async def reindex(
     path, fresh = settings.data / INDEX, settings.data / f"{INDEX}.new"
     async with open_store_alone(settings) as store:
         async with _opened_if_readable(path) as old:
+            if old:
+                await _write_owed(old, store)
             new = await _open_to_fill(fresh)
             try:
                 report = await _build_index(
@@ -176,6 +182,21 @@ async def _build_index(
         queued,
         tuple(problems),
     )
+
+
+async def _write_owed(old: Database, store: SegmentStore) -> None:
+    """Write down what was thrown away and stands in no record yet."""
+    async with old.read() as conn:
+        owed = await gone.owed(conn, limit=MOST_OWED)
+    if owed:
+        made = [deletion_record(json.loads(document)) for document in owed.values()]
+        await asyncio.to_thread(_append, store, made)
+
+
+def _append(store: SegmentStore, made: Sequence[Record]) -> None:
+    store.append(made)
+    store.sync()
+    store.close()
 
 
 def _cut_torn_ends(store: SegmentStore, found: Sequence[SegmentFile]) -> list[Finding]:

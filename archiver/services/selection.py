@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from itertools import chain, islice
 
 from archiver.errors import StoreError
-from archiver.index import attempts, captures, entries, snapshots
+from archiver.index import attempts, captures, entries, snapshots, withheld
 from archiver.index.database import AsyncConnection, Database
 from archiver.index.entries import Revised
 from archiver.index.snapshots import Held
@@ -60,7 +60,7 @@ class Selection:
 
     async def pieces(self, manifest: Manifest) -> AsyncGenerator[Piece, None]:
         """What is to be copied, in the order it lies on disk, no record twice."""
-        if manifest.selected.is_everything:
+        if manifest.has_whole_segments:
             async for piece in self._whole_segments(manifest):
                 yield piece
             return
@@ -82,7 +82,7 @@ class Selection:
                 failed = await attempts.of_entries(conn, ids)
             for entry_id, revised in found.items():
                 made = failed.get(entry_id, [])
-                if manifest.selected.is_everything and revised.entry.state is State.FAILED:
+                if manifest.has_whole_segments and revised.entry.state is State.FAILED:
                     made = made[:-1]  # the last is told of where it was written down
                 for record in _notes(revised, made):
                     yield record
@@ -187,7 +187,7 @@ async def _captures_of(conn: AsyncConnection, urls: list[str], snapshot: Snapsho
             step = capture.redirect_to
     for capture in [*found.values()]:
         if capture.is_revisit:
-            original = await captures.original_of(conn, capture.payload_digest)
+            original = await withheld.holder_of(conn, capture.payload_digest)
             if original:
                 found[original.location] = original
     return [*found.values()]

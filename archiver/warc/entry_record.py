@@ -64,6 +64,7 @@ class EntryRecord:
         snapshot: what a visit brought.
         failure: why it brought nothing.
         is_waiting: whether it is still to be captured; only exports tell so.
+        generation: how often all of the entry had been thrown away before.
     """
 
     at: datetime
@@ -74,6 +75,7 @@ class EntryRecord:
     snapshot: SnapshotRecord | None = None
     failure: Failure | None = None
     is_waiting: bool = False
+    generation: int = 0
 
 
 def entry_record_uri(hash_url: HashUrl) -> str:
@@ -98,6 +100,8 @@ def write_entry_record(entry_record: EntryRecord) -> dict[str, Any]:
         "revision": entry_record.revision,
         **write_annotation(entry_record.annotation),
     }
+    if entry_record.generation:
+        entry["generation"] = entry_record.generation
     document: dict[str, Any] = {"format": FORMAT, "at": iso(entry_record.at), "entry": entry}
     if entry_record.snapshot:
         kept = _fields(entry_record.snapshot)
@@ -113,7 +117,7 @@ def write_entry_record(entry_record: EntryRecord) -> dict[str, Any]:
 
 
 def read_entry_record(block: bytes) -> EntryRecord | None:
-    """The entry record in a metadata record's block; None if it is not one of ours.
+    """The entry record in a metadata record's block; None if it is none of ours, or a deletion.
 
     Raises:
         InvalidRecord: it says it is one of ours and does not hold what one must.
@@ -123,6 +127,8 @@ def read_entry_record(block: bytes) -> EntryRecord | None:
     except ValueError:
         return None
     if not isinstance(document, dict) or document.get("format") != FORMAT:
+        return None
+    if "deletion" in document:
         return None
     try:
         return _read(document)
@@ -142,6 +148,7 @@ def _read(document: dict[str, Any]) -> EntryRecord:
         snapshot=_read_snapshot(snapshot) if snapshot else None,
         failure=_read_failure(failure) if failure else None,
         is_waiting=document.get("waiting") is True,
+        generation=int(entry.get("generation", 0)),
     )
 
 

@@ -11,6 +11,7 @@ from archiver.web.api import imports as api_imports
 from archiver.web.api import jobs as api_jobs
 from archiver.web.api import openapi
 from archiver.web.pages import (
+    deleting,
     editing,
     entry,
     home,
@@ -47,6 +48,9 @@ ROUTES: tuple[web.RouteDef, ...] = (
     web.get(f"/export/archive.{_FORM}", downloads.export, name="export"),
     web.post("/edit", editing.edit_selected, name="edit_selected"),
     web.post("/undo", editing.undo, name="undo"),
+    web.get(f"/{_HASH}/delete", deleting.ask, name="ask_delete"),
+    web.post("/delete", deleting.delete, name="delete"),
+    web.post("/restore", deleting.restore, name="restore"),
     web.get("/tags", tags.tags, name="tags"),
     web.post("/tags", tags.change, name="change_tag"),
     web.get("/feed.{form:atom|json}", feeds.feed, name="feed"),
@@ -71,6 +75,12 @@ ROUTES: tuple[web.RouteDef, ...] = (
     web.get("/api/v1/summary", api_entries.summary, name="api_summary"),
     web.get(f"/api/v1/entries/{_HASH}", api_entries.show, name="api_entry"),
     web.patch(f"/api/v1/entries/{_HASH}", api_entries.edit, name="api_edit"),
+    web.delete(f"/api/v1/entries/{_HASH}", api_entries.delete, name="api_delete"),
+    web.delete(
+        f"/api/v1/entries/{_HASH}/snapshots/{_TIMESTAMP}",
+        api_entries.delete_snapshot,
+        name="api_delete_snapshot",
+    ),
     web.get(
         f"/api/v1/entries/{_HASH}/snapshots/{_ANY_TIMESTAMP}",
         api_entries.snapshot,

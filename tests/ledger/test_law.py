@@ -3,7 +3,7 @@
 import asyncio
 import shutil
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
@@ -14,12 +14,13 @@ from tempfile import TemporaryDirectory
 import pytest
 from hypothesis import HealthCheck, Phase, example, given, settings
 from hypothesis import strategies as st
-from sqlalchemy import select, text
+from sqlalchemy import func, select, text
 
+from archiver.errors import InputError, NotFound
 from archiver.html.text import to_text
-from archiver.index import captures, documents, entries, search, seeds, snapshots, tags
+from archiver.index import captures, documents, entries, gone, search, seeds, snapshots, tags
 from archiver.index.database import Database
-from archiver.index.schema import attempt, entry
+from archiver.index.schema import attempt, deletion, entry
 from archiver.ledger import recorder as recorder_module
 from archiver.ledger import records
 from archiver.ledger.documents import remake_stale
@@ -36,6 +37,7 @@ from archiver.model.page import EXTRACTOR_VERSION, UNREAD, Article, Charset, Pag
 from archiver.model.requisite import RequisiteKind, RequisiteOutcome
 from archiver.model.seed import Seed
 from archiver.query.findable import indexed
+from archiver.services.deleting import Deleting
 from archiver.store.locks import RunLock
 from archiver.store.segments import SegmentStore
 from archiver.urls.parse import hash_url, host
@@ -95,6 +97,26 @@ class Roll:
     """The next record goes to another segment."""
 
 
+@dataclass(frozen=True)
+class Throw:
+    """A person throws an entry away, or one of its snapshots."""
+
+    url: str
+    nth: int | None
+
+
+@dataclass(frozen=True)
+class Late:
+    """A visit began, the entry is thrown away, the visit ends."""
+
+    brought: Bring
+
+
+@dataclass(frozen=True)
+class TakeBack:
+    """A person undoes what they threw away last."""
+
+
 failures = st.builds(
     Failure,
     st.sampled_from(FailureKind),
@@ -144,19 +166,24 @@ said = st.builds(
     ).map("\n".join),
 )
 seconds = st.integers(0, 40)
+brought = st.builds(
+    Bring,
+    st.sampled_from(URLS),
+    seconds,
+    st.sampled_from([b"", b"<p>badger</p>", b"<p>other</p>" * 9]),
+    st.sampled_from([200, 200, 301, 404]),
+    st.sampled_from(["", "/next", "/\xc5\xe4"]),
+    articles,
+    outcomes,
+    st.builds(Charset, words, words),
+)
 steps = st.lists(
     st.builds(Say, st.sampled_from(URLS), said)
-    | st.builds(
-        Bring,
-        st.sampled_from(URLS),
-        seconds,
-        st.sampled_from([b"", b"<p>badger</p>", b"<p>other</p>" * 9]),
-        st.sampled_from([200, 200, 301, 404]),
-        st.sampled_from(["", "/next", "/\xc5\xe4"]),
-        articles,
-        outcomes,
-        st.builds(Charset, words, words),
-    )
+    | brought
+    | brought
+    | st.builds(Throw, st.sampled_from(URLS), st.none() | st.integers(0, 2))
+    | brought.map(Late)
+    | st.just(TakeBack())
     | st.builds(Fail, st.sampled_from(URLS), failures)
     | st.builds(Again, st.sampled_from(URLS), st.booleans())
     | st.just(Note())
@@ -199,7 +226,9 @@ class Archive:
     failed: int = 0
     reread: int = 0
 
-    async def play(self, step: Say | Bring | Fail | Again | Note | Roll) -> None:
+    async def play(
+        self, step: Say | Bring | Fail | Again | Note | Roll | Throw | Late | TakeBack
+    ) -> None:
         match step:
             case Say():
                 async with self.db.write() as conn:
@@ -220,6 +249,36 @@ class Archive:
                 await self.read_again(step)
             case Bring() if await self.is_fresh(step):
                 await self.bring(step)
+            case Late() if await self.is_fresh(step.brought):
+                entry_ref = await self.entry(step.brought.url)
+                await self.deleting.entries([step.brought.url])
+                await self.bring(step.brought, entry_ref)
+            case Throw():
+                await self.throw(step)
+            case TakeBack():
+                await self.take_back()
+
+    async def take_back(self) -> None:
+        async with self.db.read() as conn:
+            last = (await conn.execute(select(func.max(deletion.c.id)))).scalar()
+        with suppress(InputError, NotFound):
+            await self.deleting.undo(last or 0)
+
+    async def throw(self, step: Throw) -> None:
+        with suppress(NotFound, InputError):
+            if step.nth is None:
+                await self.deleting.entries([step.url])
+                return
+            async with self.db.read() as conn:
+                found = await entries.by_hash(conn, hash_url(step.url))
+                held = await snapshots.of_entry(conn, found[0], limit=99) if found else []
+            if len(held) > 1:
+                timestamp = held[step.nth % len(held)].snapshot.timestamp
+                await self.deleting.snapshot(step.url, timestamp)
+
+    @property
+    def deleting(self) -> Deleting:
+        return Deleting(self.db, self.store)
 
     async def read_again(self, step: Again) -> None:
         """Read what "0" has read by "1", and that the next time by the version of today."""
@@ -252,9 +311,9 @@ class Archive:
             (number,) = (await seeds.ensure(conn, [seed])).values()
         return EntryRef(number, hash_url(url), url, host(url))
 
-    async def bring(self, step: Bring) -> None:
+    async def bring(self, step: Bring, entry_ref: EntryRef | None = None) -> None:
         at = NOON + timedelta(seconds=step.second)
-        entry_ref = await self.entry(step.url)
+        entry_ref = entry_ref or await self.entry(step.url)
         ref = await self.recorder.keep(exchange_of(step, at))
         visit = Visit(to_timestamp(at), at, ref, step.article, step.requisites, step.charset)
         await self.recorder.close(VisitResult(entry_ref, at, visit=visit))
@@ -332,6 +391,7 @@ async def everything(archive: Archive) -> dict[str, object]:
             "entries": {numbers[number]: each for number, each in shown.items()},
             "order": {row.hash_url: row.sort_at for row in rows if row.state != "queued"},
             "revisions": {row.hash_url: row.revision for row in rows},
+            "generations": {row.hash_url: row.generation for row in rows},
             "snapshots": held,
             "captures": {_bare_capture(each) for each in await _captures(conn)},
             "attempts": {(numbers[row.entry_id], row.at, row.failure) for row in attempts},
@@ -379,6 +439,9 @@ async def write(data, empty_index, played):
         async with archive.db.read() as conn:
             numbers = (await conn.execute(select(entry.c.id))).scalars().all()
         await archive.recorder.note(numbers)
+        async with archive.db.read() as conn:
+            owed = await gone.owed(conn, limit=99)
+        await archive.recorder.write_down(owed)
         return await everything(archive)
 
 

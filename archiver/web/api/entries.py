@@ -51,3 +51,15 @@ async def snapshot(request: web.Request) -> web.StreamResponse:
     place = request.match_info
     detail = await request.app[RUNTIME].entries.snapshot(place["hash_url"], place["timestamp"])
     return answer(detail)
+
+
+async def delete(request: web.Request) -> web.StreamResponse:
+    """Throw an entry away."""
+    return answer(await request.app[RUNTIME].deleting.entries([request.match_info["hash_url"]]))
+
+
+async def delete_snapshot(request: web.Request) -> web.StreamResponse:
+    """Throw one snapshot away: the one of exactly this timestamp."""
+    place = request.match_info
+    deleting = request.app[RUNTIME].deleting
+    return answer(await deleting.snapshot(place["hash_url"], place["timestamp"]))

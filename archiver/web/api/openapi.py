@@ -16,6 +16,7 @@ from archiver.formats.documents import flattened_schema
 from archiver.model.importing import ImportStatus
 from archiver.model.job import Job, QueueCounts
 from archiver.model.listing import Sort, Summary
+from archiver.services.deleting import Deleted
 from archiver.services.entries import EntryDetail, SaveResult, SnapshotDetail
 from archiver.services.search import Listing
 from archiver.web.api.questions import EditRequest, SaveRequest
@@ -65,6 +66,12 @@ _HASH = Parameter(
     "hash_url",
     "Lower-case hex MD5 of the URL without its fragment.",
     {"type": "string", "pattern": "^[0-9a-f]{32}$"},
+    "path",
+)
+_WHOLE_TIMESTAMP = Parameter(
+    "timestamp",
+    "14 digits, UTC: YYYYMMDDhhmmss.",
+    {"type": "string", "pattern": "^[0-9]{14}$"},
     "path",
 )
 _TIMESTAMP = Parameter(
@@ -137,6 +144,22 @@ OPERATIONS = (
         EntryDetail,
         (_HASH,),
         (("application/json", EditRequest),),
+    ),
+    Operation(
+        "delete",
+        "/api/v1/entries/{hash_url}",
+        "api_delete",
+        "Throw an entry away, with all its snapshots.",
+        Deleted,
+        (_HASH,),
+    ),
+    Operation(
+        "delete",
+        "/api/v1/entries/{hash_url}/snapshots/{timestamp}",
+        "api_delete_snapshot",
+        "Throw one of several snapshots away, named by all 14 digits.",
+        Deleted,
+        (_HASH, _WHOLE_TIMESTAMP),
     ),
     Operation(
         "get",

@@ -18,7 +18,7 @@ from archiver.web.keys import RUNTIME
 from archiver.web.views import EditNotice
 
 _LISTED = ("q", "tag", "host", "status")
-_NOTICES = ("edit", "undone")
+_NOTICES = ("edit", "undone", "deleted", "restored")
 _MOST_DIGITS = 15
 
 
@@ -26,40 +26,47 @@ async def edit_entry(request: web.Request) -> web.StreamResponse:
     """Change one entry: what the form has a field for."""
     form, key = await request.post(), request.match_info["hash_url"]
     edited = await request.app[RUNTIME].editing.change([key], _change(form))
-    return _back(form, f"/{key}/", edit=edited.id)
+    return back(form, f"/{key}/", edit=edited.id)
 
 
 async def edit_selected(request: web.Request) -> web.StreamResponse:
     """Change the entries that are ticked, or all that the list was of."""
     form, editing = await request.post(), request.app[RUNTIME].editing
     if form.get("scope") == "all":
-        q, tag, host, status = (str(form.get(name, "")) for name in _LISTED)
-        query = ListingQuery(q=q, tag=tag, host=host, status=status)
-        edited = await editing.change_found(query, _change(form))
+        edited = await editing.change_found(query_of(form), _change(form))
     else:
         refs = [str(each) for each in form.getall("entry", [])]
         if not refs:
             raise InputError("Tick what is to be changed, or choose all that were found.")
         edited = await editing.change(refs, _change(form))
-    return _back(form, "/snapshots", edit=edited.id)
+    return back(form, "/snapshots", edit=edited.id)
 
 
 async def undo(request: web.Request) -> web.StreamResponse:
     """Take an edit back."""
     form = await request.post()
-    undone = await request.app[RUNTIME].editing.undo(_number(str(form.get("edit", ""))))
-    return _back(form, "/", undone=undone.changed)
+    undone = await request.app[RUNTIME].editing.undo(number(str(form.get("edit", ""))))
+    return back(form, "/", undone=undone.changed)
 
 
 async def notice_of(request: web.Request) -> EditNotice | None:
     """What the page that is asked for says of an edit that led to it."""
-    back = _without_notices(request.path_qs)
-    if undone := request.query.get("undone"):
-        return EditNotice(back, is_undone=_number(undone) > 0)
+    here = _without_notices(request.path_qs)
+    if undone := request.query.get("undone") or request.query.get("restored"):
+        return EditNotice(here, is_undone=number(undone) > 0)
+    if gone := request.query.get("deleted"):
+        deleted = await request.app[RUNTIME].deleting.find(number(gone))
+        return EditNotice(here, deleted=deleted) if deleted else None
     if asked := request.query.get("edit"):
-        edited = await request.app[RUNTIME].editing.find(_number(asked))
-        return EditNotice(back, edited=edited) if edited else None
+        edited = await request.app[RUNTIME].editing.find(number(asked))
+        return EditNotice(here, edited=edited) if edited else None
     return None
+
+
+def query_of(form: Mapping[str, Any]) -> ListingQuery:
+    """The list that a form of a list is of."""
+    q, tag, host, status = (str(form.get(name, "")) for name in _LISTED)
+    return ListingQuery(q=q, tag=tag, host=host, status=status)
 
 
 def _change(form: Mapping[str, Any]) -> AnnotationChange:
@@ -90,13 +97,19 @@ def _flag(value: str) -> bool | None:
     return {"1": True, "0": False}.get(value)
 
 
-def _number(text: str) -> int:
+def number(text: str) -> int:
+    """The number of a change, as a form or an address names it.
+
+    Raises:
+        InputError: it is none.
+    """
     if not (text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS):
         raise InputError("The number of a change is a whole number.")
     return int(text)
 
 
-def _back(form: Mapping[str, Any], otherwise: str, **notice: int) -> web.StreamResponse:
+def back(form: Mapping[str, Any], otherwise: str, **notice: int) -> web.StreamResponse:
+    """Lead back to the page that a form was sent from, which then shows a notice."""
     path = _without_notices(auth.local_path(str(form.get("back", "")) or otherwise))
     joint = "&" if "?" in path else "?"
     raise web.HTTPSeeOther(f"{path}{joint}{urlencode(notice)}")

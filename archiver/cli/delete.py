@@ -1,0 +1,57 @@
+"""``archiver delete``."""
+
+from collections.abc import Sequence
+
+from archiver.cli.loop import run_until_signal
+from archiver.cli.output import write_row
+from archiver.config import Settings
+from archiver.errors import InputError
+from archiver.model.listing import ListingQuery
+from archiver.runtime import Runtime, open_runtime
+from archiver.services.deleting import Deleted
+
+
+def run(
+    settings: Settings,
+    *,
+    refs: Sequence[str],
+    query: str | None,
+    snapshot: str | None,
+    undo: int | None,
+) -> int:
+    """Throw away what is named, or put it back, and write that down before it ends."""
+    if sum((bool(refs), bool(query), undo is not None)) != 1:
+        raise InputError("Name the entries, or say with --query what finds them.")
+    if snapshot and len(refs) != 1:
+        raise InputError("A snapshot is of one entry; name that alone.")
+    return run_until_signal(_delete(settings, refs, query, snapshot, undo))
+
+
+async def _delete(
+    settings: Settings,
+    refs: Sequence[str],
+    query: str | None,
+    snapshot: str | None,
+    undo: int | None,
+) -> int:
+    async with open_runtime(settings) as runtime:
+        if undo is not None:
+            done = await runtime.deleting.undo(undo)
+        else:
+            done = await _throw_away(runtime, refs, query, snapshot)
+        await runtime.crawling.write_down_changes()
+    write_row("entries", str(done.entries))
+    write_row("snapshots", str(done.snapshots))
+    if undo is None and (done.entries or done.snapshots):
+        write_row("undo", str(done.id))
+    return 0
+
+
+async def _throw_away(
+    runtime: Runtime, refs: Sequence[str], query: str | None, snapshot: str | None
+) -> Deleted:
+    if query:
+        return await runtime.deleting.found(ListingQuery(q=query))
+    if snapshot:
+        return await runtime.deleting.snapshot(refs[0], snapshot)
+    return await runtime.deleting.entries(refs)

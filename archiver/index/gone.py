@@ -1,0 +1,207 @@
+"""What was thrown away, as the records of deletions tell it, and the records that are still owed.
+
+These rows say what is not to come back, whichever record of it is met. The rows of what was there
+are taken away by ``removal``.
+"""
+
+from collections.abc import Iterable, Sequence
+
+from sqlalchemy import delete, func, select
+from sqlalchemy.dialects.sqlite import insert
+
+from archiver.index import counters
+from archiver.index.bulk import among, execute_rows, insert_rows
+from archiver.index.connection import AsyncConnection
+from archiver.index.schema import (
+    capture,
+    counter,
+    entry,
+    gone_capture,
+    gone_entry,
+    gone_snapshot,
+    owed_record,
+    own_article,
+    restored,
+    snapshot,
+)
+from archiver.model.capture import HashUrl, RecordId, Timestamp
+from archiver.model.deletion import Deletion
+
+_COUNTER = "deletions"
+_ERASED = "deletions erased"
+_BY_DELETION = (gone_entry, gone_snapshot, gone_capture)
+
+
+async def note(conn: AsyncConnection, found: Sequence[Deletion]) -> None:
+    """Note what deletions say, in any order, each as often as it is met."""
+    if not found:
+        return
+    await counters.change(conn, {_COUNTER: len(found)})
+    for each in found:
+        if each.restores:
+            await _restore(conn, each.restores)
+    known = await conn.execute(
+        select(restored.c.deletion).where(restored.c.deletion.in_(among(d.id for d in found)))
+    )
+    taken_back = set(known.scalars())
+    for each in found:
+        if each.id not in taken_back:
+            await _note(conn, each)
+
+
+async def _note(conn: AsyncConnection, deletion: Deletion) -> None:
+    await execute_rows(
+        conn,
+        "INSERT OR IGNORE INTO gone_entry (hash_url, deletion, generation) {rows}",
+        [
+            (each.hash_url, deletion.id, each.generation)
+            for each in deletion.gone
+            if each.generation is not None
+        ],
+    )
+    await execute_rows(
+        conn,
+        "INSERT OR IGNORE INTO gone_snapshot (hash_url, timestamp, record_id, deletion) {rows}",
+        [
+            (each.hash_url, int(one.timestamp), one.page, deletion.id)
+            for each in deletion.gone
+            for one in each.snapshots
+        ],
+    )
+    await execute_rows(
+        conn,
+        "INSERT OR IGNORE INTO gone_capture (record_id, deletion) {rows}",
+        [(each, deletion.id) for each in deletion.captures],
+    )
+    await execute_rows(
+        conn,
+        "INSERT OR REPLACE INTO own_article (hash_url, timestamp, record_id) {rows}",
+        [
+            (each.hash_url, int(one.timestamp), one.article)
+            for each in deletion.gone
+            for one in each.articles
+        ],
+    )
+
+
+async def _restore(conn: AsyncConnection, deletions: Sequence[int]) -> None:
+    for table in _BY_DELETION:
+        await conn.execute(delete(table).where(table.c.deletion.in_(among(deletions))))
+    await conn.execute(
+        insert(restored).on_conflict_do_nothing(), [{"deletion": each} for each in deletions]
+    )
+
+
+async def generations(conn: AsyncConnection, keys: Iterable[str]) -> dict[str, int]:
+    """Up to which generation entries are gone, of those of which one is."""
+    rows = await conn.execute(
+        select(gone_entry.c.hash_url, func.max(gone_entry.c.generation))
+        .where(gone_entry.c.hash_url.in_(among(keys)))
+        .group_by(gone_entry.c.hash_url)
+    )
+    return dict(rows.all())
+
+
+async def snapshots(
+    conn: AsyncConnection, keys: Iterable[str]
+) -> set[tuple[HashUrl, Timestamp, RecordId]]:
+    """The snapshots of entries that are gone: entry, timestamp, and record of the page."""
+    rows = await conn.execute(
+        select(gone_snapshot).where(gone_snapshot.c.hash_url.in_(among(keys)))
+    )
+    return {
+        (HashUrl(row.hash_url), Timestamp(f"{row.timestamp:014d}"), RecordId(row.record_id))
+        for row in rows
+    }
+
+
+async def own_articles(
+    conn: AsyncConnection, keys: Iterable[str]
+) -> dict[tuple[HashUrl, Timestamp], RecordId]:
+    """The articles of snapshots whose own records tell of a snapshot that is gone."""
+    rows = await conn.execute(select(own_article).where(own_article.c.hash_url.in_(among(keys))))
+    return {
+        (HashUrl(row.hash_url), Timestamp(f"{row.timestamp:014d}")): RecordId(row.record_id)
+        for row in rows
+    }
+
+
+async def captures(conn: AsyncConnection, record_ids: Sequence[RecordId]) -> set[RecordId]:
+    """Which of these records are gone."""
+    rows = await conn.execute(
+        select(gone_capture.c.record_id).where(gone_capture.c.record_id.in_(among(record_ids)))
+    )
+    return {RecordId(each) for each in rows.scalars()}
+
+
+async def count(conn: AsyncConnection) -> int:
+    """A number that rises with everything that is thrown away or put back here."""
+    known = await conn.execute(select(counter.c.value).where(counter.c.name == _COUNTER))
+    return known.scalar() or 0
+
+
+async def note_erased(conn: AsyncConnection, up_to: int) -> None:
+    """Note that no record is left of what was thrown away until ``count`` said that."""
+    await counters.change(conn, {_ERASED: up_to - await _erased(conn)})
+
+
+async def is_erased(conn: AsyncConnection) -> bool:
+    """Whether no segment holds anything of what was thrown away."""
+    return await count(conn) == await _erased(conn)
+
+
+async def _erased(conn: AsyncConnection) -> int:
+    known = await conn.execute(select(counter.c.value).where(counter.c.name == _ERASED))
+    return known.scalar() or 0
+
+
+async def is_anything(conn: AsyncConnection) -> bool:
+    """Whether anything was ever thrown away here."""
+    for table in _BY_DELETION:
+        if (await conn.execute(select(table.c.deletion).limit(1))).scalar() is not None:
+            return True
+    return False
+
+
+async def entries_still_there(conn: AsyncConnection) -> list[int]:
+    """Rows of entries that are gone by a deletion that was met after them."""
+    query = select(entry.c.id).join(
+        gone_entry,
+        (gone_entry.c.hash_url == entry.c.hash_url)
+        & (gone_entry.c.generation >= entry.c.generation),
+    )
+    return list((await conn.execute(query.distinct())).scalars())
+
+
+async def snapshots_still_there(conn: AsyncConnection) -> list[int]:
+    """Rows of snapshots that are gone by a deletion that was met after them."""
+    query = (
+        select(snapshot.c.id)
+        .join(entry, entry.c.id == snapshot.c.entry_id)
+        .join(capture, capture.c.id == snapshot.c.capture_id)
+        .join(
+            gone_snapshot,
+            (gone_snapshot.c.hash_url == entry.c.hash_url)
+            & (gone_snapshot.c.timestamp == snapshot.c.timestamp)
+            & (gone_snapshot.c.record_id == capture.c.record_id),
+        )
+    )
+    return list((await conn.execute(query.distinct())).scalars())
+
+
+async def owe(conn: AsyncConnection, document: str) -> None:
+    """Note a record that is to be written: its JSON."""
+    await insert_rows(conn, owed_record, ("document",), [(document,)])
+
+
+async def owed(conn: AsyncConnection, *, limit: int) -> dict[int, str]:
+    """Records that are to be written, by row."""
+    rows = await conn.execute(
+        select(owed_record.c.id, owed_record.c.document).order_by(owed_record.c.id).limit(limit)
+    )
+    return {row.id: row.document for row in rows}
+
+
+async def settle(conn: AsyncConnection, row_ids: Iterable[int]) -> None:
+    """Forget records that are written."""
+    await conn.execute(delete(owed_record).where(owed_record.c.id.in_(among(row_ids))))

@@ -1,0 +1,154 @@
+"""Which addresses each snapshot needs, so that what is thrown away leaves others whole.
+
+A snapshot's addresses lie in one row as 8 bytes each: written as it is indexed for next to nothing,
+and read through as a whole when something is thrown away, which is seldom.
+"""
+
+import asyncio
+from array import array
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import md5
+
+from sqlalchemy import select
+
+from archiver.index.bulk import among, execute_rows
+from archiver.index.connection import AsyncConnection
+from archiver.index.schema import capture, entry, need, segment, snapshot
+from archiver.model.capture import HashUrl, Location, RecordId, Timestamp
+
+_STRETCH = 5_000
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A snapshot, and what names what it needs.
+
+    Attributes:
+        id, entry_id: rows.
+        hash_url, url: of its entry.
+        timestamp: its own.
+        final_url: of its page.
+        capture_id, page: row and record of its page's capture.
+        record: the metadata record that names its requisites.
+        article: the conversion record, if it has one.
+    """
+
+    id: int
+    entry_id: int
+    hash_url: HashUrl
+    url: str
+    timestamp: Timestamp
+    final_url: str
+    capture_id: int
+    page: RecordId
+    record: Location
+    article: Location | None
+
+
+def key(url: str) -> int:
+    """8 bytes that stand for an address: two that share them by chance keep a capture too many."""
+    return int.from_bytes(md5(url.encode(), usedforsecurity=False).digest()[:8], signed=True)
+
+
+async def insert_all(conn: AsyncConnection, needed: Mapping[int, Iterable[str]]) -> None:
+    """Note the addresses that snapshots need, by row id."""
+    await execute_rows(
+        conn,
+        "INSERT OR REPLACE INTO need (snapshot_id, urls) {rows}",
+        [
+            (row_id, array("q", sorted({key(url) for url in urls})).tobytes())
+            for row_id, urls in needed.items()
+        ],
+    )
+
+
+async def unknown(conn: AsyncConnection, *, limit: int) -> list[Kept]:
+    """Snapshots of which an older version did not note what they need."""
+    lacking = (
+        select(snapshot.c.id)
+        .outerjoin(need, need.c.snapshot_id == snapshot.c.id)
+        .where(need.c.snapshot_id.is_(None))
+        .limit(limit)
+    )
+    return await _kept(conn, lacking)
+
+
+async def of_entries(conn: AsyncConnection, entry_ids: Sequence[int]) -> list[Kept]:
+    """All snapshots of some entries, oldest first."""
+    return await _kept(conn, select(snapshot.c.id).where(snapshot.c.entry_id.in_(among(entry_ids))))
+
+
+async def who_needs(conn: AsyncConnection, urls: Iterable[str]) -> dict[int, tuple[str, ...]]:
+    """Row ids of snapshots that need any of these addresses, and which."""
+    wanted = {key(url): url for url in urls}
+    found: dict[int, tuple[str, ...]] = {}
+    last = 0
+    while True:
+        query = select(need.c.snapshot_id, need.c.urls).where(need.c.snapshot_id > last)
+        rows = (await conn.execute(query.order_by(need.c.snapshot_id).limit(_STRETCH))).all()
+        if not rows:
+            return found
+        packed = [(row.snapshot_id, row.urls) for row in rows]
+        found |= await asyncio.to_thread(_matching, packed, wanted)
+        last = rows[-1].snapshot_id
+
+
+async def moments(conn: AsyncConnection, ids: Iterable[int]) -> dict[int, tuple[int, int]]:
+    """Timestamp and row of the page's capture of snapshots, by row id."""
+    rows = await conn.execute(
+        select(snapshot.c.id, snapshot.c.timestamp, snapshot.c.capture_id).where(
+            snapshot.c.id.in_(among(ids))
+        )
+    )
+    return {row.id: (row.timestamp, row.capture_id) for row in rows}
+
+
+def _matching(
+    rows: Sequence[tuple[int, bytes]], wanted: Mapping[int, str]
+) -> dict[int, tuple[str, ...]]:
+    found, keys = {}, wanted.keys()
+    for row_id, urls in rows:
+        held = array("q")
+        held.frombytes(urls)
+        matched = keys & set(held)
+        if matched:
+            found[row_id] = tuple(wanted[each] for each in matched)
+    return found
+
+
+async def _kept(conn: AsyncConnection, ids: object) -> list[Kept]:
+    article, record = segment.alias("article_segment"), segment.alias("record_segment")
+    own = snapshot.c
+    rows = await conn.execute(
+        select(
+            *(own.id, own.entry_id, own.timestamp, own.final_url, own.capture_id),
+            *(own.metadata_offset, own.metadata_length, own.article_offset, own.article_length),
+            *(entry.c.hash_url, entry.c.url, capture.c.record_id),
+            record.c.name.label("record_segment"),
+            article.c.name.label("article_segment"),
+        )
+        .join(entry, entry.c.id == own.entry_id)
+        .join(capture, capture.c.id == own.capture_id)
+        .join(record, record.c.id == own.metadata_segment_id)
+        .outerjoin(article, article.c.id == own.article_segment_id)
+        .where(own.id.in_(ids))  # type: ignore[arg-type]
+        .order_by(own.timestamp, own.id)
+    )
+    return [
+        Kept(
+            id=row.id,
+            entry_id=row.entry_id,
+            hash_url=HashUrl(row.hash_url),
+            url=row.url,
+            timestamp=Timestamp(f"{row.timestamp:014d}"),
+            final_url=row.final_url,
+            capture_id=row.capture_id,
+            page=RecordId(row.record_id),
+            record=Location(row.record_segment, row.metadata_offset, row.metadata_length),
+            article=Location(row.article_segment, row.article_offset, row.article_length)
+            if row.article_segment
+            else None,
+        )
+        for row in rows
+    ]

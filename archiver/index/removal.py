@@ -1,0 +1,336 @@
+"""Takes the rows of entries and snapshots out of the index, and puts them back.
+
+What goes is kept aside as JSON for as long as that can be undone. The full-text index keeps words
+of documents that nothing points to, as it does of those that were made anew.
+"""
+
+import json
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import Row, Table, bindparam, delete, func, insert, select, update
+
+from archiver.index import counters, gone, numbering, queue, tags, withheld
+from archiver.index.bulk import among, insert_rows
+from archiver.index.connection import AsyncConnection
+from archiver.index.schema import (
+    attempt,
+    capture,
+    deletion,
+    document,
+    edited,
+    entry,
+    imports,
+    job,
+    need,
+    snapshot,
+    trash,
+)
+from archiver.memento.timestamps import to_datetime
+from archiver.model.capture import Timestamp
+from archiver.model.job import State
+
+KEPT = 20
+"""Deletions that can be undone: the newest."""
+_CAPTURES = "captures"
+_TAGS = "tags"
+_DELETION = "deletion"
+_BULK = 1
+_TABLES = {each.name: each for each in (entry, snapshot, need, document, attempt)}
+"""What goes with an entry, in the order in which it can be put back."""
+
+
+@dataclass(frozen=True, slots=True)
+class DeletionSize:
+    """How many entries and snapshots were thrown away at once."""
+
+    id: int
+    entries: int
+    snapshots: int
+
+
+async def begin(conn: AsyncConnection, now: datetime) -> int:
+    """A new deletion, still of nothing; how the oldest ones are undone is forgotten.
+
+    Its number is a moment in milliseconds, so that none is given twice, in no index.
+    """
+    last = (await conn.execute(select(func.max(deletion.c.id)))).scalar() or 0
+    number = max(int(now.timestamp() * 1000), last + 1)
+    await conn.execute(insert(deletion).values(id=number))
+    newest = select(deletion.c.id).order_by(deletion.c.id.desc()).limit(KEPT)
+    await conn.execute(delete(trash).where(trash.c.deletion_id.not_in(newest)))
+    await conn.execute(delete(deletion).where(deletion.c.id.not_in(newest)))
+    return number
+
+
+async def forget(conn: AsyncConnection, number: int | None = None) -> None:
+    """Forget how a deletion is undone, or how any is."""
+    for table, column in ((trash, trash.c.deletion_id), (deletion, deletion.c.id)):
+        statement = delete(table)
+        await conn.execute(statement if number is None else statement.where(column == number))
+
+
+async def size(conn: AsyncConnection, number: int) -> DeletionSize | None:
+    """What a deletion threw away, if it can still be undone."""
+    row = (await conn.execute(select(deletion).where(deletion.c.id == number))).one_or_none()
+    return DeletionSize(*row) if row else None
+
+
+async def remove_entries(
+    conn: AsyncConnection, entry_ids: Collection[int], *, number: int | None
+) -> tuple[int, int]:
+    """Take entries out, with all they have; (how many there were, how many snapshots of theirs).
+
+    Their open jobs are cancelled: whoever holds one finds that nobody waits for what it brings.
+    """
+    if not entry_ids:
+        return 0, 0
+    await numbering.keep_numbers(conn)
+    mine = among(entry_ids)
+    snapshots = await _ids(conn, snapshot, snapshot.c.entry_id.in_(mine))
+    kept = {
+        entry: await _rows(conn, entry, entry.c.id.in_(mine)),
+        snapshot: await _rows(conn, snapshot, snapshot.c.entry_id.in_(mine)),
+        need: await _rows(conn, need, need.c.snapshot_id.in_(among(snapshots))),
+        document: await _rows(conn, document, document.c.entry_id.in_(mine)),
+        attempt: await _rows(conn, attempt, attempt.c.entry_id.in_(mine)),
+    }
+    labels = await tags.of_entries(conn, [*entry_ids])
+    await _keep(conn, number, kept, {_TAGS: {str(key): names for key, names in labels.items()}})
+    await _cancel(conn, entry_ids)
+    await tags.detach_all(conn, entry_ids)
+    await conn.execute(delete(edited).where(edited.c.entry_id.in_(mine)))
+    await conn.execute(delete(need).where(need.c.snapshot_id.in_(among(snapshots))))
+    for table in (document, snapshot, attempt, job):
+        await conn.execute(delete(table).where(table.c.entry_id.in_(mine)))
+    await conn.execute(delete(entry).where(entry.c.id.in_(mine)))
+    found = len(kept[entry]), len(kept[snapshot])
+    await _count(conn, number, *found)
+    return found
+
+
+async def remove_snapshots(
+    conn: AsyncConnection, row_ids: Collection[int], *, number: int | None
+) -> int:
+    """Take some snapshots of entries out that have others; how many there were."""
+    if not row_ids:
+        return 0
+    await numbering.keep_numbers(conn)
+    mine = among(row_ids)
+    kept = {
+        snapshot: await _rows(conn, snapshot, snapshot.c.id.in_(mine)),
+        need: await _rows(conn, need, need.c.snapshot_id.in_(mine)),
+    }
+    await _keep(conn, number, kept, {})
+    await conn.execute(
+        update(document).where(document.c.snapshot_id.in_(mine)).values(snapshot_id=None)
+    )
+    await conn.execute(delete(need).where(need.c.snapshot_id.in_(mine)))
+    await conn.execute(delete(snapshot).where(snapshot.c.id.in_(mine)))
+    await _count(conn, number, 0, len(kept[snapshot]))
+    await renew(conn, {row["entry_id"] for row in kept[snapshot]})
+    return len(kept[snapshot])
+
+
+async def keep_aside(
+    conn: AsyncConnection, number: int | None, *, captures: Collection[int], deletion_id: int
+) -> None:
+    """Note with a deletion which captures it withholds, and the record that says so."""
+    await _keep(conn, number, {}, {_CAPTURES: sorted(captures), _DELETION: deletion_id})
+
+
+async def put_back(conn: AsyncConnection, number: int) -> list[int]:
+    """Put all that a deletion took out back; the ids of the records that said so.
+
+    To be called only where none of its entries is there again.
+    """
+    rows = await conn.execute(
+        select(trash.c.content).where(trash.c.deletion_id == number).order_by(trash.c.number.desc())
+    )
+    restored, touched = [], set[int]()
+    for content in rows.scalars():
+        kept = json.loads(content)
+        await withheld.give_back(conn, kept.get(_CAPTURES, []))
+        if _DELETION in kept:
+            restored.append(kept[_DELETION])
+            continue
+        for name, table in _TABLES.items():
+            await _insert(conn, table, kept.get(name, []))
+        back = {row["id"]: row["sort_at"] for row in kept.get("entry", [])}
+        labels = {int(key): names for key, names in kept.get(_TAGS, {}).items()}
+        await tags.attach(conn, labels, known=back, sort_at=0)
+        await _wait_again(conn, kept.get("entry", []))
+        count = {counters.ENTRIES: len(back), counters.SNAPSHOTS: len(kept.get("snapshot", []))}
+        await counters.change(conn, count)
+        if not back:
+            touched |= {row["entry_id"] for row in kept.get("snapshot", [])}
+    await renew(conn, touched)
+    await forget(conn, number)
+    return restored
+
+
+async def can_be_put_back(conn: AsyncConnection, number: int) -> bool:
+    """Whether nothing of what a deletion took out is there again, or gone once more."""
+    rows = await conn.execute(select(trash.c.content).where(trash.c.deletion_id == number))
+    for content in rows.scalars():
+        kept = json.loads(content)
+        names = {row["hash_url"]: row["generation"] for row in kept.get("entry", [])}
+        there = await conn.execute(select(entry.c.id).where(entry.c.hash_url.in_(among(names))))
+        if there.first() or await gone.generations(conn, names) != names:
+            return False
+        if not names and not await _fit(conn, kept.get("snapshot", [])):
+            return False
+    return True
+
+
+async def _fit(conn: AsyncConnection, rows: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether the entries of snapshots are there, without others of the same timestamps."""
+    owners = {row["entry_id"] for row in rows}
+    there = await conn.execute(select(entry.c.id).where(entry.c.id.in_(among(owners))))
+    if len(there.all()) < len(owners):
+        return False
+    taken = await conn.execute(
+        select(snapshot.c.id).where(
+            snapshot.c.entry_id.in_(among(owners)),
+            snapshot.c.timestamp.in_(among({row["timestamp"] for row in rows})),
+        )
+    )
+    return taken.first() is None
+
+
+async def renew(conn: AsyncConnection, entry_ids: Collection[int]) -> None:
+    """Let entries say of their newest snapshot what it says, after some came or went."""
+    if not entry_ids:
+        return
+    newest = (
+        select(snapshot.c.entry_id, func.max(snapshot.c.timestamp), func.count(snapshot.c.id))
+        .where(snapshot.c.entry_id.in_(among(entry_ids)))
+        .group_by(snapshot.c.entry_id)
+    )
+    found = {row[0]: (row[1], row[2]) for row in await conn.execute(newest)}
+    rows = await conn.execute(
+        select(
+            *(snapshot.c.entry_id, snapshot.c.timestamp, snapshot.c.title, snapshot.c.rendering),
+            *(capture.c.status, capture.c.media_type),
+        )
+        .join(capture, capture.c.id == snapshot.c.capture_id)
+        .where(
+            snapshot.c.entry_id.in_(among(found)),
+            snapshot.c.timestamp.in_(among({latest for latest, _ in found.values()})),
+        )
+    )
+    shown = {row.entry_id: row for row in rows if row.timestamp == found[row.entry_id][0]}
+    for entry_id, row in shown.items():
+        await _renew_one(conn, entry_id, row, found[entry_id][1])
+    await tags.move(conn, [*shown])
+
+
+async def _renew_one(
+    conn: AsyncConnection, entry_id: int, row: Row[*tuple[Any, ...]], count: int
+) -> None:
+    at = int(to_datetime(Timestamp(f"{row.timestamp:014d}")).timestamp())
+    why = (
+        select(attempt.c.failure)
+        .where(attempt.c.entry_id == entry_id, attempt.c.at > at)
+        .order_by(attempt.c.at.desc(), attempt.c.id.desc())
+        .limit(1)
+        .scalar_subquery()
+    )
+    await conn.execute(
+        update(entry)
+        .where(entry.c.id == entry_id)
+        .values(
+            latest=row.timestamp,
+            page_title=row.title,
+            rendering=row.rendering,
+            status=row.status,
+            media_type=row.media_type,
+            snapshot_count=count,
+            sort_at=at,
+            failure=why,
+            document_stale=entry.c.document_id.is_not(None),
+        )
+    )
+
+
+async def _cancel(conn: AsyncConnection, entry_ids: Collection[int]) -> None:
+    """Count jobs out: where they stand, and of which import they are."""
+    states = await conn.execute(
+        select(job.c.state, func.count())
+        .where(job.c.entry_id.in_(among(entry_ids)))
+        .group_by(job.c.state)
+    )
+    await counters.change(conn, {state: -count for state, count in states})
+    waiting = await conn.execute(
+        select(job.c.import_id, func.count())
+        .where(
+            job.c.entry_id.in_(among(entry_ids)),
+            job.c.import_id.is_not(None),
+            job.c.state.in_([State.QUEUED, State.FETCHING]),
+        )
+        .group_by(job.c.import_id)
+    )
+    less = [{"import_id": number, "less": count} for number, count in waiting]
+    if less:
+        await conn.execute(
+            update(imports)
+            .where(imports.c.id == bindparam("import_id"))
+            .values(added=imports.c.added - bindparam("less")),
+            less,
+        )
+
+
+async def _wait_again(conn: AsyncConnection, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Queue entries anew that were waiting for their first visit."""
+    waiting = [(row["id"], row["host"]) for row in rows if row["state"] == State.QUEUED]
+    await queue.enqueue(conn, waiting, priority=_BULK, now=datetime.now(UTC))
+
+
+async def _count(conn: AsyncConnection, number: int | None, entries: int, snapshots: int) -> None:
+    less = {counters.ENTRIES: -entries, counters.SNAPSHOTS: -snapshots}
+    await counters.change(conn, less)
+    if number is not None:
+        more = {"entries": deletion.c.entries + entries}
+        more["snapshots"] = deletion.c.snapshots + snapshots
+        await conn.execute(update(deletion).where(deletion.c.id == number).values(**more))
+
+
+async def _keep(
+    conn: AsyncConnection,
+    number: int | None,
+    rows: Mapping[Table, Sequence[Mapping[str, Any]]],
+    more: Mapping[str, object],
+) -> None:
+    if number is None:
+        return
+    last = select(func.max(trash.c.number)).where(trash.c.deletion_id == number)
+    place = ((await conn.execute(last)).scalar() or 0) + 1
+    content = json.dumps({**{table.name: found for table, found in rows.items() if found}, **more})
+    await insert_rows(conn, trash, ("deletion_id", "number", "content"), [(number, place, content)])
+
+
+async def _ids(conn: AsyncConnection, table: Table, condition: Any) -> list[int]:
+    return list((await conn.execute(select(table.c.id).where(condition))).scalars())
+
+
+async def _rows(conn: AsyncConnection, table: Table, condition: Any) -> list[dict[str, Any]]:
+    found = await conn.execute(select(table).where(condition))
+    return [
+        {name: value.hex() if isinstance(value, bytes) else value for name, value in row.items()}
+        for row in found.mappings()
+    ]
+
+
+async def _insert(conn: AsyncConnection, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Put rows back as they were."""
+    if not rows:
+        return
+    names = [column.name for column in table.c]
+    packed = {column.name for column in table.c if column.type.python_type is bytes}
+    values = [
+        tuple(bytes.fromhex(row[name]) if name in packed else row[name] for name in names)
+        for row in rows
+    ]
+    await insert_rows(conn, table, names, values)

@@ -1,0 +1,72 @@
+"""Which records of a rebuilding still hold: all but those of what was thrown away."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from archiver.index import gone
+from archiver.index.connection import AsyncConnection
+from archiver.ledger.late_visit import LateVisit
+from archiver.ledger.rows import needs_of
+from archiver.model.capture import Location, RecordId
+from archiver.warc.entry_record import EntryRecord, SnapshotRecord
+
+Placed = tuple[EntryRecord, Location]
+
+
+async def parted(conn: AsyncConnection, read: list[Placed]) -> tuple[list[Placed], list[LateVisit]]:
+    """Entry records without those of what was thrown away, and the visits that came too late."""
+    keys = {entry_record.hash_url for entry_record, _ in read}
+    generations = await gone.generations(conn, keys)
+    snapshots = await gone.snapshots(conn, keys)
+    kept, late = [], []
+    for entry_record, place in read:
+        key, snapshot = entry_record.hash_url, entry_record.snapshot
+        is_known = snapshot is not None and (
+            (key, snapshot.timestamp, snapshot.capture_record) in snapshots
+        )
+        if entry_record.generation > generations.get(key, -1):
+            bare = replace(entry_record, snapshot=None) if is_known else entry_record
+            kept.append((bare, place))
+        elif snapshot and not is_known:
+            late.append(_late_visit(entry_record, snapshot))
+    return kept, late
+
+
+def _late_visit(entry_record: EntryRecord, snapshot: SnapshotRecord) -> LateVisit:
+    return LateVisit(
+        entry_record.hash_url,
+        snapshot.timestamp,
+        snapshot.capture_record,
+        needs_of(entry_record.url, snapshot.capture_url, snapshot.requisites),
+    )
+
+
+async def snapshots_of(conn: AsyncConnection, group: Sequence[Placed]) -> list[SnapshotRecord]:
+    """The snapshots of entry records, each of which has one, with the articles that are theirs."""
+    own = await gone.own_articles(conn, [entry_record.hash_url for entry_record, _ in group])
+    return [
+        _with_own(each, own.get((entry_record.hash_url, each.timestamp)))
+        for entry_record, _ in group
+        if (each := entry_record.snapshot)
+    ]
+
+
+def _with_own(kept: SnapshotRecord, article: RecordId | None) -> SnapshotRecord:
+    """A snapshot with its own article, where its record names a snapshot's that is gone."""
+    if article is None or not kept.article_of:
+        return kept
+    return replace(kept, article=article or None, article_of=None)
+
+
+def apart(read: list[Placed]) -> Iterator[list[Placed]]:
+    """Stretches in which no entry is spoken of twice, so that each can be restored at once."""
+    group: list[Placed] = []
+    seen: set[str] = set()
+    for entry_record, place in read:
+        if entry_record.hash_url in seen:
+            yield group
+            group, seen = [], set()
+        seen.add(entry_record.hash_url)
+        group.append((entry_record, place))
+    if group:
+        yield group

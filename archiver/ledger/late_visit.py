@@ -1,0 +1,21 @@
+"""A visit for what was thrown away while it was under way."""
+
+from dataclasses import dataclass
+
+from archiver.model.capture import HashUrl, RecordId, Timestamp
+
+
+@dataclass(frozen=True, slots=True)
+class LateVisit:
+    """What was brought for an entry or a snapshot that is gone.
+
+    Attributes:
+        hash_url: of the entry.
+        timestamp, page: of the snapshot that is not to be, and the record of its page.
+        needs: the addresses that it would be replayed from.
+    """
+
+    hash_url: HashUrl
+    timestamp: Timestamp
+    page: RecordId
+    needs: tuple[str, ...]

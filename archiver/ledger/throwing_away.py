@@ -1,0 +1,255 @@
+"""Throws entries and snapshots away: their rows at once, their captures where nothing needs them.
+
+All of it happens in the caller's transaction, and leaves a record owed (``index.gone``), by which
+it stays away. What a visit brings for an entry that was thrown away meanwhile goes the same way.
+"""
+
+import asyncio
+import json
+import secrets
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from archiver.errors import StoreError
+from archiver.index import entries, gone, needs, removal, withheld
+from archiver.index.connection import AsyncConnection
+from archiver.index.needs import Kept
+from archiver.index.withheld import MOST_ROUNDS, Seen
+from archiver.ledger.late_visit import LateVisit
+from archiver.ledger.rows import needs_of
+from archiver.memento.timestamps import to_datetime
+from archiver.model.capture import RecordId, Timestamp
+from archiver.model.deletion import Deletion, Gone, GoneSnapshot, OwnArticle
+from archiver.store.segments import SegmentStore
+from archiver.warc.deletion_record import write_deletion
+from archiver.warc.entry_record import SnapshotRecord, read_entry_record
+
+FILLED = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class Demand:
+    """An address as a snapshot is replayed from it, at that snapshot's moment."""
+
+    url: str
+    timestamp: int
+
+
+async def throw_entries_away(
+    conn: AsyncConnection, store: SegmentStore, entry_ids: Sequence[int], *, number: int
+) -> tuple[int, int]:
+    """Throw up to some hundred entries away; (how many there were, how many of their snapshots).
+
+    Args:
+        conn: a writing connection.
+        store: where their records lie.
+        entry_ids: rows.
+        number: of the deletion that this is part of, by which it is undone.
+    """
+    known = await entries.with_revisions(conn, entry_ids)
+    kept = await needs.of_entries(conn, [*known])
+    said = await asyncio.to_thread(_read_all, store, kept)
+    demands = [each for one in kept for each in _demands(one, said[one.id])]
+    whole = {each.entry.url for each in known.values()}
+    captures = await _unneeded(conn, store, demands, whole, {one.id for one in kept})
+    removed = await removal.remove_entries(conn, [*known], number=number)
+    found = [
+        Gone(
+            each.entry.hash_url,
+            each.generation,
+            tuple(GoneSnapshot(one.timestamp, one.page) for one in kept if one.entry_id == row),
+        )
+        for row, each in known.items()
+    ]
+    await _note(conn, found, captures, number=number)
+    return removed
+
+
+async def throw_snapshots_away(
+    conn: AsyncConnection,
+    store: SegmentStore,
+    entry_id: int,
+    timestamps: Sequence[Timestamp],
+    *,
+    number: int,
+) -> int:
+    """Throw some snapshots of an entry away that has others; how many there were."""
+    all_of_it = await needs.of_entries(conn, [entry_id])
+    dead = [each for each in all_of_it if each.timestamp in timestamps]
+    if not dead:
+        return 0
+    said = await asyncio.to_thread(_read_all, store, all_of_it)
+    demands = [each for one in dead for each in _demands(one, said[one.id])]
+    captures = await _unneeded(conn, store, demands, set(), {one.id for one in dead})
+    living = [each for each in all_of_it if each not in dead]
+    articles = await asyncio.to_thread(_own_articles, store, living, said)
+    removed = await removal.remove_snapshots(conn, [each.id for each in dead], number=number)
+    snapshots = tuple(GoneSnapshot(each.timestamp, each.page) for each in dead)
+    found = Gone(dead[0].hash_url, None, snapshots, articles)
+    await _note(conn, [found], captures, number=number)
+    return removed
+
+
+async def sweep_late(conn: AsyncConnection, store: SegmentStore, late: Sequence[LateVisit]) -> None:
+    """Withhold what was brought for entries that were thrown away meanwhile."""
+    if not late:
+        return
+    demands = [
+        Demand(url, int(each.timestamp)) for each in late for url in dict.fromkeys(each.needs)
+    ]
+    captures = await _unneeded(conn, store, demands, set(), set())
+    found = [Gone(each.hash_url, None, (GoneSnapshot(each.timestamp, each.page),)) for each in late]
+    await _note(conn, found, captures, number=None)
+
+
+async def keep_away(conn: AsyncConnection, *, after: int) -> None:
+    """Take out what deletions name and is there all the same: it was met before them, or twice.
+
+    ``after``: the last row of the captures that no such deletion can name.
+    """
+    if await gone.is_anything(conn):
+        await removal.remove_entries(conn, await gone.entries_still_there(conn), number=None)
+        await removal.remove_snapshots(conn, await gone.snapshots_still_there(conn), number=None)
+        await withheld.withhold_gone(conn, after=after)
+
+
+async def take_back(conn: AsyncConnection, number: int) -> None:
+    """Undo a deletion: what it took is there again, and a record that says so is owed."""
+    restored = await removal.put_back(conn, number)
+    now = datetime.now(UTC).replace(microsecond=0)
+    await _owe(conn, Deletion(_chance(), now, restores=tuple(restored)))
+
+
+async def _note(
+    conn: AsyncConnection,
+    found: Sequence[Gone],
+    captures: Mapping[int, RecordId],
+    *,
+    number: int | None,
+) -> None:
+    now = datetime.now(UTC).replace(microsecond=0)
+    deletion = Deletion(_chance(), now, tuple(found), tuple(dict.fromkeys(captures.values())))
+    await removal.keep_aside(conn, number, captures=[*captures], deletion_id=deletion.id)
+    await withheld.withhold(conn, [*captures])
+    await _owe(conn, deletion)
+
+
+async def _owe(conn: AsyncConnection, deletion: Deletion) -> None:
+    await gone.note(conn, [deletion])
+    await gone.owe(conn, json.dumps(write_deletion(deletion)))
+
+
+async def _unneeded(
+    conn: AsyncConnection,
+    store: SegmentStore,
+    demands: Sequence[Demand],
+    whole: set[str],
+    dead: set[int],
+) -> dict[int, RecordId]:
+    """Captures that only what goes is replayed from, by row id.
+
+    Args:
+        conn: a connection.
+        store: where records lie.
+        demands: of the snapshots that go.
+        whole: addresses of entries that go: all their captures, failures too, are looked at.
+        dead: rows of the snapshots that go.
+    """
+    await _fill(conn, store)
+    by_url = await withheld.around(conn, {*whole, *(each.url for each in demands)})
+    failed = [Demand(url, each.timestamp) for url in whole for each in by_url[url]]
+    candidates = reached([*demands, *failed], by_url)
+    candidates |= {each.id: each for url in whole for each in by_url[url]}
+    users = await needs.who_needs(conn, by_url)
+    living = {row: urls for row, urls in users.items() if row not in dead}
+    moments = await needs.moments(conn, living)
+    wanted = [Demand(url, moments[row][0]) for row, urls in living.items() for url in urls]
+    needed = reached(wanted, by_url).keys() | {page for _, page in moments.values()}
+    return {row: RecordId(each.record_id) for row, each in candidates.items() if row not in needed}
+
+
+def reached(demands: Iterable[Demand], by_url: Mapping[str, Sequence[Seen]]) -> dict[int, Seen]:
+    """The captures that addresses replay as at their moments, redirects and all; by row id.
+
+    Pure. ``by_url`` holds the captures of each URL in the order of their time.
+    """
+    found: dict[int, Seen] = {}
+    done: set[tuple[str, int]] = set()
+    for demand in demands:
+        step: str | None = demand.url
+        for _ in range(MOST_ROUNDS):
+            if not step or (step, demand.timestamp) in done:
+                break
+            done.add((step, demand.timestamp))
+            seen = nearest(by_url.get(step, ()), demand.timestamp)
+            if seen is None:
+                break
+            found[seen.id] = seen
+            step = seen.redirect_to
+    return found
+
+
+def nearest(seen: Sequence[Seen], timestamp: int) -> Seen | None:
+    """The capture closest in time, as ``index.captures`` finds it; of a second the last one."""
+    behind = bisect_right(seen, timestamp, key=lambda each: each.timestamp)
+    before = seen[behind - 1] if behind else None
+    if behind == len(seen):
+        return before
+    moment = seen[behind].timestamp
+    last = bisect_right(seen, moment, key=lambda each: each.timestamp)
+    after = seen[last - 1]
+    if before is None:
+        return after
+    wanted = _seconds(timestamp)
+    return after if _seconds(moment) - wanted < wanted - _seconds(before.timestamp) else before
+
+
+def _seconds(timestamp: int) -> float:
+    return to_datetime(Timestamp(f"{timestamp:014d}")).timestamp()
+
+
+def _demands(kept: Kept, said: SnapshotRecord | None) -> list[Demand]:
+    return [Demand(url, int(kept.timestamp)) for url in _needs(kept, said)]
+
+
+def _needs(kept: Kept, said: SnapshotRecord | None) -> tuple[str, ...]:
+    return needs_of(kept.url, kept.final_url, said.requisites if said else ())
+
+
+async def _fill(conn: AsyncConnection, store: SegmentStore) -> None:
+    """Note what snapshots need that an older version indexed."""
+    while found := await needs.unknown(conn, limit=FILLED):
+        said = await asyncio.to_thread(_read_all, store, found)
+        await needs.insert_all(conn, {each.id: _needs(each, said[each.id]) for each in found})
+
+
+def _read_all(store: SegmentStore, kept: Sequence[Kept]) -> dict[int, SnapshotRecord | None]:
+    """What the records of snapshots say; None for one that can't be read."""
+    return {each.id: _read(store, each) for each in kept}
+
+
+def _read(store: SegmentStore, kept: Kept) -> SnapshotRecord | None:
+    try:
+        entry_record = read_entry_record(store.read(kept.record).block.read())
+    except StoreError:
+        return None
+    return entry_record.snapshot if entry_record else None
+
+
+def _own_articles(
+    store: SegmentStore, living: Sequence[Kept], said: Mapping[int, SnapshotRecord | None]
+) -> tuple[OwnArticle, ...]:
+    """The articles of snapshots that stay, where their records name another snapshot's."""
+    found = []
+    for each in living:
+        snapshot = said[each.id]
+        if snapshot and snapshot.article_of:
+            article = store.read(each.article).id if each.article else RecordId("")
+            found.append(OwnArticle(each.timestamp, article))
+    return tuple(found)
+
+
+def _chance() -> int:
+    return secrets.randbits(62)

@@ -1,0 +1,72 @@
+"""``/{hash_url}/delete``, ``/delete``, ``/restore``: throwing away, asked first, and undoing it.
+
+A form that is sent without ``sure`` is answered with a page that asks, and whose form has it.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from aiohttp import web
+
+from archiver.errors import InputError
+from archiver.web.keys import RUNTIME
+from archiver.web.pages.editing import back, number, query_of
+from archiver.web.render import render
+from archiver.web.views import DeleteView
+
+SHOWN = 10
+
+
+async def ask(request: web.Request) -> web.StreamResponse:
+    """Ask whether an entry, or the snapshot named by ``at``, is to go."""
+    key, timestamp = request.match_info["hash_url"], request.query.get("at", "")
+    detail = await request.app[RUNTIME].entries.get(key)
+    view = DeleteView((key,), entries=(detail.entry,), timestamp=timestamp, back=f"/{key}/")
+    return render(request, "pages/delete.html", view)
+
+
+async def delete(request: web.Request) -> web.StreamResponse:
+    """Throw away what the form names, or ask first."""
+    form, deleting = await request.post(), request.app[RUNTIME].deleting
+    refs = tuple(str(each) for each in form.getall("entry", []))
+    is_all, timestamp = form.get("scope") == "all", str(form.get("timestamp", ""))
+    if not (refs or is_all):
+        raise InputError("Tick what is to be deleted, or choose all that were found.")
+    if form.get("sure") != "1":
+        view = await _question(request, form, () if is_all else refs)
+        return render(request, "pages/delete.html", view)
+    if is_all:
+        deleted = await deleting.found(query_of(form))
+    elif timestamp:
+        deleted = await deleting.snapshot(refs[0], timestamp)
+    else:
+        deleted = await deleting.entries(refs)
+    return back(form, "/snapshots", deleted=deleted.id)
+
+
+async def restore(request: web.Request) -> web.StreamResponse:
+    """Put back what was thrown away."""
+    form = await request.post()
+    restored = await request.app[RUNTIME].deleting.undo(number(str(form.get("deletion", ""))))
+    return back(form, "/snapshots", restored=restored.id)
+
+
+async def _question(
+    request: web.Request, form: Mapping[str, Any], refs: tuple[str, ...]
+) -> DeleteView:
+    runtime = request.app[RUNTIME]
+    path = str(form.get("back", ""))
+    if refs:
+        known = [(await runtime.entries.get(each)).entry for each in refs[:SHOWN]]
+        return DeleteView(refs, tuple(known), count=len(refs), back=path)
+    query = query_of(form)
+    summary = await runtime.search.summary(query)
+    listing = await runtime.search.listing(query)
+    return DeleteView(
+        (),
+        tuple(each.entry for each in listing.items[:SHOWN]),
+        count=summary.count,
+        has_more=summary.has_more,
+        query=query,
+        back=path,
+    )

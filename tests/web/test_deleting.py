@@ -1,0 +1,111 @@
+"""Throwing away by the API and by forms, over a real archive: a page asks first."""
+
+import re
+from collections.abc import AsyncIterator
+
+import pytest
+from aiohttp.test_utils import TestClient, TestServer
+
+from archiver.config import Settings
+from archiver.runtime import open_runtime
+from archiver.urls.parse import hash_url
+from archiver.web.app import build_app
+
+
+@pytest.fixture
+async def client(tmp_path, live) -> AsyncIterator[TestClient]:
+    """The service over an archive of two entries, one with two snapshots."""
+    settings = Settings(data=tmp_path / "data", allow_networks=("127.0.0.0/8",), host_delay=0)
+    async with open_runtime(settings) as runtime:
+        for names in (("foxes", "bears"), ("foxes",)):
+            await runtime.entries.save([live.article(name) for name in names], source="web")
+            await runtime.crawling.work()
+        server = TestServer(build_app(runtime), skip_url_asserts=True)
+        async with TestClient(server) as client:
+            yield client
+
+
+@pytest.fixture
+def foxes(live):
+    return hash_url(live.url("/foxes"))
+
+
+async def send(client, path, page, *fields):
+    """Send a form with the token and the hidden fields of the form on a page."""
+    shown = await (await client.get(page)).text() if page.startswith("/") else page
+    hidden = re.findall(r'type="hidden" name="([^"]+)" value="([^"]*)"', shown)
+    token = next(pair for pair in hidden if pair[0] == "csrf_token")
+    async with client.post(path, data=[token, *fields]) as answer:
+        return answer.status, answer.url.path_qs, await answer.text()
+
+
+def hidden_in(page):
+    form = page[page.index('class="ask"') :]
+    return [
+        pair
+        for pair in re.findall(r'type="hidden" name="([^"]+)" value="([^"]*)"', form)
+        if pair[0] != "csrf_token"
+    ]
+
+
+async def titles(client):
+    items = (await (await client.get("/api/v1/entries")).json())["items"]
+    return {each["entry"]["title"] for each in items}
+
+
+async def test_the_api_deletes_an_entry_and_a_snapshot(client, foxes):
+    shown = await (await client.get(f"/api/v1/entries/{foxes}")).json()
+    oldest = shown["snapshots"][-1]["timestamp"]
+    path = f"/api/v1/entries/{foxes}"
+
+    answer = await client.delete(f"{path}/snapshots/{oldest}")
+    assert {k: v for k, v in (await answer.json()).items() if k != "id"} == {
+        "entries": 0,
+        "snapshots": 1,
+    }
+    last = shown["snapshots"][0]["timestamp"]
+    refused = await client.delete(f"{path}/snapshots/{last}")
+    assert (refused.status, (await refused.json())["error"]["message"][:12]) == (
+        400,
+        "This is the ",
+    )
+    assert (await client.delete(path)).status == 200
+    for again in (client.delete(path), client.get(path), client.get(f"/{foxes}/")):
+        assert (await again).status == 404
+    assert await titles(client) == {"bears"}
+
+
+async def test_a_page_asks_before_an_entry_goes_and_the_notice_undoes_it(client, foxes, live):
+    asked = await (await client.get(f"/{foxes}/delete")).text()
+    assert "Delete this entry?" in asked
+    assert "foxes" in await titles(client)
+
+    status, path, page = await send(client, "/delete", asked, *hidden_in(asked))
+
+    assert (status, path.startswith("/snapshots?deleted=")) == (200, True)
+    assert "Deleted 1 entry." in page
+    assert await titles(client) == {"bears"}
+    timemap = await client.get(f"/timemap/json/{live.url('/foxes')}")
+    assert timemap.status == 404
+    cdx = await client.get("/cdx", params={"url": live.url("/foxes")})
+    assert (await cdx.text()).strip() == ""
+
+    number = re.search(r'name="deletion" value="(\d+)"', page)[1]
+    _, _, page = await send(client, "/restore", page, ("deletion", number))
+    assert "Undone." in page
+    assert await titles(client) == {"bears", "foxes"}
+
+
+async def test_what_is_ticked_or_found_goes_once_the_person_is_sure(client, foxes):
+    fields = [("entry", foxes), ("scope", "ticked"), ("back", "/snapshots?q=clever")]
+    status, _, asked = await send(client, "/delete", "/snapshots", *fields)
+    assert (status, "Delete this entry?" in asked, len(await titles(client))) == (200, True, 2)
+
+    fields = [("scope", "all"), ("q", "title:bears"), ("back", "/snapshots")]
+    _, _, asked = await send(client, "/delete", "/snapshots", *fields)
+    _, _, page = await send(client, "/delete", asked, *hidden_in(asked))
+    assert "Deleted 1 entry." in page
+    assert await titles(client) == {"foxes"}
+
+    status, _, page = await send(client, "/delete", "/snapshots", ("scope", "ticked"))
+    assert (status, "Tick what is to be deleted" in page) == (400, True)
