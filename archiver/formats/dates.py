@@ -2,8 +2,17 @@
 
 import re
 from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
 
 _NUMBER = re.compile(r"\s*([0-9]{1,20})(?:\.[0-9]{0,20})?\s*")
+_NAMED_UTC = re.compile(r"\s*(?:UTC|GMT|Z)\Z", re.IGNORECASE)
+_FORMS = (
+    *("%Y/%m/%d %H:%M:%S", "%Y/%m/%d %H:%M", "%Y/%m/%d", "%d.%m.%Y %H:%M:%S", "%d.%m.%Y %H:%M"),
+    *("%d.%m.%Y", "%B %d, %Y", "%b %d, %Y", "%d %B %Y", "%d %b %Y", "%B %d, %Y %H:%M"),
+    *("%B %d, %Y at %I:%M%p", "%b %d, %Y, %I:%M:%S %p", "%Y-%m-%d %H:%M:%S %z"),
+)
+"""As people write dates; not 3/4/2020, which is two days."""
+_MOST = 100
 _UNIX = datetime(1970, 1, 1, tzinfo=UTC)
 _COCOA = datetime(2001, 1, 1, tzinfo=UTC)
 _WEBKIT = datetime(1601, 1, 1, tzinfo=UTC)
@@ -20,7 +29,8 @@ def parse_date(text: str) -> datetime | None:
     """Read a moment as bookmark files write it.
 
     Unix time in seconds, milliseconds or microseconds, Cocoa's seconds since 2001, WebKit's
-    microseconds since 1601, told apart by their size; or ISO 8601.
+    microseconds since 1601, told apart by their size; ISO 8601; the date of a mail (RFC 5322); or
+    one of the few ways of people that can't be taken for another.
 
     Returns:
         An aware datetime in UTC, whole seconds; None for what is no moment or an absurd one
@@ -28,7 +38,18 @@ def parse_date(text: str) -> datetime | None:
         caller knows the time.
     """
     number = _NUMBER.fullmatch(text)
-    return _from_number(int(number[1])) if number else _from_iso(text.strip())
+    if number:
+        return _from_number(int(number[1]))
+    text = text.strip()[:_MOST]
+    return (_from_iso(text) or _from_mail(text) or _from_people(text)) if text else None
+
+
+def sensible(moment: datetime) -> datetime | None:
+    """An aware moment in UTC to the second; None if it is absurd."""
+    try:
+        return _within(moment.astimezone(UTC).replace(microsecond=0))
+    except (ValueError, OverflowError):
+        return None
 
 
 def _from_number(value: int) -> datetime | None:
@@ -51,12 +72,30 @@ def _sensible(epoch: datetime, seconds: int) -> datetime | None:
 
 
 def _from_iso(text: str) -> datetime | None:
+    zone = _NAMED_UTC.sub("+00:00", text)
     try:
-        moment = datetime.fromisoformat(text)
-        aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-        return _within(aware.astimezone(UTC).replace(microsecond=0))
-    except (ValueError, OverflowError):
+        moment = datetime.fromisoformat(zone)
+    except ValueError:
         return None
+    return sensible(moment if moment.tzinfo else moment.replace(tzinfo=UTC))
+
+
+def _from_mail(text: str) -> datetime | None:
+    try:
+        moment = parsedate_to_datetime(text)
+    except (ValueError, TypeError, IndexError, OverflowError):
+        return None
+    return sensible(moment if moment.tzinfo else moment.replace(tzinfo=UTC))
+
+
+def _from_people(text: str) -> datetime | None:
+    for form in _FORMS:
+        try:
+            moment = datetime.strptime(text, form)  # noqa: DTZ007
+        except ValueError:
+            continue
+        return sensible(moment if moment.tzinfo else moment.replace(tzinfo=UTC))
+    return None
 
 
 def _within(moment: datetime) -> datetime | None:

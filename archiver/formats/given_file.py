@@ -9,7 +9,7 @@ from archiver.formats.charset import HEAD_BYTES, decode_head, find_charset, is_t
 from archiver.formats.document_kind import XmlRoot, xml_root
 from archiver.formats.json_shape import json_paths
 from archiver.formats.table_head import TableHead, table_head
-from archiver.formats.zip_members import is_zip, member_names
+from archiver.formats.zip_members import Members, is_zip
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -77,9 +77,14 @@ class GivenFile:
         return xml_root(self.text) if self.is_text else None
 
     @cached_property
+    def zip(self) -> Members | None:
+        """What it holds, if it is a zip archive."""
+        return Members(self.seekable()) if is_zip(self.head) else None
+
+    @property
     def members(self) -> tuple[str, ...]:
         """The names of what a zip archive holds."""
-        return member_names(self.seekable()) if is_zip(self.head) else ()
+        return self.zip.names if self.zip else ()
 
     def stream(self) -> BinaryIO:
         """The whole content, to be read once."""

@@ -47,7 +47,7 @@ def guessed(fields: Mapping[str, Any]) -> Bookmark | None:
     tags = guessed_tags(row.take(*TAGS))
     return row.bookmark(
         url,
-        title=" ".join(row.text(*TITLES).split()),
+        title=row.text(*TITLES),
         note=row.text(*NOTES),
         tags=(*tags, "toread") if is_later else tags,
         folders=tuple(folder_path(each.split("/")) for each in folders),

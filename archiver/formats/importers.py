@@ -7,23 +7,112 @@ from archiver.errors import UnreadableFile
 from archiver.formats.any_json import ANY_JSON
 from archiver.formats.any_table import ANY_TABLE
 from archiver.formats.any_xml import ANY_XML
+from archiver.formats.bibtex import BIBTEX
+from archiver.formats.browser_databases import BUKU, CHROME_HISTORY, PLACES
+from archiver.formats.chrome_bookmarks import CHROME_BOOKMARKS
+from archiver.formats.csl_json import CSL_JSON
+from archiver.formats.delicious_xml import DELICIOUS_XML
+from archiver.formats.diigo import DIIGO
+from archiver.formats.enex import ENEX
+from archiver.formats.feed_items import FEED, JSON_FEED
+from archiver.formats.firefox_json import FIREFOX_JSON, FIREFOX_JSONLZ4
 from archiver.formats.given_file import GivenFile, Spool, in_memory
+from archiver.formats.hacker_news import HACKER_NEWS
+from archiver.formats.hypothesis_json import HYPOTHESIS
 from archiver.formats.importer import Importer
+from archiver.formats.instapaper import INSTAPAPER
+from archiver.formats.karakeep import KARAKEEP
+from archiver.formats.linkding_json import LINKDING
+from archiver.formats.linkwarden import LINKWARDEN
+from archiver.formats.mastodon import MASTODON
+from archiver.formats.matter import MATTER
 from archiver.formats.mhtml import MHTML
 from archiver.formats.netscape import NETSCAPE
+from archiver.formats.notes_zip import NOTES_ZIP
+from archiver.formats.omnivore import OMNIVORE
+from archiver.formats.onetab import ONETAB
+from archiver.formats.opml import OPML
+from archiver.formats.pinboard import PINBOARD
 from archiver.formats.plain_text import PLAIN_TEXT
+from archiver.formats.pocket import POCKET
+from archiver.formats.raindrop import RAINDROP
+from archiver.formats.readeck import READECK
+from archiver.formats.readwise import READWISE
+from archiver.formats.reddit import REDDIT, REDDIT_JSON
 from archiver.formats.refusal import reason_to_refuse
+from archiver.formats.ris import RIS
+from archiver.formats.safari import SAFARI
+from archiver.formats.session_buddy import SESSION_BUDDY
+from archiver.formats.shortcuts import SHORTCUT
+from archiver.formats.single_file import SINGLE_FILE
+from archiver.formats.tab_session_manager import TAB_SESSION_MANAGER
+from archiver.formats.takeout_saved import TAKEOUT_SAVED
+from archiver.formats.telegram import TELEGRAM
+from archiver.formats.wallabag import WALLABAG, WALLABAG_CSV
+from archiver.formats.xbel import XBEL
+from archiver.formats.zip_of_lists import zip_of_lists
+from archiver.formats.zotero_rdf import ZOTERO_RDF
 from archiver.model.bookmark import Bookmark
 
-IMPORTERS: tuple[Importer, ...] = (
+_PASSWORDS = frozenset({"password", "passwords", "passwort", "loginpassword", "otpauth"})
+
+_ALONE: tuple[Importer, ...] = (
+    POCKET,
+    INSTAPAPER,
+    RAINDROP,
+    READWISE,
+    MATTER,
+    WALLABAG_CSV,
+    READECK,
+    DIIGO,
+    TAKEOUT_SAVED,
+    REDDIT,
+    PINBOARD,
+    WALLABAG,
+    KARAKEEP,
+    LINKDING,
+    LINKWARDEN,
+    FIREFOX_JSON,
+    FIREFOX_JSONLZ4,
+    PLACES,
+    CHROME_BOOKMARKS,
+    CHROME_HISTORY,
+    BUKU,
+    SAFARI,
+    SESSION_BUDDY,
+    TAB_SESSION_MANAGER,
+    ONETAB,
+    HYPOTHESIS,
+    MASTODON,
+    REDDIT_JSON,
+    HACKER_NEWS,
+    TELEGRAM,
+    CSL_JSON,
+    RIS,
+    BIBTEX,
+    JSON_FEED,
+    FEED,
+    ZOTERO_RDF,
+    OPML,
+    XBEL,
+    DELICIOUS_XML,
+    ENEX,
+    SHORTCUT,
     MHTML,
-    ANY_XML,
+    SINGLE_FILE,
     NETSCAPE,
+    ANY_XML,
     ANY_JSON,
     ANY_TABLE,
     PLAIN_TEXT,
 )
-"""Asked in this order; the first that recognises a file reads it."""
+IMPORTERS: tuple[Importer, ...] = (
+    OMNIVORE,
+    NOTES_ZIP,
+    zip_of_lists(lambda file: _first(_ALONE, file)),
+    *_ALONE,
+)
+"""Asked in this order, what is told best first; the first that recognises a file reads it."""
 
 
 def open_bookmarks(
@@ -59,7 +148,19 @@ def importer_of(file: GivenFile) -> Importer:
         raise UnreadableFile(
             f"{file.name} is empty. Export your bookmarks again and give the new file."
         )
-    found = next((each for each in IMPORTERS if each.recognises(file)), None)
+    if _has_passwords(file):
+        raise UnreadableFile(f"{file.name} holds passwords. Such a file is not read; delete it.")
+    found = _first(IMPORTERS, file)
     if found is None:
         raise UnreadableFile(f"{file.name} {reason_to_refuse(file)}")
     return found
+
+
+def _first(importers: tuple[Importer, ...], file: GivenFile) -> Importer | None:
+    if _has_passwords(file):
+        return None
+    return next((each for each in importers if each.recognises(file)), None)
+
+
+def _has_passwords(file: GivenFile) -> bool:
+    return bool(_PASSWORDS & file.columns)

@@ -1,11 +1,9 @@
 """MHTML (RFC 2557): one page as a browser saved it, with its address, title and day."""
 
 from collections.abc import Iterator
-from datetime import datetime
 from email import policy
 from email.errors import MessageError
 from email.parser import HeaderParser
-from email.utils import parsedate_to_datetime
 
 from archiver.formats.dates import parse_date
 from archiver.formats.document_kind import is_mhtml
@@ -29,16 +27,9 @@ def _read(file: GivenFile) -> Iterator[Bookmark]:
     if not url:
         yield unreadable(file.name, "This saved page does not say where it was.")
         return
-    row.drop("contenttype", "mimeversion", "contenttransferencoding")
+    row.drop("from", "contenttype", "mimeversion", "contenttransferencoding")
     title, date = row.text("subject"), row.text("date")
-    yield row.bookmark(url, title=" ".join(title.split()), added_at=_moment(date))
-
-
-def _moment(date: str) -> datetime | None:
-    try:
-        return parse_date(parsedate_to_datetime(date).isoformat())
-    except (ValueError, TypeError, IndexError):
-        return None
+    yield row.bookmark(url, title=" ".join(title.split()), added_at=parse_date(date))
 
 
 MHTML = Importer(

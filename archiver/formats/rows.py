@@ -61,6 +61,18 @@ class Row:
         value = self.take(*names)
         return value is not None and text_of(value).strip().lower() in _TRUE
 
+    def peek(self, name: str) -> Any:
+        """A field that stays where it is; None if it is not there."""
+        found = self._left.get(name)
+        return found[1] if found else None
+
+    def word(self, name: str, wanted: str, *others: str) -> bool:
+        """Whether a field says this word; one that says neither this nor the others stays."""
+        said = text_of(self.peek(name)).strip().lower()
+        if said in (wanted, *others):
+            self.drop(name)
+        return said == wanted
+
     def names(self, *names: str, between: str = ",") -> tuple[str, ...]:
         """A field that names several things: a list, of texts or of objects, or a text."""
         return names_of(self.take(*names), between)
@@ -78,10 +90,17 @@ class Row:
         """What nobody took, as the file spells it."""
         return dict(self._left.values())
 
-    def bookmark(self, url: str, **known: Any) -> Bookmark:
-        """A bookmark of what was taken; what was not goes into its source record."""
+    def bookmark(self, url: str, *, title: str = "", page: str = "", **known: Any) -> Bookmark:
+        """A bookmark of what was taken; what was not goes into its source record.
+
+        A title that is the address says nothing: services put it where there is none.
+        """
+        title = " ".join(title.split())
         record = write_source_record(dict(self._left.values())) if self._left else ""
-        return Bookmark(Annotation(url[:MAX_URL], source_record=record, **known))
+        if title == url:
+            title = ""
+        said = Annotation(url[:MAX_URL], title=title, source_record=record, **known)
+        return Bookmark(said, page=page)
 
 
 def text_of(value: Any) -> str:

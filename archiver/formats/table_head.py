@@ -8,7 +8,7 @@ from archiver.formats.rows import plain
 DELIMITERS = (",", ";", "\t", "|")
 URL_COLUMNS = frozenset(
     "url urls uri href link links address pageurl website webaddress bookmark location "
-    "bookmarkurl originalurl givenurl resolvedurl sourceurl articleurl".split()
+    "bookmarkurl originalurl permalink givenurl resolvedurl sourceurl articleurl".split()
 )
 _HINT = "sep="
 _SUFFIXES = ("csv", "tsv", "tab")

@@ -9,6 +9,7 @@ from archiver.model.bookmark import Bookmark, unreadable
 
 MOST_CELL = 8 << 20
 """Characters of one cell: some services export whole articles in them."""
+MOST_COLUMNS = 500
 _HINT = "sep="
 Fields = dict[str, str]
 
@@ -22,15 +23,16 @@ def table_rows(file: GivenFile) -> Iterator[Fields | Bookmark]:
     table = file.table or TableHead(",", (), frozenset())
     csv.field_size_limit(MOST_CELL)
     rows = csv.reader(_lines(file), delimiter=table.delimiter)
-    names = list(table.header)
+    names = list(table.header[:MOST_COLUMNS])
     is_first = bool(names)
     try:
-        for row in rows:
-            if not any(row) or (is_first and row[0].lower().startswith(_HINT)):
+        for cells in rows:
+            if not any(cells) or (is_first and cells[0].lower().startswith(_HINT)):
                 continue
             if is_first:
                 is_first = False
                 continue
+            row = cells[:MOST_COLUMNS]
             while len(names) < len(row):
                 names.append(f"column {len(names) + 1}")
             yield {name: cell for name, cell in zip(names, row, strict=False) if cell}

@@ -7,7 +7,6 @@ bounded by how long it is packed, so a bomb costs its first megabytes.
 import io
 import zipfile
 import zlib
-from collections.abc import Iterator
 from typing import IO, TYPE_CHECKING, BinaryIO
 
 if TYPE_CHECKING:
@@ -35,38 +34,47 @@ def is_zip(head: bytes) -> bool:
     return head.startswith(_SIGNATURES)
 
 
+class Members:
+    """The files in a zip archive: none, if its list of contents is broken.
+
+    Attributes:
+        names: of its files, in order, no folders, nothing that a system left there.
+    """
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._archive = _opened(stream)
+        found = self._archive.infolist() if self._archive else []
+        named = [each.filename for each in found[:MOST_MEMBERS] if not each.is_dir()]
+        self.names = tuple(each for each in named if not _is_of_the_system(each))
+
+    def open(self, name: str) -> BinaryIO:
+        """A member as a stream; what is damaged or encrypted is empty, or ends early."""
+        try:
+            info = self._archive.getinfo(name) if self._archive else None
+            member = self._archive.open(info) if self._archive and info else None
+        except (*_BROKEN, KeyError):
+            member = info = None
+        if member is None or info is None:
+            return io.BytesIO(b"")
+        most = max(ALWAYS_ALLOWED, info.compress_size * MOST_GROWTH)
+        return io.BufferedReader(_Bounded(member, most), 1 << 16)
+
+    def read(self, name: str, most: int) -> bytes:
+        """The first so many bytes of a member."""
+        with self.open(name) as member:
+            return member.read(most)
+
+
 def member_names(stream: BinaryIO) -> tuple[str, ...]:
-    """The names of its files, in order, no folders; none if its list of contents is broken."""
+    """The names of the files in a zip archive."""
+    return Members(stream).names
+
+
+def _opened(stream: BinaryIO) -> zipfile.ZipFile | None:
     try:
-        with zipfile.ZipFile(stream) as archive:
-            found = [each.filename for each in archive.infolist() if not each.is_dir()]
+        return zipfile.ZipFile(stream)
     except _BROKEN:
-        return ()
-    return tuple(each for each in found[:MOST_MEMBERS] if not _is_of_the_system(each))
-
-
-def open_members(stream: BinaryIO, names: tuple[str, ...]) -> Iterator[tuple[str, BinaryIO]]:
-    """Each of these members as a stream, which is good until the next one is asked for."""
-    try:
-        archive = zipfile.ZipFile(stream)
-    except _BROKEN:
-        return
-    with archive:
-        for name in names:
-            try:
-                member = archive.open(name)
-            except (*_BROKEN, KeyError):
-                yield name, io.BytesIO(b"")
-                continue
-            with member:
-                packed = archive.getinfo(name).compress_size
-                most = max(ALWAYS_ALLOWED, packed * MOST_GROWTH)
-                yield name, io.BufferedReader(_Bounded(member, most), 1 << 16)
-
-
-def read_member(stream: BinaryIO, name: str, most: int) -> bytes:
-    """The first so many bytes of a member; empty if there is none."""
-    return next((member.read(most) for _, member in open_members(stream, (name,))), b"")
+        return None
 
 
 class _Bounded(io.RawIOBase):
@@ -88,6 +96,10 @@ class _Bounded(io.RawIOBase):
         self._left -= len(piece)
         target[: len(piece)] = piece
         return len(piece)
+
+    def close(self) -> None:
+        self._member.close()
+        super().close()
 
 
 def _is_of_the_system(name: str) -> bool:

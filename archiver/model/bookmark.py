@@ -12,10 +12,12 @@ class Bookmark:
     Attributes:
         annotation: ``url_given`` is the URL as it stood there.
         problem: why this row can't be read, in a sentence; empty if it can.
+        page: HTML that was kept of it and came with the file; empty if none did.
     """
 
     annotation: Annotation
     problem: str = ""
+    page: str = ""
 
 
 def unreadable(given: str, problem: str) -> Bookmark:

@@ -1,0 +1,91 @@
+"""BibTeX and BibLaTeX: the address in ``url``, ``howpublished`` or ``doi``."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from archiver.formats.given_file import GivenFile
+from archiver.formats.importer import Importer
+from archiver.formats.reference_fields import MOST_FIELD, NO_ADDRESS, address_of_doi, lines_of
+from archiver.formats.rows import Row, text_of
+from archiver.model.bookmark import Bookmark, unreadable
+
+_ENTRY = re.compile(r"@(\w+)\s*[{(]\s*([^,\s]*)\s*,")
+_FIELD = re.compile(r"\s*([\w-]+)\s*=\s*")
+_WRAPPED = re.compile(r"\\url\{([^}]*)\}")
+_LATEX = re.compile(r"[{}]|\\(?=[&%$#_])")
+
+
+def _read(file: GivenFile) -> Iterator[Bookmark]:
+    held: list[str] = []
+    for line in lines_of(file):
+        if _ENTRY.match(line.lstrip()) and held:
+            yield from _reference("\n".join(held))
+            held = []
+        if held or line.lstrip().startswith("@"):
+            held.append(line[:MOST_FIELD])
+        if len(held) > 5000:
+            yield from _reference("\n".join(held))
+            held = []
+    if held:
+        yield from _reference("\n".join(held))
+
+
+def _reference(entry: str) -> Iterator[Bookmark]:
+    head = _ENTRY.match(entry.lstrip())
+    if head is None or head[1].lower() in ("comment", "string", "preamble"):
+        return
+    entry = entry.lstrip()
+    fields: dict[str, Any] = {"type": head[1], "key": head[2]}
+    at = head.end()
+    while found := _FIELD.match(entry, at):
+        value, at = _value(entry, found.end())
+        fields.setdefault(found[1].lower(), value)
+    row = Row(fields)
+    url = _WRAPPED.sub(r"\1", row.text("url") or row.text("howpublished")) or address_of_doi(
+        text_of(row.peek("doi")).strip()
+    )
+    title = _LATEX.sub("", row.text("title"))
+    if not url:
+        yield unreadable(title or head[2], NO_ADDRESS)
+        return
+    yield row.bookmark(
+        _LATEX.sub("", url),
+        title=title,
+        note=row.text("note", "annote"),
+        added_at=row.moment("timestamp", "dateadded", "urldate"),
+        tags=row.names("keywords", "mendeleytags"),
+    )
+
+
+def _value(entry: str, at: int) -> tuple[str, int]:
+    """A value in braces, quotes or bare, and where what follows it begins."""
+    opening = entry[at : at + 1]
+    start, depth = at + 1, 0
+    if opening not in ("{", '"'):
+        end = re.compile(r"[,}\n]|\Z").search(entry, at)
+        stop = end.start() if end else len(entry)
+        return entry[at:stop].strip(), stop + 1
+    for place in re.compile(r"[{}\"]").finditer(entry, start):
+        mark = place[0]
+        if depth == 0 and mark == ('"' if opening == '"' else "}"):
+            comma = entry.find(",", place.end())
+            following = comma + 1 if comma >= 0 else len(entry)
+            return " ".join(entry[start : place.start()].split()), following
+        depth += (mark == "{") - (mark == "}")
+    return entry[start:], len(entry)
+
+
+BIBTEX = Importer(
+    "BibTeX",
+    lambda file: (
+        file.is_text
+        and (
+            file.suffix == "bib"
+            or re.match(r"\s*@\w+\s*\{[^,\n]*,\s*\n?\s*[\w-]+\s*=", file.text) is not None
+        )
+    ),
+    _read,
+    ("bib",),
+    "Zotero, Mendeley, JabRef: Export, BibTeX or BibLaTeX",
+)

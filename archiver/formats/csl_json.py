@@ -1,0 +1,27 @@
+"""CSL JSON, as Zotero and others write it."""
+
+from archiver.formats.given_file import GivenFile
+from archiver.formats.reference_fields import address_of_doi
+from archiver.formats.row_importers import json_importer
+from archiver.formats.rows import Row, text_of
+from archiver.model.bookmark import Bookmark
+
+
+def _reference(row: Row) -> Bookmark:
+    return row.bookmark(
+        row.text("url") or address_of_doi(text_of(row.peek("doi")).strip()),
+        title=row.text("title"),
+        note=row.text("note"),
+        added_at=row.moment("timestamp", "dateadded"),
+        tags=row.names("keyword", "keywords"),
+    )
+
+
+def _fits(file: GivenFile) -> bool:
+    paths = file.json_paths
+    return bool({"[].URL", "[].DOI"} & paths) and {"[].type", "[].title"} <= paths
+
+
+CSL_JSON = json_importer(
+    "CSL JSON", _fits, _reference, origin="Zotero and others: Export library, CSL JSON"
+)

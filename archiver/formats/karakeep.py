@@ -1,0 +1,73 @@
+"""Karakeep's (Hoarder's) JSON: bookmarks, and the lists that they are in by their ids."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from archiver.formats.given_file import GivenFile
+from archiver.formats.importer import Importer
+from archiver.formats.json_values import whole_json
+from archiver.formats.row_importers import bookmarks_of
+from archiver.formats.rows import Row, text_of
+from archiver.model.bookmark import Bookmark
+from archiver.model.folder_path import MOST_DEPTH, folder_path
+
+_QUERY = "smart"
+
+
+def _read(file: GivenFile) -> Iterator[Bookmark]:
+    document = whole_json(file)
+    if not isinstance(document, dict):
+        if isinstance(document, Bookmark):
+            yield document
+        return
+    lists = document.get("lists")
+    known = {
+        text_of(each.get("id")): each
+        for each in (lists if isinstance(lists, list) else ())
+        if isinstance(each, dict) and each.get("type") != _QUERY
+    }
+    bookmarks = document.get("bookmarks")
+    rows = iter(bookmarks if isinstance(bookmarks, list) else ())
+    yield from bookmarks_of(rows, lambda row: _bookmark(row, known))
+
+
+def _bookmark(row: Row, lists: Mapping[str, Mapping[str, Any]]) -> Bookmark:
+    content = row.peek("content")
+    content = dict(content) if isinstance(content, dict) else {}
+    url = text_of(content.pop("url", None)) or text_of(content.pop("sourceUrl", None))
+    if url:
+        row.drop("content")
+        if set(content) - {"type"}:
+            row.put("content", content)
+    ids = row.peek("lists")
+    paths = [_path(each, lists) for each in ids] if isinstance(ids, list) else []
+    if paths and all(paths):
+        row.drop("lists")
+    return row.bookmark(
+        url,
+        title=row.text("title"),
+        note=row.text("note"),
+        added_at=row.moment("createdat"),
+        tags=row.names("tags"),
+        folders=tuple(dict.fromkeys(filter(None, paths))),
+        is_read=row.flag("archived"),
+        is_starred=row.flag("favourited"),
+    )
+
+
+def _path(number: Any, lists: Mapping[str, Mapping[str, Any]]) -> str:
+    names: list[str] = []
+    at = text_of(number)
+    while at in lists and len(names) < MOST_DEPTH:
+        names.append(text_of(lists[at].get("name")))
+        at = text_of(lists[at].get("parentId"))
+    return folder_path(reversed(names))
+
+
+def _fits(file: GivenFile) -> bool:
+    return bool({"bookmarks[].content", "bookmarks[].content.url"} & file.json_paths)
+
+
+KARAKEEP = Importer(
+    "Karakeep JSON", _fits, _read, ("json",), "Karakeep (Hoarder): Settings, Import and export"
+)

@@ -1,0 +1,74 @@
+"""Linkwarden's JSON: collections, each with its links; what is pinned stands apart."""
+
+from collections.abc import Iterator, Mapping
+from html import unescape
+from typing import Any
+
+from archiver.formats.given_file import GivenFile
+from archiver.formats.importer import Importer
+from archiver.formats.json_values import whole_json
+from archiver.formats.row_importers import bookmarks_of
+from archiver.formats.rows import Row, text_of
+from archiver.model.bookmark import Bookmark
+from archiver.model.folder_path import MOST_DEPTH, folder_path
+
+
+def _read(file: GivenFile) -> Iterator[Bookmark]:
+    document = whole_json(file)
+    if not isinstance(document, dict):
+        if isinstance(document, Bookmark):
+            yield document
+        return
+    collections = [each for each in _list(document, "collections") if isinstance(each, dict)]
+    known = {text_of(each.get("id")): each for each in collections}
+    pinned = {
+        text_of(each.get("id")) for each in _list(document, "pinnedLinks") if isinstance(each, dict)
+    } - {""}
+    for collection in collections:
+        path = _path(collection, known)
+
+        def bookmark(row: Row, path: str = path) -> Bookmark:
+            return _bookmark(row, path, pinned)
+
+        yield from bookmarks_of(iter(_list(collection, "links")), bookmark)
+
+
+def _bookmark(row: Row, path: str, pinned: set[str]) -> Bookmark:
+    is_pinned = text_of(row.peek("id")) in pinned
+    row.drop("collectionid")
+    return row.bookmark(
+        row.text("url"),
+        title=unescape(row.text("name")),
+        note=row.text("description"),
+        added_at=row.moment("importdate", "createdat"),
+        tags=row.names("tags"),
+        folders=(path,) if path else (),
+        is_starred=is_pinned,
+    )
+
+
+def _path(collection: Mapping[str, Any], known: Mapping[str, Mapping[str, Any]]) -> str:
+    names: list[str] = []
+    at: Mapping[str, Any] | None = collection
+    while at is not None and len(names) < MOST_DEPTH:
+        names.append(unescape(text_of(at.get("name"))))
+        parent = text_of(at.get("parentId"))
+        at = known.get(parent) if parent else None
+    return folder_path(reversed(names))
+
+
+def _list(document: Mapping[str, Any], name: str) -> list[Any]:
+    found = document.get(name)
+    return found if isinstance(found, list) else []
+
+
+LINKWARDEN = Importer(
+    "Linkwarden JSON",
+    lambda file: (
+        "collections[].links" in file.json_paths
+        or {"collections", "pinnedLinks"} <= file.json_paths
+    ),
+    _read,
+    ("json",),
+    "Linkwarden: Settings, Account, Export Data",
+)

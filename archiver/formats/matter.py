@@ -1,0 +1,24 @@
+"""Matter's CSV."""
+
+from archiver.formats.row_importers import has_columns, table_importer
+from archiver.formats.rows import Row
+from archiver.model.bookmark import Bookmark
+
+
+def _bookmark(row: Row) -> Bookmark:
+    return row.bookmark(
+        row.text("url"),
+        title=row.text("title"),
+        added_at=row.moment("lastinteractiondate", "savedat"),
+        tags=row.names("tags", between=";"),
+        is_read=row.flag("read"),
+        is_starred=row.flag("favorited"),
+    )
+
+
+MATTER = table_importer(
+    "Matter CSV",
+    has_columns("url", "inqueue"),
+    _bookmark,
+    origin="Matter: Profile, Settings, Export",
+)

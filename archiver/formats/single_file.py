@@ -1,0 +1,57 @@
+"""A page that SingleFile saved: HTML whose first comment says where it was, and when."""
+
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+from archiver.formats.dates import sensible
+from archiver.formats.given_file import GivenFile
+from archiver.formats.importer import Importer
+from archiver.formats.markup import resolve
+from archiver.formats.refusal import is_binary
+from archiver.formats.rows import Row
+from archiver.model.bookmark import Bookmark
+
+_MARK = re.compile(r"<!--\s*Page saved with SingleFile\s*(.*?)-->", re.DOTALL | re.IGNORECASE)
+_URL = re.compile(r"^\s*url:\s*(\S+)", re.MULTILINE | re.IGNORECASE)
+_DATE = re.compile(r"^\s*saved date:\s*(.+?)\s*$", re.MULTILINE | re.IGNORECASE)
+_DAY = re.compile(r"\w{3} (\w{3} \d\d? \d{4} \d\d:\d\d:\d\d) GMT([+-]\d{4})")
+_TITLE = re.compile(r"<title[^>]*>([^<]{0,4000})", re.IGNORECASE)
+
+
+def _read(file: GivenFile) -> Iterator[Bookmark]:
+    mark = _MARK.search(file.text)
+    url = _URL.search(mark[1]) if mark else None
+    if mark is None or url is None:
+        return
+    date = _DATE.search(mark[1])
+    title = _TITLE.search(file.text)
+    page = "".join(file.chunks())
+    yield Row({}).bookmark(
+        url[1],
+        title=resolve(title[1]) if title else "",
+        added_at=_moment(date[1]) if date else None,
+        page=page,
+    )
+
+
+def _moment(text: str) -> datetime | None:
+    """A day as JavaScript's ``Date`` writes it."""
+    found = _DAY.match(text)
+    if found is None:
+        return None
+    try:
+        moment = datetime.strptime(f"{found[1]} {found[2]}", "%b %d %Y %H:%M:%S %z")
+    except ValueError:
+        return None
+    return sensible(moment.astimezone(UTC))
+
+
+def _fits(file: GivenFile) -> bool:
+    mark = None if is_binary(file) else _MARK.search(file.text)
+    return mark is not None and _URL.search(mark[1]) is not None
+
+
+SINGLE_FILE = Importer(
+    "SingleFile HTML", _fits, _read, ("html",), "the extension SingleFile: a page it saved"
+)

@@ -1,0 +1,81 @@
+"""SQLite files of strangers, read only: the one place beside our own index that asks in SQL.
+
+See docs/decisions/0082-databases-of-browsers.md. Nothing of a file is trusted: no view or trigger
+of it runs with rights, no value is longer than a few megabytes, no question takes for ever.
+"""
+
+from collections.abc import Iterator, Mapping
+from contextlib import closing, suppress
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, BinaryIO
+from urllib.parse import quote
+
+if TYPE_CHECKING:
+    from sqlite3 import Connection
+
+SIGNATURE = b"SQLite format 3\0"
+MOST_VALUE = 8 << 20
+MOST_STEPS = 2_000_000_000
+_STEP = 1_000_000
+_JOURNAL_MODES = slice(18, 20)
+_NO_WAL = b"\1\1"
+
+
+class DatabaseDamagedError(Exception):
+    """What stands before the damage was given."""
+
+
+def tables_of(stream: BinaryIO) -> frozenset[str]:
+    """The names of the tables, lower case; none if it can't be read."""
+    with suppress(DatabaseDamagedError):
+        return frozenset(
+            str(row["name"]).lower()
+            for row in rows_of(stream, "SELECT name FROM sqlite_master WHERE type = 'table'")
+        )
+    return frozenset()
+
+
+def rows_of(stream: BinaryIO, query: str) -> Iterator[Mapping[str, Any]]:
+    """The rows of a question, by the names of its columns.
+
+    Args:
+        stream: the whole file, seekable; by its name, if it has one on disk.
+        query: one of ours; nothing of a stranger's is ever part of it.
+
+    Raises:
+        DatabaseDamagedError: it can't be read, or not any further.
+    """
+    sqlite3 = import_module("sqlite3")
+    try:
+        with closing(_opened(stream)) as conn:
+            steps = iter(range(MOST_STEPS // _STEP))
+            conn.set_progress_handler(lambda: next(steps, None) is None, _STEP)
+            conn.row_factory = sqlite3.Row
+            conn.text_factory = _text
+            for row in conn.execute(query):
+                yield dict(row)
+    except (sqlite3.Error, OverflowError, MemoryError) as error:
+        raise DatabaseDamagedError(str(error)) from error
+
+
+def _opened(stream: BinaryIO) -> "Connection":
+    sqlite3 = import_module("sqlite3")
+    name = getattr(stream, "name", None)
+    if isinstance(name, str):
+        conn = sqlite3.connect(f"file:{quote(name)}?mode=ro&immutable=1", uri=True)
+    else:
+        stream.seek(0)
+        content = bytearray(stream.read())
+        content[_JOURNAL_MODES] = _NO_WAL  # in memory there is no log beside it
+        conn = sqlite3.connect(":memory:")
+        conn.deserialize(bytes(content))
+    conn.execute("PRAGMA trusted_schema = OFF")
+    conn.execute("PRAGMA query_only = ON")
+    conn.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MOST_VALUE)
+    conn.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
+    opened: Connection = conn
+    return opened
+
+
+def _text(value: bytes) -> str:
+    return value.decode("utf-8", "replace")

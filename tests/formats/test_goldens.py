@@ -1,0 +1,115 @@
+"""Each format is told by its content, and all that a file says is kept somewhere."""
+
+import io
+import json
+import plistlib
+
+import pytest
+
+from archiver.errors import UnreadableFile
+from archiver.formats.importers import IMPORTERS, open_bookmarks
+from tests.formats.goldens import AT, GOLDENS, SAFARI_SAID, SAFARI_TREE, A, B, said
+from tests.formats.reading import annotations, opened
+
+
+def test_every_format_has_a_golden_file():
+    assert {each.name for each in IMPORTERS} == set(GOLDENS)
+
+
+@pytest.mark.parametrize("form", GOLDENS)
+def test_every_field_of_a_file_is_kept(form):
+    name, data, expected = GOLDENS[form]
+
+    assert annotations(data, name, form=form) == expected
+
+
+@pytest.mark.parametrize(
+    "form",
+    sorted(
+        {*GOLDENS}
+        - {
+            "Google Saved CSV",
+            "shortcut",
+            "CSV",
+            "JSON",
+            "XML",
+            "plain text",
+            "Safari property list",
+        }
+    ),
+)
+def test_a_format_is_told_whatever_the_name_of_its_file(form):
+    _, data, expected = GOLDENS[form]
+
+    assert annotations(data, "standard input", form=form) == expected
+
+
+def test_a_property_list_as_xml_says_the_same():
+    data = plistlib.dumps(SAFARI_TREE, fmt=plistlib.FMT_XML)
+
+    assert annotations(data, form="Safari property list") == list(SAFARI_SAID)
+
+
+def test_a_webloc_is_one_link_with_the_name_of_its_file():
+    data = plistlib.dumps({"URL": A}, fmt=plistlib.FMT_XML)
+
+    assert annotations(data, "A page.webloc") == [said(A, None, title="A page")]
+
+
+def test_columns_may_be_missing_be_more_and_stand_in_any_order_and_case():
+    text = f"STATUS,Extra,Time Added,Tags,URL\narchive,x,1600000000,one,{A}\n"
+
+    assert annotations(text, form="Pocket CSV") == [
+        said(A, AT, {"Extra": "x"}, tags=("one",), is_read=True)
+    ]
+
+
+def test_formulas_are_texts():
+    text = f"title,url,time_added,tags,status\n=HYPERLINK(1),{A},1600000000,,unread\n"
+
+    (found,) = annotations(text)
+    assert found.title == "=HYPERLINK(1)"
+
+
+def test_a_file_with_passwords_is_refused_and_none_is_read_from_a_zip():
+    with pytest.raises(UnreadableFile, match="holds passwords"):
+        opened(f"name,url,username,password\nA,{A},ann,secret\n", "Chrome Passwords.csv")
+    _, data, _ = GOLDENS["zip of lists"]
+    assert "secret" not in str(opened(data)[1])
+
+
+def test_saved_articles_come_with_their_links():
+    pages = {
+        form: [each.page for each in opened(data, name)[1]]
+        for form, (name, data, _) in GOLDENS.items()
+    }
+
+    assert pages["wallabag JSON"] == ["<p>An article</p>"]
+    assert pages["wallabag CSV"] == ['<p>An "article"</p>']
+    assert pages["Omnivore zip"] == ["<p>An article</p>"]
+    assert pages["Evernote (ENEX)"][0].startswith("<en-note>")
+    assert "SingleFile" in pages["SingleFile HTML"][0]
+
+
+@pytest.mark.parametrize("size", [1, 7, 4096])
+def test_a_pipe_gives_the_same_however_little_at_once(size):
+    class Trickle(io.RawIOBase):
+        def __init__(self, data):
+            self.left = data
+
+        def read(self, count=-1, /):
+            piece, self.left = self.left[: min(size, count)], self.left[min(size, count) :]
+            return piece
+
+    for form in ("Pinboard JSON", "Pocket CSV", "OPML", "zip of lists"):
+        name, data, expected = GOLDENS[form]
+        read_as, found = open_bookmarks(Trickle(data), name)
+        assert (read_as, [each.annotation for each in found]) == (form, expected)
+
+
+def test_numbers_of_wallabag_one_are_flags():
+    row = {"id": "1", "title": "A", "url": B, "is_read": "1", "is_fav": "0", "tags": "one"}
+
+    assert annotations(json.dumps([row]), form="wallabag JSON") == [
+        said(B, None, {"id": "1"}, title="A", tags=("one",), is_read=True)
+    ]

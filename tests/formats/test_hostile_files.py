@@ -1,0 +1,315 @@
+"""Whatever is given: a sentence, or what can be read of it with what can't; never an exception."""
+
+import io
+import json
+import plistlib
+import sqlite3
+import zipfile
+
+import pytest
+
+from archiver.errors import UnreadableFile
+from archiver.formats.zip_members import ALWAYS_ALLOWED, Members
+from tests.formats.goldens import GOLDENS, A, B, zipped
+from tests.formats.reading import opened
+
+DEEP = 100_000
+TEXTS = [
+    form
+    for form, (_, data, _) in GOLDENS.items()
+    if form not in ("Safari property list", "Firefox backup (jsonlz4)")
+    and not data.startswith((b"PK", b"SQLite"))
+]
+
+
+def outcome(data, name="export"):
+    """What becomes of a file: rows, or a sentence."""
+    try:
+        form, found = opened(data, name)
+    except UnreadableFile:
+        return "", []
+    for each in found:
+        assert each.problem == "" or each.problem.endswith(".")
+    return form, found
+
+
+@pytest.mark.parametrize("form", GOLDENS)
+def test_a_file_that_is_cut_anywhere_gives_what_stands_before_or_a_sentence(form):
+    name, data, expected = GOLDENS[form]
+
+    for share in (0.1, 0.35, 0.5, 0.75, 0.9, 0.99):
+        _, found = outcome(data[: int(len(data) * share)], name)
+        assert len([each for each in found if not each.problem]) <= len(expected) + 2
+
+
+@pytest.mark.parametrize("form", GOLDENS)
+def test_a_file_with_bytes_of_another_is_no_exception(form):
+    name, data, _ = GOLDENS[form]
+    middle = len(data) // 2
+
+    outcome(data[:middle] + b"\0\xff\xfe<&\"'{[" + data[middle:], name)
+    outcome(data[:middle] + data[middle + 7 :], name)
+
+
+@pytest.mark.parametrize("form", TEXTS)
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-le", "crlf"])
+def test_marks_encodings_and_line_ends_change_nothing(form, encoding):
+    name, data, expected = GOLDENS[form]
+    text = data.decode()
+    is_declared = text.startswith("<?xml") and encoding.startswith("utf-16")
+    text = text.replace(' encoding="UTF-8"', "") if is_declared else text
+    lines = text.replace("\r\n", "\n").replace("\n", "\r\n")
+
+    read_as, found = opened(lines.encode() if encoding == "crlf" else text.encode(encoding), name)
+
+    assert read_as == form
+    assert [each.annotation.url_given for each in found] == [each.url_given for each in expected]
+
+
+@pytest.mark.parametrize("form", ["Pocket CSV", "JSON", "plain text", "Pinboard JSON"])
+def test_windows_1252_is_read_where_it_is_no_utf_8(form):
+    name, data, _ = GOLDENS[form]
+
+    _, found = opened(data.replace(b"b.example", b"b.example/caf\xe9"), name)
+
+    assert any("café" in each.annotation.url_given for each in found)
+
+
+@pytest.mark.parametrize("opening", ["[", '{"a":', '[{"children":'])
+def test_json_that_is_nested_a_hundred_thousand_deep_costs_nothing(opening):
+    outcome(opening * DEEP, "x.json")
+    form, _ = outcome(f'[{opening * DEEP}, {{"url": "{A}"}}]'.replace(", {", "\n, {"), "x.json")
+    assert form
+
+
+def test_what_stands_behind_a_value_that_is_too_deep_is_read():
+    deep = "[" * DEEP + "]" * DEEP
+
+    _, found = outcome(f'[{{"url": "{A}"}}, {deep}, {{"url": "{B}"}}]', "x.json")
+
+    assert [each.annotation.url_given for each in found if not each.problem] == [A, B]
+    assert [each.problem for each in found if each.problem] == [
+        "This is no JSON that can be read: it is nested too deep."
+    ]
+
+
+FOLDERS = 10_000
+NESTED = {
+    "html": "<!DOCTYPE NETSCAPE-Bookmark-file-1>"
+    + "<DT><H3>F</H3><DL>" * FOLDERS
+    + f'<DT><A HREF="{B}">B</A>',
+    "opml": '<opml version="2.0"><body>' + '<outline text="F">' * FOLDERS + f'<outline url="{B}"/>',
+    "xbel": "<xbel>" + "<folder><title>F</title>" * FOLDERS + f'<bookmark href="{B}"/>',
+    "chrome": '{"roots":{"bar":'
+    + '{"children":[{"name":"F",' * 0
+    + '{"name":"F","children":[' * FOLDERS
+    + f'{{"url":"{B}"}}'
+    + "]}" * FOLDERS
+    + "}}",
+    "firefox": '{"root":"placesRoot","children":['
+    + '{"title":"F","children":[' * FOLDERS
+    + f'{{"uri":"{B}"}}'
+    + "]}" * FOLDERS
+    + "]}",
+    "plist": '<?xml version="1.0"?><plist version="1.0">'
+    + "<dict><key>Title</key><string>F</string><key>Children</key><array>" * FOLDERS
+    + "</array></dict>" * FOLDERS
+    + "</plist>",
+    "enex": "<en-export><note><content>" + "<a>" * FOLDERS,
+}
+
+
+@pytest.mark.parametrize("kind", NESTED)
+def test_ten_thousand_nested_folders_are_read_or_said_to_be_too_deep(kind):
+    form, found = outcome(NESTED[kind], f"x.{kind}")
+
+    assert form
+    for each in found:
+        assert all(len(path) < 20_000 for path in each.annotation.folders)
+
+
+BOMB = "<!DOCTYPE x [<!ENTITY a 'aaaaaaaaaa'>" + "".join(
+    f"<!ENTITY {name} '{f'&{before};' * 10}'>"
+    for before, name in zip("abcdefgh", "bcdefghi", strict=True)
+)
+
+
+@pytest.mark.parametrize(
+    "root", ["opml", "rss", "xbel", "plist", "en-export", "posts", "rdf", "any"]
+)
+@pytest.mark.parametrize("padding", [0, 200_000])
+def test_entities_are_never_expanded(root, padding):
+    text = f'<?xml version="1.0"?>{BOMB}{" " * padding}]><{root} a="&i;"><title>&i;</title>'
+    text += (
+        f'<outline url="{B}" text="&i;&eacute;"/><item><link>{B}</link><title>&i;</title></item>'
+    )
+
+    _, found = outcome(f"{text}</{root}>", "x.xml")
+
+    assert sum(len(each.annotation.title) for each in found) < 1000
+
+
+def test_a_file_of_the_system_is_not_read_through_an_entity(tmp_path):
+    secret = tmp_path / "secret"
+    secret.write_text("the secret")
+    text = f'<?xml version="1.0"?><!DOCTYPE opml [<!ENTITY x SYSTEM "file://{secret}">]>'
+
+    _, found = outcome(f'{text}<opml><body><outline url="{B}" text="&x;"/></body></opml>')
+
+    assert "the secret" not in str(found)
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        f'[{{"href":"{A}","href":"{B}","extended":"","toread":"no"}}]',
+        f'[{{"href":"{B}","extended":{{"a":[]}},"toread":[1],"tags":{{"x":1}},"time":[]}}]',
+        f'[{{"href":"{B}","extended":null,"toread":null,"time":1e400}}]',
+        '[{"href":12,"extended":"","toread":"no"}]',
+        '[{"href":["x"],"extended":"","toread":"no"}, 7, null, "x", [], true]',
+        '[{"href":"x","extended":"\\ud800"}, {"href": ' + "9" * 100_000 + ', "extended":""}]',
+    ],
+)
+def test_values_of_other_kinds_than_expected_are_no_exception(document):
+    form, found = outcome(document)
+
+    assert form == "Pinboard JSON"
+    assert found
+
+
+@pytest.mark.parametrize("form", GOLDENS)
+def test_every_value_of_every_json_may_be_of_any_kind(form):
+    _, data, _ = GOLDENS[form]
+    if "json" not in form.lower() or data.startswith(b"moz"):
+        return
+    document = json.loads(data)
+    for odd in (None, 7, "x", [], {}, [[]], [{}], {"x": {"y": 1}}):
+        for changed in variants(document, odd):
+            outcome(json.dumps(changed), "x.json")
+
+
+def variants(value, odd):
+    """A document with one of its values made another, each in turn."""
+    if isinstance(value, dict):
+        for name in value:
+            yield {**value, name: odd}
+            for inner in variants(value[name], odd):
+                yield {**value, name: inner}
+    elif isinstance(value, list):
+        for place, each in enumerate(value[:3]):
+            for inner in (odd, *variants(each, odd)):
+                yield [*value[:place], inner, *value[place + 1 :]]
+
+
+@pytest.mark.parametrize(
+    "date", ["0", "-1", "99999999999999999999", "nan", "9999-12-31", "soon", "0001-01-01T00:00:00Z"]
+)
+def test_absurd_dates_are_no_dates_and_kept_as_they_are(date):
+    _, found = opened(f"title,url,time_added,tags,status\nA,{A},{date},,unread\n")
+
+    assert found[0].annotation.added_at is None
+    assert date in found[0].annotation.source_record
+
+
+def test_addresses_that_are_none_are_handed_on_as_they_are():
+    given = ["javascript:alert(1)", "file:///etc/passwd", "data:text/html,x", "about:blank", "x"]
+
+    _, found = opened("url,title\n" + "".join(f'"{each}",T\n' for each in given))
+
+    assert [each.annotation.url_given for each in found] == given
+
+
+def test_a_zip_bomb_costs_its_first_megabytes():
+    row = b"a" * 1000 + b"\n"
+    packed = zipped({"part_000000.csv": b"title,url,time_added,tags,status\n" + row * 50_000})
+
+    with Members(io.BytesIO(packed)).open("part_000000.csv") as member:
+        assert len(member.read()) <= max(ALWAYS_ALLOWED, len(packed) * 200)
+
+
+def test_names_in_a_zip_lead_nowhere_and_a_zip_in_a_zip_is_passed_over(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    inner = zipped({"a.txt": A})
+    packed = zipped(
+        {"../../escaped.txt": A, "/absolute.txt": A, "inner.zip": inner, "C:\\x.txt": A}
+    )
+
+    form, found = outcome(packed, "x.zip")
+
+    assert form == "zip of lists"
+    assert len(found) == 3
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_zip_whose_sizes_lie_or_that_is_encrypted_is_read_as_far_as_it_can_be():
+    packed = bytearray(zipped({"a.csv": f"url,title\n{A},A\n", "b.csv": f"url,title\n{B},B\n"}))
+    place = packed.index(b"PK\x01\x02")
+
+    packed[place + 20 : place + 28] = b"\xff\xff\xff\x7f\xff\xff\xff\x7f"
+    outcome(bytes(packed), "x.zip")
+    packed[place + 8] |= 1
+    outcome(bytes(packed), "x.zip")
+
+
+def test_a_zip_of_thousands_of_empty_files_is_refused():
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        for number in range(3000):
+            archive.writestr(zipfile.ZipInfo(f"{number}.txt"), b"")
+
+    assert outcome(packed.getvalue(), "x.zip") == ("", [])
+
+
+@pytest.mark.parametrize("form", ["Firefox places.sqlite", "Chrome History", "buku database"])
+def test_a_damaged_database_gives_what_can_be_read_and_a_sentence(form):
+    name, data, _ = GOLDENS[form]
+
+    for place in range(100, len(data), 4096 // 3):
+        damaged = data[:place] + b"\xff" * 64 + data[place + 64 :]
+        outcome(damaged, name)
+    outcome(data[:100] + b"\0" * 5000, name)
+
+
+def test_views_in_a_database_are_not_believed():
+    with sqlite3.connect(":memory:") as conn:
+        conn.execute("CREATE TABLE visits (id INTEGER)")
+        conn.execute(
+            "CREATE VIEW urls AS WITH RECURSIVE n(url) AS (SELECT 'http://x/' UNION ALL"
+            " SELECT url FROM n) SELECT url, '' AS title, 0 AS hidden FROM n"
+        )
+        assert outcome(conn.serialize(), "History") == ("", [])
+
+
+def test_a_property_list_that_refers_to_itself_ends():
+    tree = {"Title": "", "Children": []}
+    data = plistlib.dumps(tree, fmt=plistlib.FMT_BINARY)
+
+    for place in range(8, len(data)):
+        for byte in (0, 0xFF, 0xA1, 0xD1):
+            outcome(data[:place] + bytes([byte]) + data[place + 1 :], "x.plist")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "url,title\n" + '"' * 300_000,
+        "url,title\n" + "a," * 1_000_000,
+        "url,title\n" + "\r" * 500_000,
+        "@misc{x,\n url = {" + "{" * 500_000,
+        "@misc{x,\n" + "a = {b},\n" * 50_000,
+        "TY  - ELEC\n" + "KW  - x\n" * 100_000,
+        "<opml><body>" + "<outline url='x' " * 100_000,
+        "<rss><channel><item><link>" + "x" * 3_000_000,
+        '[{"url":"' + "x" * 3_000_000,
+        '[{"url":"x"} ' * 100_000,
+        '{"a":' * 1000 + "1" * 500_000,
+        "https://x.example/ | " + "|" * 3_000_000,
+        "[InternetShortcut]\nURL=" + "x" * 3_000_000,
+        "<!-- Page saved with SingleFile url: x" * 20_000,
+        "sep=,\n" * 100_000,
+    ],
+    ids=range(15),
+)
+def test_hostile_text_takes_linear_time(text):
+    # Anything quadratic would take hours here.
+    outcome(text, "x")
