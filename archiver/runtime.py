@@ -28,6 +28,7 @@ from archiver.services.feeds import Feeds
 from archiver.services.fixity import Fixity
 from archiver.services.following import Following
 from archiver.services.helpers import helpers
+from archiver.services.highlights import Highlights
 from archiver.services.imports import Imports
 from archiver.services.mementos import Mementos
 from archiver.services.packages import Packages
@@ -47,6 +48,7 @@ class Runtime:
     deleting: Deleting
     search: Search
     reader: Reader
+    highlights: Highlights
     feeds: Feeds
     crawling: Crawling
     following: Following
@@ -126,13 +128,15 @@ def _wire(archive: Archive, context: CrawlContext) -> Runtime:
     crawling = Crawling(context)
     search = Search(db, store)
     entries = Entries(db, store, on_queued=crawling.wake)
+    editing = Editing(db, on_changed=crawling.wake)
     return Runtime(
         settings=settings,
         entries=entries,
-        editing=Editing(db, on_changed=crawling.wake),
+        editing=editing,
         deleting=Deleting(db, store, on_changed=crawling.wake),
         search=search,
         reader=Reader(db, entries, search),
+        highlights=Highlights(db, entries, search, editing),
         feeds=Feeds(search),
         crawling=crawling,
         following=Following(db, store),

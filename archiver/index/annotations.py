@@ -1,5 +1,6 @@
 """What a person says of an entry, as columns of its row; tags lie in a table of their own."""
 
+import json
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
@@ -8,6 +9,7 @@ from sqlalchemy import Row
 
 from archiver.index.schema import entry
 from archiver.model.annotation import Annotation
+from archiver.warc.web_annotation import read_web_annotation, write_web_annotation
 
 COLUMNS = {
     "url_given": entry.c.url_given,
@@ -19,6 +21,7 @@ COLUMNS = {
     "is_starred": entry.c.is_starred,
     "folders": entry.c.folders,
     "source_record": entry.c.source_record,
+    "highlights": entry.c.highlights,
 }
 """By the annotation's field."""
 _FLAGS = frozenset({"is_read", "is_starred"})
@@ -47,6 +50,8 @@ def of_row(row: Row[*tuple[Any, ...]], tags: tuple[str, ...]) -> Annotation:
     found |= {field: bool(found[field]) for field in _FLAGS}
     found["added_at"] = datetime.fromtimestamp(row.added_at, UTC)
     found["folders"] = tuple(row.folders.split(_BETWEEN_FOLDERS)) if row.folders else ()
+    marked = json.loads(row.highlights) if row.highlights else ()
+    found["highlights"] = tuple(map(read_web_annotation, marked))
     return Annotation(**found, tags=tags)
 
 
@@ -56,4 +61,7 @@ def _value(annotation: Annotation, field: str) -> str | int:
         return int(annotation.saved_at.timestamp())
     if field == "folders":
         return _BETWEEN_FOLDERS.join(annotation.folders)
+    if field == "highlights":
+        marked = [write_web_annotation(each) for each in annotation.highlights]
+        return json.dumps(marked, ensure_ascii=False, separators=(",", ":")) if marked else ""
     return int(value) if field in _FLAGS else value

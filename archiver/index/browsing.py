@@ -32,8 +32,8 @@ async def _narrower(
         return filters if filters.state else replace(filters, state=State(value))
     if which is Condition.STATUS and value.isdecimal():
         return filters if filters.status else replace(filters, status=int(value))
-    if which is Condition.IS and value in _STATES:
-        return filters if filters.state else replace(filters, state=_STATES[Mark(value)])
+    if which is Condition.IS:
+        return _marked(value, filters)
     if which is Condition.TAG and filters.tag is None:
         rows = await conn.execute(select(tag.c.name).where(tag.c.folded == fold(value)).limit(2))
         names = list(rows.scalars())
@@ -42,3 +42,10 @@ async def _narrower(
         found = await hosts.of_site(conn, value, limit=MOST_HOSTS + 1)
         return replace(filters, hosts=tuple(found)) if len(found) <= MOST_HOSTS else filters
     return filters
+
+
+def _marked(value: str, filters: Filters) -> Filters:
+    if value == Mark.HIGHLIGHTED:
+        return replace(filters, is_highlighted=True)
+    state = _STATES.get(Mark(value))
+    return replace(filters, state=state) if state and not filters.state else filters

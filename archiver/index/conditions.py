@@ -17,6 +17,7 @@ from sqlalchemy import (
     column,
     false,
     func,
+    literal_column,
     not_,
     or_,
     select,
@@ -174,6 +175,7 @@ _MARKS: Mapping[str, Callable[[], _Test]] = {
     Mark.GAP: _has_gap,
     Mark.GONE: _is_gone,
     Mark.UNTAGGED: _is_untagged,
+    Mark.HIGHLIGHTED: lambda: entry.c.highlights != literal_column("''"),
     Mark.UNRENDERED: lambda: entry.c.rendering == Rendering.NEEDED,
 }
 _BY_TEXT: Mapping[Condition, Callable[[str], _Test]] = {

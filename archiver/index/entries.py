@@ -9,6 +9,7 @@ from sqlalchemy import (
     Select,
     bindparam,
     func,
+    literal_column,
     not_,
     or_,
     select,
@@ -44,6 +45,7 @@ class Filters:
         host: with its port.
         state, status: of the entry.
         hosts: it is of one of these few.
+        is_highlighted: it has highlights.
     """
 
     tag: str | None = None
@@ -51,6 +53,7 @@ class Filters:
     state: State | None = None
     status: int | None = None
     hosts: tuple[str, ...] | None = None
+    is_highlighted: bool = False
 
 
 async def by_hash(conn: AsyncConnection, hash_url: HashUrl) -> tuple[int, Entry] | None:
@@ -186,6 +189,8 @@ def narrowed(query: Select[*tuple[Any, ...]], filters: Filters) -> Select[*tuple
         query = query.where(entry.c.state == filters.state)
     if filters.status is not None:
         query = query.where(entry.c.status == filters.status)
+    if filters.is_highlighted:
+        query = query.where(entry.c.highlights != literal_column("''"))
     return query
 
 

@@ -19,7 +19,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.schema import SchemaItem
 
-HEAD = "0012"
+HEAD = "0013"
 """The revision in migrations/ that these tables are."""
 
 metadata = MetaData()
@@ -54,10 +54,12 @@ entry = Table(
     Column("folders", Text, nullable=False, server_default=""),
     Column("source_record", Text, nullable=False, server_default=""),
     Column("generation", Integer, nullable=False, server_default=text("0")),
+    Column("highlights", Text, nullable=False, server_default=""),
     Index("entry_newest", "sort_at", "id"),
     Index("entry_by_host", "host", "sort_at", "id"),
     Index("entry_by_state", "state", "sort_at", "id"),
     Index("entry_by_status", "status", "sort_at", "id", sqlite_where=text("status IS NOT NULL")),
+    Index("entry_highlighted", "sort_at", "id", sqlite_where=text("highlights <> ''")),
     Index("entry_unrecorded", "id", sqlite_where=text("unrecorded = 1")),
     Index("entry_document_stale", "id", sqlite_where=text("document_stale = 1")),
     Index("entry_unrendered", "id", sqlite_where=text("rendering = 'needed'")),

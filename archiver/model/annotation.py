@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from archiver.model.highlight import Highlight
 from archiver.model.source_record import merged_source_records, write_source_record
 
 
@@ -24,6 +25,7 @@ class Annotation:
         is_starred: the person holds it dear.
         folders: where it lay elsewhere, in order: paths, as ``model.folder_path`` writes them.
         source_record: what importing files said and no field above holds, as JSON lines.
+        highlights: words of its article that the person has marked, in the order they did.
     """
 
     url_given: str
@@ -36,6 +38,7 @@ class Annotation:
     is_starred: bool = False
     folders: tuple[str, ...] = ()
     source_record: str = ""
+    highlights: tuple[Highlight, ...] = ()
 
     @property
     def saved_at(self) -> datetime:
@@ -65,6 +68,7 @@ class Annotation:
             is_starred=self.is_starred or later.is_starred,
             folders=tuple(dict.fromkeys((*self.folders, *later.folders))),
             source_record=_all_that_was_said(self, later),
+            highlights=_each_once((*self.highlights, *later.highlights)),
         )
 
 
@@ -74,6 +78,14 @@ def _all_that_was_said(first: Annotation, later: Annotation) -> str:
     if later.title in ("", first.title) or not first.title:
         return record
     return merged_source_records(record, write_source_record({"title": later.title}))
+
+
+def _each_once(highlights: tuple[Highlight, ...]) -> tuple[Highlight, ...]:
+    """The first of those that have one id."""
+    kept: dict[str, Highlight] = {}
+    for each in highlights:
+        kept.setdefault(each.id, each)
+    return tuple(kept.values())
 
 
 def _both_notes(first: str, second: str) -> str:

@@ -96,7 +96,12 @@ FIELDS: tuple[Field, ...] = (
         _site,
     ),
     Field(Condition.TAG, "a tag", 'tag:"to read"', "pages with the tag", _name),
-    Field(Column.NOTE, "words", "note:recipe", "pages with the words in your note"),
+    Field(
+        Column.NOTE,
+        "words",
+        "note:recipe",
+        "pages with the words in your note, or in what you highlighted",
+    ),
     Field(Column.BY, "words", 'by:"Ursula Franklin"', "pages that name the author"),
     Field(Condition.LANG, "a language", "lang:pt", "pages in the language, pt-BR too", _language),
     Field(

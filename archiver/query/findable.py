@@ -60,11 +60,17 @@ def unvisited(annotation: Annotation, *, url: str, host: str, revision: int) -> 
     return Findable(
         title=indexed(annotation.title),
         url=indexed(url.partition("://")[2]),
-        note=indexed(annotation.note),
+        note=indexed(said(annotation)),
         tags=indexed(" ".join(annotation.tags)),
         keys=" ".join(_said_keys(annotation, host)),
         revision=revision,
     )
+
+
+def said(annotation: Annotation) -> str:
+    """What a person has written of an entry: the note, and highlights with theirs."""
+    marked = (f"{each.quote}\n{each.note}" for each in annotation.highlights)
+    return "\n".join((annotation.note, *marked))
 
 
 def indexed(text: str) -> str:

@@ -49,6 +49,7 @@ class Mark(StrEnum):
     GAP = "gap"
     GONE = "gone"
     UNTAGGED = "untagged"
+    HIGHLIGHTED = "highlighted"
     UNRENDERED = "unrendered"
 
 

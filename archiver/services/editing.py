@@ -78,6 +78,23 @@ class Editing:
         async with self._db.read() as conn:
             return await self._change_all(matching_entries(conn, query, limit=BATCH), change)
 
+    async def become(self, ref: str, become: Callable[[Annotation], Annotation]) -> Edited:
+        """Let what is said of one entry become something else.
+
+        Raises:
+            NotFound: there is no such entry, or ``become`` misses something.
+            InputError: ``become`` refuses.
+        """
+        async with self._db.write() as conn:
+            number, _ = await find_entry(conn, ref)
+            edit_id = await edits.begin(conn, datetime.now(UTC))
+            changed = await edits.change(conn, [number], become, edit_id=edit_id)
+            if not changed:
+                await edits.forget(conn, edit_id)
+        if changed:
+            self._on_changed()
+        return Edited(edit_id, 1, changed)
+
     async def find(self, edit_id: int) -> Edited | None:
         """An edit that can still be undone."""
         async with self._db.read() as conn:

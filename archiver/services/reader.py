@@ -3,13 +3,16 @@
 import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from html import escape
 
 from archiver.errors import InputError, InvalidQuery, InvalidUrl, NotFound
+from archiver.html.anchoring import anchor
 from archiver.html.flow import Flow, Span
 from archiver.html.outline import LEAST, outline
 from archiver.index import entries
 from archiver.index.database import Database
 from archiver.model.capture import HashUrl
+from archiver.model.highlight import Highlight
 from archiver.model.listing import ListingQuery
 from archiver.model.outline import Heading
 from archiver.query.parse import parse_query
@@ -24,6 +27,14 @@ MOST_LINKS = 2_000
 
 
 @dataclass(frozen=True, slots=True)
+class PlacedHighlight:
+    """A highlight, and whether its words stand in the article that is shown."""
+
+    highlight: Highlight
+    is_placed: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Reading:
     """An entry to be read.
 
@@ -33,6 +44,7 @@ class Reading:
         outline: its headings, where there are enough for a table of contents.
         hits: how often words of the search that led here stand in it.
         beside: the list it was opened from, if it is in one.
+        highlights: what was marked in it, in the order of its text; what has no place comes last.
     """
 
     detail: EntryDetail
@@ -40,6 +52,7 @@ class Reading:
     outline: tuple[Heading, ...] = ()
     hits: int = 0
     beside: Beside | None = None
+    highlights: tuple[PlacedHighlight, ...] = ()
 
 
 class Reader:
@@ -98,21 +111,36 @@ def _made_ready(reading: Reading, held: Mapping[str, HashUrl], q: str) -> Readin
     shown = reading.shown
     if shown is None or not shown.article:
         return reading
-    title = shown.entry.title or shown.entry.url
-    article, headings = outline(without_title(shown.article, title))
+    article, headings = outline(article_of(shown))
     article = lead_to_entries(article, held)
-    hits = 0
-    if q:
-        flow = Flow(article)
-        found = flow.places(places(flow.spaced(), parse_query(q)))
-        spans = [Span(start, end, "<mark>", _first(n)) for n, (start, end) in enumerate(found)]
-        article, hits = flow.marked(spans), len(spans)
+    flow = Flow(article)
+    hits = flow.places(places(flow.spaced(), parse_query(q))) if q else []
+    marked = shown.entry.annotation.highlights
+    anchored = anchor(flow.text, marked)
+    spans = [_highlighted(each, at) for each, at in zip(marked, anchored, strict=True) if at]
+    spans += [Span(start, end, "<mark>", _first(n)) for n, (start, end) in enumerate(hits)]
+    placed = sorted(
+        zip(marked, anchored, strict=True), key=lambda pair: pair[1] or (len(flow.text), 0)
+    )
     return replace(
         reading,
-        shown=replace(shown, article=article),
+        shown=replace(
+            shown, article=flow.marked(spans) if spans else lead_to_entries(article, held)
+        ),
         outline=headings if len(headings) >= LEAST else (),
-        hits=hits,
+        hits=len(hits),
+        highlights=tuple(PlacedHighlight(each, at is not None) for each, at in placed),
     )
+
+
+def article_of(shown: SnapshotDetail) -> str:
+    """The article of a snapshot as it is shown: its text is what places in it are counted in."""
+    return without_title(shown.article, shown.entry.title or shown.entry.url)
+
+
+def _highlighted(each: Highlight, place: tuple[int, int]) -> Span:
+    tag = f'<mark class="hl-{each.colour}" title="{escape(each.note)}"'
+    return Span(*place, f"{tag}>", f'{tag} id="hl-{each.id}">')
 
 
 def _first(n: int) -> str:

@@ -7,6 +7,7 @@ from aiohttp import web
 
 from archiver.web import cdx, downloads, events, feeds, files, health, memento, replay
 from archiver.web.api import entries as api_entries
+from archiver.web.api import highlights as api_highlights
 from archiver.web.api import imports as api_imports
 from archiver.web.api import jobs as api_jobs
 from archiver.web.api import openapi
@@ -14,6 +15,7 @@ from archiver.web.pages import (
     deleting,
     editing,
     entry,
+    highlights,
     home,
     imports,
     login,
@@ -25,6 +27,7 @@ from archiver.web.pages import (
 from archiver.web.uploads import expect_file
 
 _HASH = "{hash_url:[0-9a-f]{32}}"
+_HIGHLIGHT = f"/api/v1/entries/{_HASH}/highlights/{{id:[0-9a-f]{{16}}}}"
 _TIMESTAMP = "{timestamp:[0-9]{14}}"
 _ANY_TIMESTAMP = "{timestamp:[0-9]{4,14}}"
 _FORM = r"{form:warc\.gz|wacz|epub|html}"
@@ -41,6 +44,9 @@ ROUTES: tuple[web.RouteDef, ...] = (
     web.get("/search/help", snapshots.explain, name="search_help"),
     web.get(f"/{_HASH}/", entry.entry, name="entry"),
     web.post(f"/{_HASH}/edit", editing.edit_entry, name="edit_entry"),
+    web.post(f"/{_HASH}/highlights", highlights.mark, name="mark"),
+    web.get("/highlights", highlights.listing, name="highlights"),
+    web.get("/highlights.{form:md|json}", highlights.export, name="export_highlights"),
     web.post(f"/{_HASH}/read-again", entry.read_again, name="read_again"),
     web.get(f"/{_HASH}/index.md", entry.entry_markdown, name="entry_markdown"),
     web.get(f"/{_HASH}/{_TIMESTAMP}/", snapshot.snapshot, name="snapshot"),
@@ -81,6 +87,10 @@ ROUTES: tuple[web.RouteDef, ...] = (
         api_entries.delete_snapshot,
         name="api_delete_snapshot",
     ),
+    web.post(f"/api/v1/entries/{_HASH}/highlights", api_highlights.add, name="api_highlight"),
+    web.patch(_HIGHLIGHT, api_highlights.change, name="api_change_highlight"),
+    web.delete(_HIGHLIGHT, api_highlights.remove, name="api_remove_highlight"),
+    web.get("/api/v1/highlights", api_highlights.listing, name="api_highlights"),
     web.get(
         f"/api/v1/entries/{_HASH}/snapshots/{_ANY_TIMESTAMP}",
         api_entries.snapshot,

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from archiver.errors import InvalidQuery
 from archiver.model.capture import Capture, Timestamp
 from archiver.model.entry import Entry, Snapshot
+from archiver.model.highlight import Colour
 from archiver.model.importing import ImportStatus, Rejected
 from archiver.model.job import Job
 from archiver.model.listing import ListingQuery, Sort, Summary
@@ -13,8 +14,10 @@ from archiver.model.requisite import RequisiteOutcome
 from archiver.services.deleting import Deleted
 from archiver.services.editing import Edited, TagInUse
 from archiver.services.entries import EntryDetail, SnapshotDetail
+from archiver.services.highlights import HighlightList
 from archiver.services.import_kinds import KnownFormat
 from archiver.services.language import Language
+from archiver.services.reader import PlacedHighlight
 from archiver.services.search import Listing, Overview
 
 SHOWN = 200
@@ -187,6 +190,19 @@ class ListingView:
 
 
 @dataclass(frozen=True, slots=True)
+class HighlightsView:
+    """What was marked, and the search that it is narrowed by."""
+
+    q: str
+    found: HighlightList
+    next_url: str = ""
+    refusal: Refusal | None = None
+    notice: EditNotice | None = None
+    colours: tuple[Colour, ...] = tuple(Colour)
+    title: str = "Highlights"
+
+
+@dataclass(frozen=True, slots=True)
 class SearchHelpView:
     """How to search."""
 
@@ -222,6 +238,7 @@ class EntryView:
         outline: its headings, where there are enough for a table of contents.
         hits: how often words of the search that led here stand in it.
         beside: the list it was opened from.
+        highlights: what was marked in it.
     """
 
     detail: EntryDetail
@@ -236,6 +253,8 @@ class EntryView:
     outline: tuple[Heading, ...] = ()
     hits: int = 0
     beside: BesideView | None = None
+    highlights: tuple[PlacedHighlight, ...] = ()
+    colours: tuple[Colour, ...] = tuple(Colour)
     notice: EditNotice | None = None
 
     @property

@@ -33,6 +33,7 @@ from archiver.model.capture import CaptureRef, PayloadDigest
 from archiver.model.entry_ref import EntryRef
 from archiver.model.exchange import Exchange
 from archiver.model.failure import Failure, FailureKind
+from archiver.model.highlight import Colour, Highlight
 from archiver.model.page import EXTRACTOR_VERSION, UNREAD, Article, Charset, PageMetadata
 from archiver.model.requisite import RequisiteKind, RequisiteOutcome
 from archiver.model.seed import Seed
@@ -164,6 +165,22 @@ said = st.builds(
     source_record=st.lists(
         st.sampled_from(['{"a":1}', '{"é":"\\n"}', '{"h":[{"q":"日本"}]}']), max_size=2, unique=True
     ).map("\n".join),
+    highlights=st.lists(
+        st.builds(
+            Highlight,
+            st.sampled_from(["0" * 16, "f" * 16]),
+            words,
+            words,
+            words,
+            st.integers(-1, 99),
+            st.sampled_from(Colour),
+            words,
+            st.just(NOON),
+            st.sampled_from(["", "20260301120000"]),
+        ),
+        max_size=2,
+        unique_by=lambda each: each.id,
+    ).map(tuple),
 )
 seconds = st.integers(0, 40)
 brought = st.builds(

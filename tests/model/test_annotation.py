@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from archiver.model.annotation import Annotation
 from archiver.model.folder_path import folder_names, folder_path
+from archiver.model.highlight import Highlight
 from archiver.model.source_record import (
     MOST,
     MOST_OF_ONE,
@@ -27,6 +28,7 @@ annotations = st.builds(
     is_read=st.booleans(),
     is_starred=st.booleans(),
     folders=names,
+    highlights=names.map(lambda ids: tuple(Highlight(each, f"words of {each}") for each in ids)),
     source_record=st.sampled_from(["", '{"a":1}', '{"b":2}', '{"a":1}\n{"b":2}']),
 )
 
@@ -39,6 +41,7 @@ def test_merging_loses_nothing_and_merging_again_changes_nothing(first, later):
         assert not one.added_at or both.added_at <= one.added_at
         assert {*one.tags} <= {*both.tags}
         assert {*one.folders} <= {*both.folders}
+        assert {*one.highlights} <= {*both.highlights}
         assert one.note in both.note
         assert one.title in (both.title, *(each.get("title") for each in said(both)), "")
         assert {*one.source_record.split("\n")} - {""} <= {*both.source_record.split("\n")}

@@ -18,8 +18,9 @@ from archiver.model.job import Job, QueueCounts
 from archiver.model.listing import Sort, Summary
 from archiver.services.deleting import Deleted
 from archiver.services.entries import EntryDetail, SaveResult, SnapshotDetail
+from archiver.services.highlights import Highlighted, HighlightList
 from archiver.services.search import Listing
-from archiver.web.api.questions import EditRequest, SaveRequest
+from archiver.web.api.questions import EditRequest, HighlightChange, HighlightRequest, SaveRequest
 
 Json = dict[str, Any]
 _Mode = Literal["serialization", "validation"]
@@ -79,6 +80,9 @@ _TIMESTAMP = Parameter(
     "4 to 14 digits, UTC: YYYYMMDDhhmmss; the nearest snapshot is shown.",
     {"type": "string", "pattern": "^[0-9]{4,14}$"},
     "path",
+)
+_HIGHLIGHT = Parameter(
+    "id", "Of the highlight.", {"type": "string", "pattern": "^[0-9a-f]{16}$"}, "path"
 )
 _ID = Parameter("id", "Of the import.", {"type": "integer", "minimum": 0}, "path")
 _TEXT: Json = {"type": "string"}
@@ -160,6 +164,41 @@ OPERATIONS = (
         "Throw one of several snapshots away, named by all 14 digits.",
         Deleted,
         (_HASH, _WHOLE_TIMESTAMP),
+    ),
+    Operation(
+        "post",
+        "/api/v1/entries/{hash_url}/highlights",
+        "api_highlight",
+        "Mark words of the article. Words that stand nowhere in it are kept without a place.",
+        Highlighted,
+        (_HASH,),
+        (("application/json", HighlightRequest),),
+        201,
+    ),
+    Operation(
+        "patch",
+        "/api/v1/entries/{hash_url}/highlights/{id}",
+        "api_change_highlight",
+        "Give a highlight another colour or note.",
+        Highlighted,
+        (_HASH, _HIGHLIGHT),
+        (("application/json", HighlightChange),),
+    ),
+    Operation(
+        "delete",
+        "/api/v1/entries/{hash_url}/highlights/{id}",
+        "api_remove_highlight",
+        "Take a highlight away, and show the entry without it.",
+        EntryDetail,
+        (_HASH, _HIGHLIGHT),
+    ),
+    Operation(
+        "get",
+        "/api/v1/highlights",
+        "api_highlights",
+        "What was marked, entry by entry; words of `q` are looked for in highlights and notes.",
+        HighlightList,
+        tuple(each for each in _LISTED if each.name in {"q", "after", "limit"}),
     ),
     Operation(
         "get",

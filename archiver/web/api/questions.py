@@ -10,6 +10,7 @@ from pydantic import Field, ValidationError
 
 from archiver.errors import InputError
 from archiver.model.annotation_change import AnnotationChange
+from archiver.model.highlight import Colour
 from archiver.model.listing import ListingQuery
 from archiver.web.api.answers import adapter
 from archiver.web.keys import LIMITS
@@ -50,6 +51,25 @@ class EditRequest:
             is_read=self.is_read,
             is_starred=self.is_starred,
         )
+
+
+@dataclass(frozen=True, slots=True)
+class HighlightRequest:
+    """Words of an article to be marked; ``start`` is where they begin in its text."""
+
+    quote: str
+    start: int | None = None
+    colour: Colour = Colour.YELLOW
+    note: str = ""
+    timestamp: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class HighlightChange:
+    """What becomes of a highlight; what is left out, or null, stays as it is."""
+
+    colour: Colour | None = None
+    note: str | None = None
 
 
 async def read_json(request: web.Request, shape: type[_T]) -> _T:

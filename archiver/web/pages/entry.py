@@ -76,6 +76,7 @@ def _view(request: web.Request, reading: Reading, notice: EditNotice | None) -> 
         and shown.snapshot.rendering is not Rendering.DONE,
         outline=reading.outline,
         hits=reading.hits,
+        highlights=reading.highlights,
     )
 
 

@@ -1,0 +1,275 @@
+"""Marking words of articles, saying something of them, and finding them again."""
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from secrets import token_hex
+
+from archiver.errors import InputError, NotFound
+from archiver.formats.highlights import highlights_markdown
+from archiver.html.anchoring import look_up, quoted
+from archiver.html.flow import Flow
+from archiver.index import entries
+from archiver.index.database import Database
+from archiver.model.annotation import Annotation
+from archiver.model.entry import Entry
+from archiver.model.highlight import Colour, Highlight
+from archiver.model.listing import ListingQuery
+from archiver.query.parse import parse_query
+from archiver.query.snippet import places
+from archiver.query.tree import (
+    All,
+    Column,
+    Condition,
+    Is,
+    Mark,
+    Node,
+    Not,
+    Term,
+    either,
+    every,
+    sought,
+    without,
+    write,
+)
+from archiver.query.tree import Any as AnyOf
+from archiver.services.editing import Editing
+from archiver.services.entries import Entries, SnapshotDetail
+from archiver.services.reader import article_of
+from archiver.services.search import Search, matching_entries
+from archiver.warc.web_annotation import CONTEXT, write_web_annotation
+from archiver.wire.text import well_formed
+
+MOST_HIGHLIGHTS = 500
+"""Of one entry."""
+MOST_QUOTE, MOST_NOTE = 5_000, 10_000
+PAGE = 200
+
+
+@dataclass(frozen=True, slots=True)
+class HighlightedEntry:
+    """An entry, and those of its highlights that were asked for."""
+
+    entry: Entry
+    highlights: tuple[Highlight, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class HighlightList:
+    """A page of what was marked, entry by entry; ``after`` is the cursor of the next."""
+
+    items: tuple[HighlightedEntry, ...]
+    after: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Highlighted:
+    """A highlight that was made or changed, and the edit by which that can be undone."""
+
+    highlight: Highlight
+    edit_id: int
+
+
+class Highlights:
+    """Highlights of entries."""
+
+    def __init__(self, db: Database, entries_: Entries, search: Search, editing: Editing) -> None:
+        self._db = db
+        self._entries = entries_
+        self._search = search
+        self._editing = editing
+
+    async def add(
+        self,
+        ref: str,
+        quote: str,
+        *,
+        start: int | None = None,
+        colour: str = Colour.YELLOW,
+        note: str = "",
+        timestamp: str | None = None,
+    ) -> Highlighted:
+        """Mark words of an entry's article.
+
+        Args:
+            ref: hash_url or URL of the entry.
+            quote: the words; their spaces need not be those of the article.
+            start: where they begin in the text of the article as it is shown, in characters.
+            colour: one of ``Colour``.
+            note: what is said of them.
+            timestamp: of the snapshot they are marked in; None for the newest.
+
+        Raises:
+            NotFound: there is no such entry, or it has no article.
+            InputError: there are no words, they are too long, or the colour is none.
+        """
+        words = _checked("words", quote, MOST_QUOTE)
+        if not words:
+            raise InputError("Say which words are to be marked.")
+        shown = await self._entries.snapshot(ref, timestamp)
+        if not shown.article:
+            raise NotFound("There is no text on this page to mark words in.")
+        made = await asyncio.to_thread(_highlight, shown, words, start)
+        made = replace(made, colour=_colour(colour), note=_checked("note", note, MOST_NOTE))
+
+        def become(before: Annotation) -> Annotation:
+            if len(before.highlights) >= MOST_HIGHLIGHTS:
+                raise InputError(f"{MOST_HIGHLIGHTS} highlights of one page are the most.")
+            return replace(before, highlights=(*before.highlights, made))
+
+        edited = await self._editing.become(ref, become)
+        return Highlighted(made, edited.id)
+
+    async def change(
+        self, ref: str, key: str, *, colour: str | None = None, note: str | None = None
+    ) -> Highlighted:
+        """Give a highlight another colour, or say something else of it; None leaves either.
+
+        Raises:
+            NotFound: there is no such entry or highlight.
+            InputError: the colour is none, or the note is too long.
+        """
+        wanted = None if colour is None else _colour(colour)
+        said = None if note is None else _checked("note", note, MOST_NOTE)
+        changed: list[Highlight] = []
+
+        def other(each: Highlight) -> Highlight:
+            after = replace(
+                each,
+                colour=each.colour if wanted is None else wanted,
+                note=each.note if said is None else said,
+            )
+            changed.append(after)
+            return after
+
+        edited = await self._editing.become(ref, _each_of(key, lambda each: (other(each),)))
+        return Highlighted(changed[-1], edited.id)
+
+    async def remove(self, ref: str, key: str) -> int:
+        """Take a highlight away; the edit by which that can be undone.
+
+        Raises:
+            NotFound: there is no such entry or highlight.
+        """
+        edited = await self._editing.become(ref, _each_of(key, lambda _: ()))
+        return edited.id
+
+    async def listing(self, q: str = "", after: str = "", limit: int = 50) -> HighlightList:
+        """What was marked, the entries that were visited last first.
+
+        Args:
+            q: a search; its words are looked for in highlights and notes.
+            after: the cursor that the page before gave.
+            limit: entries on a page, 1 to 200.
+
+        Raises:
+            InvalidQuery: the search can't be read.
+            InputError: the cursor or the limit is not one.
+        """
+        query = _query(q)
+        found = await self._search.listing(replace(query, sort="newest", after=after, limit=limit))
+        tree = parse_query(q)
+        items = [_narrowed(each.entry, tree) for each in found.items]
+        return HighlightList(tuple(items), found.after)
+
+    async def all(self, q: str = "") -> AsyncIterator[HighlightedEntry]:
+        """The same of all entries, for an export."""
+        tree = parse_query(q)
+        async with self._db.read() as conn:
+            async for some in matching_entries(conn, _query(q), limit=PAGE):
+                found = await entries.by_ids(conn, some)
+                for each in some:
+                    if each in found:
+                        yield _narrowed(found[each], tree)
+
+    async def markdown(self, q: str = "") -> AsyncGenerator[str, None]:
+        """All of them as Markdown, entry by entry."""
+        yield "# Highlights\n\n"
+        async for each in self.all(q):
+            yield highlights_markdown(each.entry, each.highlights)
+
+    async def web_annotations(self, q: str = "") -> AsyncGenerator[str, None]:
+        """All of them as one page of W3C Web Annotations (JSON-LD)."""
+        between = f'{{"@context":"{CONTEXT}","type":"AnnotationPage","items":[\n'
+        async for each in self.all(q):
+            for one in each.highlights:
+                document = write_web_annotation(one, each.entry.url)
+                yield between + json.dumps(document, ensure_ascii=False)
+                between = ",\n"
+        yield "\n]}\n" if between == ",\n" else between + "]}\n"
+
+
+def _query(q: str) -> ListingQuery:
+    """What finds entries with highlights in which words of a search stand."""
+    return ListingQuery(
+        q=write(every([Is(Condition.IS, Mark.HIGHLIGHTED), _noted(parse_query(q))]))
+    )
+
+
+def _noted(node: Node) -> Node:
+    """The same, but words that may stand anywhere stand in notes and highlights."""
+    if isinstance(node, Term):
+        return node if node.column else replace(node, column=Column.NOTE)
+    if isinstance(node, Not):
+        return without(_noted(node.node))
+    if isinstance(node, All):
+        return every([_noted(each) for each in node.nodes])
+    if isinstance(node, AnyOf):
+        return either([_noted(each) for each in node.nodes])
+    return node
+
+
+def _narrowed(entry: Entry, tree: Node) -> HighlightedEntry:
+    """An entry with the highlights that hold words of a search; with all, if none does."""
+    marked = tuple(sorted(entry.annotation.highlights, key=lambda each: each.start))
+    if not any(sought(tree)):
+        return HighlightedEntry(entry, marked)
+    hit = tuple(each for each in marked if places(f"{each.quote}\n{each.note}", tree))
+    return HighlightedEntry(entry, hit or marked)
+
+
+def _highlight(shown: SnapshotDetail, words: str, start: int | None) -> Highlight:
+    """Words of an article with where they stand; as they were given, where they stand nowhere."""
+    flow = Flow(article_of(shown))
+    now = datetime.now(UTC).replace(microsecond=0)
+    made = Highlight(token_hex(8), words, made_at=now, timestamp=shown.snapshot.timestamp)
+    if start is not None and flow.text.startswith(words, start):
+        place: tuple[int, int] | None = (start, start + len(words))
+    else:
+        place = look_up(flow.text, words)
+    if place is None:
+        return made
+    quote, prefix, suffix = quoted(flow.text, *place)
+    return replace(made, quote=quote, prefix=prefix, suffix=suffix, start=place[0])
+
+
+def _each_of(
+    key: str, become: Callable[[Highlight], Sequence[Highlight]]
+) -> Callable[[Annotation], Annotation]:
+    """What puts others in the place of one highlight."""
+
+    def changed(before: Annotation) -> Annotation:
+        if not any(each.id == key for each in before.highlights):
+            raise NotFound("There is no such highlight on this page.")
+        kept = [
+            other
+            for each in before.highlights
+            for other in (become(each) if each.id == key else (each,))
+        ]
+        return replace(before, highlights=tuple(kept))
+
+    return changed
+
+
+def _colour(name: str) -> Colour:
+    if name not in set(Colour):
+        raise InputError(f"A colour is one of {', '.join(Colour)}.")
+    return Colour(name)
+
+
+def _checked(what: str, text: str, most: int) -> str:
+    if len(text) > most:
+        raise InputError(f"That is too long for {what}; {most:,} characters is the most.")
+    return well_formed(text.replace("\r\n", "\n").strip())

@@ -1,0 +1,74 @@
+"""``/highlights``: all that was marked; ``/{hash_url}/highlights``: marking, and changing that."""
+
+from collections.abc import AsyncGenerator
+from urllib.parse import urlencode
+
+from aiohttp import web
+
+from archiver.errors import InputError, InvalidQuery
+from archiver.services.highlights import HighlightList
+from archiver.web.keys import RUNTIME
+from archiver.web.pages.editing import notice_of
+from archiver.web.render import render
+from archiver.web.streaming import stream
+from archiver.web.views import HighlightsView, Refusal
+
+_MOST_DIGITS = 9
+_TYPES = {"md": "text/markdown", "json": "application/json"}
+
+
+async def listing(request: web.Request) -> web.StreamResponse:
+    """Show a page of what was marked."""
+    q, after = request.query.get("q", ""), request.query.get("after", "")
+    try:
+        found = await request.app[RUNTIME].highlights.listing(q, after)
+    except InvalidQuery as error:
+        view = HighlightsView(q, HighlightList((), None), refusal=Refusal.of(q, error))
+        return render(request, "pages/highlights.html", view, status=400)
+    onward = f"/highlights?{urlencode({'q': q, 'after': found.after})}" if found.after else ""
+    view = HighlightsView(q, found, next_url=onward, notice=await notice_of(request))
+    return render(request, "pages/highlights.html", view)
+
+
+async def mark(request: web.Request) -> web.StreamResponse:
+    """Mark words, or change or take away what was marked; the article is shown again."""
+    form, key = await request.post(), request.match_info["hash_url"]
+    said = {name: str(form.get(name, "")) for name in ("do", "id", "quote", "note", "colour", "at")}
+    highlights, at = request.app[RUNTIME].highlights, said["at"]
+    if said["do"] == "add":
+        made = await highlights.add(
+            key,
+            said["quote"],
+            start=_start(str(form.get("start", ""))),
+            colour=said["colour"],
+            note=said["note"],
+            timestamp=at or None,
+        )
+    elif said["do"] == "change":
+        colour, note = said["colour"], said["note"]
+        made = await highlights.change(key, said["id"], colour=colour, note=note)
+    elif said["do"] == "remove":
+        notice = {"edit": await highlights.remove(key, said["id"])}
+        raise web.HTTPSeeOther(f"/{key}/?{urlencode(notice | ({'at': at} if at else {}))}")
+    else:
+        raise InputError("A highlight can be added, changed or removed.")
+    there = f"?{urlencode({'at': at})}" if at else ""
+    raise web.HTTPSeeOther(f"/{key}/{there}#hl-{made.highlight.id}")
+
+
+async def export(request: web.Request) -> web.StreamResponse:
+    """Send all that was marked, as Markdown or as W3C Web Annotations."""
+    form, q = request.match_info["form"], request.query.get("q", "")
+    highlights = request.app[RUNTIME].highlights
+    pieces = highlights.markdown(q) if form == "md" else highlights.web_annotations(q)
+    return await stream(request, _encoded(pieces), _TYPES[form])
+
+
+async def _encoded(pieces: AsyncGenerator[str, None]) -> AsyncGenerator[bytes, None]:
+    async for piece in pieces:
+        yield piece.encode("utf-8", "replace")
+
+
+def _start(text: str) -> int | None:
+    is_number = text.isascii() and text.isdecimal() and len(text) <= _MOST_DIGITS
+    return int(text) if is_number else None

@@ -1,0 +1,202 @@
+"""Marking words: by form, API and selection; found after a recapture, exported, and undone."""
+
+import json
+import re
+from collections.abc import AsyncIterator
+from html import unescape
+
+import pytest
+from aiohttp.test_utils import TestClient, TestServer
+from playwright.async_api import async_playwright
+
+from archiver.config import Settings
+from archiver.runtime import open_runtime
+from archiver.services.reindexing import reindex
+from archiver.urls.parse import hash_url
+from archiver.web.app import build_app
+from archiver.web.keys import RUNTIME
+from tests.conftest import SENTENCE
+
+WORDS = "however clever, are lost in time"
+
+
+@pytest.fixture
+def settings(tmp_path):
+    return Settings(data=tmp_path / "data", allow_networks=("127.0.0.0/8",), host_delay=0)
+
+
+@pytest.fixture
+async def client(settings, live) -> AsyncIterator[TestClient]:
+    async with open_runtime(settings) as runtime:
+        await runtime.entries.save([live.article("foxes"), live.article("bears")], source="web")
+        await runtime.crawling.work()
+        async with TestClient(TestServer(build_app(runtime), skip_url_asserts=True)) as client:
+            yield client
+
+
+@pytest.fixture
+def foxes(live):
+    return hash_url(live.url("/foxes"))
+
+
+async def page_of(client, path):
+    return await (await client.get(path)).text()
+
+
+async def send(client, path, *, page, **fields):
+    token = re.search(r'name="csrf_token" value="([^"]+)"', await page_of(client, page))[1]
+    async with client.post(path, data={"csrf_token": token, **fields}) as answer:
+        return answer.status, str(answer.url.relative()), await answer.text()
+
+
+async def highlights_of(client, key):
+    return (await (await client.get(f"/api/v1/entries/{key}")).json())["entry"]["highlights"]
+
+
+def marks(page):
+    return [unescape(each) for each in re.findall(r'<mark class="hl-[^>]*>([^<]*)</mark>', page)]
+
+
+async def test_words_are_marked_changed_and_taken_away_by_forms_and_that_is_undone(client, foxes):
+    here = f"/{foxes}/"
+    status, path, page = await send(
+        client,
+        f"{here}highlights",
+        page=here,
+        do="add",
+        quote="however  clever,\r\nare lost in time",
+        note="so true",
+        colour="green",
+    )
+    (made,) = await highlights_of(client, foxes)
+    assert (status, path, marks(page)) == (200, here, [WORDS])
+    assert f'<mark class="hl-green" title="so true" id="hl-{made["id"]}">' in page
+    assert (made["quote"], made["colour"], made["note"]) == (WORDS, "green", "so true")
+    assert made["suffix"].startswith(".")
+    assert len(made["prefix"]) == 48
+
+    fields = {"do": "change", "id": made["id"], "colour": "pink", "note": ""}
+    await send(client, f"{here}highlights", page=here, **fields)
+    (changed,) = await highlights_of(client, foxes)
+    assert changed == made | {"colour": "pink", "note": ""}
+
+    _, path, page = await send(client, f"{here}highlights", page=here, do="remove", id=made["id"])
+    assert await highlights_of(client, foxes) == []
+    number = re.search(r'name="edit" value="(\d+)"', page)[1]
+    await send(client, "/undo", page=path, edit=number, back=here)
+    assert await highlights_of(client, foxes) == [changed]
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"do": "add", "quote": " ", "colour": "green"},
+        {"do": "add", "quote": "x", "colour": "red"},
+        {"do": "add", "quote": "x" * 6000, "colour": "green"},
+        {"do": "paint"},
+        {"do": "remove", "id": "0" * 16},
+    ],
+)
+async def test_what_can_not_be_marked_is_refused_in_words(client, foxes, fields):
+    status, _, page = await send(client, f"/{foxes}/highlights", page=f"/{foxes}/", **fields)
+
+    assert status in (400, 404)
+    assert "<h1>" in page
+    assert await highlights_of(client, foxes) == []
+
+
+async def test_the_api_marks_lists_changes_and_removes(client, foxes):
+    path = f"/api/v1/entries/{foxes}/highlights"
+    made = await client.post(path, json={"quote": WORDS, "note": "kites", "colour": "blue"})
+    gone = await client.post(path, json={"quote": "Zebras were never mentioned on that page."})
+    first = (await made.json())["highlight"]
+    lost = (await gone.json())["highlight"]
+    assert (made.status, first["start"] > 0, lost["start"]) == (201, True, -1)
+
+    shown = await page_of(client, f"/{foxes}/")
+    assert marks(shown) == [WORDS]
+    assert "not in this text any more" in shown
+
+    async def listed(q):
+        found = await (await client.get("/api/v1/highlights", params={"q": q})).json()
+        return [each["quote"] for item in found["items"] for each in item["highlights"]]
+
+    assert sorted(await listed("")) == sorted([WORDS, lost["quote"]])
+    runtime = client.server.app[RUNTIME]
+    await runtime.crawling.work(only=())
+    assert await listed("kites") == [WORDS]
+    assert await listed("zebras OR kites") == [lost["quote"], WORDS]
+    assert await listed("reader") == []
+    page = await page_of(client, "/highlights?q=kites")
+    assert WORDS in page
+    assert "Zebras" not in page
+    assert (await client.get("/highlights?q=colour:red")).status == 400
+    found = await (await client.get("/api/v1/entries?q=is:highlighted")).json()
+    assert [each["entry"]["hash_url"] for each in found["items"]] == [foxes]
+
+    changed = await client.patch(f"{path}/{first['id']}", json={"note": "hawks"})
+    assert (await changed.json())["highlight"]["note"] == "hawks"
+    removed = await client.delete(f"{path}/{lost['id']}")
+    assert [each["quote"] for each in (await removed.json())["entry"]["highlights"]] == [WORDS]
+    assert (await client.delete(f"{path}/{lost['id']}")).status == 404
+
+
+async def test_they_are_exported_as_web_annotations_and_as_markdown(client, foxes, live):
+    path = f"/api/v1/entries/{foxes}/highlights"
+    await client.post(path, json={"quote": WORDS, "note": "two\nlines", "colour": "blue"})
+
+    exported = json.loads(await page_of(client, "/highlights.json"))
+    (one,) = exported["items"]
+    assert exported["@context"] == "http://www.w3.org/ns/anno.jsonld"
+    assert one["target"]["source"] == live.url("/foxes")
+    quote, place = one["target"]["selector"]
+    assert (quote["type"], quote["exact"]) == ("TextQuoteSelector", WORDS)
+    assert place["end"] - place["start"] == len(WORDS)
+    assert one["body"]["value"] == "two\nlines"
+    assert json.loads(await page_of(client, "/highlights.json?q=nothing"))["items"] == []
+    markdown = await page_of(client, "/highlights.md")
+    assert f"## foxes\n\n<{live.url('/foxes')}>\n\n> {WORDS}\n\ntwo\nlines\n" in markdown
+
+
+async def test_they_outlast_a_recapture_and_a_new_index(settings, live):
+    url, key = live.article("foxes"), hash_url(live.url("/foxes"))
+    async with open_runtime(settings) as runtime:
+        await runtime.entries.save([url], source="web")
+        await runtime.crawling.work()
+        for words in (WORDS, "to its end, and that all the others"):
+            await runtime.highlights.add(key, words, note="n")
+        said = "<p>An opening. </p>" + SENTENCE.replace("to its end", "towards the end") * 3
+        live.put("/foxes", f"<title>foxes</title><article>{said.format(name='foxes')}</article>")
+        await runtime.entries.save([url], source="web")
+        await runtime.crawling.work()
+        before = (await runtime.reader.open(key)).highlights
+        assert [each.is_placed for each in before] == [True, True]
+
+    await reindex(settings)
+
+    async with open_runtime(settings) as runtime:
+        assert (await runtime.reader.open(key)).highlights == before
+
+
+async def test_selected_words_are_marked_at_a_click(client, foxes, chromium):
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(
+            executable_path=chromium, args=["--no-sandbox", "--disable-gpu"]
+        )
+        page = await browser.new_page()
+        await page.goto(str(client.make_url(f"/{foxes}/")))
+        await page.evaluate(
+            """() => {
+              const node = document.querySelectorAll("[data-text] p")[1].firstChild;
+              const start = node.data.indexOf("however");
+              document.getSelection().setBaseAndExtent(node, start, node, start + 32);
+            }"""
+        )
+
+        await page.click(".marker .hl-blue")
+        await page.wait_for_selector("mark.hl-blue")
+
+        assert await page.locator("mark.hl-blue").text_content() == WORDS
+        marked = "[...document.querySelectorAll('[data-text] p')].findIndex("
+        assert await page.evaluate(f"{marked}(each) => each.querySelector('mark'))") == 1
+        await browser.close()
