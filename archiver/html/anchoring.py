@@ -91,7 +91,8 @@ def _alike(text: str, quote: str) -> tuple[int, int] | None:
         if tail is None:
             return None
         start, end = head[0], head[0] + tail[1]
-    return _to_words(text, start, end) if start < end else None
+    start, end = _to_words(text, start, end)
+    return (start, end) if start < end else None
 
 
 def _likeness(text: str, part: str) -> tuple[int, int] | None:
@@ -104,10 +105,10 @@ def _to_words(text: str, start: int, end: int) -> tuple[int, int]:
     shift = max(0, start - _SLACK)
     near = text[shift : end + _SLACK]
     edges = [each.start() + shift for each in re.finditer(r"\b", near)]
-    return (
-        _nearest(edges, start) if _is_within_word(text, start) else start,
-        _nearest(edges, end) if _is_within_word(text, end) else end,
-    )
+    start = _nearest(edges, start) if _is_within_word(text, start) else start
+    end = _nearest(edges, end) if _is_within_word(text, end) else end
+    words = text[start:end]
+    return start + len(words) - len(words.lstrip()), end - len(words) + len(words.rstrip())
 
 
 def _nearest(edges: Sequence[int], place: int) -> int:
