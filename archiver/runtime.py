@@ -14,6 +14,7 @@ from archiver.ledger.recorder import Recorder
 from archiver.limits import fit_to_open_files, save_memory, share_among_processes
 from archiver.net.fetcher import Fetcher
 from archiver.net.throttle import Throttle
+from archiver.services.access import AccessControl
 from archiver.services.archives import Archives
 from archiver.services.articles import Articles
 from archiver.services.books import Books
@@ -43,6 +44,7 @@ class Runtime:
     """The services of one process, ready to be called."""
 
     settings: Settings
+    access: AccessControl
     entries: Entries
     editing: Editing
     deleting: Deleting
@@ -131,6 +133,7 @@ def _wire(archive: Archive, context: CrawlContext) -> Runtime:
     editing = Editing(db, on_changed=crawling.wake)
     return Runtime(
         settings=settings,
+        access=AccessControl(settings.data, settings.password, settings.host),
         entries=entries,
         editing=editing,
         deleting=Deleting(db, store, on_changed=crawling.wake),

@@ -18,7 +18,7 @@ _INTERRUPTED = 130
 _ELSEWHERE = {"serve": "archiver.web.serve"}
 """The other face runs itself: neither imports the other, this table only names it."""
 
-_BEGIN_ARCHIVE = frozenset({"serve", "add", "import_", "crawl"})
+_BEGIN_ARCHIVE = frozenset({"serve", "add", "import_", "crawl", "password"})
 """Bodies that make the data directory; the others want one that is there."""
 
 
@@ -290,6 +290,17 @@ def epub(settings: Settings, file: Path, **narrowed: str) -> int:
 def html(settings: Settings, file: Path, **narrowed: str) -> int:
     """Write articles as one page that needs nothing else, up to 2,000; "-" is standard output."""
     return _run("package", settings, form="html", file=file, **narrowed)
+
+
+@cli.command(cls=Command)
+@click.option("--remove", is_flag=True, help="Let everybody in who can connect.")
+@with_settings(COMMON)
+def password(settings: Settings, *, remove: bool) -> int:
+    """Set the password of the web service, or another one: asked for, or a line of input.
+
+    It signs everybody out; a running service knows it within seconds.
+    """
+    return _run("password", settings, remove=remove)
 
 
 @cli.command(cls=Command)

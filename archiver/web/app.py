@@ -80,9 +80,8 @@ def _expectant(route: web.RouteDef) -> web.RouteDef:
 def _furnish(app: web.Application, runtime: Runtime) -> None:
     secret = load_secret(runtime.settings.data)
     app[RUNTIME] = runtime
-    app[SIGNER] = Signer(secret, runtime.settings.password)
-    has_password = runtime.settings.password is not None
-    app[PERMISSIONS] = Permissions(app[SIGNER], has_password=has_password)
+    app[SIGNER] = Signer(secret, runtime.access.keys_hang_on)
+    app[PERMISSIONS] = Permissions(app[SIGNER], has_password=runtime.access.is_locked)
     app[ATTEMPTS] = LoginThrottle()
     app[LISTENERS] = Listeners()
     app[METRICS] = Metrics()

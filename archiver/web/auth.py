@@ -1,19 +1,15 @@
-"""Who may come in: the password and sessions.
+"""Who comes in: by a session's cookie, with the password, or with a token."""
 
-Nothing about a session is stored: it is a text signed with the archive's secret.
-"""
-
-import secrets
 import time
 from base64 import b64decode
 
 from aiohttp import web
 
-from archiver.web.keys import ATTEMPTS, RUNTIME, SIGNER
-from archiver.web.signing import same
+from archiver.model.access import Token
+from archiver.services.access import SESSION_SECONDS
+from archiver.web.keys import ATTEMPTS, PERMISSIONS, RUNTIME, SESSION, SIGNER
 
 COOKIE = "archiver_session"
-SESSION_SECONDS = 30 * 86400
 ANONYMOUS = "anonymous"
 BY_HEADER = "authorization"
 
@@ -22,36 +18,58 @@ _MOST_COOKIE = 256
 _MOST_CREDENTIALS = 4096
 
 
-def password_of(request: web.Request) -> str | None:
-    """Return the password that is set, if one is."""
-    return request.app[RUNTIME].settings.password
+async def keep_up(app: web.Application) -> None:
+    """Let everything that hangs on the password hang on the one of now."""
+    access = app[RUNTIME].access
+    await access.refresh()
+    app[SIGNER].hang_on(access.keys_hang_on)
+    app[PERMISSIONS].has_password = access.is_locked
 
 
-def check_password(request: web.Request, given: str) -> bool:
-    """Compare in constant time, and count wrong tries by the client's address.
+async def check_password(request: web.Request, given: str) -> bool:
+    """Whether that is the password; counts wrong tries by the client's address.
 
     Raises:
         web.HTTPTooManyRequests: too many wrong ones; the answer says how long to wait.
     """
-    attempts = request.app[ATTEMPTS]
-    wait = attempts.wait(request.remote)
+    _refuse_guessing(request)
+    return _count(request, is_right=await request.app[RUNTIME].access.is_password(given))
+
+
+async def check_token(request: web.Request, given: str) -> Token | None:
+    """The token that this is, if it is one; counts wrong tries as those of the password.
+
+    Raises:
+        web.HTTPTooManyRequests: too many wrong ones; the answer says how long to wait.
+    """
+    _refuse_guessing(request)
+    token = await request.app[RUNTIME].access.token_of(given)
+    _count(request, is_right=token is not None)
+    return token
+
+
+def _refuse_guessing(request: web.Request) -> None:
+    wait = request.app[ATTEMPTS].wait(request.remote)
     if wait > 0:
         seconds = int(wait) + 1
         raise web.HTTPTooManyRequests(
             text=f"Too many wrong passwords: try again in {seconds} seconds.",
             headers={"Retry-After": str(seconds)},
         )
-    password = password_of(request)
-    if password is not None and same(given, password):
-        attempts.right(request.remote)
-        return True
-    attempts.wrong(request.remote)
-    return False
 
 
-def start_session(request: web.Request, response: web.StreamResponse) -> None:
+def _count(request: web.Request, *, is_right: bool) -> bool:
+    attempts = request.app[ATTEMPTS]
+    (attempts.right if is_right else attempts.wrong)(request.remote)
+    return is_right
+
+
+async def start_session(request: web.Request, response: web.StreamResponse) -> None:
     """Give the browser a session of 30 days with this response."""
-    text = f"{int(time.time()) + SESSION_SECONDS}.{secrets.token_urlsafe(16)}"
+    await keep_up(request.app)
+    browser = request.headers.get("User-Agent", "")
+    identity = await request.app[RUNTIME].access.begin_session(browser)
+    text = f"{int(time.time()) + SESSION_SECONDS}.{identity}"
     response.set_cookie(
         COOKIE,
         f"{text}.{request.app[SIGNER].sign(_SESSION, text)}",
@@ -62,23 +80,29 @@ def start_session(request: web.Request, response: web.StreamResponse) -> None:
     )
 
 
-def end_session(request: web.Request, response: web.StreamResponse) -> None:
-    """Take the session from the browser."""
+async def end_session(request: web.Request, response: web.StreamResponse) -> None:
+    """End the session, and take it from the browser."""
+    access = request.app[RUNTIME].access
+    session = access.session(request[SESSION])
+    if session:
+        await access.end_session(session.digest)
     response.del_cookie(COOKIE, httponly=True, samesite="Strict", secure=is_https(request))
 
 
-def session_of(request: web.Request) -> str | None:
-    """Return the id of the request's session if it carries one that is ours and not over."""
+async def session_of(request: web.Request) -> str | None:
+    """The id of the request's session, if it carries one that is ours and not over."""
     cookie = request.cookies.get(COOKIE, "")
     text, _, signature = cookie[:_MOST_COOKIE].rpartition(".")
     if not request.app[SIGNER].verifies(_SESSION, text, signature):
         return None
     expires, _, identity = text.partition(".")
-    return identity if int(expires) > time.time() else None
+    if int(expires) <= time.time():
+        return None
+    return identity if await request.app[RUNTIME].access.is_session(identity) else None
 
 
 def credentials_of(request: web.Request) -> str | None:
-    """Return the password in the Authorization header (Bearer, or Basic with any user name)."""
+    """The password or token in the Authorization header (Bearer, or Basic with any user name)."""
     header = request.headers.get("Authorization")
     if header is None or len(header) > _MOST_CREDENTIALS:
         return header and ""

@@ -53,13 +53,13 @@ class Permissions:
         self, signer: Signer, *, has_password: bool, clock: Callable[[], float] = time.time
     ) -> None:
         self._signer = signer
-        self._window = WINDOW_SECONDS if has_password else OPEN_WINDOW_SECONDS
         self.has_password = has_password
         self.clock = clock
 
     def new(self, home: str = "") -> Permission:
         """A permission from now on."""
-        return Permission((int(self.clock()) // self._window + 2) * self._window, home)
+        window = WINDOW_SECONDS if self.has_password else OPEN_WINDOW_SECONDS
+        return Permission((int(self.clock()) // window + 2) * window, home)
 
     def write(self, permission: Permission, address: ReplayAddress) -> str:
         """The path of a memento with permission to see it."""

@@ -1,7 +1,7 @@
 """Renders pages: Jinja2 with autoescape, where a name that is missing is an error."""
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import cache
 from typing import Protocol
 
@@ -51,6 +51,7 @@ def environment() -> Environment:
         lstrip_blocks=True,
     )
     made.filters.update(moment=moment, iso=iso, size=size, number=number, plural=plural)
+    made.filters.update(epoch=epoch)
     made.filters.update(tag_list=tag_list, day=day, source_record=read_source_record)
     return made
 
@@ -59,6 +60,11 @@ def moment(value: datetime | Timestamp) -> str:
     """A moment as people read it: ``20 Nov 2026, 22:18 UTC``."""
     when = _when(value)
     return f"{when.day} {when:%b} {when.year:04}, {when:%H:%M} UTC"
+
+
+def epoch(seconds: int) -> datetime:
+    """A moment that is kept as seconds since 1970."""
+    return datetime.fromtimestamp(seconds, UTC)
 
 
 def day(date: str) -> str:

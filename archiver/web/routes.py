@@ -12,6 +12,7 @@ from archiver.web.api import imports as api_imports
 from archiver.web.api import jobs as api_jobs
 from archiver.web.api import openapi
 from archiver.web.pages import (
+    access,
     deleting,
     editing,
     entry,
@@ -63,6 +64,8 @@ ROUTES: tuple[web.RouteDef, ...] = (
     web.get("/import", imports.form, name="import_form"),
     web.post("/import", imports.upload, name="upload", expect_handler=expect_file),
     web.get(f"/import/{_ID}", imports.status, name="import_status"),
+    web.get("/access", access.access, name="access"),
+    web.post("/access", access.change, name="change_access"),
     web.get("/login", login.form, name="login"),
     web.post("/login", login.sign_in, name="sign_in"),
     web.post("/logout", login.sign_out, name="sign_out"),

@@ -5,7 +5,6 @@ import errno
 import signal
 import socket
 import sys
-from ipaddress import ip_address
 from urllib.parse import urlsplit
 
 import uvloop
@@ -14,6 +13,7 @@ from aiohttp import web
 from archiver.config import Settings
 from archiver.errors import ConfigurationError
 from archiver.runtime import open_runtime
+from archiver.services.access import has_password, is_loopback
 from archiver.web.app import build_app
 from archiver.web.limits import ServerLimits
 from archiver.web.server import BoundedRunner
@@ -69,24 +69,16 @@ def refuse_open_doors(settings: Settings) -> None:
     """Raise unless a password is set or only this machine can connect.
 
     Raises:
-        ConfigurationError: says what to set.
+        ConfigurationError: says what to do.
     """
-    password = settings.password
-    if password == "":
+    if settings.password == "":
         raise ConfigurationError("ARCHIVER_PASSWORD is empty: set one, or unset it.")
-    if password is None and not is_loopback(settings.host):
+    is_locked = settings.password is not None or has_password(settings.data)
+    if not is_locked and not is_loopback(settings.host):
         raise ConfigurationError(
             f"Listening on {settings.host or 'every address'} would open the archive to others: "
-            "set ARCHIVER_PASSWORD, or listen on 127.0.0.1."
+            "set a password with `archiver password` or ARCHIVER_PASSWORD, or listen on 127.0.0.1."
         )
-
-
-def is_loopback(host: str) -> bool:
-    """Tell whether only this machine reaches that address; a name other than localhost may not."""
-    try:
-        return ip_address(host.strip("[]")).is_loopback
-    except ValueError:
-        return host.lower() == "localhost"
 
 
 def _bind_second(settings: Settings, listening: socket.socket) -> socket.socket | None:

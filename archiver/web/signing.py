@@ -65,8 +65,17 @@ class Signer:
     """
 
     def __init__(self, secret: bytes, password: str | None) -> None:
+        self._root = secret
+        self.hang_on(password)
+
+    def hang_on(self, password: str | None) -> None:
+        """Sign with the keys of this password from now on.
+
+        Args:
+            password: or whatever else changes with it.
+        """
         held = hashlib.sha256((password or "").encode("utf-8", "surrogatepass")).digest()
-        self._secret = hmac.digest(secret, held, "sha256")
+        self._secret = hmac.digest(self._root, held, "sha256")
 
     def sign(self, purpose: str, text: str) -> str:
         """Return a MAC of 128 bits as 22 characters of the URL-safe alphabet."""

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 
 from archiver.errors import InvalidQuery
+from archiver.model.access import Session, Token
 from archiver.model.capture import Capture, Timestamp
 from archiver.model.entry import Entry, Snapshot
 from archiver.model.highlight import Colour
@@ -344,6 +345,37 @@ class CapturesView:
     url: str
     captures: tuple[Capture, ...] = ()
     title: str = "Captures"
+
+
+@dataclass(frozen=True, slots=True)
+class SessionView:
+    """A session, and whether it is the one of whoever looks at it."""
+
+    session: Session
+    browser: str
+    is_this: bool
+
+
+@dataclass(frozen=True, slots=True)
+class AccessView:
+    """Who may come in.
+
+    Attributes:
+        has_password: whether it takes one.
+        is_configured: whether it is given by the settings.
+        tokens: of programs.
+        sessions: of browsers.
+        made: the token that was made just now, shown this once; else empty.
+        problem: why what was asked for was not done.
+    """
+
+    has_password: bool
+    is_configured: bool
+    tokens: tuple[Token, ...]
+    sessions: tuple[SessionView, ...]
+    made: str = ""
+    problem: str = ""
+    title: str = "Access"
 
 
 @dataclass(frozen=True, slots=True)

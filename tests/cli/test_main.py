@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from archiver.services.access import has_password
+
 COMMANDS = (
     ["serve"],
     ["add"],
@@ -175,3 +177,16 @@ def test_a_reader_that_leaves_is_no_error() -> None:
 
     assert result.returncode == 1
     assert result.stderr == b""
+
+
+def test_a_password_is_read_from_input_and_taken_away(tmp_path):
+    def ask(*arguments, text=""):
+        data = ("--data", str(tmp_path / "new"))
+        command = [sys.executable, "-m", "archiver", "password", *arguments, *data]
+        return subprocess.run(command, input=text, capture_output=True, text=True, check=False)
+
+    assert ask(text="short\n").returncode == 1
+    assert ask(text="a good pass phrase\n").stdout == "The password is set.\n"
+    assert has_password(tmp_path / "new")
+    assert ask("--remove").stdout == "The archive has no password now.\n"
+    assert not has_password(tmp_path / "new")

@@ -13,6 +13,7 @@ from aiohttp.test_utils import TestClient, TestServer
 
 from archiver.config import Settings
 from archiver.runtime import open_runtime
+from archiver.services.access import AccessControl
 from archiver.web.app import build_app
 from archiver.web.keys import LIMITS
 from archiver.web.limits import ServerLimits
@@ -41,9 +42,9 @@ async def serve(tmp_path) -> AsyncIterator[Serve]:
         limits: ServerLimits | None = None,
         **settings: object,
     ) -> TestClient:
-        runtime = SimpleNamespace(
-            settings=Settings(data=tmp_path / "data", **settings), **(services or {})
-        )
+        given = Settings(data=tmp_path / "data", **settings)
+        access = AccessControl(given.data, given.password)
+        runtime = SimpleNamespace(settings=given, access=access, **(services or {}))
         app = build_app(runtime, routes=routes, limits=limits)
         server = BoundedTestServer(app, skip_url_asserts=True)
         client = TestClient(server)

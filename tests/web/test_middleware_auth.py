@@ -16,16 +16,16 @@ async def page(request: web.Request) -> web.Response:
 
 
 async def sign_in(request: web.Request) -> web.Response:
-    if not auth.check_password(request, str((await request.post())["password"])):
+    if not await auth.check_password(request, str((await request.post())["password"])):
         raise web.HTTPUnauthorized(text="Wrong.")
     response = web.Response()
-    auth.start_session(request, response)
+    await auth.start_session(request, response)
     return response
 
 
 async def sign_out(request: web.Request) -> web.Response:
     response = web.Response()
-    auth.end_session(request, response)
+    await auth.end_session(request, response)
     return response
 
 

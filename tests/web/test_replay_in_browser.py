@@ -123,7 +123,7 @@ async def client(request, serve, tmp_path):
 async def sign_in(client, browser_page: Page) -> None:
     request = SimpleNamespace(app=client.app, secure=False, headers={})
     response = web.Response()
-    auth.start_session(request, response)
+    await auth.start_session(request, response)
     await browser_page.context.add_cookies(
         [
             {

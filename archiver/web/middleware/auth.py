@@ -5,9 +5,11 @@ from urllib.parse import urlencode
 from aiohttp import web
 from aiohttp.typedefs import Handler
 
+from archiver.model.access import Scope
 from archiver.rewrite.address import Modifier, ReplayAddress
+from archiver.services.access import TOKEN_PREFIX
 from archiver.web import auth, csrf
-from archiver.web.keys import CSRF_TOKEN, SESSION, SIGNED_IN
+from archiver.web.keys import CSRF_TOKEN, RUNTIME, SESSION, SIGNED_IN
 from archiver.web.pages.passage import passage
 from archiver.web.render import render
 from archiver.web.replay_address import address_of, held_permission
@@ -16,6 +18,22 @@ from archiver.web.views import StepView
 OPEN_ROUTES = frozenset({"healthz", "static", "login", "sign_in"})
 """Served to anyone: what says the service is alive, and what the way in needs."""
 
+PEOPLES_ROUTES = frozenset({"access", "change_access"})
+"""Opened by no token."""
+
+ADDING_ROUTES = frozenset(
+    {
+        *("api_save", "api_import", "api_imports", "api_import_status"),
+        *("api_jobs", "api_queue", "api_events"),
+    }
+)
+"""What a program needs that adds, and hears what became of it."""
+
+_MAY = {
+    Scope.READ: "may read, and nothing else",
+    Scope.ADD: "may add pages and imports, and hear what becomes of them",
+    Scope.ALL: "may do all but say who may come in",
+}
 _FOR_PROGRAMS = ("/api/", "/metrics", "/cdx", "/web/cdx", "/wayback/", "/timegate/", "/timemap/")
 _PAGES = frozenset({None, "document"})
 _DOCUMENTS = _PAGES | {"iframe", "frame", "object", "embed"}
@@ -26,7 +44,9 @@ _LOOKED_AT = frozenset({Modifier.NONE, Modifier.FRAME, Modifier.IDENTITY})
 async def authenticate(request: web.Request, handler: Handler) -> web.StreamResponse:
     """Find out who asks, and refuse who may not."""
     request[SESSION] = auth.ANONYMOUS
-    admitted = auth.password_of(request) is None or _is_known(request) or _is_open(request)
+    await auth.keep_up(request.app)
+    is_locked = request.app[RUNTIME].access.is_locked
+    admitted = not is_locked or await _is_known(request) or _is_open(request)
     request[CSRF_TOKEN] = csrf.new_token(request)
     if admitted:
         return await handler(request)
@@ -38,18 +58,40 @@ async def authenticate(request: web.Request, handler: Handler) -> web.StreamResp
     return passage(request, address)
 
 
-def _is_known(request: web.Request) -> bool:
-    session = auth.session_of(request)
+async def _is_known(request: web.Request) -> bool:
+    session = await auth.session_of(request)
     if session is not None:
         request[SESSION], request[SIGNED_IN] = session, True
         return True
     given = auth.credentials_of(request)
     if given is None:
         return False
-    if not auth.check_password(request, given):
+    if given.startswith(TOKEN_PREFIX):
+        await _admit_token(request, given)
+    elif not await auth.check_password(request, given):
         raise _unauthorized("The password in the Authorization header is wrong.")
     request[SESSION] = auth.BY_HEADER
     return True
+
+
+async def _admit_token(request: web.Request, given: str) -> None:
+    token = await auth.check_token(request, given)
+    if token is None:
+        raise _unauthorized("The token in the Authorization header is none of this archive's.")
+    route = request.match_info.route.name or ""
+    if not opens(token.scope, route, request.method):
+        raise web.HTTPForbidden(
+            text=f"The token “{token.name}” does not open this: it {_MAY[token.scope]}."
+        )
+
+
+def opens(scope: Scope, route: str, method: str) -> bool:
+    """Whether a token opens a route; who may come in is for people alone."""
+    if route in PEOPLES_ROUTES:
+        return False
+    if scope is Scope.READ:
+        return method in csrf.SAFE_METHODS
+    return scope is Scope.ALL or route in ADDING_ROUTES
 
 
 def _is_open(request: web.Request) -> bool:

@@ -21,16 +21,16 @@ async def sign_in(request: web.Request) -> web.StreamResponse:
     """Check the password; begin a session and go on to where the person wanted to be."""
     sent = await request.post()
     target = auth.local_path(str(sent.get("next", "/")))
-    if not auth.check_password(request, str(sent.get("password", ""))):
+    if not await auth.check_password(request, str(sent.get("password", ""))):
         view = LoginView(target, problem="That is not the password.")
         return render(request, "pages/login.html", view, status=401)
     response = web.Response(status=303, headers={"Location": target})
-    auth.start_session(request, response)
+    await auth.start_session(request, response)
     return response
 
 
 async def sign_out(request: web.Request) -> web.StreamResponse:
     """End the session."""
     response = web.Response(status=303, headers={"Location": "/login"})
-    auth.end_session(request, response)
+    await auth.end_session(request, response)
     return response

@@ -1,0 +1,275 @@
+"""Who may come in: the password, tokens for programs, and the sessions of browsers."""
+
+import asyncio
+import hmac
+import secrets
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime
+from hashlib import sha256
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Final
+
+from archiver.access.file import AccessFile, Mark
+from archiver.access.passwords import hash_password, is_password
+from archiver.errors import ConfigurationError, InputError
+from archiver.logs import get_log
+from archiver.model.access import Access, Scope, Session, Token
+
+SESSION_SECONDS: Final = 30 * 86400
+TOKEN_PREFIX: Final = "arc_"  # noqa: S105 - what tells a token from a password
+LEAST_PASSWORD: Final = 8
+LONGEST_PASSWORD: Final = 1024
+LONGEST_NAME: Final = 100
+MOST_TOKENS: Final = 100
+MOST_SESSIONS: Final = 100
+"""Of more the one that was not seen for the longest ends."""
+LOOK_SECONDS: Final = 1.0
+"""So much later another process's change is heard of."""
+SEEN_SECONDS: Final = 3600
+_GUESSES_AT_ONCE = 2
+_TOKEN_BYTES = 32
+
+log = get_log(__name__)
+
+
+def has_password(data: Path) -> bool:
+    """Whether a password is kept for the archive in that folder. Blocking.
+
+    Raises:
+        ConfigurationError: what is kept can't be read.
+    """
+    return AccessFile(data).read().password is not None
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine reaches that address; a name other than localhost may not."""
+    try:
+        return ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return host.lower() == "localhost"
+
+
+class AccessControl:
+    """Knows who may come in. What is kept is in a file that commands change, too.
+
+    Args:
+        data: directory of the archive.
+        configured: the password that the settings give, which counts instead of the one kept.
+        host: what the service listens on. If others reach that, nobody comes in once the password
+            is taken away, where otherwise everybody would.
+    """
+
+    def __init__(self, data: Path, configured: str | None, host: str = "localhost") -> None:
+        self._file = AccessFile(data)
+        self._configured = configured
+        self._is_open_to_others = not is_loopback(host)
+        self._access, self._mark = self._file.look()
+        self._looked = time.monotonic()
+        self._guesses = asyncio.Semaphore(_GUESSES_AT_ONCE)
+        self._own = secrets.token_bytes(32)
+        self._right = b""
+        """What the password that was right last is under our own key: scrypt is slow."""
+
+    @property
+    def is_locked(self) -> bool:
+        """Whether it takes a password to come in."""
+        return self._is_open_to_others or self.keys_hang_on is not None
+
+    @property
+    def is_configured(self) -> bool:
+        """Whether the password is the settings', so that it is changed there alone."""
+        return self._configured is not None
+
+    @property
+    def keys_hang_on(self) -> str | None:
+        """Changes whenever the password does; None if there is none."""
+        return self._configured if self._configured is not None else self._access.password
+
+    @property
+    def tokens(self) -> tuple[Token, ...]:
+        """Those that were made and not revoked, the oldest first."""
+        return self._access.tokens
+
+    @property
+    def sessions(self) -> tuple[Session, ...]:
+        """Those that are not over, the one seen last first."""
+        alive = filter(_is_alive, self._access.sessions)
+        return tuple(sorted(alive, key=lambda each: -each.seen_at))
+
+    async def refresh(self) -> None:
+        """Hear of what other processes have changed; looks once a second at most."""
+        now = time.monotonic()
+        if now - self._looked < LOOK_SECONDS:
+            return
+        self._looked = now
+        if await asyncio.to_thread(self._file.mark) == self._mark:
+            return
+        try:
+            self._take(*await asyncio.to_thread(self._file.look))
+        except ConfigurationError as error:
+            log.warning("who may come in can't be read; it stays as it was", reason=str(error))
+
+    async def is_password(self, given: str) -> bool:
+        """Whether that is the password."""
+        ours = hmac.digest(self._own, given.encode("utf-8", "surrogatepass"), "sha256")
+        if hmac.compare_digest(ours, self._right):
+            return True
+        async with self._guesses:
+            is_right = await asyncio.to_thread(self._is_password, given)
+        if is_right:
+            self._right = ours
+        return is_right
+
+    def _is_password(self, given: str) -> bool:
+        if self._configured is not None:
+            return hmac.compare_digest(_digest(given), _digest(self._configured))
+        kept = self._access.password
+        return kept is not None and len(given) <= LONGEST_PASSWORD and is_password(given, kept)
+
+    async def set_password(self, new: str) -> None:
+        """Set the password, or another one; every session and every address given out ends.
+
+        Raises:
+            InputError: it is too short or too long, or the settings give one.
+        """
+        self._refuse_configured()
+        if not LEAST_PASSWORD <= len(new) <= LONGEST_PASSWORD:
+            raise InputError(
+                f"A password has {LEAST_PASSWORD} characters at least and {LONGEST_PASSWORD:,} at "
+                "most. A sentence is a good one."
+            )
+        kept = await asyncio.to_thread(hash_password, new)
+        await self._change(lambda access: replace(access, password=kept, sessions=()))
+
+    async def remove_password(self) -> None:
+        """Let everybody in who can connect; tokens and sessions are gone with it.
+
+        Raises:
+            InputError: the settings give one, or others reach the service.
+        """
+        self._refuse_configured()
+        if self._is_open_to_others:
+            raise InputError("Others reach this service, so it needs a password.")
+        await self._change(lambda _: Access())
+
+    async def make_token(self, name: str, scope: Scope) -> str:
+        """A new token: to be shown once, for it is not kept.
+
+        Raises:
+            InputError: it has no name, or there are too many.
+        """
+        name = " ".join(name.split())[:LONGEST_NAME]
+        if not name:
+            raise InputError("Give the token a name, such as the program's that will use it.")
+        if len(self._access.tokens) >= MOST_TOKENS:
+            raise InputError(f"There are {MOST_TOKENS} tokens already. Revoke one first.")
+        made = TOKEN_PREFIX + secrets.token_urlsafe(_TOKEN_BYTES)
+        token = Token(secrets.token_hex(8), name, scope, _hex(made), int(time.time()))
+        await self._change(lambda access: replace(access, tokens=(*access.tokens, token)))
+        return made
+
+    async def revoke(self, token_id: str) -> None:
+        """End a token, if it is there."""
+
+        def without(access: Access) -> Access:
+            kept = tuple(each for each in access.tokens if each.id != token_id)
+            return replace(access, tokens=kept)
+
+        await self._change(without)
+
+    async def token_of(self, given: str) -> Token | None:
+        """The token that this is, if it is one."""
+        if not given.startswith(TOKEN_PREFIX):
+            return None
+        digest = _hex(given)
+        found = next((each for each in self._access.tokens if each.digest == digest), None)
+        today = f"{datetime.now(UTC):%Y-%m-%d}"
+        if found and found.used_on != today:
+            used = replace(found, used_on=today)
+            await self._note(lambda access: _with_token(access, used))
+        return found
+
+    async def begin_session(self, browser: str) -> str:
+        """A new session; its id, which only the browser keeps."""
+        identity, now = secrets.token_urlsafe(16), int(time.time())
+        session = Session(_hex(identity), browser[:LONGEST_NAME], now, now)
+
+        def with_session(access: Access) -> Access:
+            alive = sorted(filter(_is_alive, access.sessions), key=lambda each: each.seen_at)
+            kept = alive[max(len(alive) - MOST_SESSIONS + 1, 0) :]
+            return replace(access, sessions=(*kept, session))
+
+        await self._change(with_session)
+        return identity
+
+    async def is_session(self, identity: str) -> bool:
+        """Whether there is such a session; it was seen now."""
+        found, now = self.session(identity), int(time.time())
+        if found and now - found.seen_at > SEEN_SECONDS:
+            seen = replace(found, seen_at=now)
+            await self._note(lambda access: _with_session(access, seen))
+        return found is not None
+
+    def session(self, identity: str) -> Session | None:
+        """The session of that id, if it is not over."""
+        digest = _hex(identity)
+        return next((each for each in self.sessions if each.digest == digest), None)
+
+    async def end_session(self, digest: str) -> None:
+        """End a session, if it is there."""
+        await self._end(lambda each: each.digest == digest)
+
+    async def end_other_sessions(self, digest: str) -> None:
+        """End every session but one."""
+        await self._end(lambda each: each.digest != digest)
+
+    async def _end(self, is_over: Callable[[Session], bool]) -> None:
+        def without(access: Access) -> Access:
+            kept = tuple(each for each in access.sessions if not is_over(each))
+            return replace(access, sessions=kept)
+
+        await self._change(without)
+
+    async def _note(self, change: Callable[[Access], Access]) -> None:
+        """Write down what may be lost."""
+        try:
+            await self._change(change)
+        except OSError as error:
+            log.warning("when somebody was here can't be written down", reason=str(error))
+
+    async def _change(self, change: Callable[[Access], Access]) -> None:
+        self._take(*await asyncio.to_thread(self._file.change, change))
+
+    def _take(self, access: Access, mark: Mark | None) -> None:
+        if access.password != self._access.password:
+            self._right = b""
+        self._access, self._mark = access, mark
+
+    def _refuse_configured(self) -> None:
+        if self._configured is not None:
+            raise InputError("The password is given by ARCHIVER_PASSWORD. Change it there.")
+
+
+def _with_token(access: Access, token: Token) -> Access:
+    kept = (token if each.id == token.id else each for each in access.tokens)
+    return replace(access, tokens=tuple(kept))
+
+
+def _with_session(access: Access, session: Session) -> Access:
+    kept = (session if each.digest == session.digest else each for each in access.sessions)
+    return replace(access, sessions=tuple(kept))
+
+
+def _is_alive(session: Session) -> bool:
+    return session.begun_at + SESSION_SECONDS > time.time()
+
+
+def _digest(text: str) -> bytes:
+    return sha256(text.encode("utf-8", "surrogatepass")).digest()
+
+
+def _hex(text: str) -> str:
+    return _digest(text).hex()

@@ -1,0 +1,143 @@
+"""``/access``: the password, tokens for programs, and who is signed in where."""
+
+from collections.abc import Awaitable, Callable
+from typing import Final
+
+from aiohttp import web
+
+from archiver.errors import InputError
+from archiver.model.access import Scope
+from archiver.web import auth
+from archiver.web.keys import RUNTIME, SESSION
+from archiver.web.render import render
+from archiver.web.views import AccessView, SessionView
+
+_Form = dict[str, str]
+_BROWSERS: Final = (
+    ("Firefox/", "Firefox"),
+    ("Edg", "Edge"),
+    ("OPR/", "Opera"),
+    ("Chrome/", "Chrome"),
+    ("Safari/", "Safari"),
+)
+"""Those that pretend to be another stand before it."""
+_SYSTEMS: Final = (
+    ("Android", "Android"),
+    ("iPhone", "iPhone"),
+    ("iPad", "iPad"),
+    ("Mac OS X", "macOS"),
+    ("Windows", "Windows"),
+    ("Linux", "Linux"),
+)
+
+
+async def access(request: web.Request) -> web.StreamResponse:
+    """Show who may come in."""
+    return _page(request)
+
+
+async def change(request: web.Request) -> web.StreamResponse:
+    """Do what the form asks for; what can't be done is said above it."""
+    sent = await request.post()
+    form = {key: value for key, value in sent.items() if isinstance(value, str)}
+    try:
+        return await _ACTIONS.get(form.get("do", ""), _unknown)(request, form)
+    except InputError as error:
+        return _page(request, problem=str(error), status=400)
+
+
+def _page(
+    request: web.Request, *, status: int = 200, made: str = "", problem: str = ""
+) -> web.StreamResponse:
+    control = request.app[RUNTIME].access
+    own = control.session(request[SESSION])
+    view = AccessView(
+        has_password=control.keys_hang_on is not None,
+        is_configured=control.is_configured,
+        tokens=control.tokens,
+        sessions=tuple(
+            SessionView(each, browser_name(each.browser), is_this=each == own)
+            for each in control.sessions
+        ),
+        made=made,
+        problem=problem,
+    )
+    return render(request, "pages/access.html", view, status=status)
+
+
+def browser_name(user_agent: str) -> str:
+    """What a person calls a browser that calls itself so: ``Firefox on Linux``.
+
+    >>> browser_name("Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0")
+    'Firefox on Linux'
+    """
+    name = next((name for mark, name in _BROWSERS if mark in user_agent), "")
+    system = next((name for mark, name in _SYSTEMS if mark in user_agent), "")
+    return f"{name} on {system}" if name and system else user_agent
+
+
+async def _set_password(request: web.Request, form: _Form) -> web.StreamResponse:
+    control = request.app[RUNTIME].access
+    await _must_know(request, form)
+    await control.set_password(form.get("new", ""))
+    response = _done()
+    await auth.start_session(request, response)
+    return response
+
+
+async def _remove_password(request: web.Request, form: _Form) -> web.StreamResponse:
+    await _must_know(request, form)
+    await request.app[RUNTIME].access.remove_password()
+    return _done()
+
+
+async def _make_token(request: web.Request, form: _Form) -> web.StreamResponse:
+    try:
+        scope = Scope(form.get("scope", ""))
+    except ValueError:
+        raise InputError("Say what the token may do: read, add, or all.") from None
+    made = await request.app[RUNTIME].access.make_token(form.get("name", ""), scope)
+    return _page(request, made=made)
+
+
+async def _revoke(request: web.Request, form: _Form) -> web.StreamResponse:
+    await request.app[RUNTIME].access.revoke(form.get("token", ""))
+    return _done()
+
+
+async def _end(request: web.Request, form: _Form) -> web.StreamResponse:
+    await request.app[RUNTIME].access.end_session(form.get("session", ""))
+    return _done()
+
+
+async def _end_others(request: web.Request, _: _Form) -> web.StreamResponse:
+    control = request.app[RUNTIME].access
+    own = control.session(request[SESSION])
+    await control.end_other_sessions(own.digest if own else "")
+    return _done()
+
+
+async def _unknown(_: web.Request, __: _Form) -> web.StreamResponse:
+    raise InputError("This form asks for nothing that is known here.")
+
+
+async def _must_know(request: web.Request, form: _Form) -> None:
+    """Raise unless whoever changes the password knows the one of now."""
+    if request.app[RUNTIME].access.keys_hang_on is None:
+        return
+    if not await auth.check_password(request, form.get("current", "")):
+        raise InputError("That is not the password of now, so nothing was changed.")
+
+
+def _done() -> web.Response:
+    return web.Response(status=303, headers={"Location": "/access"})
+
+
+_ACTIONS: Final[dict[str, Callable[[web.Request, _Form], Awaitable[web.StreamResponse]]]] = {
+    "set-password": _set_password,
+    "remove-password": _remove_password,
+    "make-token": _make_token,
+    "revoke": _revoke,
+    "end": _end,
+    "end-others": _end_others,
+}

@@ -1,0 +1,102 @@
+"""Who may come in, over a real file."""
+
+import pytest
+
+from archiver.access.file import NAME, AccessFile
+from archiver.errors import InputError
+from archiver.model.access import Scope
+from archiver.services import access as module
+from archiver.services.access import MOST_SESSIONS, AccessControl, has_password
+
+
+@pytest.fixture
+def control(tmp_path):
+    return AccessControl(tmp_path, None)
+
+
+async def test_a_password_locks_and_another_one_ends_every_session(control, tmp_path):
+    assert not control.is_locked
+    await control.set_password("a good pass phrase")
+    session = await control.begin_session("Firefox")
+    hung_on = control.keys_hang_on
+
+    assert control.is_locked
+    assert has_password(tmp_path)
+    assert await control.is_password("a good pass phrase")
+    assert await control.is_password("a good pass phrase")
+    assert not await control.is_password("a bad pass phrase")
+    assert await control.is_session(session)
+
+    await control.set_password("another pass phrase")
+    assert not await control.is_password("a good pass phrase")
+    assert not await control.is_session(session)
+    assert control.keys_hang_on != hung_on
+    assert "pass phrase" not in (tmp_path / NAME).read_text()
+
+
+async def test_what_the_settings_give_counts_and_is_changed_there_alone(tmp_path):
+    control = AccessControl(tmp_path, "from the settings")
+
+    assert await control.is_password("from the settings")
+    for change in (control.set_password("something else"), control.remove_password()):
+        with pytest.raises(InputError, match="ARCHIVER_PASSWORD"):
+            await change
+
+
+async def test_a_service_that_others_reach_stays_locked(tmp_path):
+    control = AccessControl(tmp_path, None, "0.0.0.0")
+    await control.set_password("a good pass phrase")
+    with pytest.raises(InputError, match="needs a password"):
+        await control.remove_password()
+
+    await AccessControl(tmp_path, None).remove_password()
+    reopened = AccessControl(tmp_path, None, "0.0.0.0")
+
+    assert reopened.is_locked
+    assert not await reopened.is_password("")
+
+
+async def test_a_token_is_known_until_it_is_revoked(control, tmp_path):
+    made = await control.make_token(" My \n phone ", Scope.ADD)
+
+    found = await control.token_of(made)
+    assert (found.name, found.scope) == ("My phone", Scope.ADD)
+    assert control.tokens[0].used_on
+    assert await control.token_of(made + "x") is None
+    assert made not in (tmp_path / NAME).read_text()
+    await control.revoke(found.id)
+    assert await control.token_of(made) is None
+    with pytest.raises(InputError, match="name"):
+        await control.make_token(" ", Scope.ALL)
+
+
+async def test_sessions_are_listed_ended_and_bounded(control):
+    mine, *others = [await control.begin_session(f"Browser {n}") for n in range(4)]
+    own = control.session(mine)
+    await control.end_session(control.session(others[0]).digest)
+    assert [await control.is_session(each) for each in (mine, *others)] == [True, False, True, True]
+    await control.end_other_sessions(own.digest)
+    assert control.sessions == (own,)
+
+    many = [await control.begin_session("x") for _ in range(MOST_SESSIONS)]
+    assert len(control.sessions) == MOST_SESSIONS
+    assert await control.is_session(many[-1])
+
+
+async def test_what_another_process_changes_is_heard_of(control, tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "LOOK_SECONDS", 0)
+    await AccessControl(tmp_path, None).set_password("a good pass phrase")
+    assert not control.is_locked
+    await control.refresh()
+    assert control.is_locked
+
+    (tmp_path / NAME).write_text("{")
+    await control.refresh()
+    assert await control.is_password("a good pass phrase"), "what can't be read changes nothing"
+
+
+async def test_a_session_is_over_after_its_time(control, tmp_path, monkeypatch):
+    session = await control.begin_session("x")
+    monkeypatch.setattr(module, "SESSION_SECONDS", 0)
+    assert not await control.is_session(session)
+    assert AccessFile(tmp_path).read().sessions

@@ -1,0 +1,109 @@
+"""The page that says who may come in, and what a token opens."""
+
+import re
+
+import pytest
+from aiohttp.test_utils import TestClient, TestServer
+
+from archiver.config import Settings
+from archiver.model.access import Scope
+from archiver.runtime import open_runtime
+from archiver.web.app import build_app
+from archiver.web.keys import RUNTIME
+from archiver.web.middleware.auth import ADDING_ROUTES, PEOPLES_ROUTES, opens
+from archiver.web.pages.access import browser_name
+from archiver.web.routes import ROUTES
+
+PASSWORD = "a good pass phrase"
+
+
+@pytest.fixture
+async def client(tmp_path):
+    async with (
+        open_runtime(Settings(data=tmp_path / "data")) as runtime,
+        TestClient(TestServer(build_app(runtime), skip_url_asserts=True)) as client,
+    ):
+        yield client
+
+
+async def do(client, what, **fields):
+    shown = await (await client.get("/access")).text()
+    token = re.search(r'name="csrf_token" value="([^"]+)"', shown)[1]
+    async with client.post("/access", data={"csrf_token": token, "do": what} | fields) as answer:
+        return answer.status, await answer.text()
+
+
+async def test_a_password_is_set_changed_and_removed_by_who_knows_it(client):
+    assert "There is none" in await (await client.get("/access")).text()
+    assert (await do(client, "set-password", new="short"))[0] == 400
+    status, page = await do(client, "set-password", new=PASSWORD)
+    assert (status, "this one" in page) == (200, True), "whoever set it is signed in"
+
+    status, page = await do(client, "set-password", current="wrong", new="another pass phrase")
+    assert (status, "nothing was changed" in page) == (400, True)
+    client.session.cookie_jar.clear()
+    assert (await client.get("/access", allow_redirects=False)).status == 303
+    shown = await (await client.get("/login")).text()
+    token = re.search(r'name="csrf_token" value="([^"]+)"', shown)[1]
+    form = {"csrf_token": token, "password": PASSWORD, "next": "/access"}
+    page = await (await client.post("/login", data=form)).text()
+    assert page.count('value="end"') == 2
+
+    _, page = await do(client, "end-others")
+    assert page.count('value="end"') == 1
+    _, page = await do(client, "remove-password", current=PASSWORD)
+    assert "There is none" in page
+
+
+async def test_a_token_opens_what_its_scope_says(client):
+    await do(client, "set-password", new=PASSWORD)
+    made = {}
+    for scope in Scope:
+        _, page = await do(client, "make-token", name=f"a {scope}", scope=scope)
+        made[scope] = re.search(r'value="(arc_[^"]+)"', page)[1]
+    client.session.cookie_jar.clear()
+    saved = {"urls": ["http://127.0.0.1/x"]}
+    answers = {}
+    for scope, token in made.items():
+        headers = {"Authorization": f"Bearer {token}"}
+        asked = (
+            await client.get("/api/v1/entries", headers=headers),
+            await client.post("/api/v1/entries", json=saved, headers=headers),
+            await client.get("/access", headers=headers),
+        )
+        answers[scope] = [each.status for each in asked]
+    assert answers == {
+        Scope.READ: [200, 403, 403],
+        Scope.ADD: [403, 202, 403],
+        Scope.ALL: [200, 202, 403],
+    }
+    wrong = {"Authorization": "Bearer arc_wrong"}
+    assert (await client.get("/api/v1/entries", headers=wrong)).status == 401
+
+
+def test_every_route_that_a_token_is_told_of_is_there():
+    assert {each.kwargs.get("name") for each in ROUTES} >= ADDING_ROUTES | PEOPLES_ROUTES
+    assert not any(
+        opens(Scope.READ, each.kwargs["name"], each.method)
+        for each in ROUTES
+        if each.method not in ("GET", "HEAD")
+    )
+
+
+async def test_a_session_that_was_ended_elsewhere_is_over(client):
+    await do(client, "set-password", new=PASSWORD)
+    access = client.server.app[RUNTIME].access
+    await access.end_other_sessions("")
+    assert (await client.get("/", allow_redirects=False)).status == 303
+
+
+@pytest.mark.parametrize(
+    ("user_agent", "name"),
+    [
+        ("Mozilla/5.0 (Windows NT 10.0) Chrome/140 Safari/537.36 Edg/1", "Edge on Windows"),
+        ("Mozilla/5.0 (iPhone; like Mac OS X) Version/18 Safari/604.1", "Safari on iPhone"),
+        ("curl/8", "curl/8"),
+    ],
+)
+def test_a_browser_is_called_what_people_call_it(user_agent, name):
+    assert browser_name(user_agent) == name
