@@ -4,16 +4,26 @@ import re
 from sys import maxunicode
 from typing import Final
 
-_OF_IDENT = r"-_a-zA-Z0-9\0\x80-\U0010ffff"
-_IDENT = rf"[{_OF_IDENT}]"
+_BESIDE = tuple(mark for mark in map(chr, range(1, 0x80)) if not (mark.isalnum() or mark in "-_"))
+"""What stands in no identifier: of ASCII alone, and a class of few is compiled in no time."""
+
+
+def _beside(but: str = "") -> str:
+    return "".join(f"\\x{ord(mark):02x}" for mark in _BESIDE if mark not in but)
+
+
+_IDENT = f"[^{_beside()}]"
 _NON_PRINTABLE = r"\x01-\x08\x0b\x0e-\x1f\x7f"
 """No part of a URL without quotes; U+0000 is read as U+FFFD, which may be (§3.3, §4.2)."""
 _ESCAPE = r"\\(?:[0-9a-fA-F]{1,6}+(?>(?:\r\n|[ \t\n\r\f])?)|[^\n\r\f0-9a-fA-F])"
 _IMAGE = r"(?:-[a-zA-Z]+-)?[iI][mM][aA][gG][eE](?:-[sS][eE][tT])?"
 _URL_FUNCTION = rf"(?:[uU][rR][lL]|[sS][rR][cC]|{_IMAGE})"
 
+_BEGINNINGS = "\"'/\\@<#"
+_MARKS = _BEGINNINGS + "()[];{} \t\n\r\f"
+
 PLAIN: Final = re.compile(
-    rf"""(?>(?: [^{_OF_IDENT}"'/\\@<\#]++
+    rf"""(?>(?: [{_beside(but=_BEGINNINGS)}]++
     | \#{_IDENT}*+(?=[^\\]) | <(?:!--|(?=[^!]))
     | (?!{_URL_FUNCTION}\(){_IDENT}++(?=[^\\])
     | "[^"\\\n\r\f]*+" | '[^'\\\n\r\f]*+'
@@ -25,7 +35,7 @@ PLAIN: Final = re.compile(
 
 IDENT: Final = re.compile(rf"(?>(?:{_IDENT}++|{_ESCAPE})+)")
 SPACE: Final = re.compile(r"[ \t\n\r\f]*+")
-OTHER: Final = re.compile(rf"""[^{_OF_IDENT}"'<#/\\@()\[\];{{}} \t\n\r\f]++""")
+OTHER: Final = re.compile(f"[{_beside(but=_MARKS)}]++")
 BODIES: Final = {
     '"': re.compile(r'(?>(?:[^"\\\n\r\f]++|\\(?:\r\n|[^\r]|\r(?=[^\n])))*)'),
     "'": re.compile(r"(?>(?:[^'\\\n\r\f]++|\\(?:\r\n|[^\r]|\r(?=[^\n])))*)"),
