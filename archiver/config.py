@@ -129,6 +129,11 @@ class Settings:
     segment_bytes: int = _setting(
         512 << 20, integer(least=1), "A WARC segment is closed once it is this large, in bytes."
     )
+    quiet_hour: int = _setting(
+        4,
+        integer(least=-1, most=23),
+        "Hour of the day, by the machine's clock, at which `serve` compacts; -1 for never.",
+    )
     articles: Literal["now", "later"] = _setting(
         "now",
         choice("now", "later"),

@@ -19,6 +19,7 @@ from archiver.services.archives import Archives
 from archiver.services.articles import Articles
 from archiver.services.books import Books
 from archiver.services.cdx import Cdx
+from archiver.services.compacting import Compacting
 from archiver.services.crawling import Crawling
 from archiver.services.deleting import Deleting
 from archiver.services.documents import Documents
@@ -48,6 +49,7 @@ class Runtime:
     entries: Entries
     editing: Editing
     deleting: Deleting
+    compacting: Compacting
     search: Search
     reader: Reader
     highlights: Highlights
@@ -93,6 +95,9 @@ async def open_runtime(
             await stack.enter_async_context(reading)
             finding = kept_going(runtime.documents.keep_up_to_date, "documents")
             await stack.enter_async_context(finding)
+            if settings.quiet_hour >= 0:
+                quiet = partial(runtime.compacting.compact_at_quiet_hours, settings.quiet_hour)
+                await stack.enter_async_context(kept_going(quiet, "compaction"))
             await stack.enter_async_context(helpers(settings, until_empty=False))
             stack.push_async_callback(runtime.imports.stop)
             await stack.enter_async_context(kept_going(runtime.imports.go_on, "imports"))
@@ -136,6 +141,7 @@ def _wire(archive: Archive, context: CrawlContext) -> Runtime:
         access=AccessControl(settings.data, settings.password, settings.host),
         entries=entries,
         editing=editing,
+        compacting=Compacting(db, store, settings, crawling.close_segment),
         deleting=Deleting(db, store, on_changed=crawling.wake),
         search=search,
         reader=Reader(db, entries, search),

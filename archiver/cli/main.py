@@ -314,6 +314,18 @@ def verify(settings: Settings) -> int:
 
 
 @cli.command(cls=Command)
+@click.option("--dry-run", is_flag=True, help="Only say what would be freed.")
+@with_settings(COMMON)
+def compact(settings: Settings, *, dry_run: bool) -> int:
+    """Erase what was thrown away: it leaves the disk, and can't be undone any more.
+
+    Prints how many segments were written anew, how many records were erased, how many bytes that
+    freed, and a line for each segment that had to be left for now.
+    """
+    return _run("compact", settings, dry_run=dry_run)
+
+
+@cli.command(cls=Command)
 @with_settings(COMMON)
 def reindex(settings: Settings) -> int:
     """Build the database again from the WARC files alone."""

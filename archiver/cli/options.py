@@ -11,7 +11,15 @@ from archiver.config import SETTINGS, InvalidSettings, Setting, Settings, read_s
 
 EVERYTHING = tuple(SETTINGS)
 COMMON = ("data", "log_level", "log_json")
-_SERVING = ("host", "port", "password", "allow_hosts", "replay_origin", "max_upload_bytes")
+_SERVING = (
+    "host",
+    "port",
+    "password",
+    "allow_hosts",
+    "replay_origin",
+    "max_upload_bytes",
+    "quiet_hour",
+)
 CRAWLING = tuple(name for name in EVERYTHING if name not in _SERVING)
 EXTRACTING = (*COMMON, "extract_processes", "extract_timeout", "extract_memory_bytes")
 

@@ -55,7 +55,12 @@ class Owed:
 
 @dataclass(frozen=True, slots=True)
 class Nothing:
-    """Nothing: who waits for it waits for all before it."""
+    """Nothing: who waits for it waits for all before it.
+
+    ``ends_segment``: what comes after goes to another segment.
+    """
+
+    ends_segment: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -116,6 +116,12 @@ class Recorder:
         for done in waiting:
             await done
 
+    async def end_segment(self) -> None:
+        """Return once all before it is indexed, and in a segment that is written no more."""
+        done = _future()
+        await self._put(Item(Nothing(ends_segment=True), LEAST_WEIGHT, done))
+        await done
+
     async def settle_refused(self) -> None:
         """Return once everything that was written is indexed, and its jobs are at their end.
 
@@ -255,6 +261,8 @@ class Recorder:
         try:
             places = self._store.append(plan.records)
             self._store.sync()
+            if any(item.thing == Nothing(ends_segment=True) for item in batch):
+                self._store.close()
         finally:
             for item in batch:
                 if isinstance(item.thing, Kept):

@@ -33,6 +33,12 @@ async def recover(db: Database, store: SegmentStore) -> None:
         indexed = await segments.indexed(conn)
         owners = await queue.owners(conn)
     found = await asyncio.to_thread(survey, store.directory)
+    if found.superseded:
+        settling = import_module("archiver.ledger.settled_editions")
+        await settling.settle_editions(db, store, found.superseded)
+        found = await asyncio.to_thread(survey, store.directory)
+        async with db.read() as conn:
+            indexed = await segments.indexed(conn)
     left, uncut = await asyncio.to_thread(_cut_torn_ends, store, found.segments, indexed)
     dead = [owner for owner in owners if not store.lock.is_alive(owner)]
     await settle_interrupted(db, store.lock)

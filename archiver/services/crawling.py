@@ -1,5 +1,6 @@
 """Capturing: working the queue."""
 
+import asyncio
 from collections.abc import Callable, Sequence
 
 from archiver.crawl.context import CrawlContext
@@ -51,6 +52,13 @@ class Crawling:
     async def write_down_changes(self) -> None:
         """Write the records that are owed for what was said of entries, and capture nothing."""
         await self.work(only=())
+
+    async def close_segment(self) -> None:
+        """See that no segment of this process is written to any more; the next record opens one."""
+        if self._running:
+            await self._context.recorder.end_segment()
+        else:
+            await asyncio.to_thread(self._context.store.close)
 
     async def counts(self) -> QueueCounts:
         """How many jobs stand where."""

@@ -50,6 +50,11 @@ class SegmentStore:
         """The name of this process in its segments and leases."""
         return self.lock.name
 
+    @property
+    def is_writing(self) -> bool:
+        """Whether a segment is open."""
+        return self._open is not None
+
     def append(self, records: Sequence[Record]) -> list[Location]:
         """Write records; return where each lies. They are on disk after ``sync``.
 

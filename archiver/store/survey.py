@@ -6,10 +6,12 @@ A file that can't be used is told of and passed by; it never keeps the others fr
 import os
 import re
 import stat
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from archiver.errors import StoreError
+from archiver.store.editions import is_ours, superseded, writer_of
 from archiver.store.files import ReadOnly
 from archiver.warc.reader import StoredRecord, read_record
 from archiver.warc.record import RecordType
@@ -17,7 +19,6 @@ from archiver.warc.record import RecordType
 SUFFIX = ".warc.gz"
 SOFTWARE = "archiver/"
 _MOST_WARCINFO_BYTES = 64 << 10
-_NAME = re.compile(r"archiver-\d{14}-(?P<writer>[0-9a-f]{12})-\d{5,}\.warc\.gz")
 _TORN = re.compile(r".+\.warc\.gz(\.\d+)?\.torn")
 
 
@@ -31,8 +32,7 @@ class SegmentFile:
     @property
     def writer(self) -> str:
         """The process that wrote it; empty if the name is not one of ours."""
-        named = _NAME.fullmatch(self.name)
-        return named["writer"] if named else ""
+        return writer_of(self.name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,11 +52,15 @@ class PassedBy:
 
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """A directory of segments; each part by name."""
+    """A directory of segments; each part by name.
+
+    ``superseded``: earlier editions of segments, by name, and the one that is read instead.
+    """
 
     segments: tuple[SegmentFile, ...] = ()
     torn: tuple[SegmentFile, ...] = ()
     passed_by: tuple[PassedBy, ...] = ()
+    superseded: Mapping[str, str] = field(default_factory=dict)
 
 
 def survey(directory: Path) -> Survey:
@@ -74,12 +78,14 @@ def survey(directory: Path) -> Survey:
             torn.append(found)
         else:
             segments.append(found)
-    return Survey(tuple(segments), tuple(torn), tuple(passed_by))
+    earlier = superseded(each.name for each in segments)
+    read = tuple(each for each in segments if each.name not in earlier)
+    return Survey(read, tuple(torn), tuple(passed_by), earlier)
 
 
 def has_our_name(path: Path) -> bool:
     """Whether a file is called as segments of ours are."""
-    return _NAME.fullmatch(path.name) is not None
+    return is_ours(path.name)
 
 
 def is_written_by_us(path: Path) -> bool:

@@ -21,6 +21,8 @@ from archiver.warc.annotation import iso, read_annotation, text, write_annotatio
 from archiver.wire.moments import read_iso
 
 FORMAT = "archiver/1"
+_HASH_DIGITS = 32
+_HEX = frozenset("0123456789abcdef")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +92,18 @@ def entry_record_uri(hash_url: HashUrl) -> str:
 def article_uri(hash_url: HashUrl) -> str:
     """The WARC-Target-URI of an entry's articles."""
     return f"urn:archiver:{hash_url}:article"
+
+
+def hash_of_uri(uri: str) -> HashUrl | None:
+    """The entry that a record is of, by its WARC-Target-URI; None where that names none.
+
+    >>> hash_of_uri("urn:archiver:44abc2fd416f673b9c6ae0f5147726a9:article")
+    '44abc2fd416f673b9c6ae0f5147726a9'
+    """
+    prefix, _, rest = uri.partition("urn:archiver:")
+    key = rest.partition(":")[0]
+    is_one = not prefix and len(key) == _HASH_DIGITS and set(key) <= _HEX
+    return HashUrl(key) if is_one else None
 
 
 def write_entry_record(entry_record: EntryRecord) -> dict[str, Any]:

@@ -1,0 +1,297 @@
+"""Compaction: what was thrown away leaves the disk.
+
+Each segment that holds something of it is written anew without, beside the old one; then the index
+is pointed at the new one and the old one removed. First of all payloads move whose records go and
+that other captures revisit. Every step leaves an archive that is whole
+(docs/decisions/0072-compaction.md).
+"""
+
+import asyncio
+import fcntl
+import os
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from archiver import __version__
+from archiver.archive import LOCKS
+from archiver.config import Settings
+from archiver.errors import ConfigurationError
+from archiver.index import captures, entries, gone, relocation, removal, segments, withheld
+from archiver.index.database import AsyncConnection, Database
+from archiver.ledger.compaction import (
+    Known,
+    Plan,
+    Seen,
+    Verdict,
+    read_seen,
+    verdict_of,
+    write_edition,
+)
+from archiver.ledger.payloads import Moves, Revisit, plan_moves
+from archiver.ledger.recovery import recover
+from archiver.logs import get_log
+from archiver.model.capture import Capture, HashUrl, PayloadDigest
+from archiver.store import rewriting
+from archiver.store.editions import is_ours, serial_of, writer_of
+from archiver.store.segments import SegmentStore
+from archiver.store.survey import SegmentFile, survey
+from archiver.warc.http_block import read_head
+from archiver.wire.head import parse_head
+
+SOFTWARE = f"archiver/{__version__}"
+_BUSY = "Another process is compacting this archive. Try again when it is done."
+
+log = get_log(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class _Moving:
+    """Payloads that are to move.
+
+    Attributes:
+        moves: what becomes of the captures that revisit them.
+        holders: the records that have them so far, and stay until then.
+        last_capture: the row of the last capture that was looked at.
+    """
+
+    moves: Moves = field(default_factory=Moves)
+    holders: frozenset[str] = frozenset()
+    last_capture: int = 0
+
+
+@dataclass(slots=True)
+class Compacted:
+    """What a compaction did, or would do.
+
+    Attributes:
+        segments: how many were written anew.
+        records: how many records were erased.
+        freed: bytes that the segments take less.
+        left: segments that hold something still, and why.
+    """
+
+    segments: int = 0
+    records: int = 0
+    freed: int = 0
+    left: dict[str, str] = field(default_factory=dict)
+
+
+OnProgress = Callable[[int, int], None]
+"""Told bytes read, and bytes to be read in all."""
+
+
+class Compacting:
+    """Erases. ``close_segment`` has the segment closed that this process writes."""
+
+    def __init__(
+        self,
+        db: Database,
+        store: SegmentStore,
+        settings: Settings,
+        close_segment: Callable[[], Awaitable[None]],
+    ) -> None:
+        self._db = db
+        self._store = store
+        self._locks = settings.data / LOCKS
+        self._close_segment = close_segment
+
+    async def compact(
+        self, *, dry_run: bool = False, on_progress: OnProgress = lambda _, __: None
+    ) -> Compacted:
+        """Erase all that was thrown away; undoing it is over then.
+
+        Args:
+            dry_run: only say what would be freed.
+            on_progress: told how far the reading has come.
+
+        Raises:
+            ConfigurationError: another process does so now.
+            StoreError: a segment can't be read or written.
+        """
+        async with self._alone():
+            done = Compacted()
+            await self._close_segment()
+            if dry_run:
+                await self._pass(done, _Moving(), on_progress, dry_run=True)
+                return done
+            await recover(self._db, self._store)
+            async with self._db.write() as conn:
+                await removal.forget(conn)
+                count, is_erased = await gone.count(conn), await gone.is_erased(conn)
+            if is_erased:
+                return done
+            moving = await self._moving()
+            if moving.holders:
+                await self._pass(done, moving, on_progress, only_moves=True)
+                left = await self._moving()
+                moving = _Moving(holders=left.holders, last_capture=left.last_capture)
+            await self._pass(done, moving, on_progress)
+            if not done.left:
+                async with self._db.write() as conn:
+                    await gone.note_erased(conn, count)
+            return done
+
+    async def compact_at_quiet_hours(self, hour: int) -> None:
+        """Compact whenever that hour of the day begins, by the machine's clock; never ends."""
+        while True:
+            await asyncio.sleep(seconds_until(hour, datetime.now().astimezone()))
+            done = await self.compact()
+            log.info("compacted", segments=done.segments, freed=done.freed, left=len(done.left))
+
+    async def _pass(
+        self,
+        done: Compacted,
+        moving: _Moving,
+        on_progress: OnProgress,
+        *,
+        only_moves: bool = False,
+        dry_run: bool = False,
+    ) -> None:
+        """Go through all segments; with ``only_moves`` write those anew that take payloads in."""
+        found = (await asyncio.to_thread(survey, self._store.directory)).segments
+        async with self._db.read() as conn:
+            indexed = await segments.indexed(conn)
+        total, read = sum(each.size for each in found), 0
+        for each in found:
+            why_not = self._why_not(each, found, indexed)
+            plan = await self._plan(each.name, moving)
+            wants = [verdict for _, verdict in plan.records if verdict is not Verdict.KEEP]
+            if only_moves and not {Verdict.WHOLE, Verdict.REFER} & {*wants}:
+                wants = []
+            if wants and why_not:
+                done.left[each.name] = why_not
+            elif wants and dry_run:
+                done.segments, done.records = done.segments + 1, done.records + plan.erased
+                done.freed += plan.freed
+            elif wants:
+                await self._rewrite(each, plan, moving, done)
+            read += each.size
+            on_progress(read, total)
+
+    def _why_not(
+        self, segment: SegmentFile, found: Sequence[SegmentFile], indexed: Mapping[str, int]
+    ) -> str:
+        """Why a segment can't be written anew; empty if it can."""
+        writer = writer_of(segment.name)
+        if not is_ours(segment.name):
+            return "It has another name than archiver's segments have."
+        if indexed.get(segment.name, 0) != segment.size:
+            return "It is being written, or holds what the index has not read."
+        if self._store.lock.is_alive(writer):
+            last = max(serial_of(each.name) for each in found if writer_of(each.name) == writer)
+            own = writer == self._store.writer and not self._store.is_writing
+            if serial_of(segment.name) == last and not own:
+                return "A running process writes it."
+        return ""
+
+    async def _plan(self, name: str, moving: _Moving) -> Plan:
+        plan = Plan()
+        stretches = read_seen(self._store, name)
+        while some := await asyncio.to_thread(next, stretches, None):
+            async with self._db.read() as conn:
+                known = await _known(conn, name, some, moving.holders)
+            for each in some:
+                plan.add(each, verdict_of(each, known, moving.moves))
+        return plan
+
+    async def _rewrite(
+        self, segment: SegmentFile, plan: Plan, moving: _Moving, done: Compacted
+    ) -> None:
+        store = self._store
+        edition = await asyncio.to_thread(
+            rewriting.NextEdition, store.directory, segment.name, SOFTWARE
+        )
+        try:
+            moved = await asyncio.to_thread(
+                write_edition, store, edition, segment.name, plan, moving.moves
+            )
+            async with self._db.write() as conn:
+                wanted = await relocation.wanted(conn, segment.name)
+                is_whole = wanted <= {each.old for each in moved}
+                if not is_whole or await _is_revisited(conn, moving.last_capture):
+                    done.left[segment.name] = "It changed meanwhile."
+                    return
+                size = edition.size
+                await relocation.switch(conn, segment.name, edition.name, moved, size=size)
+                await asyncio.to_thread(edition.take_place)
+        finally:
+            await asyncio.to_thread(edition.discard)
+        await asyncio.to_thread(rewriting.remove_segment, store.directory, segment.name)
+        done.segments, done.records = done.segments + 1, done.records + plan.erased
+        done.freed += segment.size - edition.size
+
+    async def _moving(self) -> _Moving:
+        """Which captures are to hold the payloads of records that go."""
+        async with self._db.read() as conn:
+            last = await captures.last_row(conn)
+            found = await relocation.revisits_of_withheld(conn)
+            digests = [*{each.payload_digest for each in found}]
+            living = await captures.originals(conn, digests)
+            pairs = [(each.url, each.payload_digest) for each in found]
+            at_urls = await captures.originals_of_urls(conn, pairs)
+            held = {each: await withheld.holder_of(conn, each) for each in digests}
+            going = frozenset(await relocation.holders(conn, digests))
+            revisits = await asyncio.to_thread(lambda: [self._revisit(each) for each in found])
+            by_payload: dict[PayloadDigest, list[Capture]] = {}
+            for each in (*living.values(), *at_urls.values()):
+                by_payload.setdefault(each.payload_digest, []).append(each)
+            moves = plan_moves(revisits, lambda each: by_payload.get(each, []), held.get, going)
+            waiting = {*moves.whole, *moves.refer}
+            needed = {each.payload_digest for each in found if each.record_id in waiting}
+            return _Moving(moves, frozenset(await relocation.holders(conn, [*needed])), last)
+
+    def _revisit(self, capture: Capture) -> Revisit:
+        record = self._store.read(capture.location)
+        is_chunked = bool(record.block_length) and parse_head(read_head(record)).is_chunked
+        return Revisit(capture, record.get("warc-refers-to").strip("<>"), is_chunked)
+
+    @asynccontextmanager
+    async def _alone(self) -> AsyncIterator[None]:
+        """Be the only process that compacts; what a killed one left half written goes."""
+        file = os.open(self._locks / "compact", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o644)
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            await asyncio.to_thread(rewriting.remove_unready, self._store.directory)
+            yield
+        except BlockingIOError as error:
+            raise ConfigurationError(_BUSY) from error
+        finally:
+            os.close(file)
+
+
+async def _is_revisited(conn: AsyncConnection, after: int) -> bool:
+    """Whether a capture came after a row that nobody but a record that goes has the payload of."""
+    found = await relocation.revisits_of_withheld(conn, after=after)
+    digests = {each.payload_digest for each in found}
+    return bool(digests - (await captures.originals(conn, [*digests])).keys())
+
+
+async def _known(
+    conn: AsyncConnection, name: str, some: Sequence[Seen], needed: frozenset[str]
+) -> Known:
+    ids = [*{each.id for each in some} | {each.beside for each in some}]
+    keys = {each.hash_url for each in some if each.hash_url}
+    keys |= {each.referer for each in some if each.referer}
+    generations = await gone.generations(conn, keys)
+    there = await entries.states_of(conn, [*map(HashUrl, generations)])
+    return Known(
+        gone=frozenset(await gone.captures(conn, ids)),
+        generations=generations,
+        strangers=frozenset(generations.keys() - there.keys()),
+        snapshots=frozenset(await gone.snapshots(conn, keys)),
+        articles=frozenset(await relocation.articles_in(conn, name)),
+        needed=needed,
+    )
+
+
+def seconds_until(hour: int, now: datetime) -> float:
+    """Seconds until an hour of the day begins.
+
+    >>> seconds_until(4, datetime(2026, 3, 1, 3, 30))
+    1800.0
+    """
+    today = now.replace(hour=hour, minute=0, second=0, microsecond=0)
+    then = today if today > now else today + timedelta(days=1)
+    return (then - now).total_seconds()

@@ -1,0 +1,95 @@
+"""Writes the next edition of a segment beside it, under a name that nobody reads until it is whole.
+
+Functions here block. A kill at any moment leaves the earlier edition, the later one, or both.
+"""
+
+import os
+from datetime import UTC, datetime
+from pathlib import Path
+
+from archiver.errors import StoreError
+from archiver.model.capture import Location
+from archiver.store.editions import next_edition
+from archiver.store.files import ReadOnly, sync_directory
+from archiver.warc.build import warcinfo
+from archiver.warc.record import Record
+from archiver.warc.writer import write_record
+
+_COPIED_BYTES = 1 << 20
+_UNREADY = ".new"
+
+
+class NextEdition:
+    """The next edition of a segment, while it is written.
+
+    Attributes:
+        name: what it is called once it is whole.
+        size: bytes written so far.
+    """
+
+    def __init__(self, directory: Path, segment: str, software: str) -> None:
+        self.name = next_edition(segment)
+        self.size = 0
+        self._directory = directory
+        self._source = ReadOnly(directory / segment)
+        self._unready = directory / f".{self.name}{_UNREADY}"
+        self._file = self._unready.open("wb")
+        now = datetime.now(UTC).replace(microsecond=0)
+        self.add(warcinfo(filename=self.name, software=software, date=now))
+
+    def copy(self, offset: int, length: int) -> Location:
+        """Take a stretch of the earlier edition over as it lies."""
+        place = Location(self.name, self.size, length)
+        while length:
+            piece = self._source.read_at(offset, min(length, _COPIED_BYTES))
+            if not piece:
+                raise StoreError("A segment ends too early. Run `archiver verify`.")
+            self.write(piece)
+            offset, length = offset + len(piece), length - len(piece)
+        return place
+
+    def add(self, record: Record) -> Location:
+        """Write a record."""
+        start = self.size
+        return Location(self.name, start, write_record(record, self))
+
+    def write(self, data: bytes) -> int:
+        """Write bytes; how many they were."""
+        self.size += len(data)
+        return self._file.write(data)
+
+    def finish(self) -> None:
+        """Have all of it on disk, still under a name that nobody reads."""
+        self._file.flush()
+        os.fsync(self._file.fileno())
+        self._file.close()
+
+    def take_place(self) -> None:
+        """Give it its name: from here on the earlier edition is not read any more."""
+        self._unready.rename(self._directory / self.name)
+        sync_directory(self._directory)
+
+    def discard(self) -> None:
+        """Throw it away; the earlier edition holds."""
+        self._file.close()
+        self._unready.unlink(missing_ok=True)
+
+
+def remove_unready(directory: Path) -> None:
+    """Remove what a process left that was killed while it wrote; to be called by nobody else's."""
+    for path in directory.glob(f".archiver-*{_UNREADY}"):
+        path.unlink(missing_ok=True)
+
+
+def remove_segment(directory: Path, name: str) -> int:
+    """Remove a segment; the bytes that it had."""
+    path = directory / name
+    try:
+        size = path.stat().st_size
+        path.unlink()
+        sync_directory(directory)
+    except FileNotFoundError:
+        return 0
+    except OSError as error:
+        raise StoreError(f"{name} can't be removed: {error.strerror}.") from error
+    return size

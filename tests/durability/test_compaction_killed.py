@@ -1,0 +1,138 @@
+"""Killed at each step of a compaction, an archive loses nothing, and nothing comes back."""
+
+import asyncio
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from aiohttp import web
+from aiohttp.test_utils import TestServer
+from warcio.archiveiterator import ArchiveIterator
+
+from archiver.config import Settings
+from archiver.model.listing import ListingQuery
+from archiver.runtime import open_runtime
+from archiver.services.reindexing import reindex
+
+STEPS = [
+    ("fsync", ".{first}.new"),
+    ("rename", ".{first}.new"),
+    ("fsync", ""),
+    ("unlink", "{was}"),
+    ("rename", ".{second}.new"),
+]
+"""Which call of the program kills it, and the file that the call is about, or the directory.
+
+The first edition takes a payload in, the second is without the record that had it.
+"""
+
+
+def settings_of(data: Path) -> Settings:
+    return Settings(data=data, allow_networks=("127.0.0.0/8",), host_delay=0, retries=0)
+
+
+async def page(request: web.Request) -> web.Response:
+    text = f"<title>{request.path}</title><p>Of {request.path} alone."
+    if request.path in {"/twin", "/other"}:
+        text = "<title>Twin</title><p>the same bytes"
+    return web.Response(text=text, content_type="text/html")
+
+
+async def prepare(data: Path) -> None:
+    """Four pages, two of them alike; of those the one that has the payload is deleted."""
+    app = web.Application()
+    app.router.add_get("/{path:.*}", page)
+    async with TestServer(app) as site, open_runtime(settings_of(data)) as archive:
+        urls = [f"http://127.0.0.1:{site.port}/{name}" for name in ("twin", "other", "a", "b")]
+        await archive.entries.save(urls[:1], source="cli")
+        await archive.crawling.work()
+        await archive.entries.save(urls[1:], source="cli", tags=("said",))
+        await archive.crawling.work()
+        await archive.deleting.entries([urls[0], urls[2]])
+        await archive.crawling.write_down_changes()
+        await archive.crawling.close_segment()
+
+
+async def told(data: Path) -> tuple[object, ...]:
+    """All that the archive says, its payloads too, and what `verify` finds wrong."""
+    async with open_runtime(settings_of(data)) as archive:
+        listing = await archive.search.listing(ListingQuery())
+        entries = sorted((each.entry for each in listing.items), key=lambda entry: entry.url)
+        texts = [(await archive.entries.snapshot(each.url)).text for each in entries]
+        captured = [
+            (len(await archive.replay.captures_of(f"{origin(entries)}/{name}")), name)
+            for name in ("twin", "other", "a", "b")
+        ]
+        wrong = [each async for each in archive.fixity.verify() if each.is_wrong]
+    return entries, texts, captured, wrong
+
+
+def origin(entries: list) -> str:
+    return entries[0].url.rpartition("/")[0]
+
+
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory):
+    data = tmp_path_factory.mktemp("compacted") / "data"
+    asyncio.run(prepare(data))
+    return data, asyncio.run(told(data))
+
+
+def compact(data: Path, *before: str) -> int:
+    """Run the program; the signal that ended it, or 0."""
+    command = [*before, sys.executable, "-m", "archiver", "compact", "--data", str(data)]
+    ended = subprocess.run(command, capture_output=True, check=False, env={**os.environ})
+    return max(-ended.returncode, ended.returncode - 128, 0)
+
+
+@pytest.mark.parametrize(("call", "file"), STEPS)
+def test_an_archive_is_whole_wherever_a_compaction_was_killed(prepared, tmp_path, call, file):
+    source, before = prepared
+    data = tmp_path / "data"
+    shutil.copytree(source, data)
+    (segment,) = (
+        path.name
+        for path in sorted((data / "warc").glob("*.warc.gz"))
+        if b"twin" in b"".join(_targets(path))
+    )
+    stem = segment.removesuffix(".warc.gz")
+    names = {
+        "was": segment,
+        "first": f"{stem}.2.warc.gz",
+        "second": f"{stem}.3.warc.gz",
+    }
+    about = data / "warc" / file.format(**names) if file else data / "warc"
+    inject = f"inject={call}:signal=SIGKILL:when=1"
+    strace = ("strace", "-f", "-qq", "-o", "/dev/null", "-P", str(about), "-e", f"trace={call}")
+
+    assert compact(data, *strace, "-e", inject) == signal.SIGKILL
+
+    shutil.copytree(data, tmp_path / "again")
+    assert asyncio.run(told(data)) == before
+    assert compact(data) == 0
+    assert asyncio.run(told(data)) == before
+    check(data)
+    asyncio.run(reindex(settings_of(tmp_path / "again")))
+    assert asyncio.run(told(tmp_path / "again")) == before
+
+
+def _targets(path: Path):
+    with path.open("rb") as file:
+        for record in ArchiveIterator(file):
+            yield (record.rec_headers.get_header("WARC-Target-URI") or "").encode()
+
+
+def check(data: Path) -> None:
+    """Every digest, by another implementation; and one file for each segment."""
+    paths = [path for path in (data / "warc").iterdir() if not path.name.endswith(".torn")]
+    for path in paths:
+        with path.open("rb") as file:
+            for record in ArchiveIterator(file, check_digests="raise"):
+                record.content_stream().read()
+    stems = [path.name.split(".")[0] for path in paths]
+    assert sorted(stems) == sorted(set(stems))
+    assert all(path.name.startswith("archiver-") for path in paths)
