@@ -5,6 +5,7 @@ the article is chosen and cleared, and what is left is sanitised.
 """
 
 import re
+from dataclasses import replace
 from html import escape
 
 from lxml import etree
@@ -26,7 +27,7 @@ from archiver.html.reader.mathematics import (
 from archiver.html.reader.media import settle_media
 from archiver.html.reader.prepare import drop_hidden, to_tree
 from archiver.html.sanitise import sanitise
-from archiver.html.text import to_text, without_tags
+from archiver.html.text import beginning, to_text, without_tags
 from archiver.model.page import Article, PageMetadata
 from archiver.urls.parse import join
 
@@ -41,7 +42,10 @@ def extract_article(html: str, url: str) -> Article:
         return text_article(without_tags(html), title="")
     metadata = read_metadata(page)
     found = sanitise(_read(page, html, url))
-    return Article(metadata, found.strip(), to_text(found))
+    text = to_text(found)
+    if not metadata.excerpt:
+        metadata = replace(metadata, excerpt=beginning(text))
+    return Article(metadata, found.strip(), text)
 
 
 def image_article(url: str, title: str) -> Article:

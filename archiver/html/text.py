@@ -14,10 +14,25 @@ BLOCKS = frozenset(
     "tr ul".split()
 )
 
+LEAST_LINE = 40
+"""A line of fewer characters is a heading, a date or a name."""
+MOST_BEGINNING = 240
+
 
 def to_text(html: str) -> str:
     """The text of HTML that was sanitised: markup as nh3 writes it, blocks apart."""
     return tidy_lines(unescape(_TAG.sub(_between, html)))
+
+
+def beginning(text: str) -> str:
+    """How a text begins, for a list: its first lines that say something, cut between words."""
+    told = ""
+    for line in text.splitlines():
+        if len(line) >= LEAST_LINE:
+            told = f"{told} {line}".lstrip()
+        if len(told) > MOST_BEGINNING:
+            return told[:MOST_BEGINNING].rpartition(" ")[0] + "…"
+    return told
 
 
 def without_tags(html: str) -> str:

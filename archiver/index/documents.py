@@ -77,6 +77,16 @@ async def insert_all(conn: AsyncConnection, made: Sequence[NewDocument]) -> dict
     return {each.entry_id: first + n for n, each in enumerate(made)}
 
 
+async def word_counts(conn: AsyncConnection, entry_ids: Sequence[int]) -> dict[int, int]:
+    """How many words the articles of these entries have, by entry id; none of what was not read."""
+    rows = await conn.execute(
+        select(entry.c.id, document.c.word_count)
+        .join(document, document.c.id == entry.c.document_id)
+        .where(entry.c.id.in_(among(entry_ids)), document.c.word_count > 0)
+    )
+    return {row.id: row.word_count for row in rows}
+
+
 async def parts(conn: AsyncConnection, *, below: int, newest_first: bool = True) -> list[int]:
     """The parts that hold documents below an id."""
     number = search_part.c.number

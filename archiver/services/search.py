@@ -3,7 +3,7 @@
 import asyncio
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import AsyncIterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from archiver.errors import InputError, InvalidQuery, StoreError
@@ -17,9 +17,10 @@ from archiver.index.facets import facets_of
 from archiver.index.matching import is_worded
 from archiver.index.search import Question
 from archiver.model.capture import HashUrl, Location
-from archiver.model.entry import Entry
+from archiver.model.entry import Entry, Snapshot
 from archiver.model.job import Job, QueueCounts, State
 from archiver.model.listing import ListingQuery, Sort, Summary
+from archiver.model.page import PageMetadata
 from archiver.query.parse import parse_query
 from archiver.query.snippet import Marked, snippet
 from archiver.query.tree import (
@@ -50,10 +51,19 @@ _DAMAGED = "This page's address is damaged; start from the first page."
 
 @dataclass(frozen=True, slots=True)
 class ListedEntry:
-    """An entry in a list, with the stretch of its text where the words were found."""
+    """An entry in a list.
+
+    Attributes:
+        entry: itself.
+        excerpt: the stretch of its text where the words were found.
+        page: what its newest snapshot says of itself.
+        word_count: of its article; 0 where that was not read.
+    """
 
     entry: Entry
     excerpt: tuple[Marked, ...] = ()
+    page: PageMetadata = field(default_factory=PageMetadata)
+    word_count: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,16 +139,24 @@ class Search:
             question = await _question(conn, tree, query)
             page, answered = await _page(conn, question, query)
             listed = await entries.by_ids(conn, page.entries)
-            has_words = any(sought(answered))
-            held = await snapshots.latest_of(conn, page.entries) if has_words else {}
+            held = await snapshots.latest_of(conn, page.entries)
+            counts = await documents.word_counts(conn, page.entries)
             is_poor = not query.after and len(page.entries) - page.partial < FEW
             meant = await correction(conn, question.setting.parts, tree) if is_poor else None
         ids = [each for each in page.entries if each in listed]
-        places = [held[each].snapshot.article if each in held else None for each in ids]
-        excerpts = await asyncio.to_thread(self._excerpts, places, answered)
+        pages = [held[each].snapshot if each in held else None for each in ids]
+        excerpts: list[tuple[Marked, ...]] = [()] * len(ids)
+        if any(sought(answered)):
+            places = [each.article if each else None for each in pages]
+            excerpts = await asyncio.to_thread(self._excerpts, places, answered)
         items = [
-            ListedEntry(listed[entry_id], excerpt)
-            for entry_id, excerpt in zip(ids, excerpts, strict=True)
+            ListedEntry(
+                listed[entry_id],
+                excerpt,
+                _described(described),
+                counts.get(entry_id, 0),
+            )
+            for entry_id, excerpt, described in zip(ids, excerpts, pages, strict=True)
         ]
         return Listing(
             items=tuple(items),
@@ -223,6 +241,20 @@ class Search:
             return to_text(read_article_document(self._store.read(place).block.read())[1])
         except StoreError:
             return ""
+
+
+def _described(snapshot: Snapshot | None) -> PageMetadata:
+    """What a snapshot's page says of itself."""
+    if snapshot is None:
+        return PageMetadata()
+    return PageMetadata(
+        title=snapshot.title,
+        byline=snapshot.byline,
+        site=snapshot.site,
+        excerpt=snapshot.excerpt,
+        language=snapshot.language,
+        published=snapshot.published,
+    )
 
 
 async def matching_entries(

@@ -15,6 +15,8 @@ from archiver.model.source_record import read_source_record
 from archiver.web.keys import CSRF_TOKEN, SIGNED_IN, STATIC
 from archiver.wire.moments import in_utc, write_iso
 
+WORDS_A_MINUTE = 230
+
 
 class View(Protocol):
     """What a template is given: a dataclass of ``views``."""
@@ -51,7 +53,7 @@ def environment() -> Environment:
         lstrip_blocks=True,
     )
     made.filters.update(moment=moment, iso=iso, size=size, number=number, plural=plural)
-    made.filters.update(epoch=epoch)
+    made.filters.update(date=date, epoch=epoch, minutes=minutes_to_read)
     made.filters.update(tag_list=tag_list, day=day, source_record=read_source_record)
     return made
 
@@ -60,6 +62,16 @@ def moment(value: datetime | Timestamp) -> str:
     """A moment as people read it: ``20 Nov 2026, 22:18 UTC``."""
     when = _when(value)
     return f"{when.day} {when:%b} {when.year:04}, {when:%H:%M} UTC"
+
+
+def minutes_to_read(word_count: int) -> int:
+    """How long a text of so many words takes to read."""
+    return max(round(word_count / WORDS_A_MINUTE), 1)
+
+
+def date(value: datetime | Timestamp) -> str:
+    """The day of a moment, in UTC: ``2026-11-20``."""
+    return f"{_when(value):%Y-%m-%d}"
 
 
 def epoch(seconds: int) -> datetime:

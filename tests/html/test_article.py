@@ -112,3 +112,16 @@ def test_an_image_is_its_own_article():
 
     assert 'src="https://example.com/a.png?x=1&amp;y=2"' in article.html
     assert article.metadata == PageMetadata(title="a.png")
+
+
+def test_a_page_that_says_nothing_of_itself_is_told_by_how_it_begins():
+    long = "Herons stand in the shallow water and wait for as long as it takes. "
+    text = f"<article><h1>Herons</h1><p>By A.</p><p>{long * 3}</p><p>{long * 9}</p></article>"
+
+    told = extract_article(f"<title>Herons</title>{text}", "http://a.example/").metadata.excerpt
+
+    assert told.startswith("Herons stand in")
+    assert told.endswith(" water…")
+    assert len(told) <= 241
+    described = f"<meta name=description content='Of birds.'>{text}"
+    assert extract_article(described, "http://a.example/").metadata.excerpt == "Of birds."

@@ -199,3 +199,15 @@ async def test_a_feed_of_whatever_is_asked_is_well_formed(client, query, form):
         )
     else:
         assert answer.status == 400
+
+
+async def test_a_list_shows_what_a_page_is_recognised_by(client, kept):
+    listed = (await (await client.get("/api/v1/entries?sort=title")).json())["items"]
+    page = await (await client.get("/snapshots")).text()
+
+    assert [each["entry"]["title"] for each in listed] == ["bears", "foxes"]
+    assert all(each["word_count"] > 100 for each in listed)
+    assert listed[0]["page"]["excerpt"].startswith("This is what the page called bears has to say")
+    assert page.count('class="excerpt lines"') == 2
+    assert page.count('<li class="day">') == 1
+    assert "· 1 min" in page

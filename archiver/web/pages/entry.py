@@ -16,10 +16,8 @@ from archiver.web.api.questions import list_query, listed_query
 from archiver.web.keys import PERMISSIONS, RUNTIME
 from archiver.web.origin import home_of_replay, replay_origin
 from archiver.web.pages.editing import notice_of
-from archiver.web.render import render
+from archiver.web.render import minutes_to_read, render
 from archiver.web.views import BesideView, EditNotice, EntryView
-
-WORDS_A_MINUTE = 230
 
 
 async def entry(request: web.Request) -> web.StreamResponse:
@@ -70,7 +68,7 @@ def _view(request: web.Request, reading: Reading, notice: EditNotice | None) -> 
         payload_url=write(payload),
         payload_link=plain_path(payload),
         kind=_kind(shown),
-        minutes=max(round(len(shown.article.split()) / WORDS_A_MINUTE), 1),
+        minutes=minutes_to_read(len(shown.article.split())),
         is_outdated=supersedes(EXTRACTOR_VERSION, shown.snapshot.extractor)
         and shown.snapshot.extractor != UNREAD
         and shown.snapshot.rendering is not Rendering.DONE,
