@@ -1,0 +1,45 @@
+// Keys for those who like them, as `aria-keyshortcuts` names them on what they do. None acts in a
+// field, with a modifier, while a dialog is open, or once they were turned off in this browser.
+const dialog = document.querySelector("#keys");
+const isOn = dialog.querySelector("input");
+const FIELDS = "input:not([type=checkbox], [type=radio]), textarea, select, [contenteditable]";
+
+try { isOn.checked = localStorage.getItem("keys") !== "off"; } catch { /* no storage: they are on */ }
+isOn.addEventListener("change", () => {
+  try { localStorage.setItem("keys", isOn.checked ? "on" : "off"); } catch { /* for this page only */ }
+});
+
+const here = () => document.activeElement?.closest(".entries > li:not(.day)");
+
+function move(step) {
+  const links = [...document.querySelectorAll(".entries h3 a")];
+  const at = links.indexOf(here()?.querySelector("h3 a"));
+  const next = links[at < 0 ? (step > 0 ? 0 : links.length - 1) : at + step];
+  next?.focus();
+  next?.scrollIntoView({ block: "nearest" });
+  return links.length > 0;
+}
+
+function act(element) {
+  const tick = here()?.querySelector("input[type=checkbox]");
+  if (tick) tick.checked = true;
+  for (let around = element.closest("details"); around; around = around.parentElement.closest("details")) around.open = true;
+  if (element.matches("summary") || element.matches(FIELDS)) element.focus();
+  else element.click();
+}
+
+document.addEventListener("keydown", (event) => {
+  const { key, target } = event;
+  if (event.ctrlKey || event.altKey || event.metaKey || event.isComposing || event.repeat && !"jk".includes(key)) return;
+  if (target.closest?.(FIELDS) || document.querySelector("dialog[open]")) return;
+  if (key === "?") dialog.showModal();
+  else if (!isOn.checked || key.length > 1) return;
+  else if ((key === "j" || key === "k") && move(key === "j" ? 1 : -1)) { /* it moved */ }
+  else if (key === "o" && here()) here().querySelector("h3 a").click();
+  else {
+    const element = document.querySelector(`[aria-keyshortcuts="${CSS.escape(key)}"]`);
+    if (!element) return;
+    act(element);
+  }
+  event.preventDefault();
+});

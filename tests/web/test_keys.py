@@ -1,0 +1,63 @@
+"""Keys, in a real browser: each does what it says, and none where a person types."""
+
+import pytest
+from aiohttp.test_utils import TestServer
+
+from archiver.runtime import open_runtime
+from archiver.web.app import build_app
+from tests.browser import chromium
+
+
+@pytest.fixture
+async def page(kept):
+    async with (
+        open_runtime(kept.settings) as runtime,
+        TestServer(build_app(runtime), skip_url_asserts=True) as server,
+        chromium() as browser,
+    ):
+        page = await browser.new_page(base_url=str(server.make_url("/")))
+        yield page
+
+
+async def test_a_list_and_an_entry_are_walked_by_keys(page):
+    await page.goto("/snapshots?sort=title")
+    focused = page.locator(":focus")
+    await page.keyboard.press("j")
+    assert await focused.text_content() == "bears"
+    await page.keyboard.press("j")
+    assert await focused.text_content() == "foxes"
+    await page.keyboard.press("t")
+    assert await focused.get_attribute("name") == "with_tags"
+    assert await page.locator("input[name=entry]:checked").count() == 1
+    await page.keyboard.type("jkso#")
+    assert await focused.input_value() == "jkso#", "a field is typed into"
+    await focused.evaluate("field => field.blur()")
+
+    await page.keyboard.press("k")
+    await page.keyboard.press("k")
+    await page.keyboard.press("o")
+    await page.wait_for_selector("article.reading")
+    for key, shown in (("s", "★ Starred"), ("e", "Mark as unread")):
+        await page.keyboard.press(key)
+        await page.get_by_text(shown).wait_for()
+    await page.keyboard.press("#")
+    await page.wait_for_url("**/delete")
+
+
+async def test_they_are_shown_and_turned_off(page):
+    await page.goto("/")
+    await page.locator("h2").first.click()
+    await page.keyboard.press("?")
+    assert await page.locator("#keys").is_visible()
+    await page.keyboard.press("/")
+    assert await page.locator("#find:focus").count() == 0, "a dialog has the keys to itself"
+    await page.locator("#keys input").uncheck()
+    await page.keyboard.press("Escape")
+    await page.goto("/snapshots")
+    await page.keyboard.press("/")
+    assert await page.locator("#find:focus").count() == 0
+    await page.keyboard.press("?")
+    await page.locator("#keys input").check()
+    await page.keyboard.press("Escape")
+    await page.keyboard.press("/")
+    assert await page.locator("#find:focus").count() == 1
