@@ -20,6 +20,7 @@ from archiver.services.articles import Articles
 from archiver.services.books import Books
 from archiver.services.cdx import Cdx
 from archiver.services.compacting import Compacting
+from archiver.services.comparing import Comparing
 from archiver.services.crawling import Crawling
 from archiver.services.deleting import Deleting
 from archiver.services.documents import Documents
@@ -53,6 +54,7 @@ class Runtime:
     search: Search
     reader: Reader
     highlights: Highlights
+    comparing: Comparing
     feeds: Feeds
     crawling: Crawling
     following: Following
@@ -145,6 +147,7 @@ def _wire(archive: Archive, context: CrawlContext) -> Runtime:
         deleting=Deleting(db, store, on_changed=crawling.wake),
         search=search,
         reader=Reader(db, entries, search),
+        comparing=Comparing(entries, store),
         highlights=Highlights(db, entries, search, editing),
         feeds=Feeds(search),
         crawling=crawling,

@@ -47,5 +47,7 @@ async def _narrower(
 def _marked(value: str, filters: Filters) -> Filters:
     if value == Mark.HIGHLIGHTED:
         return replace(filters, is_highlighted=True)
+    if value == Mark.CHANGED:
+        return replace(filters, is_changed=True)
     state = _STATES.get(Mark(value))
     return replace(filters, state=state) if state and not filters.state else filters

@@ -26,7 +26,8 @@ from sqlalchemy import (
 )
 
 from archiver.index.matching import expression, is_worded
-from archiver.index.schema import document, entry, entry_tag, host, job, search_table, snapshot, tag
+from archiver.index.schema import document, entry, entry_tag, host, job, snapshot, tag
+from archiver.index.search_tables import search_table
 from archiver.memento.timestamps import to_timestamp
 from archiver.model.job import State
 from archiver.model.rendering import Rendering
@@ -81,7 +82,7 @@ def _is(node: Is, setting: Setting) -> _Test:
     if isinstance(value, Dates | Age):
         return _within(node.condition, value, setting.now)
     if isinstance(value, Numbers):
-        return _numbers(document.c.word_count, value)
+        return _numbers(_NUMBERS[node.condition], value)
     return _BY_TEXT[node.condition](value)
 
 
@@ -97,7 +98,7 @@ def _within(which: Condition, value: Dates | Age, now: datetime) -> _Test:
 
 
 def _numbers(own: ColumnElement[int], value: Numbers) -> _Test:
-    tests: list[_Test] = [entry.c.document_id.is_not(None)]
+    tests: list[_Test] = [entry.c.document_id.is_not(None), own.is_not(None)]
     if value.least is not None:
         tests.append(own >= value.least)
     if value.most is not None:
@@ -176,7 +177,12 @@ _MARKS: Mapping[str, Callable[[], _Test]] = {
     Mark.GONE: _is_gone,
     Mark.UNTAGGED: _is_untagged,
     Mark.HIGHLIGHTED: lambda: entry.c.highlights != literal_column("''"),
+    Mark.CHANGED: lambda: entry.c.changed > literal_column("0"),
     Mark.UNRENDERED: lambda: entry.c.rendering == Rendering.NEEDED,
+}
+_NUMBERS: Mapping[Condition, ColumnElement[int]] = {
+    Condition.WORDS: document.c.word_count,
+    Condition.CHANGED: entry.c.changed,
 }
 _BY_TEXT: Mapping[Condition, Callable[[str], _Test]] = {
     Condition.SITE: _site,

@@ -16,16 +16,8 @@ from sqlalchemy.dialects.sqlite import insert
 from archiver.index.bulk import among, execute_rows, insert_rows
 from archiver.index.connection import AsyncConnection
 from archiver.index.numbering import next_number
-from archiver.index.schema import (
-    PART_SIZE,
-    SEARCH_COLUMNS,
-    counter,
-    document,
-    entry,
-    search_ddl,
-    search_part,
-    search_table,
-)
+from archiver.index.schema import counter, document, entry, search_part
+from archiver.index.search_tables import PART_SIZE, SEARCH_COLUMNS, search_ddl, search_table
 from archiver.model.findable import Findable
 
 OWED_BELOW = "documents owed below"

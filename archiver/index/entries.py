@@ -46,6 +46,7 @@ class Filters:
         state, status: of the entry.
         hosts: it is of one of these few.
         is_highlighted: it has highlights.
+        is_changed: its article is another than the one before.
     """
 
     tag: str | None = None
@@ -54,6 +55,7 @@ class Filters:
     status: int | None = None
     hosts: tuple[str, ...] | None = None
     is_highlighted: bool = False
+    is_changed: bool = False
 
 
 async def by_hash(conn: AsyncConnection, hash_url: HashUrl) -> tuple[int, Entry] | None:
@@ -191,6 +193,8 @@ def narrowed(query: Select[*tuple[Any, ...]], filters: Filters) -> Select[*tuple
         query = query.where(entry.c.status == filters.status)
     if filters.is_highlighted:
         query = query.where(entry.c.highlights != literal_column("''"))
+    if filters.is_changed:
+        query = query.where(entry.c.changed > literal_column("0"))
     return query
 
 

@@ -13,7 +13,8 @@ from sqlalchemy import func, select, text
 
 from archiver.index.connection import AsyncConnection
 from archiver.index.matching import expression
-from archiver.index.schema import PART_SIZE, SEARCH_COLUMNS, document, search_table
+from archiver.index.schema import document
+from archiver.index.search_tables import PART_SIZE, SEARCH_COLUMNS, search_table
 from archiver.query.tree import Node, Term, conjuncts, every
 from archiver.query.words import phrase_of
 

@@ -7,7 +7,17 @@ from datetime import datetime
 
 from sqlalchemy import bindparam, case, select, update
 
-from archiver.index import attempts, counters, documents, failures, needs, segments, tags
+from archiver.index import (
+    attempts,
+    comparisons,
+    counters,
+    documents,
+    failures,
+    needs,
+    segments,
+    tags,
+)
+from archiver.index import recording_statements as statements
 from archiver.index.bulk import among, execute_rows, insert_rows
 from archiver.index.connection import AsyncConnection
 from archiver.index.documents import NewDocument
@@ -45,45 +55,6 @@ _NEW_SNAPSHOT = (
     "rendering",
 )
 _NOWHERE = (None, None, None)
-
-_SAVED = """
-WITH fresh (id, more, page_title, latest, status, media_type, document_id, sort_at,
-    rendering) AS ({rows})
-UPDATE entry SET page_title = fresh.page_title, latest = fresh.latest, status = fresh.status,
-    snapshot_count = snapshot_count + fresh.more, media_type = fresh.media_type, state = 'saved',
-    rendering = fresh.rendering,
-    failure = CASE WHEN EXISTS (
-        SELECT 1 FROM attempt WHERE attempt.entry_id = fresh.id AND attempt.at > fresh.sort_at
-    ) THEN failure END, sort_at = fresh.sort_at,
-    document_id = coalesce(fresh.document_id, entry.document_id)
-FROM fresh WHERE entry.id = fresh.id AND fresh.latest >= coalesce(entry.latest, 0)
-"""
-
-_OLDER = """
-WITH fresh (id, more, latest) AS ({rows})
-UPDATE entry SET snapshot_count = snapshot_count + fresh.more, state = 'saved'
-FROM fresh WHERE entry.id = fresh.id AND fresh.latest < entry.latest
-"""
-
-_READ = """
-WITH fresh (id, title, byline, site, excerpt, language, published, extractor, article_segment_id,
-    article_offset, article_length, metadata_segment_id, metadata_offset, metadata_length)
-    AS ({rows})
-UPDATE snapshot SET title = fresh.title, byline = fresh.byline, site = fresh.site,
-    excerpt = fresh.excerpt, language = fresh.language, published = fresh.published,
-    extractor = fresh.extractor, article_segment_id = fresh.article_segment_id,
-    article_offset = fresh.article_offset, article_length = fresh.article_length,
-    metadata_segment_id = fresh.metadata_segment_id, metadata_offset = fresh.metadata_offset,
-    metadata_length = fresh.metadata_length
-FROM fresh WHERE snapshot.id = fresh.id
-"""
-
-_NAMED = """
-WITH fresh (id, page_title, document_id) AS ({rows})
-UPDATE entry SET page_title = fresh.page_title,
-    document_id = coalesce(fresh.document_id, entry.document_id)
-FROM fresh WHERE entry.id = fresh.id
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +136,7 @@ async def add_snapshots(conn: AsyncConnection, found: Sequence[NewSnapshot]) -> 
         ],
     )
     await _update_entries(conn, found, newest)
+    await comparisons.owe(conn, {each.entry_id for each in found})
     await counters.change(conn, {counters.SNAPSHOTS: len(found)})
     return len(found)
 
@@ -243,7 +215,7 @@ async def _bring_articles(
     known = await _segments(conn, [each for each, _ in brought])
     await execute_rows(
         conn,
-        _READ,
+        statements.READ,
         [
             (row_id, *_said(each.metadata), each.extractor, *_places(each, known))
             for each, row_id in brought
@@ -266,9 +238,10 @@ async def _bring_articles(
     )
     await execute_rows(
         conn,
-        _NAMED,
+        statements.NAMED,
         [(each.entry_id, each.metadata.title, newest.get(each.entry_id)) for each, _ in shown],
     )
+    await comparisons.owe(conn, {each.entry_id for each, _ in brought})
     await documents.mark_stale_of(
         conn, [row_id for each, row_id in brought if (each, row_id) not in shown]
     )
@@ -329,12 +302,12 @@ async def _update_entries(
     more = Counter(each.entry_id for each in found)
     await execute_rows(
         conn,
-        _OLDER,
+        statements.OLDER,
         [(key, more[key], int(each.timestamp)) for key, each in newest.items()],
     )
     await execute_rows(
         conn,
-        _SAVED,
+        statements.SAVED,
         [
             (
                 each.entry_id,

@@ -248,6 +248,8 @@ async def _renew_one(
             status=row.status,
             media_type=row.media_type,
             snapshot_count=count,
+            changed=0,
+            comparison_owed=int(count > 1),
             sort_at=at,
             failure=why,
             document_stale=entry.c.document_id.is_not(None),

@@ -19,7 +19,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.schema import SchemaItem
 
-HEAD = "0013"
+HEAD = "0014"
 """The revision in migrations/ that these tables are."""
 
 metadata = MetaData()
@@ -55,10 +55,14 @@ entry = Table(
     Column("source_record", Text, nullable=False, server_default=""),
     Column("generation", Integer, nullable=False, server_default=text("0")),
     Column("highlights", Text, nullable=False, server_default=""),
+    Column("changed", Integer, nullable=False, server_default=text("0")),
+    Column("comparison_owed", Integer, nullable=False, server_default=text("0")),
     Index("entry_newest", "sort_at", "id"),
     Index("entry_by_host", "host", "sort_at", "id"),
     Index("entry_by_state", "state", "sort_at", "id"),
     Index("entry_by_status", "status", "sort_at", "id", sqlite_where=text("status IS NOT NULL")),
+    Index("entry_changed", "sort_at", "id", sqlite_where=text("changed > 0")),
+    Index("entry_comparison_owed", "id", sqlite_where=text("comparison_owed = 1")),
     Index("entry_highlighted", "sort_at", "id", sqlite_where=text("highlights <> ''")),
     Index("entry_unrecorded", "id", sqlite_where=text("unrecorded = 1")),
     Index("entry_document_stale", "id", sqlite_where=text("document_stale = 1")),
@@ -375,26 +379,3 @@ counter = Table(
     Column("value", Integer, nullable=False),
     sqlite_with_rowid=False,
 )
-
-PART_SIZE = 1 << 15
-"""Documents of one full-text table: what a query does in one does not grow with the archive."""
-SEARCH_COLUMNS = ("title", "tags", "note", "by", "url", "keys", "text")
-
-
-def search_table(part: int) -> str:
-    """The name of a full-text table; its rowids are those ``document.id`` that fall into it."""
-    return f"search_{part:05}"
-
-
-def search_ddl(part: int) -> tuple[str, ...]:
-    """How a full-text table is made, and the list of its words.
-
-    Contentless: the text itself lies in the conversion records. Words come as ``query.words`` makes
-    them, so that nothing is left to the tokenizer but to split at spaces.
-    """
-    name, columns = search_table(part), ", ".join(SEARCH_COLUMNS)
-    options = "content='', tokenize='ascii'"
-    return (
-        f"CREATE VIRTUAL TABLE IF NOT EXISTS {name} USING fts5({columns}, {options})",
-        f"CREATE VIRTUAL TABLE IF NOT EXISTS {name}_words USING fts5vocab({name}, row)",
-    )

@@ -14,7 +14,8 @@ from archiver.index.bulk import among
 from archiver.index.conditions import Setting, condition, with_document
 from archiver.index.connection import AsyncConnection
 from archiver.index.entries import Filters, narrowed
-from archiver.index.schema import document, entry, search_table
+from archiver.index.schema import document, entry
+from archiver.index.search_tables import search_table
 from archiver.query.tree import EVERYTHING, Node
 
 TOP = (1 << 62) - 1

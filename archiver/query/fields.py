@@ -143,6 +143,13 @@ FIELDS: tuple[Field, ...] = (
         "when the page says it is from",
         read_dates,
     ),
+    Field(
+        Condition.CHANGED,
+        "a number",
+        "changed:>20",
+        "by how many hundredths of its words the article differs from the one before",
+        _numbers,
+    ),
     Field(Condition.WORDS, "a number", "words:>2000", "how many words the article has", _numbers),
     Field(
         Condition.IMPORT,

@@ -35,6 +35,7 @@ class Condition(StrEnum):
     CAPTURED = "captured"
     PUBLISHED = "published"
     WORDS = "words"
+    CHANGED = "changed"
     IMPORT = "import"
 
 
@@ -50,6 +51,7 @@ class Mark(StrEnum):
     GONE = "gone"
     UNTAGGED = "untagged"
     HIGHLIGHTED = "highlighted"
+    CHANGED = "changed"
     UNRENDERED = "unrendered"
 
 

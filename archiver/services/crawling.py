@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from archiver.crawl.context import CrawlContext
 from archiver.crawl.pipeline import Pipeline
 from archiver.index import jobs
+from archiver.ledger.comparisons import compare_owed
 from archiver.ledger.documents import remake_stale
 from archiver.model.job import Job, QueueCounts
 
@@ -46,6 +47,8 @@ class Crawling:
         finally:
             self._running = None
         while await remake_stale(self._db, self._context.store):
+            pass
+        while await compare_owed(self._db, self._context.store):
             pass
         return await self.counts()
 

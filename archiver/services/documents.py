@@ -4,6 +4,7 @@ import asyncio
 
 from archiver.index import documents
 from archiver.index.database import Database
+from archiver.ledger.comparisons import compare_owed
 from archiver.ledger.documents import remake_stale, repay_owed
 from archiver.store.segments import SegmentStore
 
@@ -33,4 +34,5 @@ class Documents:
         while True:
             has_more = await remake_stale(self._db, self._store) > 0
             has_more |= await repay_owed(self._db, self._store)
+            has_more |= await compare_owed(self._db, self._store) > 0
             await asyncio.sleep(REST_SECONDS if has_more else LOOK_SECONDS)

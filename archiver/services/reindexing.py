@@ -21,6 +21,7 @@ from archiver.config import Settings
 from archiver.errors import ArchiverError, IndexUnavailable, StoreError
 from archiver.index import entries, gone, imports, rebuild_scratch, seeds, waiting
 from archiver.index.database import AsyncConnection, Database
+from archiver.ledger.comparisons import compare_owed
 from archiver.ledger.documents import remake_stale
 from archiver.ledger.rebuild import Rebuilt, build_anew
 from archiver.ledger.records import deletion_record
@@ -83,7 +84,7 @@ async def reindex(
                     old,
                     lambda now: on_progress(ReindexProgress(now.records, now.snapshots)),
                 )
-                while await remake_stale(new, store):
+                while await remake_stale(new, store) or await compare_owed(new, store):
                     pass
             finally:
                 await new.close()

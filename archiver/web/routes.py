@@ -13,6 +13,7 @@ from archiver.web.api import jobs as api_jobs
 from archiver.web.api import openapi
 from archiver.web.pages import (
     access,
+    compare,
     deleting,
     editing,
     entry,
@@ -45,6 +46,7 @@ ROUTES: tuple[web.RouteDef, ...] = (
     web.get("/search/help", snapshots.explain, name="search_help"),
     web.get(f"/{_HASH}/", entry.entry, name="entry"),
     web.post(f"/{_HASH}/edit", editing.edit_entry, name="edit_entry"),
+    web.get(f"/{_HASH}/compare", compare.compare, name="compare"),
     web.post(f"/{_HASH}/highlights", highlights.mark, name="mark"),
     web.get("/highlights", highlights.listing, name="highlights"),
     web.get("/highlights.{form:md|json}", highlights.export, name="export_highlights"),
@@ -90,6 +92,7 @@ ROUTES: tuple[web.RouteDef, ...] = (
         api_entries.delete_snapshot,
         name="api_delete_snapshot",
     ),
+    web.get(f"/api/v1/entries/{_HASH}/compare", api_entries.compare, name="api_compare"),
     web.post(f"/api/v1/entries/{_HASH}/highlights", api_highlights.add, name="api_highlight"),
     web.patch(_HIGHLIGHT, api_highlights.change, name="api_change_highlight"),
     web.delete(_HIGHLIGHT, api_highlights.remove, name="api_remove_highlight"),

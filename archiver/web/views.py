@@ -10,15 +10,13 @@ from archiver.model.highlight import Colour
 from archiver.model.importing import ImportStatus, Rejected
 from archiver.model.job import Job
 from archiver.model.listing import ListingQuery, Sort, Summary
-from archiver.model.outline import Heading
 from archiver.model.requisite import RequisiteOutcome
 from archiver.services.deleting import Deleted
 from archiver.services.editing import Edited, TagInUse
-from archiver.services.entries import EntryDetail, SnapshotDetail
+from archiver.services.entries import SnapshotDetail
 from archiver.services.highlights import HighlightList
 from archiver.services.import_kinds import KnownFormat
 from archiver.services.language import Language
-from archiver.services.reader import PlacedHighlight
 from archiver.services.search import Listing, Overview
 
 SHOWN = 200
@@ -209,59 +207,6 @@ class SearchHelpView:
 
     language: Language
     title: str = "How to search"
-
-
-@dataclass(frozen=True, slots=True)
-class BesideView:
-    """The list that an entry was opened from, and what stands beside it there; empty if nothing."""
-
-    back: str
-    before: str
-    before_title: str
-    behind: str
-    behind_title: str
-
-
-@dataclass(frozen=True, slots=True)
-class EntryView:
-    """An entry to read.
-
-    Attributes:
-        detail: the entry and its snapshots.
-        shown: the snapshot that is read; None if there is none.
-        article: its article, images led into the archive.
-        payload_url: where the capture itself is, for what is shown within this page.
-        payload_link: the same, for a person to follow.
-        kind: how it is shown: ``article``, ``image``, ``pdf``, ``unread``, ``file``,
-            ``page`` (without text) or ``nothing``.
-        minutes: how long it takes to read.
-        is_outdated: an older version of the extractor has read it.
-        outline: its headings, where there are enough for a table of contents.
-        hits: how often words of the search that led here stand in it.
-        beside: the list it was opened from.
-        highlights: what was marked in it.
-    """
-
-    detail: EntryDetail
-    shown: SnapshotDetail | None
-    article: str
-    payload_url: str
-    payload_link: str
-    kind: str
-    minutes: int
-    title: str
-    is_outdated: bool = False
-    outline: tuple[Heading, ...] = ()
-    hits: int = 0
-    beside: BesideView | None = None
-    highlights: tuple[PlacedHighlight, ...] = ()
-    colours: tuple[Colour, ...] = tuple(Colour)
-    notice: EditNotice | None = None
-
-    @property
-    def entry(self) -> Entry:
-        """The entry."""
-        return self.detail.entry
 
 
 @dataclass(frozen=True, slots=True)

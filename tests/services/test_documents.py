@@ -4,7 +4,7 @@ import pytest
 from sqlalchemy import text
 
 from archiver.index import documents
-from archiver.index.schema import search_table
+from archiver.index.search_tables import search_table
 from archiver.ledger.documents import remake_stale, repay_owed
 from archiver.model.listing import ListingQuery
 

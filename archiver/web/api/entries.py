@@ -63,3 +63,10 @@ async def delete_snapshot(request: web.Request) -> web.StreamResponse:
     place = request.match_info
     deleting = request.app[RUNTIME].deleting
     return answer(await deleting.snapshot(place["hash_url"], place["timestamp"]))
+
+
+async def compare(request: web.Request) -> web.StreamResponse:
+    """Show what differs between two snapshots of an entry."""
+    asked, key = request.query, request.match_info["hash_url"]
+    comparing = request.app[RUNTIME].comparing
+    return answer(await comparing.compare(key, asked.get("from", ""), asked.get("to", "")))

@@ -16,6 +16,7 @@ from archiver.formats.documents import flattened_schema
 from archiver.model.importing import ImportStatus
 from archiver.model.job import Job, QueueCounts
 from archiver.model.listing import Sort, Summary
+from archiver.services.comparing import Compared
 from archiver.services.deleting import Deleted
 from archiver.services.entries import EntryDetail, SaveResult, SnapshotDetail
 from archiver.services.highlights import Highlighted, HighlightList
@@ -164,6 +165,18 @@ OPERATIONS = (
         "Throw one of several snapshots away, named by all 14 digits.",
         Deleted,
         (_HASH, _WHOLE_TIMESTAMP),
+    ),
+    Operation(
+        "get",
+        "/api/v1/entries/{hash_url}/compare",
+        "api_compare",
+        "Hold two snapshots against each other: text, headers, requisites.",
+        Compared,
+        (
+            _HASH,
+            Parameter("from", "The earlier: 4 to 14 digits; without it the one before.", _TEXT),
+            Parameter("to", "The later; without it the newest.", _TEXT),
+        ),
     ),
     Operation(
         "post",

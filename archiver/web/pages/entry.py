@@ -1,10 +1,12 @@
 """``/{hash_url}/``: the article to read, its snapshots, its details; and the same as text."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from urllib.parse import urlencode
 
 from aiohttp import web
 
+from archiver.model.entry import Snapshot
 from archiver.model.page import EXTRACTOR_VERSION, UNREAD, supersedes
 from archiver.model.rendering import Rendering
 from archiver.rewrite.address import Modifier, ReplayAddress, plain_path
@@ -16,8 +18,11 @@ from archiver.web.api.questions import list_query, listed_query
 from archiver.web.keys import PERMISSIONS, RUNTIME
 from archiver.web.origin import home_of_replay, replay_origin
 from archiver.web.pages.editing import notice_of
+from archiver.web.reading_views import BesideView, EntryView, Month, Year
 from archiver.web.render import minutes_to_read, render
-from archiver.web.views import BesideView, EditNotice, EntryView
+from archiver.web.views import EditNotice
+
+MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split()
 
 
 async def entry(request: web.Request) -> web.StreamResponse:
@@ -51,6 +56,7 @@ def _view(request: web.Request, reading: Reading, notice: EditNotice | None) -> 
     detail, shown = reading.detail, reading.shown
     title = detail.entry.title or detail.entry.url
     view = EntryView(detail, shown, "", "", "", "nothing", 0, title, notice=notice)
+    view = replace(view, years=calendar(detail.snapshots))
     view = replace(view, beside=_beside(reading.beside) if reading.beside else None)
     if shown is None:
         return view
@@ -75,6 +81,26 @@ def _view(request: web.Request, reading: Reading, notice: EditNotice | None) -> 
         outline=reading.outline,
         hits=reading.hits,
         highlights=reading.highlights,
+    )
+
+
+def calendar(snapshots: Sequence[Snapshot]) -> tuple[Year, ...]:
+    """Snapshots, newest first, by year and month, the newest year first."""
+    found: dict[str, dict[str, list[str]]] = {}
+    for each in snapshots:
+        months = found.setdefault(each.timestamp[:4], {})
+        months.setdefault(each.timestamp[4:6], []).append(each.timestamp)
+    return tuple(
+        Year(
+            year,
+            sum(map(len, months.values())),
+            tuple(
+                Month(name, len(some), some[0] if some else "")
+                for n, name in enumerate(MONTHS, 1)
+                for some in [months.get(f"{n:02}", [])]
+            ),
+        )
+        for year, months in found.items()
     )
 
 

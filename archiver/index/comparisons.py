@@ -1,0 +1,44 @@
+"""By how much the article of each entry's newest snapshot differs from that of the one before.
+
+An entry that gets another snapshot, or another article, owes a comparison, which is made soon after
+from what is stored.
+"""
+
+from collections.abc import Collection, Sequence
+
+from sqlalchemy import select, update
+
+from archiver.index.bulk import among, execute_rows
+from archiver.index.connection import AsyncConnection
+from archiver.index.schema import entry
+
+_SETTLED = """
+WITH fresh (id, latest, changed) AS ({rows})
+UPDATE entry SET changed = fresh.changed, comparison_owed = 0
+FROM fresh WHERE entry.id = fresh.id AND entry.latest = fresh.latest
+"""
+
+
+async def owe(conn: AsyncConnection, entry_ids: Collection[int]) -> None:
+    """Note that these entries have another article; those with one snapshot owe nothing."""
+    await conn.execute(
+        update(entry)
+        .where(entry.c.id.in_(among(entry_ids)), entry.c.snapshot_count > 1)
+        .values(comparison_owed=1)
+    )
+
+
+async def owed(conn: AsyncConnection, *, limit: int) -> list[int]:
+    """Entries that owe a comparison."""
+    rows = await conn.execute(
+        select(entry.c.id).where(entry.c.comparison_owed == 1).order_by(entry.c.id).limit(limit)
+    )
+    return list(rows.scalars())
+
+
+async def settle(conn: AsyncConnection, found: Sequence[tuple[int, int, int]]) -> None:
+    """Note by how many hundredths articles have changed: (entry, newest snapshot, hundredths).
+
+    One that has a newer snapshot by now owes another comparison.
+    """
+    await execute_rows(conn, _SETTLED, found)

@@ -1,0 +1,128 @@
+"""Seeing a page change: by word, side by side, among headers and requisites, and in searches."""
+
+import re
+from collections.abc import AsyncIterator
+
+import pytest
+from aiohttp.test_utils import TestClient, TestServer
+
+from archiver.config import Settings
+from archiver.ledger.comparisons import compare_owed
+from archiver.model.listing import ListingQuery
+from archiver.runtime import open_runtime
+from archiver.services.reindexing import reindex
+from archiver.urls.parse import hash_url
+from archiver.web.app import build_app
+from archiver.web.pages.entry import calendar
+from tests.conftest import SENTENCE
+
+SAME = SENTENCE.format(name="foxes") * 30
+
+
+@pytest.fixture
+def settings(tmp_path):
+    return Settings(data=tmp_path / "data", allow_networks=("127.0.0.0/8",), host_delay=0)
+
+
+async def captured(runtime, live, body, *, path="/foxes", **more):
+    page = f"<!DOCTYPE html><title>foxes</title><body><article><h1>foxes</h1>{body}</article>"
+    await runtime.entries.save([live.put(path, page, **more)], source="web")
+    await runtime.crawling.work()
+
+
+@pytest.fixture
+async def client(settings, live) -> AsyncIterator[TestClient]:
+    """The service over an archive of a page that changed, and one that did not."""
+    live.put("/a.css", "p { color: red }", kind="text/css")
+    async with open_runtime(settings) as runtime:
+        await captured(runtime, live, f"<p>The red kite sleeps.</p>{SAME}", headers={"X-By": "one"})
+        await captured(runtime, live, SAME, path="/bears")
+        await captured(
+            runtime,
+            live,
+            f"<p>The old kite flies &amp; sings.</p>{SAME}<link rel=stylesheet href=/a.css>",
+            headers={"X-By": "two"},
+        )
+        await captured(runtime, live, SAME, path="/bears")
+        async with TestClient(TestServer(build_app(runtime), skip_url_asserts=True)) as client:
+            client.runtime = runtime
+            yield client
+
+
+async def page_of(client, path):
+    return await (await client.get(path)).text()
+
+
+async def test_what_came_and_went_is_shown_as_one_text(client, live):
+    shown = await page_of(client, f"/{hash_url(live.url('/foxes'))}/compare")
+
+    text = re.search(r'<div class="text changed">(.*?)</div>', shown, re.DOTALL)[1]
+    assert (
+        "The <del>red</del><ins>old</ins> kite <del>sleeps</del><ins>flies &amp; sings</ins>"
+        in text
+    )
+    assert "words the same</summary>" in text
+    assert "<ins>3 words put in</ins>, <del>2 words taken out</del>" in shown
+    assert re.findall(r'<th scope="row">x-by</th><td>(\w+)</td><td>(\w+)', shown) == [
+        ("one", "two")
+    ]
+    assert re.search(r"Needed since</h2>\s*<ul[^>]*><li><code>[^<]*/a.css", shown)
+
+
+async def test_both_are_shown_side_by_side_and_through_the_api(client, live):
+    key = hash_url(live.url("/foxes"))
+    moments = [each.timestamp for each in (await client.runtime.entries.get(key)).snapshots]
+    asked = f"from={moments[0]}&to={moments[1]}"
+
+    shown = await page_of(client, f"/{key}/compare?{asked}&side")
+    found = await (await client.get(f"/api/v1/entries/{key}/compare?{asked}")).json()
+
+    assert shown.count('<div class="text">') == 2
+    assert shown.index("sleeps") < shown.index("sings")
+    assert (found["text"]["put_in"], found["text"]["taken_out"]) == (3, 2)
+    assert {"name": "x-by", "before": "one", "after": "two"} in found["headers"]
+    assert f"/{key}/compare?from={moments[1]}&amp;to={moments[0]}" in await page_of(
+        client, f"/{key}/"
+    )
+
+
+async def test_one_snapshot_has_nothing_to_be_compared_with(client, live):
+    await captured(client.runtime, live, SAME, path="/owls")
+    answer = await client.get(f"/{hash_url(live.url('/owls'))}/compare")
+
+    assert answer.status == 400
+    assert "no snapshot before" in await answer.text()
+
+
+async def found(runtime, q):
+    return [each.entry.url for each in (await runtime.search.listing(ListingQuery(q=q))).items]
+
+
+async def test_pages_that_changed_are_found_and_by_how_much(client, settings, live):
+    runtime, changed = client.runtime, [live.url("/foxes")]
+    assert await found(runtime, "is:changed") == changed
+    assert await found(runtime, "kite is:changed") == changed
+    assert await found(runtime, "changed:1") == changed
+    assert await found(runtime, "changed:>20") == []
+    assert await compare_owed(runtime.crawling._db, runtime.crawling._context.store) == 0
+
+
+async def test_a_new_index_knows_what_changed(settings, live):
+    async with open_runtime(settings) as runtime:
+        await captured(runtime, live, "<p>One.</p>" + SAME)
+        await captured(runtime, live, "<p>Two and three.</p>" + SAME)
+
+    await reindex(settings)
+
+    async with open_runtime(settings) as runtime:
+        assert await found(runtime, "is:changed") == [live.url("/foxes")]
+        await captured(runtime, live, "<p>Two and three.</p>" + SAME)
+        assert await found(runtime, "is:changed") == []
+
+
+async def test_snapshots_stand_in_a_calendar(client, live):
+    detail = await client.runtime.entries.get(hash_url(live.url("/foxes")))
+    (year,) = calendar(detail.snapshots)
+
+    assert (year.count, sum(each.count for each in year.months), len(year.months)) == (2, 2, 12)
+    assert [each.newest for each in year.months if each.count] == [detail.snapshots[0].timestamp]
