@@ -23,11 +23,12 @@ from archiver.warc.http_block import open_payload
 from archiver.wire.chunked import dechunk
 from archiver.wire.coding import decode
 from archiver.wire.media_type import MediaType, declared_media_type
-from archiver.wire.sniff import is_css, is_html, sniff
+from archiver.wire.sniff import is_css, is_html, is_pdf, sniff
 
 PIECE = 64 << 10
 SHORT_BYTES = 64 << 10
 PARSED_BYTES = 16 << 20
+PDF_BYTES = 48 << 20
 """A page or style sheet larger than this is kept, and read up to here."""
 MOST_RATIO = 50
 """Pages pack to a fifth, tables to a thirtieth; what unpacks to more than this is no page."""
@@ -209,11 +210,12 @@ def _content(
                     return kind, b""
             if len(content) > plausible:
                 return kind, bytes(content[:BOMB_BYTES])
-            if len(content) >= PARSED_BYTES:
+            if len(content) >= (PDF_BYTES if is_pdf(kind) else PARSED_BYTES):
                 break
     except TooLarge:
         pass
-    return kind or sniff(declared, b""), bytes(content[:PARSED_BYTES])
+    most = PDF_BYTES if is_pdf(kind) else PARSED_BYTES
+    return kind or sniff(declared, b""), bytes(content[:most])
 
 
 def _charset(declared: MediaType | None) -> str:
@@ -225,7 +227,13 @@ def _link_header(headers: Iterable[tuple[str, str]]) -> str:
 
 
 def _is_readable(kind: str) -> bool:
-    return is_html(kind) or is_css(kind) or is_xml(kind) or kind.startswith(SHOWN_AS_TEXT)
+    return (
+        is_html(kind)
+        or is_css(kind)
+        or is_xml(kind)
+        or is_pdf(kind)
+        or kind.startswith(SHOWN_AS_TEXT)
+    )
 
 
 def _pieces(body: BinaryIO) -> Iterable[bytes]:

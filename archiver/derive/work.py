@@ -13,13 +13,14 @@ from archiver.encoding.choose import (
 )
 from archiver.html.article import extract_article, image_article
 from archiver.html.colours import coloured
+from archiver.html.pdf import pdf_article
 from archiver.html.plain import file_name, text_article
 from archiver.html.requisites import find_linked, find_xml_requisites, look_through
 from archiver.html.sheets import find_sheet_requisites
 from archiver.model.page import Article, Charset, Discovery, PageMetadata
 from archiver.model.requisite import Requisite
 from archiver.query.findable import indexed
-from archiver.wire.sniff import is_css, is_html
+from archiver.wire.sniff import is_css, is_html, is_pdf
 
 
 def perform(task: Task, document: Document, limit: int) -> Article | Discovery:
@@ -63,6 +64,8 @@ def _extract(document: Document) -> Article:
     kind, title = document.media_type, file_name(document.url)
     if is_html(kind):
         return extract_article(_decode(document).text, document.url)
+    if is_pdf(kind):
+        return pdf_article(document.payload, title)
     if kind.startswith("image/"):
         return image_article(document.url, title)
     if is_text(kind):

@@ -14,7 +14,7 @@ from archiver.index.schema import entry
 
 _SETTLED = """
 WITH fresh (id, latest, changed) AS ({rows})
-UPDATE entry SET changed = fresh.changed, comparison_owed = 0
+UPDATE entry SET changed = fresh.changed, comparison_owed = 0, document_stale = 1
 FROM fresh WHERE entry.id = fresh.id AND entry.latest = fresh.latest
 """
 
@@ -39,6 +39,7 @@ async def owed(conn: AsyncConnection, *, limit: int) -> list[int]:
 async def settle(conn: AsyncConnection, found: Sequence[tuple[int, int, int]]) -> None:
     """Note by how many hundredths articles have changed: (entry, newest snapshot, hundredths).
 
-    One that has a newer snapshot by now owes another comparison.
+    Its earlier articles are to be found from then on, too, so it gets another document. One that
+    has a newer snapshot by now owes another comparison.
     """
     await execute_rows(conn, _SETTLED, found)

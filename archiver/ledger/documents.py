@@ -6,7 +6,8 @@ transaction, so whoever is killed goes on where the last one ended.
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from archiver.errors import StoreError
 from archiver.index import documents, entries, recording, snapshots
@@ -14,14 +15,16 @@ from archiver.index.database import AsyncConnection, Database
 from archiver.index.documents import NewDocument, OwedDocument
 from archiver.index.entries import Revised
 from archiver.index.snapshots import Held
-from archiver.ledger.rebuild import article_words
+from archiver.ledger.rebuild import article_text
 from archiver.logs import get_log
 from archiver.model.findable import Findable
 from archiver.model.page import PageMetadata
-from archiver.query.findable import findable, unvisited
+from archiver.query.findable import findable, indexed, unvisited
 from archiver.store.segments import SegmentStore
 
 STRETCH = 250
+MOST_EARLIER, MOST_EARLIER_WORDS = 8, 50_000
+"""Snapshots before the newest whose words are found, and words of theirs."""
 
 log = get_log(__name__)
 
@@ -63,21 +66,26 @@ async def _made(
 ) -> list[tuple[OwedDocument, Findable]]:
     ids = [each.entry_id for each in found]
     known = await entries.with_revisions(conn, ids)
-    held = await snapshots.latest_of(conn, ids)
+    latest = await snapshots.latest_of(conn, ids)
+    held = {number: [each] for number, each in latest.items()}
+    for number in held:
+        if known[number].entry.snapshot_count > 1:
+            held[number] = await snapshots.of_entry(conn, number, limit=1 + MOST_EARLIER)
     return await asyncio.to_thread(
         lambda: [
-            (each, _found_by(store, known[each.entry_id], held.get(each.entry_id)))
+            (each, _found_by(store, known[each.entry_id], held.get(each.entry_id, [])))
             for each in found
         ]
     )
 
 
-def _found_by(store: SegmentStore, known: Revised, held: Held | None) -> Findable:
+def _found_by(store: SegmentStore, known: Revised, held: Sequence[Held]) -> Findable:
     entry = known.entry
-    if held is None:
+    if not held:
         return unvisited(entry.annotation, url=entry.url, host=entry.host, revision=known.revision)
-    kept = held.snapshot
-    return findable(
+    kept = held[0].snapshot
+    texts = [_text(store, each) for each in _differing(held)]
+    found_by = findable(
         entry.annotation,
         PageMetadata(
             kept.title, kept.byline, kept.site, kept.excerpt, kept.language, kept.published
@@ -85,15 +93,38 @@ def _found_by(store: SegmentStore, known: Revised, held: Held | None) -> Findabl
         url=entry.url,
         host=entry.host,
         media_type=kept.capture.media_type,
-        words=_words(store, held),
+        words=indexed(texts[0]),
         revision=known.revision,
     )
+    went = indexed(_what_went(texts)).split()[:MOST_EARLIER_WORDS]
+    return replace(found_by, text=" ".join((found_by.text, *went))) if went else found_by
 
 
-def _words(store: SegmentStore, held: Held) -> str:
+def _differing(held: Sequence[Held]) -> Iterator[Held]:
+    """The newest snapshot, and those before it that have an article of their own."""
+    seen = set()
+    for n, each in enumerate(held):
+        if n == 0 or each.snapshot.article not in seen:
+            yield each
+        seen.add(each.snapshot.article)
+
+
+def _what_went(texts: Sequence[str]) -> str:
+    """The paragraphs of earlier texts that no later one has."""
+    seen = set(texts[0].split("\n"))
+    lines = []
+    for text in texts[1:]:
+        for line in text.split("\n"):
+            if line not in seen:
+                seen.add(line)
+                lines.append(line)
+    return "\n".join(lines)
+
+
+def _text(store: SegmentStore, held: Held) -> str:
     article = held.snapshot.article
     try:
-        return article_words(store, article) if article else ""
+        return article_text(store, article) if article else ""
     except StoreError as error:
         log.warning(
             "its article can't be read, so its text can't be searched; `archiver verify` says more",

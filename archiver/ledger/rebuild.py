@@ -379,8 +379,16 @@ def article_words(store: SegmentStore, article: Location) -> str:
     Raises:
         StoreError: its record can't be read.
     """
-    _, html = read_article_document(store.read(article).block.read())
-    return indexed(to_text(html))
+    return indexed(article_text(store, article))
+
+
+def article_text(store: SegmentStore, article: Location) -> str:
+    """The text of an article that is stored; blocking.
+
+    Raises:
+        StoreError: its record can't be read.
+    """
+    return to_text(read_article_document(store.read(article).block.read())[1])
 
 
 def _revised_seed(entry_record: EntryRecord) -> RevisedSeed:

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 from archiver.model.requisite import Requisite
 
-EXTRACTOR_VERSION = "3"
+EXTRACTOR_VERSION = "4"
 """Raised when the same bytes would give another article; kept with every conversion record."""
 MOST_DIGITS = 10
 """Of the version of an extractor."""

@@ -46,9 +46,8 @@ class Crawling:
             await self._running.run(until_empty=until_empty)
         finally:
             self._running = None
-        while await remake_stale(self._db, self._context.store):
-            pass
-        while await compare_owed(self._db, self._context.store):
+        store = self._context.store
+        while await compare_owed(self._db, store) or await remake_stale(self._db, store):
             pass
         return await self.counts()
 

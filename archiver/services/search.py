@@ -2,7 +2,7 @@
 
 import asyncio
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
@@ -16,8 +16,10 @@ from archiver.index.entries import Filters, Place
 from archiver.index.facets import facets_of
 from archiver.index.matching import is_worded
 from archiver.index.search import Question
-from archiver.model.capture import HashUrl, Location
-from archiver.model.entry import Entry, Snapshot
+from archiver.index.snapshots import Held
+from archiver.ledger.documents import MOST_EARLIER
+from archiver.model.capture import HashUrl, Location, Timestamp
+from archiver.model.entry import Entry
 from archiver.model.job import Job, QueueCounts, State
 from archiver.model.listing import ListingQuery, Sort, Summary
 from archiver.model.page import PageMetadata
@@ -44,8 +46,11 @@ MOST_PER_PAGE = 200
 MOST_DIGITS = 19
 MOST_COUNTED = 1000
 """Entries of a list that are counted and put into facets."""
+MOST_LOOKED_BACK = 20
+"""Entries of a page in whose earlier snapshots words are looked for, too."""
 FEW = 3
 """Where a search finds fewer, another spelling may have been meant."""
+_Excerpt = tuple[tuple[Marked, ...], Timestamp | None]
 _DAMAGED = "This page's address is damaged; start from the first page."
 
 
@@ -58,12 +63,14 @@ class ListedEntry:
         excerpt: the stretch of its text where the words were found.
         page: what its newest snapshot says of itself.
         word_count: of its article; 0 where that was not read.
+        found_at: the earlier snapshot that the excerpt is of; None if it is of the newest.
     """
 
     entry: Entry
     excerpt: tuple[Marked, ...] = ()
     page: PageMetadata = field(default_factory=PageMetadata)
     word_count: int = 0
+    found_at: Timestamp | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,24 +146,21 @@ class Search:
             question = await _question(conn, tree, query)
             page, answered = await _page(conn, question, query)
             listed = await entries.by_ids(conn, page.entries)
-            held = await snapshots.latest_of(conn, page.entries)
+            has_words = any(sought(answered))
+            held = await _held(conn, listed, with_earlier=has_words)
             counts = await documents.word_counts(conn, page.entries)
             is_poor = not query.after and len(page.entries) - page.partial < FEW
             meant = await correction(conn, question.setting.parts, tree) if is_poor else None
         ids = [each for each in page.entries if each in listed]
-        pages = [held[each].snapshot if each in held else None for each in ids]
-        excerpts: list[tuple[Marked, ...]] = [()] * len(ids)
-        if any(sought(answered)):
-            places = [each.article if each else None for each in pages]
-            excerpts = await asyncio.to_thread(self._excerpts, places, answered)
-        items = [
-            ListedEntry(
-                listed[entry_id],
-                excerpt,
-                _described(described),
-                counts.get(entry_id, 0),
+        own = [held.get(each, []) for each in ids]
+        excerpts: list[_Excerpt] = [((), None)] * len(ids)
+        if has_words:
+            excerpts = await asyncio.to_thread(
+                lambda: [self._excerpt(each, answered) for each in own]
             )
-            for entry_id, excerpt, described in zip(ids, excerpts, pages, strict=True)
+        items = [
+            ListedEntry(listed[each], excerpt, _described(found), counts.get(each, 0), at)
+            for each, found, (excerpt, at) in zip(ids, own, excerpts, strict=True)
         ]
         return Listing(
             items=tuple(items),
@@ -233,8 +237,20 @@ class Search:
                 under_way=tuple(await jobs.under_way(conn, 20)),
             )
 
-    def _excerpts(self, places: list[Location | None], tree: Node) -> list[tuple[Marked, ...]]:
-        return [snippet(self._text(place), tree) if place else () for place in places]
+    def _excerpt(self, held: Sequence[Held], tree: Node) -> "_Excerpt":
+        """Where words stand in the newest article that has them; else how the newest begins."""
+        begins: tuple[Marked, ...] = ()
+        seen = set()
+        for n, each in enumerate(held):
+            place = each.snapshot.article
+            if place is None or place in seen:
+                continue
+            seen.add(place)
+            found = snippet(self._text(place), tree)
+            if any(piece.hit for piece in found):
+                return found, each.snapshot.timestamp if n else None
+            begins = begins or found
+        return begins, None
 
     def _text(self, place: Location) -> str:
         try:
@@ -243,18 +259,26 @@ class Search:
             return ""
 
 
-def _described(snapshot: Snapshot | None) -> PageMetadata:
-    """What a snapshot's page says of itself."""
-    if snapshot is None:
+def _described(held: Sequence[Held]) -> PageMetadata:
+    """What the newest snapshot's page says of itself."""
+    if not held:
         return PageMetadata()
+    kept = held[0].snapshot
     return PageMetadata(
-        title=snapshot.title,
-        byline=snapshot.byline,
-        site=snapshot.site,
-        excerpt=snapshot.excerpt,
-        language=snapshot.language,
-        published=snapshot.published,
+        kept.title, kept.byline, kept.site, kept.excerpt, kept.language, kept.published
     )
+
+
+async def _held(
+    conn: AsyncConnection, listed: Mapping[int, Entry], *, with_earlier: bool
+) -> dict[int, list[Held]]:
+    """The newest snapshot of each entry; of a few also those before it."""
+    latest = await snapshots.latest_of(conn, [*listed])
+    held = {number: [each] for number, each in latest.items()}
+    several = [each for each in held if with_earlier and listed[each].snapshot_count > 1]
+    for number in several[:MOST_LOOKED_BACK]:
+        held[number] = await snapshots.of_entry(conn, number, limit=1 + MOST_EARLIER)
+    return held
 
 
 async def matching_entries(

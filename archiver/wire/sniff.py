@@ -65,6 +65,11 @@ def is_html(kind: str) -> bool:
     return kind in _HTML
 
 
+def is_pdf(kind: str) -> bool:
+    """Whether a media type is that of a PDF."""
+    return kind == "application/pdf"
+
+
 def is_css(kind: str) -> bool:
     """Whether a media type is a style sheet's."""
     return kind == "text/css"

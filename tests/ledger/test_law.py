@@ -23,6 +23,7 @@ from archiver.index.database import Database
 from archiver.index.schema import attempt, deletion, entry
 from archiver.ledger import recorder as recorder_module
 from archiver.ledger import records
+from archiver.ledger.comparisons import compare_owed
 from archiver.ledger.documents import remake_stale
 from archiver.ledger.rebuild import build_anew
 from archiver.ledger.recorder import Recorder
@@ -387,7 +388,9 @@ async def opened(data: Path, empty_index: Path) -> AsyncIterator[Archive]:
 
 async def everything(archive: Archive) -> dict[str, object]:
     """All that an index says, without the numbers of its rows or the places of its records."""
-    while await remake_stale(archive.db, archive.store):
+    while await compare_owed(archive.db, archive.store) or await remake_stale(
+        archive.db, archive.store
+    ):
         pass
     async with archive.db.read() as conn:
         rows = (await conn.execute(select(entry))).all()
@@ -407,6 +410,7 @@ async def everything(archive: Archive) -> dict[str, object]:
         return {
             "entries": {numbers[number]: each for number, each in shown.items()},
             "order": {row.hash_url: row.sort_at for row in rows if row.state != "queued"},
+            "changed": {row.hash_url: row.changed for row in rows},
             "revisions": {row.hash_url: row.revision for row in rows},
             "generations": {row.hash_url: row.generation for row in rows},
             "snapshots": held,

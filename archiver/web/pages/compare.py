@@ -36,7 +36,7 @@ def folded(pieces: tuple[Piece, ...]) -> tuple[FoldedPiece, ...]:
     """The pieces, long stretches that are the same with only their ends unfolded."""
     found = []
     for n, each in enumerate(pieces):
-        text = each.text
+        text = each.text.replace("\n", "\n\n")
         if each.side is not Side.BOTH or len(text) < 3 * CONTEXT:
             found.append(FoldedPiece(each.side, text))
             continue

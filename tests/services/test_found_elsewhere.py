@@ -1,0 +1,66 @@
+"""Words are found in PDFs and in earlier snapshots, and it is said where they stand."""
+
+import pytest
+from aiohttp import web
+
+from archiver.model.listing import ListingQuery
+from archiver.services.reindexing import reindex
+from tests.conftest import SENTENCE
+from tests.pdfs import pdf_of
+
+SAME = SENTENCE.format(name="foxes") * 6
+
+
+async def save(archive, *urls):
+    await archive.entries.save(urls, source="cli")
+    await archive.crawling.work()
+
+
+async def listed(archive, q):
+    return (await archive.search.listing(ListingQuery(q=q))).items
+
+
+def words(item):
+    return [each.text for each in item.excerpt if each.hit]
+
+
+async def test_a_pdf_is_found_by_its_words_and_what_it_says_of_itself(live, archive, settings):
+    payload = pdf_of([["The wombat digs at night."]], {"Title": "Of diggers", "Author": "Ada"})
+
+    async def answer(_):
+        return web.Response(body=payload, content_type="application/pdf")
+
+    url = live.answer("/paper.pdf", answer)
+    await save(archive, url)
+
+    (item,) = await listed(archive, "wombat by:ada type:pdf")
+    assert (item.entry.title, words(item)) == ("Of diggers", ["wombat"])
+    assert (await archive.entries.snapshot(url)).text == "The wombat digs at night."
+
+
+async def put(live, archive, body):
+    await save(archive, live.put("/foxes", f"<title>foxes</title><article>{body}{SAME}</article>"))
+
+
+@pytest.mark.parametrize("is_rebuilt", [False, True])
+async def test_what_stood_there_before_is_found_and_shown_where_it_stood(
+    live, opened, settings, is_rebuilt
+):
+    async with opened() as archive:
+        for body in ("<p>A wombat slept.</p>", "<p>A badger ate.</p>", "<p>A badger ate.</p>", ""):
+            await put(live, archive, body)
+        await put(live, archive, "<p>An otter swam.</p>")
+    if is_rebuilt:
+        await reindex(settings)
+    async with opened() as archive:
+        moments = [
+            each.timestamp for each in (await archive.entries.get(live.url("/foxes"))).snapshots
+        ]
+
+        found = {q: await listed(archive, q) for q in ("wombat", "badger", "otter", "foxes")}
+
+        assert [len(each) for each in found.values()] == [1, 1, 1, 1]
+        at = {q: items[0].found_at for q, items in found.items()}
+        assert at == {"wombat": moments[4], "badger": moments[2], "otter": None, "foxes": None}
+        assert words(found["wombat"][0]) == ["wombat"]
+        assert await listed(archive, "words:<400 wombat")
