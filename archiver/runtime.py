@@ -32,10 +32,12 @@ from archiver.services.fixity import Fixity
 from archiver.services.following import Following
 from archiver.services.helpers import helpers
 from archiver.services.highlights import Highlights
+from archiver.services.import_survey import ImportSurveys
 from archiver.services.imports import Imports
 from archiver.services.mementos import Mementos
 from archiver.services.packages import Packages
 from archiver.services.reader import Reader
+from archiver.services.receipts import Receipts
 from archiver.services.replay import Replay
 from archiver.services.search import Search
 from archiver.services.supervision import kept_going
@@ -61,6 +63,8 @@ class Runtime:
     articles: Articles
     documents: Documents
     imports: Imports
+    surveys: ImportSurveys
+    receipts: Receipts
     exports: Exports
     packages: Packages
     books: Books
@@ -161,6 +165,8 @@ def _wire(archive: Archive, context: CrawlContext) -> Runtime:
             memory_bytes=settings.extract_memory_bytes,
             on_queued=crawling.wake,
         ),
+        surveys=ImportSurveys(db, memory_bytes=settings.extract_memory_bytes),
+        receipts=Receipts(db),
         exports=Exports(db, store),
         packages=Packages(db, store),
         books=Books(db, store),

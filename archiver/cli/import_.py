@@ -1,22 +1,22 @@
 """``archiver import``."""
 
 import os
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
 from archiver.cli.capture import work_queue
 from archiver.cli.crawl_loop import run_crawl
+from archiver.cli.import_look import look, name_of, opened
+from archiver.cli.loop import run_until_signal
 from archiver.cli.output import write_row
 from archiver.cli.progress import progress_bar
 from archiver.config import Settings
 from archiver.errors import ArchiverError
+from archiver.model.choices import Choices, FoldersAs
 from archiver.model.importing import ImportStatus
 from archiver.runtime import Runtime, open_runtime
+from archiver.services.entries import clean_tags
 
-_STANDARD_INPUT = Path("-")
 _OF_LINKS = {each: each for each in ("read", "added", "known", "merged", "rejected")}
 _OF_CAPTURES = {
     "read": "captures",
@@ -32,15 +32,27 @@ _STOPPED = (
 )
 
 
-def run(settings: Settings, *, file: Path, crawl: bool) -> int:
+def run(
+    settings: Settings,
+    *,
+    file: Path,
+    no_crawl: bool,
+    dry_run: bool,
+    as_json: bool,
+    tags: tuple[str, ...],
+    folders_as: str,
+) -> int:
     """Read a list of bookmarks into the queue; capture it unless told not to."""
-    return run_crawl(_import(settings, file, crawl=crawl), stopped=_STOPPED)
+    choices = Choices(clean_tags(tags), FoldersAs(folders_as))
+    if dry_run:
+        return run_until_signal(look(settings, file, choices, as_json=as_json))
+    return run_crawl(_import(settings, file, choices, crawl=not no_crawl), stopped=_STOPPED)
 
 
-async def _import(settings: Settings, file: Path, *, crawl: bool) -> int:
-    with _opened(file) as source:
+async def _import(settings: Settings, file: Path, choices: Choices, *, crawl: bool) -> int:
+    with opened(file) as source:
         async with open_runtime(settings) as runtime:
-            status = await _read(runtime, source, _name(file))
+            status = await _read(runtime, source, name_of(file), choices)
             _summarise(status)
             if crawl and (status.counts.open or not status.is_archive):
                 await work_queue(runtime)
@@ -49,23 +61,7 @@ async def _import(settings: Settings, file: Path, *, crawl: bool) -> int:
     return 0
 
 
-@contextmanager
-def _opened(file: Path) -> Iterator[BinaryIO]:
-    if file == _STANDARD_INPUT:
-        yield sys.stdin.buffer
-    else:
-        with file.open("rb") as source:
-            yield source
-
-
-def _name(file: Path) -> str:
-    """Name the file for people: a file's name need not be UTF-8."""
-    if file == _STANDARD_INPUT:
-        return "standard input"
-    return os.fsencode(file.name).decode("utf-8", "replace")
-
-
-async def _read(runtime: Runtime, source: BinaryIO, name: str) -> ImportStatus:
+async def _read(runtime: Runtime, source: BinaryIO, name: str, choices: Choices) -> ImportStatus:
     total = os.fstat(source.fileno()).st_size or None
     with progress_bar("Reading") as bar:
 
@@ -74,7 +70,9 @@ async def _read(runtime: Runtime, source: BinaryIO, name: str) -> ImportStatus:
             done = source.tell() if source.seekable() else 0
             bar.show(done=done, total=total, now=f"{status.read:,} {what}")
 
-        return await runtime.imports.read_file(source, name=name, on_progress=on_progress)
+        return await runtime.imports.read_file(
+            source, name=name, choices=choices, on_progress=on_progress
+        )
 
 
 def _summarise(status: ImportStatus) -> None:

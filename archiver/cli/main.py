@@ -88,8 +88,18 @@ class _ImportCommand(Command):
     type=click.Path(exists=True, dir_okay=False, readable=True, allow_dash=True, path_type=Path),
 )
 @click.option("--no-crawl", is_flag=True, help="Only put the links into the queue.")
+@click.option("--dry-run", is_flag=True, help="Say what would be done, and do nothing.")
+@click.option("--json", "as_json", is_flag=True, help="With --dry-run: print JSON.")
+@click.option("--tag", "tags", multiple=True, help="A tag for every link of the file.")
+@click.option(
+    "--folders-as",
+    type=click.Choice(["tags", "paths", "nothing"]),
+    default="tags",
+    show_default=True,
+    help="Whether the names of folders are tags, or their whole paths, or neither.",
+)
 @with_settings(CRAWLING)
-def import_(settings: Settings, file: Path, no_crawl: bool) -> int:
+def import_(settings: Settings, file: Path, **wanted: object) -> int:
     """Read a list of bookmarks into the queue, then capture them.
 
     FILE is what a browser or a service exported, or any text with URLs in it; or an archive file
@@ -99,7 +109,7 @@ def import_(settings: Settings, file: Path, no_crawl: bool) -> int:
     Of the links that are read, "added" are new, "known" are kept already, "merged" wait already or
     came twice, and "rejected" can't be used.
     """
-    return _run("import_", settings, file=file, crawl=not no_crawl)
+    return _run("import_", settings, file=file, **wanted)
 
 
 @cli.command(cls=Command)

@@ -4,35 +4,52 @@ The child parses while the index takes in what it read before; a hostile file co
 """
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 
 from archiver.child_process import child_command, child_environment, end_child
-from archiver.derive.messages import PREFIX, read_seeds, unpack, write_choices
+from archiver.derive.messages import PREFIX, read_seeds, unpack
 from archiver.errors import UnreadableFile
 from archiver.logs import get_log
-from archiver.model.choices import Choices
+from archiver.model.choices import NO_CHOICES, Choices
 from archiver.model.importing import Rejected
 from archiver.model.seed import Seed
 
 PIECE = 256 << 10
 MOST_MESSAGE_BYTES = 1 << 30
-NO_CHOICES = Choices()
 
 log = get_log(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Some links of a file: those that can be kept, those that can't, in order."""
+    """Some links of a file, in order.
+
+    Attributes:
+        seeds: those that can be kept.
+        rejected: those that can't.
+        before: how many links stand before these.
+    """
 
     seeds: list[Seed]
     rejected: list[Rejected]
+    before: int = 0
 
     def __bool__(self) -> bool:
         return bool(self.seeds or self.rejected)
+
+    @property
+    def size(self) -> int:
+        """How many links these are."""
+        return len(self.seeds) + len(self.rejected)
+
+    def numbered(self) -> Iterator[tuple[int, Seed]]:
+        """The seeds with their places in the file, from 1."""
+        others = {each.row for each in self.rejected}
+        rows = range(self.before + 1, self.before + self.size + 1)
+        return zip((row for row in rows if row not in others), self.seeds, strict=True)
 
 
 class LinkFile:
@@ -41,15 +58,18 @@ class LinkFile:
     Attributes:
         form: what a person calls its kind.
         encoding: what its text is read as; empty if it is none.
+        told_by: how that was told, as the rest of a sentence.
     """
 
     def __init__(
-        self, process: asyncio.subprocess.Process, head: dict[str, str], name: str
+        self, process: asyncio.subprocess.Process, head: dict[str, str], name: str, read: int
     ) -> None:
         self.form = head["form"]
         self.encoding = head["encoding"]
+        self.told_by = head["told_by"]
         self._process = process
         self._name = name
+        self._read = read
 
     async def next_batch(self) -> Batch:
         """The next links, up to some thousands; an empty batch at the end.
@@ -58,7 +78,9 @@ class LinkFile:
             UnreadableFile: reading broke off.
         """
         message = await _receive(self._process, self._name)
-        return Batch(*await asyncio.to_thread(read_seeds, message))
+        batch = Batch(*await asyncio.to_thread(read_seeds, message), before=self._read)
+        self._read += batch.size
+        return batch
 
 
 @asynccontextmanager
@@ -82,7 +104,7 @@ async def open_links(
     Raises:
         UnreadableFile: the file is empty, or of a kind that is not read.
     """
-    arguments = str(memory_bytes), str(skip), write_choices(choices), name
+    arguments = str(memory_bytes), str(skip), choices.write(), name
     process = await asyncio.create_subprocess_exec(
         *child_command("archiver.derive.link_file_worker", *arguments),
         stdin=asyncio.subprocess.PIPE,
@@ -94,7 +116,7 @@ async def open_links(
         head, _ = unpack(await _receive(process, name))
         if "refused" in head:
             raise UnreadableFile(head["refused"])
-        yield LinkFile(process, head, name)
+        yield LinkFile(process, head, name, skip)
     finally:
         feeding.cancel()
         await end_child(process)

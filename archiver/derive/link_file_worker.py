@@ -1,8 +1,8 @@
 """A child that reads one file of links: bytes on its standard input, seeds on its output.
 
 Run as ``python -m archiver.derive.link_file_worker MEMORY_BYTES SKIP CHOICES NAME``, CHOICES as
-``messages`` writes them. It first says what kind of file it is, or why it can't be read; then come
-batches, and an empty one at the end.
+``model.choices`` writes them. It first says what kind of file it is, or why it can't be read; then
+come batches, and an empty one at the end.
 """
 
 import gc
@@ -18,7 +18,7 @@ from itertools import islice
 from tempfile import NamedTemporaryFile
 from typing import BinaryIO, cast
 
-from archiver.derive.messages import COLLECT, pack, pack_seeds, read_choices
+from archiver.derive.messages import COLLECT, pack, pack_seeds
 from archiver.errors import InvalidUrl, UnreadableFile
 from archiver.formats.given_file import GivenFile
 from archiver.formats.importers import importer_of
@@ -36,7 +36,7 @@ def main() -> None:
     """Read to the end, or until the other side closes."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     memory, skip = int(sys.argv[1]), int(sys.argv[2])
-    choices, name = read_choices(sys.argv[3]), sys.argv[4]
+    choices, name = Choices.read(sys.argv[3]), sys.argv[4]
     resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     gc.set_threshold(*COLLECT)
@@ -46,7 +46,7 @@ def main() -> None:
     except UnreadableFile as error:
         _say(pack({"refused": str(error)}))
         return
-    _say(pack({"form": importer.name, "encoding": file.encoding}))
+    _say(pack({"form": importer.name, "encoding": file.encoding, "told_by": file.told_by}))
     found = importer.read(file)
     for _ in islice(found, skip):
         pass

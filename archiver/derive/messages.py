@@ -10,7 +10,6 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any
 
-from archiver.model.choices import Choices, FoldersAs
 from archiver.model.importing import Rejected
 from archiver.model.page import Article, Charset, Discovery, PageMetadata
 from archiver.model.requisite import Requisite, RequisiteKind
@@ -110,17 +109,6 @@ def read_article(head: dict[str, Any], html: bytes) -> Article:
     """The answer to EXTRACT."""
     metadata = PageMetadata(**head["metadata"])
     return Article(metadata, html.decode(), head["text"], words=head["words"])
-
-
-def write_choices(choices: Choices) -> str:
-    """What a person chose for a file, as an argument."""
-    return json.dumps({"tags": choices.tags, "folders_as": choices.folders_as})
-
-
-def read_choices(argument: str) -> Choices:
-    """What ``write_choices`` wrote."""
-    said = json.loads(argument)
-    return Choices(tuple(said["tags"]), FoldersAs(said["folders_as"]))
 
 
 def pack_seeds(seeds: Sequence[Seed], rejected: Sequence[Rejected]) -> bytes:

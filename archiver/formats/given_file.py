@@ -1,19 +1,20 @@
 """A file that was given: its head, looked at from many sides, and its content, read once."""
 
 import io
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, BinaryIO
 
 from archiver.formats.charset import HEAD_BYTES, decode_head, find_charset, is_text, read_text
 from archiver.formats.document_kind import XmlRoot, xml_root
-from archiver.formats.json_shape import json_paths
+from archiver.formats.json_shape import TOP, json_paths
 from archiver.formats.table_head import TableHead, table_head
 from archiver.formats.zip_members import Members, is_zip
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
+_MOST_SHOWN = 8
 Spool = Callable[[BinaryIO], BinaryIO]
 
 
@@ -86,6 +87,19 @@ class GivenFile:
         """The names of what a zip archive holds."""
         return self.zip.names if self.zip else ()
 
+    @property
+    def told_by(self) -> str:
+        """What of it is looked at to tell what it is, for people: ``by its columns url, title``."""
+        if self.members:
+            return f"by the files in it: {_some(self.members)}"
+        if self.table and self.table.header:
+            return f"by its columns: {_some(self.table.header)}"
+        if self.json_paths:
+            return f"by its fields: {_some(sorted(self.json_paths - {TOP, '[]', '{}'}))}"
+        if self.root:
+            return f"by its root element <{self.root.name}>"
+        return "by how it begins" if self.head else ""
+
     def stream(self) -> BinaryIO:
         """The whole content, to be read once."""
         if self._spooled:
@@ -103,6 +117,11 @@ class GivenFile:
             self._spooled = self._spool(self.stream())
         self._spooled.seek(0)
         return self._spooled
+
+
+def _some(names: Sequence[str]) -> str:
+    shown = ", ".join(name[:60] for name in names[:_MOST_SHOWN])
+    return f"{shown}, …" if len(names) > _MOST_SHOWN else shown
 
 
 def _read_head(source: BinaryIO) -> bytes:

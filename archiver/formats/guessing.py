@@ -43,7 +43,8 @@ def guessed(fields: Mapping[str, Any]) -> Bookmark | None:
     if not url:
         return None
     is_later = any(text_of(fields.get(name)) in ("yes", "1", "true") for name in LATER)
-    folders = names_of(row.take(*FOLDERS), between="")
+    lain_in = row.take(*FOLDERS)
+    folders = (lain_in,) if isinstance(lain_in, str) else names_of(lain_in)
     tags = guessed_tags(row.take(*TAGS))
     return row.bookmark(
         url,

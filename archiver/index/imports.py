@@ -12,6 +12,7 @@ from sqlalchemy.dialects.sqlite import insert
 from archiver.index import jobs
 from archiver.index.connection import AsyncConnection
 from archiver.index.schema import imports
+from archiver.model.choices import NO_CHOICES, Choices
 from archiver.model.importing import ImportStatus, Rejected, Taken, is_archive_form
 from archiver.model.job import QueueCounts
 from archiver.model.seed import Reception
@@ -28,6 +29,7 @@ class Unfinished:
         started_at: Unix seconds.
         path: where the file is kept.
         read: how many links to skip.
+        choices: what was chosen for it.
     """
 
     id: int
@@ -36,6 +38,7 @@ class Unfinished:
     started_at: int
     path: str
     read: int
+    choices: Choices = NO_CHOICES
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +52,14 @@ class Owned:
 
 
 async def create(
-    conn: AsyncConnection, *, name: str, form: str, path: str | None, owner: str, now: datetime
+    conn: AsyncConnection,
+    *,
+    name: str,
+    form: str,
+    path: str | None,
+    owner: str,
+    now: datetime,
+    choices: Choices = NO_CHOICES,
 ) -> int:
     """Begin an import.
 
@@ -60,8 +70,10 @@ async def create(
         path: where it is kept until it is read, if it is kept.
         owner: the run lock's name of the process that reads it.
         now: the moment (aware, UTC).
+        choices: what was chosen for it.
     """
     row = {"name": name, "format": form, "path": path, "owner": owner, "reading": 1}
+    row["choices"] = choices.write()
     made = await conn.execute(insert(imports).values(started_at=int(now.timestamp()), **row))
     return int(made.lastrowid)
 
@@ -188,6 +200,7 @@ async def unfinished(conn: AsyncConnection) -> list[Unfinished]:
 async def restore(conn: AsyncConnection, left: Unfinished) -> None:
     """Take an import over that another index did not see to its end; once, however often asked."""
     row = {"id": left.id, "name": left.name, "format": left.format, "path": left.path}
+    row["choices"] = left.choices.write()
     await conn.execute(
         insert(imports)
         .values(started_at=left.started_at, read=left.read, reading=1, **row)
@@ -234,4 +247,12 @@ def _sample(rejected: Rejected) -> list[str | int]:
 
 
 def _unfinished(row: Row[*tuple[Any, ...]]) -> Unfinished:
-    return Unfinished(row.id, row.name, row.format, row.started_at, row.path, row.read)
+    return Unfinished(
+        id=row.id,
+        name=row.name,
+        format=row.format,
+        started_at=row.started_at,
+        path=row.path,
+        read=row.read,
+        choices=Choices.read(row.choices),
+    )

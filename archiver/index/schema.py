@@ -11,7 +11,6 @@ from sqlalchemy import (
     ForeignKey,
     Index,
     Integer,
-    MetaData,
     Table,
     Text,
     UniqueConstraint,
@@ -19,10 +18,14 @@ from sqlalchemy import (
 )
 from sqlalchemy.schema import SchemaItem
 
-HEAD = "0014"
-"""The revision in migrations/ that these tables are."""
+from archiver.index.import_tables import import_row, imports
+from archiver.index.table_registry import metadata
 
-metadata = MetaData()
+__all__ = ["import_row", "imports", "metadata"]
+"""What is defined elsewhere and belongs here; the rest needs no list."""
+
+HEAD = "0015"
+"""The revision in migrations/ that these tables are."""
 
 entry = Table(
     "entry",
@@ -321,28 +324,6 @@ document = Table(
 )
 
 search_part = Table("search_part", metadata, Column("number", Integer, primary_key=True))
-
-imports = Table(
-    "import",
-    metadata,
-    Column("id", Integer, primary_key=True),
-    Column("name", Text, nullable=False),
-    Column("format", Text, nullable=False, server_default=""),
-    Column("path", Text),
-    Column("started_at", Integer, nullable=False),
-    Column("reading", Integer, nullable=False),
-    Column("read", Integer, nullable=False, server_default=text("0")),
-    Column("added", Integer, nullable=False, server_default=text("0")),
-    Column("known", Integer, nullable=False, server_default=text("0")),
-    Column("merged", Integer, nullable=False, server_default=text("0")),
-    Column("rejected", Integer, nullable=False, server_default=text("0")),
-    Column("rejected_samples", Text, nullable=False, server_default="[]"),
-    Column("error", Text, nullable=False, server_default=""),
-    Column("saved", Integer, nullable=False, server_default=text("0")),
-    Column("failed", Integer, nullable=False, server_default=text("0")),
-    Column("passed_over", Integer, nullable=False, server_default=text("0")),
-    Column("owner", Text),
-)
 
 edit = Table(
     "edit",

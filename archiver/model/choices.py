@@ -1,5 +1,6 @@
 """What a person chooses for all links of a file: tags to add, and what becomes of its folders."""
 
+import json
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -28,6 +29,16 @@ class Choices:
     tags: tuple[str, ...] = ()
     folders_as: FoldersAs = FoldersAs.TAGS
 
+    @classmethod
+    def read(cls, document: str) -> "Choices":
+        """What ``write`` wrote; those of nobody, if it is empty."""
+        said = json.loads(document) if document else {}
+        return cls(tuple(said.get("tags", ())), FoldersAs(said.get("folders_as", FoldersAs.TAGS)))
+
+    def write(self) -> str:
+        """The choices as JSON."""
+        return json.dumps({"tags": self.tags, "folders_as": self.folders_as})
+
     def applied(self, annotation: Annotation) -> Annotation:
         """What is said of a link, as was chosen: folders first, then its own tags, then these."""
         of_folders = self._of_folders(annotation.folders) if annotation.folders else ()
@@ -40,3 +51,7 @@ class Choices:
         if self.folders_as is FoldersAs.TAGS:
             return tuple(name for path in folders for name in folder_names(path))
         return folders if self.folders_as is FoldersAs.PATHS else ()
+
+
+NO_CHOICES = Choices()
+"""What is done where nobody chose."""

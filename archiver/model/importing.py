@@ -47,6 +47,35 @@ class Taken:
     queued: int = 0
 
 
+class Outcome(StrEnum):
+    """What became of one row of a file."""
+
+    ADDED = "added"
+    MERGED = "merged"
+    KNOWN = "known"
+    UNUSABLE = "unusable"
+
+
+@dataclass(frozen=True, slots=True)
+class ReceiptRow:
+    """What became of one row.
+
+    Attributes:
+        row: its place among the links of the file, from 1.
+        outcome: added; merged into what came before it, or waits; known, as what is kept already;
+            or unusable.
+        given: the address as it stood there.
+        hash_url: of the entry; None where none could be made.
+        reason: why it is unusable, in a sentence; empty if it is not.
+    """
+
+    row: int
+    outcome: Outcome
+    given: str
+    hash_url: str | None
+    reason: str
+
+
 class ImportPhase(StrEnum):
     """What is done with an import."""
 

@@ -14,7 +14,7 @@ from typing import BinaryIO, cast
 
 from archiver.derive.link_file import Batch, LinkFile, open_links
 from archiver.errors import ArchiverError, UnreadableFile
-from archiver.index import imports, seeds
+from archiver.index import imports, receipts, seeds
 from archiver.index.database import Database
 from archiver.logs import get_log
 from archiver.model.importing import ImportStatus, Taken
@@ -124,6 +124,11 @@ class ImportReader:
                     )
                     tally = Counter(each.reception for each in received)
                     await imports.advance(conn, number, tally, batch.rejected)
+                    taken = [
+                        (row, seed, each)
+                        for (row, seed), each in zip(batch.numbered(), received, strict=True)
+                    ]
+                    await receipts.write(conn, number, taken, batch.rejected)
                     await asyncio.wait([following], timeout=PATIENCE_SECONDS)
                     if self._db.is_wanted() or monotonic() >= until or not _has_links(following):
                         break

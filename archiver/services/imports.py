@@ -7,6 +7,7 @@ claimed by a service: after a restart, or when the process that read it died.
 import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import BinaryIO
@@ -15,6 +16,7 @@ from archiver.errors import ArchiverError, NotFound, StoreError, UnreadableFile
 from archiver.index import imports
 from archiver.index.database import Database
 from archiver.logs import get_log
+from archiver.model.choices import NO_CHOICES, Choices
 from archiver.model.importing import ImportStatus
 from archiver.services.archives import Archives
 from archiver.services.import_reading import UNFORESEEN, ImportReader, OnProgress, kind_of_file
@@ -53,7 +55,12 @@ class Imports:
         self._reading: set[asyncio.Task[None]] = set()
 
     async def read_file(
-        self, source: BinaryIO, *, name: str, on_progress: OnProgress = lambda _: None
+        self,
+        source: BinaryIO,
+        *,
+        name: str,
+        choices: Choices = NO_CHOICES,
+        on_progress: OnProgress = lambda _: None,
     ) -> ImportStatus:
         """Read a whole file: of links into the queue, of captures into the archive.
 
@@ -67,17 +74,17 @@ class Imports:
                 number, self._reader.read_captures(number, source, name, kind, on_progress)
             )
             return await self.status(number)
-        async with self._reader.open_links(source, name) as links:
+        async with self._reader.open_links(source, name, choices=choices) as links:
             first = await links.next_batch()
             if not first:
                 raise UnreadableFile(f"{name} holds no link. Is it the right file?")
-            number = await self._create(name, links.form)
+            number = await self._create(name, links.form, choices=choices)
             await self._to_the_end(
                 number, self._reader.read_links(number, first, links, on_progress)
             )
         return await self.status(number)
 
-    async def start(self, path: Path, *, name: str) -> ImportStatus:
+    async def start(self, path: Path, *, name: str, choices: Choices = NO_CHOICES) -> ImportStatus:
         """Take an uploaded file over, and read it in the background.
 
         Raises:
@@ -88,16 +95,22 @@ class Imports:
         except UnreadableFile:
             await asyncio.to_thread(path.unlink, missing_ok=True)
             raise
-        number = await self._create(name, form, await asyncio.to_thread(path.resolve))
-        self._begin(number, name, path, skip=0)
+        kept = await asyncio.to_thread(path.resolve)
+        number = await self._create(name, form, kept, choices=choices)
+        self._begin(_Kept(number, name, path, choices), skip=0)
         return await self.status(number)
+
+    async def holds_links(self, path: Path, name: str) -> bool:
+        """Whether a file is one of links, and none of captures; it may still be unreadable."""
+        with await asyncio.to_thread(path.open, "rb") as source:
+            return await asyncio.to_thread(kind_of_file, source, name) is None
 
     async def resume(self) -> None:
         """Go on with the kept files that nobody reads."""
         async with self._db.write() as conn:
             claimed = await imports.claim(conn, self._owner)
         for each in claimed:
-            self._begin(each.id, each.name, Path(each.path), skip=each.read)
+            self._begin(_Kept(each.id, each.name, Path(each.path), each.choices), skip=each.read)
 
     async def go_on(self) -> None:
         """Resume now and then, for ever: a process that read may die while this one lives.
@@ -150,11 +163,18 @@ class Imports:
                     raise UnreadableFile(f"{name} holds no link. Is it the right file?")
                 return links.form
 
-    async def _create(self, name: str, form: str, path: Path | None = None) -> int:
-        kept = str(path) if path else None
+    async def _create(
+        self, name: str, form: str, path: Path | None = None, *, choices: Choices = NO_CHOICES
+    ) -> int:
         async with self._db.write() as conn:
             return await imports.create(
-                conn, name=name, form=form, path=kept, owner=self._owner, now=datetime.now(UTC)
+                conn,
+                name=name,
+                form=form,
+                path=str(path) if path else None,
+                owner=self._owner,
+                now=datetime.now(UTC),
+                choices=choices,
             )
 
     async def _to_the_end(self, number: int, reading: Awaitable[None]) -> None:
@@ -171,32 +191,33 @@ class Imports:
             async with self._db.write() as conn:
                 await imports.finish(conn, number, error=reason)
 
-    def _begin(self, number: int, name: str, path: Path, *, skip: int) -> None:
-        task = asyncio.create_task(self._read_kept(number, name, path, skip), name=f"import-{name}")
+    def _begin(self, kept: "_Kept", *, skip: int) -> None:
+        reading = self._read_kept(kept, skip)
+        task = asyncio.create_task(reading, name=f"import-{kept.name}")
         self._reading.add(task)
         task.add_done_callback(self._reading.discard)
 
-    async def _read_kept(self, number: int, name: str, path: Path, skip: int) -> None:
+    async def _read_kept(self, kept: "_Kept", skip: int) -> None:
         """Read a kept file to its end, however often the disk or the index refuse."""
         while True:
             try:
-                await self._read_once(number, name, path, skip)
+                await self._read_once(kept, skip)
                 break
             except (ArchiverError, OSError):
-                log.exception("import broke off; it goes on", name=name, seconds=REST_SECONDS)
+                log.exception("import broke off; it goes on", name=kept.name, seconds=REST_SECONDS)
             await asyncio.sleep(REST_SECONDS)
             with suppress(ArchiverError):
-                skip = (await self.status(number)).read
-        await asyncio.to_thread(path.unlink, missing_ok=True)
+                skip = (await self.status(kept.number)).read
+        await asyncio.to_thread(kept.path.unlink, missing_ok=True)
 
-    async def _read_once(self, number: int, name: str, path: Path, skip: int) -> None:
+    async def _read_once(self, kept: "_Kept", skip: int) -> None:
         """Read a kept file; one that can't be read any further ends its import.
 
         Raises:
             ArchiverError, OSError: it may go better later.
         """
         try:
-            await self._read_from(number, name, path, skip)
+            await self._read_from(kept, skip)
         except FileNotFoundError:
             reason = GONE
         except UnreadableFile as error:
@@ -205,19 +226,31 @@ class Imports:
             raise
         except Exception as unforeseen:
             # The one edge of a kept file: whatever it does to a reader, its import ends.
-            reason = UNFORESEEN.format(name=name, kind=type(unforeseen).__name__)
-            log.exception("import given up", name=name)
+            reason = UNFORESEEN.format(name=kept.name, kind=type(unforeseen).__name__)
+            log.exception("import given up", name=kept.name)
         else:
             return
-        log.warning("import given up", name=name, reason=reason)
+        log.warning("import given up", name=kept.name, reason=reason)
         async with self._db.write() as conn:
-            await imports.finish(conn, number, error=reason)
+            await imports.finish(conn, kept.number, error=reason)
 
-    async def _read_from(self, number: int, name: str, path: Path, skip: int) -> None:
-        with await asyncio.to_thread(path.open, "rb") as source:
+    async def _read_from(self, kept: "_Kept", skip: int) -> None:
+        name, number = kept.name, kept.number
+        with await asyncio.to_thread(kept.path.open, "rb") as source:
             if kind := await asyncio.to_thread(kind_of_file, source, name):
                 await self._reader.read_captures(number, source, name, kind, lambda _: None)
                 return
-            async with self._reader.open_links(source, name, skip=skip) as links:
+            opened = self._reader.open_links(source, name, skip=skip, choices=kept.choices)
+            async with opened as links:
                 first = await links.next_batch()
                 await self._reader.read_links(number, first, links, lambda _: None)
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """An import whose file lies here until it is read."""
+
+    number: int
+    name: str
+    path: Path
+    choices: Choices

@@ -8,7 +8,7 @@ import asyncio
 import os
 import secrets
 import time
-from collections.abc import AsyncIterator, Awaitable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, TypeVar
@@ -20,6 +20,8 @@ from archiver.errors import TooLarge, UnreadableFile
 from archiver.model.importing import ImportStatus
 from archiver.web import csrf
 from archiver.web.keys import LIMITS, RUNTIME
+from archiver.web.looked_at import LookedAt, keep
+from archiver.web.looked_at import remove_stale as remove_stale_looks
 
 _CHUNK = 1 << 18
 _MOST_PARTS = 16
@@ -29,6 +31,7 @@ _FRAMING = 1 << 16
 _STALE_SECONDS = 86400
 _ARRIVING = ".part"
 _WHOLE = ".upload"
+_LOOK = "look"
 _MALFORMED = (ValueError, RuntimeError, AssertionError, BadHttpMessage)
 """What aiohttp's multipart reader raises on bodies that are not well formed."""
 
@@ -37,20 +40,31 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True, slots=True)
 class _File:
-    """The part of a request that is the file: its name, and its bytes as they come."""
+    """The part of a request that is the file.
+
+    Attributes:
+        name: as it was given.
+        chunks: its bytes, as they come.
+        is_to_be_looked_at: whether it is to be shown first what is in it.
+    """
 
     name: str
     chunks: AsyncIterator[bytes]
+    is_to_be_looked_at: bool = False
 
 
-async def import_from_form(request: web.Request) -> ImportStatus:
+async def import_from_form(request: web.Request) -> ImportStatus | LookedAt:
     """Take the file of our form: ``csrf_token`` must be the first part, the file comes after.
+
+    With the field ``look`` before it, a file of links is kept until somebody says what becomes of
+    it.
 
     Raises:
         web.HTTPForbidden: the token is missing or wrong; nothing of the file was read.
         TooLarge, UnreadableFile: as the message says.
     """
-    return await _import(request, await _file_part(request, with_token=True))
+    file = await _file_part(request, with_token=True)
+    return await _received(request, file, lambda whole: _look_or_start(request, file, whole))
 
 
 async def import_from_api(request: web.Request) -> ImportStatus:
@@ -64,7 +78,8 @@ async def import_from_api(request: web.Request) -> ImportStatus:
         file = _File(clean_name(request.query.get("name", "")), _chunks_of_body(request))
     else:
         file = await _file_part(request, with_token=False)
-    return await _import(request, file)
+    imports = request.app[RUNTIME].imports
+    return await _received(request, file, lambda whole: imports.start(whole, name=file.name))
 
 
 async def expect_file(request: web.Request) -> None:
@@ -96,12 +111,22 @@ def remove_stale(data: Path) -> None:
 
     Whole files are the import service's: it goes on with them, however old they are.
     """
+    remove_stale_looks(data / "tmp")
     for path in (data / "tmp").glob(f"*{_ARRIVING}"):
         if path.stat().st_mtime < time.time() - _STALE_SECONDS:
             path.unlink(missing_ok=True)
 
 
-async def _import(request: web.Request, file: _File) -> ImportStatus:
+async def _look_or_start(request: web.Request, file: _File, whole: Path) -> ImportStatus | LookedAt:
+    imports = request.app[RUNTIME].imports
+    if file.is_to_be_looked_at and await imports.holds_links(whole, file.name):
+        return await asyncio.to_thread(keep, whole, file.name)
+    return await imports.start(whole, name=file.name)
+
+
+async def _received(
+    request: web.Request, file: _File, take_over: Callable[[Path], Awaitable[_T]]
+) -> _T:
     runtime = request.app[RUNTIME]
     if _is_too_long(request):
         raise _too_large(request)
@@ -112,7 +137,7 @@ async def _import(request: web.Request, file: _File) -> ImportStatus:
     try:
         await _write(request, file, path)
         await asyncio.to_thread(path.rename, whole)
-        return await runtime.imports.start(whole, name=file.name)
+        return await take_over(whole)
     except BaseException:
         path.unlink(missing_ok=True)
         whole.unlink(missing_ok=True)
@@ -181,7 +206,7 @@ def _malformed() -> web.HTTPBadRequest:
 
 
 async def _search_parts(request: web.Request, parts: MultipartReader, *, with_token: bool) -> _File:
-    verified = not with_token
+    verified, looks = not with_token, False
     for _ in range(_MOST_PARTS):
         part = await _in_time(request, parts.next())
         if not isinstance(part, BodyPartReader):
@@ -189,10 +214,11 @@ async def _search_parts(request: web.Request, parts: MultipartReader, *, with_to
         if part.filename:  # empty when no file was chosen
             if not verified:
                 break
-            return _File(clean_name(part.filename), _chunks_of_part(request, part))
+            return _File(clean_name(part.filename), _chunks_of_part(request, part), looks)
         value = await _in_time(request, part.read_chunk(_MOST_FIELD))
         if part.name == csrf.FIELD:
             verified = verified or csrf.is_valid(request, value.decode("latin-1"))
+        looks = looks or part.name == _LOOK
     if not verified:
         raise web.HTTPForbidden(text="This form is no longer valid: reload the page, send again.")
     raise UnreadableFile("No file was chosen: choose one that holds bookmarks or links.")

@@ -7,7 +7,7 @@ from archiver.model.access import Session, Token
 from archiver.model.capture import Capture, Timestamp
 from archiver.model.entry import Entry, Snapshot
 from archiver.model.highlight import Colour
-from archiver.model.importing import ImportStatus, Rejected
+from archiver.model.importing import Rejected
 from archiver.model.job import Job
 from archiver.model.listing import ListingQuery, Sort, Summary
 from archiver.model.requisite import RequisiteOutcome
@@ -15,7 +15,6 @@ from archiver.services.deleting import Deleted
 from archiver.services.editing import Edited, TagInUse
 from archiver.services.entries import SnapshotDetail
 from archiver.services.highlights import HighlightList
-from archiver.services.import_kinds import KnownFormat
 from archiver.services.language import Language
 from archiver.services.search import Listing, Overview
 
@@ -227,25 +226,6 @@ class SnapshotView:
     marks: tuple[tuple[int, Timestamp], ...]
     missing: tuple[RequisiteOutcome, ...]
     is_pdf: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class ImportView:
-    """The form for a file, what it may be, and the imports so far."""
-
-    recent: tuple[ImportStatus, ...]
-    max_upload_bytes: int
-    formats: tuple[KnownFormat, ...]
-    accept: str
-    title: str = "Import"
-
-
-@dataclass(frozen=True, slots=True)
-class ImportStatusView:
-    """How far one import has come."""
-
-    status: ImportStatus
-    title: str = "Import"
 
 
 @dataclass(frozen=True, slots=True)

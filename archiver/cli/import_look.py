@@ -1,0 +1,81 @@
+"""``archiver import --dry-run``: what an import would do; and how its file is opened."""
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+from archiver.cli.output import write_json, write_row
+from archiver.config import Settings
+from archiver.errors import InputError
+from archiver.model.choices import Choices
+from archiver.model.survey import Counted, ImportSurvey
+from archiver.reading import open_to_read
+from archiver.services.import_reading import kind_of_file
+from archiver.services.import_survey import surveys_with
+from archiver.wire.moments import write_iso
+
+_STANDARD_INPUT = Path("-")
+_MOST_SHOWN = 40
+
+
+@contextmanager
+def opened(file: Path) -> Iterator[BinaryIO]:
+    """The file of an import; ``-`` is standard input."""
+    if file == _STANDARD_INPUT:
+        yield sys.stdin.buffer
+    else:
+        with file.open("rb") as source:
+            yield source
+
+
+def name_of(file: Path) -> str:
+    """Name the file for people: a file's name need not be UTF-8."""
+    if file == _STANDARD_INPUT:
+        return "standard input"
+    return os.fsencode(file.name).decode("utf-8", "replace")
+
+
+async def look(settings: Settings, file: Path, choices: Choices, *, as_json: bool) -> int:
+    """Print what an import of a file would do."""
+    name = name_of(file)
+
+    with opened(file) as source:
+        if kind := kind_of_file(source, name):
+            raise InputError(f"{name} holds captures ({kind}), which are taken in as they are.")
+        async with open_to_read(settings, surveys_with(settings.extract_memory_bytes)) as looking:
+            survey = await looking.look(source, name, choices=choices)
+    if as_json:
+        write_json(survey)
+    else:
+        _print(survey)
+    return 0
+
+
+def _print(survey: ImportSurvey) -> None:
+    write_row("file", f"{survey.name} ({survey.format}, told {survey.told_by})")
+    if survey.encoding:
+        write_row("encoding", survey.encoding)
+    for what in ("read", "new", "known", "merged", "unusable"):
+        write_row(what, str(getattr(survey, what)))
+    if survey.earliest and survey.latest:
+        write_row("saved", f"{write_iso(survey.earliest)} to {write_iso(survey.latest)}")
+    _print_counted("folder", survey.folders, survey.folder_count)
+    _print_counted("tag", survey.tags, survey.tag_count)
+    _print_counted("field", survey.fields, len(survey.fields))
+    _print_counted("kept as it stands", survey.kept, len(survey.kept))
+    for each in survey.sample:
+        write_row("sample", each.title, each.url_given, write_iso(each.saved_at))
+    _print_counted("not usable", survey.reasons, len(survey.reasons))
+    for bad in survey.samples:
+        write_row("-", str(bad.row), f"{bad.given}: {bad.reason}")
+    write_row("Nothing was kept. Without --dry-run it is imported.")
+
+
+def _print_counted(what: str, names: tuple[Counted, ...], total: int) -> None:
+    for each in names[:_MOST_SHOWN]:
+        write_row(what, each.name, str(each.count))
+    if total > _MOST_SHOWN:
+        write_row(what, f"… and {total - _MOST_SHOWN:,} more")

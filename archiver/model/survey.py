@@ -1,0 +1,63 @@
+"""What an import would do: a file that was looked at, before anything of it is kept."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from archiver.model.annotation import Annotation
+from archiver.model.importing import Rejected
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """A name, and how often it occurs."""
+
+    name: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class ImportSurvey:
+    """What is in a file of links.
+
+    Attributes:
+        name: of the file.
+        format: what it would be read as.
+        told_by: how that was told, as the rest of a sentence.
+        encoding: what its text is read as; empty if it is none.
+        is_whole: whether all of it was looked at.
+        read: links; the sum of the next four.
+        new: would be added.
+        known: are in the archive or wait; what the file says of them would be added to it.
+        merged: the same address again, in this file.
+        unusable: can't be kept.
+        reasons: why, with how many.
+        samples: of those that can't be kept, the first few.
+        earliest, latest: when links were saved; None where the file does not tell.
+        folders, tags: the commonest first; folders in the order of their paths.
+        folder_count, tag_count: how many there are.
+        fields: what is said, with how many links say it.
+        kept: what goes into source records, with how many.
+        sample: the first links, as they would be kept.
+    """
+
+    name: str
+    format: str
+    told_by: str
+    encoding: str
+    is_whole: bool
+    read: int
+    new: int
+    known: int
+    merged: int
+    unusable: int
+    reasons: tuple[Counted, ...]
+    samples: tuple[Rejected, ...]
+    earliest: datetime | None
+    latest: datetime | None
+    folders: tuple[Counted, ...]
+    folder_count: int
+    tags: tuple[Counted, ...]
+    tag_count: int
+    fields: tuple[Counted, ...]
+    kept: tuple[Counted, ...]
+    sample: tuple[Annotation, ...]

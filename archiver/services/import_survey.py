@@ -1,0 +1,157 @@
+"""Looks at a file of links as an import would read it, and keeps nothing."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from archiver.derive.link_file import Batch, LinkFile, open_links
+from archiver.errors import UnreadableFile
+from archiver.index import entries
+from archiver.index.database import Database
+from archiver.model.annotation import Annotation
+from archiver.model.choices import NO_CHOICES, Choices
+from archiver.model.seed import Seed
+from archiver.model.source_record import read_source_record
+from archiver.model.survey import Counted, ImportSurvey
+from archiver.store.segments import SegmentStore
+
+if TYPE_CHECKING:
+    from archiver.model.importing import Rejected
+
+SAMPLE = 20
+MOST_NAMES = 100_000
+MOST_SHOWN = 200
+_FIELDS = {
+    "title": "title",
+    "note": "note",
+    "tags": "tags",
+    "folders": "folders",
+    "is_read": "read",
+    "is_starred": "starred",
+}
+
+
+class ImportSurveys:
+    """Dry runs. ``memory_bytes``: of the child that reads."""
+
+    def __init__(self, db: Database, *, memory_bytes: int) -> None:
+        self._db = db
+        self._memory_bytes = memory_bytes
+
+    async def look(
+        self, source: BinaryIO, name: str, *, choices: Choices = NO_CHOICES, most: int | None = None
+    ) -> ImportSurvey:
+        """What an import of a file would do.
+
+        Args:
+            source: read from where it stands; it need not be seekable.
+            name: as the person knows it.
+            choices: what is chosen for all links.
+            most: after how many links it is enough; all, if none is given.
+
+        Raises:
+            UnreadableFile: it is empty, of the wrong kind, or holds no link.
+        """
+        opened = open_links(source, name, memory_bytes=self._memory_bytes, choices=choices)
+        async with opened as links:
+            tally = _Tally()
+            batch = await links.next_batch()
+            if not batch:
+                raise UnreadableFile(f"{name} holds no link. Is it the right file?")
+            while batch and (most is None or tally.read < most):
+                tally.add(batch, await self._known(batch.seeds))
+                batch = await links.next_batch()
+            return tally.survey(name, links, is_whole=not batch)
+
+    async def _known(self, seeds: Iterable[Seed]) -> set[str]:
+        async with self._db.read() as conn:
+            return {*await entries.states_of(conn, [each.hash_url for each in seeds])}
+
+
+def surveys_with(memory_bytes: int) -> Callable[[Database, SegmentStore], ImportSurveys]:
+    """What makes dry runs of an archive that is opened for them alone."""
+    return lambda db, _: ImportSurveys(db, memory_bytes=memory_bytes)
+
+
+class _Tally:
+    """What was counted so far."""
+
+    def __init__(self) -> None:
+        self.read = 0
+        self._numbers: Counter[str] = Counter()
+        self._seen: set[int] = set()
+        self._reasons: Counter[str] = Counter()
+        self._samples: tuple[Rejected, ...] = ()
+        self._sample: tuple[Annotation, ...] = ()
+        self._begun = datetime.now(UTC).replace(microsecond=0)
+        self._dates: tuple[datetime, ...] = ()
+        self._folders: Counter[str] = Counter()
+        self._tags: Counter[str] = Counter()
+        self._fields: Counter[str] = Counter()
+        self._kept: Counter[str] = Counter()
+
+    def add(self, batch: Batch, known: set[str]) -> None:
+        """Count a batch, of whose addresses these are in the archive."""
+        self.read += batch.size
+        self._numbers["unusable"] += len(batch.rejected)
+        self._samples += tuple(batch.rejected[: SAMPLE - len(self._samples)])
+        _count(self._reasons, (each.reason for each in batch.rejected))
+        for seed in batch.seeds:
+            self._add_address(seed, is_known=seed.hash_url in known)
+            self._add_annotation(seed.annotation)
+        self._sample += tuple(each.annotation for each in batch.seeds[: SAMPLE - len(self._sample)])
+
+    def survey(self, name: str, links: LinkFile, *, is_whole: bool) -> ImportSurvey:
+        """What it comes to."""
+        return ImportSurvey(
+            name=name,
+            format=links.form,
+            told_by=links.told_by,
+            encoding=links.encoding,
+            is_whole=is_whole,
+            read=self.read,
+            new=self._numbers["new"],
+            known=self._numbers["known"],
+            merged=self._numbers["merged"],
+            unusable=self._numbers["unusable"],
+            reasons=_commonest(self._reasons),
+            samples=self._samples,
+            earliest=min(self._dates, default=None),
+            latest=max(self._dates, default=None),
+            folders=tuple(sorted(_commonest(self._folders), key=lambda each: each.name)),
+            folder_count=len(self._folders),
+            tags=_commonest(self._tags),
+            tag_count=len(self._tags),
+            fields=_commonest(self._fields),
+            kept=_commonest(self._kept),
+            sample=self._sample,
+        )
+
+    def _add_address(self, seed: Seed, *, is_known: bool) -> None:
+        short = int(seed.hash_url[:16], 16)
+        what = "merged" if short in self._seen else "known" if is_known else "new"
+        self._numbers[what] += 1
+        self._seen.add(short)
+
+    def _add_annotation(self, said: Annotation) -> None:
+        if said.saved_at < self._begun:  # else the file does not tell, and it is saved now
+            dates = (*self._dates, said.saved_at)
+            self._dates = (min(dates), max(dates))
+        _count(self._folders, said.folders)
+        _count(self._tags, said.tags)
+        _count(self._fields, (label for name, label in _FIELDS.items() if getattr(said, name)))
+        if said.source_record:
+            records: list[dict[str, Any]] = read_source_record(said.source_record)
+            _count(self._kept, {name for each in records for name in each})
+
+
+def _count(counter: Counter[str], names: Iterable[str]) -> None:
+    """Count names, as long as they are not too many."""
+    for name in names:
+        if name in counter or len(counter) < MOST_NAMES:
+            counter[name] += 1
+
+
+def _commonest(counter: Counter[str]) -> tuple[Counted, ...]:
+    return tuple(Counted(*each) for each in counter.most_common(MOST_SHOWN))

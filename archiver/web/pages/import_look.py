@@ -1,0 +1,68 @@
+"""``/import/look/{token}``: what an import would do, the choices there are, and doing it."""
+
+import asyncio
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from aiohttp import web
+
+from archiver.errors import InputError
+from archiver.model.choices import Choices, FoldersAs
+from archiver.services.entries import clean_tags
+from archiver.web.import_views import ImportLookView
+from archiver.web.keys import RUNTIME
+from archiver.web.looked_at import LookedAt, find
+from archiver.web.render import render
+
+MOST_LOOKED_AT = 100_000
+"""Links; the counts of a longer file are those of its first ones, and it says so."""
+
+
+async def look(request: web.Request) -> web.StreamResponse:
+    """Show what is in a file, and what becomes of it by the choices in the query."""
+    kept = await _kept(request)
+    choices = _choices(request.query)
+    with await asyncio.to_thread(kept.path.open, "rb") as source:
+        survey = await request.app[RUNTIME].surveys.look(
+            source, kept.name, choices=choices, most=MOST_LOOKED_AT
+        )
+    tags = ", ".join(choices.tags)
+    view = ImportLookView(
+        kept.token, survey, choices, tags, title=f"Before {kept.name} is imported"
+    )
+    return render(request, "pages/import_look.html", view)
+
+
+async def confirm(request: web.Request) -> web.StreamResponse:
+    """Import the file as it was chosen, or throw it away."""
+    kept, form = await _kept(request), await request.post()
+    if "discard" in form:
+        await asyncio.to_thread(kept.remove)
+        raise web.HTTPSeeOther("/import")
+    choices = _choices(form)
+    whole = await asyncio.to_thread(_taken, kept)
+    started = await request.app[RUNTIME].imports.start(whole, name=kept.name, choices=choices)
+    raise web.HTTPSeeOther(f"/import/{started.id}")
+
+
+async def _kept(request: web.Request) -> LookedAt:
+    directory = request.app[RUNTIME].settings.data / "tmp"
+    return await asyncio.to_thread(find, directory, request.match_info["token"])
+
+
+def _taken(kept: LookedAt) -> Path:
+    """Give the file the name that an import goes on with."""
+    whole = kept.path.with_suffix(".upload")
+    kept.path.rename(whole)
+    kept.remove()
+    return whole
+
+
+def _choices(form: Mapping[str, Any]) -> Choices:
+    given = str(form.get("tags", ""))
+    try:
+        folders_as = FoldersAs(str(form.get("folders_as", FoldersAs.TAGS)))
+    except ValueError:
+        raise InputError("Folders become tags, paths or nothing.") from None
+    return Choices(clean_tags(given.split(",")), folders_as)

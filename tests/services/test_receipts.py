@@ -1,0 +1,128 @@
+"""Every row of a file is accounted for, once; and a dry run says the same before."""
+
+import csv
+import io
+import json
+from contextlib import aclosing
+
+from archiver.model.choices import Choices, FoldersAs
+
+TABLE = (
+    "url,title,folder,added,mood\n"
+    "http://a.example/1,One,Food/Soups,2020-09-13T12:26:40Z,good\n"
+    "http://a.example/1#part,Uno,Food,2019-09-13T12:26:40Z,\n"
+    "javascript:alert(1),Bad,,,\n"
+    ",No address,,,\n"
+    "http://a.example/2,=Two,,,\n"
+)
+
+
+async def whole(pieces):
+    async with aclosing(pieces) as all_of_them:
+        return b"".join([piece async for piece in all_of_them]).decode()
+
+
+async def imported(archive, text=TABLE, **options):
+    return await archive.imports.read_file(io.BytesIO(text.encode()), name="x.csv", **options)
+
+
+async def test_a_receipt_has_every_row_with_what_became_of_it(archive):
+    status = await imported(archive)
+
+    rows = json.loads(await whole(archive.receipts.json(status.id)))
+
+    assert [(each["row"], each["outcome"], each["url"]) for each in rows] == [
+        (1, "added", "http://a.example/1"),
+        (2, "merged", "http://a.example/1#part"),
+        (3, "unusable", "javascript:alert(1)"),
+        (4, "unusable", "No address"),
+        (5, "added", "http://a.example/2"),
+    ]
+    assert rows[0]["hash_url"] == rows[1]["hash_url"] != rows[4]["hash_url"]
+    assert [bool(each["reason"]) for each in rows] == [False, False, True, True, False]
+    assert len(await archive.receipts.reasons(status.id)) == 2
+    assert [each.row for each in status.rejected_samples] == [3, 4]
+
+
+async def test_a_receipt_as_csv_has_no_formula(archive):
+    status = await imported(archive, "url,title\n=1+1,x\n")
+
+    table = list(csv.reader(io.StringIO(await whole(archive.receipts.csv(status.id)))))
+
+    assert table[0] == ["row", "outcome", "url", "hash_url", "reason"]
+    assert table[1][:3] == ["1", "unusable", "'=1+1"]
+
+
+async def test_the_receipt_of_what_does_not_exist_is_empty(archive):
+    assert json.loads(await whole(archive.receipts.json(99))) == []
+
+
+async def test_what_two_rows_say_of_one_address_is_all_kept(archive):
+    await imported(archive)
+
+    found = await archive.entries.get("http://a.example/1")
+
+    said = found.entry.annotation
+    assert (said.title, said.folders) == ("One", ("Food/Soups", "Food"))
+    assert said.added_at.year == 2019
+    assert set(said.tags) == {"Food", "Soups"}
+    assert said.source_record.split("\n") == ['{"mood":"good"}', '{"title":"Uno"}']
+
+
+async def test_the_same_file_again_changes_nothing_and_says_so(archive):
+    await imported(archive)
+    before = await archive.entries.get("http://a.example/1")
+
+    again = await imported(archive)
+
+    assert (again.added, again.merged, again.rejected) == (0, 3, 2)
+    after = await archive.entries.get("http://a.example/1")
+    assert after.entry.annotation == before.entry.annotation
+
+
+async def test_a_dry_run_says_what_an_import_does_and_keeps_nothing(archive):
+    survey = await archive.surveys.look(io.BytesIO(TABLE.encode()), "x.csv")
+
+    assert await archive.exports.count() == 0
+    assert await archive.imports.recent() == []
+    assert (survey.format, survey.encoding, survey.is_whole) == ("CSV", "utf-8", True)
+    assert survey.told_by == "by its columns: url, title, folder, added, mood"
+    status = await imported(archive)
+    assert (survey.read, survey.new, survey.merged, survey.unusable) == (
+        status.read,
+        status.added,
+        status.merged,
+        status.rejected,
+    )
+    assert survey.samples == status.rejected_samples
+    assert (survey.earliest.year, survey.latest.year) == (2019, 2020)
+    assert [(each.name, each.count) for each in survey.folders] == [("Food", 1), ("Food/Soups", 1)]
+    assert {each.name: each.count for each in survey.tags} == {"Food": 2, "Soups": 1}
+    assert {each.name: each.count for each in survey.kept} == {"mood": 1}
+    assert [each.title for each in survey.sample] == ["One", "Uno", "=Two"]
+    again = await archive.surveys.look(io.BytesIO(TABLE.encode()), "x.csv")
+    assert (again.new, again.known, again.merged) == (0, 2, 1)
+
+
+async def test_choices_hold_for_every_link(archive):
+    choices = Choices(("new", "from csv"), FoldersAs.PATHS)
+
+    survey = await archive.surveys.look(io.BytesIO(TABLE.encode()), "x.csv", choices=choices)
+    await imported(archive, choices=choices)
+
+    found = await archive.entries.get("http://a.example/1")
+    assert set(found.entry.annotation.tags) == {"Food/Soups", "Food", "new", "from csv"}
+    assert {each.name for each in survey.tags} == {"Food/Soups", "Food", "new", "from csv"}
+
+
+async def test_choices_outlive_the_process_that_was_given_them(archive, tmp_path):
+    path = tmp_path / "upload"
+    path.write_text(TABLE)
+
+    begun = await archive.imports.start(path, name="x.csv", choices=Choices(("kept",)))
+    async for status in archive.following.one_import(begun.id):
+        if not status.is_unread:
+            break
+
+    found = await archive.entries.get("http://a.example/2")
+    assert found.entry.annotation.tags == ("kept",)

@@ -1,0 +1,113 @@
+"""Before anything of an upload is kept, a page says what would be; then it is done as chosen."""
+
+import json
+import re
+
+import pytest
+from aiohttp import FormData
+from aiohttp.test_utils import TestClient, TestServer
+
+from archiver.config import Settings
+from archiver.runtime import open_runtime
+from archiver.web.app import build_app
+from tests.formats.goldens import GOLDENS
+
+FILE = (
+    "url,title,folder,added\n"
+    "http://127.0.0.1:1/1,<b>One</b>,Food/Soups,2020-09-13T12:26:40Z\n"
+    "javascript:alert(1),Bad,,\n"
+)
+
+
+@pytest.fixture
+async def runtime(tmp_path):
+    settings = Settings(data=tmp_path / "data", allow_networks="127.0.0.0/8", retries=0)
+    async with open_runtime(settings) as opened:
+        yield opened
+
+
+@pytest.fixture
+async def client(runtime):
+    async with TestClient(TestServer(build_app(runtime), skip_url_asserts=True)) as client:
+        yield client
+
+
+async def token_of(client, path="/import"):
+    page = await (await client.get(path)).text()
+    return re.search(r'name="csrf_token" value="([^"]+)"', page)[1]
+
+
+async def send(client, data, name, *, look=True):
+    form = FormData()
+    form.add_field("csrf_token", await token_of(client))
+    if look:
+        form.add_field("look", "1")
+    form.add_field("file", data, filename=name)
+    return await client.post("/import", data=form, allow_redirects=False)
+
+
+async def test_a_file_is_shown_chosen_for_and_then_imported_with_a_receipt(runtime, client):
+    sent = await send(client, FILE.encode(), "mine.csv")
+    path = sent.headers["Location"]
+    page = await (await client.get(path)).text()
+
+    assert sent.status == 303
+    assert re.fullmatch(r"/import/look/[0-9a-f]{32}", path)
+    assert await runtime.imports.recent() == []
+    for shown in ("CSV", "utf-8", "Food/Soups", "&lt;b&gt;One&lt;/b&gt;", "by its columns"):
+        assert shown in page
+    again = await (await client.get(f"{path}?tags=new,%20two&folders_as=nothing")).text()
+    assert 'value="new, two"' in again
+    chosen = {"csrf_token": await token_of(client), "tags": "new", "folders_as": "nothing"}
+    done = await client.post(path, data=chosen, allow_redirects=False)
+    number = int(done.headers["Location"].removeprefix("/import/"))
+    async for status in runtime.following.one_import(number):
+        if not status.is_unread:
+            break
+    found = await runtime.entries.get("http://127.0.0.1:1/1")
+    assert found.entry.annotation.tags == ("new",)
+    assert found.entry.annotation.folders == ("Food/Soups",)
+    page = await (await client.get(f"/import/{number}")).text()
+    assert f"/import/{number}/receipt.csv" in page
+    receipt = await client.get(f"/import/{number}/receipt.json")
+    rows = json.loads(await receipt.text())
+    assert [(each["row"], each["outcome"]) for each in rows] == [(1, "added"), (2, "unusable")]
+    assert (await client.get(f"/import/{number}/receipt.csv")).content_type == "text/csv"
+    assert (await client.get(path)).status == 404
+    assert (await client.get("/import/99/receipt.csv")).status == 404
+
+
+async def test_a_file_can_be_thrown_away_and_nothing_is_left(runtime, client):
+    path = (await send(client, FILE.encode(), "mine.csv")).headers["Location"]
+
+    gone = await client.post(
+        path, data={"csrf_token": await token_of(client), "discard": "1"}, allow_redirects=False
+    )
+
+    assert gone.headers["Location"] == "/import"
+    assert list((runtime.settings.data / "tmp").iterdir()) == []
+    assert await runtime.imports.recent() == []
+
+
+async def test_what_is_no_list_is_refused_in_a_sentence_and_forgotten(runtime, client):
+    path = (await send(client, b"nothing here", "mine.txt")).headers["Location"]
+
+    page = await client.get(path)
+
+    assert page.status in (400, 415, 422)
+    assert "holds no link" in await page.text()
+
+
+async def test_a_folder_choice_that_is_none_is_refused(client):
+    path = (await send(client, FILE.encode(), "mine.csv")).headers["Location"]
+
+    assert (await client.get(f"{path}?folders_as=magic")).status == 400
+    assert (await client.get(f"/import/look/{'0' * 32}")).status == 404
+
+
+async def test_an_upload_that_is_not_to_be_looked_at_is_imported_at_once(runtime, client):
+    name, data, _ = GOLDENS["plain text"]
+
+    sent = await send(client, data, name, look=False)
+
+    assert sent.headers["Location"] == f"/import/{(await runtime.imports.recent())[0].id}"
