@@ -6,7 +6,7 @@ PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 CONSTRAINTS := .ci/constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test lint format bench wheel install-wheel check-image clean chromium strace
+.PHONY: help serve test lint format bench wheel install-wheel check-image clean chromium strace iproute2
 
 help:  ## what there is
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## */\t/' | expand -t 14
@@ -14,7 +14,7 @@ help:  ## what there is
 serve: $(VENV)/.installed  ## set everything up and serve on http://127.0.0.1:8080/
 	@exec $(BIN)/archiver serve $(ARGS)
 
-test: $(VENV)/.installed-dev chromium strace  ## install what the tests need, and run them
+test: $(VENV)/.installed-dev chromium strace iproute2  ## install what the tests need, and run them
 	@$(BIN)/python -m pytest $(ARGS)
 
 lint: $(VENV)/.installed-dev  ## formatter, linter, type checker, import contracts
@@ -75,3 +75,6 @@ $(VENV)/.installed: pyproject.toml $(CONSTRAINTS) | $(VENV)/.pip
 $(VENV)/.installed-dev: $(VENV)/.installed
 	@$(PIP) install --constraint $(CONSTRAINTS) --group dev
 	@touch $@
+
+iproute2:
+	@command -v ip > /dev/null || .ci/packages iproute2

@@ -126,6 +126,29 @@ class Settings:
         3600, decimal(least=0), "Longest Retry-After that is waited for, in seconds."
     )
 
+    render: Literal["auto", "always", "never"] = _setting(
+        "auto",
+        choice("auto", "always", "never"),
+        "Which pages a browser shows before they are kept: auto, those that need one; always; "
+        "or never.",
+    )
+    browser: str | None = _setting(
+        None, text(), "The Chromium to use, by name or path; else the one on PATH."
+    )
+    browser_pages: int = _setting(
+        2, integer(least=1, most=64), "Pages shown by the browser at the same time."
+    )
+    browser_memory_bytes: int = _setting(
+        1536 << 20,
+        integer(least=1 << 28),
+        "Memory the browser may take, in bytes.",
+    )
+    browser_sandbox: bool = _setting(
+        True,
+        switch(),
+        "Chromium's sandbox. NEVER TURN IT OFF, unless the container around it is one.",
+    )
+
     segment_bytes: int = _setting(
         512 << 20, integer(least=1), "A WARC segment is closed once it is this large, in bytes."
     )

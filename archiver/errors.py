@@ -12,6 +12,10 @@ The tree::
     │   └── NotInArchive        a URL that was never captured
     ├── ConfigurationError      settings that contradict each other or the machine
     ├── FetchError              a response could not be had; carries a Failure
+    ├── BrowserError            a browser did not do what it was to do
+    │   ├── NoBrowser           there is none, or it can't be started here
+    │   ├── BrowserGone         it ended, or was ended for the memory it took
+    │   └── PageGone            one page of it did
     ├── InvalidResponse         what a server sent is no response that a browser would show
     └── StoreError              the bytes on disk are not what they must be
         ├── IndexUnavailable    the index can't be read or written now
@@ -92,6 +96,22 @@ class FetchError(ArchiverError):
     def __init__(self, failure: Failure) -> None:
         super().__init__(failure.message)
         self.failure = failure
+
+
+class BrowserError(ArchiverError):
+    """A browser did not do what it was to do."""
+
+
+class NoBrowser(BrowserError):  # noqa: N818
+    """There is no browser, or it can't be started here; the message says what would help."""
+
+
+class BrowserGone(BrowserError):  # noqa: N818
+    """The browser ended, or was ended for the memory it took."""
+
+
+class PageGone(BrowserError):  # noqa: N818
+    """One page of a browser ended, or was ended for the memory it took; others go on."""
 
 
 class InvalidResponse(ArchiverError):  # noqa: N818

@@ -9,6 +9,7 @@ from functools import partial
 from archiver.archive import Archive, open_archive, open_store
 from archiver.config import Settings
 from archiver.crawl.context import CrawlContext
+from archiver.crawl.rendering import Means, Renderer
 from archiver.derive.pool import DerivePool
 from archiver.ledger.recorder import Recorder
 from archiver.limits import fit_to_open_files, save_memory, share_among_processes
@@ -120,19 +121,22 @@ async def _crawl_context(archive: Archive, connections: int) -> AsyncIterator[Cr
         memory_bytes=settings.extract_memory_bytes,
         max_requisites=settings.max_requisites,
     )
-    try:
-        async with Fetcher(settings) as fetcher:
-            yield CrawlContext(
-                settings=settings,
-                db=archive.db,
-                store=archive.store,
-                fetcher=fetcher,
-                throttle=Throttle(settings),
-                derive=derive,
-                recorder=Recorder(archive.db, archive.store),
-            )
-    finally:
-        await derive.stop()
+    recorder, throttle = Recorder(archive.db, archive.store), Throttle(settings)
+    async with AsyncExitStack() as stack:
+        stack.push_async_callback(derive.stop)
+        fetcher = await stack.enter_async_context(Fetcher(settings))
+        renderer = Renderer(Means(settings, fetcher, throttle, recorder))
+        stack.push_async_callback(renderer.stop)
+        yield CrawlContext(
+            settings=settings,
+            db=archive.db,
+            store=archive.store,
+            fetcher=fetcher,
+            throttle=throttle,
+            derive=derive,
+            recorder=recorder,
+            renderer=renderer,
+        )
 
 
 def _wire(archive: Archive, context: CrawlContext) -> Runtime:

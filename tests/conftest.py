@@ -88,7 +88,7 @@ async def live_web() -> AsyncIterator[LiveWeb]:
     """A small web of its own."""
     served = LiveWeb()
     app = web.Application()
-    app.router.add_get("/{path:.*}", served.handle)
+    app.router.add_route("*", "/{path:.*}", served.handle)
     runner = web.AppRunner(app, shutdown_timeout=0)
     await runner.setup()
     await web.TCPSite(runner, "127.0.0.1", 0).start()

@@ -19,7 +19,8 @@ def run(settings: Settings, *, urls: Sequence[str], tags: Sequence[str]) -> int:
 
 async def _add(settings: Settings, urls: Sequence[str], tags: Sequence[str]) -> int:
     async with open_runtime(settings) as runtime:
-        result = await runtime.entries.save(urls, tags=tags, source="cli")
+        render = settings.render == "always"
+        result = await runtime.entries.save(urls, tags=tags, source="cli", render=render)
         for rejected in result.rejected:
             write_row("-", "rejected", f"{rejected.given}: {rejected.reason}")
         with progress_bar("Capturing") as bar:

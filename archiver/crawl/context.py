@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from archiver.config import Settings
+from archiver.crawl.rendering import Renderer
 from archiver.derive.pool import DerivePool
 from archiver.index.database import Database
 from archiver.ledger.recorder import Recorder
@@ -13,7 +14,7 @@ from archiver.store.segments import SegmentStore
 
 @dataclass(frozen=True, slots=True)
 class CrawlContext:
-    """The adapters of one crawling process."""
+    """The adapters of one crawling process; without a renderer no page is shown by a browser."""
 
     settings: Settings
     db: Database
@@ -22,3 +23,4 @@ class CrawlContext:
     throttle: Throttle
     derive: DerivePool
     recorder: Recorder
+    renderer: Renderer | None = None

@@ -2,13 +2,12 @@
 
 import asyncio
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import BinaryIO
 
 from archiver.crawl.context import CrawlContext
+from archiver.crawl.obtained import Obtained
 from archiver.crawl.retry_policy import retry_after_seconds
-from archiver.derive.messages import Document
 from archiver.encoding.choose import is_xml
 from archiver.errors import FetchError, StoreError, TooLarge
 from archiver.html.walls import wall_in_headers
@@ -39,40 +38,6 @@ LEAST_REST = 2.0
 LEAST_REST_WITHIN_A_PAGE = 10.0
 """What a page needs is waited for longer than that, and is missing then: others want its place."""
 SHOWN_AS_TEXT = ("text/", "application/json", "application/ld+json")
-
-
-@dataclass(frozen=True, slots=True)
-class Obtained:
-    """A response, whether fetched now or earlier.
-
-    Attributes:
-        ref: its capture.
-        at: when it was requested (aware, UTC).
-        redirect_to: where a 3xx leads, absolute.
-        media_type: what the payload is to be treated as.
-        charset: as the Content-Type declared it; empty if it did not.
-        content: the decoded payload of what can be read (HTML, CSS, text), else empty.
-        retry_after: seconds the server asked us to wait, if it did.
-        is_truncated: the body broke off before its end.
-        wall: whose challenge the response says it is; empty if it does not.
-        link_header: its ``Link`` fields, joined with commas.
-    """
-
-    ref: CaptureRef
-    at: datetime
-    redirect_to: str | None
-    media_type: str
-    charset: str
-    content: bytes
-    retry_after: float | None = None
-    is_truncated: bool = False
-    wall: str = ""
-    link_header: str = ""
-
-    @property
-    def document(self) -> Document:
-        """What those who read pages are given."""
-        return Document(self.content, self.media_type, self.charset, self.ref.url, self.link_header)
 
 
 async def fetch(
@@ -108,6 +73,7 @@ async def fetch(
         is_truncated=exchange.truncated is not None,
         wall=wall_in_headers(exchange.headers),
         link_header=_link_header(exchange.headers),
+        headers=exchange.headers,
     )
 
 
@@ -186,6 +152,7 @@ def _read_back(context: CrawlContext, found: Capture, holder: Capture) -> Obtain
         content=content,
         wall=wall_in_headers(head.headers),
         link_header=_link_header(head.headers),
+        headers=head.headers,
     )
 
 

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from archiver.crawl.context import CrawlContext
-from archiver.crawl.fetch_or_recall import Obtained, fetch, look_up, read_back
+from archiver.crawl.fetch_or_recall import fetch, look_up, read_back
+from archiver.crawl.obtained import Obtained
 from archiver.errors import FetchError
 from archiver.index import gone
 from archiver.model.capture import Capture

@@ -4,7 +4,9 @@ import asyncio
 from datetime import UTC, datetime
 
 from archiver.crawl.context import CrawlContext
-from archiver.crawl.fetch_or_recall import Obtained, fetch, recall
+from archiver.crawl.fetch_or_recall import fetch, recall
+from archiver.crawl.obtained import Obtained
+from archiver.crawl.rendering import Rendered
 from archiver.crawl.requisites import Requisites
 from archiver.crawl.retry_policy import retry_at, status_failure, walled
 from archiver.derive.pool import unread_article
@@ -20,6 +22,7 @@ from archiver.urls.parse import host
 
 GUARDED = frozenset({401, 403, 405, 406, 429, 503})
 """Statuses that walls are sent with, and much else."""
+_NOTHING = Failure(FailureKind.INTERNAL, "Nothing was found of the page.")
 
 
 async def visit(context: CrawlContext, requisites: Requisites, lease: Lease) -> Visit:
@@ -30,11 +33,14 @@ async def visit(context: CrawlContext, requisites: Requisites, lease: Lease) -> 
     """
     await _next_second(lease)
     first, page = await _follow(context, lease)
-    await _refuse_failure(context, page)
+    found, failure = await _examine(context, page)
+    rendered = await _render(context, lease, page, found, failure)
+    if rendered:
+        return await _visit_rendered(context, requisites, first, rendered)
+    if failure or found is None:
+        raise FetchError(failure or _NOTHING)
     if page.is_truncated:
         _try_for_the_rest(context, lease, page)
-    found = await context.derive.discover(page.document)
-    _refuse_wall(page, found.wall)
     outcomes, article = await _read(context, requisites, page, found)
     return Visit(
         timestamp=first.ref.timestamp,
@@ -44,6 +50,44 @@ async def visit(context: CrawlContext, requisites: Requisites, lease: Lease) -> 
         requisites=outcomes,
         charset=found.charset,
         rendering=Rendering.NEEDED if found.needs_browser else Rendering.NONE,
+    )
+
+
+async def _render(
+    context: CrawlContext,
+    lease: Lease,
+    page: Obtained,
+    found: Discovery | None,
+    failure: Failure | None,
+) -> Rendered | None:
+    """The page as a browser shows it, where one is to, and can."""
+    renderer = context.renderer
+    if renderer is None or not renderer.is_wanted(found, failure, asked=lease.render):
+        return None
+    return await renderer.show(page, afresh=failure is not None)
+
+
+async def _visit_rendered(
+    context: CrawlContext, requisites: Requisites, first: Obtained, rendered: Rendered
+) -> Visit:
+    """What a page brought that a browser showed, with what its replay needs beside."""
+    found = await context.derive.discover(rendered.document)
+    if found.wall:
+        raise FetchError(walled(host(rendered.page.url), found.wall))
+    await context.recorder.settled()
+    async with asyncio.TaskGroup() as group:
+        article = group.create_task(context.derive.extract(rendered.readable))
+        outcomes = await requisites.fetch_all(rendered.page.url, found.requisites)
+    known = {each.url for each in outcomes}
+    return Visit(
+        timestamp=first.ref.timestamp,
+        at=first.at,
+        page=rendered.page,
+        article=article.result(),
+        requisites=(*outcomes, *(each for each in rendered.loaded if each.url not in known)),
+        charset=found.charset,
+        rendering=Rendering.DONE,
+        likenesses=rendered.likenesses,
     )
 
 
@@ -93,25 +137,18 @@ def _try_for_the_rest(context: CrawlContext, lease: Lease, page: Obtained) -> No
         raise FetchError(failure)
 
 
-async def _refuse_failure(context: CrawlContext, page: Obtained) -> None:
-    """Fail for a status that brings nothing, and call a wall by its name.
-
-    Raises:
-        FetchError: the page is no page.
-    """
-    _refuse_wall(page, page.wall)
+async def _examine(
+    context: CrawlContext, page: Obtained
+) -> tuple[Discovery | None, Failure | None]:
+    """The first look at a page, and why it is none, if it is none: a wall has a name."""
+    at = host(page.ref.url)
+    if page.wall:
+        return None, walled(at, page.wall)
     failure = status_failure(page.ref.status, page.retry_after)
-    if failure is None:
-        return
-    if page.ref.status in GUARDED and page.content:
-        found = await context.derive.discover(page.document)
-        _refuse_wall(page, found.wall)
-    raise FetchError(failure)
-
-
-def _refuse_wall(page: Obtained, guard: str) -> None:
-    if guard:
-        raise FetchError(walled(host(page.ref.url), guard))
+    if failure and not (page.ref.status in GUARDED and page.content):
+        return None, failure
+    found = await context.derive.discover(page.document)
+    return found, walled(at, found.wall) if found.wall else failure
 
 
 async def _read(

@@ -136,6 +136,12 @@ async def enqueue(
     return made
 
 
+async def ask_for_browser(conn: AsyncConnection, job_ids: Sequence[int]) -> None:
+    """Note that the pages of these jobs are to be shown by a browser."""
+    if job_ids:
+        await conn.execute(update(job).where(job.c.id.in_(among(job_ids))).values(render=1))
+
+
 async def hurry(
     conn: AsyncConnection, job_ids: Sequence[int], *, priority: int, now: datetime
 ) -> None:
@@ -349,6 +355,7 @@ def _lease(row: Row[*tuple[Any, ...]]) -> Lease:
         interrupted=bool(row.interrupted),
         priority=row.priority,
         latest=Timestamp(f"{row.latest:014d}") if row.latest else None,
+        render=bool(row.render),
     )
 
 

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from operator import attrgetter
 
 from sqlalchemy import bindparam, case, select, update
 
@@ -13,6 +14,7 @@ from archiver.index import (
     counters,
     documents,
     failures,
+    likenesses,
     needs,
     segments,
     tags,
@@ -28,6 +30,7 @@ from archiver.model.capture import Location, Timestamp
 from archiver.model.failure import Failure
 from archiver.model.findable import Findable
 from archiver.model.job import State
+from archiver.model.likeness import Likeness
 from archiver.model.page import PageMetadata, supersedes
 from archiver.model.rendering import Rendering
 
@@ -55,6 +58,7 @@ _NEW_SNAPSHOT = (
     "rendering",
 )
 _NOWHERE = (None, None, None)
+_said = attrgetter("title", "byline", "site", "excerpt", "language", "published")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +78,7 @@ class NewSnapshot:
         found_by: what its entry is found by from now on; None where what it was holds.
         rendering: whether a browser showed it, or should have.
         needs: the addresses that it is replayed from: its entry's, its page's, its requisites'.
+        likenesses: how it looked there.
     """
 
     entry_id: int
@@ -92,6 +97,7 @@ class NewSnapshot:
     found_by: Findable | None
     rendering: Rendering = Rendering.NONE
     needs: tuple[str, ...] = ()
+    likenesses: tuple[Likeness, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,22 +275,14 @@ async def _insert_snapshots(
     ]
     await insert_rows(conn, snapshot, _NEW_SNAPSHOT, rows)
     await needs.insert_all(conn, {ids[id(each)]: each.needs for each in found})
+    shown = {ids[id(each)]: each.likenesses for each in found if each.likenesses}
+    await likenesses.put(conn, shown, known)
 
 
 async def _segments(conn: AsyncConnection, found: Sequence[NewSnapshot]) -> dict[str, int]:
     places = [place for each in found for place in (each.article, each.record) if place]
+    places += [each.location for one in found for each in one.likenesses]
     return await segments.ids(conn, [*{place.segment for place in places}])
-
-
-def _said(metadata: PageMetadata) -> tuple[str, ...]:
-    return (
-        metadata.title,
-        metadata.byline,
-        metadata.site,
-        metadata.excerpt,
-        metadata.language,
-        metadata.published,
-    )
 
 
 def _places(found: NewSnapshot, known: Mapping[str, int]) -> tuple[int | None, ...]:

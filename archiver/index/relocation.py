@@ -9,7 +9,7 @@ from archiver.index import segments
 from archiver.index.bulk import execute_rows
 from archiver.index.captures import CAPTURES, to_capture
 from archiver.index.connection import AsyncConnection
-from archiver.index.schema import capture, segment, snapshot, withheld
+from archiver.index.schema import capture, likeness, segment, snapshot, withheld
 from archiver.model.capture import Capture, PayloadDigest
 
 _LABEL = "sha256:"
@@ -27,6 +27,11 @@ _PLACES = """
 UPDATE snapshot SET {name}_segment_id = :to, {name}_offset = moved.new,
     {name}_length = moved.length
 FROM temp.moved WHERE {name}_segment_id = :was AND {name}_offset = moved.old
+"""
+
+_LIKENESSES = """
+UPDATE likeness SET segment_id = :to, "offset" = moved.new, length = moved.length
+FROM temp.moved WHERE segment_id = :was AND "offset" = moved.old
 """
 
 
@@ -56,19 +61,22 @@ async def wanted(conn: AsyncConnection, name: str) -> set[int]:
         (capture.c.segment_id, capture.c.offset),
         (snapshot.c.article_segment_id, snapshot.c.article_offset),
         (snapshot.c.metadata_segment_id, snapshot.c.metadata_offset),
+        (likeness.c.segment_id, likeness.c.offset),
     ):
         found.update((await conn.execute(select(offset).where(owner == number))).scalars())
     return found
 
 
 async def articles_in(conn: AsyncConnection, name: str) -> set[int]:
-    """The bytes where articles start in a segment that some snapshot has."""
-    rows = await conn.execute(
-        select(snapshot.c.article_offset)
-        .join(segment, segment.c.id == snapshot.c.article_segment_id)
-        .where(segment.c.name == name)
-    )
-    return set(rows.scalars())
+    """The bytes where articles and likenesses start in a segment that some snapshot has."""
+    number = select(segment.c.id).where(segment.c.name == name).scalar_subquery()
+    found: set[int] = set()
+    for owner, offset in (
+        (snapshot.c.article_segment_id, snapshot.c.article_offset),
+        (likeness.c.segment_id, likeness.c.offset),
+    ):
+        found.update((await conn.execute(select(offset).where(owner == number))).scalars())
+    return found
 
 
 async def switch(
@@ -89,6 +97,7 @@ async def switch(
     )
     for table in (capture, withheld):
         await conn.execute(text(_CAPTURES.format(table=table.name)), between)
+    await conn.execute(text(_LIKENESSES), between)
     for name in ("article", "metadata"):
         await conn.execute(text(_PLACES.format(name=name)), between)
     await conn.execute(delete(withheld).where(withheld.c.segment_id == numbers[was]))

@@ -24,6 +24,7 @@ from archiver.index.schema import (
     entry,
     imports,
     job,
+    likeness,
     need,
     snapshot,
     trash,
@@ -38,7 +39,7 @@ _CAPTURES = "captures"
 _TAGS = "tags"
 _DELETION = "deletion"
 _BULK = 1
-_TABLES = {each.name: each for each in (entry, snapshot, need, document, attempt)}
+_TABLES = {each.name: each for each in (entry, snapshot, likeness, need, document, attempt)}
 """What goes with an entry, in the order in which it can be put back."""
 
 
@@ -93,6 +94,7 @@ async def remove_entries(
     kept = {
         entry: await _rows(conn, entry, entry.c.id.in_(mine)),
         snapshot: await _rows(conn, snapshot, snapshot.c.entry_id.in_(mine)),
+        likeness: await _rows(conn, likeness, likeness.c.snapshot_id.in_(among(snapshots))),
         need: await _rows(conn, need, need.c.snapshot_id.in_(among(snapshots))),
         document: await _rows(conn, document, document.c.entry_id.in_(mine)),
         attempt: await _rows(conn, attempt, attempt.c.entry_id.in_(mine)),
@@ -102,7 +104,8 @@ async def remove_entries(
     await _cancel(conn, entry_ids)
     await tags.detach_all(conn, entry_ids)
     await conn.execute(delete(edited).where(edited.c.entry_id.in_(mine)))
-    await conn.execute(delete(need).where(need.c.snapshot_id.in_(among(snapshots))))
+    for each in (likeness, need):
+        await conn.execute(delete(each).where(each.c.snapshot_id.in_(among(snapshots))))
     for table in (document, snapshot, attempt, job):
         await conn.execute(delete(table).where(table.c.entry_id.in_(mine)))
     await conn.execute(delete(entry).where(entry.c.id.in_(mine)))
@@ -121,13 +124,15 @@ async def remove_snapshots(
     mine = among(row_ids)
     kept = {
         snapshot: await _rows(conn, snapshot, snapshot.c.id.in_(mine)),
+        likeness: await _rows(conn, likeness, likeness.c.snapshot_id.in_(mine)),
         need: await _rows(conn, need, need.c.snapshot_id.in_(mine)),
     }
     await _keep(conn, number, kept, {})
     await conn.execute(
         update(document).where(document.c.snapshot_id.in_(mine)).values(snapshot_id=None)
     )
-    await conn.execute(delete(need).where(need.c.snapshot_id.in_(mine)))
+    for each in (likeness, need):
+        await conn.execute(delete(each).where(each.c.snapshot_id.in_(mine)))
     await conn.execute(delete(snapshot).where(snapshot.c.id.in_(mine)))
     await _count(conn, number, 0, len(kept[snapshot]))
     await renew(conn, {row["entry_id"] for row in kept[snapshot]})

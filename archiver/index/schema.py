@@ -24,7 +24,7 @@ from archiver.index.table_registry import metadata
 __all__ = ["import_row", "imports", "metadata"]
 """What is defined elsewhere and belongs here; the rest needs no list."""
 
-HEAD = "0015"
+HEAD = "0016"
 """The revision in migrations/ that these tables are."""
 
 entry = Table(
@@ -119,6 +119,7 @@ job = Table(
     Column("owner", Text),
     Column("failure", Text),
     Column("timestamp", Integer),
+    Column("render", Integer, nullable=False, server_default=text("0")),
     Index(
         "job_open_once",
         "entry_id",
@@ -307,6 +308,18 @@ snapshot = Table(
     Index("snapshot_with_gaps", "id", sqlite_where=text("missing_count > 0")),
     Index("snapshot_unread", "id", sqlite_where=text("extractor = ''")),
     Index("snapshot_of_capture", "capture_id"),
+)
+
+likeness = Table(
+    "likeness",
+    metadata,
+    Column("snapshot_id", ForeignKey("snapshot.id"), primary_key=True),
+    Column("kind", Text, primary_key=True),
+    Column("media_type", Text, nullable=False),
+    Column("segment_id", ForeignKey("segment.id"), nullable=False),
+    Column("offset", Integer, nullable=False),
+    Column("length", Integer, nullable=False),
+    sqlite_with_rowid=False,
 )
 
 document = Table(

@@ -23,10 +23,11 @@ _METADATA = segment.alias("metadata_segment")
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """A snapshot with the place of the metadata record that tells the rest."""
+    """A snapshot with the place of the metadata record that tells the rest, and its row."""
 
     snapshot: Snapshot
     record: Location
+    row_id: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +44,7 @@ def _query() -> Select[*tuple[Any, ...]]:
         select(
             *captures.COLUMNS,
             *own,
+            snapshot.c.id.label("row_id"),
             snapshot.c.timestamp.label("taken_at"),
             entry.c.hash_url,
             entry.c.url.label("entry_url"),
@@ -250,4 +252,4 @@ def _held(row: Row[*tuple[Any, ...]]) -> Held:
         rendering=Rendering(row.rendering),
     )
     record = Location(row.metadata_segment, row.metadata_offset, row.metadata_length)
-    return Held(kept, record)
+    return Held(kept, record, row.row_id)

@@ -12,7 +12,7 @@ from archiver.store.scanning import Damage, Scanned
 from archiver.urls.parse import redirect_target
 from archiver.warc.deletion_record import DELETION_URI, read_deletion
 from archiver.warc.digest import digest_of, is_ours
-from archiver.warc.extension import ORIGINAL_DIGEST
+from archiver.warc.extension import ANSWERS, ORIGINAL_DIGEST
 from archiver.warc.http_block import open_payload
 from archiver.warc.reader import StoredRecord
 from archiver.warc.record import RecordType
@@ -70,7 +70,7 @@ def _read_one(findings: Findings, scanned: Scanned) -> Location:
     start = Location(scanned.segment, record.offset, 0)
     deletion = None
     try:
-        if record.type in (RecordType.RESPONSE, RecordType.REVISIT):
+        if is_capture(record):
             head = capture_of(record, start)
         elif record.type is RecordType.METADATA and record.target_uri == DELETION_URI:
             deletion = read_deletion(record.block.read())
@@ -89,6 +89,12 @@ def _read_one(findings: Findings, scanned: Scanned) -> Location:
     elif record.type is RecordType.METADATA:
         findings.entry_records.append(Dated(int(record.date.timestamp()), place))
     return place
+
+
+def is_capture(record: StoredRecord) -> bool:
+    """Whether a record is what its URL shows, and so has a row."""
+    is_response = record.type in (RecordType.RESPONSE, RecordType.REVISIT)
+    return is_response and not record.get(ANSWERS.lower())
 
 
 def capture_of(

@@ -9,7 +9,7 @@ new index that takes a stretch at a time and goes on where a kill left it.
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from archiver.errors import ArchiverError, IndexUnavailable, StoreError
@@ -37,6 +37,7 @@ from archiver.ledger.records import NOWHERE
 from archiver.ledger.rows import needs_of
 from archiver.memento.timestamps import to_datetime
 from archiver.model.capture import Capture, HashUrl, Location, RecordId
+from archiver.model.likeness import likenesses_of
 from archiver.model.seed import RevisedSeed, Seed
 from archiver.query.findable import findable, indexed, unvisited
 from archiver.store.scanning import scan
@@ -271,7 +272,7 @@ async def _snapshots(
     pages = await captures.of_records(
         conn, [(each.capture_url, each.capture_record) for each in kept]
     )
-    made = await rebuild_scratch.conversions(conn, [each.article for each in kept if each.article])
+    made = await rebuild_scratch.conversions(conn, [one for each in kept for one in each.made])
     articles = [made.get(each.article) if each.article else None for each in kept]
     words = await asyncio.to_thread(_words, store, articles, rebuilt)
     owners = [ids[entry_record.hash_url] for entry_record, _ in group]
@@ -288,7 +289,8 @@ async def _snapshots(
         entry_id = ids[entry_record.hash_url]
         of_entry = known[entry_record.hash_url]
         held = article or shared.get(entry_id)
-        rows.append(_row(of_entry, each, entry_id, found, held, place, own_words))
+        row = _row(of_entry, each, entry_id, found, held, place, own_words)
+        rows.append(replace(row, likenesses=likenesses_of(each.likenesses, made)))
     return rows
 
 

@@ -88,7 +88,9 @@ class Recorder:
         has a ``StoreError``, and the job is still leased.
         """
         done = _future()
-        await self._put(Item(visit_result, LEAST_WEIGHT, done))
+        shown = visit_result.visit.likenesses if visit_result.visit else ()
+        weight = LEAST_WEIGHT + sum(len(each.content) for each in shown)
+        await self._put(Item(visit_result, weight, done))
         return done
 
     async def close(self, visit_result: VisitResult) -> None:
@@ -122,6 +124,16 @@ class Recorder:
         await self._put(Item(Nothing(ends_segment=True), LEAST_WEIGHT, done))
         await done
 
+    async def settled(self) -> None:
+        """Return once all that was taken over before is durable and indexed.
+
+        Raises:
+            StoreError: the last of it could not be written.
+        """
+        done = _future()
+        await self._put(Item(Nothing(), LEAST_WEIGHT, done))
+        await done
+
     async def settle_refused(self) -> None:
         """Return once everything that was written is indexed, and its jobs are at their end.
 
@@ -129,9 +141,7 @@ class Recorder:
             StoreError: the index still refuses; no job may be given back yet.
         """
         if self._refused:
-            done = _future()
-            await self._put(Item(Nothing(), LEAST_WEIGHT, done))
-            await done
+            await self.settled()
             self._refused.refuse_to_go_on()
 
     async def run(self) -> None:

@@ -20,6 +20,7 @@ from archiver.model.entry import Entry, Snapshot
 from archiver.model.exchange import Exchange
 from archiver.model.failure import Failure
 from archiver.model.findable import Findable
+from archiver.model.likeness import LikenessRef
 from archiver.model.page import EXTRACTOR_VERSION, PageMetadata
 from archiver.model.rendering import Rendering
 from archiver.query.findable import findable
@@ -31,6 +32,7 @@ from archiver.warc.entry_record import (
     SnapshotRecord,
     article_uri,
     entry_record_uri,
+    likeness_uri,
     write_entry_record,
 )
 from archiver.warc.record import Record, new_record_id
@@ -69,12 +71,14 @@ class Plan:
         captures: for each exchange its capture, still without a place, by record position.
         articles: positions of conversion records, by snapshot.
         entry_records: positions of the metadata records that close snapshots, by snapshot.
+        likenesses: positions of the conversion records of likenesses, by snapshot.
     """
 
     records: list[Record] = field(default_factory=list)
     captures: dict[int, Capture] = field(default_factory=dict)
     articles: dict[SnapshotKey, int] = field(default_factory=dict)
     entry_records: dict[SnapshotKey, int] = field(default_factory=dict)
+    likenesses: dict[SnapshotKey, list[tuple[LikenessRef, int]]] = field(default_factory=dict)
 
 
 NOWHERE = Location("", 0, 0)
@@ -85,14 +89,15 @@ def plan_exchange(plan: Plan, exchange: Exchange, capture: Capture, originals: O
 
     ``originals`` learns of the payloads that this plan stores.
     """
-    original = originals.of(exchange)
+    original = originals.of(exchange) if exchange.is_shown else None
     record_id = capture.record_id
     if original:
         capture = replace(capture, is_revisit=True, is_chunked=False)
-    plan.captures[len(plan.records)] = capture
+    if exchange.is_shown:
+        plan.captures[len(plan.records)] = capture
     request_id = new_record_id() if exchange.request else None
     if original is None:
-        originals.add([capture])
+        originals.add([capture] if exchange.is_shown else [])
         plan.records.append(build.response(exchange, id=record_id, request_id=request_id))
     else:
         refers_to = build.Original(
@@ -227,7 +232,28 @@ def _snapshot(plan: Plan, visit: Visit, facts: EntryFacts) -> SnapshotRecord:
         requisites=visit.requisites,
         charset=visit.charset,
         rendering=visit.rendering,
+        likenesses=_likenesses(plan, visit, facts),
     )
+
+
+def _likenesses(plan: Plan, visit: Visit, facts: EntryFacts) -> tuple[LikenessRef, ...]:
+    placed = []
+    for each in visit.likenesses:
+        made = LikenessRef(each.kind, each.media_type, new_record_id())
+        placed.append((made, len(plan.records)))
+        plan.records.append(
+            build.conversion(
+                id=made.record_id,
+                url=likeness_uri(facts.entry.hash_url, each.kind),
+                date=visit.at,
+                refers_to=visit.page.record_id,
+                content_type=each.media_type,
+                block=each.content,
+            )
+        )
+    if placed:
+        plan.likenesses[facts.entry.hash_url, visit.timestamp] = placed
+    return tuple(made for made, _ in placed)
 
 
 def _conversion(plan: Plan, visit: Visit, facts: EntryFacts) -> RecordId:

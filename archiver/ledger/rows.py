@@ -18,6 +18,7 @@ from archiver.model.capture import Location, Timestamp
 from archiver.model.failure import Failure
 from archiver.model.findable import Findable
 from archiver.model.job import Lease
+from archiver.model.likeness import Likeness
 from archiver.model.requisite import RequisiteOutcome
 from archiver.query.findable import unvisited
 
@@ -59,6 +60,10 @@ def new_snapshot(
         found_by=found_by(visit, facts),
         rendering=visit.rendering,
         needs=needs_of(facts.entry.url, visit.page.url, visit.requisites),
+        likenesses=tuple(
+            Likeness(made.kind, made.media_type, places[n])
+            for made, n in plan.likenesses.get(key, ())
+        ),
     )
 
 

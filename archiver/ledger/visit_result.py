@@ -7,6 +7,7 @@ from archiver.model.capture import CaptureRef, Timestamp
 from archiver.model.entry_ref import EntryRef
 from archiver.model.failure import Failure
 from archiver.model.job import Lease
+from archiver.model.likeness import NewLikeness
 from archiver.model.page import Article, Charset
 from archiver.model.rendering import Rendering
 from archiver.model.requisite import RequisiteOutcome
@@ -24,6 +25,7 @@ class Visit:
         requisites: what became of each.
         charset: of the page.
         rendering: whether a browser showed it, or should have.
+        likenesses: how it looked there.
     """
 
     timestamp: Timestamp
@@ -33,6 +35,7 @@ class Visit:
     requisites: tuple[RequisiteOutcome, ...]
     charset: Charset = field(default_factory=Charset)
     rendering: Rendering = Rendering.NONE
+    likenesses: tuple[NewLikeness, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ class Exchange:
         url: the URL requested, serialised, without fragment.
         at: when the request began (aware, UTC, whole seconds).
         ip: the address that answered.
-        request: the request's bytes (head only: we only GET).
+        request: the request's bytes, with its content where it has any.
         head: the final response's status line and header fields with the closing empty line.
         body: everything after the head as it came, transfer coding included; seekable.
         chunked: whether ``body`` carries chunk framing (RFC 9112 §7.1).
@@ -26,6 +26,7 @@ class Exchange:
         payload_length: bytes of that payload.
         fields: further named fields of its record.
         truncated: why ``body`` is not the whole one, if it is not.
+        is_shown: whether it is what its URL shows: the answer to a GET, and not of a part.
     """
 
     url: str
@@ -41,6 +42,7 @@ class Exchange:
     payload_length: int
     fields: tuple[tuple[str, str], ...] = ()
     truncated: Truncation | None = None
+    is_shown: bool = True
 
     def header(self, name: str) -> str | None:
         """Return the first field of that lower-case name."""

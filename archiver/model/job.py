@@ -78,6 +78,7 @@ class Lease:
         interrupted: an earlier holder died; some of its captures may be in the archive.
         priority: 0 for what someone is looking at, 1 for an import.
         latest: timestamp of the entry's newest snapshot, if it has one.
+        render: whether a browser is to show the page, needed or not.
     """
 
     job_id: int
@@ -88,6 +89,7 @@ class Lease:
     interrupted: bool
     priority: int = 0
     latest: Timestamp | None = None
+    render: bool = False
 
 
 @dataclass(frozen=True, slots=True)

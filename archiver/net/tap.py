@@ -23,6 +23,7 @@ from archiver.wire.response_reader import ResponseReader
 
 _HEAD = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
 _END = b"0\r\n\r\n"
+_HEAD_ALONE = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
 
 
 class TappedHandler(ResponseHandler):
@@ -32,10 +33,13 @@ class TappedHandler(ResponseHandler):
         super().__init__(loop)
         self.reader: ResponseReader | None = None
         self._has_begun = False
+        self._plain = _HEAD, _END
 
     def set_response_params(self, **params: Any) -> None:
         """A request begins on this connection: so does its response."""
-        self.reader, self._has_begun = ResponseReader(), False
+        is_bodiless = bool(params.get("skip_payload"))
+        self.reader, self._has_begun = ResponseReader(is_bodiless=is_bodiless), False
+        self._plain = (_HEAD_ALONE, b"") if is_bodiless else (_HEAD, _END)
         super().set_response_params(**params)
 
     def data_received(self, data: bytes) -> None:
@@ -62,14 +66,15 @@ class TappedHandler(ResponseHandler):
     def _hand_on(self, reader: ResponseReader, body: bytes) -> None:
         if reader.head is None:
             return
-        plain = b"" if self._has_begun else _HEAD
+        head, end = self._plain
+        plain = b"" if self._has_begun else head
         self._has_begun = True
         if body:
             plain += b"%x\r\n%b\r\n" % (len(body), body)
         if reader.is_complete:
             if not reader.is_reusable:
                 self.force_close()
-            plain += _END
+            plain += end
         super().data_received(plain)
 
     def _close(self) -> None:

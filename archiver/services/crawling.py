@@ -24,6 +24,12 @@ class Crawling:
         """Whether the queue is worked, and so records are written."""
         return self._running is not None
 
+    @property
+    def browser_problem(self) -> str:
+        """Why no page can be shown by a browser, in a sentence; empty where one can."""
+        renderer = self._context.renderer
+        return renderer.problem if renderer else "No page is shown by a browser here."
+
     def wake(self) -> None:
         """Say that there is something new in the queue."""
         if self._running:

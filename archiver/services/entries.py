@@ -12,7 +12,7 @@ from archiver.formats.seeds import MOST_TAG_CHARACTERS, MOST_TAGS, bounded, seed
 from archiver.html.document import read_article_document
 from archiver.html.sanitise import sanitise
 from archiver.html.text import to_text
-from archiver.index import attempts, entries, jobs, seeds, snapshots
+from archiver.index import attempts, entries, jobs, likenesses, queue, seeds, snapshots
 from archiver.index.database import AsyncConnection, Database
 from archiver.memento.timestamps import pad, to_datetime
 from archiver.model.annotation import Annotation
@@ -20,6 +20,7 @@ from archiver.model.capture import HashUrl, Location, Timestamp
 from archiver.model.entry import Entry, Snapshot
 from archiver.model.importing import Rejected
 from archiver.model.job import Attempt, Job
+from archiver.model.likeness import Likeness, LikenessKind
 from archiver.model.page import Charset
 from archiver.model.requisite import RequisiteOutcome
 from archiver.model.seed import Received, Seed
@@ -62,6 +63,7 @@ class SnapshotDetail:
         article: sanitised HTML with absolute URLs; empty if it has none.
         requisites: what became of each: found with that status, or missing, and why.
         charset: the encoding the page was read in, and the one it declared.
+        likenesses: how it looked in a browser, if one showed it.
         earlier, later: the timestamps of its neighbours.
     """
 
@@ -70,8 +72,14 @@ class SnapshotDetail:
     article: str
     requisites: tuple[RequisiteOutcome, ...]
     charset: Charset
+    likenesses: tuple[Likeness, ...]
     earlier: Timestamp | None
     later: Timestamp | None
+
+    @property
+    def looks(self) -> frozenset[LikenessKind]:
+        """What there is of how it looked in a browser."""
+        return frozenset(each.kind for each in self.likenesses)
 
     @property
     def text(self) -> str:
@@ -97,6 +105,7 @@ class Entries:
         source: str,
         title: str = "",
         note: str = "",
+        render: bool = False,
     ) -> SaveResult:
         """Put URLs into the queue, ahead of imports; each is captured even if it is here already.
 
@@ -106,24 +115,18 @@ class Entries:
             source: ``web``, ``cli`` or ``api``.
             title: the person's, where one address is given.
             note: the same.
+            render: whether a browser is to show them, needed or not.
 
         Raises:
             InputError: there is no URL at all, there are too many, or a tag is too long.
         """
-        given = [url.strip() for url in urls if url.strip()]
-        if not given:
-            raise InputError("There is no address here. Paste at least one, such as https://….")
-        if len(given) > MOST_URLS:
-            raise InputError(
-                f"These are {len(given):,} addresses; {MOST_URLS:,} at once is the most. "
-                "Import them as a file instead."
-            )
-        if len(given) > 1 and (title or note):
-            raise InputError("A title and a note are of one address; give that alone.")
+        given = _given(urls, is_described=bool(title or note))
         annotation = bounded(Annotation("", None, title, clean_tags(tags), note, source))
         kept, rejected = _seeds(given, annotation, datetime.now(UTC))
         async with self._db.write() as conn:
             received = await seeds.receive(conn, kept, now=datetime.now(UTC), recapture=True)
+            asked = [each.job_id for each in received if render and each.job_id]
+            await queue.ask_for_browser(conn, asked)
         self._on_queued()
         return SaveResult(tuple(received), tuple(rejected))
 
@@ -161,10 +164,31 @@ class Entries:
             if held is None:
                 raise NotFound(f"{entry.url} has no snapshot yet.")
             earlier, later = await snapshots.neighbours(conn, entry_id, held.snapshot.timestamp)
+            shown = await likenesses.of_snapshots(conn, [held.row_id])
         article, record = await asyncio.to_thread(self._read, held)
         return SnapshotDetail(
-            entry, held.snapshot, article, record.requisites, record.charset, earlier, later
+            entry=entry,
+            snapshot=held.snapshot,
+            article=article,
+            requisites=record.requisites,
+            charset=record.charset,
+            likenesses=shown.get(held.row_id, ()),
+            earlier=earlier,
+            later=later,
         )
+
+    async def likeness(self, ref: str, timestamp: str, kind: LikenessKind) -> tuple[str, bytes]:
+        """(media type, content) of how a snapshot looked in a browser.
+
+        Raises:
+            NotFound: no browser showed it, or that was not kept.
+        """
+        detail = await self.snapshot(ref, timestamp)
+        for each in detail.likenesses:
+            if each.kind is kind and detail.snapshot.timestamp == timestamp:
+                record = await asyncio.to_thread(self._store.read, each.location)
+                return each.media_type, await asyncio.to_thread(record.block.read)
+        raise NotFound("There is no such picture of this snapshot.")
 
     async def with_gaps(self) -> AsyncIterator[tuple[Entry, bool]]:
         """Every entry whose newest snapshot lacks something that the page needs.
@@ -226,6 +250,25 @@ def clean_tags(tags: Sequence[str]) -> tuple[str, ...]:
                 f"The tag “{tag[:30]}…” is too long; {MOST_TAG_CHARACTERS} characters is the most."
             )
     return cleaned
+
+
+def _given(urls: Sequence[str], *, is_described: bool) -> list[str]:
+    """The addresses of a request.
+
+    Raises:
+        InputError: there is none, there are too many, or several with one title or note.
+    """
+    given = [url.strip() for url in urls if url.strip()]
+    if not given:
+        raise InputError("There is no address here. Paste at least one, such as https://….")
+    if len(given) > MOST_URLS:
+        raise InputError(
+            f"These are {len(given):,} addresses; {MOST_URLS:,} at once is the most. "
+            "Import them as a file instead."
+        )
+    if len(given) > 1 and is_described:
+        raise InputError("A title and a note are of one address; give that alone.")
+    return given
 
 
 def _lost(record: SnapshotRecord) -> dict[str, int | None]:

@@ -7,10 +7,11 @@ from itertools import islice
 from pathlib import Path
 
 from archiver.errors import StoreError
-from archiver.index import captures, segments, snapshots, withheld
+from archiver.index import captures, likenesses, segments, snapshots, withheld
 from archiver.index.database import Database
-from archiver.ledger.findings import capture_of
+from archiver.ledger.findings import capture_of, is_capture
 from archiver.model.capture import Capture, Location
+from archiver.model.likeness import Likeness
 from archiver.store import scanning
 from archiver.store.segments import SegmentStore
 from archiver.store.survey import PassedBy, Survey, survey
@@ -125,15 +126,21 @@ class Fixity:
                 held, after = await snapshots.after(conn, after, limit=CHUNK)
             if not held:
                 return
-            for finding in await asyncio.to_thread(self._point_at_nothing, held):
+            async with self._db.read() as conn:
+                drawn = await likenesses.of_snapshots(conn, [each.row_id for each in held])
+            for finding in await asyncio.to_thread(self._point_at_nothing, held, drawn):
                 yield finding
 
-    def _point_at_nothing(self, held: list[snapshots.Held]) -> list[Finding]:
+    def _point_at_nothing(
+        self, held: list[snapshots.Held], drawn: Mapping[int, tuple[Likeness, ...]]
+    ) -> list[Finding]:
         findings = []
         for each in held:
             wanted = [(each.record, RecordType.METADATA)]
             if each.snapshot.article:
                 wanted.append((each.snapshot.article, RecordType.CONVERSION))
+            looked = drawn.get(each.row_id, ())
+            wanted += [(one.location, RecordType.CONVERSION) for one in looked]
             for location, kind in wanted:
                 problem = self._is_not(location, kind)
                 if problem:
@@ -183,7 +190,7 @@ def _check(scanned: scanning.Scanned, name: str) -> _Checked:
     place = Location(name, record.offset, 0)
     verification = watch(record)
     try:
-        if record.type in (RecordType.RESPONSE, RecordType.REVISIT):
+        if is_capture(record):
             capture = capture_of(record, place, verification.payload)
         problems = verification.problems()
         place = scanned.place()

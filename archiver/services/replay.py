@@ -12,10 +12,10 @@ from itertools import chain
 from archiver.config import Settings
 from archiver.encoding.detect import MOST_START_BYTES, SAMPLE_BYTES
 from archiver.errors import NotInArchive, StoreError
-from archiver.index import captures, withheld
+from archiver.index import captures, likenesses, withheld
 from archiver.index.database import Database
 from archiver.memento.timestamps import pad, to_datetime
-from archiver.model.capture import Capture, Timestamp
+from archiver.model.capture import Capture, Location, Timestamp
 from archiver.replay.asked import Asked
 from archiver.replay.content import PIECE, gather, part, rewritten
 from archiver.replay.presentation import Rewriting, has_start, head_of_revisit, present
@@ -25,10 +25,14 @@ from archiver.warc.http_block import open_payload
 from archiver.warc.reader import StoredRecord
 from archiver.wire.coding import decode
 from archiver.wire.head import ResponseHead
+from archiver.wire.sniff import is_html
 
 _LATEST = Timestamp("99991231235959")
 _MOST_CAPTURES = 10_000
 _MOST_HOPS = 20
+_PAGES = frozenset({Modifier.NONE, Modifier.FRAME})
+STANDING = ResponseHead("HTTP/1.1", 200, "OK", (("content-type", "text/html; charset=utf-8"),))
+"""The head that a page is shown with as it stood in a browser."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +107,19 @@ class Replay:
             StoreError: a record is missing, or is not what it must be.
             TooLarge: it decompresses to more than ``max_decoded_bytes``.
         """
+        standing = await self._standing(capture, asked)
+        if standing:
+            return await asyncio.to_thread(self._open_standing, capture, standing, asked)
         source = await self._source(capture)
         return await asyncio.to_thread(self._open, capture, source, asked)
+
+    async def _standing(self, capture: Capture, asked: Asked) -> Location | None:
+        """Where the page as it stood in a browser lies, where that is what is to be shown."""
+        is_page = asked.modifier in _PAGES and 200 <= capture.status < 300
+        if not (is_page and is_html(capture.media_type)):
+            return None
+        async with self._db.read() as conn:
+            return await likenesses.page_of(conn, capture)
 
     async def _leads_back(self, capture: Capture) -> bool:
         """Whether following a redirect from capture to capture comes back to where it was."""
@@ -145,6 +160,22 @@ class Replay:
         head, payload = open_payload(self._record(source))
         if source is not capture:
             head = head_of_revisit(self._own_head(capture), head)
+        return self._present((capture, source), head, payload, asked)
+
+    def _open_standing(self, capture: Capture, place: Location, asked: Asked) -> Replayed:
+        """Blocking: the page as it stood, in the place of what was sent."""
+        pieces = self._store.read(place).block.pieces()
+        return self._present((capture, capture), STANDING, pieces, asked)
+
+    def _present(
+        self,
+        of: tuple[Capture, Capture],
+        head: ResponseHead,
+        payload: Iterator[bytes],
+        asked: Asked,
+    ) -> Replayed:
+        """What is sent for a capture whose payload, perhaps another's, is this."""
+        capture, source = of
         coding = head.combined("content-encoding")
         if coding and asked.modifier is not Modifier.IDENTITY:
             payload = decode(payload, coding, limit=self._most_bytes)

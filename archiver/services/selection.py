@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from itertools import chain, islice
 
 from archiver.errors import StoreError
-from archiver.index import attempts, captures, entries, snapshots, withheld
+from archiver.index import attempts, captures, entries, likenesses, snapshots, withheld
 from archiver.index.database import AsyncConnection, Database
 from archiver.index.entries import Revised
 from archiver.index.snapshots import Held
@@ -16,6 +16,7 @@ from archiver.ledger.records import EntryFacts, entry_note
 from archiver.model.capture import Capture, Location, PayloadDigest, RecordId, Timestamp
 from archiver.model.entry import Snapshot
 from archiver.model.job import Attempt, State
+from archiver.model.likeness import Likeness
 from archiver.services.manifest import Manifest, Selected, draw_up
 from archiver.store.segments import SegmentStore
 from archiver.store.sorting import SortedLines
@@ -130,11 +131,15 @@ class Selection:
                 await _captures_of(conn, wanted, held.snapshot)
                 for wanted, held in zip(urls, some, strict=True)
             ]
-        lines = chain.from_iterable(map(self._lines_of, some, found))
+            drawn = await likenesses.of_snapshots(conn, [held.row_id for held in some])
+        looked = [drawn.get(held.row_id, ()) for held in some]
+        lines = chain.from_iterable(map(self._lines_of, some, found, looked))
         await asyncio.to_thread(places.add_all, lines)
 
-    def _lines_of(self, held: Held, shown: list[Capture]) -> list[bytes]:
-        places = [held.record, *self._requests_of(shown)]
+    def _lines_of(
+        self, held: Held, shown: list[Capture], looked: Sequence[Likeness]
+    ) -> list[bytes]:
+        places = [held.record, *self._requests_of(shown), *(each.location for each in looked)]
         if held.snapshot.article:
             places.append(held.snapshot.article)
         return [*map(_line, shown), *(_write_line(place, None) for place in places)]

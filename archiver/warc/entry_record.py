@@ -14,6 +14,7 @@ from archiver.errors import InvalidRecord
 from archiver.model.annotation import Annotation
 from archiver.model.capture import HashUrl, RecordId, Timestamp
 from archiver.model.failure import Failure, FailureKind
+from archiver.model.likeness import LikenessKind, LikenessRef
 from archiver.model.page import Charset, PageMetadata
 from archiver.model.rendering import Rendering
 from archiver.model.requisite import RequisiteKind, RequisiteOutcome
@@ -39,6 +40,7 @@ class SnapshotRecord:
         requisites: each one, with its status or why there is none.
         charset: the encoding the page was read in, and the one it declared.
         rendering: whether a browser showed it, or should have.
+        likenesses: the conversion records of how it looked there.
     """
 
     timestamp: Timestamp
@@ -52,6 +54,13 @@ class SnapshotRecord:
     requisites: tuple[RequisiteOutcome, ...]
     charset: Charset = field(default_factory=Charset)
     rendering: Rendering = Rendering.NONE
+    likenesses: tuple[LikenessRef, ...] = ()
+
+    @property
+    def made(self) -> list[RecordId]:
+        """The conversion records that it names."""
+        likenesses = [each.record_id for each in self.likenesses]
+        return [self.article, *likenesses] if self.article else likenesses
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +98,11 @@ def entry_record_uri(hash_url: HashUrl) -> str:
     return f"urn:archiver:{hash_url}"
 
 
+def likeness_uri(hash_url: HashUrl, kind: LikenessKind) -> str:
+    """The WARC-Target-URI of an entry's likenesses of a kind."""
+    return f"urn:archiver:{hash_url}:{kind}"
+
+
 def article_uri(hash_url: HashUrl) -> str:
     """The WARC-Target-URI of an entry's articles."""
     return f"urn:archiver:{hash_url}:article"
@@ -121,6 +135,7 @@ def write_entry_record(entry_record: EntryRecord) -> dict[str, Any]:
         kept = _fields(entry_record.snapshot)
         kept["metadata"] = _fields(entry_record.snapshot.metadata)
         kept["charset"] = _fields(entry_record.snapshot.charset)
+        kept["likenesses"] = [_write_likeness(each) for each in kept["likenesses"]]
         kept["requisites"] = [_write_outcome(each) for each in entry_record.snapshot.requisites]
         document["snapshot"] = kept
     if entry_record.failure:
@@ -180,6 +195,7 @@ def _read_snapshot(kept: dict[str, Any]) -> SnapshotRecord:
         requisites=tuple(_read_outcome(each) for each in kept["requisites"]),
         charset=_read_charset(kept.get("charset")),
         rendering=Rendering(kept.get("rendering", "")),
+        likenesses=tuple(_read_likeness(each) for each in kept.get("likenesses", ())),
     )
 
 
@@ -208,6 +224,22 @@ def _read_outcome(document: dict[str, Any]) -> RequisiteOutcome:
         kind=RequisiteKind(document["kind"]),
         status=None if status is None else int(status),
         failure=_read_failure(failure) if failure else None,
+    )
+
+
+def _write_likeness(likeness: LikenessRef) -> dict[str, Any]:
+    return {
+        "kind": likeness.kind,
+        "media_type": likeness.media_type,
+        "record": likeness.record_id,
+    }
+
+
+def _read_likeness(document: dict[str, Any]) -> LikenessRef:
+    return LikenessRef(
+        LikenessKind(document["kind"]),
+        text(document["media_type"]),
+        RecordId(text(document["record"])),
     )
 
 

@@ -1,6 +1,7 @@
-"""Named fields of our own (ISO 28500 §5.1 lets a record have such), on records that were imported.
+"""Named fields of our own (ISO 28500 §5.1 lets a record have such).
 
-They are what another program wrote of a record and ours had to change, so that it is still known.
+Most are on records that were imported: what another program wrote of one and ours had to change,
+so that it is still known.
 """
 
 from collections.abc import Mapping
@@ -11,6 +12,8 @@ ORIGINAL_DIGEST = "WARC-Archiver-Original-Payload-Digest"
 """The WARC-Payload-Digest that a record had, where it is none of ours and holds."""
 HEAD = "WARC-Archiver-Head"
 SYNTHESISED = "synthesised"
+ANSWERS = "WARC-Archiver-Answers"
+"""Of a response that is not what its URL shows: the method of its request, or ``part``."""
 """Said of a block whose HTTP head was made here: there was none."""
 
 MOST_VALUE = 1000

@@ -15,7 +15,7 @@ _log = get_log(__name__)
 
 
 async def healthz(request: web.Request) -> web.StreamResponse:
-    """Say ``ok`` if the index answers in time, else 503, and how many files are passed by.
+    """Say ``ok`` if the index answers in time, else 503; what is passed by, and what is lacking.
 
     It is open to anyone, so it says no more.
     """
@@ -27,6 +27,8 @@ async def healthz(request: web.Request) -> web.StreamResponse:
         return web.Response(status=503, text="The index does not answer; the log says why.\n")
     passed_by = len(request.app[RUNTIME].fixity.passed_by)
     note = f"files passed by: {passed_by}; `archiver verify` names them\n" if passed_by else ""
+    if request.app[RUNTIME].crawling.browser_problem:
+        note += "no browser: pages that need one are kept as they were sent, and marked\n"
     return web.Response(text=f"ok\n{note}")
 
 

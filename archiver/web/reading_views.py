@@ -60,6 +60,7 @@ class EntryView:
         beside: the list it was opened from.
         highlights: what was marked in it.
         years: how many snapshots each month of each year has, and the newest of each.
+        browser_problem: why no page is shown by a browser; empty where one is.
     """
 
     detail: EntryDetail
@@ -77,6 +78,7 @@ class EntryView:
     highlights: tuple[PlacedHighlight, ...] = ()
     colours: tuple[Colour, ...] = tuple(Colour)
     years: tuple[Year, ...] = ()
+    browser_problem: str = ""
     notice: EditNotice | None = None
 
     @property

@@ -56,7 +56,11 @@ async def serve(settings: Settings) -> None:
                 await runner.setup()
                 for each in filter(None, (listening, second)):
                     await web.SockSite(runner, each, backlog=_BACKLOG).start()
-                _announce(listening, passed_by=len(runtime.fixity.passed_by))
+                _announce(
+                    listening,
+                    passed_by=len(runtime.fixity.passed_by),
+                    browser_problem=runtime.crawling.browser_problem,
+                )
                 await stop.wait()
             finally:
                 await runner.cleanup()
@@ -120,10 +124,12 @@ def _stop_on_signals() -> asyncio.Event:
     return stop
 
 
-def _announce(listening: socket.socket, *, passed_by: int) -> None:
+def _announce(listening: socket.socket, *, passed_by: int, browser_problem: str) -> None:
     host, port = listening.getsockname()[:2]
     shown = f"[{host}]" if ":" in host else host
     sys.stdout.write(f"archiver listens on http://{shown}:{port}/\n")
     if passed_by:
         sys.stdout.write(f"files in warc/ that are passed by: {passed_by}; {_WHICH}\n")
+    if browser_problem:
+        sys.stdout.write(f"pages are not shown by a browser: {browser_problem}\n")
     sys.stdout.flush()

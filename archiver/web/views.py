@@ -89,6 +89,7 @@ class HomeView:
         tags: of that form.
         problem: why nothing of it could be used.
         here: the origin of the service, for whoever calls it from another page.
+        can_render: whether a browser can show pages before they are kept.
     """
 
     overview: Overview
@@ -98,6 +99,7 @@ class HomeView:
     tags: str = ""
     problem: str = ""
     here: str = ""
+    can_render: bool = False
     title: str = "archiver"
 
 

@@ -24,6 +24,9 @@ _MOST_LENGTH = 1 << 63
 class ResponseReader:
     """Takes what comes after a request, up to the end of its response.
 
+    Args:
+        is_bodiless: the request was HEAD: its answer ends with the head (RFC 9110 §9.3.2).
+
     Attributes:
         head: the final response's, once it has come; interim ones (RFC 9110 §15.2) are dropped.
         head_bytes: the same as it came.
@@ -32,7 +35,8 @@ class ResponseReader:
         truncation: why the body is not the whole one, if it is not.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, is_bodiless: bool = False) -> None:
+        self._is_bodiless = is_bodiless
         self.head: ResponseHead | None = None
         self.head_bytes = b""
         self.content_length: int | None = None
@@ -130,7 +134,7 @@ class ResponseReader:
 
     def _begin_body(self, head: ResponseHead, head_bytes: bytes) -> None:
         self.head, self.head_bytes = head, head_bytes
-        if head.status in _WITHOUT_BODY:
+        if self._is_bodiless or head.status in _WITHOUT_BODY:
             self.is_complete = True
         elif head.is_chunked:
             self._chunks = ChunkDecoder()

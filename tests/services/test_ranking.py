@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from archiver.index import documents, schema
+from archiver.index import documents, search_tables
 from archiver.index.database import Database
 from archiver.model.listing import ListingQuery
 from archiver.services.search import Search
@@ -90,7 +90,7 @@ async def test_pages_of_the_best_go_on_where_the_last_one_ended(kept):
 
 async def test_scores_of_several_parts_are_of_one_measure(kept, database, monkeypatch):
     """A word that is in each document of a new part is worth nothing to bm25 there."""
-    for module in (schema, documents):
+    for module in (search_tables, documents):
         monkeypatch.setattr(module, "PART_SIZE", 10)
     monkeypatch.setattr("archiver.index.ranking.PART_SIZE", 10)
     search = await kept(*(Page(f"p{n}", "x", FILLER + "heron" * (n == 3)) for n in range(18)))

@@ -22,7 +22,11 @@ async def test_a_body_of_the_shape_is_read(serve):
 
     given = await client.post("/api/v1/x", json={"urls": ["https://a.example/"]})
 
-    assert await given.json() == {"urls": ["https://a.example/"], "tags": []}
+    assert await given.json() == {
+        "urls": ["https://a.example/"],
+        "tags": [],
+        "render": False,
+    }
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,8 @@ from archiver.web.keys import RUNTIME
 async def save(request: web.Request) -> web.StreamResponse:
     """Take URLs into the queue."""
     seed = await read_json(request, SaveRequest)
-    result = await request.app[RUNTIME].entries.save(seed.urls, tags=seed.tags, source="api")
+    entries = request.app[RUNTIME].entries
+    result = await entries.save(seed.urls, tags=seed.tags, source="api", render=seed.render)
     return answer(result, status=202)
 
 

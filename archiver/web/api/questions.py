@@ -26,10 +26,11 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True, slots=True)
 class SaveRequest:
-    """URLs to keep, and tags for all of them."""
+    """URLs to keep, tags for all of them, and whether a browser is to show them, needed or not."""
 
     urls: Annotated[list[str], Field(min_length=1, max_length=MOST_URLS)]
     tags: Annotated[list[str], Field(max_length=100)] = field(default_factory=list)
+    render: bool = False
 
 
 @dataclass(frozen=True, slots=True)

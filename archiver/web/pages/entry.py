@@ -35,7 +35,9 @@ async def entry(request: web.Request) -> web.StreamResponse:
     reading = await request.app[RUNTIME].reader.open(
         request.match_info["hash_url"], asked.get("at") or None, listed=listed
     )
-    return render(request, "pages/entry.html", _view(request, reading, await notice_of(request)))
+    problem = request.app[RUNTIME].crawling.browser_problem
+    view = replace(_view(request, reading, await notice_of(request)), browser_problem=problem)
+    return render(request, "pages/entry.html", view)
 
 
 async def entry_markdown(request: web.Request) -> web.StreamResponse:

@@ -32,6 +32,7 @@ async def add(request: web.Request) -> web.StreamResponse:
             source="web",
             title=str(form.get("title", "")),
             note=str(form.get("note", "")).replace("\r\n", "\n"),
+            render=bool(form.get("render")),
         )
     except InputError as error:
         view = await _view(request, [], problem=str(error), tags=tags)
@@ -61,4 +62,5 @@ async def _view(
         tags=tags if problem or result else "",
         problem=problem,
         here=public_origin(request),
+        can_render=not runtime.crawling.browser_problem,
     )

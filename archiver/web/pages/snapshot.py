@@ -6,6 +6,7 @@ from aiohttp import web
 
 from archiver.memento.timestamps import to_datetime
 from archiver.model.capture import Timestamp
+from archiver.model.rendering import Rendering
 from archiver.rewrite.address import Modifier, ReplayAddress
 from archiver.web.keys import PERMISSIONS, RUNTIME
 from archiver.web.origin import home_of_replay, replay_origin
@@ -23,7 +24,10 @@ async def snapshot(request: web.Request) -> web.StreamResponse:
     if found.timestamp != asked:
         raise web.HTTPFound(f"/{key}/{found.timestamp}/")
     permissions = request.app[PERMISSIONS]
-    framed = ReplayAddress(found.timestamp, Modifier.FRAME, found.url)
+    # Scripts may have led elsewhere, where no redirect does.
+    is_shown = found.rendering is Rendering.DONE
+    url, moment = (found.final_url, found.capture.timestamp) if is_shown else (found.url, asked)
+    framed = ReplayAddress(moment, Modifier.FRAME, url)
     path = permissions.write(permissions.new(home_of_replay(request)), framed)
     frame = replay_origin(request) + path
     title = detail.entry.title or found.url

@@ -1,0 +1,27 @@
+// Runs in a world of its own before the page's scripts: notes when the page last changed.
+(() => {
+  let changed = performance.now();
+  const note = () => { changed = performance.now(); };
+  const observer = new MutationObserver(note);
+  const begin = () => observer.observe(document, {
+    subtree: true, childList: true, attributes: true, characterData: true,
+  });
+  begin();
+  globalThis.archiver = {
+    still: () => performance.now() - changed,
+    scroll: async (limit) => {
+      const until = performance.now() + limit;
+      for (const each of document.querySelectorAll('img[loading=lazy], iframe[loading=lazy]')) {
+        each.loading = 'eager';
+      }
+      const root = document.scrollingElement || document.documentElement;
+      let last = -1;
+      while (root && performance.now() < until && root.scrollTop !== last) {
+        last = root.scrollTop;
+        window.scrollBy({top: window.innerHeight, behavior: 'instant'});
+        await new Promise((done) => setTimeout(done, 120));
+      }
+    },
+    top: () => window.scrollTo({top: 0, behavior: 'instant'}),
+  };
+})();

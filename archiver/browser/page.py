@@ -1,0 +1,279 @@
+"""One page of a browser: a context of its own behind a gate of its own, shown, read and ended."""
+
+import asyncio
+import base64
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from archiver.browser.process import Browser
+from archiver.errors import BrowserError, PageGone
+
+WIDTH, HEIGHT = 1280, 800
+MOST_HEIGHT = 20_000
+"""Of a picture, in CSS pixels."""
+MOST_WEBP = 16_000
+"""A taller one is a JPEG: WebP ends at 16,383 pixels."""
+THUMBNAIL_SCALE = 0.25
+MOST_CHARACTERS = 15 << 20
+"""Of a page as it stands: what is read of one ends there too."""
+MOST_PDF_BYTES = 64 << 20
+WORLD = "archiver"
+_END_SECONDS = 5.0
+_PIECE = 1 << 20
+_QUALITY = 80
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A page as it stands.
+
+    Attributes:
+        html: of it, without scripts.
+        url: where it is by now, without a fragment.
+        title: its title.
+        media_type: what the browser takes it for.
+    """
+
+    html: str
+    url: str
+    title: str
+    media_type: str
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A picture, encoded: ``image/webp`` or ``image/jpeg``."""
+
+    media_type: str
+    content: bytes
+
+
+class Page:
+    """A page. ``open_page`` makes one."""
+
+    def __init__(self, browser: Browser, session: str) -> None:
+        self._connection = browser.connection
+        self._session = session
+        self._world: int | None = None
+        self._frame = ""
+        self._gone = asyncio.Event()
+        self.is_loaded = False
+        on = self._connection.on
+        on(session, "Page.loadEventFired", self._on_load)
+        on(session, "Page.javascriptDialogOpening", self._on_dialog)
+        on(session, "Page.frameNavigated", self._on_navigated)
+        on(session, "Inspector.targetCrashed", lambda _: self._gone.set())
+        on(session, "Inspector.detached", lambda _: self._gone.set())
+
+    async def prepare(self) -> None:
+        """Set it up before anything is shown."""
+        for name in ("Page.enable", "Inspector.enable"):
+            await self._ask(name)
+        await self._ask(
+            "Emulation.setDeviceMetricsOverride",
+            width=WIDTH,
+            height=HEIGHT,
+            deviceScaleFactor=1,
+            mobile=False,
+        )
+        await self._ask(
+            "Page.addScriptToEvaluateOnNewDocument", source=_script("observe"), worldName=WORLD
+        )
+        await self._ask("Page.addScriptToEvaluateOnNewDocument", source=_script("open_shadows"))
+
+    async def show(self, url: str) -> str:
+        """Lead it to a URL; return the network's error, empty where there is none.
+
+        Raises:
+            BrowserError: it is gone.
+        """
+        self.is_loaded = False
+        answer = await self._ask("Page.navigate", url=url)
+        return str(answer.get("errorText", ""))
+
+    async def still_for(self) -> float:
+        """For how many seconds nothing in it has changed."""
+        return float(await self._call("archiver.still()")) / 1000
+
+    async def scroll(self, seconds: float) -> None:
+        """Scroll to its end by what is seen at once, for so long at the most, and back."""
+        await self._call(f"archiver.scroll({seconds * 1000:.0f})")
+        await self._call("archiver.top()")
+
+    async def standing(self) -> Standing:
+        """The page as it stands.
+
+        Raises:
+            BrowserError: it is gone, or too large.
+        """
+        found = await self._call(f"({_script('serialise')})({MOST_CHARACTERS})")
+        url = str(found["url"]).partition("#")[0]
+        return Standing(str(found["html"]), url, str(found["title"]), str(found["type"]))
+
+    async def text(self) -> str:
+        """What a person reads of it."""
+        return str(await self._call("document.body ? document.body.innerText : ''"))
+
+    async def picture(self) -> Picture:
+        """All of it, down to ``MOST_HEIGHT``."""
+        metrics = await self._ask("Page.getLayoutMetrics")
+        size = metrics["cssContentSize"]
+        height = min(max(float(size["height"]), 1), MOST_HEIGHT)
+        kind = "webp" if height <= MOST_WEBP else "jpeg"
+        width = min(max(float(size["width"]), 1), 2 * WIDTH)
+        return await self._capture(kind, width, height, 1)
+
+    async def thumbnail(self) -> Picture:
+        """What is seen of it first, small."""
+        return await self._capture("webp", WIDTH, HEIGHT, THUMBNAIL_SCALE)
+
+    async def pdf(self) -> bytes:
+        """The page as it would be printed.
+
+        Raises:
+            BrowserError: it is gone, or that is too large.
+        """
+        answer = await self._ask(
+            "Page.printToPDF", printBackground=True, transferMode="ReturnAsStream"
+        )
+        handle, found = answer["stream"], bytearray()
+        try:
+            while True:
+                piece = await self._ask("IO.read", handle=handle, size=_PIECE)
+                data = piece["data"]
+                found += base64.b64decode(data) if piece.get("base64Encoded") else data.encode()
+                if len(found) > MOST_PDF_BYTES:
+                    raise BrowserError("The printed page is too large.")
+                if piece.get("eof"):
+                    return bytes(found)
+        finally:
+            self._connection.tell("IO.close", self._session, handle=handle)
+
+    async def _capture(self, kind: str, width: float, height: float, scale: float) -> Picture:
+        answer = await self._ask(
+            "Page.captureScreenshot",
+            format=kind,
+            quality=_QUALITY,
+            captureBeyondViewport=True,
+            clip={"x": 0, "y": 0, "width": width, "height": height, "scale": scale},
+        )
+        content = await asyncio.to_thread(base64.b64decode, answer["data"])
+        return Picture(f"image/{kind}", content)
+
+    async def _call(self, expression: str) -> Any:
+        """The value of an expression in our own world of the page."""
+        for _ in range(3):
+            world = await self._enter()
+            try:
+                answer = await self._ask(
+                    "Runtime.evaluate",
+                    expression=expression,
+                    contextId=world,
+                    awaitPromise=True,
+                    returnByValue=True,
+                )
+            except PageGone:
+                raise
+            except BrowserError:
+                # The page went on to another document meanwhile.
+                self._world = None
+                continue
+            if "exceptionDetails" in answer:
+                raise BrowserError(f"The page can't be read: {_reason(answer)}")
+            return answer["result"].get("value")
+        raise BrowserError("The page does not come to rest.")
+
+    async def _enter(self) -> int:
+        if self._world is None:
+            tree = await self._ask("Page.getFrameTree")
+            self._frame = tree["frameTree"]["frame"]["id"]
+            made = await self._ask("Page.createIsolatedWorld", frameId=self._frame, worldName=WORLD)
+            self._world = int(made["executionContextId"])
+        return self._world
+
+    async def _ask(self, method: str, **parameters: Any) -> dict[str, Any]:
+        """Ask, and give up as soon as the page is gone."""
+        asking = asyncio.ensure_future(self._connection.ask(method, self._session, **parameters))
+        ending = asyncio.ensure_future(self._gone.wait())
+        try:
+            await asyncio.wait([asking, ending], return_when=asyncio.FIRST_COMPLETED)
+            if not asking.done():
+                raise PageGone("The page ended, or was ended for the memory it took.")
+            return asking.result()
+        finally:
+            for each in (asking, ending):
+                each.cancel()
+            await asyncio.wait([asking, ending])
+
+    def _on_load(self, _: dict[str, Any]) -> None:
+        self.is_loaded = True
+
+    def _on_navigated(self, event: dict[str, Any]) -> None:
+        if not event["frame"].get("parentId"):
+            self._world = None
+
+    def _on_dialog(self, event: dict[str, Any]) -> None:
+        """Close a dialog: yes to leaving, no to everything else."""
+        self._connection.tell(
+            "Page.handleJavaScriptDialog",
+            self._session,
+            accept=event.get("type") == "beforeunload",
+        )
+
+
+@asynccontextmanager
+async def open_page(
+    browser: Browser, port: int, *, bypass: str = "<-loopback>"
+) -> AsyncIterator[Page]:
+    """A page behind the gate at a port; nothing of it is left behind the block.
+
+    Without a ``bypass`` of ``<-loopback>`` Chromium goes to loopback and the like by itself.
+
+    Raises:
+        BrowserError: it can't be had, or, where the browser hangs, not be ended.
+    """
+    connection = browser.connection
+    made = await connection.ask(
+        "Target.createBrowserContext",
+        proxyServer=f"127.0.0.1:{port}",
+        proxyBypassList=bypass,
+        disposeOnDetach=True,
+    )
+    context, session = made["browserContextId"], ""
+    try:
+        await connection.ask(
+            "Browser.setDownloadBehavior", behavior="deny", browserContextId=context
+        )
+        target = await connection.ask(
+            "Target.createTarget", url="about:blank", browserContextId=context
+        )
+        attached = await connection.ask(
+            "Target.attachToTarget", targetId=target["targetId"], flatten=True
+        )
+        session = attached["sessionId"]
+        page = Page(browser, session)
+        await page.prepare()
+        yield page
+    finally:
+        connection.forget(session)
+        with suppress(BrowserError):
+            try:
+                async with asyncio.timeout(_END_SECONDS):
+                    await connection.ask("Target.disposeBrowserContext", browserContextId=context)
+            except TimeoutError:
+                connection.abandon()
+
+
+@cache
+def _script(name: str) -> str:
+    return Path(__file__).with_name(f"{name}.js").read_text(encoding="utf-8")
+
+
+def _reason(answer: dict[str, Any]) -> str:
+    details = answer["exceptionDetails"]
+    said = details.get("exception", {}).get("description") or details.get("text", "")
+    return str(said)[:200]

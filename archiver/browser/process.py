@@ -1,0 +1,246 @@
+"""A running Chromium: started by its supervisor, ended with all that came of it."""
+
+import asyncio
+import json
+import os
+import shutil
+import socket
+import tempfile
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+from archiver.browser.flags import CONFINED, command
+from archiver.browser.protocol import Connection
+from archiver.browser.supervisor import ASK_FOR_SOCKET
+from archiver.child_process import child_command, child_environment
+from archiver.errors import BrowserError, BrowserGone, NoBrowser
+
+PREFIX = "browser-"
+START_SECONDS = 30
+END_SECONDS = 10
+LONG_SECONDS = 2 * 86400
+_PORT_DIGITS = 5
+_KEPT_COMPLAINTS = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """How a browser is started.
+
+    Attributes:
+        executable: where it is.
+        profiles: the directory that its own, which is removed in the end, is made in.
+        fingerprint: of the gate's key.
+        user_agent: what its pages call it.
+        memory_bytes: what all of its processes may take together.
+        is_sandboxed: whether Chromium's own sandbox is on.
+        is_isolated: whether it gets a network of its own, where the machine lets us.
+        confined: the flags that keep it from going round its proxy.
+    """
+
+    executable: Path
+    profiles: Path
+    fingerprint: str
+    user_agent: str
+    memory_bytes: int
+    is_sandboxed: bool = True
+    is_isolated: bool = True
+    confined: tuple[str, ...] = CONFINED
+
+
+class Browser:
+    """A browser that runs. ``start`` makes one, ``close`` ends it.
+
+    Attributes:
+        connection: to it.
+        is_isolated: whether the kernel keeps it from every network.
+    """
+
+    def __init__(self) -> None:
+        self.connection = Connection()
+        self.is_isolated = False
+        self._control: socket.socket | None = None
+        self._process: asyncio.subprocess.Process | None = None
+        self._turn = asyncio.Lock()
+        self._complaints = b""
+        self._listening: asyncio.Task[None] | None = None
+        self._watching: asyncio.Task[None] | None = None
+
+    @classmethod
+    async def start(cls, launch: Launch) -> Self:
+        """Start one.
+
+        Raises:
+            NoBrowser: it can't be started; the message says why, as far as it says so itself.
+        """
+        browser = cls()
+        try:
+            async with asyncio.timeout(START_SECONDS):
+                await browser._start(launch)
+                await browser.connection.ask("Browser.getVersion")
+                await browser.connection.ask("Target.setDiscoverTargets", discover=True)
+        except (BrowserError, OSError, TimeoutError) as error:
+            await browser.close()
+            raise NoBrowser(browser._why(error)) from error
+        except BaseException:
+            await browser.close()
+            raise
+        browser.connection.on("", "Target.targetCreated", browser._on_target)
+        return browser
+
+    async def close(self) -> None:
+        """End it, and wait until nothing of it is left."""
+        if self._control:
+            self._control.close()
+        await self.connection.close()
+        if self._process:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(END_SECONDS):
+                    await self._process.wait()
+            with suppress(ProcessLookupError):
+                self._process.kill()
+            await self._process.wait()
+        for task in filter(None, (self._listening, self._watching)):
+            task.cancel()
+            await asyncio.wait([task])
+
+    async def gate_socket(self) -> tuple[socket.socket, int]:
+        """A listening socket that it can reach, and its port.
+
+        Raises:
+            BrowserGone: it has ended.
+        """
+        if self._control is None or self.connection.gone.is_set():
+            raise BrowserGone("The browser has ended.")
+        loop = asyncio.get_running_loop()
+        async with self._turn:
+            try:
+                await loop.sock_sendall(self._control, ASK_FOR_SOCKET)
+                await _readable(self._control)
+                said, handles, _, _ = socket.recv_fds(self._control, _PORT_DIGITS, 1)
+            except OSError as error:
+                raise BrowserGone("The browser has ended.") from error
+        if not handles:
+            raise BrowserGone("The browser has ended.")
+        return socket.socket(fileno=handles[0]), int(said)
+
+    async def _start(self, launch: Launch) -> None:
+        profile = await asyncio.to_thread(_make_profile, launch.profiles)
+        ours, theirs = socket.socketpair()
+        hears, says = os.pipe(), os.pipe()
+        self._control = ours
+        ours.setblocking(False)
+        plan = _plan(launch, profile, (hears[0], says[1]))
+        try:
+            self._process = await asyncio.create_subprocess_exec(
+                *child_command("archiver.browser.supervisor", plan),
+                stdin=theirs.fileno(),
+                stdout=asyncio.subprocess.DEVNULL,
+                stderr=asyncio.subprocess.PIPE,
+                pass_fds=(hears[0], says[1]),
+                env=child_environment(),
+            )
+        finally:
+            theirs.close()
+            os.close(hears[0])
+            os.close(says[1])
+            if self._process is None:
+                os.close(hears[1])
+                os.close(says[0])
+                await asyncio.to_thread(shutil.rmtree, profile, ignore_errors=True)
+        self._listening = asyncio.create_task(self._listen(), name="browser-complaints")
+        self._watching = asyncio.create_task(self._watch(self._process), name="browser-end")
+        await self.connection.open(says[0], hears[1])
+        await _readable(ours)
+        self.is_isolated = ours.recv(len(b"isolated\n")) == b"isolated\n"
+
+    async def _listen(self) -> None:
+        """Keep the end of what it complains of: what it says when it can't start."""
+        source = self._process.stderr if self._process else None
+        while source and (said := await source.read(_KEPT_COMPLAINTS)):
+            self._complaints = (self._complaints + said)[-_KEPT_COMPLAINTS:]
+
+    async def _watch(self, process: asyncio.subprocess.Process) -> None:
+        """Let go of the browser once nobody supervises it: it ends then by itself."""
+        watched = os.pidfd_open(process.pid)
+        try:
+            await _readable(watched)
+        finally:
+            os.close(watched)
+        self.connection.let_go()
+
+    def _on_target(self, event: dict[str, dict[str, str]]) -> None:
+        """Close what a page opens beside itself."""
+        target = event["targetInfo"]
+        if target.get("openerId") and target.get("type") in ("page", "tab"):
+            self.connection.tell("Target.closeTarget", targetId=target["targetId"])
+
+    def _why(self, error: Exception) -> str:
+        said = self._complaints.decode("utf-8", "replace").lower()
+        if "sandbox" in said:
+            return (
+                "Chromium's sandbox can't start here: the machine, or the container, does not "
+                "allow user namespaces. See docs/operations.md."
+            )
+        return f"The browser can't be started: {error or type(error).__name__}."
+
+
+def sweep_profiles(profiles: Path) -> None:
+    """Remove what is left of browsers of long ago, which a loss of power may leave behind."""
+    for each in profiles.glob(f"{PREFIX}*"):
+        with suppress(OSError):
+            if time.time() - each.stat().st_mtime > LONG_SECONDS:
+                shutil.rmtree(each, ignore_errors=True)
+
+
+def _make_profile(profiles: Path) -> Path:
+    profiles.mkdir(parents=True, exist_ok=True)
+    return Path(tempfile.mkdtemp(prefix=PREFIX, dir=profiles)).absolute()
+
+
+def _plan(launch: Launch, profile: Path, pipes: tuple[int, int]) -> str:
+    """What the supervisor is told."""
+    words = command(
+        launch.executable,
+        profile,
+        fingerprint=launch.fingerprint,
+        user_agent=launch.user_agent,
+        is_sandboxed=launch.is_sandboxed,
+        confined=launch.confined,
+    )
+    return json.dumps(
+        {
+            "command": words,
+            "environment": _environment(profile),
+            "profile": str(profile),
+            "pipes": pipes,
+            "memory_bytes": launch.memory_bytes,
+            "renderer_bytes": launch.memory_bytes * 2 // 3,
+            "is_isolated": launch.is_isolated,
+        }
+    )
+
+
+def _environment(profile: Path) -> dict[str, str]:
+    """The variables of the browser: nothing of a person's home."""
+    given = {name: value for name, value in child_environment().items() if name != "PYTHONPATH"}
+    homes = ("HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR", "TMPDIR")
+    return given | dict.fromkeys(homes, str(profile)) | {"DBUS_SESSION_BUS_ADDRESS": "unix:path=/"}
+
+
+async def _readable(source: socket.socket | int) -> None:
+    loop = asyncio.get_running_loop()
+    ready: asyncio.Future[None] = loop.create_future()
+
+    def tell() -> None:
+        if not ready.done():
+            ready.set_result(None)
+
+    loop.add_reader(source, tell)
+    try:
+        await ready
+    finally:
+        loop.remove_reader(source)

@@ -1,0 +1,43 @@
+"""A response that the crawl works with."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from archiver.derive.messages import Document
+from archiver.model.capture import CaptureRef
+
+
+@dataclass(frozen=True, slots=True)
+class Obtained:
+    """A response, whether fetched now or earlier.
+
+    Attributes:
+        ref: its capture.
+        at: when it was requested (aware, UTC).
+        redirect_to: where a 3xx leads, absolute.
+        media_type: what the payload is to be treated as.
+        charset: as the Content-Type declared it; empty if it did not.
+        content: the decoded payload of what can be read (HTML, CSS, text), else empty.
+        retry_after: seconds the server asked us to wait, if it did.
+        is_truncated: the body broke off before its end.
+        wall: whose challenge the response says it is; empty if it does not.
+        link_header: its ``Link`` fields, joined with commas.
+        headers: (name, value) in order, names lower case.
+    """
+
+    ref: CaptureRef
+    at: datetime
+    redirect_to: str | None
+    media_type: str
+    charset: str
+    content: bytes
+    retry_after: float | None = None
+    is_truncated: bool = False
+    wall: str = ""
+    link_header: str = ""
+    headers: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def document(self) -> Document:
+        """What those who read pages are given."""
+        return Document(self.content, self.media_type, self.charset, self.ref.url, self.link_header)

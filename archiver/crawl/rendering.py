@@ -1,0 +1,152 @@
+"""Rendering as the crawl sees it: whether a page is shown by a browser, and what that brings.
+
+What drives the browser is heavy, and loaded when the first page needs it (``crawl.render``).
+"""
+
+import asyncio
+import time
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Protocol
+
+from archiver.browser.finding import find_browser
+from archiver.config import Settings
+from archiver.crawl.obtained import Obtained
+from archiver.derive.messages import Document
+from archiver.errors import BrowserError, NoBrowser
+from archiver.ledger.recorder import Recorder
+from archiver.logs import get_log
+from archiver.model.capture import CaptureRef
+from archiver.model.failure import Failure, FailureKind
+from archiver.model.likeness import NewLikeness
+from archiver.model.page import Discovery
+from archiver.model.requisite import RequisiteOutcome
+from archiver.net.fetcher import Fetcher
+from archiver.net.throttle import Throttle
+from archiver.wire.sniff import is_html
+
+SHADOW = b'<template shadowrootmode="open">'
+"""How a shadow root is written in a page as it stood; no other templates are."""
+
+PATIENCE_SECONDS = 600.0
+"""For so long nobody tries again to start a browser that can't be."""
+
+log = get_log(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Means:
+    """What a browser's pages are fetched and kept by."""
+
+    settings: Settings
+    fetcher: Fetcher
+    throttle: Throttle
+    recorder: Recorder
+
+
+@dataclass(frozen=True, slots=True)
+class Rendered:
+    """A page as a browser showed it.
+
+    Attributes:
+        page: the capture that it is of.
+        likenesses: how it looked; the page as it stood is the first.
+        document: the same for those who read pages.
+        loaded: all that was loaded for it, scripts and what they asked for too.
+    """
+
+    page: CaptureRef
+    likenesses: tuple[NewLikeness, ...]
+    document: Document
+    loaded: tuple[RequisiteOutcome, ...] = ()
+
+    @property
+    def readable(self) -> Document:
+        """The document with what stands in shadow roots in its place, as a person reads it."""
+        payload = self.document.payload.replace(SHADOW, b"").replace(b"</template>", b"")
+        return Document(payload, self.document.media_type, "utf-8", self.document.url)
+
+
+class Instrument(Protocol):
+    """What shows pages."""
+
+    async def show(self, page: Obtained, *, afresh: bool) -> Rendered:
+        """Show a page."""
+
+    async def stop(self) -> None:
+        """End what was started."""
+
+
+class Renderer:
+    """The browser of one crawling process, started for the first page that needs it.
+
+    Attributes:
+        problem: why there is none, in a sentence; empty as far as nobody knows of any.
+    """
+
+    def __init__(self, means: Means) -> None:
+        self._means = means
+        self._settings = means.settings
+        self._room = asyncio.Semaphore(means.settings.browser_pages)
+        self._failed_at = float("-inf")
+        self.problem = _problem(means.settings)
+        self._instrument: Instrument | None = None
+
+    def is_wanted(self, found: Discovery | None, failure: Failure | None, *, asked: bool) -> bool:
+        """Whether a page is to be shown by a browser.
+
+        Args:
+            found: what its first look gave; None if there was none.
+            failure: what the page is instead of one.
+            asked: whether somebody wants it so.
+        """
+        mode = self._settings.render
+        if mode == "never" and not asked:
+            return False
+        if failure:
+            return failure.kind is FailureKind.WALLED
+        return found is not None and (found.needs_browser or asked or mode == "always")
+
+    async def show(self, page: Obtained, *, afresh: bool) -> Rendered | None:
+        """A page as a browser shows it; None where none can.
+
+        Args:
+            page: as it was sent.
+            afresh: whether the browser asks for it again: what was sent is not the page.
+        """
+        if not (is_html(page.media_type) or afresh) or self._is_without():
+            return None
+        try:
+            async with self._room:
+                if self._instrument is None:
+                    module = import_module("archiver.crawl.render")
+                    self._instrument = module.Chromium(self._means)
+                shown = await self._instrument.show(page, afresh=afresh)
+                self.problem = ""
+                return shown
+        except NoBrowser as error:
+            self.problem, self._failed_at = str(error), time.monotonic()
+            log.warning("no browser", reason=self.problem)
+            return None
+        except (BrowserError, TimeoutError) as error:
+            log.warning("page not shown by a browser", url=page.ref.url, reason=repr(error))
+            return None
+
+    def _is_without(self) -> bool:
+        """Whether it was found lately that there is no browser to be had."""
+        return time.monotonic() - self._failed_at < PATIENCE_SECONDS
+
+    async def stop(self) -> None:
+        """End the browser."""
+        if self._instrument:
+            await self._instrument.stop()
+
+
+def _problem(settings: Settings) -> str:
+    if settings.render == "never":
+        return "ARCHIVER_RENDER says never."
+    try:
+        find_browser(settings)
+    except NoBrowser as error:
+        return str(error)
+    return ""

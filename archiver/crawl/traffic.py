@@ -1,0 +1,209 @@
+"""What one page of a browser asks for: answered politely, within bounds, and kept."""
+
+import time
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+
+from archiver.crawl.fetch_or_recall import LEAST_REST_WITHIN_A_PAGE, PARSED_BYTES
+from archiver.crawl.obtained import Obtained
+from archiver.crawl.rendering import Means
+from archiver.crawl.retry_policy import retry_after_seconds
+from archiver.errors import FetchError
+from archiver.model.capture import CaptureRef
+from archiver.model.exchange import Exchange
+from archiver.model.failure import Failure, FailureKind
+from archiver.model.truncation import Truncation
+from archiver.net.answer import Answer
+from archiver.net.gate import Answering
+from archiver.net.outgoing import Outgoing
+from archiver.urls.parse import host
+from archiver.warc.extension import ANSWERS
+from archiver.wire.head import ResponseHead
+from archiver.wire.media_type import declared_media_type, essence_of
+from archiver.wire.sniff import is_html
+
+MOST_BYTES = 200 << 20
+"""Of all answers of one page."""
+_STREAM = "text/event-stream"
+_CONDITIONS = frozenset({"if-none-match", "if-modified-since", "if-range"})
+"""A capture holds what there is, not that it is unchanged."""
+_OF_CODED = frozenset({"content-encoding", "content-length", "transfer-encoding"})
+
+
+@dataclass(frozen=True, slots=True)
+class _Given:
+    """An answer that is at hand."""
+
+    head: ResponseHead
+    content: bytes
+
+    async def payload(self) -> AsyncIterator[bytes]:
+        """All of it."""
+        yield self.content
+
+
+class _Counted:
+    """An answer whose bytes count for the page."""
+
+    def __init__(self, answer: Answer, traffic: "Traffic") -> None:
+        self.head = answer.head
+        self._answer = answer
+        self._traffic = traffic
+
+    @property
+    def is_stream(self) -> bool:
+        """Whether it goes on until somebody has enough of it."""
+        return essence_of(declared_media_type(self.head.headers)) == _STREAM
+
+    async def payload(self) -> AsyncIterator[bytes]:
+        """The body, as long as there is room for it."""
+        async for piece in self._answer.payload():
+            self._traffic.count(len(piece))
+            yield piece
+
+
+class Traffic:
+    """The traffic of one page.
+
+    Args:
+        means: of the crawl.
+        page: what was sent for it already, which is its first answer; None to ask for it.
+
+    Attributes:
+        pages: the captures of the documents that were answered, by URL.
+        loaded: the statuses of all that are captures, by URL.
+        failures: why others could not be.
+    """
+
+    def __init__(self, means: Means, page: Obtained | None) -> None:
+        self._means = means
+        self._given = page if page and len(page.content) < PARSED_BYTES else None
+        self.pages = dict[str, CaptureRef]()
+        self.failures: dict[str, Failure] = {}
+        self.loaded: dict[str, int] = {}
+        self._requests = self._bytes = self._under_way = 0
+        self._changed = time.monotonic()
+
+    @property
+    def quiet_for(self) -> float:
+        """For how many seconds nothing was asked for and nothing is awaited."""
+        return 0.0 if self._under_way else time.monotonic() - self._changed
+
+    def count(self, length: int) -> None:
+        """Count bytes that came.
+
+        Raises:
+            FetchError: they are too many.
+        """
+        self._bytes += length
+        self._changed = time.monotonic()
+        if self._bytes > MOST_BYTES:
+            raise FetchError(
+                Failure(FailureKind.TOO_LARGE, "All that the page loads is more than is taken.")
+            )
+
+    @asynccontextmanager
+    async def answer(self, asked: Outgoing) -> AsyncIterator[Answering]:
+        """Answer a request while the block runs.
+
+        Raises:
+            FetchError: it can't be had, or may not.
+        """
+        given = self._given
+        if given and (asked.method, asked.url) == ("GET", given.ref.url):
+            self._given = None
+            self.pages[asked.url] = given.ref
+            yield _given(given)
+            return
+        try:
+            self._admit(asked)
+            async with AsyncExitStack() as turn:
+                turn.enter_context(self._awaited())
+                at = host(asked.url)
+                await turn.enter_async_context(self._means.throttle.slot(at, spaced=False))
+                async with self._means.fetcher.open(_whole(asked)) as answer:
+                    counted = _Counted(answer, self)
+                    if counted.is_stream:
+                        await turn.aclose()  # it holds nobody up
+                    async with self._kept(asked, answer, counted):
+                        yield counted
+        except FetchError as error:
+            self.failures[asked.url] = error.failure
+            raise
+
+    @contextmanager
+    def _awaited(self) -> Iterator[None]:
+        self._under_way += 1
+        try:
+            yield
+        finally:
+            self._under_way -= 1
+            self._changed = time.monotonic()
+
+    @asynccontextmanager
+    async def _kept(
+        self, asked: Outgoing, answer: Answer, counted: _Counted
+    ) -> AsyncIterator[None]:
+        """Keep an answer that was read; one that would never have ended as far as it came."""
+        try:
+            yield
+        except BaseException:
+            if counted.is_stream:
+                await self._keep(asked, answer, truncated=Truncation.TIME)
+            raise
+        await self._keep(asked, answer)
+
+    def _admit(self, asked: Outgoing) -> None:
+        """Refuse what failed already, what is too much, and a host that wants rest."""
+        if asked.url in self.failures:
+            raise FetchError(self.failures[asked.url])
+        self._requests += 1
+        most = self._means.settings.max_requisites
+        if self._requests > most:
+            message = f"The page asks for more than {most} things."
+            raise FetchError(Failure(FailureKind.TOO_LARGE, message))
+        rest = self._means.throttle.resting(host(asked.url))
+        if rest > LEAST_REST_WITHIN_A_PAGE:
+            message = f"{host(asked.url)} asked to be left alone for a while."
+            raise FetchError(Failure(FailureKind.RESTING, message, retry_after=rest))
+
+    async def _keep(
+        self, asked: Outgoing, answer: Answer, *, truncated: Truncation | None = None
+    ) -> None:
+        exchange = await answer.exchange(truncated=truncated)
+        wait = retry_after_seconds(exchange, datetime.now(UTC))
+        if wait:
+            most = self._means.settings.max_retry_after
+            self._means.throttle.pause(host(asked.url), min(wait, most))
+        exchange = _named(asked, exchange)
+        ref = await self._means.recorder.keep(exchange)
+        if exchange.is_shown:
+            self.loaded[asked.url] = ref.status
+        if exchange.is_shown and is_html(ref.media_type):
+            self.pages[asked.url] = ref
+
+
+def _given(page: Obtained) -> _Given:
+    headers = tuple(each for each in page.headers if each[0] not in _OF_CODED)
+    return _Given(ResponseHead("HTTP/1.1", page.ref.status, "OK", headers), page.content)
+
+
+def _whole(asked: Outgoing) -> Outgoing:
+    """The request for all there is: not of what changed, nor of a part that is the whole."""
+    headers = tuple(
+        (name, value)
+        for name, value in asked.headers
+        if name.lower() not in _CONDITIONS and (name.lower(), value) != ("range", "bytes=0-")
+    )
+    return replace(asked, headers=headers)
+
+
+def _named(asked: Outgoing, exchange: Exchange) -> Exchange:
+    """An exchange that tells whether it is what its URL shows."""
+    is_part = exchange.status == 206
+    if asked.method == "GET" and not is_part:
+        return exchange
+    field = (ANSWERS, "part" if is_part else asked.method)
+    return replace(exchange, is_shown=False, fields=(*exchange.fields, field))

@@ -1,0 +1,81 @@
+"""Where the likenesses of snapshots lie."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+from sqlalchemy import delete, func, select
+
+from archiver.index.bulk import among, insert_rows
+from archiver.index.connection import AsyncConnection
+from archiver.index.schema import capture, likeness, segment, snapshot
+from archiver.model.capture import Capture, Location
+from archiver.model.likeness import Likeness, LikenessKind
+from archiver.model.rendering import Rendering
+from archiver.urls.surt import surt
+
+NEAR = 1000
+"""Ten minutes, as timestamps count: a page may fetch itself again while it is shown."""
+_NEW = ("snapshot_id", "kind", "media_type", "segment_id", "offset", "length")
+
+
+async def put(
+    conn: AsyncConnection, found: dict[int, tuple[Likeness, ...]], segments: dict[str, int]
+) -> None:
+    """Index the likenesses of snapshots, by row id, in the place of those that are known."""
+    if not found:
+        return
+    await conn.execute(delete(likeness).where(likeness.c.snapshot_id.in_(among(found))))
+    rows = [
+        (
+            row_id,
+            each.kind,
+            each.media_type,
+            segments[each.location.segment],
+            each.location.offset,
+            each.location.length,
+        )
+        for row_id, many in found.items()
+        for each in many
+    ]
+    if rows:
+        await insert_rows(conn, likeness, _NEW, rows)
+
+
+async def of_snapshots(
+    conn: AsyncConnection, row_ids: Sequence[int]
+) -> dict[int, tuple[Likeness, ...]]:
+    """The likenesses of these snapshots, by row id."""
+    rows = await conn.execute(
+        select(likeness, segment.c.name)
+        .join(segment, segment.c.id == likeness.c.segment_id)
+        .where(likeness.c.snapshot_id.in_(among(row_ids)))
+        .order_by(likeness.c.snapshot_id, likeness.c.kind)
+    )
+    found: dict[int, list[Likeness]] = defaultdict(list)
+    for row in rows:
+        place = Location(row.name, row.offset, row.length)
+        found[row.snapshot_id].append(Likeness(LikenessKind(row.kind), row.media_type, place))
+    return {row_id: tuple(many) for row_id, many in found.items()}
+
+
+async def page_of(conn: AsyncConnection, shown: Capture) -> Location | None:
+    """Where the page as it stood lies that is to be shown for a capture of it."""
+    moment = int(shown.timestamp)
+    query = (
+        select(segment.c.name, likeness.c.offset, likeness.c.length)
+        .select_from(capture)
+        .join(snapshot, snapshot.c.capture_id == capture.c.id)
+        .join(likeness, likeness.c.snapshot_id == snapshot.c.id)
+        .join(segment, segment.c.id == likeness.c.segment_id)
+        .where(
+            capture.c.surt == surt(shown.url),
+            capture.c.url == shown.url,
+            capture.c.timestamp.between(moment - NEAR, moment + NEAR),
+            snapshot.c.rendering == Rendering.DONE,
+            likeness.c.kind == LikenessKind.PAGE,
+        )
+        .order_by(func.abs(capture.c.timestamp - moment))
+        .limit(1)
+    )
+    row = (await conn.execute(query)).one_or_none()
+    return Location(*row) if row else None

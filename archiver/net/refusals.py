@@ -1,0 +1,83 @@
+"""What the network and its library raise, as failures with a name and a sentence."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from aiohttp import (
+    ClientConnectorCertificateError,
+    ClientConnectorDNSError,
+    ClientConnectorError,
+    ClientError,
+    ClientSSLError,
+    InvalidURL,
+)
+
+from archiver.config import Settings
+from archiver.errors import FetchError, InvalidResponse
+from archiver.model.failure import Failure, FailureKind
+from archiver.net.guard import BlockedAddressError
+from archiver.urls.parse import host
+
+
+@contextmanager
+def failures(url: str, settings: Settings) -> Iterator[None]:
+    """Turn what the network and its library raise into a ``FetchError``."""
+    try:
+        yield
+    except TimeoutError as error:
+        raise FetchError(
+            Failure(
+                FailureKind.TIMEOUT,
+                f"{host(url)} did not answer in time (connection {settings.connect_timeout:g} s, "
+                f"silence {settings.read_timeout:g} s, in all {settings.fetch_timeout:g} s).",
+            )
+        ) from error
+    except InvalidResponse as error:
+        message = f"What {host(url)} answered is not HTTP: {error}"
+        raise FetchError(Failure(FailureKind.PROTOCOL, message)) from error
+    except (ClientError, OSError, ValueError) as error:
+        raise FetchError(_failure(url, error)) from error
+
+
+def broken_off(url: str) -> Failure:
+    """The failure of an answer that ended before its end."""
+    message = f"{host(url)} broke off before its answer was complete."
+    return Failure(FailureKind.DISCONNECTED, message)
+
+
+def too_large(url: str, limit: int) -> FetchError:
+    """The error of a response of more than ``limit`` bytes."""
+    return FetchError(
+        Failure(
+            FailureKind.TOO_LARGE,
+            f"The response of {host(url)} is larger than {limit:,} bytes. "
+            "ARCHIVER_MAX_BODY_BYTES raises the limit.",
+        )
+    )
+
+
+def _failure(url: str, error: Exception) -> Failure:
+    name = host(url)
+    cause = getattr(error, "os_error", error)
+    if isinstance(cause, BlockedAddressError):
+        return Failure(
+            FailureKind.BLOCKED_ADDRESS,
+            f"{cause}. Name its network in ARCHIVER_ALLOW_NETWORKS to allow it.",
+        )
+    kind, message = broken_off(url).kind, broken_off(url).message
+    match error:
+        case ClientConnectorDNSError():
+            kind, message = FailureKind.DNS, f"The name {name} can't be resolved."
+        case ClientConnectorCertificateError():
+            reason = getattr(error.certificate_error, "verify_message", "") or str(error)
+            kind, message = FailureKind.TLS, f"The certificate of {name} is not valid: {reason}."
+        case ClientSSLError():
+            kind, message = FailureKind.TLS, f"No secure connection to {name} could be made."
+        case ClientConnectorError():
+            number = error.os_error.errno
+            reason = os.strerror(number) if number else "no connection"
+            kind, message = FailureKind.REFUSED, f"{name} can't be reached: {reason}."
+        case InvalidURL() | ValueError():
+            kind, message = FailureKind.INVALID_URL, f"{url} can't be requested."
+    return Failure(kind, message)

@@ -1,0 +1,58 @@
+"""A process that has a browser with a page that never rests; prints the processes of both.
+
+Run as ``python -m tests.a_browser DIRECTORY``; it ends when it is killed.
+"""
+
+import asyncio
+import json
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+
+import psutil
+
+from archiver.browser.finding import find_browser
+from archiver.browser.page import open_page
+from archiver.browser.process import Browser, Launch
+from archiver.config import Settings
+from archiver.net.gate import Beyond, Gate
+from archiver.net.gate_key import make_gate_key
+from archiver.wire.head import ResponseHead
+from tests.escapes import Made, refuse
+
+PAGE = b"<title>Busy</title><script>setTimeout(() => { while (true); }, 100)</script>"
+
+
+@asynccontextmanager
+async def answer(_: object) -> AsyncIterator[Made]:
+    yield Made(ResponseHead("HTTP/1.1", 200, "OK", (("content-type", "text/html"),)), PAGE)
+
+
+async def main(directory: Path) -> None:
+    key = make_gate_key()
+    browser = await Browser.start(
+        Launch(
+            executable=find_browser(Settings()),
+            profiles=directory,
+            fingerprint=key.fingerprint,
+            user_agent="Mozilla/5.0",
+            memory_bytes=1 << 30,
+        )
+    )
+    listening, port = await browser.gate_socket()
+    gate = asyncio.create_task(Gate(listening, key.tls, Beyond(answer, refuse)).serve())
+    async with open_page(browser, port) as page:
+        await page.show("http://site.test/")
+        with suppress(TimeoutError):
+            async with asyncio.timeout(0.5):
+                while True:
+                    await page.still_for()
+        of = [[each.pid, each.cmdline()] for each in psutil.Process().children(recursive=True)]
+        sys.stdout.write(json.dumps(of) + "\n")
+        sys.stdout.flush()
+        await gate
+
+
+if __name__ == "__main__":
+    asyncio.run(main(Path(sys.argv[1])))

@@ -1,0 +1,311 @@
+"""Pages that a browser shows before they are kept: read, searched and replayed without scripts.
+
+Chromium runs in the cell that the product makes for it, with its own sandbox.
+"""
+
+import gzip
+from contextlib import aclosing
+from pathlib import Path
+
+import pytest
+
+from archiver.config import Settings
+from archiver.model.likeness import LikenessKind
+from archiver.model.listing import ListingQuery
+from archiver.model.rendering import Rendering
+from archiver.replay.asked import Asked
+from archiver.rewrite.address import Modifier, ReplayAddress
+from archiver.runtime import Runtime, open_runtime
+from archiver.services.manifest import Selected
+from archiver.services.reindexing import reindex
+from archiver.store.scanning import scan
+from archiver.warc.record import RecordType
+from tests.browser import chromium
+from tests.conftest import LiveWeb, live_web
+from tests.hand_made import VIEWER
+
+SHELL = '<!DOCTYPE html><title>{}</title><body><div id="root"></div><script src="/app.js"></script>'
+APP = r"""
+const root = document.getElementById('root');
+const say = (words) => {
+  const paragraph = document.createElement('p');
+  paragraph.textContent = `This was brought by ${words}, and a person could read all of it here.`;
+  root.append(paragraph);
+};
+localStorage.setItem('name', 'storage');
+say(localStorage.getItem('name'));
+const xhr = new XMLHttpRequest();
+xhr.open('GET', '/xhr.txt');
+xhr.onload = () => say(xhr.responseText);
+xhr.send();
+fetch('/fetch.txt').then((answer) => answer.text()).then(say);
+fetch('/post.txt', {method: 'POST', body: 'question'}).then((answer) => answer.text()).then(say);
+setTimeout(() => fetch('/later.txt').then((answer) => answer.text()).then(say), 2000);
+import('/module.js').then((module) => say(module.words));
+say(`data ${atob('dXJs')}`);
+
+const closed = document.createElement('my-closed');
+closed.attachShadow({mode: 'closed'}).innerHTML = '<p>This stands in a closed shadow root.</p>';
+customElements.define('my-open', class extends HTMLElement {
+  connectedCallback() {
+    const shadow = this.attachShadow({mode: 'open'});
+    shadow.innerHTML = '<p id="inner">This stands in an open shadow root. <slot></slot></p>';
+    const sheet = new CSSStyleSheet();
+    sheet.replaceSync('#inner { color: rgb(1, 2, 3); }');
+    shadow.adoptedStyleSheets = [sheet];
+  }
+});
+const open = document.createElement('my-open');
+open.textContent = 'This is what it was given.';
+root.append(open, closed);
+
+const style = document.createElement('style');
+document.head.append(style);
+style.sheet.insertRule('#styled { color: rgb(4, 5, 6); }');
+const canvas = document.createElement('canvas');
+canvas.id = 'drawn';
+canvas.width = canvas.height = 40;
+canvas.getContext('2d').fillRect(0, 0, 40, 40);
+const image = document.createElement('img');
+image.id = 'blob';
+image.src = URL.createObjectURL(new Blob(
+  ['<svg xmlns="http://www.w3.org/2000/svg" width="30" height="20"/>'], {type: 'image/svg+xml'}));
+const input = document.createElement('input');
+input.id = 'field';
+const styled = document.createElement('p');
+styled.id = 'styled';
+styled.textContent = 'This has a colour of its own, which a script gave to it by a rule.';
+root.append(styled, canvas, image, input);
+input.value = 'typed';
+input.onclick = () => say('a click');
+
+const frame = document.createElement('iframe');
+frame.id = 'written';
+root.append(frame);
+frame.contentDocument.write('<p>This was written into a frame.</p>');
+frame.contentDocument.close();
+
+const deep = document.createElement('div');
+deep.style.height = '3000px';
+const end = document.createElement('div');
+root.append(deep, end);
+new IntersectionObserver((seen, observer) => {
+  if (seen.some((each) => each.isIntersecting)) {
+    observer.disconnect();
+    fetch('/scroll.txt').then((answer) => answer.text()).then(say);
+  }
+}).observe(end);
+
+navigator.serviceWorker.register('/worker.js').then(async () => {
+  await navigator.serviceWorker.ready;
+  await new Promise((done) => { navigator.serviceWorker.controller ? done() :
+    navigator.serviceWorker.addEventListener('controllerchange', done); });
+  say(await (await fetch('/of-the-worker')).text());
+});
+"""
+WORKER = """
+self.addEventListener('install', () => self.skipWaiting());
+self.addEventListener('activate', (event) => event.waitUntil(clients.claim()));
+self.addEventListener('fetch', (event) => {
+  if (event.request.url.endsWith('/of-the-worker')) event.respondWith(new Response('a worker'));
+});
+"""
+BROUGHT = "storage xhr fetch post later module scroll".split()
+SENTENCES = [f"This was brought by {each}," for each in (*BROUGHT, "data url", "a worker")]
+SENTENCES += ["in a closed shadow root", "in an open shadow root", "what it was given"]
+
+
+def put_site(live: LiveWeb) -> str:
+    for name in BROUGHT[1:]:
+        live.put(f"/{name}.txt", name, kind="text/plain")
+    live.put("/module.js", "export const words = 'module';", kind="text/javascript")
+    live.put("/worker.js", WORKER, kind="text/javascript")
+    live.put("/app.js", APP, kind="text/javascript")
+    live.put("/leads.js", "location.replace('/led')", kind="text/javascript")
+    live.put("/leads", SHELL.format("Leads").replace("app.js", "leads.js"))
+    live.article("led")
+    live.article("whole")
+    return live.put("/shell", SHELL.format("Shell"))
+
+
+async def keep_site(data: Path) -> None:
+    settings = Settings(data=data, allow_networks="127.0.0.0/8", host_delay=0, retries=0)
+    async with live_web() as live, open_runtime(settings) as runtime:
+        put_site(live)
+        await runtime.entries.save([live.url(f"/{each}") for each in PAGES], source="web")
+        await runtime.crawling.work()
+        (data / "origin").write_text(live.origin)
+
+
+PAGES = ("shell", "leads", "whole")
+
+
+class Kept:
+    """The archive of the site, open."""
+
+    def __init__(self, runtime: Runtime, origin: str) -> None:
+        self.runtime = runtime
+        self.origin = origin
+
+    async def shown(self, path: str):
+        detail = await self.runtime.entries.get(self.origin + path)
+        return await self.runtime.entries.snapshot(detail.entry.hash_url)
+
+    async def replayed(self, url: str, modifier: Modifier = Modifier.NONE) -> str:
+        replay = self.runtime.replay
+        capture = await replay.resolve(ReplayAddress("", modifier, url))
+        answer = await replay.open(capture, Asked(VIEWER, modifier))
+        async with aclosing(answer.body) as body:
+            return b"".join([piece async for piece in body]).decode()
+
+
+@pytest.fixture
+async def kept(prepared, tmp_path):
+    await prepared.copy(keep_site, tmp_path / "data")
+    origin = (tmp_path / "data" / "origin").read_text()
+    async with open_runtime(Settings(data=tmp_path / "data")) as runtime:
+        yield Kept(runtime, origin)
+
+
+async def test_what_scripts_bring_is_read_searched_and_replayed(kept):
+    found = await kept.shown("/shell")
+    replayed = await kept.replayed(f"{kept.origin}/shell")
+
+    assert found.snapshot.rendering is Rendering.DONE
+    assert found.entry.title == "Shell"
+    assert [each for each in SENTENCES if each not in found.text] == []
+    assert [each for each in SENTENCES if each not in replayed] == []
+    for words in ('"brought by later"', '"brought by scroll"', '"closed shadow root"'):
+        listing = await kept.runtime.search.listing(ListingQuery(q=words))
+        assert [each.entry.hash_url for each in listing.items] == [found.entry.hash_url]
+
+
+async def test_what_was_sent_stays_as_it_came(kept):
+    stored = await kept.replayed(f"{kept.origin}/shell", Modifier.IDENTITY)
+
+    assert stored == SHELL.format("Shell")
+
+
+async def test_a_page_that_needs_no_browser_is_not_shown_by_one(kept):
+    found = await kept.shown("/whole")
+
+    assert found.snapshot.rendering is Rendering.NONE
+    assert found.likenesses == ()
+
+
+async def test_a_script_that_leads_on_is_followed(kept):
+    found = await kept.shown("/leads")
+
+    assert found.snapshot.final_url == f"{kept.origin}/led"
+    assert "the page called led" in found.text
+
+
+async def test_pictures_and_a_print_are_kept(kept):
+    found = await kept.shown("/shell")
+
+    likeness = kept.runtime.entries.likeness
+    key, moment = found.entry.hash_url, found.snapshot.timestamp
+    for kind, media_type, begins in (
+        (LikenessKind.PICTURE, "image/webp", b"RIFF"),
+        (LikenessKind.THUMBNAIL, "image/webp", b"RIFF"),
+        (LikenessKind.PRINT, "application/pdf", b"%PDF-"),
+    ):
+        stated, content = await likeness(key, moment, kind)
+        assert (stated, content[: len(begins)]) == (media_type, begins)
+
+
+async def test_an_index_built_again_knows_all_of_it(prepared, tmp_path):
+    await prepared.copy(keep_site, tmp_path / "data")
+    origin = (tmp_path / "data" / "origin").read_text()
+    settings = Settings(data=tmp_path / "data")
+
+    async def seen():
+        async with open_runtime(settings) as runtime:
+            kept = Kept(runtime, origin)
+            captures = await runtime.replay.captures_of(f"{origin}/post.txt")
+            findings = [each async for each in runtime.fixity.verify()]
+            return (
+                await kept.shown("/shell"),
+                await kept.replayed(f"{origin}/shell"),
+                captures,
+                findings,
+            )
+
+    before = await seen()
+    report = await reindex(settings)
+
+    assert report.problems == ()
+    assert await seen() == before
+    assert before[2:] == ([], [])  # what a POST brought is in no list of captures
+
+
+async def test_an_export_holds_the_likenesses(kept, tmp_path):
+    found = await kept.shown("/shell")
+
+    packages = kept.runtime.packages
+    manifest = await packages.begin(Selected(hash_url=found.entry.hash_url))
+    path = tmp_path / "one.warc.gz"
+    async with aclosing(packages.warc(manifest, name=path.name)) as body:
+        path.write_bytes(b"".join([piece async for piece in body]))
+
+    records = [each.record for each in scan(path, from_offset=0)]
+    named = {each.target_uri.rpartition(":")[2] for each in records if is_conversion(each)}
+    assert named >= {str(each) for each in LikenessKind}
+
+
+def is_conversion(record):
+    return record.type is RecordType.CONVERSION
+
+
+async def test_the_replay_looks_as_the_page_did(kept):
+    html = await kept.replayed(f"{kept.origin}/shell")
+
+    async with chromium() as browser:
+        context = await browser.new_context(java_script_enabled=False)
+        page = await context.new_page()
+        await page.set_content(html)
+        shown = await page.evaluate(
+            """() => ({
+              styled: getComputedStyle(document.getElementById('styled')).color,
+              inner: getComputedStyle(
+                document.querySelector('my-open').shadowRoot.getElementById('inner')).color,
+              drawn: document.getElementById('drawn').naturalWidth,
+              blob: document.getElementById('blob').naturalWidth,
+              field: document.getElementById('field').value,
+              handlers: document.querySelectorAll('script, [onclick]').length,
+            })"""
+        )
+
+    assert shown == {
+        "styled": "rgb(4, 5, 6)",
+        "inner": "rgb(1, 2, 3)",
+        "drawn": 40,
+        "blob": 30,
+        "field": "typed",
+        "handlers": 0,
+    }
+
+
+async def test_likenesses_go_with_their_snapshot_and_come_back(kept, tmp_path):
+    whole, shell = f"{kept.origin}/whole", f"{kept.origin}/shell"
+    before = await kept.shown("/shell")
+    deleting, compacting = kept.runtime.deleting, kept.runtime.compacting
+
+    deleted = await deleting.entries([shell])
+    await deleting.undo(deleted.id)
+    assert await kept.shown("/shell") == before
+    await deleting.entries([whole])
+    await kept.runtime.crawling.write_down_changes()
+    await compacting.compact()
+    moved = await kept.shown("/shell")
+    assert [each.kind for each in moved.likenesses] == [each.kind for each in before.likenesses]
+    assert moved.text == before.text
+    await deleting.entries([shell])
+    await kept.runtime.crawling.write_down_changes()
+    await compacting.compact()
+
+    assert [each async for each in kept.runtime.fixity.verify()] == []
+    segments = (tmp_path / "data" / "warc").glob("*.warc.gz")
+    left = b"".join(gzip.decompress(each.read_bytes()) for each in segments)
+    assert b"closed shadow root" not in left
+    assert left.count(b"%PDF-") == 1  # of the page that is still there
