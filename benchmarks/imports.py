@@ -1,46 +1,102 @@
-"""Imports bookmark files of growing size, and prints how long it took and in how much memory.
+"""Imports files of links of growing size, and prints how long it took and in how much memory.
 
-Usage: python -m benchmarks.imports [--sizes 10000 100000]
+Usage: python -m benchmarks.imports [--sizes 10000 100000] [--forms netscape csv json]
 """
 
 import argparse
+import csv
+import json
 import os
 import tempfile
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import TextIO
 
 from benchmarks.capture import measured
+
+FIRST = 1_300_000_000
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--sizes", type=int, nargs="+", default=[10_000, 100_000])
+    parser.add_argument("--forms", nargs="+", default=[*WRITERS], choices=[*WRITERS])
     options = parser.parse_args()
-    print("bookmarks   seconds   a second   CPU seconds   peak memory")
+    print("format      links   seconds   a second   CPU seconds   peak memory")
     for size in options.sizes:
-        with tempfile.TemporaryDirectory() as directory:
-            listing = Path(directory) / "bookmarks.html"
-            write_bookmarks(listing, size)
-            environment = os.environ | {"ARCHIVER_DATA": f"{directory}/data"}
-            command = ["import", str(listing), "--no-crawl"]
-            seconds, cpu, peak = measured(command, environment)
-        print(f"{size:9,} {seconds:9.1f} {size / seconds:10,.0f} {cpu:13.1f} {peak / 1e6:10.0f} MB")
+        for form in options.forms:
+            measure(form, size)
 
 
-def write_bookmarks(path: Path, count: int) -> None:
-    """A Netscape bookmark file: a folder for each thousand, two tags and a date each."""
-    with path.open("w", encoding="utf-8") as file:
-        file.write("<!DOCTYPE NETSCAPE-Bookmark-file-1>\n<DL><p>\n")
-        for number in range(count):
-            if number % 1000 == 0:
-                file.write(f"<DT><H3>Folder {number // 1000}</H3>\n<DL><p>\n")
-            file.write(
-                f'<DT><A HREF="https://host{number % 5000}.example.com/path/{number}?x={number}" '
-                f'ADD_DATE="{1300000000 + number}" TAGS="tag{number % 200},other{number % 37}">'
-                f"Title number {number} of things</A>\n"
-            )
-            if number % 1000 == 999:
-                file.write("</DL><p>\n")
-        file.write("</DL>")
+def measure(form: str, size: int) -> None:
+    with tempfile.TemporaryDirectory() as directory:
+        listing = Path(directory) / f"bookmarks.{form}"
+        with listing.open("w", encoding="utf-8") as file:
+            WRITERS[form](file, size)
+        environment = os.environ | {"ARCHIVER_DATA": f"{directory}/data"}
+        command = ["import", str(listing), "--no-crawl"]
+        seconds, cpu, peak = measured(command, environment)
+    rate = f"{size / seconds:10,.0f} {cpu:13.1f} {peak / 1e6:10.0f} MB"
+    print(f"{form:8} {size:9,} {seconds:9.1f} {rate}", flush=True)
+
+
+def links(count: int) -> Iterator[tuple[int, str, str, int, list[str]]]:
+    """A number, an address, a title, a moment and two tags for each."""
+    for number in range(count):
+        yield (
+            number,
+            f"https://host{number % 5000}.example.com/path/{number}?x={number}",
+            f"Title number {number} of things",
+            FIRST + number,
+            [f"tag{number % 200}", f"other{number % 37}"],
+        )
+
+
+def write_netscape(file: TextIO, count: int) -> None:
+    """A Netscape bookmark file: a folder for each thousand."""
+    file.write("<!DOCTYPE NETSCAPE-Bookmark-file-1>\n<DL><p>\n")
+    for number, url, title, at, tags in links(count):
+        if number % 1000 == 0:
+            file.write(f"<DT><H3>Folder {number // 1000}</H3>\n<DL><p>\n")
+        tagged = ",".join(tags)
+        file.write(f'<DT><A HREF="{url}" ADD_DATE="{at}" TAGS="{tagged}">{title}</A>\n')
+        if number % 1000 == 999:
+            file.write("</DL><p>\n")
+    file.write("</DL>")
+
+
+def write_csv(file: TextIO, count: int) -> None:
+    """A CSV as Pocket wrote it."""
+    rows = csv.writer(file)
+    rows.writerow(("title", "url", "time_added", "tags", "status"))
+    for number, url, title, at, tags in links(count):
+        rows.writerow((title, url, at, "|".join(tags), "archive" if number % 2 else "unread"))
+
+
+def write_json(file: TextIO, count: int) -> None:
+    """JSON as Pinboard writes it."""
+    between = "["
+    for _, url, title, at, tags in links(count):
+        row = {
+            "href": url,
+            "description": title,
+            "extended": "",
+            "time": datetime.fromtimestamp(at, UTC).isoformat(),
+            "shared": "no",
+            "toread": "no",
+            "tags": " ".join(tags),
+        }
+        file.write(between + json.dumps(row))
+        between = ",\n"
+    file.write("]")
+
+
+WRITERS: dict[str, Callable[[TextIO, int], None]] = {
+    "netscape": write_netscape,
+    "csv": write_csv,
+    "json": write_json,
+}
 
 
 if __name__ == "__main__":

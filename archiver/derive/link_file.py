@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, BinaryIO
 
 from archiver.child_process import child_command, child_environment, end_child
-from archiver.derive.messages import PREFIX, read_seeds, unpack
+from archiver.derive.messages import PREFIX, PageOfSeed, read_seeds, unpack
 from archiver.errors import UnreadableFile
 from archiver.logs import get_log
 from archiver.model.choices import NO_CHOICES, Choices
@@ -30,11 +30,13 @@ class Batch:
     Attributes:
         seeds: those that can be kept.
         rejected: those that can't.
+        pages: what came with some of the seeds.
         before: how many links stand before these.
     """
 
     seeds: list[Seed]
     rejected: list[Rejected]
+    pages: list[PageOfSeed]
     before: int = 0
 
     def __bool__(self) -> bool:
@@ -68,7 +70,7 @@ class LinkFile:
         self.encoding = head["encoding"]
         self.told_by = head["told_by"]
         self._process = process
-        self._name = name
+        self.name = name
         self._read = read
 
     async def next_batch(self) -> Batch:
@@ -77,7 +79,7 @@ class LinkFile:
         Raises:
             UnreadableFile: reading broke off.
         """
-        message = await _receive(self._process, self._name)
+        message = await _receive(self._process, self.name)
         batch = Batch(*await asyncio.to_thread(read_seeds, message), before=self._read)
         self._read += batch.size
         return batch

@@ -12,13 +12,12 @@ import shutil
 import signal
 import sys
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import islice
 from tempfile import NamedTemporaryFile
 from typing import BinaryIO, cast
 
-from archiver.derive.messages import COLLECT, pack, pack_seeds
+from archiver.derive.messages import COLLECT, PageOfSeed, pack, pack_seeds
 from archiver.errors import InvalidUrl, UnreadableFile
 from archiver.formats.given_file import GivenFile
 from archiver.formats.importers import importer_of
@@ -26,8 +25,12 @@ from archiver.formats.seeds import bounded, seed_of
 from archiver.model.bookmark import Bookmark
 from archiver.model.choices import Choices
 from archiver.model.importing import Rejected
+from archiver.model.seed import Seed
+from archiver.wire.text import well_formed
 
 BATCH = 5000
+BATCH_CHARACTERS = 16 << 20
+"""Of pages that came with links."""
 MOST_SHOWN = 500
 _PIECE = 1 << 20
 
@@ -57,20 +60,44 @@ def main() -> None:
 
 def _say_batch(found: Iterator[Bookmark], name: str, choices: Choices, row: int) -> int:
     """Read some links and hand them over; returns how many."""
-    seeds, rejected, now = [], [], datetime.now(UTC)
+    batch, now, length = _Batch(), datetime.now(UTC), 0
     for bookmark in islice(found, BATCH):
         row += 1
         given = bookmark.annotation
+        length += len(bookmark.page)
         if bookmark.problem:
-            rejected.append(Rejected(given.url_given[:MOST_SHOWN], bookmark.problem, row))
-            continue
-        annotation = replace(choices.applied(given), source=f"import:{name}")
-        try:
-            seeds.append(seed_of(bounded(annotation), now=now))
-        except InvalidUrl as error:
-            rejected.append(Rejected(given.url_given[:MOST_SHOWN], str(error), row))
-    _say(pack_seeds(seeds, rejected))
-    return len(seeds) + len(rejected)
+            batch.reject(given.url_given, bookmark.problem, row)
+        else:
+            annotation = choices.applied(given, f"import:{name}")
+            try:
+                seed = seed_of(bounded(annotation), now=now)
+            except InvalidUrl as error:
+                batch.reject(given.url_given, str(error), row)
+            else:
+                batch.add(seed, bookmark)
+        if length > BATCH_CHARACTERS:
+            break
+    _say(pack_seeds(batch.seeds, batch.rejected, batch.pages))
+    return len(batch.seeds) + len(batch.rejected)
+
+
+class _Batch:
+    """What was read of a file, to be handed over at once."""
+
+    def __init__(self) -> None:
+        self.seeds: list[Seed] = []
+        self.rejected: list[Rejected] = []
+        self.pages: list[PageOfSeed] = []
+
+    def add(self, seed: Seed, bookmark: Bookmark) -> None:
+        if bookmark.page:
+            is_dated = bookmark.annotation.added_at is not None
+            page = well_formed(bookmark.page)
+            self.pages.append(PageOfSeed(len(self.seeds), page, is_dated))
+        self.seeds.append(seed)
+
+    def reject(self, given: str, reason: str, row: int) -> None:
+        self.rejected.append(Rejected(given[:MOST_SHOWN], reason, row))
 
 
 def _spooled(stream: BinaryIO) -> BinaryIO:

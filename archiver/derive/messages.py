@@ -111,7 +111,21 @@ def read_article(head: dict[str, Any], html: bytes) -> Article:
     return Article(metadata, html.decode(), head["text"], words=head["words"])
 
 
-def pack_seeds(seeds: Sequence[Seed], rejected: Sequence[Rejected]) -> bytes:
+@dataclass(frozen=True, slots=True)
+class PageOfSeed:
+    """A page that came with a link: the place of that among the seeds, its HTML, and a flag.
+
+    ``is_dated``: whether the file tells when the link was saved.
+    """
+
+    place: int
+    html: str
+    is_dated: bool
+
+
+def pack_seeds(
+    seeds: Sequence[Seed], rejected: Sequence[Rejected], pages: Sequence[PageOfSeed] = ()
+) -> bytes:
     """Some links of a file, for the service."""
     return pack(
         {
@@ -120,15 +134,17 @@ def pack_seeds(seeds: Sequence[Seed], rejected: Sequence[Rejected]) -> bytes:
                 for each in seeds
             ],
             "rejected": [[each.given, each.reason, each.row] for each in rejected],
+            "pages": [[each.place, each.html, each.is_dated] for each in pages],
         }
     )
 
 
-def read_seeds(message: bytes) -> tuple[list[Seed], list[Rejected]]:
+def read_seeds(message: bytes) -> tuple[list[Seed], list[Rejected], list[PageOfSeed]]:
     """What ``pack_seeds`` packed."""
     head, _ = unpack(message)
     seeds = [
         Seed(key, url, host, read_annotation(document))
         for key, url, host, document in head["seeds"]
     ]
-    return seeds, [Rejected(*each) for each in head["rejected"]]
+    rejected = [Rejected(*each) for each in head["rejected"]]
+    return seeds, rejected, [PageOfSeed(*each) for each in head["pages"]]

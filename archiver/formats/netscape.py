@@ -7,6 +7,7 @@ nothing needs to be closed, and any HTML with links in it is read as a list of i
 import re
 from collections.abc import Iterator
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 
 from archiver.formats.dates import parse_date
@@ -152,7 +153,7 @@ class _Reader:
                 added_at=_added_at(link),
                 is_read=is_outside and self._section in _READ_SECTIONS,
                 is_starred=is_outside and self._section in _STARRED_SECTIONS,
-                folders=(folder_path(folders.path),) if folders.path else (),
+                folders=_folders(folders.path) if folders.path else (),
                 tags=_tags(link),
                 source_record=_record(link, folders.root, self._section if is_outside else ""),
             )
@@ -264,6 +265,11 @@ def _note(text: str) -> str:
     """Join what linkding keeps apart: its description, and its notes between marks."""
     parts = (part.strip() for part in _NOTES_MARKS.split(text))
     return "\n\n".join(part for part in parts if part)
+
+
+@lru_cache(4096)
+def _folders(names: tuple[str, ...]) -> tuple[str, ...]:
+    return (folder_path(names),)
 
 
 def _added_at(link: dict[str, str]) -> datetime | None:

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import datetime
+from functools import lru_cache
 
 from archiver.model.annotation import Annotation
 from archiver.model.folder_path import folder_names, folder_path
@@ -39,8 +40,12 @@ def bounded(annotation: Annotation) -> Annotation:
         source=annotation.source[:MOST_SOURCE],
         url_given=annotation.url_given[:MOST_GIVEN],
         folders=_bounded_folders(annotation.folders) if annotation.folders else (),
-        source_record=bounded_source_record(well_formed(annotation.source_record)),
+        source_record=_bounded_record(annotation.source_record) if annotation.source_record else "",
     )
+
+
+def _bounded_record(record: str) -> str:
+    return bounded_source_record(well_formed(record))
 
 
 def tidy_tag(tag: str) -> str:
@@ -53,6 +58,7 @@ def _bounded_tags(tags: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(filter(None, some)))
 
 
+@lru_cache(4096)
 def _bounded_folders(folders: tuple[str, ...]) -> tuple[str, ...]:
     some = (folder_path(map(tidy_tag, folder_names(each))) for each in folders[:MOST_FOLDERS])
     return tuple(dict.fromkeys(filter(None, some)))

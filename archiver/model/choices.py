@@ -3,6 +3,7 @@
 import json
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import lru_cache
 
 from archiver.model.annotation import Annotation
 from archiver.model.folder_path import folder_names
@@ -39,18 +40,20 @@ class Choices:
         """The choices as JSON."""
         return json.dumps({"tags": self.tags, "folders_as": self.folders_as})
 
-    def applied(self, annotation: Annotation) -> Annotation:
+    def applied(self, annotation: Annotation, source: str) -> Annotation:
         """What is said of a link, as was chosen: folders first, then its own tags, then these."""
-        of_folders = self._of_folders(annotation.folders) if annotation.folders else ()
+        of_folders = _of_folders(annotation.folders, self.folders_as) if annotation.folders else ()
         if not of_folders and not self.tags:
-            return annotation
+            return replace(annotation, source=source)
         tags = dict.fromkeys((*of_folders, *annotation.tags, *self.tags))
-        return replace(annotation, tags=tuple(tags))
+        return replace(annotation, tags=tuple(tags), source=source)
 
-    def _of_folders(self, folders: tuple[str, ...]) -> tuple[str, ...]:
-        if self.folders_as is FoldersAs.TAGS:
-            return tuple(name for path in folders for name in folder_names(path))
-        return folders if self.folders_as is FoldersAs.PATHS else ()
+
+@lru_cache(4096)
+def _of_folders(folders: tuple[str, ...], folders_as: FoldersAs) -> tuple[str, ...]:
+    if folders_as is FoldersAs.TAGS:
+        return tuple(name for path in folders for name in folder_names(path))
+    return folders if folders_as is FoldersAs.PATHS else ()
 
 
 NO_CHOICES = Choices()

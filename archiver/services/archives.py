@@ -25,6 +25,7 @@ from archiver.ingest.intake import Intake
 from archiver.ingest.pages import ForeignPage, NotedPages, PageIntake
 from archiver.ingest.resolution import RevisitResolver
 from archiver.ingest.revisits import ForeignRevisit, read_lines, write_line
+from archiver.ingest.saved_pages import SavedPage, SavedPageIntake
 from archiver.ingest.unvisited import EntryIntake, NotedEntries
 from archiver.model.importing import Rejected, Taken
 from archiver.store.spool import SpooledLines
@@ -83,6 +84,11 @@ class Archives:
 
     def __init__(self, open_context: OpenContext) -> None:
         self._open_context = open_context
+
+    async def take_in_pages(self, pages: Sequence[SavedPage], origin: str) -> int:
+        """Make snapshots of pages that came with a list of links; returns how many are new."""
+        async with self._open_context() as context:
+            return await SavedPageIntake(context).take(pages, origin)
 
     async def take_in(
         self, file: BinaryIO, name: str, kind: str, *, import_id: int

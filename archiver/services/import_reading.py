@@ -16,6 +16,7 @@ from archiver.derive.link_file import Batch, LinkFile, open_links
 from archiver.errors import ArchiverError, UnreadableFile
 from archiver.index import imports, receipts, seeds
 from archiver.index.database import Database
+from archiver.ingest.saved_pages import SavedPage
 from archiver.logs import get_log
 from archiver.model.importing import ImportStatus, Taken
 from archiver.services.archives import WACZ, Archives, kind_of
@@ -64,6 +65,8 @@ class ImportReader:
         while batch:
             age = monotonic() - begun
             seconds = min(SHORTEST_SECONDS + age / 4, TRANSACTION_SECONDS)
+            if batch.pages:
+                await self._take_in_pages(number, batch, links)
             batch = await self._take_in(number, batch, links, seconds)
             self._on_queued()
             if (now := monotonic()) - reported > PROGRESS_SECONDS:
@@ -110,6 +113,21 @@ class ImportReader:
     async def _count(self, number: int, taken: Taken) -> None:
         async with self._db.write() as conn:
             await imports.advance_archive(conn, number, taken)
+
+    async def _take_in_pages(self, number: int, batch: Batch, links: LinkFile) -> None:
+        """Queue links with pages first, then keep the pages; the batch is counted after that.
+
+        So who is killed in between does it again, and finds what is there.
+        """
+        some = [batch.seeds[each.place] for each in batch.pages]
+        async with self._db.write() as conn:
+            now = datetime.now(UTC)
+            await seeds.receive(conn, some, now=now, recapture=False, import_id=number)
+        pages = [
+            SavedPage(seed, each.html, each.is_dated)
+            for seed, each in zip(some, batch.pages, strict=True)
+        ]
+        await self._archives.take_in_pages(pages, f"{links.name} ({links.form})")
 
     async def _take_in(self, number: int, batch: Batch, links: LinkFile, seconds: float) -> Batch:
         """Take batches in for as long as one transaction may last; return the one after them."""

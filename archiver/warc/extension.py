@@ -16,8 +16,11 @@ ANSWERS = "WARC-Archiver-Answers"
 """Of a response that is not what its URL shows: the method of its request, or ``part``."""
 """Said of a block whose HTTP head was made here: there was none."""
 
+ORIGIN = "WARC-Archiver-Origin"
+"""Where a page came from that no site sent: a file of links that held it, and its format."""
+
 MOST_VALUE = 1000
-_CARRIED = ("WARC-Truncated", ORIGINAL_ID, HEAD)
+_CARRIED = ("WARC-Truncated", ORIGINAL_ID, HEAD, ORIGIN)
 
 
 def carried(fields: Mapping[str, str]) -> tuple[tuple[str, str], ...]:

@@ -1,6 +1,7 @@
-"""Every row of a file is accounted for, once; and a dry run says the same before."""
+"""Every row of a file is accounted for, once; a dry run says the same before; pages are kept."""
 
 import csv
+import gzip
 import io
 import json
 from contextlib import aclosing
@@ -126,3 +127,34 @@ async def test_choices_outlive_the_process_that_was_given_them(archive, tmp_path
 
     found = await archive.entries.get("http://a.example/2")
     assert found.entry.annotation.tags == ("kept",)
+
+
+WALLABAG = json.dumps(
+    [
+        {
+            "title": "A page",
+            "url": "http://a.example/gone",
+            "is_archived": 0,
+            "is_starred": 0,
+            "content": "<p>" + "The otter swam across the river at dawn. " * 12 + "</p>",
+            "created_at": "2019-03-01T10:00:00+0000",
+        }
+    ]
+)
+
+
+async def test_an_article_that_came_with_a_link_is_a_snapshot_of_the_day_it_was_saved(archive):
+    status = await archive.imports.read_file(io.BytesIO(WALLABAG.encode()), name="wallabag.json")
+    again = await archive.imports.read_file(io.BytesIO(WALLABAG.encode()), name="wallabag.json")
+
+    assert (status.read, status.rejected, again.read) == (1, 0, 1)
+    detail = await archive.entries.get("http://a.example/gone")
+    assert [each.timestamp for each in detail.snapshots] == ["20190301100000"]
+    assert detail.snapshots[0].title == "A page"
+    assert "otter swam" in (await archive.entries.snapshot("http://a.example/gone", None)).text
+    records = b"".join(
+        gzip.decompress(path.read_bytes())
+        for path in (archive.settings.data / "warc").glob("*.warc.gz")
+    )
+    assert b"WARC-Archiver-Origin: wallabag.json (wallabag JSON)" in records
+    assert b"WARC-Archiver-Head: synthesised" in records
