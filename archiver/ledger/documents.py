@@ -15,7 +15,7 @@ from archiver.index.database import AsyncConnection, Database
 from archiver.index.documents import NewDocument, OwedDocument
 from archiver.index.entries import Revised
 from archiver.index.snapshots import Held
-from archiver.ledger.rebuild import article_text
+from archiver.ledger.article_text import article_text
 from archiver.logs import get_log
 from archiver.model.findable import Findable
 from archiver.model.page import PageMetadata

@@ -13,8 +13,6 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from archiver.errors import ArchiverError, IndexUnavailable, StoreError
-from archiver.html.document import read_article_document
-from archiver.html.text import to_text
 from archiver.index import (
     captures,
     entries,
@@ -30,6 +28,7 @@ from archiver.index import (
 from archiver.index.database import AsyncConnection, Database
 from archiver.index.entries import Revised
 from archiver.ledger import throwing_away
+from archiver.ledger.article_text import article_text
 from archiver.ledger.findings import Findings, chunks
 from archiver.ledger.in_force import Placed, apart, parted, snapshots_of
 from archiver.ledger.late_visit import LateVisit
@@ -382,15 +381,6 @@ def article_words(store: SegmentStore, article: Location) -> str:
         StoreError: its record can't be read.
     """
     return indexed(article_text(store, article))
-
-
-def article_text(store: SegmentStore, article: Location) -> str:
-    """The text of an article that is stored; blocking.
-
-    Raises:
-        StoreError: its record can't be read.
-    """
-    return to_text(read_article_document(store.read(article).block.read())[1])
 
 
 def _revised_seed(entry_record: EntryRecord) -> RevisedSeed:

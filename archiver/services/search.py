@@ -7,8 +7,6 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from archiver.errors import InputError, InvalidQuery, StoreError
-from archiver.html.document import read_article_document
-from archiver.html.text import to_text
 from archiver.index import counters, documents, entries, jobs, search, segments, snapshots, tags
 from archiver.index.conditions import Setting
 from archiver.index.database import AsyncConnection, Database
@@ -17,6 +15,7 @@ from archiver.index.facets import facets_of
 from archiver.index.matching import is_worded
 from archiver.index.search import Question
 from archiver.index.snapshots import Held
+from archiver.ledger.article_text import article_text
 from archiver.ledger.documents import MOST_EARLIER
 from archiver.model.capture import HashUrl, Location, Timestamp
 from archiver.model.entry import Entry
@@ -254,7 +253,7 @@ class Search:
 
     def _text(self, place: Location) -> str:
         try:
-            return to_text(read_article_document(self._store.read(place).block.read())[1])
+            return article_text(self._store, place)
         except StoreError:
             return ""
 
