@@ -36,6 +36,7 @@ from archiver.services.highlights import Highlights
 from archiver.services.import_survey import ImportSurveys
 from archiver.services.imports import Imports
 from archiver.services.mementos import Mementos
+from archiver.services.oversight import Oversight
 from archiver.services.packages import Packages
 from archiver.services.reader import Reader
 from archiver.services.receipts import Receipts
@@ -61,6 +62,7 @@ class Runtime:
     feeds: Feeds
     crawling: Crawling
     following: Following
+    oversight: Oversight
     articles: Articles
     documents: Documents
     imports: Imports
@@ -145,7 +147,7 @@ def _wire(archive: Archive, context: CrawlContext) -> Runtime:
     crawling = Crawling(context)
     search = Search(db, store)
     entries = Entries(db, store, on_queued=crawling.wake)
-    editing = Editing(db, on_changed=crawling.wake)
+    editing = Editing(db, store, on_changed=crawling.wake)
     return Runtime(
         settings=settings,
         access=AccessControl(settings.data, settings.password, settings.host),
@@ -160,6 +162,7 @@ def _wire(archive: Archive, context: CrawlContext) -> Runtime:
         feeds=Feeds(search),
         crawling=crawling,
         following=Following(db, store),
+        oversight=Oversight(context, crawling, open_writer),
         articles=Articles(context, open_writer, partial(_writer, crawling, open_writer, context)),
         documents=Documents(db, store),
         imports=Imports(

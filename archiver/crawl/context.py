@@ -1,9 +1,10 @@
 """What every stage of the crawl works with."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from archiver.config import Settings
 from archiver.crawl.rendering import Renderer
+from archiver.crawl.dead_hosts import DeadHosts
 from archiver.derive.pool import DerivePool
 from archiver.index.database import Database
 from archiver.ledger.recorder import Recorder
@@ -24,3 +25,4 @@ class CrawlContext:
     derive: DerivePool
     recorder: Recorder
     renderer: Renderer | None = None
+    dead: DeadHosts = field(default_factory=DeadHosts)

@@ -50,7 +50,7 @@ async def fetch(
     """
     _refuse_to_wait(context, url, LEAST_REST if unhurried else LEAST_REST_WITHIN_A_PAGE)
     async with context.throttle.slot(host(url), spaced=unhurried):
-        exchange = await context.fetcher.fetch(url, referer=referer)
+        exchange = await _asked(context, url, referer)
     try:
         asked = retry_after_seconds(exchange, datetime.now(exchange.at.tzinfo))
         if asked:
@@ -77,7 +77,23 @@ async def fetch(
     )
 
 
+async def _asked(context: CrawlContext, url: str, referer: str | None) -> Exchange:
+    try:
+        exchange = await context.fetcher.fetch(url, referer=referer)
+    except FetchError as error:
+        if error.failure.kind is FailureKind.TIMEOUT:
+            context.dead.timed_out(host(url))
+        else:
+            context.dead.answered(host(url))
+        raise
+    context.dead.answered(host(url))
+    return exchange
+
+
 def _refuse_to_wait(context: CrawlContext, url: str, longest: float) -> None:
+    if longest > LEAST_REST and context.dead.is_dead(host(url)):
+        message = f"{host(url)} did not answer several times in a row; this was left out."
+        raise FetchError(Failure(FailureKind.TIMEOUT, message))
     rest = context.throttle.resting(host(url))
     if rest > longest:
         message = f"{host(url)} asked to be left alone for a while."

@@ -162,6 +162,20 @@ class Frontier:
             del self._hosts[lease.entry.host]
         return surplus
 
+    def put_aside(self) -> list[Lease]:
+        """Take back what waits for a turn and was not begun; it is to be given back."""
+        aside: list[Lease] = []
+        for host in self._hosts.values():
+            aside += host.waiting
+            host.waiting.clear()
+        for ready in (self._ready, self._ready_slow):
+            while not ready.empty():
+                lease = ready.get_nowait()
+                self._hosts[lease.entry.host].active -= 1
+                aside.append(lease)
+        self._unfinished -= len(aside)
+        return aside
+
     def done(self, lease: Lease) -> None:
         """Forget a lease whose end is written down."""
         self._held.pop(lease.job_id, None)

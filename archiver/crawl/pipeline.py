@@ -22,13 +22,15 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from archiver.crawl.context import CrawlContext
+from archiver.crawl.dead_hosts import failure_of
 from archiver.crawl.fetch_or_recall import LEAST_REST
 from archiver.crawl.frontier import Frontier
 from archiver.crawl.requisites import Requisites
 from archiver.crawl.retry_policy import retry_at
+from archiver.crawl.slow_lane import SlowLane
 from archiver.crawl.visit import visit
 from archiver.errors import FetchError, StoreError
-from archiver.index import entries, gone
+from archiver.index import entries, gone, oversight, queue
 from archiver.ledger.recovery import recover
 from archiver.ledger.visit_result import VisitResult
 from archiver.logs import get_log
@@ -65,37 +67,6 @@ class _UnderWay:
     is_aside: bool = False
 
 
-class _SlowLane:
-    """Room for visits that take long."""
-
-    def __init__(self, room: int) -> None:
-        self._size = self._room = room
-        self._left = asyncio.Event()
-
-    @property
-    def is_crowded(self) -> bool:
-        """Whether more than half of it is taken."""
-        return self._room * 2 < self._size
-
-    def try_enter(self) -> bool:
-        """Take a place, if there is one."""
-        if not self._room:
-            return False
-        self._room -= 1
-        return True
-
-    async def enter(self) -> None:
-        """Wait for a place."""
-        while not self.try_enter():
-            self._left.clear()
-            await self._left.wait()
-
-    def leave(self) -> None:
-        """Give a place back."""
-        self._room += 1
-        self._left.set()
-
-
 class Pipeline:
     """One crawl. ``run`` is its whole life."""
 
@@ -118,13 +89,15 @@ class Pipeline:
             only=only,
             resting=context.throttle.resting_hosts,
         )
-        self._lane = _SlowLane(SLOW_LANE * settings.concurrency)
+        self._lane = SlowLane(SLOW_LANE * settings.concurrency)
         self._visits: dict[int, _UnderWay] = {}
         self._to_give_back: list[Lease] = []
+        self._to_put_last: set[str] = set()
         self._refused = False
         self._wake = asyncio.Event()
         self._on_change = on_change
         self._recovered = self._noted = 0.0
+        self._obeys = False
         self._trouble_until = 0.0
 
     def wake(self) -> None:
@@ -132,7 +105,11 @@ class Pipeline:
         self._wake.set()
 
     async def run(self, *, until_empty: bool) -> None:
-        """Work the queue, until it is empty or for ever; leaves no lease behind."""
+        """Work the queue, until it is empty or for ever; leaves no lease behind.
+
+        Who works for ever obeys a pause; who is to empty the queue was told to.
+        """
+        self._obeys = not until_empty
         recording = asyncio.create_task(self._context.recorder.run(), name="recorder")
         try:
             async with asyncio.TaskGroup() as group:
@@ -192,6 +169,9 @@ class Pipeline:
             self._trouble_until = loop.time() + TROUBLE_SECONDS
         if loop.time() < self._trouble_until:
             return self._trouble_until - loop.time()
+        await self._put_last()
+        if self._obeys and await self._is_paused():
+            return IDLE_SECONDS
         if loop.time() >= self._noted + NOTE_SECONDS:
             await self._note_changes()
         if not self._frontier.is_low or await self._frontier.lease():
@@ -215,6 +195,21 @@ class Pipeline:
                 self._refused |= refused
                 raise
         return refused
+
+    async def _put_last(self) -> None:
+        """Tell those that wait for hosts that died lately, and try others first."""
+        hosts, self._to_put_last = self._to_put_last, set()
+        for host in hosts:
+            async with self._context.db.write() as conn:
+                await queue.put_last(conn, host, failure_of(host), now=datetime.now(UTC))
+
+    async def _is_paused(self) -> bool:
+        """Whether nothing is to be fetched for now; what was not begun is then given back."""
+        async with self._context.db.read() as conn:
+            paused = await oversight.is_paused(conn)
+        if paused and (aside := self._frontier.put_aside()):
+            await self._frontier.give_back(aside, interrupted=False)
+        return paused
 
     async def _rest(self, seconds: float) -> None:
         try:
@@ -332,6 +327,8 @@ class Pipeline:
         """One attempt, whose every failure is a value."""
         self._tell(lease, State.FETCHING)
         at = datetime.now(UTC).replace(microsecond=0)
+        if failure := self._context.dead.spoken_for(lease):
+            return VisitResult(lease.entry, at, failure=failure, lease=lease)
         try:
             async with asyncio.timeout(2 * self._context.settings.page_timeout):
                 found = await visit(self._context, self._requisites, lease)
@@ -343,8 +340,24 @@ class Pipeline:
         except Exception:
             log.exception("visit failed", url=lease.entry.url)
             failure = Failure(FailureKind.INTERNAL, "Something went wrong here; the log says what.")
+        if failure.kind is FailureKind.TIMEOUT and (of_dead := self._timed_out(lease, failure, at)):
+            return of_dead
         again = retry_at(failure, lease, self._context.settings, datetime.now(UTC))
         return VisitResult(lease.entry, at, failure=failure, retry_at=again, lease=lease)
+
+    def _timed_out(self, lease: Lease, failure: Failure, at: datetime) -> VisitResult | None:
+        """The end of an attempt at a host that is dead; None where it may be alive."""
+        dead, host = self._context.dead, lease.entry.host
+        if lease.priority == queue.LAST:
+            dead.give_up(host)
+            return VisitResult(lease.entry, at, failure=failure, lease=lease)
+        if not dead.is_dead(host):
+            return None
+        self._to_put_last.add(host)
+        now = datetime.now(UTC)
+        return VisitResult(
+            lease.entry, at, failure=failure, retry_at=now, lease=lease, is_put_last=True
+        )
 
     def _tell(self, lease: Lease, state: State) -> None:
         if self._on_change is None:

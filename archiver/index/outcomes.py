@@ -69,6 +69,7 @@ async def postpone_jobs(
             attempts=job.c.attempts + 1,
             interrupted=0,
             not_before_ms=bindparam("due"),
+            priority=bindparam("rank"),
             changed_at_ms=await changes.next_stamp(conn, now),
         ),
         [
@@ -76,6 +77,7 @@ async def postpone_jobs(
                 "job_id": lease.job_id,
                 "why": failures.dump(failure),
                 "due": int(due.timestamp() * 1000),
+                "rank": lease.priority,
             }
             for lease, failure, due in later
         ],

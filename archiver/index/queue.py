@@ -13,15 +13,22 @@ from typing import Any
 
 from sqlalchemy import Row, and_, bindparam, func, or_, select, text, update
 
-from archiver.index import changes, counters
+from archiver.index import changes, counters, failures
 from archiver.index.bulk import among, execute_rows, insert_rows
 from archiver.index.connection import AsyncConnection
 from archiver.index.numbering import next_number
 from archiver.index.schema import entry, job, queue_host
 from archiver.model.capture import Timestamp
 from archiver.model.entry_ref import EntryRef
+from archiver.model.failure import Failure
 from archiver.model.job import Lease, State
 
+INTERACTIVE = 0
+"""Somebody is looking at it now."""
+BULK = 1
+LAST = 2
+"""Its host does not answer: it is tried once more when nothing else is due."""
+_PRIORITIES = (INTERACTIVE, BULK, LAST)
 _NEW_JOB = (
     "id",
     "entry_id",
@@ -184,7 +191,7 @@ async def lease(
     """
     ids: list[int] = []
     known = {"busy": json.dumps(hosts.busy), "proven": json.dumps(hosts.proven), "now": _ms(now)}
-    for priority in (0, 1):
+    for priority in _PRIORITIES:
         for is_proven in (0, 1):
             room = count - len(ids)
             if not room or (is_proven and not hosts.proven):
@@ -222,6 +229,29 @@ async def lease_only(
         .limit(count)
     )
     return await _take(conn, list(rows.scalars()), owner=owner, now=now)
+
+
+async def put_last(conn: AsyncConnection, host: str, why: Failure, *, now: datetime) -> None:
+    """Put what is queued of a host behind all others, and tell why."""
+    rows = await conn.execute(
+        select(job.c.priority)
+        .where(job.c.host == host, job.c.state == State.QUEUED, job.c.priority != LAST)
+        .distinct()
+    )
+    found = list(rows.scalars())
+    if not found:
+        return
+    await conn.execute(
+        update(job)
+        .where(job.c.host == host, job.c.state == State.QUEUED, job.c.priority.in_(found))
+        .values(
+            priority=LAST,
+            failure=failures.dump(why),
+            changed_at_ms=await changes.next_stamp(conn, now),
+        )
+    )
+    await _make_ready(conn, {(LAST, host): _ms(now)})
+    await _turn(conn, {(priority, host) for priority in found}, now)
 
 
 async def requeue(
@@ -290,7 +320,7 @@ async def owners(conn: AsyncConnection) -> list[str]:
 async def next_due(conn: AsyncConnection, busy: Collection[str]) -> datetime | None:
     """When the next job of a host that is not busy is due; None when none is queued."""
     soonest: list[int] = []
-    for priority in (0, 1):
+    for priority in _PRIORITIES:
         statement = (
             select(queue_host.c.ready_at_ms)
             .where(queue_host.c.priority == priority, queue_host.c.host.not_in(busy))

@@ -17,8 +17,6 @@ from archiver.model.capture import HashUrl
 from archiver.model.job import State
 from archiver.model.seed import Received, Reception, RevisedSeed, Seed
 
-INTERACTIVE = 0
-BULK = 1
 _NEW_ENTRY = ("id", "hash_url", "url", "host", *annotations.NAMES, "state", "sort_at", "generation")
 
 
@@ -56,7 +54,7 @@ async def receive(
         if ids[key] not in open_jobs
         and (recapture or key not in known or known[key].snapshot_count == 0)
     ]
-    rank = INTERACTIVE if recapture else BULK
+    rank = queue.INTERACTIVE if recapture else queue.BULK
     made = await queue.enqueue(conn, wanted, priority=rank, now=now, import_id=import_id)
     await _await_again(conn, [row.id for row in known.values() if row.id in made])
     if recapture:

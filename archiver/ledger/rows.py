@@ -1,8 +1,10 @@
 """Which rows a batch becomes once its records are on disk: pure."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 
+from archiver.index.queue import LAST
 from archiver.index.recording import FailedAttempt, NewSnapshot
 from archiver.ledger.late_visit import LateVisit
 from archiver.ledger.records import (
@@ -122,7 +124,11 @@ def ends(
 def postponed(visit_results: Sequence[VisitResult]) -> list[tuple[Lease, Failure, datetime]]:
     """The jobs of a batch that are tried again later."""
     return [
-        (each.lease, each.failure, each.retry_at)
+        (
+            replace(each.lease, priority=LAST) if each.is_put_last else each.lease,
+            each.failure,
+            each.retry_at,
+        )
         for each in visit_results
         if each.failure and each.retry_at and each.lease
     ]

@@ -48,6 +48,7 @@ class VisitResult:
         visit: what it brought, if it did.
         failure: why it did not.
         retry_at: when there will be another (aware, UTC), if there will.
+        is_put_last: it is made when nothing else is to be done.
         lease: of the job that it ends or puts off; None where nothing was queued for it.
     """
 
@@ -57,3 +58,4 @@ class VisitResult:
     failure: Failure | None = None
     retry_at: datetime | None = None
     lease: Lease | None = None
+    is_put_last: bool = False

@@ -22,6 +22,7 @@ class FailureKind(StrEnum):
     NOT_A_PAGE = "not-a-page"
     NOT_IN_FILE = "not-in-file"
     WALLED = "walled"
+    CANCELLED = "cancelled"
     INTERNAL = "internal"
 
 

@@ -9,14 +9,18 @@ from archiver.formats.seeds import MOST_NOTE, MOST_TAGS, MOST_TITLE
 from archiver.index import edits, tags
 from archiver.index.connection import AsyncConnection
 from archiver.index.database import Database
+from archiver.ledger.documents import remake_stale
 from archiver.model.annotation import Annotation
 from archiver.model.annotation_change import AnnotationChange
 from archiver.model.listing import ListingQuery
 from archiver.services.entries import clean_tags, find_entry
 from archiver.services.search import matching_entries
+from archiver.store.segments import SegmentStore
 from archiver.wire.text import well_formed
 
 MOST_REFS = 10_000
+FEW = 250
+"""Entries that are made findable by new words before an edit is at its end."""
 BATCH = 1_000
 """Entries of one transaction: whoever else wants to write comes in between."""
 MOST_TAGS_SHOWN = 10_000
@@ -49,8 +53,14 @@ class TagInUse:
 class Editing:
     """Edits. ``on_changed`` is called when records are owed."""
 
-    def __init__(self, db: Database, on_changed: Callable[[], None] = lambda: None) -> None:
+    def __init__(
+        self,
+        db: Database,
+        store: SegmentStore | None = None,
+        on_changed: Callable[[], None] = lambda: None,
+    ) -> None:
         self._db = db
+        self._store = store
         self._on_changed = on_changed
 
     async def change(self, refs: Sequence[str], wanted: AnnotationChange) -> Edited:
@@ -92,6 +102,7 @@ class Editing:
             if not changed:
                 await edits.forget(conn, edit_id)
         if changed:
+            await self._remake(changed)
             self._on_changed()
         return Edited(edit_id, 1, changed)
 
@@ -157,6 +168,12 @@ class Editing:
             ListingQuery(tag=name), AnnotationChange(without_tags=(name,))
         )
 
+    async def _remake(self, changed: int) -> None:
+        """Let what was changed be found by its new words at once, if it is little."""
+        if self._store and changed <= FEW:
+            while await remake_stale(self._db, self._store):
+                pass
+
     async def _change_all(
         self, stretches: AsyncIterator[list[int]], change: AnnotationChange
     ) -> Edited:
@@ -212,13 +229,16 @@ def _checked(wanted: AnnotationChange) -> AnnotationChange:
     """
     if wanted.is_empty:
         raise InputError("Say what is to be changed: a title, a note, tags, read or starred.")
-    return replace(
+    change = replace(
         wanted,
         title=_text("title", wanted.title, MOST_TITLE),
         note=_text("note", wanted.note, MOST_NOTE),
         tags=None if wanted.tags is None else clean_tags(wanted.tags),
         with_tags=clean_tags(wanted.with_tags),
     )
+    if change.is_empty:
+        raise InputError("A tag needs a name.")
+    return change
 
 
 def _text(name: str, text: str | None, most: int) -> str | None:

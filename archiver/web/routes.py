@@ -14,6 +14,7 @@ from archiver.web.api import openapi
 from archiver.web.pages import (
     access,
     compare,
+    crawl,
     deleting,
     editing,
     entry,
@@ -70,6 +71,8 @@ ROUTES: tuple[web.RouteDef, ...] = (
     web.get("/tags", tags.tags, name="tags"),
     web.post("/tags", tags.change, name="change_tag"),
     web.get("/feed.{form:atom|json}", feeds.feed, name="feed"),
+    web.get("/crawl", crawl.work, name="crawl"),
+    web.post("/crawl", crawl.change, name="change_crawl"),
     web.get("/import", imports.form, name="import_form"),
     web.post("/import", imports.upload, name="upload", expect_handler=expect_file),
     web.get(f"/import/{_ID}", imports.status, name="import_status"),

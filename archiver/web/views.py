@@ -31,41 +31,14 @@ class EditNotice:
         edited: what was changed.
         is_undone: whether any entry was put back; None where nothing was undone.
         deleted: what was thrown away.
+        is_nothing: nothing was ticked, so nothing was done.
     """
 
     back: str
     edited: Edited | None = None
     is_undone: bool | None = None
     deleted: Deleted | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class DeleteView:
-    """What is to be thrown away, once the person says so.
-
-    Attributes:
-        keys: hash_urls of the entries; empty where it is all that a query finds.
-        entries: the first of them.
-        count, has_more: how many they are, or more than that.
-        timestamp: of the only snapshot that is to go; empty if it is all.
-        query: what finds them.
-        back: the page that it was asked from.
-    """
-
-    keys: tuple[str, ...]
-    entries: tuple[Entry, ...]
-    count: int = 1
-    has_more: bool = False
-    timestamp: str = ""
-    query: ListingQuery | None = None
-    back: str = ""
-    title: str = "Delete"
-
-    @property
-    def after(self) -> str:
-        """The page to show afterwards: not that of an entry that is gone."""
-        is_gone = not self.timestamp and any(self.back.startswith(f"/{key}") for key in self.keys)
-        return "/snapshots" if is_gone else self.back
+    is_nothing: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,11 +8,10 @@ from typing import Any
 
 from aiohttp import web
 
-from archiver.errors import InputError
 from archiver.web.keys import RUNTIME
 from archiver.web.pages.editing import back, number, query_of
 from archiver.web.render import render
-from archiver.web.views import DeleteView
+from archiver.web.work_views import DeleteView
 
 SHOWN = 10
 
@@ -31,7 +30,7 @@ async def delete(request: web.Request) -> web.StreamResponse:
     refs = tuple(str(each) for each in form.getall("entry", []))
     is_all, timestamp = form.get("scope") == "all", str(form.get("timestamp", ""))
     if not (refs or is_all):
-        raise InputError("Tick what is to be deleted, or choose all that were found.")
+        return back(form, "/snapshots", nothing=1)
     if form.get("sure") != "1":
         view = await _question(request, form, () if is_all else refs)
         return render(request, "pages/delete.html", view)

@@ -18,7 +18,7 @@ from archiver.web.keys import RUNTIME
 from archiver.web.views import EditNotice
 
 _LISTED = ("q", "tag", "host", "status")
-_NOTICES = ("edit", "undone", "deleted", "restored")
+_NOTICES = ("edit", "undone", "deleted", "restored", "nothing")
 _MOST_DIGITS = 15
 
 
@@ -37,7 +37,7 @@ async def edit_selected(request: web.Request) -> web.StreamResponse:
     else:
         refs = [str(each) for each in form.getall("entry", [])]
         if not refs:
-            raise InputError("Tick what is to be changed, or choose all that were found.")
+            return back(form, "/snapshots", nothing=1)
         edited = await editing.change(refs, _change(form))
     return back(form, "/snapshots", edit=edited.id)
 
@@ -54,6 +54,8 @@ async def notice_of(request: web.Request) -> EditNotice | None:
     here = _without_notices(request.path_qs)
     if undone := request.query.get("undone") or request.query.get("restored"):
         return EditNotice(here, is_undone=number(undone) > 0)
+    if request.query.get("nothing"):
+        return EditNotice(here, is_nothing=True)
     if gone := request.query.get("deleted"):
         deleted = await request.app[RUNTIME].deleting.find(number(gone))
         return EditNotice(here, deleted=deleted) if deleted else None

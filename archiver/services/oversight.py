@@ -1,0 +1,154 @@
+"""Following the work as a whole: what is under way, who waits, what failed; pause and cancel."""
+
+import time
+from collections.abc import Callable, Mapping
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+
+from archiver.config import SETTINGS, Settings
+from archiver.crawl.context import CrawlContext
+from archiver.errors import InputError
+from archiver.index import jobs, oversight, queue
+from archiver.index.oversight import Reason, Share, WaitingHost
+from archiver.ledger.visit_result import VisitResult
+from archiver.model.failure import Failure, FailureKind
+from archiver.model.job import Job, Lease, QueueCounts
+from archiver.services.crawling import Crawling
+
+MOST_JOBS = 50
+MOST_HOSTS = 25
+MOST_FAILED = 20_000
+MOST_SHARES = 10
+BATCH = 500
+ROOM_SECONDS = 600.0
+"""For so long what takes room is not counted anew."""
+CANCELLED = Failure(FailureKind.CANCELLED, "You cancelled it.")
+_BULK = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """The crawl as it stands.
+
+    Attributes:
+        counts: of jobs.
+        is_paused: whether nothing is to be fetched.
+        under_way: what is being fetched.
+        hosts: those with most jobs queued.
+        failed: entries that failed, by reason.
+    """
+
+    counts: QueueCounts
+    is_paused: bool
+    under_way: tuple[Job, ...]
+    hosts: tuple[WaitingHost, ...]
+    failed: tuple[Reason, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """What takes most room: by media type, and by site."""
+
+    types: tuple[Share, ...] = ()
+    sites: tuple[Share, ...] = ()
+
+
+@dataclass(slots=True)
+class Oversight:
+    """Looks at the work of all processes, and holds it up or calls it off."""
+
+    context: CrawlContext
+    crawling: Crawling
+    open_writer: Callable[[], AbstractAsyncContextManager[CrawlContext]]
+    _room: Room = field(default_factory=Room)
+    _counted_at: float = -ROOM_SECONDS
+
+    async def work(self) -> Work:
+        """The crawl as it stands."""
+        async with self.context.db.read() as conn:
+            return Work(
+                counts=await jobs.queue_counts(conn),
+                is_paused=await oversight.is_paused(conn),
+                under_way=tuple(await jobs.under_way(conn, MOST_JOBS)),
+                hosts=tuple(await oversight.waiting_hosts(conn, limit=MOST_HOSTS)),
+                failed=tuple(await oversight.failed_by_reason(conn, most=MOST_FAILED)),
+            )
+
+    async def room(self) -> Room:
+        """What takes most room; some minutes old, at most."""
+        now = time.monotonic()
+        if now - self._counted_at > ROOM_SECONDS:
+            self._counted_at = now
+            async with self.context.db.read() as conn:
+                types, sites = await oversight.room(conn, limit=MOST_SHARES)
+            named = (replace(each, name=_site(each.name)) for each in sites)
+            self._room = Room(tuple(types), tuple(named))
+        return self._room
+
+    def settings(self) -> Mapping[str, str]:
+        """The settings in effect, by name; secrets are not told."""
+        return {name: _shown(self.context.settings, name) for name in SETTINGS}
+
+    async def pause(self, *, paused: bool) -> None:
+        """Fetch nothing more in any service until it goes on; what is under way is finished."""
+        async with self.context.db.write() as conn:
+            await oversight.set_paused(conn, paused=paused)
+        self.crawling.wake()
+
+    async def try_again(self, reason: str) -> int:
+        """Queue entries again that failed for a reason; how many.
+
+        Raises:
+            InputError: no reason is given.
+        """
+        if not reason.strip():
+            raise InputError("Say which failures are to be tried again.")
+        last = count = 0
+        while True:
+            async with self.context.db.write() as conn:
+                found = await oversight.failed_of(conn, reason, after=last, limit=BATCH)
+                if not found:
+                    break
+                now = datetime.now(UTC)
+                made = await queue.enqueue(conn, found, priority=_BULK, now=now)
+                await oversight.await_again(conn, [*made])
+            last, count = found[-1][0], count + len(made)
+        self.crawling.wake()
+        return count
+
+    async def cancel(self) -> int:
+        """Call off all that waits; how much that was. It is kept as failed, with the reason."""
+        count = 0
+        async with self.open_writer() as context:
+            while leases := await self._waiting():
+                at = datetime.now(UTC).replace(microsecond=0)
+                ends = [
+                    await context.recorder.end(
+                        VisitResult(each.entry, at, failure=CANCELLED, lease=each)
+                    )
+                    for each in leases
+                ]
+                for each in ends:
+                    await each
+                count += len(leases)
+        return count
+
+    async def _waiting(self) -> list[Lease]:
+        async with self.context.db.read() as conn:
+            return await queue.as_leases(conn, await oversight.queued(conn, limit=BATCH))
+
+
+def _site(key: str) -> str:
+    """A site as people write it, from the beginning of a SURT: ``org,example:8080``."""
+    host, colon, port = key.partition(":")
+    return ".".join(reversed(host.split(","))) + colon + port
+
+
+def _shown(settings: Settings, name: str) -> str:
+    value = getattr(settings, name)
+    if name == "password":
+        return "set" if value else ""
+    if isinstance(value, tuple):
+        return ", ".join(map(str, value))
+    return "" if value is None else str(value)

@@ -1,0 +1,38 @@
+"""``/crawl``: the work as it stands, and what a person can do about it."""
+
+from aiohttp import web
+
+from archiver.errors import InputError
+from archiver.web.keys import RUNTIME
+from archiver.web.render import render
+from archiver.web.work_views import CrawlView
+
+
+async def work(request: web.Request) -> web.StreamResponse:
+    """Show what is under way, who waits and why, what failed, and what takes room."""
+    oversight = request.app[RUNTIME].oversight
+    view = CrawlView(
+        await oversight.work(),
+        await oversight.room(),
+        oversight.settings(),
+        done=request.query.get("done", ""),
+    )
+    return render(request, "pages/crawl.html", view)
+
+
+async def change(request: web.Request) -> web.StreamResponse:
+    """Pause, go on, cancel, or try failures again."""
+    form, oversight = await request.post(), request.app[RUNTIME].oversight
+    does = str(form.get("do", ""))
+    if does in ("pause", "resume"):
+        await oversight.pause(paused=does == "pause")
+        raise web.HTTPSeeOther("/crawl")
+    if does == "cancel":
+        if form.get("sure") != "1":
+            raise web.HTTPSeeOther("/crawl?done=ask#cancel")
+        count = await oversight.cancel()
+        raise web.HTTPSeeOther(f"/crawl?done=cancelled-{count}")
+    if does == "again":
+        count = await oversight.try_again(str(form.get("reason", "")))
+        raise web.HTTPSeeOther(f"/crawl?done=queued-{count}")
+    raise InputError("The form says nothing that can be done.")

@@ -1,0 +1,66 @@
+"""What the pages of the work show: the crawl, and the question before something is deleted."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from archiver.model.entry import Entry
+from archiver.model.listing import ListingQuery
+from archiver.services.oversight import Room, Work
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteView:
+    """What is to be thrown away, once the person says so.
+
+    Attributes:
+        keys: hash_urls of the entries; empty where it is all that a query finds.
+        entries: the first of them.
+        count, has_more: how many they are, or more than that.
+        timestamp: of the only snapshot that is to go; empty if it is all.
+        query: what finds them.
+        back: the page that it was asked from.
+    """
+
+    keys: tuple[str, ...]
+    entries: tuple[Entry, ...]
+    count: int = 1
+    has_more: bool = False
+    timestamp: str = ""
+    query: ListingQuery | None = None
+    back: str = ""
+    title: str = "Delete"
+
+    @property
+    def after(self) -> str:
+        """The page to show afterwards: not that of an entry that is gone."""
+        is_gone = not self.timestamp and any(self.back.startswith(f"/{key}") for key in self.keys)
+        return "/snapshots" if is_gone else self.back
+
+
+@dataclass(frozen=True, slots=True)
+class CrawlView:
+    """The work as it stands.
+
+    Attributes:
+        work: what is under way, who waits, what failed.
+        room: what takes most of it on disk.
+        settings: those in effect, by name.
+        done: what was done a moment ago: a word and a number, or ``ask`` before all is cancelled.
+    """
+
+    work: Work
+    room: Room
+    settings: Mapping[str, str]
+    done: str = ""
+    title: str = "The crawl"
+
+    @property
+    def outcome(self) -> str:
+        """The word of ``done``."""
+        return self.done.partition("-")[0]
+
+    @property
+    def count(self) -> int:
+        """The number of ``done``."""
+        digits = self.done.partition("-")[2]
+        return int(digits) if digits.isascii() and digits.isdigit() and len(digits) < 12 else 0

@@ -1,0 +1,61 @@
+"""A host that does not answer costs a few timeouts, however many of its pages are wanted."""
+
+from aiohttp import web
+
+from archiver.crawl.dead_hosts import FEW, DeadHosts
+from archiver.model.failure import FailureKind
+from archiver.model.job import State
+
+MANY = 12
+
+
+def test_a_few_timeouts_in_a_row_make_a_host_dead_until_it_answers_or_time_goes_by():
+    now = [0.0]
+    dead = DeadHosts(lambda: now[0])
+
+    assert [dead.timed_out("a") for _ in range(FEW + 1)] == [False] * (FEW - 1) + [True, False]
+    assert (dead.is_dead("a"), dead.is_dead("b")) == (True, False)
+    dead.answered("a")
+    assert not dead.is_dead("a")
+    for _ in range(FEW):
+        dead.timed_out("a")
+    now[0] += 10_000
+    assert not dead.is_dead("a")
+
+
+async def test_the_rest_of_a_dead_host_is_told_why_and_tried_once_more_at_the_end(crawling, live):
+    async def never(request):
+        await live.closing.wait()
+        raise ConnectionResetError
+
+    paths = [f"/{number}" for number in range(MANY)]
+    dead = [live.answer(path, never) for path in paths]
+    async with crawling(read_timeout=0.2, retries=2, retry_delay=0) as crawl:
+        await crawl.queue(*dead, recapture=False)
+        await crawl.run()
+        jobs = await crawl.jobs()
+
+    assert {(each.state, each.failure.kind) for each in jobs} == {
+        (State.FAILED, FailureKind.TIMEOUT)
+    }
+    assert sum(live.asked[path] for path in paths) == FEW + 1
+    assert sum("times in a row" in each.failure.message for each in jobs) == MANY - 1
+    assert all(each.attempts <= 3 for each in jobs)
+
+
+async def test_a_host_that_comes_back_by_the_end_is_captured(crawling, live):
+    asked = []
+
+    async def seldom(request):
+        asked.append(request.path)
+        if len(asked) <= FEW:
+            await live.closing.wait()
+        return web.Response(text="<p>back again", content_type="text/html")
+
+    urls = [live.answer(f"/{number}", seldom) for number in range(MANY)]
+    async with crawling(read_timeout=0.2, retries=2, retry_delay=0) as crawl:
+        await crawl.queue(*urls, recapture=False)
+        await crawl.run()
+        jobs = await crawl.jobs()
+
+    assert {each.state for each in jobs} == {State.SAVED}

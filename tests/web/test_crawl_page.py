@@ -1,0 +1,77 @@
+"""The page of the crawl, over a real archive: it tells the work, and does what its buttons say."""
+
+import asyncio
+import re
+from collections.abc import AsyncIterator
+
+import pytest
+from aiohttp.test_utils import TestClient, TestServer
+
+from archiver.config import Settings
+from archiver.runtime import open_runtime
+from archiver.web.app import build_app
+
+
+@pytest.fixture
+async def runtime(tmp_path, live):
+    settings = Settings(
+        data=tmp_path / "data", allow_networks=("127.0.0.0/8",), host_delay=0, retries=0
+    )
+    async with open_runtime(settings) as runtime:
+        await runtime.entries.save([live.article("foxes"), live.url("/gone")], source="web")
+        await runtime.crawling.work()
+        yield runtime
+
+
+@pytest.fixture
+async def client(runtime) -> AsyncIterator[TestClient]:
+    async with TestClient(TestServer(build_app(runtime), skip_url_asserts=True)) as client:
+        yield client
+
+
+async def press(client, **fields):
+    page = await (await client.get("/crawl")).text()
+    token = re.search(r'name="csrf_token" value="([^"]+)"', page)[1]
+    async with client.post("/crawl", data={"csrf_token": token, **fields}) as answer:
+        return await answer.text()
+
+
+async def test_it_tells_what_failed_and_tries_it_again(client, runtime, live):
+    page = await (await client.get("/crawl")).text()
+    assert "the server answered 404" in page
+    assert "text/html" in page
+    assert "<code>host_delay</code>" in page
+
+    live.article("gone")
+    page = await press(client, do="again", reason="http-status 404")
+
+    assert "1 page is queued again." in page
+    await runtime.crawling.work()
+    assert "the server answered 404" not in await (await client.get("/crawl")).text()
+
+
+async def test_a_pause_holds_a_service_up_until_it_goes_on(client, runtime, live):
+    await press(client, do="pause")
+    assert "Paused." in await (await client.get("/crawl")).text()
+    working = asyncio.create_task(runtime.crawling.work(until_empty=False))
+    await runtime.entries.save([live.article("late")], source="web")
+    assert (await runtime.crawling.counts()).queued == 1
+    assert live.asked["/late"] == 0
+
+    await press(client, do="resume")
+    await live.asked_for("/late")
+    working.cancel()
+    await asyncio.wait([working])
+
+
+async def test_all_that_waits_is_called_off_once_the_person_is_sure(client, runtime, live):
+    await press(client, do="pause")
+    await runtime.entries.save([live.article("late")], source="web")
+    page = await press(client, do="cancel", sure="0")
+    assert "Yes, cancel 1 page" in page
+
+    page = await press(client, do="cancel", sure="1")
+
+    assert "cancelled by you" in page
+    assert (await runtime.crawling.counts()).queued == 0
+    assert live.asked["/late"] == 0
