@@ -1,5 +1,6 @@
 """``archiver add``."""
 
+import sys
 from collections import defaultdict
 from collections.abc import Sequence
 
@@ -14,7 +15,15 @@ from archiver.runtime import Runtime, open_runtime
 
 def run(settings: Settings, *, urls: Sequence[str], tags: Sequence[str]) -> int:
     """Capture URLs now; 1 if any of them failed."""
-    return run_crawl(_add(settings, urls, tags))
+    return run_crawl(_add(settings, _given(urls), tags))
+
+
+def _given(urls: Sequence[str]) -> list[str]:
+    """The URLs, with those of standard input in the place of a "-"."""
+    given: list[str] = []
+    for each in urls:
+        given += sys.stdin.read().split("\n") if each == "-" else [each]
+    return given
 
 
 async def _add(settings: Settings, urls: Sequence[str], tags: Sequence[str]) -> int:

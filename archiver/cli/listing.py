@@ -16,31 +16,43 @@ from archiver.services.search import MOST_PER_PAGE, ListedEntry, Search
 from archiver.wire.moments import write_iso
 
 
-def run(settings: Settings, *, limit: int, everything: bool, as_json: bool, **asked: str) -> int:
-    """Print entries; ``asked`` says by what they are narrowed and sorted.
+def run(
+    settings: Settings, *, limit: int | None, everything: bool, as_json: bool, **asked: str
+) -> int:
+    """Print entries; ``asked`` says by what they are narrowed and sorted. 1 if there are none.
 
-    All of them, however many, are in the order of an index: the newest first.
+    All of them, however many, are in the order of an index where no other is asked for: the newest
+    first.
     """
-    sort = asked["sort"] or ("newest" if everything else "")
-    query = ListingQuery(asked["q"], asked["tag"], asked["host"], asked["status"], sort)
+    if limit is None and not everything and sys.stdout.isatty():
+        limit = ON_A_SCREEN
     wanted = None if everything else limit
+    sort = asked["sort"] or ("newest" if wanted is None else "")
+    query = ListingQuery(asked["q"], asked["tag"], asked["host"], asked["status"], sort)
     return run_until_signal(_list(settings, query, wanted, as_json=as_json))
+
+
+ON_A_SCREEN = 50
+"""Entries, unless it is said how many."""
 
 
 async def _list(
     settings: Settings, query: ListingQuery, wanted: int | None, *, as_json: bool
 ) -> int:
     async with open_to_read(settings, Search) as search:
-        array = JsonArray()
+        array, found = JsonArray(), 0
         await _tell_what_is_owed(search)
         async for listed in _pages(search, query, wanted):
+            found += 1
             if as_json:
                 array.add(_document(listed, with_excerpt=bool(query.q)))
             else:
                 _write(listed)
         if as_json:
             array.end()
-    return 0
+    if found == wanted == ON_A_SCREEN and sys.stdout.isatty():
+        click.echo(f"archiver: the first {found}; --limit or --all prints more.", err=True)
+    return int(not found)
 
 
 async def _pages(

@@ -38,7 +38,9 @@ def _filters(command: Callable[..., int]) -> Callable[..., int]:
         click.option("--json", "as_json", is_flag=True, help="Print a JSON array."),
         click.option("--all", "everything", is_flag=True, help="Print all, however many."),
         click.option(
-            "--limit", type=click.IntRange(min=1), default=50, show_default=True, help="Print most."
+            "--limit",
+            type=click.IntRange(min=1),
+            help="Print most; without it 50 on a screen, and all that is found elsewhere.",
         ),
         click.option(
             "--sort",
@@ -66,6 +68,8 @@ def serve(settings: Settings) -> int:
 @with_settings(CRAWLING)
 def add(settings: Settings, urls: tuple[str, ...], tags: tuple[str, ...]) -> int:
     """Capture URLs now; prints hash_url, result and title of each.
+
+    "-" reads them from standard input, one a line.
 
     Exits with 1 if any of them failed.
     """
@@ -239,6 +243,8 @@ def search(settings: Settings, words: tuple[str, ...], **wanted: object) -> int:
 @with_settings(COMMON)
 def show(settings: Settings, ref: str, timestamp: str | None, as_json: bool) -> int:
     """Show an entry: its details, its snapshots, its article as text.
+
+    The beginning of a hash_url will do, from four digits on.
 
     TIMESTAMP is 4 to 14 digits, UTC: YYYYMMDDhhmmss.
     """

@@ -3,8 +3,8 @@
 from dataclasses import dataclass, field
 
 from archiver.config import Settings
-from archiver.crawl.rendering import Renderer
 from archiver.crawl.dead_hosts import DeadHosts
+from archiver.crawl.rendering import Renderer
 from archiver.derive.pool import DerivePool
 from archiver.index.database import Database
 from archiver.ledger.recorder import Recorder

@@ -257,6 +257,13 @@ async def mark_recorded(conn: AsyncConnection, revisions: Mapping[int, int]) -> 
         )
 
 
+async def begun(conn: AsyncConnection, beginning: str, *, limit: int) -> list[HashUrl]:
+    """Names of entries that begin so."""
+    name = entry.c.hash_url
+    query = select(name).where(name >= beginning, name < f"{beginning}g").order_by(name)
+    return [HashUrl(each) for each in (await conn.execute(query.limit(limit))).scalars()]
+
+
 async def still_there(conn: AsyncConnection, ids: Collection[int]) -> set[int]:
     """Those of these rows that were not thrown away."""
     rows = await conn.execute(select(entry.c.id).where(entry.c.id.in_(among(ids))))

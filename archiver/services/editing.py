@@ -185,6 +185,7 @@ class Editing:
                 changed += await _change(conn, some, change, edit_id)
             found += len(some)
         if changed:
+            await self._remake(changed)
             self._on_changed()
         else:
             async with self._db.write() as conn:

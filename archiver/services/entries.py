@@ -1,6 +1,7 @@
 """Saving links, and looking at one: its snapshots, its article, what is missing from it."""
 
 import asyncio
+import re
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -30,6 +31,7 @@ from archiver.warc.entry_record import SnapshotRecord, read_entry_record
 from archiver.wire.text import well_formed
 
 MOST_URLS = 10_000
+_BEGINNING = re.compile("[0-9a-f]{4,31}")
 MOST_SNAPSHOTS = 1_000
 MOST_ATTEMPTS = 50
 GONE = (HTTPStatus.NOT_FOUND, HTTPStatus.GONE)
@@ -299,11 +301,25 @@ async def find_entry(conn: AsyncConnection, ref: str) -> tuple[int, Entry]:
         NotFound: there is none.
         InvalidUrl: it is neither a hash_url nor a URL.
     """
+    if _BEGINNING.fullmatch(ref):
+        return await _begun(conn, ref)
     key = HashUrl(ref) if is_hash_url(ref) else hash_url(parse_url(ref))
     found = await entries.by_hash(conn, key)
     if found is None:
         raise NotFound(f"{ref} is not in the archive.")
     return found
+
+
+async def _begun(conn: AsyncConnection, beginning: str) -> tuple[int, Entry]:
+    found = await entries.begun(conn, beginning, limit=2)
+    if len(found) > 1:
+        raise InputError(f"More than one hash_url begins with {beginning}. Give more of it.")
+    if not found:
+        raise NotFound(f"No hash_url begins with {beginning}.")
+    known = await entries.by_hash(conn, found[0])
+    if known is None:
+        raise NotFound(f"No hash_url begins with {beginning}.")
+    return known
 
 
 def _nearest(

@@ -1,5 +1,6 @@
 """Renders pages: Jinja2 with autoescape, where a name that is missing is an error."""
 
+import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from functools import cache
@@ -16,6 +17,9 @@ from archiver.web.keys import CSRF_TOKEN, SIGNED_IN, STATIC
 from archiver.wire.moments import in_utc, write_iso
 
 WORDS_A_MINUTE = 230
+
+
+_TURNING = re.compile("[\u202a-\u202e\u2066-\u2069]")
 
 
 class View(Protocol):
@@ -55,6 +59,7 @@ def environment() -> Environment:
     made.filters.update(moment=moment, iso=iso, size=size, number=number, plural=plural)
     made.filters.update(date=date, epoch=epoch, minutes=minutes_to_read)
     made.filters.update(tag_list=tag_list, day=day, source_record=read_source_record)
+    made.filters.update(unturned=unturned)
     return made
 
 
@@ -86,6 +91,11 @@ def day(date: str) -> str:
     except ValueError:
         return date
     return f"{when.day} {when:%b} {when.year:04}"
+
+
+def unturned(text: str) -> str:
+    """Text without the marks that turn what stands around it, too (Unicode UAX #9 §2.1 to 2.3)."""
+    return _TURNING.sub("", text)
 
 
 def iso(value: datetime | Timestamp) -> str:

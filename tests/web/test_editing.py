@@ -129,7 +129,6 @@ async def test_all_that_a_search_finds_is_changed(client, foxes, kept):
 @pytest.mark.parametrize(
     "fields",
     [
-        [("scope", "ticked"), ("is_read", "1")],
         [("scope", "all")],
         [("scope", "all"), ("q", "colour:red"), ("is_read", "1")],
     ],
@@ -211,3 +210,29 @@ async def test_a_list_shows_what_a_page_is_recognised_by(client, kept):
     assert page.count('class="excerpt lines"') == 2
     assert page.count('<li class="day">') == 1
     assert "· 1 min" in page
+
+
+async def test_a_form_with_nothing_ticked_shows_the_list_again(client):
+    fields = [("scope", "ticked"), ("with_tags", "a"), ("back", "/snapshots?q=clever")]
+    for path in ("/edit", "/delete"):
+        status, shown, page = await send(client, path, fields)
+
+        assert (status, shown) == (200, "/snapshots?q=clever&nothing=1")
+        assert "Nothing was ticked, so nothing was done." in page
+
+
+async def test_a_tag_that_was_just_given_is_found_together_with_words_at_once(client, foxes):
+    await client.patch(f"/api/v1/entries/{foxes}", json={"tags": ["fresh"]})
+
+    listed = await client.get("/api/v1/entries", params={"q": "tag:fresh clever"})
+    assert len((await listed.json())["items"]) == 1
+
+
+async def test_a_title_turns_nothing_but_itself(client, foxes):
+    await client.patch(f"/api/v1/entries/{foxes}", json={"title": "gnp.\u202eexe"})
+
+    for path in (f"/{foxes}/", "/snapshots", "/"):
+        assert "\u202e" not in re.sub(
+            r"<(input|textarea)[^>]*>", "", await (await client.get(path)).text()
+        )
+    assert (await entry(client, foxes))["title"] == "gnp.\u202eexe"

@@ -1,0 +1,50 @@
+"""What a person does every day at a prompt, and what a script may rely on."""
+
+import pytest
+
+from archiver.urls.parse import hash_url
+
+MANY = 60
+
+
+@pytest.fixture(scope="module")
+def kept(archiver, site, tmp_path_factory):
+    """One page, and more links than a screen shows."""
+    links = tmp_path_factory.mktemp("links") / "links.txt"
+    links.write_text("\n".join(f"http://127.0.0.1:1/{number}" for number in range(MANY)))
+    archiver("add", site.url("/foxes"))
+    archiver("import", str(links), "--no-crawl")
+    return archiver
+
+
+def test_what_is_piped_is_all_that_is_found_unless_it_is_said_how_many(kept):
+    assert len(kept("list").stdout.splitlines()) == MANY + 1
+    assert len(kept("list", "--limit", "3").stdout.splitlines()) == 3
+    titles = [line.split("\t")[4] for line in kept("list", "--sort", "title").stdout.splitlines()]
+    assert titles == sorted(titles, key=str.casefold) or len(titles) == MANY + 1
+
+
+def test_nothing_found_is_exit_status_1(kept):
+    for command in (("list", "--tag", "none"), ("search", "unheardof")):
+        done = kept(*command)
+        assert (done.returncode, done.stdout) == (1, "")
+
+
+def test_the_beginning_of_a_hash_names_an_entry(kept, site):
+    key = hash_url(site.url("/foxes"))
+
+    assert f"hash_url\t{key}\n" in kept("show", key[:8]).stdout
+    none = kept("show", "0" * 31)
+    assert (none.returncode, "No hash_url begins with" in none.stderr) == (1, True)
+
+
+def test_a_tag_without_a_name_is_refused(kept, site):
+    done = kept("edit", site.url("/foxes"), "--tag", "")
+
+    assert (done.returncode, done.stderr) == (1, "archiver: A tag needs a name.\n")
+
+
+def test_addresses_come_from_standard_input(kept, site):
+    done = kept("add", "-", given=f"{site.url('/bears')}\n\n")
+
+    assert (done.returncode, "\tsaved\t" in done.stdout) == (0, True)
