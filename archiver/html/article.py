@@ -14,6 +14,7 @@ from selectolax.lexbor import LexborHTMLParser
 from archiver.html.metadata import read_metadata
 from archiver.html.parsing import parse
 from archiver.html.plain import MOST_CHARACTERS, text_article
+from archiver.html.reader.byline import drop_byline
 from archiver.html.reader.choose import choose_article
 from archiver.html.reader.code import settle_code
 from archiver.html.reader.drawings import settle_drawings
@@ -41,7 +42,7 @@ def extract_article(html: str, url: str) -> Article:
     if page is None:
         return text_article(without_tags(html), title="")
     metadata = read_metadata(page)
-    found = sanitise(_read(page, html, url))
+    found = sanitise(_read(page, html, url, metadata.byline))
     text = to_text(found)
     if not metadata.excerpt:
         metadata = replace(metadata, excerpt=beginning(text))
@@ -54,7 +55,7 @@ def image_article(url: str, title: str) -> Article:
     return Article(PageMetadata(title=title), body, "")
 
 
-def _read(page: LexborHTMLParser, source: str, url: str) -> str:
+def _read(page: LexborHTMLParser, source: str, url: str, byline: str) -> str:
     base = _base(page, url)
     body = to_tree(page)
     if body is None:
@@ -68,6 +69,7 @@ def _read(page: LexborHTMLParser, source: str, url: str) -> str:
     article = choose_article(body)
     if article is None:
         return ""
+    drop_byline(article, byline)
     settle_embeds(article)
     finish(article, url, base)
     html: str = etree.tostring(article, encoding="unicode", method="html")

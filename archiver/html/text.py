@@ -7,6 +7,9 @@ _TAG = re.compile(
     r"<(/?[a-zA-Z][a-zA-Z0-9]*+)(?>(?:[^<>\"']++|\"[^\"]*+\"|'[^']*+')*)>|<!--.*?(?:-->|\Z)",
     re.DOTALL,
 )
+_CODE = re.compile(r"<pre\b[^<>]*>(.*?)</pre>", re.DOTALL)
+_FORMULA = re.compile(r"<math\b([^<>]*)>.*?</math>", re.DOTALL)
+_TEX = re.compile(r'<annotation encoding="application/x-tex">(.*?)</annotation>', re.DOTALL)
 _ANY_TAG = re.compile(r"<[^<>]*+>")
 BLOCKS = frozenset(
     "address article aside blockquote br caption dd details div dl dt figcaption figure footer h1 "
@@ -49,3 +52,23 @@ def tidy_lines(text: str) -> str:
 def _between(tag: re.Match[str]) -> str:
     name = (tag[1] or "").lstrip("/").lower()
     return "\n" if name in BLOCKS else ""
+
+
+def to_reading(html: str) -> str:
+    """The text of sanitised HTML as a person reads it: code as it stands, formulas as TeX, once."""
+    html = _FORMULA.sub(_as_tex, html)
+    pieces = _CODE.split(html)
+    shown = [
+        unescape(_TAG.sub(_between, each)).strip("\n") if n % 2 else to_text(each)
+        for n, each in enumerate(pieces)
+    ]
+    return "\n".join(each for each in shown if each)
+
+
+def _as_tex(formula: re.Match[str]) -> str:
+    """A formula that says how it was written is that, between signs that say so."""
+    said = _TEX.search(formula[0])
+    if said is None:
+        return formula[0]
+    sign = "$$" if 'display="block"' in formula[1] else "$"
+    return f"{sign}{said[1].strip()}{sign}"

@@ -12,7 +12,7 @@ from archiver.errors import InputError, InvalidUrl, NotFound, StoreError
 from archiver.formats.seeds import MOST_TAG_CHARACTERS, MOST_TAGS, bounded, seed_of, tidy_tag
 from archiver.html.document import read_article_document
 from archiver.html.sanitise import sanitise
-from archiver.html.text import to_text
+from archiver.html.text import to_reading
 from archiver.index import attempts, entries, jobs, likenesses, queue, seeds, snapshots
 from archiver.index.database import AsyncConnection, Database
 from archiver.memento.timestamps import pad, to_datetime
@@ -85,8 +85,8 @@ class SnapshotDetail:
 
     @property
     def text(self) -> str:
-        """The article as plain text."""
-        return to_text(self.article)
+        """The article as plain text, code as it stands."""
+        return to_reading(self.article)
 
 
 class Entries:

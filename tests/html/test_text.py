@@ -1,0 +1,26 @@
+from archiver.html.sanitise import sanitise
+from archiver.html.text import to_reading, to_text
+
+CODE = (
+    '<p>a  b</p><pre><code class="language-x">if x:\n    <span class="k">y</span> &lt; z\n\n  w'
+    "</code></pre>"
+)
+FORMULA = (
+    '<p>so <math{}><semantics><mi>x</mi><annotation encoding="application/x-tex">x^2 &lt; y'
+    "</annotation></semantics></math> it is, and <math><mi>z</mi></math></p>"
+)
+
+
+def test_code_is_read_with_its_indentation_and_empty_lines():
+    assert to_reading(sanitise(CODE)) == "a b\nif x:\n    y < z\n\n  w"
+
+
+def test_a_formula_is_read_once_as_it_was_written():
+    assert to_reading(sanitise(FORMULA.format(""))) == "so $x^2 < y$ it is, and z"
+    assert "$$x^2 < y$$" in to_reading(sanitise(FORMULA.format(' display="block"')))
+
+
+def test_text_without_either_is_the_text():
+    html = sanitise("<h2>One</h2><p>two<br>three &amp; four</p><ul><li>five</li></ul>")
+
+    assert to_reading(html) == to_text(html)
