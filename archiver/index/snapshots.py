@@ -189,15 +189,14 @@ async def read_by_others_of(
 ) -> list[Unread]:
     """All snapshots of these entries that another extractor read, as above, oldest first."""
     rows = await conn.execute(
-        _query_with_ids()
-        .where(
+        _query_with_ids().where(
             snapshot.c.entry_id.in_(among(entry_ids)),
             snapshot.c.extractor.not_in((UNREAD, than)),
             snapshot.c.rendering != Rendering.DONE,
         )
-        .order_by(snapshot.c.id)
     )
-    return [Unread(row.owner_id, _held(row)) for row in rows]
+    found = [Unread(row.owner_id, _held(row)) for row in rows]
+    return sorted(found, key=lambda each: each.held.snapshot.timestamp)
 
 
 async def articles_of(

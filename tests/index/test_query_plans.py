@@ -12,6 +12,7 @@ from archiver.index import (
     capture_ranges,
     captures,
     changes,
+    comparisons,
     documents,
     entries,
     import_lookups,
@@ -58,6 +59,8 @@ READS = {
             "host": Filters(host="a.example"),
             "state": Filters(state=State.SAVED),
             "status": Filters(status=200),
+            "highlighted": Filters(is_highlighted=True),
+            "changed": Filters(is_changed=True),
             "tag and host": Filters(tag="t", host="a.example"),
         }.items()
         for where, below in {"first": None, "next": BELOW}.items()
@@ -77,6 +80,10 @@ READS = {
         for q in ("site:a.example", "tag:t")
     },
     "stale documents": lambda conn: documents.stale(conn, limit=50),
+    "owed comparisons": lambda conn: comparisons.owed(conn, limit=50),
+    "articles of snapshots": lambda conn: snapshots.articles_of(conn, [(1, 2), (3, 4)]),
+    "read by others": lambda conn: snapshots.read_by_others(conn, 5, than="9", limit=50),
+    "read by others of": lambda conn: snapshots.read_by_others_of(conn, [1, 2], than="9"),
     "owed documents": lambda conn: documents.owed(conn, 7, limit=50),
     "nearest": lambda conn: captures.nearest(conn, URL, MOMENT),
     "captures of url": lambda conn: captures.of_url(conn, URL, limit=9),
