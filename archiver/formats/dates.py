@@ -9,7 +9,12 @@ _NAMED_UTC = re.compile(r"\s*(?:UTC|GMT|Z)\Z", re.IGNORECASE)
 _FORMS = (
     *("%Y/%m/%d %H:%M:%S", "%Y/%m/%d %H:%M", "%Y/%m/%d", "%d.%m.%Y %H:%M:%S", "%d.%m.%Y %H:%M"),
     *("%d.%m.%Y", "%B %d, %Y", "%b %d, %Y", "%d %B %Y", "%d %b %Y", "%B %d, %Y %H:%M"),
-    *("%B %d, %Y at %I:%M%p", "%b %d, %Y, %I:%M:%S %p", "%Y-%m-%d %H:%M:%S %z"),
+    *(
+        "%d/%b/%Y:%H:%M:%S %z",
+        "%B %d, %Y at %I:%M%p",
+        "%b %d, %Y, %I:%M:%S %p",
+        "%Y-%m-%d %H:%M:%S %z",
+    ),
 )
 """As people write dates; not 3/4/2020, which is two days."""
 _MOST = 100

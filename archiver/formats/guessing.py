@@ -12,7 +12,17 @@ from archiver.model.annotation import Annotation
 from archiver.model.bookmark import Bookmark, unreadable
 from archiver.model.folder_path import folder_path
 
-TITLES = ("title", "name", "pagetitle", "bookmarktitle", "headline", "subject", "text", "label")
+TITLES = (
+    "title",
+    "name",
+    "pagetitle",
+    "bookmarktitle",
+    "headline",
+    "subject",
+    "text",
+    "label",
+    "articletitle",
+)
 NOTES = (
     *("note", "notes", "description", "extended", "excerpt", "summary", "comment", "comments"),
     *("selection", "annotation", "desc", "abstract"),
@@ -24,7 +34,7 @@ DATES = (
     *("bookmarkedat", "createdat", "created", "creationdate", "datecreated", "timestamp"),
     *("time", "date", "adddate", "pubdate", "published", "updatedat", "lastvisittime"),
 )
-READ = ("isread", "read", "isarchived", "archived")
+READ = ("isread", "read", "isarchived", "archived", "archive")
 STARRED = (
     *("isstarred", "starred", "favorite", "favourite", "favorited", "isfavorite", "isfavorited"),
     *("important", "liked", "ismarked", "pinned"),

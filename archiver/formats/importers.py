@@ -29,7 +29,7 @@ from archiver.formats.matter import MATTER
 from archiver.formats.mhtml import MHTML
 from archiver.formats.netscape import NETSCAPE
 from archiver.formats.notes_zip import NOTES_ZIP
-from archiver.formats.omnivore import OMNIVORE
+from archiver.formats.omnivore import OMNIVORE, OMNIVORE_JSON
 from archiver.formats.onetab import ONETAB
 from archiver.formats.opml import OPML
 from archiver.formats.pinboard import PINBOARD
@@ -67,6 +67,7 @@ _ALONE: tuple[Importer, ...] = (
     DIIGO,
     TAKEOUT_SAVED,
     REDDIT,
+    OMNIVORE_JSON,
     PINBOARD,
     WALLABAG,
     KARAKEEP,

@@ -143,13 +143,13 @@ class _Reader:
         link, self._link = self._link, None
         if link is None:
             return None
-        folders = self._folders
+        folders, note = self._folders, _note(self._note.take())
         is_outside = not folders.depth
         return Bookmark(
             Annotation(
                 url_given=link.pop("href").strip()[:MAX_URL],
                 title=" ".join(self._title.take().split()),
-                note=_note(self._note.take()),
+                note=note or link.pop("description", "")[:MAX_NOTE].strip(),
                 added_at=_added_at(link),
                 is_read=is_outside and self._section in _READ_SECTIONS,
                 is_starred=is_outside and self._section in _STARRED_SECTIONS,

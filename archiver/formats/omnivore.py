@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from archiver.formats.given_file import GivenFile
 from archiver.formats.importer import Importer
 from archiver.formats.json_values import JsonText
-from archiver.formats.row_importers import bookmarks_of
+from archiver.formats.row_importers import bookmarks_of, json_importer
 from archiver.formats.rows import Row, text_of
 from archiver.formats.zip_members import Members
 from archiver.model.bookmark import Bookmark
@@ -51,6 +51,16 @@ def _bookmark(row: Row, page: str) -> Bookmark:
     )
 
 
+def _fits(file: GivenFile) -> bool:
+    return {"[].slug", "[].savedAt", "[].readingProgress"} <= file.json_paths
+
+
+OMNIVORE_JSON = json_importer(
+    "Omnivore JSON",
+    _fits,
+    lambda row: _bookmark(row, ""),
+    origin="Omnivore: a metadata file of its export; the zip has the pages too",
+)
 OMNIVORE = Importer(
     "Omnivore zip",
     lambda file: any(map(_METADATA.search, file.members)),

@@ -11,11 +11,14 @@ from archiver.formats.rows import Row, names_of
 from archiver.model.bookmark import Bookmark
 
 _TAG = re.compile(r"</?[a-zA-Z][^<>]*>")
+_BY_PLACE = tuple(map(str, range(20)))
+"""Version 1 writes each column twice, by its name and by its place."""
 _V2 = frozenset({"[].is_archived", "[].is_starred"})
 _V1 = frozenset({"[].is_read", "[].is_fav"})
 
 
 def _entry(row: Row) -> Bookmark:
+    row.drop(*_BY_PLACE)
     return row.bookmark(
         row.text("url", "givenurl"),
         title=_plain_text(row.text("title")),

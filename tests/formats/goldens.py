@@ -1080,6 +1080,18 @@ golden(
     ),
 )
 golden(
+    "Omnivore JSON",
+    "metadata_0_to_20.json",
+    json.dumps(
+        [
+            {"slug": "s", "title": "A", "url": A, "state": "Archived", "labels": ["one"]},
+            {"savedAt": ISO, "readingProgress": 0, "url": B, "state": "Unknown", "slug": "t"},
+        ]
+    ),
+    said(A, None, {"slug": "s"}, title="A", tags=("one",), is_read=True),
+    said(B, AT, {"readingProgress": 0, "state": "Unknown", "slug": "t"}),
+)
+golden(
     "zip of notes",
     "vault.zip",
     zipped(

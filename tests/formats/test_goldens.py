@@ -108,7 +108,15 @@ def test_a_pipe_gives_the_same_however_little_at_once(size):
 
 
 def test_numbers_of_wallabag_one_are_flags():
-    row = {"id": "1", "title": "A", "url": B, "is_read": "1", "is_fav": "0", "tags": "one"}
+    row = {
+        "0": "1",
+        "id": "1",
+        "title": "A",
+        "url": B,
+        "is_read": "1",
+        "is_fav": "0",
+        "tags": "one",
+    }
 
     assert annotations(json.dumps([row]), form="wallabag JSON") == [
         said(B, None, {"id": "1"}, title="A", tags=("one",), is_read=True)

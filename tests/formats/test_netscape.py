@@ -111,6 +111,13 @@ def test_tags_are_kept_each_once() -> None:
     assert only(text).tags == ("two", "one", "toread")
 
 
+def test_scuttles_description_is_a_note_and_the_dates_of_servers_are_read() -> None:
+    found = only('<DT><A HREF=x DESCRIPTION=" d " ADD_DATE="13/Sep/2020:14:26:40 +0200">X</A>')
+
+    assert (found.note, found.source_record) == ("d", "")
+    assert found.added_at == datetime(2020, 9, 13, 12, 26, 40, tzinfo=UTC)
+
+
 def test_attributes_that_no_field_holds_are_kept_as_they_are_without_pictures() -> None:
     text = (
         '<DT><A HREF=x ADD_DATE="soon" LAST_MODIFIED="1600000001" LAST_VISIT="0" PRIVATE="1" '
