@@ -28,6 +28,11 @@ from archiver.setting_kinds import (
 Network = IPv4Network | IPv6Network
 
 
+TRACKERS = (
+    *("utm_*", "fbclid", "gclid", "dclid", "gbraid", "wbraid", "msclkid", "yclid", "twclid"),
+    *("ttclid", "igshid", "igsh", "mc_cid", "mc_eid", "mkt_tok", "_hsenc", "_hsmi", "vero_id"),
+    *("oly_anon_id", "oly_enc_id", "wickedid", "srsltid", "li_fat_id", "_openstat", "ref_src"),
+)
 LONGEST_HOST_DELAY = 3600
 """Seconds; each of several crawling processes waits as many times longer as there are."""
 
@@ -147,6 +152,12 @@ class Settings:
         True,
         switch(),
         "Chromium's sandbox. NEVER TURN IT OFF, unless the container around it is one.",
+    )
+
+    trackers: tuple[str, ...] = _setting(
+        TRACKERS,
+        words(),
+        "Parameters of addresses that the web page offers to drop; * stands for anything.",
     )
 
     segment_bytes: int = _setting(

@@ -19,6 +19,7 @@ _SERVING = (
     "replay_origin",
     "max_upload_bytes",
     "quiet_hour",
+    "trackers",
 )
 CRAWLING = tuple(name for name in EVERYTHING if name not in _SERVING)
 EXTRACTING = (*COMMON, "extract_processes", "extract_timeout", "extract_memory_bytes")

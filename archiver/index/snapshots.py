@@ -215,6 +215,13 @@ async def articles_of(
     return {(number, int(each.timestamp)): (each.extractor, each.article) for number, each in held}
 
 
+async def first_of(conn: AsyncConnection, entry_id: int) -> Timestamp | None:
+    """When the oldest snapshot of an entry was taken."""
+    query = select(func.min(snapshot.c.timestamp)).where(snapshot.c.entry_id == entry_id)
+    first = (await conn.execute(query)).scalar()
+    return Timestamp(f"{first:014d}") if first else None
+
+
 async def still_there(conn: AsyncConnection, row_ids: Sequence[int]) -> set[int]:
     """Those of these rows that were not thrown away."""
     rows = await conn.execute(select(snapshot.c.id).where(snapshot.c.id.in_(among(row_ids))))

@@ -27,6 +27,7 @@ from archiver.model.requisite import RequisiteOutcome
 from archiver.model.seed import Received, Seed
 from archiver.store.segments import SegmentStore
 from archiver.urls.parse import hash_url, is_hash_url, parse_url
+from archiver.urls.pasted import with_scheme, without_trackers
 from archiver.warc.entry_record import SnapshotRecord, read_entry_record
 from archiver.wire.text import well_formed
 
@@ -43,6 +44,30 @@ class SaveResult:
 
     accepted: tuple[Received, ...]
     rejected: tuple[Rejected, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class KeptAddress:
+    """An address that is in the archive: as it was given, its entry, and its first snapshot."""
+
+    given: str
+    entry: Entry
+    since: Timestamp
+
+
+@dataclass(frozen=True, slots=True)
+class Pasted:
+    """Addresses that are to be saved.
+
+    Attributes:
+        tracked: those with trackers, each with the address without.
+        known: those that have a snapshot.
+        fresh: all others.
+    """
+
+    tracked: tuple[tuple[str, str], ...] = ()
+    known: tuple[KeptAddress, ...] = ()
+    fresh: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +156,25 @@ class Entries:
             await queue.ask_for_browser(conn, asked)
         self._on_queued()
         return SaveResult(tuple(received), tuple(rejected))
+
+    async def before_saving(self, urls: Sequence[str], trackers: Sequence[str]) -> Pasted:
+        """What a person may want to know before these are captured.
+
+        Args:
+            urls: as they were given; empty ones are passed over.
+            trackers: parameters that they may want to drop, with ``*`` for anything.
+        """
+        tracked, known, fresh = [], [], []
+        async with self._db.read() as conn:
+            for given in filter(None, (with_scheme(each) for each in urls)):
+                bare = without_trackers(given, trackers)
+                if bare != given:
+                    tracked.append((given, bare))
+                elif (kept := await _kept(conn, given)) is not None:
+                    known.append(kept)
+                else:
+                    fresh.append(given)
+        return Pasted(tuple(tracked), tuple(known), tuple(fresh))
 
     async def get(self, ref: str) -> EntryDetail:
         """An entry by its hash_url or its URL.
@@ -260,7 +304,7 @@ def _given(urls: Sequence[str], *, is_described: bool) -> list[str]:
     Raises:
         InputError: there is none, there are too many, or several with one title or note.
     """
-    given = [url.strip() for url in urls if url.strip()]
+    given = [with_scheme(url) for url in urls if url.strip()]
     if not given:
         raise InputError("There is no address here. Paste at least one, such as https://….")
     if len(given) > MOST_URLS:
@@ -303,7 +347,7 @@ async def find_entry(conn: AsyncConnection, ref: str) -> tuple[int, Entry]:
     """
     if _BEGINNING.fullmatch(ref):
         return await _begun(conn, ref)
-    key = HashUrl(ref) if is_hash_url(ref) else hash_url(parse_url(ref))
+    key = HashUrl(ref) if is_hash_url(ref) else hash_url(parse_url(with_scheme(ref)))
     found = await entries.by_hash(conn, key)
     if found is None:
         raise NotFound(f"{ref} is not in the archive.")
@@ -320,6 +364,15 @@ async def _begun(conn: AsyncConnection, beginning: str) -> tuple[int, Entry]:
     if known is None:
         raise NotFound(f"No hash_url begins with {beginning}.")
     return known
+
+
+async def _kept(conn: AsyncConnection, given: str) -> KeptAddress | None:
+    try:
+        found = await entries.by_hash(conn, hash_url(parse_url(given)))
+    except InvalidUrl:
+        return None
+    first = await snapshots.first_of(conn, found[0]) if found else None
+    return KeptAddress(given, found[1], first) if found and first else None
 
 
 def _nearest(

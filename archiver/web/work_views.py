@@ -4,8 +4,40 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from archiver.model.entry import Entry
+from archiver.model.importing import Rejected
+from archiver.model.job import Job
 from archiver.model.listing import ListingQuery
+from archiver.services.entries import KeptAddress
 from archiver.services.oversight import Room, Work
+
+
+@dataclass(frozen=True, slots=True)
+class SaveAgainView:
+    """Addresses that the person is asked about before they are captured.
+
+    Attributes:
+        tracked: with trackers in them, each with the address without.
+        known: those of which there are snapshots.
+        trackers: what was said of trackers before: ``drop``, ``keep`` or nothing.
+        tags, title, note, render: as the form had them.
+        saved: jobs of those that needed no question.
+        rejected: addresses that can't be kept.
+    """
+
+    tracked: tuple[tuple[str, str], ...]
+    known: tuple[KeptAddress, ...]
+    trackers: str = ""
+    tags: str = ""
+    note: str = ""
+    render: bool = False
+    saved: tuple[Job, ...] = ()
+    rejected: tuple[Rejected, ...] = ()
+    title: str = ""
+
+    @property
+    def page_title(self) -> str:
+        """What the page is called; ``title`` is what the person wants to call theirs."""
+        return "Before this is saved"
 
 
 @dataclass(frozen=True, slots=True)

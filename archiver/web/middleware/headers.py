@@ -6,8 +6,8 @@ from archiver.web.origin import replay_origin
 
 CONTENT_SECURITY_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:{there}; "
-    "media-src 'self'{there}; font-src 'self'; connect-src 'self'; frame-src 'self'{there}; "
-    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    "media-src 'self'{there}; font-src 'self'; manifest-src 'self'; connect-src 'self'; "
+    "frame-src 'self'{there}; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
 """``there`` is the second origin of archived pages, where there is one."""
 

@@ -1,15 +1,21 @@
 """``/``: the form, what becomes of what it was given, and what was saved last."""
 
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
 from aiohttp import web
 
 from archiver.errors import InputError
 from archiver.model.listing import ListingQuery
 from archiver.services.entries import SaveResult
+from archiver.urls.pasted import with_scheme, without_trackers
 from archiver.web.api.questions import numbers
 from archiver.web.keys import RUNTIME
 from archiver.web.origin import public_origin
 from archiver.web.render import render
 from archiver.web.views import HomeView
+from archiver.web.work_views import SaveAgainView
 
 LATEST = 12
 MOST_FOLLOWED = 200
@@ -25,9 +31,12 @@ async def add(request: web.Request) -> web.StreamResponse:
     form = await request.post()
     text, tags = str(form.get("url", "")), str(form.get("tags", ""))
     entries = request.app[RUNTIME].entries
+    urls, question = await _asked_first(request, text.split("\n"), form)
+    if question and not urls:
+        return render(request, "pages/save_again.html", question)
     try:
         result = await entries.save(
-            text.split("\n"),
+            urls,
             tags=tags.split(","),
             source="web",
             title=str(form.get("title", "")),
@@ -38,11 +47,41 @@ async def add(request: web.Request) -> web.StreamResponse:
         view = await _view(request, [], problem=str(error), tags=tags)
         return render(request, "pages/home.html", view, status=400)
     jobs = [each.job_id for each in result.accepted if each.job_id is not None]
+    if question:
+        saved = tuple(await entries.jobs(jobs[:MOST_FOLLOWED]))
+        question = replace(question, saved=saved, rejected=result.rejected)
+        return render(request, "pages/save_again.html", question)
     if not result.rejected:
         followed = [*dict.fromkeys(jobs)][:MOST_FOLLOWED]
         raise web.HTTPSeeOther(f"/?jobs={','.join(map(str, followed))}")
     view = await _view(request, jobs, result, tags=tags)
     return render(request, "pages/home.html", view, status=200 if jobs else 400)
+
+
+async def _asked_first(
+    request: web.Request, urls: list[str], form: Mapping[str, Any]
+) -> tuple[list[str], SaveAgainView | None]:
+    """The addresses that can be saved now, and what is to be asked of the others."""
+    runtime = request.app[RUNTIME]
+    trackers = runtime.settings.trackers
+    if form.get("trackers") == "drop":
+        urls = [without_trackers(with_scheme(each), trackers) for each in urls]
+    if form.get("again") or len(urls) > MOST_FOLLOWED:
+        return urls, None
+    offered = () if form.get("trackers") else trackers
+    pasted = await runtime.entries.before_saving(urls, offered)
+    if not (pasted.tracked or pasted.known):
+        return urls, None
+    view = SaveAgainView(
+        pasted.tracked,
+        pasted.known,
+        trackers=str(form.get("trackers", "")),
+        tags=str(form.get("tags", "")),
+        note=str(form.get("note", "")),
+        render=bool(form.get("render")),
+        title=str(form.get("title", "")),
+    )
+    return [*pasted.fresh], view
 
 
 async def _view(

@@ -1,5 +1,7 @@
 """``/save``: a page that is offered from elsewhere, by the bookmarklet or by another program."""
 
+import re
+
 from aiohttp import web
 
 from archiver.errors import InvalidUrl, NotFound
@@ -7,11 +9,16 @@ from archiver.web.keys import RUNTIME
 from archiver.web.render import render
 from archiver.web.views import SaveView
 
+_ADDRESS = re.compile(r"https?://\S+")
+"""In what an app shares: many put the address into the text."""
+
 
 async def offer(request: web.Request) -> web.StreamResponse:
     """Show what would be saved, and what is kept of it already; nothing is saved by a GET."""
     asked = request.query
     url, title, tags = (asked.get(name, "").strip() for name in ("url", "title", "tags"))
+    if not url and (shared := _ADDRESS.search(asked.get("text", ""))):
+        url = shared[0]
     try:
         known = (await request.app[RUNTIME].entries.get(url)).entry if url else None
     except (InvalidUrl, NotFound):

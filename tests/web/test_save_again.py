@@ -1,0 +1,68 @@
+"""Saving with one form: what it asks first, and what it does not ask about."""
+
+import json
+import re
+
+import pytest
+from aiohttp.test_utils import TestClient, TestServer
+
+from archiver.config import Settings
+from archiver.runtime import open_runtime
+from archiver.web.app import build_app
+
+
+@pytest.fixture
+async def client(tmp_path, live):
+    settings = Settings(data=tmp_path / "data", allow_networks=("127.0.0.0/8",), host_delay=0)
+    async with open_runtime(settings) as runtime:
+        await runtime.entries.save([live.article("foxes")], source="web")
+        await runtime.crawling.work()
+        async with TestClient(TestServer(build_app(runtime), skip_url_asserts=True)) as client:
+            yield client
+
+
+async def add(client, **fields):
+    page = await (await client.get("/")).text()
+    token = re.search(r'name="csrf_token" value="([^"]+)"', page)[1]
+    async with client.post("/add", data={"csrf_token": token, **fields}) as answer:
+        return answer.status, answer.url.path_qs, await answer.text()
+
+
+async def queued(client):
+    return (await (await client.get("/api/v1/queue")).json())["queued"]
+
+
+async def test_what_is_kept_is_asked_about_and_what_is_new_is_saved(client, live):
+    foxes, bears = live.url("/foxes"), live.article("bears")
+
+    status, _, page = await add(client, url=f"{foxes}\n{bears}", tags="t")
+    assert (status, await queued(client)) == (200, 1)
+    assert re.search(r"Kept since 20\d\d, 1 version", page)
+    assert ("Open it" in page, f'value="{live.origin}' in page) == (True, False)
+
+    _, path, _ = await add(client, url=foxes, again="1")
+    assert (path.startswith("/?jobs="), await queued(client)) == (True, 2)
+
+
+async def test_trackers_are_offered_to_be_dropped(client, live):
+    tracked = f"{live.article('bears')}?utm_source=feed"
+
+    _, _, page = await add(client, url=tracked)
+    assert ("who sent you" in page, await queued(client)) == (True, 0)
+    await add(client, url=tracked, trackers="keep")
+    await add(client, url=tracked, trackers="drop")
+
+    listed = (await (await client.get("/api/v1/entries?status=queued")).json())["items"]
+    assert {each["entry"]["url"] for each in listed} == {tracked, live.url("/bears")}
+
+
+async def test_an_app_shares_addresses_and_has_icons(client):
+    page = await (await client.get("/")).text()
+    path = re.search(r'rel="manifest" href="([^"]+)"', page)[1]
+    manifest = json.loads(await (await client.get(path)).text())
+    for icon in manifest["icons"]:
+        assert (await client.get(path.rpartition("/")[0] + "/" + icon["src"])).status == 200
+
+    asked = {manifest["share_target"]["params"]["text"]: "Look: https://a.example/x it is"}
+    shared = await (await client.get(manifest["share_target"]["action"], params=asked)).text()
+    assert 'value="https://a.example/x"' in shared
