@@ -134,7 +134,7 @@ def _answer(control: socket.socket) -> bool:
 
 def _watch_memory(plan: dict[str, Any]) -> None:
     """Kill the process that takes most, where all take too much, or it alone does."""
-    taken = {pid: _memory(pid) for pid in descendants()}
+    taken = {pid: memory_of(pid) for pid in descendants()}
     if not taken:
         return
     largest = max(taken, key=lambda pid: taken[pid])
@@ -144,7 +144,7 @@ def _watch_memory(plan: dict[str, Any]) -> None:
             os.kill(largest, signal.SIGKILL)
 
 
-def _memory(pid: int) -> int:
+def memory_of(pid: int) -> int:
     """Bytes of memory that are this process's own, and shared memory it holds."""
     total = 0
     for line in _read(f"/proc/{pid}/status").splitlines():

@@ -5,7 +5,7 @@ What drives the browser is heavy, and loaded when the first page needs it (``cra
 
 import asyncio
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Protocol
 
@@ -64,7 +64,7 @@ class Rendered:
     def readable(self) -> Document:
         """The document with what stands in shadow roots in its place, as a person reads it."""
         payload = self.document.payload.replace(SHADOW, b"").replace(b"</template>", b"")
-        return Document(payload, self.document.media_type, "utf-8", self.document.url)
+        return replace(self.document, payload=payload, has_stood=True)
 
 
 class Instrument(Protocol):

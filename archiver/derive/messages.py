@@ -38,6 +38,7 @@ class Document:
         charset: as its Content-Type declared it; empty if it did not.
         url: where it was, to resolve references against.
         link_header: the ``Link`` fields of its response, joined with commas.
+        has_stood: it is a page as it stood in a browser.
     """
 
     payload: bytes
@@ -45,6 +46,7 @@ class Document:
     charset: str
     url: str
     link_header: str = ""
+    has_stood: bool = False
 
 
 def pack(head: dict[str, Any], payload: bytes = b"") -> bytes:
@@ -69,6 +71,7 @@ def pack_request(task: Task, document: Document, limit: int) -> bytes:
         "charset": document.charset,
         "url": document.url,
         "link_header": document.link_header,
+        "has_stood": document.has_stood,
         "limit": limit,
     }
     return pack(head, document.payload)
@@ -78,7 +81,12 @@ def read_request(body: bytes) -> tuple[Task, Document, int]:
     """What a child was sent."""
     head, payload = unpack(body)
     document = Document(
-        payload, head["media_type"], head["charset"], head["url"], head["link_header"]
+        payload=payload,
+        media_type=head["media_type"],
+        charset=head["charset"],
+        url=head["url"],
+        link_header=head["link_header"],
+        has_stood=head["has_stood"],
     )
     return Task(head["task"]), document, head["limit"]
 

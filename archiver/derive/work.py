@@ -11,7 +11,7 @@ from archiver.encoding.choose import (
     is_text,
     is_xml,
 )
-from archiver.html.article import extract_article, image_article
+from archiver.html.article import extract_article, extract_stood, image_article
 from archiver.html.colours import coloured
 from archiver.html.pdf import pdf_article
 from archiver.html.plain import file_name, text_article
@@ -63,7 +63,8 @@ def _look_through(document: Document, limit: int) -> Discovery:
 def _extract(document: Document) -> Article:
     kind, title = document.media_type, file_name(document.url)
     if is_html(kind):
-        return extract_article(_decode(document).text, document.url)
+        read = extract_stood if document.has_stood else extract_article
+        return read(_decode(document).text, document.url)
     if is_pdf(kind):
         return pdf_article(document.payload, title)
     if kind.startswith("image/"):

@@ -32,6 +32,7 @@ from archiver.html.text import beginning, to_text, without_tags
 from archiver.model.page import Article, PageMetadata
 from archiver.urls.parse import join
 
+_NEARLY_ALL = 0.9
 _DOCUMENT = re.compile(r"\A<div>(.*)</div>\s*\Z", re.DOTALL)
 
 
@@ -49,13 +50,31 @@ def extract_article(html: str, url: str) -> Article:
     return Article(metadata, found.strip(), text)
 
 
+def extract_stood(html: str, url: str) -> Article:
+    """The article of a page as it stood in a browser: all there is to read where it is no article.
+
+    An application has no article; what a reader takes for navigation may be what it shows.
+    """
+    article = extract_article(html, url)
+    page = parse(html[:MOST_CHARACTERS])
+    if page is None:
+        return article
+    found = sanitise(_read(page, html, url, "", whole=True))
+    text = to_text(found)
+    if len(article.text) >= _NEARLY_ALL * len(text):
+        return article
+    return replace(article, html=found.strip(), text=text)
+
+
 def image_article(url: str, title: str) -> Article:
     """The article of an image: the image."""
     body = sanitise(f'<figure><img src="{escape(url)}" alt="{escape(title)}"></figure>')
     return Article(PageMetadata(title=title), body, "")
 
 
-def _read(page: LexborHTMLParser, source: str, url: str, byline: str) -> str:
+def _read(
+    page: LexborHTMLParser, source: str, url: str, byline: str, *, whole: bool = False
+) -> str:
     base = _base(page, url)
     body = to_tree(page)
     if body is None:
@@ -66,7 +85,7 @@ def _read(page: LexborHTMLParser, source: str, url: str, byline: str) -> str:
     settle_drawings(body)
     settle_code(body)
     settle_media(body)
-    article = choose_article(body)
+    article = body if whole else choose_article(body)
     if article is None:
         return ""
     drop_byline(article, byline)

@@ -1,0 +1,221 @@
+"""What a browser brings home of pages that are empty without their scripts, and what that costs.
+
+Usage: python -m benchmarks.render FOLDER PATH... [--pages N] [--rounds N]
+
+FOLDER holds built sites; it is served on loopback, and each PATH in it captured with a browser.
+Then each page is looked at live, by the same browser driven by playwright, and the words that a
+person reads there are counted: how many of them stand in the article, and in the replay without
+scripts. ``--rounds`` captures the pages again and again, for pages a minute, processor time a page,
+and the memory of all processes of the browser (their own and what they share with each other).
+Beside it ``chromium --headless --dump-dom`` shows the same pages, a process a page.
+"""
+
+import argparse
+import asyncio
+import functools
+import http.server
+import os
+import re
+import resource
+import shutil
+import subprocess
+import tempfile
+import threading
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import aclosing, asynccontextmanager, contextmanager
+from pathlib import Path
+from typing import Self
+
+import psutil
+from playwright.async_api import Browser, async_playwright
+
+from archiver.browser.supervisor import memory_of
+from archiver.config import Settings
+from archiver.errors import ArchiverError
+from archiver.replay.asked import Asked
+from archiver.replay.protection import Viewer
+from archiver.rewrite.address import Modifier, ReplayAddress
+from archiver.runtime import Runtime, open_runtime
+
+_WORD = re.compile(r"\w+")
+_SETTLE_MS = 3000
+
+
+class _Quiet(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@contextmanager
+def serving(folder: Path) -> Iterator[str]:
+    """Serve a folder on loopback; its origin."""
+    handler = functools.partial(_Quiet, directory=str(folder))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+class Memory:
+    """The most memory that what came of this process and calls itself chromium held."""
+
+    def __init__(self) -> None:
+        self.samples: list[int] = []
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stop.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        while not self._stop.wait(0.5):
+            total = 0
+            for each in psutil.Process().children(recursive=True):
+                try:
+                    if "chrom" in each.name():
+                        total += memory_of(each.pid)
+                except psutil.Error:
+                    continue
+            self.samples.append(total)
+
+
+def words(text: str) -> Counter[str]:
+    return Counter(_WORD.findall(text.lower()))
+
+
+def kept(live: Counter[str], found: str) -> float:
+    total = live.total()
+    return (live & words(found)).total() / total if total else 1.0
+
+
+@asynccontextmanager
+async def looking() -> AsyncIterator[Browser]:
+    path = shutil.which("chromium-headless-shell") or shutil.which("chromium")
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield browser
+        await browser.close()
+
+
+async def live_text(browser: Browser, url: str) -> str:
+    page = await browser.new_page(viewport={"width": 1280, "height": 800})
+    await page.goto(url)
+    await page.wait_for_timeout(_SETTLE_MS)
+    text = await page.evaluate("document.body.innerText")
+    await page.close()
+    return text
+
+
+async def replayed_text(runtime: Runtime, browser: Browser, url: str) -> str:
+    capture = await runtime.replay.resolve(ReplayAddress("", Modifier.NONE, url))
+    answer = await runtime.replay.open(capture, Asked(Viewer("http://127.0.0.1")))
+    async with aclosing(answer.body) as body:
+        html = b"".join([piece async for piece in body]).decode()
+    context = await browser.new_context(
+        java_script_enabled=False, viewport={"width": 1280, "height": 800}
+    )
+    page = await context.new_page()
+    await page.route("**/*", lambda route: route.abort())
+    await page.set_content(html)
+    text = await page.evaluate("document.body.innerText")
+    await context.close()
+    return text
+
+
+async def compare(runtime: Runtime, urls: Sequence[str]) -> None:
+    print(f"{'words':>6} {'article':>8} {'replay':>7}  {'kept as':8} likenesses  page")
+    good = 0
+    async with looking() as browser:
+        for url in urls:
+            live = words(await live_text(browser, url))
+            try:
+                shown = await runtime.entries.snapshot(url)
+            except ArchiverError as error:
+                print(f"{live.total():6} {'-':>8} {'-':>7}  {error}")
+                continue
+            address = shown.snapshot.final_url
+            article = kept(live, f"{shown.entry.title} {shown.text}")
+            replay = kept(live, await replayed_text(runtime, browser, address))
+            good += article >= 0.9 and replay >= 0.9
+            state = shown.snapshot.rendering.value or "plain"
+            print(
+                f"{live.total():6} {article:8.1%} {replay:7.1%}  {state:8} "
+                f"{len(shown.likenesses):10}  {url}"
+            )
+    print(f"{good} of {len(urls)} have nine tenths of the live words in article and replay")
+
+
+def cpu() -> float:
+    return sum(
+        used.ru_utime + used.ru_stime
+        for used in map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    )
+
+
+async def capture(settings: Settings, urls: Sequence[str], rounds: int) -> None:
+    async with open_runtime(settings) as runtime:
+        for number in range(rounds):
+            begun = time.monotonic()
+            with Memory() as memory:
+                await runtime.entries.save(urls, source="benchmark", render=True)
+                await runtime.crawling.work()
+            took = time.monotonic() - begun
+            most = max(memory.samples, default=0) >> 20
+            print(
+                f"round {number + 1}: {len(urls)} pages, {60 * len(urls) / took:.1f} a minute, "
+                f"at most {most} MiB in the browser",
+                flush=True,
+            )
+        await compare(runtime, urls)
+
+
+def dump_dom(urls: Sequence[str]) -> None:
+    path = shutil.which("chromium") or "chromium"
+    begun, before = time.monotonic(), cpu()
+    for url in urls:
+        with tempfile.TemporaryDirectory() as profile:
+            subprocess.run(
+                [
+                    *(path, "--headless", "--no-sandbox", f"--user-data-dir={profile}"),
+                    *("--virtual-time-budget=5000", "--dump-dom", url),
+                ],
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                check=False,
+                timeout=120,
+            )
+    took = time.monotonic() - begun
+    print(
+        f"chromium --dump-dom: {60 * len(urls) / took:.1f} pages a minute, "
+        f"{(cpu() - before) / len(urls):.1f} s of processor time a page"
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("paths", nargs="+")
+    parser.add_argument("--rounds", type=int, default=1)
+    parser.add_argument("--without-dump-dom", action="store_true")
+    asked = parser.parse_args()
+    with serving(asked.folder) as origin, tempfile.TemporaryDirectory() as data:
+        urls = [f"{origin}/{path}" for path in asked.paths]
+        settings = Settings(data=Path(data), allow_networks="127.0.0.0/8", host_delay=0)
+        before = cpu()
+        asyncio.run(capture(settings, urls, asked.rounds))
+        pages = len(urls) * asked.rounds
+        print(f"{(cpu() - before) / pages:.1f} s of processor time a page, all processes")
+        if not asked.without_dump_dom:
+            dump_dom(urls)
+
+
+if __name__ == "__main__":
+    os.environ.setdefault("ARCHIVER_LOG_LEVEL", "error")
+    main()

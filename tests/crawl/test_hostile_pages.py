@@ -1,0 +1,111 @@
+"""Pages that want to hold the browser up: each is bounded, and its neighbours are unharmed.
+
+They are shown together, and those that never rest are given up after some seconds: that takes time.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import suppress
+from dataclasses import replace
+
+import pytest
+from aiohttp import web
+
+from archiver.crawl import render
+from archiver.crawl.rendering import Means, Renderer
+from archiver.index import entries, likenesses, snapshots
+from archiver.model.rendering import Rendering
+from archiver.urls.parse import hash_url
+from tests.crawler import Crawl, crawler
+
+SHELL = '<!DOCTYPE html><title>{0}</title><body><div id="root"></div><script>{1}</script>'
+SAY = "root.innerHTML = '<p>This was shown after all, by a page that did its worst.</p>';"
+HOSTILE = {
+    "scroll": SAY
+    + """
+    const add = () => { const more = document.createElement('p'); more.style.height = '500px';
+      more.textContent = 'more'; document.body.append(more); };
+    add(); add(); addEventListener('scroll', add);""",
+    "dialogs": "alert(1); confirm(2); prompt(3); addEventListener('beforeunload', (event) => "
+    "event.preventDefault());" + SAY,
+    "windows": "for (let n = 0; n < 20; n += 1) open('/whole');" + SAY,
+    "download": SAY + "location.href = '/file.bin';",
+    "many": SAY + "for (let n = 0; n < 5000; n += 1) fetch('/one?' + n).catch(() => 0);",
+    "large": SAY + "fetch('/huge').then((a) => a.blob()).then(() => root.remove(), () => 0);",
+    "stream": SAY + "new EventSource('/events');",
+}
+LOST = {
+    "loop": "setTimeout(() => { while (true); }, 50)",
+    "memory": "const held = []; setInterval(() => held.push(new Uint8Array(64 << 20).fill(1)), 1);",
+}
+
+
+async def large(request: web.Request) -> web.StreamResponse:
+    response = web.StreamResponse()
+    await response.prepare(request)
+    with suppress(ConnectionError):
+        while True:
+            await response.write(b"x" * 65536)
+    return response
+
+
+async def events(request: web.Request) -> web.StreamResponse:
+    response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
+    await response.prepare(request)
+    with suppress(ConnectionError):
+        while True:
+            await response.write(b"data: on and on\n\n")
+            await asyncio.sleep(0.05)
+    return response
+
+
+@pytest.fixture
+async def impatient(tmp_path, monkeypatch) -> AsyncIterator[Crawl]:
+    """A crawl whose browser has little time and little memory for a page."""
+    for name, seconds in {"PAGE_SECONDS": 15, "LOAD_SECONDS": 3, "SCROLL_SECONDS": 1}.items():
+        monkeypatch.setattr(render, name, seconds)
+    settings = {
+        "max_requisites": 40,
+        "max_body_bytes": 4 << 20,
+        "browser_memory_bytes": 1 << 30,
+        "browser_pages": 4,
+        "retries": 0,
+    }
+    async with crawler(tmp_path / "data", **settings) as context:
+        means = Means(context.settings, context.fetcher, context.throttle, context.recorder)
+        renderer = Renderer(means)
+        yield Crawl(replace(context, renderer=renderer))
+        await renderer.stop()
+
+
+async def test_each_hostile_page_is_bounded_and_its_neighbours_are_unharmed(impatient, live):
+    for name, script in (HOSTILE | LOST).items():
+        live.put(f"/{name}", SHELL.format(name, script))
+    live.put("/file.bin", "kept", kind="application/octet-stream")
+    live.answer("/huge", large)
+    live.answer("/events", events)
+    urls = {name: live.url(f"/{name}") for name in HOSTILE | LOST}
+    await impatient.queue(*urls.values())
+
+    await impatient.run()
+
+    found = {name: await what_became_of(impatient, url) for name, url in urls.items()}
+    assert found == dict.fromkeys(HOSTILE, (Rendering.DONE, True)) | dict.fromkeys(
+        LOST, (Rendering.NEEDED, False)
+    )
+    assert live.asked["/whole"] == 0
+    assert sum(times for path, times in live.asked.items() if path.startswith("/one?")) <= 40
+
+
+async def what_became_of(crawl, url):
+    """How a page was kept, and whether what it said is in it as it stood."""
+    context = crawl.context
+    async with context.db.read() as conn:
+        number, entry = await entries.by_hash(conn, hash_url(url))
+        held = await snapshots.of_entry(conn, number, limit=9)
+        looks = await likenesses.of_snapshots(conn, [each.row_id for each in held])
+    if not held:
+        return entry.failure, False
+    places = [each.location for many in looks.values() for each in many if each.kind == "page"]
+    stood = b"".join(context.store.read(each).block.read() for each in places)
+    return entry.rendering, b"by a page that did its worst" in stood
