@@ -56,3 +56,6 @@ SESSION = web.RequestKey("session", str)
 
 ARCHIVED_URL = web.RequestKey("archived_url", str)
 """The URL whose captures ``/web/*/{url}`` lists, for ``pages.captures.captures``."""
+
+REFLECTS = web.RequestKey("reflects", bool)
+"""The answer shows a permission and something of the request: it is sent as long as it is."""

@@ -76,6 +76,18 @@ async def test_an_entry_knows_the_list_it_was_opened_from(client, live):
     assert (await client.get(paths[1].partition("?")[0] + "?in=q%3Dcolour:red")).status == 200
 
 
+async def test_what_shows_a_permission_and_something_of_the_request_is_not_compressed(client, live):
+    path = f"/{hash_url(live.url('/foxes'))}/"
+    codings = [
+        (await client.get(each, headers={"Accept-Encoding": "gzip"})).headers.get(
+            "Content-Encoding"
+        )
+        for each in (path, f"{path}?in=q%3Dclever", "/snapshots?q=clever")
+    ]
+
+    assert codings == ["gzip", None, "gzip"]
+
+
 async def test_the_next_page_of_a_list_goes_on_where_this_one_ends(client, live):
     runtime = client.server.app[RUNTIME]
     await runtime.entries.save([live.article(name) for name in ("bears", "owls")], source="web")

@@ -3,6 +3,7 @@
 from aiohttp import hdrs, web
 from aiohttp.typedefs import Handler
 
+from archiver.web.keys import REFLECTS
 from archiver.web.packing import (
     SMALLEST,
     WHOLE,
@@ -20,7 +21,8 @@ _PARTIAL = 206
 async def compress(request: web.Request, handler: Handler) -> web.StreamResponse:
     """Replace the body of an answer by a smaller one that says the same."""
     response = await handler(request)
-    if isinstance(response, web.Response) and not response.prepared:
+    may_be = REFLECTS not in request and not response.prepared
+    if may_be and isinstance(response, web.Response):
         await _compress(request, response)
     return response
 

@@ -15,7 +15,7 @@ from archiver.services.entries import SnapshotDetail
 from archiver.services.reader import Reading
 from archiver.services.search import Beside, Neighbour
 from archiver.web.api.questions import list_query, listed_query
-from archiver.web.keys import PERMISSIONS, RUNTIME
+from archiver.web.keys import PERMISSIONS, REFLECTS, RUNTIME
 from archiver.web.origin import home_of_replay, replay_origin
 from archiver.web.pages.editing import notice_of
 from archiver.web.reading_views import BesideView, EntryView, Month, Year
@@ -32,6 +32,8 @@ async def entry(request: web.Request) -> web.StreamResponse:
     """
     asked = request.query
     listed = listed_query(asked["in"]) if "in" in asked else None
+    if listed:
+        request[REFLECTS] = True
     reading = await request.app[RUNTIME].reader.open(
         request.match_info["hash_url"], asked.get("at") or None, listed=listed
     )
