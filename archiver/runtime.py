@@ -144,8 +144,7 @@ async def _crawl_context(archive: Archive, connections: int) -> AsyncIterator[Cr
 def _wire(archive: Archive, context: CrawlContext) -> Runtime:
     settings, db, store = archive.settings, archive.db, archive.store
     open_writer = partial(_another_writer, context)
-    crawling = Crawling(context)
-    search = Search(db, store)
+    crawling, search = Crawling(context), Search(db, store)
     entries = Entries(db, store, on_queued=crawling.wake)
     editing = Editing(db, store, on_changed=crawling.wake)
     return Runtime(

@@ -9,7 +9,15 @@ from pathlib import Path
 import click
 
 from archiver import __version__, logs
-from archiver.cli.options import COMMON, CRAWLING, EVERYTHING, EXTRACTING, Command, with_settings
+from archiver.cli.options import (
+    COMMON,
+    CRAWLING,
+    EVERYTHING,
+    EXTRACTING,
+    Command,
+    package_options,
+    with_settings,
+)
 from archiver.config import Settings
 from archiver.errors import ArchiverError, ConfigurationError
 from archiver.limits import collect_seldom
@@ -264,20 +272,8 @@ def markdown(settings: Settings, directory: Path) -> int:
     return _run("export", settings, directory=directory)
 
 
-def _package_options(command: Callable[..., int]) -> Callable[..., int]:
-    """Give a command what narrows an export."""
-    for name, text in (
-        ("--status", "Only entries that are saved, or that answered with that status."),
-        ("--host", "Only entries of this host."),
-        ("--tag", "Only entries with this tag."),
-        ("--query", "Only entries with these words, as for `archiver search`."),
-    ):
-        command = click.option(name, default="", help=text)(command)
-    return click.argument("file", metavar="FILE", type=click.Path(path_type=Path))(command)
-
-
 @export.command(cls=Command)
-@_package_options
+@package_options
 @with_settings(COMMON)
 def warc(settings: Settings, file: Path, **narrowed: str) -> int:
     """Write snapshots with all that belongs to them as one WARC file; "-" is standard output."""
@@ -285,7 +281,7 @@ def warc(settings: Settings, file: Path, **narrowed: str) -> int:
 
 
 @export.command(cls=Command)
-@_package_options
+@package_options
 @with_settings(COMMON)
 def wacz(settings: Settings, file: Path, **narrowed: str) -> int:
     """Write snapshots as one WACZ file, as ReplayWeb.page opens it; "-" is standard output."""
@@ -293,7 +289,7 @@ def wacz(settings: Settings, file: Path, **narrowed: str) -> int:
 
 
 @export.command(cls=Command)
-@_package_options
+@package_options
 @with_settings(COMMON)
 def epub(settings: Settings, file: Path, **narrowed: str) -> int:
     """Write articles as a book in EPUB 3, with the pictures that are kept, up to 2,000 articles."""
@@ -301,7 +297,7 @@ def epub(settings: Settings, file: Path, **narrowed: str) -> int:
 
 
 @export.command(cls=Command)
-@_package_options
+@package_options
 @with_settings(COMMON)
 def html(settings: Settings, file: Path, **narrowed: str) -> int:
     """Write articles as one page that needs nothing else, up to 2,000; "-" is standard output."""

@@ -67,7 +67,7 @@ async def test_an_entry_knows_the_list_it_was_opened_from(client, live):
 
     middle = await page_of(client, paths[1])
 
-    beside = re.findall(r'<a (rel="\w+" )?href="([^"]+)"[^>]*>[^<]*(?:Previous|Next)', middle)
+    beside = re.findall(r'<a (rel="\w+" )[^>]*href="([^"]+)"[^>]*>[^<]*(?:Previous|Next)', middle)
     assert [unescape(path) for _, path in beside] == [paths[0], paths[2]]
     assert "/snapshots?q=clever&amp;sort=title" in middle
     assert middle.count("<mark") == 6
