@@ -6,7 +6,7 @@ WORKDIR /src
 COPY . .
 RUN make wheel install-wheel PREFIX=/opt/archiver
 
-FROM python:3.13-slim
+FROM python:3.13-slim AS plain
 RUN useradd --system --create-home --uid 10001 archiver && mkdir /data && chown archiver /data
 COPY --from=build /opt/archiver /opt/archiver
 USER archiver
@@ -17,3 +17,14 @@ HEALTHCHECK --interval=30s --timeout=5s --start-period=10s CMD ["python", "-c", 
 # Listening beyond loopback needs a password: docker run -e ARCHIVER_PASSWORD=… -v archive:/data …
 ENTRYPOINT ["archiver"]
 CMD ["serve"]
+
+# With a Chromium for pages that need one: docker build --target browser. It needs user namespaces
+# and an init: docker run --init --security-opt seccomp=chromium.json … (see docs/operations.md).
+FROM plain AS browser
+USER root
+RUN apt-get update -qq \
+ && apt-get install -y -qq --no-install-recommends chromium fonts-dejavu-core fonts-noto-cjk > /dev/null \
+ && rm -rf /var/lib/apt/lists/*
+USER archiver
+
+FROM plain

@@ -47,4 +47,14 @@ async def _with_gaps(runtime: Runtime) -> tuple[int, int]:
             queued, waiting = queued + len(waiting), []
     if waiting:
         await runtime.entries.save(waiting, source="cli")
-    return queued + len(waiting), gone
+    return queued + len(waiting) + await _unrendered(runtime), gone
+
+
+async def _unrendered(runtime: Runtime) -> int:
+    """Queue what needs a browser, where there is one; how many."""
+    queued = 0
+    if not runtime.crawling.browser_problem:
+        async for urls in runtime.entries.unrendered():
+            await runtime.entries.save(urls, source="cli", render=True)
+            queued += len(urls)
+    return queued

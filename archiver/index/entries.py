@@ -214,6 +214,17 @@ async def with_gaps(
     return {row.entry_id: listed[row.entry_id] for row in found}, found[-1].id if found else after
 
 
+async def unrendered(conn: AsyncConnection, *, after: int, limit: int) -> dict[int, str]:
+    """URLs by id of entries whose newest snapshot is empty without its scripts, after an id."""
+    rows = await conn.execute(
+        select(entry.c.id, entry.c.url)
+        .where(entry.c.rendering == literal_column("'needed'"), entry.c.id > after)
+        .order_by(entry.c.id)
+        .limit(limit)
+    )
+    return dict(rows.all())
+
+
 async def unrecorded(conn: AsyncConnection, limit: int) -> list[int]:
     """Entries whose annotation was changed since their last record, by row id.
 

@@ -252,6 +252,15 @@ class Entries:
             if not found:
                 return
 
+    async def unrendered(self) -> AsyncIterator[list[str]]:
+        """The addresses of entries whose page needs a browser that showed none, some at a time."""
+        found = {0: ""}
+        while found:
+            async with self._db.read() as conn:
+                found = await entries.unrendered(conn, after=max(found), limit=MOST_SNAPSHOTS)
+            if found:
+                yield [*found.values()]
+
     def _is_hopeless(self, held: Sequence[snapshots.Held]) -> bool:
         with suppress(StoreError):
             lost = [_lost(self._said(each.record)) for each in held]

@@ -30,6 +30,8 @@ async def test_a_page_that_needs_its_scripts_is_kept_and_says_so(crawl, live):
     assert entry.rendering is held.snapshot.rendering is record.snapshot.rendering
     assert entry.rendering is Rendering.NEEDED
     assert (await entry_of(crawl, whole))[0].rendering is Rendering.NONE
+    async with crawl.context.db.read() as conn:
+        assert [*(await entries.unrendered(conn, after=0, limit=9)).values()] == [shell]
 
 
 async def test_a_wall_is_a_failure_with_a_name_and_no_snapshot(crawl, live):
