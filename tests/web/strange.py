@@ -67,6 +67,8 @@ _FITTING = {
     )
     | st.lists(ODD | BYTES, max_size=4).map(lambda parts: f"{MOMENT}/{PAGE}" + "".join(parts)),
     "version": st.just("0123"),
+    "token": st.just("0" * 32),
+    "kind": st.sampled_from(["picture", "thumbnail", "print"]),
     "name": st.sampled_from(["style.css", "progress.js", "none"]),
 }
 _ODD_PART = st.lists(ODD | BYTES, min_size=1, max_size=4).map("".join) | LONG
