@@ -334,7 +334,8 @@ async def _insert(conn: AsyncConnection, table: Table, rows: Sequence[Mapping[st
     """Put rows back as they were."""
     if not rows:
         return
-    names = [column.name for column in table.c]
+    # Nothing names an attempt, so others may have its number by now.
+    names = [column.name for column in table.c if column is not attempt.c.id]
     packed = {column.name for column in table.c if column.type.python_type is bytes}
     values = [
         tuple(bytes.fromhex(row[name]) if name in packed else row[name] for name in names)

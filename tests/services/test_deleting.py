@@ -241,3 +241,15 @@ async def test_a_list_that_is_imported_again_brings_its_links_again(archive, sty
 
     assert (second.added, second.known) == (1, 1)
     assert await listed(archive) == {*styled}
+
+
+async def test_undoing_puts_failed_attempts_back_beside_those_of_others(archive, live):
+    gone, other = live.url("/gone"), live.url("/other")
+    await save(archive, gone)
+    deleted = await archive.deleting.entries([gone])
+    await save(archive, other)
+
+    await archive.deleting.undo(deleted.id)
+
+    for url in (gone, other):
+        assert len((await archive.entries.get(url)).attempts) == 1
