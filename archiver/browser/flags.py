@@ -14,7 +14,11 @@ CONFINED = (
     "--webrtc-ip-handling-policy=disable_non_proxied_udp",
     "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
 )
-"""What keeps a page from going round the gate; each has a test that fails without it."""
+"""What keeps a page from going round the gate.
+
+A test fails without ``<-loopback>``, and one without the WebRTC policies. The others stand behind
+those: no page that was tried gets past a gate that holds, with or without them.
+"""
 
 _QUIET = (
     "--headless=new",
