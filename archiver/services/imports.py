@@ -198,17 +198,26 @@ class Imports:
         task.add_done_callback(self._reading.discard)
 
     async def _read_kept(self, kept: "_Kept", skip: int) -> None:
-        """Read a kept file to its end, however often the disk or the index refuse."""
+        """Read a kept file to its end; then it goes, also where a stop comes just then."""
+        try:
+            await self._read_on(kept, skip)
+        finally:
+            with suppress(ArchiverError):
+                if not (await self.status(kept.number)).is_unread:
+                    await asyncio.to_thread(kept.path.unlink, missing_ok=True)
+
+    async def _read_on(self, kept: "_Kept", skip: int) -> None:
+        """Read a kept file, however often the disk or the index refuse."""
         while True:
             try:
                 await self._read_once(kept, skip)
-                break
             except (ArchiverError, OSError):
                 log.exception("import broke off; it goes on", name=kept.name, seconds=REST_SECONDS)
+            else:
+                return
             await asyncio.sleep(REST_SECONDS)
             with suppress(ArchiverError):
                 skip = (await self.status(kept.number)).read
-        await asyncio.to_thread(kept.path.unlink, missing_ok=True)
 
     async def _read_once(self, kept: "_Kept", skip: int) -> None:
         """Read a kept file; one that can't be read any further ends its import.

@@ -99,7 +99,7 @@ async def test_saving_by_hand_brings_what_an_import_queued_to_the_front(db, seed
         leases = await queue.lease(conn, owner="me", count=1, each=1, hosts=queue.Turns(), now=NOW)
 
     assert [lease.entry.url for lease in leases] == ["http://4.example/"]
-    assert [lease.priority for lease in leases] == [seeds.INTERACTIVE]
+    assert [lease.priority for lease in leases] == [queue.INTERACTIVE]
 
 
 async def test_counters_agree_with_the_rows(db, seed):
