@@ -1,6 +1,7 @@
 """A small web on loopback that tests say the contents of."""
 
 import asyncio
+import os
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -14,8 +15,14 @@ from tests.browser import chromium_path
 from tests.crawler import Crawl, crawler
 from tests.prepared import Prepared
 
-settings.register_profile("untimed", deadline=None)
+settings.register_profile("untimed", deadline=None, max_examples=60)
 settings.load_profile("untimed")
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """One more than there are cores: many tests wait for processes, browsers and disks."""
+    return (os.cpu_count() or 1) + 1
+
 
 Answer = Callable[[web.Request], Awaitable[web.StreamResponse]]
 SENTENCE = (

@@ -371,7 +371,7 @@ async def paged(listing, q, sort):
 
 
 @settings(
-    max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(trees=st.lists(TREES, min_size=3, max_size=10))
 async def test_a_query_finds_what_reading_every_page_would_find(archive, trees):

@@ -36,9 +36,9 @@ from tests.web.strange import (
 )
 
 MANY = settings(
-    max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
-FEWER = settings(MANY, max_examples=100)
+FEWER = settings(MANY, max_examples=60)
 PATIENCE = 30
 """Seconds after which no answer is a hang: the service's own limits are a second here."""
 LIMITS = ServerLimits(head_seconds=1, body_seconds=1, upload_seconds=1)

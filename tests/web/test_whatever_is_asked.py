@@ -23,7 +23,7 @@ from tests.prepared import take_in
 from tests.web.strange import VALUES, cursor_of, keep_one_page, pages_about_herons
 
 MANY = settings(
-    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 FEW = settings(MANY, max_examples=40)
 
