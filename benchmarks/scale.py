@@ -32,7 +32,8 @@ from archiver.index import captures, recording, seeds
 from archiver.index.database import Database
 from archiver.memento.timestamps import to_timestamp
 from archiver.model.annotation import Annotation
-from archiver.model.capture import PayloadDigest
+from archiver.model.capture import Capture, PayloadDigest
+from archiver.model.entry import Snapshot
 from archiver.model.page import PageMetadata
 from archiver.model.seed import RevisedSeed, Seed
 from archiver.query.findable import findable, indexed
@@ -119,37 +120,43 @@ async def fill(db: Database, numbers: range, held: list, hosts: int) -> list[str
     async with db.write() as conn:
         ids = await seeds.restore(conn, [RevisedSeed(each, 0) for each in said])
         rows = await captures.insert_all(conn, fresh)
-        await recording.add_snapshots(
-            conn,
-            [
-                recording.NewSnapshot(
-                    entry_id=ids[seed.hash_url],
-                    timestamp=capture.timestamp,
-                    at=at,
-                    capture_id=rows[capture.record_id],
-                    final_url=capture.url,
-                    status=200,
-                    media_type="text/plain",
-                    metadata=PageMetadata(title=seed.annotation.title),
-                    requisite_count=0,
-                    missing_count=0,
-                    article=held[n % REAL].snapshot.article,
-                    extractor="1",
-                    record=held[n % REAL].snapshot.capture.location,
-                    found_by=findable(
-                        seed.annotation,
-                        PageMetadata(),
-                        url=seed.url,
-                        host=seed.host,
-                        media_type="text/html",
-                        words=indexed(words(n, chance, hosts)),
-                        revision=0,
-                    ),
-                )
-                for n, seed, capture, at in zip(numbers, said, fresh, moments, strict=True)
-            ],
-        )
+        made = [
+            snapshot(seed, capture, held[n % REAL].snapshot, words(n, chance, hosts), at)
+            for n, seed, capture, at in zip(numbers, said, fresh, moments, strict=True)
+        ]
+        for each, seed, capture in zip(made, said, fresh, strict=True):
+            each["entry_id"], each["capture_id"] = ids[seed.hash_url], rows[capture.record_id]
+        await recording.add_snapshots(conn, [recording.NewSnapshot(**each) for each in made])
     return urls
+
+
+def snapshot(
+    seed: Seed, capture: Capture, real: Snapshot, said: str, at: datetime
+) -> dict[str, object]:
+    """The fields of a snapshot's row but for what it points to; its records are a real one's."""
+    found_by = findable(
+        seed.annotation,
+        PageMetadata(),
+        url=seed.url,
+        host=seed.host,
+        media_type="text/html",
+        words=indexed(said),
+        revision=0,
+    )
+    return {
+        "timestamp": capture.timestamp,
+        "at": at,
+        "final_url": capture.url,
+        "status": 200,
+        "media_type": "text/plain",
+        "metadata": PageMetadata(title=seed.annotation.title),
+        "requisite_count": 0,
+        "missing_count": 0,
+        "article": real.article,
+        "extractor": "1",
+        "record": real.capture.location,
+        "found_by": found_by,
+    }
 
 
 SEARCHES: dict[str, tuple[str, str]] = {

@@ -183,7 +183,10 @@ SAFE = ("GET", "HEAD")
 
 
 async def exchange(client: TestClient, token: str, data: st.DataObject, *more: tuple[str, str]):
-    """Send one request of whatever kind, and look at all that comes of it."""
+    """Send one request of whatever kind, and look at all that comes of it; whether it is answered.
+
+    Half a request that ends is no request, and counts as answered.
+    """
     method, target = data.draw(asked())
     query, headers = data.draw(QUERIES), [*data.draw(HEADERS), *more]
     has_body = method not in SAFE or data.draw(st.integers(0, 9)) == 0
@@ -192,16 +195,16 @@ async def exchange(client: TestClient, token: str, data: st.DataObject, *more: t
 
     heard = await send(client, raw, half_close=body.extra_length > 0)
 
-    assert heard or body.extra_length > 0, raw  # half a request that ends is no request
     for each in heard:
         check(each, method, target)
     await check_health(client)
+    return bool(heard) or body.extra_length > 0
 
 
 @MANY
 @given(data=st.data())
 async def test_whatever_is_sent_gets_an_answer(client, data):
-    await exchange(client, await token_of(client), data)
+    assert await exchange(client, await token_of(client), data)
 
 
 @FEWER
@@ -209,7 +212,7 @@ async def test_whatever_is_sent_gets_an_answer(client, data):
 async def test_so_it_does_where_there_is_a_password(locked, data, has_password):
     given = ("Authorization", f"Bearer {PASSWORD}" if has_password else "Bearer x")
 
-    await exchange(locked, await token_of(locked), data, given)
+    assert await exchange(locked, await token_of(locked), data, given)
 
 
 POSTS = ["/add", "/import", "/login", "/logout", "/api/v1/entries", "/api/v1/imports"]
