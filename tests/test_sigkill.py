@@ -1,4 +1,4 @@
-"""Killed again and again at random moments, the archive loses nothing and doubles nothing."""
+"""Killed twenty times over at random moments, the archive loses nothing and doubles nothing."""
 
 import asyncio
 import json
@@ -103,12 +103,12 @@ async def assert_kept_once(archive: Archive, site: Site) -> None:
     assert await archive.warcio_check() == 0
 
 
-async def test_a_crawl_killed_ten_times_captures_every_url_exactly_once(
+async def test_a_crawl_killed_twenty_times_captures_every_url_exactly_once(
     site: Site, archive: Archive
 ) -> None:
     await archive.queue(site.urls())
 
-    await kill_again_and_again(site, 10, lambda: archive.start("crawl"))
+    await kill_again_and_again(site, 20, lambda: archive.start("crawl"))
     await archive.run("crawl")
 
     await assert_kept_once(archive, site)
@@ -119,7 +119,7 @@ async def test_a_service_killed_again_and_again_captures_every_url_exactly_once(
 ) -> None:
     await archive.queue(site.urls())
 
-    await kill_again_and_again(site, 3, lambda: archive.start("serve", "--port", "0"))
+    await kill_again_and_again(site, 6, lambda: archive.start("serve", "--port", "0"))
     await archive.run("crawl")
 
     await assert_kept_once(archive, site)

@@ -24,6 +24,6 @@ def test_what_is_named_goes_comes_back_and_goes_for_good(archiver, site):
     assert listed(archiver) == {bears}
     assert archiver("verify").stdout.splitlines()[-1] == "problems\t0"
 
-    for wrong in ((foxes,), (bears, "--query", "x")):
+    for wrong in ((), (foxes,), (bears, "--query", "x"), (bears, foxes, "--snapshot", "2026")):
         refused = archiver("delete", *wrong)
         assert (refused.returncode, refused.stderr[:10]) == (1, "archiver: ")
