@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 
 from archiver.crawl.context import CrawlContext
 from archiver.crawl.fetch_or_recall import read_back
+from archiver.crawl.parts import read_whole
 from archiver.errors import ArchiverError, StoreError
 from archiver.html.document import read_article_document
 from archiver.html.text import to_text
@@ -118,7 +119,9 @@ class DeferredExtraction:
         obtained = await read_back(self._context, kept.capture)
         if obtained is None:
             raise StoreError("Its record can't be read; `archiver verify` says more.")
-        article = await self._context.derive.extract(obtained.document)
+        article = await read_whole(
+            self._context, obtained.document, record.requisites, kept.timestamp
+        )
         if article == Article():
             if kept.extractor != UNREAD:
                 raise StoreError("Its article could not be read again; what was read before stays.")

@@ -9,6 +9,7 @@ from archiver.crawl.context import CrawlContext
 from archiver.crawl.fetch_or_recall import fetch, look_up, read_back
 from archiver.crawl.obtained import Obtained
 from archiver.errors import FetchError
+from archiver.html.parts import MOST_PARTS
 from archiver.index import gone
 from archiver.model.capture import Capture
 from archiver.model.failure import Failure, FailureKind
@@ -21,7 +22,7 @@ MAX_DEPTH = 4
 REMEMBERED_BYTES = 16 << 20
 FAILED_SECONDS = 600
 """For so long a requisite that could not be had is not asked for again."""
-NESTED = frozenset({RequisiteKind.STYLE, RequisiteKind.FRAME})
+NESTED = frozenset({RequisiteKind.STYLE, RequisiteKind.FRAME, RequisiteKind.PART})
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +76,8 @@ class Requisites:
                     wanted.url, wanted.kind, result.status, result.failure
                 )
                 if result.needs and depth < MAX_DEPTH:
-                    await self._add(round_, result.needs, depth=depth + 1)
+                    below = depth if wanted.kind is RequisiteKind.PART else depth + 1
+                    await self._add(round_, result.needs, depth=below)
             finally:
                 round_.finished()
 
@@ -140,7 +142,7 @@ class Requisites:
         needs: tuple[Requisite, ...] = ()
         if wanted.kind in NESTED and found.content:
             discovery = await self._context.derive.discover(found.document)
-            needs = discovery.requisites
+            needs = _of_the_same(wanted, discovery.requisites)
         return _Result(found.ref.status, None, needs, until)
 
     async def _follow(self, url: str, page_url: str, held: Capture | None) -> Obtained:
@@ -193,6 +195,7 @@ class _Round:
         self._limit = limit
         self._waiting: deque[tuple[Requisite, int]] = deque()
         self._seen = {page_url: RequisiteKind.OTHER}
+        self._parts = 0
         self._busy = 0
         self._change = asyncio.Event()
 
@@ -201,11 +204,15 @@ class _Round:
             if each.url in self._seen or len(self._seen) > 2 * self._limit:
                 continue
             self._seen[each.url] = each.kind
-            if len(self._seen) <= self._limit + 1:
-                self._waiting.append((each, depth))
-            else:
+            self._parts += each.kind is RequisiteKind.PART
+            if len(self._seen) > self._limit + 1:
                 message = f"The page needs more than {self._limit} things; this was left out."
                 self._leave_out(each, Failure(FailureKind.TOO_LARGE, message))
+            elif each.kind is RequisiteKind.PART and self._parts >= MOST_PARTS:
+                message = f"The article has more than {MOST_PARTS} parts; the rest was left out."
+                self._leave_out(each, Failure(FailureKind.TOO_LARGE, message))
+            else:
+                self._waiting.append((each, depth))
         self._change.set()
 
     async def take(self) -> tuple[Requisite, int] | None:
@@ -231,6 +238,13 @@ class _Round:
 
     def _leave_out(self, wanted: Requisite, failure: Failure) -> None:
         self.outcomes[wanted.url] = RequisiteOutcome(wanted.url, wanted.kind, failure=failure)
+
+
+def _of_the_same(wanted: Requisite, needs: tuple[Requisite, ...]) -> tuple[Requisite, ...]:
+    """What it needs; a page in a frame goes on by itself."""
+    if wanted.kind is RequisiteKind.PART:
+        return needs
+    return tuple(each for each in needs if each.kind is not RequisiteKind.PART)
 
 
 def _weight(url: str, result: _Result) -> int:

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from archiver.crawl.context import CrawlContext
 from archiver.crawl.fetch_or_recall import fetch, recall
 from archiver.crawl.obtained import Obtained
+from archiver.crawl.parts import read_whole
 from archiver.crawl.rendering import Rendered
 from archiver.crawl.requisites import Requisites
 from archiver.crawl.retry_policy import retry_at, status_failure, walled
@@ -17,7 +18,7 @@ from archiver.model.failure import Failure, FailureKind
 from archiver.model.job import Lease
 from archiver.model.page import Article, Discovery
 from archiver.model.rendering import Rendering
-from archiver.model.requisite import RequisiteOutcome
+from archiver.model.requisite import RequisiteKind, RequisiteOutcome
 from archiver.urls.parse import host
 
 GUARDED = frozenset({401, 403, 405, 406, 429, 503})
@@ -161,6 +162,10 @@ async def _read(
         return outcomes, unread_article(document, found)
     if not found.requisites:
         return (), await context.derive.extract(document)
+    if any(each.kind is RequisiteKind.PART for each in found.requisites):
+        outcomes = await requisites.fetch_all(page.ref.url, found.requisites)
+        await context.recorder.settled()
+        return outcomes, await read_whole(context, document, outcomes, page.ref.timestamp)
     async with asyncio.TaskGroup() as group:
         article = group.create_task(context.derive.extract(document))
         outcomes = await requisites.fetch_all(page.ref.url, found.requisites)

@@ -39,6 +39,7 @@ class Document:
         url: where it was, to resolve references against.
         link_header: the ``Link`` fields of its response, joined with commas.
         has_stood: it is a page as it stood in a browser.
+        part: which part of its article it is, from 1 on.
     """
 
     payload: bytes
@@ -47,6 +48,7 @@ class Document:
     url: str
     link_header: str = ""
     has_stood: bool = False
+    part: int = 1
 
 
 def pack(head: dict[str, Any], payload: bytes = b"") -> bytes:
@@ -72,6 +74,7 @@ def pack_request(task: Task, document: Document, limit: int) -> bytes:
         "url": document.url,
         "link_header": document.link_header,
         "has_stood": document.has_stood,
+        "part": document.part,
         "limit": limit,
     }
     return pack(head, document.payload)
@@ -87,6 +90,7 @@ def read_request(body: bytes) -> tuple[Task, Document, int]:
         url=head["url"],
         link_header=head["link_header"],
         has_stood=head["has_stood"],
+        part=head["part"],
     )
     return Task(head["task"]), document, head["limit"]
 

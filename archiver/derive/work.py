@@ -63,8 +63,10 @@ def _look_through(document: Document, limit: int) -> Discovery:
 def _extract(document: Document) -> Article:
     kind, title = document.media_type, file_name(document.url)
     if is_html(kind):
-        read = extract_stood if document.has_stood else extract_article
-        return read(_decode(document).text, document.url)
+        text = _decode(document).text
+        if document.has_stood:
+            return extract_stood(text, document.url)
+        return extract_article(text, document.url, part=document.part)
     if is_pdf(kind):
         return pdf_article(document.payload, title)
     if kind.startswith("image/"):

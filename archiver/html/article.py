@@ -5,6 +5,7 @@ the article is chosen and cleared, and what is left is sanitised.
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from html import escape
 
@@ -19,7 +20,7 @@ from archiver.html.reader.choose import choose_article
 from archiver.html.reader.code import settle_code
 from archiver.html.reader.drawings import settle_drawings
 from archiver.html.reader.embeds import settle_embeds
-from archiver.html.reader.finish import finish
+from archiver.html.reader.finish import finish, set_apart
 from archiver.html.reader.mathematics import (
     has_dollars,
     is_mathematical,
@@ -36,14 +37,17 @@ _NEARLY_ALL = 0.9
 _DOCUMENT = re.compile(r"\A<div>(.*)</div>\s*\Z", re.DOTALL)
 
 
-def extract_article(html: str, url: str) -> Article:
-    """The article of a page, with absolute URLs. Never fails: a page without one gives its text."""
+def extract_article(html: str, url: str, *, part: int = 1) -> Article:
+    """The article of a page, with absolute URLs. Never fails: a page without one gives its text.
+
+    ``part`` says which part of an article in several it is, from 1 on.
+    """
     html = html[:MOST_CHARACTERS]
     page = parse(html)
     if page is None:
         return text_article(without_tags(html), title="")
     metadata = read_metadata(page)
-    found = sanitise(_read(page, html, url, metadata.byline))
+    found = sanitise(_read(page, html, url, metadata.byline, part=part))
     text = to_text(found)
     if not metadata.excerpt:
         metadata = replace(metadata, excerpt=beginning(text))
@@ -72,8 +76,25 @@ def image_article(url: str, title: str) -> Article:
     return Article(PageMetadata(title=title), body, "")
 
 
+def join_parts(first: Article, following: Sequence[Article]) -> Article:
+    """One article of several parts, in order; what it says of itself is what the first says."""
+    parts = [first, *(each for each in following if each.html)]
+    return replace(
+        first,
+        html="\n".join(each.html for each in parts),
+        text="\n".join(each.text for each in parts),
+        words=" ".join(each.words for each in parts),
+    )
+
+
 def _read(
-    page: LexborHTMLParser, source: str, url: str, byline: str, *, whole: bool = False
+    page: LexborHTMLParser,
+    source: str,
+    url: str,
+    byline: str,
+    *,
+    whole: bool = False,
+    part: int = 1,
 ) -> str:
     base = _base(page, url)
     body = to_tree(page)
@@ -91,6 +112,8 @@ def _read(
     drop_byline(article, byline)
     settle_embeds(article)
     finish(article, url, base)
+    if part > 1:
+        set_apart(article, part)
     html: str = etree.tostring(article, encoding="unicode", method="html")
     bare = _DOCUMENT.match(html)
     return bare[1] if bare else html

@@ -46,6 +46,8 @@ _TIMES = (
     "#title-block-header .date, .post-date, .entry-date",
 )
 _ARTICLE_TYPES = re.compile(r"Article|Posting|Report|WebPage|Recipe|Review|Chapter|CreativeWork")
+_WRITTEN_TYPES = re.compile(r"Article|Posting|Report|Recipe|Review|Chapter")
+_ARTICLE_OBJECTS = frozenset({"article", "book"})
 _FRAME = re.compile(
     r"\A\s*(?:<!\[CDATA\[|/\*.{0,40}?\*/|//[^\n]{0,80}\n)\s*|\s*\]\]>\s*\Z", re.DOTALL
 )
@@ -80,6 +82,17 @@ def read_metadata(tree: LexborHTMLParser) -> PageMetadata:
         language=_language(tree, meta),
         published=_published(tree, meta, data),
     )
+
+
+def is_article(tree: LexborHTMLParser) -> bool:
+    """Whether a parsed page says that it is one article, and no list of several."""
+    meta = _meta(tree)
+    if meta.get("og:type", "").lower() in _ARTICLE_OBJECTS:
+        return True
+    data = _json_ld(tree)
+    if _WRITTEN_TYPES.search(str(data.get("@type", ""))[:200]):
+        return True
+    return len(tree.css("article")[:2]) == 1
 
 
 def _meta(tree: LexborHTMLParser) -> dict[str, str]:

@@ -13,6 +13,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 from archiver.html.foreign import ForeignContent
 from archiver.html.metadata import read_metadata
 from archiver.html.parsing import parse
+from archiver.html.parts import find_next_part
 from archiver.html.sheets import read_css
 from archiver.html.signals import needs_browser, readable_start
 from archiver.html.walls import wall_in_page
@@ -55,8 +56,11 @@ def look_through(html: str, base_url: str, limit: int) -> Discovery:
     if tree is None:
         return Discovery()
     text = readable_start(tree)
+    following = find_next_part(tree, base_url) if limit else None
+    part = [Requisite(following, RequisiteKind.PART)] if following else []
+    needs = [each for each in _find(tree, base_url, limit) if each.url != following]
     return Discovery(
-        _find(tree, base_url, limit),
+        (*part, *needs)[:limit],
         metadata=read_metadata(tree),
         needs_browser=needs_browser(tree, len(html), len(text)),
         wall=wall_in_page(tree, html, text),

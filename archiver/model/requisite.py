@@ -18,6 +18,8 @@ class RequisiteKind(StrEnum):
     ICON = "icon"
     FRAME = "frame"
     MEDIA = "media"
+    PART = "part"
+    """The page that goes on with the article of this one."""
     OTHER = "other"
 
 

@@ -43,6 +43,18 @@ def finish(root: Element, url: str, base: str) -> None:
         heading.tag = "h2"
 
 
+def set_apart(root: Element, part: int) -> None:
+    """Give the ids of a part of an article names that no other part of it has."""
+    for element in root.iter():
+        for name, value in element.attrib.items():
+            if name == "id":
+                element.set(name, f"p{part}-{value}")
+            elif name.rpartition("}")[2] == "href" and value.startswith("#"):
+                element.set(name, f"#p{part}-{value[1:]}")
+            elif "url(#" in value:
+                element.set(name, value.replace("url(#", f"url(#p{part}-"))
+
+
 def _settle_targets(root: Element) -> None:
     """Keep an id where a link leads to it, and of headings; an anchor's name is its id."""
     wanted = {unquote(each) for each in _fragments(root)}
