@@ -37,7 +37,7 @@ LONGEST_HOST_DELAY = 3600
 """Seconds; each of several crawling processes waits as many times longer as there are."""
 
 
-class InvalidSettings(ValueError):  # noqa: N818 - named for what it is
+class InvalidSettings(ValueError):
     """Values that can't be used.
 
     Attributes:

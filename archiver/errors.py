@@ -36,11 +36,11 @@ class InputError(ArchiverError):
     """What was given can't be used; the message says what would be."""
 
 
-class InvalidUrl(InputError):  # noqa: N818 - named for what it is, as httpx does
+class InvalidUrl(InputError):
     """Not a URL a browser would accept (WHATWG URL), or its scheme is not http(s)."""
 
 
-class InvalidQuery(InputError):  # noqa: N818
+class InvalidQuery(InputError):
     """A search that can't be read.
 
     Attributes:
@@ -58,15 +58,15 @@ class InvalidQuery(InputError):  # noqa: N818
         self.suggestion = suggestion
 
 
-class UnreadableFile(InputError):  # noqa: N818
+class UnreadableFile(InputError):
     """A file that is empty, of the wrong kind, or not text."""
 
 
-class TooLarge(InputError):  # noqa: N818
+class TooLarge(InputError):
     """Over a limit; the message names the limit and the setting that moves it."""
 
 
-class NotFound(ArchiverError):  # noqa: N818
+class NotFound(ArchiverError):
     """No such entry, snapshot or import."""
 
 
@@ -102,19 +102,19 @@ class BrowserError(ArchiverError):
     """A browser did not do what it was to do."""
 
 
-class NoBrowser(BrowserError):  # noqa: N818
+class NoBrowser(BrowserError):
     """There is no browser, or it can't be started here; the message says what would help."""
 
 
-class BrowserGone(BrowserError):  # noqa: N818
+class BrowserGone(BrowserError):
     """The browser ended, or was ended for the memory it took."""
 
 
-class PageGone(BrowserError):  # noqa: N818
+class PageGone(BrowserError):
     """One page of a browser ended, or was ended for the memory it took; others go on."""
 
 
-class InvalidResponse(ArchiverError):  # noqa: N818
+class InvalidResponse(ArchiverError):
     """What a server sent is no HTTP response that a browser would show."""
 
 
@@ -128,13 +128,13 @@ class StoreError(ArchiverError):
     offset: int | None = None
 
 
-class IndexUnavailable(StoreError):  # noqa: N818
+class IndexUnavailable(StoreError):
     """The index can't be read or written now: the disk is full, or another process holds it."""
 
 
-class InvalidRecord(StoreError):  # noqa: N818
+class InvalidRecord(StoreError):
     """Not a WARC record (ISO 28500), or one whose digest does not match its block."""
 
 
-class TornRecord(StoreError):  # noqa: N818
+class TornRecord(StoreError):
     """A record that ends too early: the tail of a segment whose writer was killed."""

@@ -53,7 +53,7 @@ _Attribute = tuple[bytes, bytes, int]
 _Declared = tuple[str, Encoding] | None
 
 
-class _Ended(Exception):  # noqa: N818 - no error: the bytes end within a tag
+class _Ended(Exception):
     """The bytes end before what is being read does."""
 
 

@@ -7,12 +7,12 @@ over.
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from io import BytesIO
-from tempfile import TemporaryFile
-from typing import BinaryIO, cast
+from typing import BinaryIO
 
 from archiver.errors import ArchiverError, InvalidRecord, UnreadableFile
 from archiver.ingest.revisits import ForeignRevisit, read_revisit
 from archiver.model.exchange import Exchange
+from archiver.scratch import scratch_file
 from archiver.urls.parse import parse_url
 from archiver.warc.digest import canonical, digest_by, digest_of, is_ours
 from archiver.warc.extension import HEAD, ORIGINAL_DIGEST, SYNTHESISED, carried, one_line
@@ -184,7 +184,7 @@ def _body(record: ForeignRecord, start: bytes) -> BinaryIO:
     # Closed by whoever takes the exchange over.
     body: BinaryIO = BytesIO()
     if record.block.left > SPOOLED_BYTES:
-        body = cast("BinaryIO", TemporaryFile(prefix="archiver-"))  # noqa: SIM115
+        body = scratch_file()
     try:
         body.write(start)
         while piece := record.block.read(PIECE):

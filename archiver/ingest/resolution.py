@@ -10,8 +10,7 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import replace
 from io import BytesIO
-from tempfile import TemporaryFile
-from typing import BinaryIO, cast
+from typing import BinaryIO
 
 from archiver.crawl.context import CrawlContext
 from archiver.errors import StoreError
@@ -20,6 +19,7 @@ from archiver.index.database import AsyncConnection
 from archiver.ingest.exchanges import SPOOLED_BYTES, ForeignCapture, Unusable
 from archiver.ingest.revisits import ForeignRevisit, Payload, exchange_of
 from archiver.model.capture import Capture, PayloadDigest, RecordId, Timestamp
+from archiver.scratch import scratch_file
 from archiver.store.segments import SegmentStore
 from archiver.warc.digest import digest_by, digest_of, is_ours
 from archiver.warc.http_block import open_payload, read_head
@@ -179,7 +179,7 @@ def _read_payload(store: SegmentStore, original: Capture, with_body: bool) -> Pa
         _, pieces = open_payload(store.read(original.location))
         body = BytesIO()
         if original.payload_length > SPOOLED_BYTES:
-            body = cast("BinaryIO", TemporaryFile(prefix="archiver-"))  # noqa: SIM115
+            body = scratch_file()
         for piece in pieces:
             body.write(piece)
     return Payload(original.payload_digest, original.payload_length, head, body)

@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from tempfile import TemporaryFile
 from typing import IO
 
 from archiver.errors import InvalidRecord, StoreError
+from archiver.scratch import scratch_file
 from archiver.warc.foreign import ForeignBlock, ForeignRecord, Skipped
 
 MOST_OPEN = 16
@@ -58,7 +58,7 @@ class Segments(ExitStack):
             yield _given_up(begun)
 
     def _begin(self, record: ForeignRecord) -> list[ForeignRecord | Skipped]:
-        begun = _Begun(record, TemporaryFile(prefix="archiver-"))  # noqa: SIM115 - see _close_all
+        begun = _Begun(record, scratch_file())
         self._take(begun, record)
         found: list[ForeignRecord | Skipped] = []
         if len(self._begun) >= MOST_OPEN:

@@ -9,13 +9,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from enum import Enum, auto
 from itertools import islice
-from tempfile import SpooledTemporaryFile
-from typing import BinaryIO, cast
 
 from archiver.errors import StoreError
 from archiver.index.relocation import Moved
 from archiver.ledger.payloads import Moves
 from archiver.model.capture import Capture, HashUrl, Location, RecordId
+from archiver.scratch import spooled_file
 from archiver.store.rewriting import NextEdition
 from archiver.store.scanning import Damage, Scanned, scan
 from archiver.store.segments import SegmentStore
@@ -300,7 +299,7 @@ def _whole(store: SegmentStore, revisit: StoredRecord, holder: Capture) -> tuple
         head = read_head(held)
         pieces = open_payload(store.read(holder.location))[1]
     is_chunked = parse_head(head).is_chunked
-    body = cast("BinaryIO", SpooledTemporaryFile(SPOOLED_BYTES, prefix="archiver-"))  # noqa: SIM115
+    body = spooled_file(SPOOLED_BYTES)
     for piece in pieces:
         if is_chunked and piece:
             body.write(b"%x\r\n%b\r\n" % (len(piece), piece))

@@ -3,10 +3,10 @@
 import asyncio
 import hashlib
 from io import BytesIO
-from tempfile import TemporaryFile
-from typing import BinaryIO, cast
+from typing import BinaryIO
 
 from archiver.model.capture import PayloadDigest
+from archiver.scratch import scratch_file
 
 SPOOL_BYTES = 1 << 20
 INLINE_DIGEST_BYTES = 64 << 10
@@ -51,7 +51,7 @@ class BodySink:
     def _spool(self) -> None:
         if self._file is None:
             # Closed by whoever takes the body over, or by ``discard``.
-            self._file = cast("BinaryIO", TemporaryFile(prefix="archiver-"))  # noqa: SIM115
+            self._file = scratch_file()
         self._file.write(b"".join(self._wire))
         self._wire.clear()
         self._held = 0

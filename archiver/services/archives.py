@@ -6,8 +6,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, S
 from contextlib import AbstractAsyncContextManager, ExitStack
 from io import BufferedReader
 from itertools import islice
-from tempfile import TemporaryFile
-from typing import BinaryIO, cast
+from typing import BinaryIO
 
 from archiver.crawl.context import CrawlContext
 from archiver.errors import UnreadableFile
@@ -28,6 +27,7 @@ from archiver.ingest.revisits import ForeignRevisit, read_lines, write_line
 from archiver.ingest.saved_pages import SavedPage, SavedPageIntake
 from archiver.ingest.unvisited import EntryIntake, NotedEntries
 from archiver.model.importing import Rejected, Taken
+from archiver.scratch import scratch_file
 from archiver.store.spool import SpooledLines
 from archiver.wacz.unpack import Package
 from archiver.warc.arc import ForeignArc
@@ -316,8 +316,7 @@ def _as_file(package: Package, member: str, stack: ExitStack) -> BinaryIO:
     window = package.window(member)
     if window:
         return stack.enter_context(BufferedReader(window))
-    temporary = TemporaryFile(prefix="archiver-")  # noqa: SIM115 - the stack closes it
-    spooled = stack.enter_context(cast("BinaryIO", temporary))
+    spooled = stack.enter_context(scratch_file())
     with package.open(member) as source:
         shutil.copyfileobj(source, spooled, 1 << 20)
     spooled.seek(0)

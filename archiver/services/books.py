@@ -5,7 +5,6 @@ from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from datetime import UTC, datetime
-from tempfile import TemporaryFile
 from typing import IO
 
 from archiver.books import page
@@ -17,6 +16,7 @@ from archiver.index import captures, entries
 from archiver.index.database import Database
 from archiver.model.capture import Capture, Timestamp
 from archiver.model.chapter import Chapter, Picture
+from archiver.scratch import scratch_file
 from archiver.services.entries import Entries
 from archiver.services.manifest import Manifest, Selected, draw_up
 from archiver.store.segments import SegmentStore
@@ -182,4 +182,4 @@ class Books:
 
 
 def _temporary() -> IO[bytes]:
-    return TemporaryFile(prefix="archiver-")
+    return scratch_file()

@@ -8,9 +8,8 @@ from contextlib import AsyncExitStack, aclosing
 from datetime import UTC, datetime
 from functools import partial
 from io import BufferedReader
-from tempfile import TemporaryFile
 from time import monotonic
-from typing import BinaryIO, cast
+from typing import BinaryIO
 
 from archiver.derive.link_file import Batch, LinkFile, open_links
 from archiver.errors import ArchiverError, UnreadableFile
@@ -19,6 +18,7 @@ from archiver.index.database import Database
 from archiver.ingest.saved_pages import SavedPage
 from archiver.logs import get_log
 from archiver.model.importing import ImportStatus, Taken
+from archiver.scratch import scratch_file
 from archiver.services.archives import WACZ, Archives, kind_of
 from archiver.services.import_status import ImportStatuses
 
@@ -169,7 +169,7 @@ def _has_links(following: "asyncio.Future[Batch]") -> bool:
 def _spooled(source: BinaryIO) -> BinaryIO:
     """A pipe's content as a file: a zip file's list of contents is at its end."""
     # Closed by whoever asked for it.
-    spooled = cast("BinaryIO", TemporaryFile(prefix="archiver-"))  # noqa: SIM115
+    spooled = scratch_file()
     shutil.copyfileobj(source, spooled, 1 << 20)
     spooled.seek(0)
     return spooled

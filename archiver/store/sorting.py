@@ -4,8 +4,9 @@ import heapq
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from itertools import groupby
-from tempfile import TemporaryFile
 from typing import IO
+
+from archiver.scratch import scratch_file
 
 RUN_BYTES = 16 << 20
 
@@ -47,7 +48,7 @@ class SortedLines(ExitStack):
         return (line for line, _ in groupby(lines))
 
     def _spill(self) -> None:
-        run = TemporaryFile(prefix="archiver-")  # noqa: SIM115 - closed with the rest
+        run = scratch_file()
         self._runs.append(self.enter_context(run))
         run.writelines(sorted(self._held))
         self._held.clear()

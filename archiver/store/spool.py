@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator
 from contextlib import ExitStack
-from tempfile import TemporaryFile
 from typing import IO
+
+from archiver.scratch import scratch_file
 
 
 class SpooledLines(ExitStack):
@@ -16,7 +17,7 @@ class SpooledLines(ExitStack):
     def add(self, line: bytes) -> None:
         """Take one more."""
         if self._file is None:
-            self._file = TemporaryFile(prefix="archiver-")  # noqa: SIM115 - closed at the end
+            self._file = scratch_file()
             self.enter_context(self._file)
         self._file.write(line)
 

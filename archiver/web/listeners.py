@@ -8,7 +8,7 @@ MOST = 100
 """Listeners at a time. Each holds a connection and a place in the index's polling."""
 
 
-class Full(Exception):  # noqa: N818 - named for what it is
+class Full(Exception):
     """There is no place for another listener."""
 
 
