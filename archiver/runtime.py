@@ -9,6 +9,7 @@ from functools import partial
 from archiver.archive import Archive, open_archive, open_store
 from archiver.config import Settings
 from archiver.crawl.context import CrawlContext
+from archiver.crawl.learned_hosts import LearnedHosts
 from archiver.crawl.rendering import Means, Renderer
 from archiver.derive.pool import DerivePool
 from archiver.ledger.recorder import Recorder
@@ -39,6 +40,7 @@ from archiver.services.mementos import Mementos
 from archiver.services.oversight import Oversight
 from archiver.services.packages import Packages
 from archiver.services.reader import Reader
+from archiver.services.recapturing import Recapturing
 from archiver.services.receipts import Receipts
 from archiver.services.replay import Replay
 from archiver.services.search import Search
@@ -52,6 +54,7 @@ class Runtime:
     settings: Settings
     access: AccessControl
     entries: Entries
+    recapturing: Recapturing
     editing: Editing
     deleting: Deleting
     compacting: Compacting
@@ -127,7 +130,8 @@ async def _crawl_context(archive: Archive, connections: int) -> AsyncIterator[Cr
     async with AsyncExitStack() as stack:
         stack.push_async_callback(derive.stop)
         fetcher = await stack.enter_async_context(Fetcher(settings))
-        renderer = Renderer(Means(settings, fetcher, throttle, recorder))
+        means = Means(settings, fetcher, throttle, recorder)
+        renderer = Renderer(means, LearnedHosts(archive.db))
         stack.push_async_callback(renderer.stop)
         yield CrawlContext(
             settings=settings,
@@ -151,6 +155,7 @@ def _wire(archive: Archive, context: CrawlContext) -> Runtime:
         settings=settings,
         access=AccessControl(settings.data, settings.password, settings.host),
         entries=entries,
+        recapturing=Recapturing(db, store, entries),
         editing=editing,
         compacting=Compacting(db, store, settings, crawling.close_segment),
         deleting=Deleting(db, store, on_changed=crawling.wake),
@@ -165,9 +170,7 @@ def _wire(archive: Archive, context: CrawlContext) -> Runtime:
         articles=Articles(context, open_writer, partial(_writer, crawling, open_writer, context)),
         documents=Documents(db, store),
         imports=Imports(
-            db,
-            store,
-            Archives(open_writer),
+            *(db, store, Archives(open_writer)),
             memory_bytes=settings.extract_memory_bytes,
             on_queued=crawling.wake,
         ),

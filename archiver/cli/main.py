@@ -136,14 +136,15 @@ def crawl(settings: Settings) -> int:
 
 @cli.command(cls=Command)
 @click.argument("refs", nargs=-1, metavar="[URL|HASH_URL]...")
+@click.option("--below", type=click.FloatRange(0, 1), metavar="S", help="Those kept worse: 0 to 1.")
 @with_settings(CRAWLING)
-def recapture(settings: Settings, refs: tuple[str, ...]) -> int:
+def recapture(settings: Settings, refs: tuple[str, ...], below: float | None) -> int:
     """Capture entries again, to fill the gaps: those named, or all that lack something.
 
     What a page needs and was fetched within the last day is not fetched again. "gone" counts the
     entries that lack only what was gone, 404 or 410, twice running: name them to try all the same.
     """
-    return _run("recapture", settings, refs=refs)
+    return _run("recapture", settings, refs=refs, below=below)
 
 
 @cli.command(cls=Command)

@@ -6,19 +6,26 @@ from archiver.cli.capture import work_queue
 from archiver.cli.crawl_loop import run_crawl
 from archiver.cli.output import write_row
 from archiver.config import Settings
+from archiver.errors import InputError
 from archiver.runtime import Runtime, open_runtime
 
-BATCH = 1000
+SOURCE = "cli"
 
 
-def run(settings: Settings, *, refs: Sequence[str]) -> int:
-    """Capture entries again: those named, or all that lack something."""
-    return run_crawl(_recapture(settings, refs))
+def run(settings: Settings, *, refs: Sequence[str], below: float | None = None) -> int:
+    """Capture entries again: those named, those kept worse than that, or all that lack something.
+
+    Raises:
+        InputError: both are asked for.
+    """
+    if refs and below is not None:
+        raise InputError("Name what to capture again, or give --below; not both.")
+    return run_crawl(_recapture(settings, refs, below))
 
 
-async def _recapture(settings: Settings, refs: Sequence[str]) -> int:
+async def _recapture(settings: Settings, refs: Sequence[str], below: float | None) -> int:
     async with open_runtime(settings) as runtime:
-        queued, gone = await (_named(runtime, refs) if refs else _with_gaps(runtime))
+        queued, gone = await _queue(runtime, refs, below)
         write_row("queued", str(queued))
         if gone:
             write_row("gone", str(gone))
@@ -27,34 +34,17 @@ async def _recapture(settings: Settings, refs: Sequence[str]) -> int:
     return 0
 
 
-async def _named(runtime: Runtime, refs: Sequence[str]) -> tuple[int, int]:
-    urls = [(await runtime.entries.get(ref)).entry.url for ref in refs]
-    await runtime.entries.save(urls, source="cli")
-    return len(urls), 0
-
-
-async def _with_gaps(runtime: Runtime) -> tuple[int, int]:
-    """Queue what may be had; how many entries that were, and how many were passed over."""
-    waiting: list[str] = []
-    queued = gone = 0
-    async for entry, is_hopeless in runtime.entries.with_gaps():
-        if is_hopeless:
-            gone += 1
-            continue
-        waiting.append(entry.url)
-        if len(waiting) == BATCH:
-            await runtime.entries.save(waiting, source="cli")
-            queued, waiting = queued + len(waiting), []
-    if waiting:
-        await runtime.entries.save(waiting, source="cli")
-    return queued + len(waiting) + await _unrendered(runtime), gone
-
-
-async def _unrendered(runtime: Runtime) -> int:
-    """Queue what needs a browser, where there is one; how many."""
-    queued = 0
-    if not runtime.crawling.browser_problem:
-        async for urls in runtime.entries.unrendered():
-            await runtime.entries.save(urls, source="cli", render=True)
-            queued += len(urls)
-    return queued
+async def _queue(runtime: Runtime, refs: Sequence[str], below: float | None) -> tuple[int, int]:
+    """Queue what is asked for; how many entries that were, and how many were passed over."""
+    recapturing, can_render = runtime.recapturing, not runtime.crawling.browser_problem
+    if refs:
+        urls = [(await runtime.entries.get(ref)).entry.url for ref in refs]
+        await runtime.entries.save(urls, source=SOURCE)
+        return len(urls), 0
+    if below is not None:
+        hundredths = round(below * 100)
+        return await recapturing.below(hundredths, source=SOURCE, render=can_render), 0
+    queued, gone = await recapturing.gaps(source=SOURCE)
+    if can_render:
+        queued += await recapturing.unrendered(source=SOURCE)
+    return queued, gone

@@ -75,3 +75,6 @@ def _rows(detail: EntryDetail, shown: SnapshotDetail | None) -> Iterator[tuple[s
             yield "needs", "a browser: it is empty without its scripts, and they were not run"
         if snapshot.missing_count:
             yield "missing", f"{snapshot.missing_count} of {snapshot.requisite_count} requisites"
+        yield "score", str(shown.score)
+        for reason in shown.score.reasons:
+            yield "lacking", reason.sentence

@@ -18,6 +18,7 @@ from archiver.html.document import read_article_document
 from archiver.html.text import to_text
 from archiver.index import snapshots
 from archiver.index.snapshots import Unread
+from archiver.ledger.snapshot_records import read_snapshot_record
 from archiver.ledger.visit_result import Visit, VisitResult
 from archiver.logs import get_log
 from archiver.memento.timestamps import to_datetime
@@ -26,7 +27,6 @@ from archiver.model.entry import Snapshot
 from archiver.model.entry_ref import EntryRef
 from archiver.model.page import UNREAD, Article
 from archiver.urls.parse import host
-from archiver.warc.entry_record import SnapshotRecord, read_entry_record
 
 CHUNK = 64
 SPARE_READERS = 2
@@ -115,7 +115,9 @@ class DeferredExtraction:
 
     async def _visit_result(self, unread: Unread) -> VisitResult:
         kept = unread.held.snapshot
-        record = await asyncio.to_thread(self._snapshot_record, unread)
+        record = await asyncio.to_thread(
+            read_snapshot_record, self._context.store, unread.held.record
+        )
         obtained = await read_back(self._context, kept.capture)
         if obtained is None:
             raise StoreError("Its record can't be read; `archiver verify` says more.")
@@ -134,14 +136,9 @@ class DeferredExtraction:
             requisites=record.requisites,
             charset=record.charset,
             rendering=record.rendering,
+            look=record.look,
+            appearance=record.appearance,
         )
         now = datetime.now(UTC).replace(microsecond=0)
         entry = EntryRef(unread.entry_id, kept.hash_url, kept.url, host(kept.url))
         return VisitResult(entry, now, visit=visit)
-
-    def _snapshot_record(self, unread: Unread) -> SnapshotRecord:
-        record = self._context.store.read(unread.held.record)
-        entry_record = read_entry_record(record.block.read())
-        if entry_record is None or entry_record.snapshot is None:
-            raise StoreError("The record of this snapshot is not what it must be.")
-        return entry_record.snapshot

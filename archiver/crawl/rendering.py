@@ -11,15 +11,17 @@ from typing import Protocol
 
 from archiver.browser.finding import find_browser
 from archiver.config import Settings
+from archiver.crawl.learned_hosts import LearnedHosts
 from archiver.crawl.obtained import Obtained
 from archiver.derive.messages import Document
 from archiver.errors import BrowserError, NoBrowser
 from archiver.ledger.recorder import Recorder
 from archiver.logs import get_log
-from archiver.model.capture import CaptureRef
+from archiver.model.capture import CaptureRef, Timestamp
 from archiver.model.failure import Failure, FailureKind
 from archiver.model.likeness import NewLikeness
 from archiver.model.page import Discovery
+from archiver.model.rendering import Look
 from archiver.model.requisite import RequisiteOutcome
 from archiver.net.fetcher import Fetcher
 from archiver.net.throttle import Throttle
@@ -84,8 +86,9 @@ class Renderer:
         problem: why there is none, in a sentence; empty as far as nobody knows of any.
     """
 
-    def __init__(self, means: Means) -> None:
+    def __init__(self, means: Means, hosts: LearnedHosts) -> None:
         self._means = means
+        self._hosts = hosts
         self._settings = means.settings
         self._room = asyncio.Semaphore(means.settings.browser_pages)
         self._failed_at = float("-inf")
@@ -106,6 +109,16 @@ class Renderer:
         if failure:
             return failure.kind is FailureKind.WALLED
         return found is not None and (found.needs_browser or asked or mode == "always")
+
+    async def learned(self, url: str) -> Look:
+        """Why pages of a URL's host are shown at once; nothing where they are not."""
+        if self._settings.render == "never" or self.problem:
+            return Look.NONE
+        return await self._hosts.of(url)
+
+    def learn(self, url: str, timestamp: Timestamp, look: Look) -> None:
+        """Learn from a look at a page."""
+        self._hosts.note(url, int(timestamp), look)
 
     async def show(self, page: Obtained, *, afresh: bool) -> Rendered | None:
         """A page as a browser shows it; None where none can.

@@ -73,7 +73,7 @@ class Requisites:
             try:
                 result = await self._obtain(wanted, round_)
                 round_.outcomes[wanted.url] = RequisiteOutcome(
-                    wanted.url, wanted.kind, result.status, result.failure
+                    wanted.url, wanted.kind, result.status, result.failure, wanted.area
                 )
                 if result.needs and depth < MAX_DEPTH:
                     below = depth if wanted.kind is RequisiteKind.PART else depth + 1
@@ -194,7 +194,7 @@ class _Round:
         self.held: dict[str, Capture] = {}
         self._limit = limit
         self._waiting: deque[tuple[Requisite, int]] = deque()
-        self._seen = {page_url: RequisiteKind.OTHER}
+        self._seen = {page_url: Requisite(page_url, RequisiteKind.OTHER)}
         self._parts = 0
         self._busy = 0
         self._change = asyncio.Event()
@@ -203,7 +203,7 @@ class _Round:
         for each in wanted:
             if each.url in self._seen or len(self._seen) > 2 * self._limit:
                 continue
-            self._seen[each.url] = each.kind
+            self._seen[each.url] = each
             self._parts += each.kind is RequisiteKind.PART
             if len(self._seen) > self._limit + 1:
                 message = f"The page needs more than {self._limit} things; this was left out."
@@ -232,12 +232,14 @@ class _Round:
 
     def give_up(self, message: str, kind: FailureKind) -> None:
         """Give every one that has no outcome yet the same one."""
-        for url, what in self._seen.items():
+        for url, wanted in self._seen.items():
             if url != self.page_url and url not in self.outcomes:
-                self._leave_out(Requisite(url, what), Failure(kind, message))
+                self._leave_out(wanted, Failure(kind, message))
 
     def _leave_out(self, wanted: Requisite, failure: Failure) -> None:
-        self.outcomes[wanted.url] = RequisiteOutcome(wanted.url, wanted.kind, failure=failure)
+        self.outcomes[wanted.url] = RequisiteOutcome(
+            wanted.url, wanted.kind, failure=failure, area=wanted.area
+        )
 
 
 def _of_the_same(wanted: Requisite, needs: tuple[Requisite, ...]) -> tuple[Requisite, ...]:

@@ -1,10 +1,12 @@
 """Visits a page: its redirects, the page, its requisites and its article."""
 
 import asyncio
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from archiver.crawl.context import CrawlContext
 from archiver.crawl.fetch_or_recall import fetch, recall
+from archiver.crawl.learned_hosts import is_asked_plainly
 from archiver.crawl.obtained import Obtained
 from archiver.crawl.parts import read_whole
 from archiver.crawl.rendering import Rendered
@@ -17,7 +19,7 @@ from archiver.memento.timestamps import to_timestamp
 from archiver.model.failure import Failure, FailureKind
 from archiver.model.job import Lease
 from archiver.model.page import Article, Discovery
-from archiver.model.rendering import Rendering
+from archiver.model.rendering import Look, Rendering
 from archiver.model.requisite import RequisiteKind, RequisiteOutcome
 from archiver.urls.parse import host
 
@@ -34,16 +36,20 @@ async def visit(context: CrawlContext, requisites: Requisites, lease: Lease) -> 
     """
     await _next_second(lease)
     first, page = await _follow(context, lease)
+    if rendered := await _render_at_once(context, lease, page):
+        return await _visit_rendered(context, requisites, first, rendered)
     found, failure = await _examine(context, page)
     rendered = await _render(context, lease, page, found, failure)
+    look = await _told(context, page, found, failure)
     if rendered:
-        return await _visit_rendered(context, requisites, first, rendered)
+        visited = await _visit_rendered(context, requisites, first, rendered)
+        return _learned(context, replace(visited, look=look))
     if failure or found is None:
         raise FetchError(failure or _NOTHING)
     if page.is_truncated:
         _try_for_the_rest(context, lease, page)
     outcomes, article = await _read(context, requisites, page, found)
-    return Visit(
+    visited = Visit(
         timestamp=first.ref.timestamp,
         at=first.at,
         page=page.ref,
@@ -51,7 +57,42 @@ async def visit(context: CrawlContext, requisites: Requisites, lease: Lease) -> 
         requisites=outcomes,
         charset=found.charset,
         rendering=Rendering.NEEDED if found.needs_browser else Rendering.NONE,
+        look=look,
+        appearance=replace(found.appearance, is_cut=page.is_truncated),
     )
+    return _learned(context, visited)
+
+
+async def _render_at_once(context: CrawlContext, lease: Lease, page: Obtained) -> Rendered | None:
+    """The page as a browser shows it, where its host's pages are known to need one."""
+    renderer = context.renderer
+    if renderer is None or page.wall or status_failure(page.ref.status, None):
+        return None
+    known = await renderer.learned(page.ref.url)
+    if known is Look.NONE or is_asked_plainly(lease):
+        return None
+    return await renderer.show(page, afresh=known is Look.WALLED)
+
+
+async def _told(
+    context: CrawlContext, page: Obtained, found: Discovery | None, failure: Failure | None
+) -> Look:
+    """What a plain look at a page tells of its host, as far as that is worth keeping."""
+    if context.renderer is None:
+        return Look.NONE
+    if failure:
+        return Look.WALLED if failure.kind is FailureKind.WALLED else Look.NONE
+    if found and found.needs_browser:
+        return Look.EMPTY
+    is_learned = await context.renderer.learned(page.ref.url) is not Look.NONE
+    return Look.WHOLE if is_learned else Look.NONE
+
+
+def _learned(context: CrawlContext, visited: Visit) -> Visit:
+    """A visit, once this process has learned from it."""
+    if context.renderer:
+        context.renderer.learn(visited.page.url, visited.timestamp, visited.look)
+    return visited
 
 
 async def _render(
@@ -89,6 +130,7 @@ async def _visit_rendered(
         charset=found.charset,
         rendering=Rendering.DONE,
         likenesses=rendered.likenesses,
+        appearance=found.appearance,
     )
 
 

@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any
 
+from archiver.model.appearance import Appearance
 from archiver.model.importing import Rejected
 from archiver.model.page import Article, Charset, Discovery, PageMetadata
 from archiver.model.requisite import Requisite, RequisiteKind
@@ -100,10 +101,11 @@ def pack_result(result: Article | Discovery) -> bytes:
     if isinstance(result, Discovery):
         return pack(
             {
-                "requisites": [[each.url, each.kind] for each in result.requisites],
+                "requisites": [[each.url, each.kind, each.area] for each in result.requisites],
                 "charset": [result.charset.used, result.charset.declared],
                 "metadata": asdict(result.metadata),
                 "signals": [result.needs_browser, result.wall],
+                "appearance": asdict(result.appearance),
             }
         )
     head = {"metadata": asdict(result.metadata), "text": result.text, "words": result.words}
@@ -112,9 +114,18 @@ def pack_result(result: Article | Discovery) -> bytes:
 
 def read_discovery(head: dict[str, Any]) -> Discovery:
     """The answer to DISCOVER."""
-    needs = tuple(Requisite(url, RequisiteKind(kind)) for url, kind in head["requisites"])
-    metadata, signals = PageMetadata(**head["metadata"]), head["signals"]
-    return Discovery(needs, Charset(*head["charset"]), metadata, *signals)
+    needs = tuple(
+        Requisite(url, RequisiteKind(kind), area) for url, kind, area in head["requisites"]
+    )
+    needs_browser, wall = head["signals"]
+    return Discovery(
+        requisites=needs,
+        charset=Charset(*head["charset"]),
+        metadata=PageMetadata(**head["metadata"]),
+        needs_browser=needs_browser,
+        wall=wall,
+        appearance=Appearance(**head["appearance"]),
+    )
 
 
 def read_article(head: dict[str, Any], html: bytes) -> Article:

@@ -5,11 +5,13 @@ is in ``<noscript>``; scripts themselves are not needed for that. Where referenc
 to ``references``.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from types import MappingProxyType
 from typing import Final
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from archiver.html.error_pages import is_error
 from archiver.html.foreign import ForeignContent
 from archiver.html.metadata import read_metadata
 from archiver.html.parsing import parse
@@ -18,6 +20,7 @@ from archiver.html.sheets import read_css
 from archiver.html.signals import needs_browser, readable_start
 from archiver.html.walls import wall_in_page
 from archiver.html.xml_elements import XmlElement, XmlStyle, walk_xml
+from archiver.model.appearance import Appearance
 from archiver.model.page import Discovery
 from archiver.model.requisite import Requisite, RequisiteKind
 from archiver.references.elements import EVERYWHERE, HTML, MATHML, SVG_ANY, Rules, rules_for
@@ -38,6 +41,8 @@ from archiver.urls.parse import escape_bytes, join
 
 _Found = Iterator[tuple[str, Use]]
 _Attributes = dict[str, str | None]
+_MOST_DIGITS = 5
+"""Of the length of a side."""
 _MANY = 2
 """Of more attributes than that each element is looked at, whether it has them or not."""
 
@@ -55,15 +60,16 @@ def look_through(html: str, base_url: str, limit: int) -> Discovery:
     tree = parse(html)
     if tree is None:
         return Discovery()
-    text = readable_start(tree)
+    text, metadata = readable_start(tree), read_metadata(tree)
     following = find_next_part(tree, base_url) if limit else None
     part = [Requisite(following, RequisiteKind.PART)] if following else []
     needs = [each for each in _find(tree, base_url, limit) if each.url != following]
     return Discovery(
         (*part, *needs)[:limit],
-        metadata=read_metadata(tree),
+        metadata=metadata,
         needs_browser=needs_browser(tree, len(html), len(text)),
         wall=wall_in_page(tree, html, text),
+        appearance=Appearance(len(text), len(html), is_error=is_error(metadata.title, text)),
     )
 
 
@@ -89,17 +95,20 @@ def find_linked(link_header: str, base_url: str, limit: int) -> tuple[Requisite,
 
 
 def _find(tree: LexborHTMLParser, base_url: str, limit: int) -> tuple[Requisite, ...]:
-    return _named(_Document(base_url).read(tree), limit)
+    document = _Document(base_url)
+    return _named(document.read(tree), limit, document.areas)
 
 
-def _named(references: _Found, limit: int) -> tuple[Requisite, ...]:
+def _named(
+    references: _Found, limit: int, areas: Mapping[str, int] = MappingProxyType({})
+) -> tuple[Requisite, ...]:
     found: dict[str, RequisiteKind] = {}
     for url, use in references:
         if use in REQUISITE_KINDS:
             found.setdefault(url, REQUISITE_KINDS[use])
         if len(found) >= limit:
             break
-    return tuple(Requisite(url, kind) for url, kind in found.items())
+    return tuple(Requisite(url, kind, areas.get(url, 0)) for url, kind in found.items())
 
 
 class _Document:
@@ -108,6 +117,9 @@ class _Document:
     Args:
         url: of the document, or the base of the one whose ``srcdoc`` it is.
         depth: how many documents it is nested in.
+
+    Attributes:
+        areas: how much of the page what it loads takes, in CSS pixels, where the markup tells.
     """
 
     def __init__(self, url: str, depth: int = 0) -> None:
@@ -115,6 +127,7 @@ class _Document:
         self._has_base = False
         self._depth = depth
         self._resolved: dict[str, str | None] = {}
+        self.areas: dict[str, int] = {}
 
     def read(self, tree: LexborHTMLParser) -> _Found:
         """What it makes a browser load: absolute URLs and their uses."""
@@ -143,7 +156,11 @@ class _Document:
             self._set_base(attributes["href"] or "")
         elif tag == "style":
             yield from self.resolve_all(read_css(node.text() or ""))
-        yield from self._attributes(attributes, rules_for(tag, foreign=bool(kind), kind=kind))
+        area = _area(attributes)
+        for url, use in self._attributes(attributes, rules_for(tag, foreign=bool(kind), kind=kind)):
+            if area:
+                self.areas.setdefault(url, area)
+            yield url, use
 
     def _set_base(self, href: str) -> None:
         """The first base counts, from where it stands (HTML §4.2.3)."""
@@ -186,6 +203,16 @@ class _Document:
             url = self._resolved[reference]
             if url:
                 yield url, use
+
+
+def _area(attributes: _Attributes) -> int:
+    """CSS pixels that an element takes by its attributes; 0 where they do not tell."""
+    if "width" not in attributes or "height" not in attributes:
+        return 0
+    sides = [(attributes[name] or "").strip() for name in ("width", "height")]
+    if not all(len(side) <= _MOST_DIGITS and side.isdecimal() for side in sides):
+        return 0
+    return int(sides[0]) * int(sides[1])
 
 
 def _selector() -> str:

@@ -183,6 +183,7 @@ _MARKS: Mapping[str, Callable[[], _Test]] = {
 _NUMBERS: Mapping[Condition, ColumnElement[int]] = {
     Condition.WORDS: document.c.word_count,
     Condition.CHANGED: entry.c.changed,
+    Condition.SCORE: entry.c.score,
 }
 _BY_TEXT: Mapping[Condition, Callable[[str], _Test]] = {
     Condition.SITE: _site,

@@ -326,4 +326,5 @@ def _entry(row: Row[*tuple[Any, ...]], labels: tuple[str, ...]) -> Entry:
         status=row.status,
         media_type=row.media_type,
         rendering=Rendering(row.rendering),
+        score=row.score,
     )

@@ -15,11 +15,15 @@ _ORDERS: dict[Sort, ColumnElement[object]] = {
     Sort.ADDED: entry.c.added_at.desc(),
     Sort.TITLE: func.lower(func.coalesce(_TITLE, entry.c.url)),
     Sort.LENGTH: document.c.word_count.desc().nulls_last(),
+    Sort.SCORE: entry.c.score.asc().nulls_last(),
 }
 
 
 async def in_order(conn: AsyncConnection, entry_ids: Sequence[int], sort: Sort) -> list[int]:
-    """These entries by when they were added, by title, or the longest first; ties stay as given."""
+    """These entries by when they were added, by title, the longest or the worst kept first.
+
+    Ties stay as given.
+    """
     places = {entry_id: place for place, entry_id in enumerate(entry_ids)}
     order = _ORDERS[sort]
     rank = func.dense_rank().over(order_by=order)

@@ -26,13 +26,14 @@ from archiver.index.documents import NewDocument
 from archiver.index.numbering import next_number
 from archiver.index.schema import entry, snapshot
 from archiver.memento.timestamps import to_timestamp
+from archiver.model.appearance import WHOLE
 from archiver.model.capture import Location, Timestamp
 from archiver.model.failure import Failure
 from archiver.model.findable import Findable
 from archiver.model.job import State
 from archiver.model.likeness import Likeness
 from archiver.model.page import PageMetadata, supersedes
-from archiver.model.rendering import Rendering
+from archiver.model.rendering import Look, Rendering
 
 _NEW_SNAPSHOT = (
     "id",
@@ -56,6 +57,8 @@ _NEW_SNAPSHOT = (
     "metadata_offset",
     "metadata_length",
     "rendering",
+    "look",
+    "score",
 )
 _NOWHERE = (None, None, None)
 _said = attrgetter("title", "byline", "site", "excerpt", "language", "published")
@@ -79,6 +82,8 @@ class NewSnapshot:
         rendering: whether a browser showed it, or should have.
         needs: the addresses that it is replayed from: its entry's, its page's, its requisites'.
         likenesses: how it looked there.
+        look: what a plain look at it told of its host.
+        score: how well it was kept, in hundredths.
     """
 
     entry_id: int
@@ -98,6 +103,8 @@ class NewSnapshot:
     rendering: Rendering = Rendering.NONE
     needs: tuple[str, ...] = ()
     likenesses: tuple[Likeness, ...] = ()
+    look: Look = Look.NONE
+    score: int = WHOLE
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,6 +277,8 @@ async def _insert_snapshots(
             each.extractor,
             *_places(each, known),
             each.rendering,
+            each.look,
+            each.score,
         )
         for each in found
     ]
@@ -317,6 +326,7 @@ async def _update_entries(
                 newest_documents.get(each.entry_id),
                 int(each.at.timestamp()),
                 each.rendering,
+                each.score,
             )
             for each in newest.values()
         ],

@@ -2,10 +2,10 @@
 
 SAVED = """
 WITH fresh (id, more, page_title, latest, status, media_type, document_id, sort_at,
-    rendering) AS ({rows})
+    rendering, score) AS ({rows})
 UPDATE entry SET page_title = fresh.page_title, latest = fresh.latest, status = fresh.status,
     snapshot_count = snapshot_count + fresh.more, media_type = fresh.media_type, state = 'saved',
-    rendering = fresh.rendering,
+    rendering = fresh.rendering, score = fresh.score,
     failure = CASE WHEN EXISTS (
         SELECT 1 FROM attempt WHERE attempt.entry_id = fresh.id AND attempt.at > fresh.sort_at
     ) THEN failure END, sort_at = fresh.sort_at,

@@ -218,6 +218,7 @@ async def renew(conn: AsyncConnection, entry_ids: Collection[int]) -> None:
     rows = await conn.execute(
         select(
             *(snapshot.c.entry_id, snapshot.c.timestamp, snapshot.c.title, snapshot.c.rendering),
+            snapshot.c.score,
             *(capture.c.status, capture.c.media_type),
         )
         .join(capture, capture.c.id == snapshot.c.capture_id)
@@ -250,6 +251,7 @@ async def _renew_one(
             latest=row.timestamp,
             page_title=row.title,
             rendering=row.rendering,
+            score=row.score,
             status=row.status,
             media_type=row.media_type,
             snapshot_count=count,

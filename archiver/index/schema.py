@@ -24,7 +24,7 @@ from archiver.index.table_registry import metadata
 __all__ = ["import_row", "imports", "metadata"]
 """What is defined elsewhere and belongs here; the rest needs no list."""
 
-HEAD = "0016"
+HEAD = "0017"
 """The revision in migrations/ that these tables are."""
 
 entry = Table(
@@ -60,6 +60,7 @@ entry = Table(
     Column("highlights", Text, nullable=False, server_default=""),
     Column("changed", Integer, nullable=False, server_default=text("0")),
     Column("comparison_owed", Integer, nullable=False, server_default=text("0")),
+    Column("score", Integer),
     Index("entry_newest", "sort_at", "id"),
     Index("entry_by_host", "host", "sort_at", "id"),
     Index("entry_by_state", "state", "sort_at", "id"),
@@ -69,6 +70,7 @@ entry = Table(
     Index("entry_highlighted", "sort_at", "id", sqlite_where=text("highlights <> ''")),
     Index("entry_unrecorded", "id", sqlite_where=text("unrecorded = 1")),
     Index("entry_document_stale", "id", sqlite_where=text("document_stale = 1")),
+    Index("entry_imperfect", "score", "id", sqlite_where=text("score < 100")),
     Index("entry_unrendered", "id", sqlite_where=text("rendering = 'needed'")),
 )
 
@@ -304,7 +306,11 @@ snapshot = Table(
     Column("metadata_offset", Integer, nullable=False),
     Column("metadata_length", Integer, nullable=False),
     Column("rendering", Text, nullable=False, server_default=""),
+    Column("look", Text, nullable=False, server_default=""),
+    Column("score", Integer),
     UniqueConstraint("entry_id", "timestamp"),
+    Index("snapshot_look", "id", sqlite_where=text("look <> ''")),
+    Index("snapshot_unscored", "id", sqlite_where=text("score IS NULL")),
     Index("snapshot_with_gaps", "id", sqlite_where=text("missing_count > 0")),
     Index("snapshot_unread", "id", sqlite_where=text("extractor = ''")),
     Index("snapshot_of_capture", "capture_id"),

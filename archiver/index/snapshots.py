@@ -256,6 +256,7 @@ def _held(row: Row[*tuple[Any, ...]]) -> Held:
         missing_count=row.missing_count,
         extractor=row.extractor,
         rendering=Rendering(row.rendering),
+        score=row.score,
     )
     record = Location(row.metadata_segment, row.metadata_offset, row.metadata_length)
     return Held(kept, record, row.row_id)

@@ -149,6 +149,7 @@ class PageIntake:
             requisites=outcomes,
             charset=needs.charset,
             rendering=Rendering.NEEDED if needs.needs_browser else Rendering.NONE,
+            appearance=needs.appearance,
         )
         return VisitResult(entry, moment, visit=visit)
 
@@ -161,9 +162,9 @@ class PageIntake:
             for each in wanted:
                 found = await captures.nearest(conn, each.url, timestamp)
                 outcomes.append(
-                    RequisiteOutcome(each.url, each.kind, found.status)
+                    RequisiteOutcome(each.url, each.kind, found.status, area=each.area)
                     if found
-                    else RequisiteOutcome(each.url, each.kind, failure=NOT_IN_FILE)
+                    else RequisiteOutcome(each.url, each.kind, failure=NOT_IN_FILE, area=each.area)
                 )
         return tuple(outcomes)
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from archiver.errors import ArchiverError, IndexUnavailable, StoreError
+from archiver.html.score import score_of
 from archiver.index import (
     captures,
     entries,
@@ -370,6 +371,8 @@ def _row(
         record=place,
         found_by=None if kept.article_of else found_by,
         rendering=kept.rendering,
+        look=kept.look,
+        score=score_of(kept.rendering, kept.requisites, kept.appearance).hundredths,
         needs=needs_of(known.entry.url, kept.capture_url, kept.requisites),
     )
 

@@ -233,6 +233,8 @@ def _snapshot(plan: Plan, visit: Visit, facts: EntryFacts) -> SnapshotRecord:
         charset=visit.charset,
         rendering=visit.rendering,
         likenesses=_likenesses(plan, visit, facts),
+        look=visit.look,
+        appearance=visit.appearance,
     )
 
 

@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
+from archiver.html.score import score_of
 from archiver.index.queue import LAST
 from archiver.index.recording import FailedAttempt, NewSnapshot
 from archiver.ledger.late_visit import LateVisit
@@ -61,6 +62,8 @@ def new_snapshot(
         record=places[plan.entry_records[key]],
         found_by=found_by(visit, facts),
         rendering=visit.rendering,
+        look=visit.look,
+        score=score_of(visit.rendering, visit.requisites, visit.appearance).hundredths,
         needs=needs_of(facts.entry.url, visit.page.url, visit.requisites),
         likenesses=tuple(
             Likeness(made.kind, made.media_type, places[n])

@@ -3,13 +3,14 @@
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from archiver.model.appearance import Appearance
 from archiver.model.capture import CaptureRef, Timestamp
 from archiver.model.entry_ref import EntryRef
 from archiver.model.failure import Failure
 from archiver.model.job import Lease
 from archiver.model.likeness import NewLikeness
 from archiver.model.page import Article, Charset
-from archiver.model.rendering import Rendering
+from archiver.model.rendering import Look, Rendering
 from archiver.model.requisite import RequisiteOutcome
 
 
@@ -26,6 +27,8 @@ class Visit:
         charset: of the page.
         rendering: whether a browser showed it, or should have.
         likenesses: how it looked there.
+        look: what a plain look at it told of its host.
+        appearance: what tells how whole it is.
     """
 
     timestamp: Timestamp
@@ -36,6 +39,8 @@ class Visit:
     charset: Charset = field(default_factory=Charset)
     rendering: Rendering = Rendering.NONE
     likenesses: tuple[NewLikeness, ...] = ()
+    look: Look = Look.NONE
+    appearance: Appearance = field(default_factory=Appearance)
 
 
 @dataclass(frozen=True, slots=True)

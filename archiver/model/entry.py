@@ -26,6 +26,7 @@ class Entry:
         status: HTTP status of the newest snapshot.
         media_type: of the newest snapshot.
         rendering: whether a browser showed the newest snapshot, or should have.
+        score: how well that was kept, in hundredths; None as long as nobody has worked it out.
     """
 
     hash_url: HashUrl
@@ -40,6 +41,7 @@ class Entry:
     status: int | None = None
     media_type: str = ""
     rendering: Rendering = Rendering.NONE
+    score: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +61,7 @@ class Snapshot:
         missing_count: how many of them could not be had.
         extractor: version of what read the article.
         rendering: whether a browser showed it, or should have.
+        score: how well it was kept, in hundredths; None as long as nobody has worked it out.
     """
 
     hash_url: HashUrl
@@ -77,3 +80,4 @@ class Snapshot:
     missing_count: int = 0
     extractor: str = ""
     rendering: Rendering = Rendering.NONE
+    score: int | None = None

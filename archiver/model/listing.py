@@ -13,6 +13,7 @@ class Sort(StrEnum):
     ADDED = "added"
     TITLE = "title"
     LENGTH = "length"
+    SCORE = "score"
 
 
 @dataclass(frozen=True, slots=True)

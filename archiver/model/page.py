@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 
+from archiver.model.appearance import Appearance
 from archiver.model.requisite import Requisite
 
 EXTRACTOR_VERSION = "4"
@@ -76,6 +77,7 @@ class Discovery:
         metadata: what it says of itself.
         needs_browser: whether it is empty until its scripts have run.
         wall: whose wall it is, where it is one that stands in the page's place.
+        appearance: what tells how whole it is.
     """
 
     requisites: tuple[Requisite, ...] = ()
@@ -83,3 +85,4 @@ class Discovery:
     metadata: PageMetadata = field(default_factory=PageMetadata)
     needs_browser: bool = False
     wall: str = ""
+    appearance: Appearance = field(default_factory=Appearance)

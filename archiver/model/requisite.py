@@ -25,20 +25,28 @@ class RequisiteKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Requisite:
-    """One reference: an absolute http(s) URL without fragment, and what it is for."""
+    """One reference: an absolute http(s) URL without fragment, and what it is for.
+
+    Attributes:
+        url: where it leads.
+        kind: what it is for.
+        area: CSS pixels that it takes of the page, where the markup tells; else 0.
+    """
 
     url: str
     kind: RequisiteKind
+    area: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class RequisiteOutcome:
-    """What became of a requisite in a snapshot: its status, or why there is none."""
+    """What became of a requisite in a snapshot: its status, or why there is none; its ``area``."""
 
     url: str
     kind: RequisiteKind
     status: int | None = None
     failure: Failure | None = None
+    area: int = 0
 
     @property
     def is_missing(self) -> bool:

@@ -6,10 +6,12 @@ from dataclasses import dataclass
 
 from archiver.model.kind import Kind
 from archiver.query.dates import read_dates
-from archiver.query.tree import Column, Condition, Mark, Numbers, Value
+from archiver.query.tree import Column, Condition, Hundredths, Mark, Numbers, Value
 
 MOST_NUMBER = 10**9
 _NUMBERS = re.compile(r"([<>]=?)?(\d{1,9})|(\d{0,9})\.\.(\d{0,9})", re.ASCII)
+_FRACTION = r"(?:0(?:\.\d{1,2})?|1(?:\.00?)?)"
+_FRACTIONS = re.compile(rf"([<>]=?)?({_FRACTION})|({_FRACTION})?\.\.({_FRACTION})?", re.ASCII)
 _STATES = ("saved", "failed", "queued")
 _STATUS = re.compile(r"[1-5](?:\d\d|xx)", re.ASCII)
 _LANGUAGE = re.compile(r"[a-z]{2,8}(?:-[a-z0-9]{1,8})*", re.ASCII)
@@ -74,9 +76,32 @@ def _numbers(text: str) -> Numbers:
     sign, number, least, most = found.groups()
     if number is None:
         return Numbers(int(least) if least else None, int(most) if most else None)
-    value = int(number)
-    bounds = {">": (value + 1, None), ">=": (value, None), "<": (None, value - 1)}
-    return Numbers(*bounds.get(sign, (None if sign else value, value)))
+    return Numbers(*_bounds(sign, int(number)))
+
+
+def _hundredths(text: str) -> Hundredths:
+    found = _FRACTIONS.fullmatch(text)
+    if not found or text == "..":
+        raise ValueError("no fraction")
+    sign, number, least, most = found.groups()
+    if number is None:
+        return Hundredths(_count(least), _count(most))
+    return Hundredths(*_bounds(sign, round(100 * float(number))))
+
+
+def _count(fraction: str | None) -> int | None:
+    return round(100 * float(fraction)) if fraction else None
+
+
+def _bounds(sign: str | None, value: int) -> tuple[int | None, int | None]:
+    """The least and the most of the whole numbers that a sign and one of them mean."""
+    bounds: Mapping[str, tuple[int | None, int | None]] = {
+        ">": (value + 1, None),
+        ">=": (value, None),
+        "<": (None, value - 1),
+        "<=": (None, value),
+    }
+    return bounds[sign] if sign else (value, value)
 
 
 def _name(text: str) -> str:
@@ -151,6 +176,13 @@ FIELDS: tuple[Field, ...] = (
         _numbers,
     ),
     Field(Condition.WORDS, "a number", "words:>2000", "how many words the article has", _numbers),
+    Field(
+        Condition.SCORE,
+        "a number from 0 to 1",
+        "score:<0.5",
+        "how well the newest snapshot was kept: 1 is whole, its page says what is lacking",
+        _hundredths,
+    ),
     Field(
         Condition.IMPORT,
         "a number or a file's name",

@@ -1,4 +1,4 @@
-"""Keeps what entries are found by up to date with what is known of them."""
+"""Keeps what entries are found by, and how well they were kept, up to date with what is known."""
 
 import asyncio
 
@@ -6,6 +6,7 @@ from archiver.index import documents
 from archiver.index.database import Database
 from archiver.ledger.comparisons import compare_owed
 from archiver.ledger.documents import remake_stale, repay_owed
+from archiver.ledger.scores import score_owed
 from archiver.store.segments import SegmentStore
 
 LOOK_SECONDS = 2.0
@@ -35,4 +36,5 @@ class Documents:
             has_more = await remake_stale(self._db, self._store) > 0
             has_more |= await repay_owed(self._db, self._store)
             has_more |= await compare_owed(self._db, self._store) > 0
+            has_more |= await score_owed(self._db, self._store) > 0
             await asyncio.sleep(REST_SECONDS if has_more else LOOK_SECONDS)

@@ -2,22 +2,23 @@
 
 import asyncio
 import re
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from http import HTTPStatus
 
-from archiver.errors import InputError, InvalidUrl, NotFound, StoreError
+from archiver.errors import InputError, InvalidUrl, NotFound
 from archiver.formats.seeds import MOST_TAG_CHARACTERS, MOST_TAGS, bounded, seed_of, tidy_tag
 from archiver.html.document import read_article_document
 from archiver.html.sanitise import sanitise
+from archiver.html.score import score_of
 from archiver.html.text import to_reading
 from archiver.index import attempts, entries, jobs, likenesses, queue, seeds, snapshots
 from archiver.index.database import AsyncConnection, Database
+from archiver.ledger.snapshot_records import read_snapshot_record
 from archiver.memento.timestamps import pad, to_datetime
 from archiver.model.annotation import Annotation
-from archiver.model.capture import HashUrl, Location, Timestamp
+from archiver.model.appearance import Score
+from archiver.model.capture import HashUrl, Timestamp
 from archiver.model.entry import Entry, Snapshot
 from archiver.model.importing import Rejected
 from archiver.model.job import Attempt, Job
@@ -28,14 +29,13 @@ from archiver.model.seed import Received, Seed
 from archiver.store.segments import SegmentStore
 from archiver.urls.parse import hash_url, is_hash_url, parse_url
 from archiver.urls.pasted import with_scheme, without_trackers
-from archiver.warc.entry_record import SnapshotRecord, read_entry_record
+from archiver.warc.entry_record import SnapshotRecord
 from archiver.wire.text import well_formed
 
 MOST_URLS = 10_000
 _BEGINNING = re.compile("[0-9a-f]{4,31}")
 MOST_SNAPSHOTS = 1_000
 MOST_ATTEMPTS = 50
-GONE = (HTTPStatus.NOT_FOUND, HTTPStatus.GONE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +91,7 @@ class SnapshotDetail:
         requisites: what became of each: found with that status, or missing, and why.
         charset: the encoding the page was read in, and the one it declared.
         likenesses: how it looked in a browser, if one showed it.
+        score: how well it was kept, and what it lacks.
         earlier, later: the timestamps of its neighbours.
     """
 
@@ -100,6 +101,7 @@ class SnapshotDetail:
     requisites: tuple[RequisiteOutcome, ...]
     charset: Charset
     likenesses: tuple[Likeness, ...]
+    score: Score
     earlier: Timestamp | None
     later: Timestamp | None
 
@@ -219,6 +221,7 @@ class Entries:
             requisites=record.requisites,
             charset=record.charset,
             likenesses=shown.get(held.row_id, ()),
+            score=score_of(record.rendering, record.requisites, record.appearance),
             earlier=earlier,
             later=later,
         )
@@ -236,41 +239,6 @@ class Entries:
                 return each.media_type, await asyncio.to_thread(record.block.read)
         raise NotFound("There is no such picture of this snapshot.")
 
-    async def with_gaps(self) -> AsyncIterator[tuple[Entry, bool]]:
-        """Every entry whose newest snapshot lacks something that the page needs.
-
-        With each comes whether all of that was gone (404 or 410) in the last two snapshots, so
-        that another attempt has little hope.
-        """
-        after = 0
-        while True:
-            async with self._db.read() as conn:
-                found, after = await entries.with_gaps(conn, after=after, limit=MOST_SNAPSHOTS)
-                held = {each: await snapshots.of_entry(conn, each, limit=2) for each in found}
-            for number, entry in found.items():
-                yield entry, await asyncio.to_thread(self._is_hopeless, held[number])
-            if not found:
-                return
-
-    async def unrendered(self) -> AsyncIterator[list[str]]:
-        """The addresses of entries whose page needs a browser that showed none, some at a time."""
-        found = {0: ""}
-        while found:
-            async with self._db.read() as conn:
-                found = await entries.unrendered(conn, after=max(found), limit=MOST_SNAPSHOTS)
-            if found:
-                yield [*found.values()]
-
-    def _is_hopeless(self, held: Sequence[snapshots.Held]) -> bool:
-        with suppress(StoreError):
-            lost = [_lost(self._said(each.record)) for each in held]
-            return (
-                len(lost) > 1
-                and None not in lost[0].values()
-                and lost[0].items() <= lost[1].items()
-            )
-        return False
-
     async def jobs(self, ids: Sequence[int]) -> list[Job]:
         """These jobs as they stand, in the order they were made."""
         async with self._db.read() as conn:
@@ -281,13 +249,7 @@ class Entries:
         if held.snapshot.article:
             block = self._store.read(held.snapshot.article).block.read()
             article = sanitise(read_article_document(block)[1])
-        return article, self._said(held.record)
-
-    def _said(self, record: Location) -> SnapshotRecord:
-        entry_record = read_entry_record(self._store.read(record).block.read())
-        if entry_record is None or entry_record.snapshot is None:
-            raise StoreError("The record of this snapshot is not what it must be.")
-        return entry_record.snapshot
+        return article, read_snapshot_record(self._store, held.record)
 
 
 def clean_tags(tags: Sequence[str]) -> tuple[str, ...]:
@@ -324,15 +286,6 @@ def _given(urls: Sequence[str], *, is_described: bool) -> list[str]:
     if len(given) > 1 and is_described:
         raise InputError("A title and a note are of one address; give that alone.")
     return given
-
-
-def _lost(record: SnapshotRecord) -> dict[str, int | None]:
-    """What a snapshot lacks: the status of each that is gone, None where it may come back."""
-    return {
-        each.url: each.status if each.status in GONE else None
-        for each in record.requisites
-        if each.is_missing
-    }
 
 
 def _seeds(

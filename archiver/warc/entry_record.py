@@ -12,11 +12,12 @@ from typing import Any
 
 from archiver.errors import InvalidRecord
 from archiver.model.annotation import Annotation
+from archiver.model.appearance import Appearance
 from archiver.model.capture import HashUrl, RecordId, Timestamp
 from archiver.model.failure import Failure, FailureKind
 from archiver.model.likeness import LikenessKind, LikenessRef
 from archiver.model.page import Charset, PageMetadata
-from archiver.model.rendering import Rendering
+from archiver.model.rendering import Look, Rendering
 from archiver.model.requisite import RequisiteKind, RequisiteOutcome
 from archiver.warc.annotation import iso, read_annotation, text, write_annotation
 from archiver.wire.moments import read_iso
@@ -41,6 +42,8 @@ class SnapshotRecord:
         charset: the encoding the page was read in, and the one it declared.
         rendering: whether a browser showed it, or should have.
         likenesses: the conversion records of how it looked there.
+        look: what a plain look at it told of its host.
+        appearance: what tells how whole it is.
     """
 
     timestamp: Timestamp
@@ -55,6 +58,8 @@ class SnapshotRecord:
     charset: Charset = field(default_factory=Charset)
     rendering: Rendering = Rendering.NONE
     likenesses: tuple[LikenessRef, ...] = ()
+    look: Look = Look.NONE
+    appearance: Appearance = field(default_factory=Appearance)
 
     @property
     def made(self) -> list[RecordId]:
@@ -135,6 +140,7 @@ def write_entry_record(entry_record: EntryRecord) -> dict[str, Any]:
         kept = _fields(entry_record.snapshot)
         kept["metadata"] = _fields(entry_record.snapshot.metadata)
         kept["charset"] = _fields(entry_record.snapshot.charset)
+        kept["appearance"] = _fields(entry_record.snapshot.appearance)
         kept["likenesses"] = [_write_likeness(each) for each in kept["likenesses"]]
         kept["requisites"] = [_write_outcome(each) for each in entry_record.snapshot.requisites]
         document["snapshot"] = kept
@@ -196,6 +202,8 @@ def _read_snapshot(kept: dict[str, Any]) -> SnapshotRecord:
         charset=_read_charset(kept.get("charset")),
         rendering=Rendering(kept.get("rendering", "")),
         likenesses=tuple(_read_likeness(each) for each in kept.get("likenesses", ())),
+        look=Look(kept.get("look", "")),
+        appearance=_read_appearance(kept.get("appearance")),
     )
 
 
@@ -205,13 +213,34 @@ def _read_charset(charset: object) -> Charset:
     return Charset(text(charset.get("used", "")), text(charset.get("declared", "")))
 
 
-def _fields(value: SnapshotRecord | PageMetadata | Charset) -> dict[str, Any]:
+def _read_appearance(appearance: object) -> Appearance:
+    """What was seen of a page; what a file garbles was not seen."""
+    if not isinstance(appearance, dict):
+        return Appearance()
+
+    def number(name: str) -> int | None:
+        found = appearance.get(name)
+        return found if type(found) is int and found >= 0 else None
+
+    return Appearance(
+        readable=number("readable"),
+        source=number("source") or 0,
+        is_error=appearance.get("is_error") is True,
+        is_cut=appearance.get("is_cut") is True,
+        picture=number("picture"),
+        words=number("words"),
+    )
+
+
+def _fields(value: SnapshotRecord | PageMetadata | Charset | Appearance) -> dict[str, Any]:
     """The fields of a value, as they are: ``asdict`` copies all that they hold."""
     return {name: getattr(value, name) for name in value.__dataclass_fields__}
 
 
 def _write_outcome(outcome: RequisiteOutcome) -> dict[str, Any]:
     document: dict[str, Any] = {"url": outcome.url, "kind": outcome.kind}
+    if outcome.area:
+        document["area"] = outcome.area
     if outcome.failure:
         return document | {"failure": _write_failure(outcome.failure)}
     return document | {"status": outcome.status}
@@ -224,6 +253,7 @@ def _read_outcome(document: dict[str, Any]) -> RequisiteOutcome:
         kind=RequisiteKind(document["kind"]),
         status=None if status is None else int(status),
         failure=_read_failure(failure) if failure else None,
+        area=int(document.get("area", 0)),
     )
 
 

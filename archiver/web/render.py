@@ -59,7 +59,7 @@ def environment() -> Environment:
     made.filters.update(moment=moment, iso=iso, size=size, number=number, plural=plural)
     made.filters.update(date=date, epoch=epoch, minutes=minutes_to_read)
     made.filters.update(tag_list=tag_list, day=day, source_record=read_source_record)
-    made.filters.update(unturned=unturned)
+    made.filters.update(unturned=unturned, hundredths=hundredths)
     return made
 
 
@@ -67,6 +67,11 @@ def moment(value: datetime | Timestamp) -> str:
     """A moment as people read it: ``20 Nov 2026, 22:18 UTC``."""
     when = _when(value)
     return f"{when.day} {when:%b} {when.year:04}, {when:%H:%M} UTC"
+
+
+def hundredths(count: int) -> str:
+    """Hundredths as people read them: ``0.75``."""
+    return f"{count / 100:.2f}"
 
 
 def minutes_to_read(word_count: int) -> int:

@@ -1,8 +1,13 @@
 """Recapturing fills the gaps of snapshots, and leaves alone what has none."""
 
+from dataclasses import replace
+
 from archiver.cli.recapture import _recapture
 from archiver.config import Settings
-from archiver.runtime import open_runtime
+from archiver.crawl import render
+from archiver.model.listing import ListingQuery
+from archiver.model.rendering import Rendering
+from archiver.runtime import Runtime, open_runtime
 
 
 async def test_what_was_missing_is_there_afterwards_and_nothing_else_is_fetched(tmp_path, live):
@@ -16,7 +21,7 @@ async def test_what_was_missing_is_there_afterwards_and_nothing_else_is_fetched(
         before = await runtime.entries.snapshot(torn)
     live.put("/late.css", "p { color: red }", kind="text/css")
 
-    assert await _recapture(settings, ()) == 0
+    assert await _recapture(settings, (), None) == 0
 
     async with open_runtime(settings) as runtime:
         after = await runtime.entries.snapshot(torn)
@@ -35,10 +40,38 @@ async def test_what_was_gone_twice_running_is_asked_for_again_only_by_name(tmp_p
 
     told = []
     for refs in ((), (), (torn,)):
-        await _recapture(settings, refs)
+        await _recapture(settings, refs, None)
         told.append(capsys.readouterr().out.split()[:4])
 
     assert told[0][:2] == ["queued", "1"]
     assert told[1] == ["queued", "0", "gone", "1"]
     assert told[2][:2] == ["queued", "1"]
     assert live.asked["/torn"] == 3
+
+
+async def test_what_was_kept_badly_is_tried_a_step_up(tmp_path, live, monkeypatch):
+    monkeypatch.setattr(render, "LEAST_SECONDS", 1.2)
+    settings = Settings(data=tmp_path / "data", allow_networks="127.0.0.0/8", host_delay=0)
+    whole = live.article("whole")
+    shell = live.put(
+        "/shell", "<div id=root></div><script>root.textContent = 'Shown by a script.'</script>"
+    )
+    async with open_runtime(replace(settings, render="never")) as runtime:
+        await runtime.entries.save([whole, shell], source="cli")
+        await runtime.crawling.work()
+        before = await runtime.entries.snapshot(shell)
+
+    assert await _recapture(settings, (), 0.5) == 0
+
+    async with open_runtime(settings) as runtime:
+        after = await runtime.entries.snapshot(shell)
+        assert await scores_found(runtime, "score:<0.5") == []
+        assert await scores_found(runtime, "score:>=0.9", sort="score") == [shell, whole]
+    assert before.score.hundredths < 50 < after.score.hundredths
+    assert after.snapshot.rendering is Rendering.DONE
+    assert live.asked["/whole"] == 1
+
+
+async def scores_found(runtime: Runtime, q: str, sort: str = "") -> list[str]:
+    listing = await runtime.search.listing(ListingQuery(q=q, sort=sort))
+    return [each.entry.url for each in listing.items]

@@ -12,6 +12,7 @@ import pytest
 from aiohttp import web
 
 from archiver.crawl import render
+from archiver.crawl.learned_hosts import LearnedHosts
 from archiver.crawl.rendering import Means, Renderer
 from archiver.index import entries, likenesses, snapshots
 from archiver.model.rendering import Rendering
@@ -73,7 +74,7 @@ async def impatient(tmp_path, monkeypatch) -> AsyncIterator[Crawl]:
     }
     async with crawler(tmp_path / "data", **settings) as context:
         means = Means(context.settings, context.fetcher, context.throttle, context.recorder)
-        renderer = Renderer(means)
+        renderer = Renderer(means, LearnedHosts(context.db))
         yield Crawl(replace(context, renderer=renderer))
         await renderer.stop()
 

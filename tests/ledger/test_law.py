@@ -18,7 +18,17 @@ from sqlalchemy import func, select, text
 
 from archiver.errors import InputError, NotFound
 from archiver.html.text import to_text
-from archiver.index import captures, documents, entries, gone, search, seeds, snapshots, tags
+from archiver.index import (
+    captures,
+    documents,
+    entries,
+    gone,
+    looks,
+    search,
+    seeds,
+    snapshots,
+    tags,
+)
 from archiver.index.database import Database
 from archiver.index.schema import attempt, deletion, entry
 from archiver.ledger import recorder as recorder_module
@@ -27,15 +37,18 @@ from archiver.ledger.comparisons import compare_owed
 from archiver.ledger.documents import remake_stale
 from archiver.ledger.rebuild import build_anew
 from archiver.ledger.recorder import Recorder
+from archiver.ledger.snapshot_records import read_snapshot_record
 from archiver.ledger.visit_result import Visit, VisitResult
 from archiver.memento.timestamps import to_datetime, to_timestamp
 from archiver.model.annotation import Annotation
+from archiver.model.appearance import Appearance
 from archiver.model.capture import CaptureRef, PayloadDigest
 from archiver.model.entry_ref import EntryRef
 from archiver.model.exchange import Exchange
 from archiver.model.failure import Failure, FailureKind
 from archiver.model.highlight import Colour, Highlight
 from archiver.model.page import EXTRACTOR_VERSION, UNREAD, Article, Charset, PageMetadata
+from archiver.model.rendering import Look
 from archiver.model.requisite import RequisiteKind, RequisiteOutcome
 from archiver.model.seed import Seed
 from archiver.query.findable import indexed
@@ -71,6 +84,8 @@ class Bring:
     article: Article
     requisites: tuple[RequisiteOutcome, ...]
     charset: Charset
+    look: Look = Look.NONE
+    appearance: Appearance = field(default_factory=Appearance)
 
 
 @dataclass(frozen=True)
@@ -194,6 +209,16 @@ brought = st.builds(
     articles,
     outcomes,
     st.builds(Charset, words, words),
+    st.sampled_from(Look),
+    st.builds(
+        Appearance,
+        st.none() | st.integers(0, 600),
+        st.integers(0, 20_000),
+        st.booleans(),
+        st.booleans(),
+        st.none() | st.integers(0, 100),
+        st.none() | st.integers(0, 100),
+    ),
 )
 steps = st.lists(
     st.builds(Say, st.sampled_from(URLS), said)
@@ -312,7 +337,16 @@ class Archive:
             words = indexed(_text_of(html))
             article = Article(said, html, _text_of(html), extractor=newer, words=words)
             moment = to_datetime(kept.timestamp)
-            visit = Visit(kept.timestamp, moment, CaptureRef.of(kept.capture), article, ())
+            record = read_snapshot_record(self.store, each.held.record)
+            visit = Visit(
+                kept.timestamp,
+                moment,
+                CaptureRef.of(kept.capture),
+                article,
+                record.requisites,
+                look=record.look,
+                appearance=record.appearance,
+            )
             at = NOON + timedelta(hours=2, seconds=self.reread)
             await self.recorder.close(VisitResult(entry_ref, at, visit=visit))
 
@@ -333,7 +367,16 @@ class Archive:
         at = NOON + timedelta(seconds=step.second)
         entry_ref = entry_ref or await self.entry(step.url)
         ref = await self.recorder.keep(exchange_of(step, at))
-        visit = Visit(to_timestamp(at), at, ref, step.article, step.requisites, step.charset)
+        visit = Visit(
+            to_timestamp(at),
+            at,
+            ref,
+            step.article,
+            step.requisites,
+            step.charset,
+            look=step.look,
+            appearance=step.appearance,
+        )
         await self.recorder.close(VisitResult(entry_ref, at, visit=visit))
         if step.article.extractor == UNREAD:
             read = replace(step.article, extractor=EXTRACTOR_VERSION, html="<p>deferred</p>")
@@ -410,6 +453,7 @@ async def everything(archive: Archive) -> dict[str, object]:
         return {
             "entries": {numbers[number]: each for number, each in shown.items()},
             "order": {row.hash_url: row.sort_at for row in rows if row.state != "queued"},
+            "looks": {each[1:] for each in await looks.after(conn, 0, limit=999)},
             "changed": {row.hash_url: row.changed for row in rows},
             "revisions": {row.hash_url: row.revision for row in rows},
             "generations": {row.hash_url: row.generation for row in rows},

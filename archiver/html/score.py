@@ -1,0 +1,115 @@
+"""How well a page was kept, from what is known of it: a score from 0 to 1, with its reasons. Pure.
+
+Each thing that is wrong takes its share of what the others leave. What a page lacked on the web as
+well (404, 410) counts a quarter. Scores are counted in hundredths, and worked out anew from the
+records, so that they may be weighed otherwise one day.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from archiver.model.appearance import WHOLE, Appearance, Reason, Score
+from archiver.model.rendering import Rendering
+from archiver.model.requisite import RequisiteKind, RequisiteOutcome
+
+_COSTS: Final = {
+    RequisiteKind.STYLE: (0.35, "style sheet", "style sheets"),
+    RequisiteKind.IMAGE: (0.25, "picture", "pictures"),
+    RequisiteKind.MEDIA: (0.15, "film or sound", "films and sounds"),
+    RequisiteKind.FRAME: (0.10, "frame", "frames"),
+    RequisiteKind.FONT: (0.03, "font", "fonts"),
+    RequisiteKind.OTHER: (0.03, "other part", "other parts"),
+    RequisiteKind.ICON: (0.01, "icon", "icons"),
+}
+"""What is lost where all of a kind is missing, and what one and many are called."""
+_GONE: Final = frozenset({404, 410})
+_GONE_COUNTS: Final = 0.25
+_USUAL_AREA: Final = 60_000
+"""CSS pixels of a picture whose size the markup does not tell."""
+_LEAST_SIZE, _MOST_SIZE = 0.02, 6.0
+"""Bounds of how much larger or smaller than that one counts."""
+
+_UNSHOWN: Final = 0.1
+_ERROR: Final = 0.2
+_CUT: Final = 0.6
+_EMPTY: Final = 0.6
+_SPARSE: Final = 0.8
+_LEAST_READ: Final = 16
+_LITTLE_READ: Final = 200
+_MUCH_SOURCE: Final = 10_000
+_MARKUP: Final = 100
+_PICTURE_COSTS: Final = 0.5
+_WORDS_COST: Final = 0.7
+
+
+def score_of(
+    rendering: Rendering, requisites: Sequence[RequisiteOutcome], appearance: Appearance
+) -> Score:
+    """How well a snapshot was kept.
+
+    Args:
+        rendering: whether a browser showed the page, or should have.
+        requisites: what became of each.
+        appearance: what was seen of it.
+    """
+    value, reasons = float(WHOLE), []
+    for leaves, sentence in (
+        *_of_page(rendering, appearance),
+        *_of_requisites(requisites),
+        *_of_replay(appearance),
+    ):
+        left = value * leaves
+        if cost := round(value) - round(left):
+            reasons.append(Reason(sentence, cost))
+        value = left
+    return Score(round(value), tuple(reasons))
+
+
+def _of_page(rendering: Rendering, seen: Appearance) -> Iterator[tuple[float, str]]:
+    """(what each flaw leaves, sentence) of what was sent."""
+    if rendering is Rendering.NEEDED:
+        yield _UNSHOWN, "It is empty until its scripts run, and no browser ran them."
+    elif seen.readable is not None and seen.source > _MUCH_SOURCE:
+        if seen.readable < _LEAST_READ:
+            yield _EMPTY, "There is nothing to read on it."
+        elif seen.readable < _LITTLE_READ and seen.readable * _MARKUP < seen.source:
+            yield _SPARSE, "There is little to read on it for as much source."
+    if seen.is_error:
+        yield _ERROR, "It says that it is an error."
+    if seen.is_cut:
+        yield _CUT, "It broke off before its end."
+
+
+def _of_requisites(requisites: Sequence[RequisiteOutcome]) -> Iterator[tuple[float, str]]:
+    for kind, (cost, one, many) in _COSTS.items():
+        mine = [each for each in requisites if each.kind is kind]
+        missing = [each for each in mine if each.is_missing]
+        if missing:
+            lost = sum(_size(each) * _blame(each) for each in missing)
+            name = one if len(mine) == 1 else many
+            sentence = f"{len(missing)} of {len(mine)} {name} missing."
+            yield 1 - cost * lost / sum(map(_size, mine)), sentence
+
+
+def _of_replay(seen: Appearance) -> Iterator[tuple[float, str]]:
+    if seen.picture is not None:
+        yield (
+            1 - _PICTURE_COSTS * (WHOLE - min(seen.picture, WHOLE)) / WHOLE,
+            f"{seen.picture} % of it looks without scripts as it did in the browser.",
+        )
+    if seen.words is not None:
+        yield (
+            1 - _WORDS_COST * (WHOLE - min(seen.words, WHOLE)) / WHOLE,
+            f"{seen.words} % of its words are there without scripts.",
+        )
+
+
+def _size(outcome: RequisiteOutcome) -> float:
+    """How much of the page it is, where others of its kind are 1."""
+    if not outcome.area:
+        return 1.0
+    return min(max(outcome.area / _USUAL_AREA, _LEAST_SIZE), _MOST_SIZE)
+
+
+def _blame(outcome: RequisiteOutcome) -> float:
+    return _GONE_COUNTS if outcome.status in _GONE else 1.0

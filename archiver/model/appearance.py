@@ -1,0 +1,47 @@
+"""What was seen of a page as it was kept, and how well that is: a score with its reasons."""
+
+from dataclasses import dataclass
+
+WHOLE = 100
+"""The best score: a score is counted in hundredths."""
+
+
+@dataclass(frozen=True, slots=True)
+class Appearance:
+    """What tells how whole a page is, beside its requisites.
+
+    Attributes:
+        readable: characters that can be read, counted up to 600; None where it is no HTML page.
+        source: characters of its source.
+        is_error: whether it says that it is an error, whatever its status.
+        is_cut: whether it broke off before its end.
+        picture: how much of it looks without scripts as in the browser that showed it, in
+            hundredths; None where none did, or nobody compared.
+        words: how many of its words stand there without scripts, the same way.
+    """
+
+    readable: int | None = None
+    source: int = 0
+    is_error: bool = False
+    is_cut: bool = False
+    picture: int | None = None
+    words: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """Why a snapshot is not whole: a sentence, and what that costs, in hundredths."""
+
+    sentence: str
+    cost: int
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """How well a page was kept: 0 to 100 hundredths, and what it lacks to be whole."""
+
+    hundredths: int
+    reasons: tuple[Reason, ...] = ()
+
+    def __str__(self) -> str:
+        return f"{self.hundredths / WHOLE:.2f}"
