@@ -14,6 +14,7 @@ from archiver.model.requisite import RequisiteKind, RequisiteOutcome
 
 _COSTS: Final = {
     RequisiteKind.STYLE: (0.35, "style sheet", "style sheets"),
+    RequisiteKind.PART: (0.35, "further page of the article", "further pages of the article"),
     RequisiteKind.IMAGE: (0.25, "picture", "pictures"),
     RequisiteKind.MEDIA: (0.15, "film or sound", "films and sounds"),
     RequisiteKind.FRAME: (0.10, "frame", "frames"),
