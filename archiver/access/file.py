@@ -1,20 +1,16 @@
 """The file that says who may come in: read whole, written whole or not at all. Blocking."""
 
-import fcntl
 import json
-import os
-import secrets
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
 from archiver.errors import ConfigurationError
+from archiver.kept_file import KeptFile
 from archiver.model.access import Access, Scope, Session, Token
 
 NAME: Final = "access.json"
-_LOCK: Final = "access.lock"
 _MOST_BYTES: Final = 1 << 20
 Mark = tuple[int, int, int]
 """What changes whenever the file does: its inode, its size, its time in nanoseconds."""
@@ -28,13 +24,12 @@ class AccessFile:
     """
 
     def __init__(self, data: Path) -> None:
-        self._path = data / NAME
-        self._data = data
+        self._file = KeptFile(data / NAME)
 
     def mark(self) -> Mark | None:
         """What the file looks like from outside; None if there is none."""
         try:
-            found = self._path.stat()
+            found = self._file.path.stat()
         except FileNotFoundError:
             return None
         return found.st_ino, found.st_size, found.st_mtime_ns
@@ -45,15 +40,16 @@ class AccessFile:
         Raises:
             ConfigurationError: it is not what we wrote.
         """
-        try:
-            with self._path.open("rb") as file:
-                return _read(json.loads(file.read(_MOST_BYTES)))
-        except FileNotFoundError:
+        held = self._file.read(_MOST_BYTES)
+        if held is None:
             return Access()
+        try:
+            return _read(json.loads(held))
         except (ValueError, TypeError, KeyError, AttributeError) as error:
             raise ConfigurationError(
-                f"{self._path} can't be read. Put back what was there, or delete it: then there is "
-                "no password, no token and no session, and `archiver password` sets a new one."
+                f"{self._file.path} can't be read. Put back what was there, or delete it: then "
+                "there is no password, no token and no session, and `archiver password` sets a "
+                "new one."
             ) from error
 
     def look(self) -> tuple[Access, Mark | None]:
@@ -74,43 +70,12 @@ class AccessFile:
         Raises:
             ConfigurationError: it is not what we wrote.
         """
-        with self._alone():
+        with self._file.alone():
             before = self.read()
             after = change(before)
             if after != before:
-                self._write(json.dumps(asdict(after), indent=1).encode())
+                self._file.write(json.dumps(asdict(after), indent=1).encode())
             return after, self.mark()
-
-    @contextmanager
-    def _alone(self) -> Iterator[None]:
-        self._data.mkdir(parents=True, exist_ok=True)
-        lock = os.open(self._data / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            yield
-        finally:
-            os.close(lock)
-
-    def _write(self, text: bytes) -> None:
-        fresh = self._path.with_name(f".{NAME}.{secrets.token_hex(8)}")
-        descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        try:
-            with os.fdopen(descriptor, "wb") as file:
-                file.write(text)
-                file.flush()
-                os.fsync(file.fileno())
-            fresh.replace(self._path)
-        finally:
-            fresh.unlink(missing_ok=True)
-        _sync(self._data)
-
-
-def _sync(directory: Path) -> None:
-    descriptor = os.open(directory, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _read(document: dict[str, Any]) -> Access:
