@@ -22,6 +22,7 @@ from archiver.setting_kinds import (
     path,
     switch,
     text,
+    timegates,
     words,
 )
 
@@ -152,6 +153,13 @@ class Settings:
         True,
         switch(),
         "Chromium's sandbox. NEVER TURN IT OFF, unless the container around it is one.",
+    )
+
+    rescue: tuple[str, ...] = _setting(
+        (),
+        timegates(),
+        "Public archives that may be asked for pages that are gone: wayback, archive.today, "
+        "arquivo.pt, aggregator, or addresses of TimeGates.",
     )
 
     trackers: tuple[str, ...] = _setting(

@@ -43,6 +43,7 @@ from archiver.services.reader import Reader
 from archiver.services.recapturing import Recapturing
 from archiver.services.receipts import Receipts
 from archiver.services.replay import Replay
+from archiver.services.rescuing import Rescuing
 from archiver.services.search import Search
 from archiver.services.supervision import kept_going
 
@@ -56,6 +57,7 @@ class Runtime:
     entries: Entries
     recapturing: Recapturing
     editing: Editing
+    rescuing: Rescuing
     deleting: Deleting
     compacting: Compacting
     search: Search
@@ -157,6 +159,7 @@ def _wire(archive: Archive, context: CrawlContext) -> Runtime:
         entries=entries,
         recapturing=Recapturing(db, store, entries),
         editing=editing,
+        rescuing=Rescuing(db, settings, crawling.wake),
         compacting=Compacting(db, store, settings, crawling.close_segment),
         deleting=Deleting(db, store, on_changed=crawling.wake),
         search=search,
@@ -169,11 +172,7 @@ def _wire(archive: Archive, context: CrawlContext) -> Runtime:
         oversight=Oversight(context, crawling, open_writer),
         articles=Articles(context, open_writer, partial(_writer, crawling, open_writer, context)),
         documents=Documents(db, store),
-        imports=Imports(
-            *(db, store, Archives(open_writer)),
-            memory_bytes=settings.extract_memory_bytes,
-            on_queued=crawling.wake,
-        ),
+        imports=_imports(archive, Archives(open_writer), crawling),
         surveys=ImportSurveys(db, memory_bytes=settings.extract_memory_bytes),
         receipts=Receipts(db),
         exports=Exports(db, store),
@@ -183,6 +182,16 @@ def _wire(archive: Archive, context: CrawlContext) -> Runtime:
         cdx=Cdx(db),
         mementos=Mementos(db),
         fixity=Fixity(db, store),
+    )
+
+
+def _imports(archive: Archive, archives: Archives, crawling: Crawling) -> Imports:
+    return Imports(
+        archive.db,
+        archive.store,
+        archives,
+        memory_bytes=archive.settings.extract_memory_bytes,
+        on_queued=crawling.wake,
     )
 
 

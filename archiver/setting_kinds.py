@@ -11,6 +11,13 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+TIMEGATES = {
+    "wayback": "https://web.archive.org/web/",
+    "archive.today": "https://archive.ph/timegate/",
+    "arquivo.pt": "https://arquivo.pt/wayback/",
+    "aggregator": "https://timetravel.mementoweb.org/timegate/",
+}
+"""Where public archives are asked, by the names that people know them by (RFC 7089)."""
 _YES = frozenset({"1", "true", "yes", "on", "y", "t"})
 _NO = frozenset({"0", "false", "no", "off", "n", "f"})
 
@@ -117,6 +124,11 @@ def words() -> Kind:
     return Kind("LIST", _words, list)
 
 
+def timegates() -> Kind:
+    """TimeGates, by their names or as what stands before the address that they are asked for."""
+    return Kind("LIST", lambda value: tuple(map(_timegate, _words(value))), list)
+
+
 def networks() -> Kind:
     """IP networks; an address within one names it too: ``192.168.1.5/24``."""
 
@@ -140,6 +152,14 @@ def origin() -> Kind:
         return f"{parts.scheme}://{parts.netloc}"
 
     return Kind("TEXT", read)
+
+
+def _timegate(word: str) -> str:
+    address = TIMEGATES.get(word.lower(), word)
+    parts = urlsplit(address)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise ValueError(f"should be of {', '.join(TIMEGATES)}, or addresses of TimeGates")
+    return address
 
 
 def _words(value: Any) -> tuple[Any, ...]:

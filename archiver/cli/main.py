@@ -1,4 +1,4 @@
-"""Every command on one page: its arguments, its settings, and which module does it."""
+"""Every command: its arguments, its settings, and which module does it; upkeep has its own page."""
 
 import os
 import sys
@@ -8,7 +8,8 @@ from pathlib import Path
 
 import click
 
-from archiver import __version__, logs
+from archiver import __version__
+from archiver.cli.bodies import run_body
 from archiver.cli.options import (
     COMMON,
     CRAWLING,
@@ -18,16 +19,11 @@ from archiver.cli.options import (
     package_options,
     with_settings,
 )
+from archiver.cli.upkeep import UPKEEP
 from archiver.config import Settings
-from archiver.errors import ArchiverError, ConfigurationError
-from archiver.limits import collect_seldom
+from archiver.errors import ArchiverError
 
 _INTERRUPTED = 130
-_ELSEWHERE = {"serve": "archiver.web.serve"}
-"""The other face runs itself: neither imports the other, this table only names it."""
-
-_BEGIN_ARCHIVE = frozenset({"serve", "add", "import_", "crawl", "password"})
-"""Bodies that make the data directory; the others want one that is there."""
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -67,7 +63,7 @@ def _filters(command: Callable[..., int]) -> Callable[..., int]:
 @with_settings(EVERYTHING)
 def serve(settings: Settings) -> int:
     """Serve the archive and capture what is queued."""
-    return _run("serve", settings)
+    return run_body("serve", settings)
 
 
 @cli.command(cls=Command)
@@ -81,7 +77,7 @@ def add(settings: Settings, urls: tuple[str, ...], tags: tuple[str, ...]) -> int
 
     Exits with 1 if any of them failed.
     """
-    return _run("add", settings, urls=urls, tags=tags)
+    return run_body("add", settings, urls=urls, tags=tags)
 
 
 class _ImportCommand(Command):
@@ -121,7 +117,7 @@ def import_(settings: Settings, file: Path, **wanted: object) -> int:
     Of the links that are read, "added" are new, "known" are kept already, "merged" wait already or
     came twice, and "rejected" can't be used.
     """
-    return _run("import_", settings, file=file, **wanted)
+    return run_body("import_", settings, file=file, **wanted)
 
 
 @cli.command(cls=Command)
@@ -131,7 +127,7 @@ def crawl(settings: Settings) -> int:
 
     With --articles later it leaves the articles to `archiver extract`.
     """
-    return _run("crawl", settings)
+    return run_body("crawl", settings)
 
 
 @cli.command(cls=Command)
@@ -144,7 +140,20 @@ def recapture(settings: Settings, refs: tuple[str, ...], below: float | None) ->
     What a page needs and was fetched within the last day is not fetched again. "gone" counts the
     entries that lack only what was gone, 404 or 410, twice running: name them to try all the same.
     """
-    return _run("recapture", settings, refs=refs, below=below)
+    return run_body("recapture", settings, refs=refs, below=below)
+
+
+@cli.command(cls=Command)
+@click.argument("refs", nargs=-1, metavar="[URL|HASH_URL]...")
+@click.option("--query", metavar="WORDS", help="What `archiver search` would find, not yet kept.")
+@with_settings(CRAWLING)
+def rescue(settings: Settings, refs: tuple[str, ...], query: str | None) -> int:
+    """Ask public archives for pages that are gone: those named, or all without a snapshot.
+
+    Which archives may be asked says --rescue (wayback, archive.today, arquivo.pt, aggregator, or
+    addresses of TimeGates). Of each page the memento nearest to the day the link was saved is kept.
+    """
+    return run_body("rescue", settings, refs=refs, query=query)
 
 
 @cli.command(cls=Command)
@@ -162,7 +171,7 @@ def edit(settings: Settings, **given: object) -> int:
 
     Prints how many were found, and how many are not what they were.
     """
-    return _run("edit", settings, **given)
+    return run_body("edit", settings, **given)
 
 
 @cli.command(cls=Command)
@@ -177,7 +186,7 @@ def delete(settings: Settings, **given: object) -> int:
     They are gone from every list at once, with all their snapshots. Prints how many entries and
     snapshots went, and a number by which that is undone until `archiver compact` erases them.
     """
-    return _run("delete", settings, **given)
+    return run_body("delete", settings, **given)
 
 
 @cli.command(cls=Command)
@@ -195,7 +204,7 @@ def extract(settings: Settings, *, again: bool, query: str, diff: bool) -> int:
     With --again it reads from the stored bytes what an older version of the reader has read, and
     prints of each snapshot whose text changed: timestamp, words put in, words taken out, URL.
     """
-    return _run("extract", settings, again=again, query=query, diff=diff)
+    return run_body("extract", settings, again=again, query=query, diff=diff)
 
 
 @cli.command(cls=Command)
@@ -206,7 +215,7 @@ def imports(settings: Settings, *, as_json: bool) -> int:
 
     reading, waiting (the next `archiver serve` goes on with it), capturing, stopped, or done.
     """
-    return _run("imports", settings, as_json=as_json)
+    return run_body("imports", settings, as_json=as_json)
 
 
 @cli.command("list", cls=Command)
@@ -214,7 +223,7 @@ def imports(settings: Settings, *, as_json: bool) -> int:
 @with_settings(COMMON)
 def list_(settings: Settings, **wanted: object) -> int:
     """List entries: hash_url, date, state, title, URL."""
-    return _run("listing", settings, q="", **wanted)
+    return run_body("listing", settings, q="", **wanted)
 
 
 class _SearchCommand(Command):
@@ -242,7 +251,7 @@ def search(settings: Settings, words: tuple[str, ...], **wanted: object) -> int:
     All words must be there, in the title, the text, your note and tags, the author or the address.
     What begins with a "-" stands after "--".
     """
-    return _run("listing", settings, q=" ".join(words), **wanted)
+    return run_body("listing", settings, q=" ".join(words), **wanted)
 
 
 @cli.command(cls=Command)
@@ -257,7 +266,7 @@ def show(settings: Settings, ref: str, timestamp: str | None, as_json: bool) -> 
 
     TIMESTAMP is 4 to 14 digits, UTC: YYYYMMDDhhmmss.
     """
-    return _run("show", settings, ref=ref, timestamp=timestamp, as_json=as_json)
+    return run_body("show", settings, ref=ref, timestamp=timestamp, as_json=as_json)
 
 
 @cli.group()
@@ -270,7 +279,7 @@ def export() -> None:
 @with_settings(COMMON)
 def markdown(settings: Settings, directory: Path) -> int:
     """Write DIR/<hash_url>/index.md for every entry."""
-    return _run("export", settings, directory=directory)
+    return run_body("export", settings, directory=directory)
 
 
 @export.command(cls=Command)
@@ -278,7 +287,7 @@ def markdown(settings: Settings, directory: Path) -> int:
 @with_settings(COMMON)
 def warc(settings: Settings, file: Path, **narrowed: str) -> int:
     """Write snapshots with all that belongs to them as one WARC file; "-" is standard output."""
-    return _run("package", settings, form="warc", file=file, **narrowed)
+    return run_body("package", settings, form="warc", file=file, **narrowed)
 
 
 @export.command(cls=Command)
@@ -286,7 +295,7 @@ def warc(settings: Settings, file: Path, **narrowed: str) -> int:
 @with_settings(COMMON)
 def wacz(settings: Settings, file: Path, **narrowed: str) -> int:
     """Write snapshots as one WACZ file, as ReplayWeb.page opens it; "-" is standard output."""
-    return _run("package", settings, form="wacz", file=file, **narrowed)
+    return run_body("package", settings, form="wacz", file=file, **narrowed)
 
 
 @export.command(cls=Command)
@@ -294,7 +303,7 @@ def wacz(settings: Settings, file: Path, **narrowed: str) -> int:
 @with_settings(COMMON)
 def epub(settings: Settings, file: Path, **narrowed: str) -> int:
     """Write articles as a book in EPUB 3, with the pictures that are kept, up to 2,000 articles."""
-    return _run("package", settings, form="epub", file=file, **narrowed)
+    return run_body("package", settings, form="epub", file=file, **narrowed)
 
 
 @export.command(cls=Command)
@@ -302,60 +311,11 @@ def epub(settings: Settings, file: Path, **narrowed: str) -> int:
 @with_settings(COMMON)
 def html(settings: Settings, file: Path, **narrowed: str) -> int:
     """Write articles as one page that needs nothing else, up to 2,000; "-" is standard output."""
-    return _run("package", settings, form="html", file=file, **narrowed)
+    return run_body("package", settings, form="html", file=file, **narrowed)
 
 
-@cli.command(cls=Command)
-@click.option("--remove", is_flag=True, help="Let everybody in who can connect.")
-@with_settings(COMMON)
-def password(settings: Settings, *, remove: bool) -> int:
-    """Set the password of the web service, or another one: asked for, or a line of input.
-
-    It signs everybody out; a running service knows it within seconds.
-    """
-    return _run("password", settings, remove=remove)
-
-
-@cli.command(cls=Command)
-@with_settings(COMMON)
-def verify(settings: Settings) -> int:
-    """Read everything back and check it; prints what is wrong.
-
-    Exits with 1 if anything is.
-    """
-    return _run("verify", settings)
-
-
-@cli.command(cls=Command)
-@click.option("--dry-run", is_flag=True, help="Only say what would be freed.")
-@with_settings(COMMON)
-def compact(settings: Settings, *, dry_run: bool) -> int:
-    """Erase what was thrown away: it leaves the disk, and can't be undone any more.
-
-    Prints how many segments were written anew, how many records were erased, how many bytes that
-    freed, and a line for each segment that had to be left for now.
-    """
-    return _run("compact", settings, dry_run=dry_run)
-
-
-@cli.command(cls=Command)
-@with_settings(COMMON)
-def reindex(settings: Settings) -> int:
-    """Build the database again from the WARC files alone."""
-    return _run("reindex", settings)
-
-
-def _run(command: str, settings: Settings, **given: object) -> int:
-    """Import the body of a command and run it; returns the exit status."""
-    if command not in _BEGIN_ARCHIVE and not settings.data.is_dir():
-        raise ConfigurationError(
-            f"There is no archive in {settings.data}. Say where it is with --data or ARCHIVER_DATA."
-        )
-    logs.configure(settings.log_level, as_json=settings.log_json)
-    collect_seldom()
-    body = import_module(_ELSEWHERE.get(command, f"archiver.cli.{command}"))
-    status = body.run(settings, **given)
-    return status if isinstance(status, int) else 0
+for each in UPKEEP:
+    cli.add_command(each)
 
 
 def main() -> None:

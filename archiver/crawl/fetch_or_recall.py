@@ -12,6 +12,7 @@ from archiver.encoding.choose import is_xml
 from archiver.errors import FetchError, StoreError, TooLarge
 from archiver.html.walls import wall_in_headers
 from archiver.index import captures, withheld
+from archiver.ledger.records import capture_of
 from archiver.memento.timestamps import to_datetime, to_timestamp
 from archiver.model.capture import Capture, CaptureRef
 from archiver.model.exchange import Exchange
@@ -19,6 +20,7 @@ from archiver.model.failure import Failure, FailureKind
 from archiver.references.link_header import LONGEST as LONGEST_LINK_HEADER
 from archiver.urls.parse import host, redirect_target
 from archiver.warc.http_block import open_payload
+from archiver.warc.record import new_record_id
 from archiver.wire.chunked import dechunk
 from archiver.wire.coding import decode
 from archiver.wire.media_type import MediaType, declared_media_type
@@ -48,13 +50,51 @@ async def fetch(
     Raises:
         FetchError: no response could be had.
     """
-    _refuse_to_wait(context, url, LEAST_REST if unhurried else LEAST_REST_WITHIN_A_PAGE)
-    async with context.throttle.slot(host(url), spaced=unhurried):
-        exchange = await _asked(context, url, referer)
+    headers = (("Referer", referer),) if referer else ()
+    longest = LEAST_REST if unhurried else LEAST_REST_WITHIN_A_PAGE
+    return await keep(
+        context, await ask(context, url, headers=headers, spaced=unhurried, longest_rest=longest)
+    )
+
+
+async def ask(
+    context: CrawlContext,
+    url: str,
+    *,
+    headers: tuple[tuple[str, str], ...],
+    spaced: bool,
+    longest_rest: float,
+) -> Exchange:
+    """Ask a host politely, and note how long it wants to be left alone then.
+
+    Args:
+        context: of the crawl.
+        url: what is asked for.
+        headers: further ones.
+        spaced: whether the delay between requests applies.
+        longest_rest: seconds; a host that wants more is not waited for.
+
+    Raises:
+        FetchError: no response could be had.
+    """
+    _refuse_to_wait(context, url, longest_rest)
+    async with context.throttle.slot(host(url), spaced=spaced):
+        exchange = await _asked(context, url, headers)
+    if asked := _rest_asked(exchange):
+        context.throttle.pause(host(url), min(asked, context.settings.max_retry_after))
+    return exchange
+
+
+async def keep(context: CrawlContext, exchange: Exchange) -> Obtained:
+    """Read an exchange, and hand it to the recorder."""
+    found = await read(context, exchange)
+    await context.recorder.keep(exchange, record_id=found.ref.record_id)
+    return found
+
+
+async def read(context: CrawlContext, exchange: Exchange) -> Obtained:
+    """What an exchange brought, not kept yet; its body is closed where it can't be read."""
     try:
-        asked = retry_after_seconds(exchange, datetime.now(exchange.at.tzinfo))
-        if asked:
-            context.throttle.pause(host(url), min(asked, context.settings.max_retry_after))
         if _is_short(exchange):
             kind, content = _read_exchange(exchange, context)
         else:
@@ -63,13 +103,13 @@ async def fetch(
         exchange.body.close()
         raise
     return Obtained(
-        ref=await context.recorder.keep(exchange),
+        ref=CaptureRef.of(capture_of(exchange, new_record_id())),
         at=exchange.at,
-        redirect_to=redirect_target(url, exchange.status, exchange.header("location")),
+        redirect_to=redirect_target(exchange.url, exchange.status, exchange.header("location")),
         media_type=kind,
         charset=_charset(declared_media_type(exchange.headers)),
         content=content,
-        retry_after=asked,
+        retry_after=_rest_asked(exchange),
         is_truncated=exchange.truncated is not None,
         wall=wall_in_headers(exchange.headers),
         link_header=_link_header(exchange.headers),
@@ -77,9 +117,13 @@ async def fetch(
     )
 
 
-async def _asked(context: CrawlContext, url: str, referer: str | None) -> Exchange:
+def _rest_asked(exchange: Exchange) -> float | None:
+    return retry_after_seconds(exchange, datetime.now(exchange.at.tzinfo))
+
+
+async def _asked(context: CrawlContext, url: str, headers: tuple[tuple[str, str], ...]) -> Exchange:
     try:
-        exchange = await context.fetcher.fetch(url, referer=referer)
+        exchange = await context.fetcher.fetch(url, headers=headers)
     except FetchError as error:
         if error.failure.kind is FailureKind.TIMEOUT:
             context.dead.timed_out(host(url))

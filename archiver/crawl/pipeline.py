@@ -26,13 +26,14 @@ from archiver.crawl.dead_hosts import failure_of
 from archiver.crawl.fetch_or_recall import LEAST_REST
 from archiver.crawl.frontier import Frontier
 from archiver.crawl.requisites import Requisites
+from archiver.crawl.rescue import Rescuer
 from archiver.crawl.retry_policy import retry_at
 from archiver.crawl.slow_lane import SlowLane
 from archiver.crawl.visit import visit
 from archiver.errors import FetchError, StoreError
 from archiver.index import entries, gone, oversight, queue
 from archiver.ledger.recovery import recover
-from archiver.ledger.visit_result import VisitResult
+from archiver.ledger.visit_result import Visit, VisitResult
 from archiver.logs import get_log
 from archiver.model.failure import Failure, FailureKind
 from archiver.model.job import Job, Lease, State
@@ -80,6 +81,7 @@ class Pipeline:
         settings = context.settings
         self._context = context
         self._requisites = Requisites(context)
+        self._rescuer = Rescuer(context)
         self._frontier = Frontier(
             context.db,
             owner=context.store.writer,
@@ -273,7 +275,7 @@ class Pipeline:
 
     def _must_rest(self, lease: Lease) -> bool:
         """Whether a lease's host asked for rest; the lease is then given back."""
-        if self._context.throttle.resting(lease.entry.host) <= LEAST_REST:
+        if lease.rescue or self._context.throttle.resting(lease.entry.host) <= LEAST_REST:
             return False
         surplus = self._frontier.finished(lease, answered=False)
         self._give_up([lease, *surplus])
@@ -327,11 +329,11 @@ class Pipeline:
         """One attempt, whose every failure is a value."""
         self._tell(lease, State.FETCHING)
         at = datetime.now(UTC).replace(microsecond=0)
-        if failure := self._context.dead.spoken_for(lease):
+        if not lease.rescue and (failure := self._context.dead.spoken_for(lease)):
             return VisitResult(lease.entry, at, failure=failure, lease=lease)
         try:
             async with asyncio.timeout(2 * self._context.settings.page_timeout):
-                found = await visit(self._context, self._requisites, lease)
+                found = await self._bring(lease)
                 return VisitResult(lease.entry, at, visit=found, lease=lease)
         except FetchError as error:
             failure = error.failure
@@ -345,9 +347,16 @@ class Pipeline:
         again = retry_at(failure, lease, self._context.settings, datetime.now(UTC))
         return VisitResult(lease.entry, at, failure=failure, retry_at=again, lease=lease)
 
+    async def _bring(self, lease: Lease) -> Visit:
+        if lease.rescue:
+            return await self._rescuer.bring(lease)
+        return await visit(self._context, self._requisites, lease)
+
     def _timed_out(self, lease: Lease, failure: Failure, at: datetime) -> VisitResult | None:
         """The end of an attempt at a host that is dead; None where it may be alive."""
         dead, host = self._context.dead, lease.entry.host
+        if lease.rescue:
+            return None
         if lease.priority == queue.LAST:
             dead.give_up(host)
             return VisitResult(lease.entry, at, failure=failure, lease=lease)

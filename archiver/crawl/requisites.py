@@ -2,8 +2,10 @@
 
 import asyncio
 from collections import OrderedDict, deque
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 from archiver.crawl.context import CrawlContext
 from archiver.crawl.fetch_or_recall import fetch, look_up, read_back
@@ -25,6 +27,10 @@ FAILED_SECONDS = 600
 NESTED = frozenset({RequisiteKind.STYLE, RequisiteKind.FRAME, RequisiteKind.PART})
 
 
+Get = Callable[[str, str], Awaitable[Obtained]]
+"""Obtains a URL for the page of another; raises a ``FetchError`` where it can't be had."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Result:
     """What became of one URL: a status or a failure, and what it needs in its turn."""
@@ -36,10 +42,14 @@ class _Result:
 
 
 class Requisites:
-    """Remembers what was fetched lately, and what is being fetched, over all pages."""
+    """Remembers what was fetched lately, and what is being fetched, over all pages.
 
-    def __init__(self, context: CrawlContext) -> None:
+    ``get`` says where from; without it each is had from its host.
+    """
+
+    def __init__(self, context: CrawlContext, get: Get | None = None) -> None:
         self._context = context
+        self._get = get or partial(_from_its_host, context)
         self._under_way: dict[str, _Shared] = {}
         self._known: OrderedDict[str, _Result] = OrderedDict()
         self._known_bytes = 0
@@ -149,7 +159,7 @@ class Requisites:
         for _ in range(self._context.settings.max_redirects + 1):
             found = await read_back(self._context, held) if held else None
             if found is None:
-                found = await fetch(self._context, url, referer=page_url)
+                found = await self._get(url, page_url)
             if found.redirect_to is None:
                 return found
             url, held = found.redirect_to, None
@@ -247,6 +257,10 @@ def _of_the_same(wanted: Requisite, needs: tuple[Requisite, ...]) -> tuple[Requi
     if wanted.kind is RequisiteKind.PART:
         return needs
     return tuple(each for each in needs if each.kind is not RequisiteKind.PART)
+
+
+async def _from_its_host(context: CrawlContext, url: str, page_url: str) -> Obtained:
+    return await fetch(context, url, referer=page_url)
 
 
 def _weight(url: str, result: _Result) -> int:

@@ -64,6 +64,12 @@ def walled(page_host: str, guard: str) -> Failure:
     )
 
 
+def parked(page_host: str, dealer: str) -> Failure:
+    """The failure that an offer of the domain in a page's place is."""
+    message = f"{page_host} is for sale: {dealer} shows an offer where the page was."
+    return Failure(FailureKind.PARKED, message)
+
+
 def reason(status: int) -> str:
     """What a status means, in words a person knows."""
     words = {

@@ -11,7 +11,7 @@ from archiver.crawl.obtained import Obtained
 from archiver.crawl.parts import read_whole
 from archiver.crawl.rendering import Rendered
 from archiver.crawl.requisites import Requisites
-from archiver.crawl.retry_policy import retry_at, status_failure, walled
+from archiver.crawl.retry_policy import parked, retry_at, status_failure, walled
 from archiver.derive.pool import unread_article
 from archiver.errors import FetchError
 from archiver.ledger.visit_result import Visit
@@ -38,7 +38,7 @@ async def visit(context: CrawlContext, requisites: Requisites, lease: Lease) -> 
     first, page = await _follow(context, lease)
     if rendered := await _render_at_once(context, lease, page):
         return await _visit_rendered(context, requisites, first, rendered)
-    found, failure = await _examine(context, page)
+    found, failure = await examine(context, page)
     rendered = await _render(context, lease, page, found, failure)
     look = await _told(context, page, found, failure)
     if rendered:
@@ -48,7 +48,7 @@ async def visit(context: CrawlContext, requisites: Requisites, lease: Lease) -> 
         raise FetchError(failure or _NOTHING)
     if page.is_truncated:
         _try_for_the_rest(context, lease, page)
-    outcomes, article = await _read(context, requisites, page, found)
+    outcomes, article = await read_page(context, requisites, page, found)
     visited = Visit(
         timestamp=first.ref.timestamp,
         at=first.at,
@@ -180,9 +180,7 @@ def _try_for_the_rest(context: CrawlContext, lease: Lease, page: Obtained) -> No
         raise FetchError(failure)
 
 
-async def _examine(
-    context: CrawlContext, page: Obtained
-) -> tuple[Discovery | None, Failure | None]:
+async def examine(context: CrawlContext, page: Obtained) -> tuple[Discovery | None, Failure | None]:
     """The first look at a page, and why it is none, if it is none: a wall has a name."""
     at = host(page.ref.url)
     if page.wall:
@@ -191,10 +189,12 @@ async def _examine(
     if failure and not (page.ref.status in GUARDED and page.content):
         return None, failure
     found = await context.derive.discover(page.document)
-    return found, walled(at, found.wall) if found.wall else failure
+    if found.wall:
+        return found, walled(at, found.wall)
+    return found, parked(at, found.parked) if found.parked else failure
 
 
-async def _read(
+async def read_page(
     context: CrawlContext, requisites: Requisites, page: Obtained, found: Discovery
 ) -> tuple[tuple[RequisiteOutcome, ...], Article]:
     """Read the article while what the page needs is fetched."""

@@ -104,7 +104,7 @@ def pack_result(result: Article | Discovery) -> bytes:
                 "requisites": [[each.url, each.kind, each.area] for each in result.requisites],
                 "charset": [result.charset.used, result.charset.declared],
                 "metadata": asdict(result.metadata),
-                "signals": [result.needs_browser, result.wall],
+                "signals": [result.needs_browser, result.wall, result.parked],
                 "appearance": asdict(result.appearance),
             }
         )
@@ -117,13 +117,14 @@ def read_discovery(head: dict[str, Any]) -> Discovery:
     needs = tuple(
         Requisite(url, RequisiteKind(kind), area) for url, kind, area in head["requisites"]
     )
-    needs_browser, wall = head["signals"]
+    needs_browser, wall, parked = head["signals"]
     return Discovery(
         requisites=needs,
         charset=Charset(*head["charset"]),
         metadata=PageMetadata(**head["metadata"]),
         needs_browser=needs_browser,
         wall=wall,
+        parked=parked,
         appearance=Appearance(**head["appearance"]),
     )
 

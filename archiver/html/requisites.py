@@ -14,6 +14,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 from archiver.html.error_pages import is_error
 from archiver.html.foreign import ForeignContent
 from archiver.html.metadata import read_metadata
+from archiver.html.parked import parked_by
 from archiver.html.parsing import parse
 from archiver.html.parts import find_next_part
 from archiver.html.sheets import read_css
@@ -69,6 +70,7 @@ def look_through(html: str, base_url: str, limit: int) -> Discovery:
         metadata=metadata,
         needs_browser=needs_browser(tree, len(html), len(text)),
         wall=wall_in_page(tree, html, text),
+        parked=parked_by(tree, html, text),
         appearance=Appearance(len(text), len(html), is_error=is_error(metadata.title, text)),
     )
 

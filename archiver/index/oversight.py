@@ -130,7 +130,7 @@ async def failed_by_reason(conn: AsyncConnection, *, most: int) -> list[Reason]:
 
 
 async def failed_of(
-    conn: AsyncConnection, reason: str, *, after: int, limit: int
+    conn: AsyncConnection, *, reason: str, after: int, limit: int
 ) -> Sequence[tuple[int, str]]:
     """(row, host) of entries that failed for a reason, after a row."""
     padded = reason if " " in reason else f"{reason} "

@@ -386,6 +386,7 @@ def _lease(row: Row[*tuple[Any, ...]]) -> Lease:
         priority=row.priority,
         latest=Timestamp(f"{row.latest:014d}") if row.latest else None,
         render=bool(row.render),
+        rescue=bool(row.rescue),
     )
 
 

@@ -22,6 +22,9 @@ class FailureKind(StrEnum):
     NOT_A_PAGE = "not-a-page"
     NOT_IN_FILE = "not-in-file"
     WALLED = "walled"
+    PARKED = "parked"
+    NOT_ARCHIVED = "not-archived"
+    NOT_RESCUED = "not-rescued"
     CANCELLED = "cancelled"
     INTERNAL = "internal"
 
@@ -33,6 +36,7 @@ TRANSIENT = frozenset(
         FailureKind.TIMEOUT,
         FailureKind.DISCONNECTED,
         FailureKind.RESTING,
+        FailureKind.NOT_RESCUED,
         FailureKind.INTERNAL,
     }
 )

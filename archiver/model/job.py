@@ -79,6 +79,7 @@ class Lease:
         priority: 0 for what someone is looking at, 1 for an import.
         latest: timestamp of the entry's newest snapshot, if it has one.
         render: whether a browser is to show the page, needed or not.
+        rescue: whether public archives are asked for the page, and not its host.
     """
 
     job_id: int
@@ -90,6 +91,7 @@ class Lease:
     priority: int = 0
     latest: Timestamp | None = None
     render: bool = False
+    rescue: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -77,6 +77,7 @@ class Discovery:
         metadata: what it says of itself.
         needs_browser: whether it is empty until its scripts have run.
         wall: whose wall it is, where it is one that stands in the page's place.
+        parked: who sells the domain, where it is an offer of that.
         appearance: what tells how whole it is.
     """
 
@@ -85,4 +86,5 @@ class Discovery:
     metadata: PageMetadata = field(default_factory=PageMetadata)
     needs_browser: bool = False
     wall: str = ""
+    parked: str = ""
     appearance: Appearance = field(default_factory=Appearance)

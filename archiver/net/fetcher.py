@@ -71,13 +71,12 @@ class Fetcher:
         self._session = self._browsers = None
         await self.resolver.close()
 
-    async def fetch(self, url: str, *, referer: str | None = None) -> Exchange:
+    async def fetch(self, url: str, *, headers: tuple[tuple[str, str], ...] = ()) -> Exchange:
         """Request a serialised http(s) URL once; redirects are not followed.
 
         Raises:
             FetchError: no whole response could be had; its failure says why.
         """
-        headers = ((hdrs.REFERER, referer),) if referer else ()
         async with self.open(Outgoing(url, headers=headers)) as answer:
             async for _ in answer.payload():
                 pass

@@ -3,19 +3,17 @@
 Discovery and replay both read them here.
 """
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
 from archiver.references.relations import link_use
 from archiver.references.use import Use
+from archiver.wire.link_field import link_values
 
 LONGEST: Final = 8192
 """Characters of all the ``Link`` fields of a response that are looked at."""
 
-_LINK = re.compile(r"""[ \t,]*+<([^>]*+)>((?>(?:[^,"]++|"(?>(?:[^"\\]++|\\.)*)"?)*))""")
-_PARAMETER = re.compile(r""";[ \t]*+([a-zA-Z]++)[ \t]*+=[ \t]*+(?:"([^"\\]*+)"|([^ \t;,"]++))""")
 _LOADING = frozenset({"stylesheet", "preload", "modulepreload", "icon"})
 
 
@@ -38,12 +36,9 @@ class LoadingLink:
 
 def read_link_header(value: str) -> Iterator[LoadingLink]:
     """The links of a field's value that load something, in order; the others are passed over."""
-    for found in _LINK.finditer(value[:LONGEST]):
-        parameters = {
-            name.lower(): quoted or bare for name, quoted, bare in _PARAMETER.findall(found[2])
-        }
+    for reference, parameters in link_values(value[:LONGEST]):
         rel = parameters.get("rel", "").lower()
         relations = frozenset(rel.split()) & _LOADING
         if relations:
             use = link_use(rel, parameters.get("as", ""))
-            yield LoadingLink(found[1], use, relations, parameters)
+            yield LoadingLink(reference, use, relations, parameters)

@@ -20,7 +20,7 @@ from archiver.model.comparison import Comparison
 from archiver.model.entry import Snapshot
 from archiver.model.listing import ListingQuery
 from archiver.model.page import EXTRACTOR_VERSION
-from archiver.services.entries import find_entry
+from archiver.services.naming import find_entry
 from archiver.services.search import matching_entries
 
 LOOK_SECONDS = 3.0

@@ -12,7 +12,7 @@ from archiver.ledger.throwing_away import take_back, throw_entries_away, throw_s
 from archiver.memento.timestamps import to_datetime
 from archiver.model.capture import Timestamp
 from archiver.model.listing import ListingQuery
-from archiver.services.entries import find_entry
+from archiver.services.naming import find_entry
 from archiver.services.search import matching_entries
 from archiver.store.segments import SegmentStore
 

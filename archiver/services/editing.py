@@ -13,7 +13,8 @@ from archiver.ledger.documents import remake_stale
 from archiver.model.annotation import Annotation
 from archiver.model.annotation_change import AnnotationChange
 from archiver.model.listing import ListingQuery
-from archiver.services.entries import clean_tags, find_entry
+from archiver.services.entries import clean_tags
+from archiver.services.naming import find_entry
 from archiver.services.search import matching_entries
 from archiver.store.segments import SegmentStore
 from archiver.wire.text import well_formed

@@ -1,12 +1,12 @@
 """Saving links, and looking at one: its snapshots, its article, what is missing from it."""
 
 import asyncio
-import re
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from archiver.errors import InputError, InvalidUrl, NotFound
+from archiver.errors import InputError, InvalidUrl, NotFound, StoreError
 from archiver.formats.seeds import MOST_TAG_CHARACTERS, MOST_TAGS, bounded, seed_of, tidy_tag
 from archiver.html.document import read_article_document
 from archiver.html.sanitise import sanitise
@@ -18,22 +18,24 @@ from archiver.ledger.snapshot_records import read_snapshot_record
 from archiver.memento.timestamps import pad, to_datetime
 from archiver.model.annotation import Annotation
 from archiver.model.appearance import Score
-from archiver.model.capture import HashUrl, Timestamp
+from archiver.model.capture import Timestamp
 from archiver.model.entry import Entry, Snapshot
 from archiver.model.importing import Rejected
 from archiver.model.job import Attempt, Job
 from archiver.model.likeness import Likeness, LikenessKind
 from archiver.model.page import Charset
+from archiver.model.provenance import Provenance
 from archiver.model.requisite import RequisiteOutcome
 from archiver.model.seed import Received, Seed
+from archiver.services.naming import find_entry
 from archiver.store.segments import SegmentStore
-from archiver.urls.parse import hash_url, is_hash_url, parse_url
+from archiver.urls.parse import hash_url, parse_url
 from archiver.urls.pasted import with_scheme, without_trackers
 from archiver.warc.entry_record import SnapshotRecord
+from archiver.warc.extension import read_provenance
 from archiver.wire.text import well_formed
 
 MOST_URLS = 10_000
-_BEGINNING = re.compile("[0-9a-f]{4,31}")
 MOST_SNAPSHOTS = 1_000
 MOST_ATTEMPTS = 50
 
@@ -93,6 +95,7 @@ class SnapshotDetail:
         likenesses: how it looked in a browser, if one showed it.
         score: how well it was kept, and what it lacks.
         earlier, later: the timestamps of its neighbours.
+        provenance: where it came from, if not from its site.
     """
 
     entry: Entry
@@ -104,6 +107,7 @@ class SnapshotDetail:
     score: Score
     earlier: Timestamp | None
     later: Timestamp | None
+    provenance: Provenance | None = None
 
     @property
     def looks(self) -> frozenset[LikenessKind]:
@@ -213,7 +217,7 @@ class Entries:
                 raise NotFound(f"{entry.url} has no snapshot yet.")
             earlier, later = await snapshots.neighbours(conn, entry_id, held.snapshot.timestamp)
             shown = await likenesses.of_snapshots(conn, [held.row_id])
-        article, record = await asyncio.to_thread(self._read, held)
+        article, record, provenance = await asyncio.to_thread(self._read, held)
         return SnapshotDetail(
             entry=entry,
             snapshot=held.snapshot,
@@ -224,6 +228,7 @@ class Entries:
             score=score_of(record.rendering, record.requisites, record.appearance),
             earlier=earlier,
             later=later,
+            provenance=provenance,
         )
 
     async def likeness(self, ref: str, timestamp: str, kind: LikenessKind) -> tuple[str, bytes]:
@@ -244,12 +249,16 @@ class Entries:
         async with self._db.read() as conn:
             return await jobs.by_ids(conn, ids[:MOST_URLS])
 
-    def _read(self, held: snapshots.Held) -> tuple[str, SnapshotRecord]:
+    def _read(self, held: snapshots.Held) -> tuple[str, SnapshotRecord, Provenance | None]:
         article = ""
         if held.snapshot.article:
             block = self._store.read(held.snapshot.article).block.read()
             article = sanitise(read_article_document(block)[1])
-        return article, read_snapshot_record(self._store, held.record)
+        provenance = None
+        with suppress(StoreError):
+            response = self._store.read(held.snapshot.capture.location)
+            provenance = read_provenance(response.fields)
+        return article, read_snapshot_record(self._store, held.record), provenance
 
 
 def clean_tags(tags: Sequence[str]) -> tuple[str, ...]:
@@ -298,34 +307,6 @@ def _seeds(
         except InvalidUrl as error:
             rejected.append(Rejected(well_formed(url), str(error)))
     return kept, rejected
-
-
-async def find_entry(conn: AsyncConnection, ref: str) -> tuple[int, Entry]:
-    """An entry by its hash_url or its URL, with its row id.
-
-    Raises:
-        NotFound: there is none.
-        InvalidUrl: it is neither a hash_url nor a URL.
-    """
-    if _BEGINNING.fullmatch(ref):
-        return await _begun(conn, ref)
-    key = HashUrl(ref) if is_hash_url(ref) else hash_url(parse_url(with_scheme(ref)))
-    found = await entries.by_hash(conn, key)
-    if found is None:
-        raise NotFound(f"{ref} is not in the archive.")
-    return found
-
-
-async def _begun(conn: AsyncConnection, beginning: str) -> tuple[int, Entry]:
-    found = await entries.begun(conn, beginning, limit=2)
-    if len(found) > 1:
-        raise InputError(f"More than one hash_url begins with {beginning}. Give more of it.")
-    if not found:
-        raise NotFound(f"No hash_url begins with {beginning}.")
-    known = await entries.by_hash(conn, found[0])
-    if known is None:
-        raise NotFound(f"No hash_url begins with {beginning}.")
-    return known
 
 
 async def _kept(conn: AsyncConnection, given: str) -> KeptAddress | None:

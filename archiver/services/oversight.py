@@ -107,7 +107,7 @@ class Oversight:
         last = count = 0
         while True:
             async with self.context.db.write() as conn:
-                found = await oversight.failed_of(conn, reason, after=last, limit=BATCH)
+                found = await oversight.failed_of(conn, reason=reason, after=last, limit=BATCH)
                 if not found:
                     break
                 now = datetime.now(UTC)

@@ -5,6 +5,10 @@ so that it is still known.
 """
 
 from collections.abc import Mapping
+from datetime import datetime
+
+from archiver.model.provenance import Provenance, Way
+from archiver.wire.moments import read_iso
 
 ORIGINAL_ID = "WARC-Archiver-Original-Record-ID"
 """The WARC-Record-ID that a record had, where another record has that id or it is no UUID."""
@@ -18,9 +22,18 @@ ANSWERS = "WARC-Archiver-Answers"
 
 ORIGIN = "WARC-Archiver-Origin"
 """Where a page came from that no site sent: a file of links that held it, and its format."""
+SOURCE_URI = "WARC-Source-URI"
+"""The memento of another archive that a record was made of, as pywb has it."""
+CREATION_DATE = "WARC-Creation-Date"
+"""When a record was made whose date is that of the capture it was made of, as pywb has it."""
+HANDED_IN = "WARC-Archiver-Handed-In"
+"""When somebody handed a page in that their own browser had saved."""
 
 MOST_VALUE = 1000
-_CARRIED = ("WARC-Truncated", ORIGINAL_ID, HEAD, ORIGIN)
+_CARRIED = (
+    *("WARC-Truncated", ORIGINAL_ID, HEAD, ORIGIN),
+    *(SOURCE_URI, CREATION_DATE, HANDED_IN),
+)
 
 
 def carried(fields: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
@@ -28,6 +41,23 @@ def carried(fields: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
     return tuple(
         (name, one_line(fields[name.lower()])) for name in _CARRIED if name.lower() in fields
     )
+
+
+def read_provenance(fields: Mapping[str, str]) -> Provenance | None:
+    """Where a record came from, by its fields (names lower case); None where a site sent it."""
+    source, origin = fields.get(SOURCE_URI.lower(), ""), fields.get(ORIGIN.lower(), "")
+    if handed_in := fields.get(HANDED_IN.lower()):
+        return Provenance(Way.HANDED_IN, origin, _moment(handed_in))
+    if source.startswith(("http://", "https://")):
+        return Provenance(Way.RESCUED, source, _moment(fields.get(CREATION_DATE.lower(), "")))
+    return Provenance(Way.FROM_FILE, origin) if origin else None
+
+
+def _moment(text: str) -> datetime | None:
+    try:
+        return read_iso(text)
+    except ValueError:
+        return None
 
 
 def one_line(value: str) -> str:

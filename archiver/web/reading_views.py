@@ -61,6 +61,7 @@ class EntryView:
         highlights: what was marked in it.
         years: how many snapshots each month of each year has, and the newest of each.
         browser_problem: why no page is shown by a browser; empty where one is.
+        archives: hosts of public archives that may be asked for it.
     """
 
     detail: EntryDetail
@@ -79,6 +80,7 @@ class EntryView:
     colours: tuple[Colour, ...] = tuple(Colour)
     years: tuple[Year, ...] = ()
     browser_problem: str = ""
+    archives: tuple[str, ...] = ()
     notice: EditNotice | None = None
 
     @property

@@ -77,12 +77,14 @@ class CrawlView:
         work: what is under way, who waits, what failed.
         room: what takes most of it on disk.
         settings: those in effect, by name.
+        archives: hosts of public archives that may be asked for what is gone.
         done: what was done a moment ago: a word and a number, or ``ask`` before all is cancelled.
     """
 
     work: Work
     room: Room
     settings: Mapping[str, str]
+    archives: tuple[str, ...] = ()
     done: str = ""
     title: str = "The crawl"
 

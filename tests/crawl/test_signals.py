@@ -51,3 +51,14 @@ async def test_a_wall_is_a_failure_with_a_name_and_no_snapshot(crawl, live):
         assert attempt.failure.kind is FailureKind.WALLED
         assert "Cloudflare" in attempt.failure.message
     assert (await entry_of(crawl, refused))[0].failure.kind is FailureKind.HTTP_STATUS
+
+
+async def test_a_domain_for_sale_is_a_failure_with_a_name_and_no_snapshot(crawl, live):
+    offer = '<title>For sale</title><script src="//img.sedoparking.com/a.js"></script>'
+    url = live.put("/parked", offer)
+    await crawl.queue(url)
+
+    await crawl.run()
+
+    entry, held, _ = await entry_of(crawl, url)
+    assert (entry.failure.kind, held) == (FailureKind.PARKED, [])

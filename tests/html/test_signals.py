@@ -45,6 +45,14 @@ WALLS = {
         '<script id="anubis_challenge" type="application/json">{}</script>'
     ),
 }
+PARKED = {
+    "Sedo": '<title>fox.example</title><script src="//img.sedoparking.com/js/jquery.js"></script>',
+    "Bodis": "<html data-adblockkey=x><body><script>window.park = 'eyJ1dWlk';</script>",
+    "GoDaddy": "<script>window.onload=function(){window.location.href='/lander'}</script>",
+    "a dealer in names": (
+        '<title>fox.example is for sale</title><a href="https://www.hugedomains.com/">Buy</a>'
+    ),
+}
 
 
 def look(html):
@@ -87,3 +95,15 @@ def test_what_guards_add_to_whole_pages_is_no_mark():
 def test_a_response_may_say_that_it_is_a_challenge():
     assert wall_in_headers([("server", "x"), ("cf-mitigated", "challenge")]) == "Cloudflare"
     assert wall_in_headers([("server", "cloudflare"), ("cf-mitigated", "none")]) == ""
+
+
+@pytest.mark.parametrize("name", PARKED)
+def test_an_offer_of_the_domain_has_the_name_of_who_makes_it(name):
+    assert look(PARKED[name]).parked == name
+
+
+@pytest.mark.parametrize("name", PARKED)
+def test_a_page_that_only_speaks_of_such_offers_is_one(name):
+    whole = f"{PARKED[name]}<article>{'word ' * 200}</article>"
+
+    assert not look(whole).parked

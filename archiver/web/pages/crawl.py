@@ -15,13 +15,14 @@ async def work(request: web.Request) -> web.StreamResponse:
         await oversight.work(),
         await oversight.room(),
         oversight.settings(),
+        archives=request.app[RUNTIME].rescuing.archives,
         done=request.query.get("done", ""),
     )
     return render(request, "pages/crawl.html", view)
 
 
 async def change(request: web.Request) -> web.StreamResponse:
-    """Pause, go on, cancel, or try failures again."""
+    """Pause, go on, cancel, try failures again, or ask public archives for them."""
     form, oversight = await request.post(), request.app[RUNTIME].oversight
     does = str(form.get("do", ""))
     if does in ("pause", "resume"):
@@ -35,4 +36,7 @@ async def change(request: web.Request) -> web.StreamResponse:
     if does == "again":
         count = await oversight.try_again(str(form.get("reason", "")))
         raise web.HTTPSeeOther(f"/crawl?done=queued-{count}")
+    if does == "rescue":
+        count = await request.app[RUNTIME].rescuing.rescue_failed_of(str(form.get("reason", "")))
+        raise web.HTTPSeeOther(f"/crawl?done=asked-{count}")
     raise InputError("The form says nothing that can be done.")

@@ -37,8 +37,12 @@ async def entry(request: web.Request) -> web.StreamResponse:
     reading = await request.app[RUNTIME].reader.open(
         request.match_info["hash_url"], asked.get("at") or None, listed=listed
     )
-    problem = request.app[RUNTIME].crawling.browser_problem
-    view = replace(_view(request, reading, await notice_of(request)), browser_problem=problem)
+    runtime = request.app[RUNTIME]
+    view = replace(
+        _view(request, reading, await notice_of(request)),
+        browser_problem=runtime.crawling.browser_problem,
+        archives=runtime.rescuing.archives,
+    )
     return render(request, "pages/entry.html", view)
 
 

@@ -1,0 +1,27 @@
+"""Runs what a command does: its module is loaded only then."""
+
+from importlib import import_module
+
+from archiver import logs
+from archiver.config import Settings
+from archiver.errors import ConfigurationError
+from archiver.limits import collect_seldom
+
+_ELSEWHERE = {"serve": "archiver.web.serve"}
+"""The other face runs itself: neither imports the other, this table only names it."""
+
+_BEGIN_ARCHIVE = frozenset({"serve", "add", "import_", "crawl", "password"})
+"""Bodies that make the data directory; the others want one that is there."""
+
+
+def run_body(command: str, settings: Settings, **given: object) -> int:
+    """Import the body of a command and run it; returns the exit status."""
+    if command not in _BEGIN_ARCHIVE and not settings.data.is_dir():
+        raise ConfigurationError(
+            f"There is no archive in {settings.data}. Say where it is with --data or ARCHIVER_DATA."
+        )
+    logs.configure(settings.log_level, as_json=settings.log_json)
+    collect_seldom()
+    body = import_module(_ELSEWHERE.get(command, f"archiver.cli.{command}"))
+    status = body.run(settings, **given)
+    return status if isinstance(status, int) else 0

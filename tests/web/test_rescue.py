@@ -1,0 +1,131 @@
+"""Another archive of ours is the public one: what is gone is asked for at a button, and stays."""
+
+import re
+from dataclasses import replace
+
+import pytest
+from aiohttp.test_utils import TestClient, TestServer
+
+from archiver.config import Settings
+from archiver.model.job import State
+from archiver.model.provenance import Way
+from archiver.runtime import open_runtime
+from archiver.services.manifest import Selected
+from archiver.services.reindexing import reindex
+from archiver.web.app import build_app
+from tests.prepared import take_in
+
+
+@pytest.fixture
+async def public(kept):
+    """An archive that has ``/foxes``, served on loopback; where its TimeGate is."""
+    settings = replace(kept.settings, host_delay=0)
+    async with open_runtime(settings) as runtime:
+        server = TestServer(build_app(runtime), skip_url_asserts=True)
+        await server.start_server()
+        yield str(server.make_url("/timegate/"))
+        await server.close()
+
+
+@pytest.fixture
+def settings(tmp_path, public):
+    return Settings(
+        data=tmp_path / "ours",
+        allow_networks="127.0.0.0/8",
+        host_delay=0,
+        retries=0,
+        rescue=public,
+    )
+
+
+@pytest.fixture
+async def runtime(settings):
+    async with open_runtime(settings) as runtime:
+        yield runtime
+
+
+async def press(client, page, action, **fields):
+    shown = await (await client.get(page)).text()
+    token = re.search(r'name="csrf_token" value="([^"]+)"', shown)[1]
+    async with client.post(action, data={"csrf_token": token, **fields}) as answer:
+        return await answer.text()
+
+
+async def test_a_button_asks_for_what_is_gone_and_the_page_says_where_it_came_from(
+    runtime, kept, public
+):
+    url = kept.url("/foxes")
+    await runtime.entries.save([url], source="web")
+    await runtime.crawling.work()
+    failed = (await runtime.entries.get(url)).entry
+    key = failed.hash_url
+
+    async with TestClient(TestServer(build_app(runtime), skip_url_asserts=True)) as client:
+        shown = await press(client, f"/{key}/", f"/{key}/rescue")
+        assert "waiting" in shown
+        await runtime.crawling.work()
+        page = await (await client.get(f"/{key}/")).text()
+        banner = await (await client.get(page_of(page))).text()
+
+    assert failed.state is State.FAILED
+    for each in (page, banner):
+        assert f'Rescued from <a href="{public.replace("/timegate/", "/web/")}' in each
+
+
+def page_of(page):
+    return re.search(r'href="(/[0-9a-f]{32}/[0-9]{14}/)"', page)[1]
+
+
+async def exported(runtime):
+    manifest = await runtime.packages.begin(Selected())
+    pieces = runtime.packages.warc(manifest, name="all.warc.gz")
+    return b"".join([piece async for piece in pieces])
+
+
+async def test_what_was_rescued_says_so_after_reindexing_and_in_an_export(kept, settings, tmp_path):
+    url = kept.url("/foxes")
+    async with open_runtime(settings) as runtime:
+        await runtime.entries.save([url], source="web")
+        await runtime.crawling.work()
+        await runtime.rescuing.rescue([url])
+        await runtime.crawling.work()
+        before = await runtime.entries.snapshot(url)
+        archived = await exported(runtime)
+
+    await reindex(settings)
+
+    async with open_runtime(settings) as again:
+        rebuilt = await again.entries.snapshot(url)
+        assert [each async for each in again.fixity.verify()] == []
+    async with open_runtime(replace(settings, data=tmp_path / "third")) as third:
+        await take_in(third, archived)
+        imported = await third.entries.snapshot(url)
+    assert before.provenance.way is Way.RESCUED
+    assert before.entry.state is State.SAVED
+    assert rebuilt.provenance == imported.provenance == before.provenance
+    assert rebuilt.text == imported.text == before.text
+    assert rebuilt.entry == before.entry
+
+
+async def test_the_page_of_the_crawl_asks_for_all_that_failed_for_one_reason(runtime, kept, live):
+    await runtime.entries.save([kept.url("/foxes"), kept.url("/bears")], source="web")
+    await runtime.crawling.work()
+
+    async with TestClient(TestServer(build_app(runtime), skip_url_asserts=True)) as client:
+        page = await press(client, "/crawl", "/crawl", do="rescue", reason="refused")
+    await runtime.crawling.work()
+
+    assert "Public archives are asked for 2 pages." in page
+    assert (await runtime.entries.get(kept.url("/bears"))).entry.state is State.SAVED
+
+
+async def test_all_that_is_gone_is_asked_for_and_nothing_that_may_come_back(runtime, kept, live):
+    gone = live.url("/gone")
+    await runtime.entries.save([gone, kept.url("/foxes")], source="web")
+    await runtime.crawling.work()
+
+    assert await runtime.rescuing.rescue_gone() == 1
+    await runtime.crawling.work()
+
+    assert (await runtime.entries.get(gone)).entry.failure.kind == "not-archived"
+    assert await runtime.rescuing.rescue_gone() == 0
