@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from archiver.browser.process import Browser
+from archiver.browser.resemblance import SCALE
 from archiver.errors import BrowserError, PageGone
 
 WIDTH, HEIGHT = 1280, 800
@@ -20,6 +21,7 @@ MOST_WEBP = 16_000
 THUMBNAIL_SCALE = 0.25
 MOST_CHARACTERS = 15 << 20
 """Of a page as it stands: what is read of one ends there too."""
+MOST_TEXT = 1 << 20
 MOST_PDF_BYTES = 64 << 20
 WORLD = "archiver"
 _END_SECONDS = 5.0
@@ -46,7 +48,7 @@ class Standing:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A picture, encoded: ``image/webp`` or ``image/jpeg``."""
+    """A picture, encoded: ``image/webp``, ``image/jpeg`` or ``image/png``."""
 
     media_type: str
     content: bytes
@@ -96,13 +98,13 @@ class Page:
         return str(answer.get("errorText", ""))
 
     async def still_for(self) -> float:
-        """For how many seconds nothing in it has changed."""
-        return float(await self._call("archiver.still()")) / 1000
+        """For how many seconds nothing in it has changed; 0 for a page that has only begun."""
+        return float(await self._call("globalThis.archiver ? archiver.still() : 0")) / 1000
 
     async def scroll(self, seconds: float) -> None:
         """Scroll to its end by what is seen at once, for so long at the most, and back."""
-        await self._call(f"archiver.scroll({seconds * 1000:.0f})")
-        await self._call("archiver.top()")
+        await self._call(f"globalThis.archiver?.scroll({seconds * 1000:.0f})")
+        await self._call("globalThis.archiver?.top()")
 
     async def standing(self) -> Standing:
         """The page as it stands.
@@ -115,17 +117,27 @@ class Page:
         return Standing(str(found["html"]), url, str(found["title"]), str(found["type"]))
 
     async def text(self) -> str:
-        """What a person reads of it."""
-        return str(await self._call("document.body ? document.body.innerText : ''"))
+        """What a person reads of it, up to ``MOST_TEXT`` characters."""
+        read = f"document.body ? document.body.innerText.slice(0, {MOST_TEXT}) : ''"
+        return str(await self._call(read))
+
+    async def show_without_scripts(self, url: str) -> str:
+        """Lead it to a URL as ``show``, where none of its scripts run any more."""
+        await self._ask("Network.enable")
+        await self._ask("Network.setBypassServiceWorker", bypass=True)
+        await self._ask("Emulation.setScriptExecutionDisabled", value=True)
+        return await self.show(url)
 
     async def picture(self) -> Picture:
         """All of it, down to ``MOST_HEIGHT``."""
-        metrics = await self._ask("Page.getLayoutMetrics")
-        size = metrics["cssContentSize"]
-        height = min(max(float(size["height"]), 1), MOST_HEIGHT)
+        width, height = await self._size()
         kind = "webp" if height <= MOST_WEBP else "jpeg"
-        width = min(max(float(size["width"]), 1), 2 * WIDTH)
         return await self._capture(kind, width, height, 1)
+
+    async def small(self) -> Picture:
+        """All of it, so small that a line of text is a cell (``resemblance``), as a PNG."""
+        _, height = await self._size()
+        return await self._capture("png", WIDTH, height, SCALE)
 
     async def thumbnail(self) -> Picture:
         """What is seen of it first, small."""
@@ -153,13 +165,20 @@ class Page:
         finally:
             self._connection.tell("IO.close", self._session, handle=handle)
 
+    async def _size(self) -> tuple[float, float]:
+        """(width, height) of all of it in CSS pixels, within bounds."""
+        metrics = await self._ask("Page.getLayoutMetrics")
+        size = metrics["cssContentSize"]
+        width = min(max(float(size["width"]), 1), 2 * WIDTH)
+        return width, min(max(float(size["height"]), 1), MOST_HEIGHT)
+
     async def _capture(self, kind: str, width: float, height: float, scale: float) -> Picture:
         answer = await self._ask(
             "Page.captureScreenshot",
             format=kind,
-            quality=_QUALITY,
             captureBeyondViewport=True,
             clip={"x": 0, "y": 0, "width": width, "height": height, "scale": scale},
+            **({} if kind == "png" else {"quality": _QUALITY}),
         )
         content = await asyncio.to_thread(base64.b64decode, answer["data"])
         return Picture(f"image/{kind}", content)

@@ -8,14 +8,15 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from archiver.browser.finding import find_browser, user_agent, version_of
 from archiver.browser.page import Page, Picture, Standing, open_page
 from archiver.browser.process import Browser, Launch, sweep_profiles
+from archiver.browser.resemblance import read_png, resemblance, words_contained
 from archiver.crawl.obtained import Obtained
-from archiver.crawl.rendering import Means, Rendered
+from archiver.crawl.rendering import Fidelity, Means, Rendered
 from archiver.crawl.traffic import Traffic
 from archiver.derive.messages import Document
 from archiver.errors import BrowserError, FetchError
@@ -37,6 +38,7 @@ LEAST_SECONDS = 2.6
 """A page that rests may still wait for something; what comes within two seconds is kept."""
 STILL_SECONDS = 0.5
 PICTURE_SECONDS = 10.0
+COMPARE_SECONDS = 8.0
 LOOK_SECONDS = 0.1
 PAGES_A_BROWSER = 100
 """After so many another is started: what a page has spoiled is over then."""
@@ -84,10 +86,12 @@ class Chromium:
         ):
             standing = await _look(shown, traffic, page.ref.url)
             likenesses = [_as_it_stood(standing)]
+            fidelity = Fidelity()
             with suppress(TimeoutError, BrowserError):
                 async with asyncio.timeout_at((until.when() or 0) - 1):
                     await _draw(shown, likenesses)
-        return _rendered(page, traffic, standing, likenesses)
+                    fidelity = await _compare(shown, traffic, standing)
+        return replace(_rendered(page, traffic, standing, likenesses), fidelity=fidelity)
 
     async def stop(self) -> None:
         """End the browser."""
@@ -185,6 +189,14 @@ async def _look(shown: Page, traffic: Traffic, url: str) -> Standing:
     return await shown.standing()
 
 
+async def _rest(shown: Page, traffic: Traffic, seconds: float) -> None:
+    """Wait until a page has loaded and asked for nothing for so many seconds."""
+    while True:
+        if shown.is_loaded and traffic.quiet_for >= seconds:
+            return
+        await asyncio.sleep(LOOK_SECONDS)
+
+
 async def _settle(shown: Page, traffic: Traffic, seconds: float) -> None:
     """Wait until a page has loaded and rests, so many seconds at the most."""
     until = time.monotonic() + seconds
@@ -214,6 +226,23 @@ async def _draw(shown: Page, likenesses: list[NewLikeness]) -> None:
             log.warning("likeness not made", kind=kind, reason=repr(error))
         else:
             likenesses.append(NewLikeness(kind, picture.media_type, picture.content))
+
+
+async def _compare(shown: Page, traffic: Traffic, standing: Standing) -> Fidelity:
+    """How much of a page is there as well where it is shown as it stood, without scripts."""
+    before, words = await shown.small(), await shown.text()
+    traffic.give_again(standing.url, standing.html)
+    async with asyncio.timeout(COMPARE_SECONDS):
+        await shown.show_without_scripts(standing.url)
+        await _rest(shown, traffic, STILL_SECONDS)
+        after = await shown.small()
+        there = await shown.text()
+    return await asyncio.to_thread(_fidelity, before, after, words, there)
+
+
+def _fidelity(before: Picture, after: Picture, words: str, there: str) -> Fidelity:
+    seen = resemblance(read_png(before.content), read_png(after.content))
+    return Fidelity(seen, words_contained(words, there))
 
 
 def _as_it_stood(standing: Standing) -> NewLikeness:

@@ -5,7 +5,7 @@ What drives the browser is heavy, and loaded when the first page needs it (``cra
 
 import asyncio
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from typing import Protocol
 
@@ -47,6 +47,17 @@ class Means:
 
 
 @dataclass(frozen=True, slots=True)
+class Fidelity:
+    """How much of a page is there without scripts: of its picture and words, in hundredths.
+
+    None where nobody knows.
+    """
+
+    picture: int | None = None
+    words: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Rendered:
     """A page as a browser showed it.
 
@@ -55,12 +66,14 @@ class Rendered:
         likenesses: how it looked; the page as it stood is the first.
         document: the same for those who read pages.
         loaded: all that was loaded for it, scripts and what they asked for too.
+        fidelity: how much of it is there without scripts.
     """
 
     page: CaptureRef
     likenesses: tuple[NewLikeness, ...]
     document: Document
     loaded: tuple[RequisiteOutcome, ...] = ()
+    fidelity: Fidelity = field(default_factory=Fidelity)
 
     @property
     def readable(self) -> Document:

@@ -26,6 +26,8 @@ from archiver.wire.sniff import is_html
 
 MOST_BYTES = 200 << 20
 """Of all answers of one page."""
+MOST_GIVEN_AGAIN = 32 << 20
+"""Bytes of answers that are held, to show the page as it stood."""
 _STREAM = "text/event-stream"
 _CONDITIONS = frozenset({"if-none-match", "if-modified-since", "if-range"})
 """A capture holds what there is, not that it is unchanged."""
@@ -51,6 +53,7 @@ class _Counted:
         self.head = answer.head
         self._answer = answer
         self._traffic = traffic
+        self._pieces: list[bytes] | None = []
 
     @property
     def is_stream(self) -> bool:
@@ -61,7 +64,16 @@ class _Counted:
         """The body, as long as there is room for it."""
         async for piece in self._answer.payload():
             self._traffic.count(len(piece))
+            if self._pieces is not None and self._traffic.take_room(len(piece)):
+                self._pieces.append(piece)
+            else:
+                self._pieces = None
             yield piece
+
+    @property
+    def given(self) -> _Given | None:
+        """The same, to be given again; None where there was no room for it."""
+        return None if self._pieces is None else _Given(self.head, b"".join(self._pieces))
 
 
 class Traffic:
@@ -83,6 +95,9 @@ class Traffic:
         self.pages = dict[str, CaptureRef]()
         self.failures: dict[str, Failure] = {}
         self.loaded: dict[str, int] = {}
+        self._again: dict[str, _Given] = {}
+        self._is_again = False
+        self._room = MOST_GIVEN_AGAIN
         self._requests = self._bytes = self._under_way = 0
         self._changed = time.monotonic()
 
@@ -104,6 +119,21 @@ class Traffic:
                 Failure(FailureKind.TOO_LARGE, "All that the page loads is more than is taken.")
             )
 
+    def take_room(self, length: int) -> bool:
+        """Whether so many bytes more may be held."""
+        self._room -= length
+        return self._room >= 0
+
+    def give_again(self, url: str, html: str) -> None:
+        """Give from now on nothing but what was loaded already, and at a URL the page as it stood.
+
+        Nothing more is fetched or kept.
+        """
+        fields = (("content-type", "text/html; charset=utf-8"),)
+        head = ResponseHead("HTTP/1.1", 200, "OK", fields)
+        self._again[url] = _Given(head, html.encode("utf-8", "replace"))
+        self._is_again = True
+
     @asynccontextmanager
     async def answer(self, asked: Outgoing) -> AsyncIterator[Answering]:
         """Answer a request while the block runs.
@@ -111,6 +141,10 @@ class Traffic:
         Raises:
             FetchError: it can't be had, or may not.
         """
+        if self._is_again:
+            with self._awaited():
+                yield self._given_again(asked)
+            return
         given = self._given
         if given and (asked.method, asked.url) == ("GET", given.ref.url):
             self._given = None
@@ -133,6 +167,12 @@ class Traffic:
             self.failures[asked.url] = error.failure
             raise
 
+    def _given_again(self, asked: Outgoing) -> _Given:
+        found = self._again.get(asked.url) if asked.method == "GET" else None
+        if found is None:
+            raise FetchError(Failure(FailureKind.NOT_A_PAGE, "It is not shown again."))
+        return found
+
     @contextmanager
     def _awaited(self) -> Iterator[None]:
         self._under_way += 1
@@ -154,6 +194,8 @@ class Traffic:
                 await self._keep(asked, answer, truncated=Truncation.TIME)
             raise
         await self._keep(asked, answer)
+        if asked.method == "GET" and (given := counted.given):
+            self._again[asked.url] = given
 
     def _admit(self, asked: Outgoing) -> None:
         """Refuse what failed already, what is too much, and a host that wants rest."""

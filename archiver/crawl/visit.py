@@ -130,7 +130,11 @@ async def _visit_rendered(
         charset=found.charset,
         rendering=Rendering.DONE,
         likenesses=rendered.likenesses,
-        appearance=found.appearance,
+        appearance=replace(
+            found.appearance,
+            picture=rendered.fidelity.picture,
+            words=rendered.fidelity.words,
+        ),
     )
 
 

@@ -103,6 +103,10 @@ navigator.serviceWorker.register('/worker.js').then(async () => {
   say(await (await fetch('/of-the-worker')).text());
 });
 """
+HALVED = """<!DOCTYPE html><title>Halved</title>
+<style>@media (scripting: none) { p:nth-child(odd) { display: none } }</style><div id="root"></div>
+<script>root.innerHTML = '<p>Every other one of these is gone without scripts. </p>'.repeat(8);
+root.style.fontSize = '60px';</script>"""
 WORKER = """
 self.addEventListener('install', () => self.skipWaiting());
 self.addEventListener('activate', (event) => event.waitUntil(clients.claim()));
@@ -123,6 +127,7 @@ def put_site(live: LiveWeb) -> str:
     live.put("/app.js", APP, kind="text/javascript")
     live.put("/leads.js", "location.replace('/led')", kind="text/javascript")
     live.put("/leads", SHELL.format("Leads").replace("app.js", "leads.js"))
+    live.put("/halved", HALVED)
     live.article("led")
     live.article("whole")
     return live.put("/shell", SHELL.format("Shell"))
@@ -132,12 +137,13 @@ async def keep_site(data: Path) -> None:
     settings = Settings(data=data, allow_networks="127.0.0.0/8", host_delay=0, retries=0)
     async with live_web() as live, open_runtime(settings) as runtime:
         put_site(live)
-        await runtime.entries.save([live.url(f"/{each}") for each in PAGES], source="web")
-        await runtime.crawling.work()
+        for pages in (("whole",), SHOWN):
+            await runtime.entries.save([live.url(f"/{each}") for each in pages], source="web")
+            await runtime.crawling.work()
         (data / "origin").write_text(live.origin)
 
 
-PAGES = ("shell", "leads", "whole")
+SHOWN = ("shell", "leads", "halved")
 
 
 class Kept:
@@ -191,6 +197,16 @@ async def test_a_page_that_needs_no_browser_is_not_shown_by_one(kept):
 
     assert found.snapshot.rendering is Rendering.NONE
     assert found.likenesses == ()
+
+
+async def test_what_is_lost_without_scripts_is_seen_in_the_picture_and_the_words(kept):
+    whole, halved = await kept.shown("/shell"), await kept.shown("/halved")
+
+    assert whole.score.reasons == ()
+    looks, words = (each.sentence.split("%")[1] for each in halved.score.reasons)
+    assert "looks without scripts" in looks
+    assert "words are there" in words
+    assert halved.score.hundredths < 75
 
 
 async def test_a_script_that_leads_on_is_followed(kept):
@@ -308,4 +324,4 @@ async def test_likenesses_go_with_their_snapshot_and_come_back(kept, tmp_path):
     segments = (tmp_path / "data" / "warc").glob("*.warc.gz")
     left = b"".join(gzip.decompress(each.read_bytes()) for each in segments)
     assert b"closed shadow root" not in left
-    assert left.count(b"%PDF-") == 1  # of the page that is still there
+    assert left.count(b"%PDF-") == 2  # of the pages that are still there
