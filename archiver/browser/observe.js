@@ -1,4 +1,5 @@
-// Runs in a world of its own before the page's scripts: notes when the page last changed.
+// Runs in a world of its own before the page's scripts: notes when the page last changed, and what
+// was taken away from it.
 (() => {
   let changed = performance.now();
   const note = () => { changed = performance.now(); };
@@ -8,6 +9,7 @@
   });
   begin();
   globalThis.archiver = {
+    covers: new WeakSet(),
     still: () => performance.now() - changed,
     scroll: async (limit) => {
       const until = performance.now() + limit;

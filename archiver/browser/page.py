@@ -101,6 +101,10 @@ class Page:
         """For how many seconds nothing in it has changed; 0 for a page that has only begun."""
         return float(await self._call("globalThis.archiver ? archiver.still() : 0")) / 1000
 
+    async def uncover(self) -> None:
+        """Take banners that ask for consent away from it, as far as they are known."""
+        await self._call(f"globalThis.archiver && ({_script('uncover')})()")
+
     async def scroll(self, seconds: float) -> None:
         """Scroll to its end by what is seen at once, for so long at the most, and back."""
         await self._call(f"globalThis.archiver?.scroll({seconds * 1000:.0f})")

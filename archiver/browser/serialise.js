@@ -93,7 +93,9 @@ async (limit) => {
     if (name === 'dialog') return {open: element.open ? '' : null};
     return {};
   };
+  const covers = (globalThis.archiver && archiver.covers) || new WeakSet();
   const isDropped = (element, name) => {
+    if (covers.has(element)) return true;
     if (DROPPED.has(name)) return !(name === 'script' && /^application\/ld\+json$/i.test(element.type));
     if (name === 'link') {
       const rel = element.rel.toLowerCase();

@@ -183,9 +183,11 @@ async def _look(shown: Page, traffic: Traffic, url: str) -> Standing:
         raise FetchError(failure)
     await _settle(shown, traffic, LOAD_SECONDS)
     begun = time.monotonic()
+    await shown.uncover()
     await shown.scroll(SCROLL_SECONDS)
     await asyncio.sleep(LEAST_SECONDS - QUIET_SECONDS - (time.monotonic() - begun))
     await _settle(shown, traffic, REST_SECONDS)
+    await shown.uncover()
     return await shown.standing()
 
 

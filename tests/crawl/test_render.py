@@ -107,6 +107,15 @@ HALVED = """<!DOCTYPE html><title>Halved</title>
 <style>@media (scripting: none) { p:nth-child(odd) { display: none } }</style><div id="root"></div>
 <script>root.innerHTML = '<p>Every other one of these is gone without scripts. </p>'.repeat(8);
 root.style.fontSize = '60px';</script>"""
+BANNERED = """<!DOCTYPE html><title>Bannered</title><style>.cookie-bar { position: fixed }</style>
+<div id="root"></div><script>
+document.body.style.overflow = 'hidden';
+root.innerHTML = '<p id="cookie-recipe">This cookie recipe stays. </p>'.repeat(9)
+  + '<div id="onetrust-consent-sdk"><p>We value your privacy.</p></div>'
+  + '<div role="dialog" class="cookie-bar">May we use a cookie or two?</div>'
+  + '<div role="dialog" style="position: fixed">Subscribe to the newsletter.</div>';
+setTimeout(() => root.insertAdjacentHTML('beforeend',
+  '<div id="CybotCookiebotDialog">This one comes late.</div>'), 1200);</script>"""
 WORKER = """
 self.addEventListener('install', () => self.skipWaiting());
 self.addEventListener('activate', (event) => event.waitUntil(clients.claim()));
@@ -128,6 +137,7 @@ def put_site(live: LiveWeb) -> str:
     live.put("/leads.js", "location.replace('/led')", kind="text/javascript")
     live.put("/leads", SHELL.format("Leads").replace("app.js", "leads.js"))
     live.put("/halved", HALVED)
+    live.put("/bannered", BANNERED)
     live.article("led")
     live.article("whole")
     return live.put("/shell", SHELL.format("Shell"))
@@ -143,7 +153,7 @@ async def keep_site(data: Path) -> None:
         (data / "origin").write_text(live.origin)
 
 
-SHOWN = ("shell", "leads", "halved")
+SHOWN = ("shell", "leads", "halved", "bannered")
 
 
 class Kept:
@@ -207,6 +217,16 @@ async def test_what_is_lost_without_scripts_is_seen_in_the_picture_and_the_words
     assert "looks without scripts" in looks
     assert "words are there" in words
     assert halved.score.hundredths < 75
+
+
+async def test_banners_that_ask_for_consent_are_taken_away_and_nothing_else(kept):
+    found, replayed = await kept.shown("/bannered"), await kept.replayed(f"{kept.origin}/bannered")
+
+    for words in ("value your privacy", "a cookie or two", "comes late", "overflow: hidden"):
+        assert words not in found.text + replayed
+    for words in ("cookie recipe stays", "Subscribe to the newsletter"):
+        assert words in replayed
+    assert found.score.reasons == ()
 
 
 async def test_a_script_that_leads_on_is_followed(kept):
@@ -324,4 +344,4 @@ async def test_likenesses_go_with_their_snapshot_and_come_back(kept, tmp_path):
     segments = (tmp_path / "data" / "warc").glob("*.warc.gz")
     left = b"".join(gzip.decompress(each.read_bytes()) for each in segments)
     assert b"closed shadow root" not in left
-    assert left.count(b"%PDF-") == 2  # of the pages that are still there
+    assert left.count(b"%PDF-") == 3  # of the pages that are still there
