@@ -35,6 +35,7 @@ from archiver.services.following import Following
 from archiver.services.helpers import helpers
 from archiver.services.highlights import Highlights
 from archiver.services.import_survey import ImportSurveys
+from archiver.services.import_undo import ImportUndo
 from archiver.services.imports import Imports
 from archiver.services.mementos import Mementos
 from archiver.services.oversight import Oversight
@@ -72,6 +73,7 @@ class Runtime:
     documents: Documents
     imports: Imports
     surveys: ImportSurveys
+    import_undo: ImportUndo
     receipts: Receipts
     exports: Exports
     packages: Packages
@@ -115,6 +117,7 @@ async def open_runtime(
             await stack.enter_async_context(helpers(settings, until_empty=False))
             stack.push_async_callback(runtime.imports.stop)
             await stack.enter_async_context(kept_going(runtime.imports.go_on, "imports"))
+        stack.push_async_callback(runtime.import_undo.stop)
         stack.callback(archive.db.hurry)
         yield runtime
 
@@ -174,6 +177,7 @@ def _wire(archive: Archive, context: CrawlContext) -> Runtime:
         documents=Documents(db, store),
         imports=_imports(archive, Archives(open_writer), crawling),
         surveys=ImportSurveys(db, memory_bytes=settings.extract_memory_bytes),
+        import_undo=ImportUndo(db, store, on_changed=crawling.wake),
         receipts=Receipts(db),
         exports=Exports(db, store),
         packages=Packages(db, store),

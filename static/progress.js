@@ -29,9 +29,10 @@ function showImport(status) {
     field.textContent = values[field.dataset.field].toLocaleString("en");
   }
   const bar = box.querySelector("progress");
-  bar.max = Math.max(status.added, 1);
+  const wanted = queued + fetching + saved + failed;
+  bar.max = Math.max(wanted, 1);
   if (status.reading) bar.removeAttribute("value");
-  else bar.value = status.added ? saved + failed : status.paused || status.error ? 0 : 1;
+  else bar.value = wanted ? saved + failed : status.paused || status.error ? 0 : 1;
   const line = box.querySelector(".phase");
   const phase = phaseOf(status, queued + fetching > 0);
   if (line.textContent !== phase) line.textContent = phase;

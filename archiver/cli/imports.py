@@ -3,15 +3,27 @@
 from archiver.cli.loop import run_until_signal
 from archiver.cli.output import write_json, write_row
 from archiver.config import Settings
+from archiver.errors import InputError
 from archiver.model.importing import ImportStatus
 from archiver.reading import open_to_read
+from archiver.runtime import open_runtime
 from archiver.services.import_status import ImportStatuses
 from archiver.wire.moments import write_iso
 
 
-def run(settings: Settings, *, as_json: bool) -> int:
-    """Print the newest imports."""
-    return run_until_signal(_list(settings, as_json=as_json))
+def run(
+    settings: Settings, *, action: str | None, number: int | None, as_json: bool, reason: str | None
+) -> int:
+    """Print the newest imports, or do something about one."""
+    if action is None:
+        return run_until_signal(_list(settings, as_json=as_json))
+    if number is None:
+        raise InputError("Say which import: `archiver imports` prints their numbers.")
+    if action == "undo":
+        return run_until_signal(_undo(settings, number, as_json=as_json))
+    if action == "failed":
+        return run_until_signal(_failed(settings, number, as_json=as_json))
+    return run_until_signal(_again(settings, number, reason))
 
 
 async def _list(settings: Settings, *, as_json: bool) -> int:
@@ -26,6 +38,44 @@ async def _list(settings: Settings, *, as_json: bool) -> int:
         )
         if each.error:
             write_row("", "", "", "", each.error)
+        if each.undone:
+            write_row("", "", "", "", "undone" if each.undone.is_done else "undone in part")
+    return 0
+
+
+async def _undo(settings: Settings, number: int, *, as_json: bool) -> int:
+    async with open_runtime(settings) as runtime:
+        done = await runtime.import_undo.undo(number)
+        await runtime.crawling.write_down_changes()
+    if as_json:
+        write_json(done)
+        return 0
+    write_row("removed", str(done.removed))
+    write_row("changed", str(done.changed))
+    if done.deletion:
+        write_row("undo", str(done.deletion))
+    return 0
+
+
+async def _failed(settings: Settings, number: int, *, as_json: bool) -> int:
+    async with open_runtime(settings) as runtime:
+        await runtime.imports.status(number)
+        found = await runtime.oversight.failures_of(number)
+    if as_json:
+        write_json(found)
+        return 0
+    for each in found:
+        write_row(str(each.entries), each.reason)
+    return 0
+
+
+async def _again(settings: Settings, number: int, reason: str | None) -> int:
+    async with open_runtime(settings) as runtime:
+        await runtime.imports.status(number)
+        failed = await runtime.oversight.failures_of(number)
+        wanted = [reason] if reason else [each.reason for each in failed]
+        queued = [await runtime.oversight.try_again(each, number) for each in wanted]
+    write_row("queued", str(sum(queued)))
     return 0
 
 

@@ -10,6 +10,7 @@ import click
 
 from archiver import __version__
 from archiver.cli.bodies import run_body
+from archiver.cli.import_options import ImportCommand, import_options, imports_options
 from archiver.cli.options import (
     COMMON,
     CRAWLING,
@@ -80,32 +81,8 @@ def add(settings: Settings, urls: tuple[str, ...], tags: tuple[str, ...]) -> int
     return run_body("add", settings, urls=urls, tags=tags)
 
 
-class _ImportCommand(Command):
-    """``archiver import``, whose help ends in what can be imported."""
-
-    def format_epilog(self, _: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the table of formats."""
-        known = import_module("archiver.services.import_kinds").KNOWN_FORMATS
-        with formatter.section("Formats"):
-            formatter.write_dl([(each.name, each.origin) for each in known])
-
-
-@cli.command("import", cls=_ImportCommand)
-@click.argument(
-    "file",
-    type=click.Path(exists=True, dir_okay=False, readable=True, allow_dash=True, path_type=Path),
-)
-@click.option("--no-crawl", is_flag=True, help="Only put the links into the queue.")
-@click.option("--dry-run", is_flag=True, help="Say what would be done, and do nothing.")
-@click.option("--json", "as_json", is_flag=True, help="With --dry-run: print JSON.")
-@click.option("--tag", "tags", multiple=True, help="A tag for every link of the file.")
-@click.option(
-    "--folders-as",
-    type=click.Choice(["tags", "paths", "nothing"]),
-    default="tags",
-    show_default=True,
-    help="Whether the names of folders are tags, or their whole paths, or neither.",
-)
+@cli.command("import", cls=ImportCommand)
+@import_options
 @with_settings(CRAWLING)
 def import_(settings: Settings, file: Path, **wanted: object) -> int:
     """Read a list of bookmarks into the queue, then capture them.
@@ -208,14 +185,20 @@ def extract(settings: Settings, *, again: bool, query: str, diff: bool) -> int:
 
 
 @cli.command(cls=Command)
-@click.option("--json", "as_json", is_flag=True, help="Print a JSON array.")
+@imports_options
 @with_settings(COMMON)
-def imports(settings: Settings, *, as_json: bool) -> int:
-    """List the newest imports: number, date, what is done with it, file, how far it has come.
+def imports(settings: Settings, **given: object) -> int:
+    r"""List the newest imports: number, date, what is done with it, file, how far it has come.
 
     reading, waiting (the next `archiver serve` goes on with it), capturing, stopped, or done.
+
+    \b
+    imports undo NUMBER    takes back what only that import brought, and prints how many entries
+                           went, and how many others lost what it had added to them
+    imports failed NUMBER  prints why pages of it could not be saved, and how many for each reason
+    imports again NUMBER   queues those again
     """
-    return run_body("imports", settings, as_json=as_json)
+    return run_body("imports", settings, **given)
 
 
 @cli.command("list", cls=Command)

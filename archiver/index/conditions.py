@@ -142,7 +142,7 @@ def _import(value: str) -> _Test:
     if not value.isdecimal() or len(value) > 18:
         return named
     own = select(job.c.id).where(job.c.entry_id == entry.c.id, job.c.import_id == int(value))
-    return or_(own.exists(), named)
+    return or_(own.exists(), entry.c.brought_by == int(value), named)
 
 
 def _has_gap() -> _Test:

@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import Row, bindparam, delete, func, insert, select, update
 
-from archiver.index import annotations, tags
+from archiver.index import annotations, import_shares, tags
 from archiver.index.bulk import among, insert_rows
 from archiver.index.connection import AsyncConnection
 from archiver.index.entries import mark_unrecorded
@@ -57,9 +57,20 @@ async def change(
         become: from an annotation to what it is to be.
         edit_id: the edit that this is part of; what was before is kept with it.
     """
+    return await change_each(conn, entry_ids, lambda _, said: become(said), edit_id=edit_id)
+
+
+async def change_each(
+    conn: AsyncConnection,
+    entry_ids: Sequence[int],
+    become: Callable[[int, Annotation], Annotation],
+    *,
+    edit_id: int,
+) -> int:
+    """The same, where what an annotation becomes depends on its entry's row."""
     rows = await _rows(conn, entry_ids)
     before = await _annotations(conn, rows)
-    after = {number: become(each) for number, each in before.items()}
+    after = {number: become(number, each) for number, each in before.items()}
     changed = {number: each for number, each in after.items() if each != before[number]}
     await _write(conn, {row.id: row for row in rows}, before, changed)
     revisions = {row.id: row.revision + 1 for row in rows}
@@ -143,6 +154,7 @@ async def _write(
     places = {number: rows[number].sort_at for number in after}
     await tags.attach(conn, gained, known=places, sort_at=0)
     await mark_unrecorded(conn, {*after})
+    await import_shares.touch(conn, after)
 
 
 def _dump(annotation: Annotation) -> str:

@@ -25,6 +25,9 @@ imports = Table(
     Column("passed_over", Integer, nullable=False, server_default=text("0")),
     Column("owner", Text),
     Column("choices", Text, nullable=False, server_default=""),
+    Column("without_capture", Integer, nullable=False, server_default=text("0")),
+    Column("undone", Text, nullable=False, server_default=""),
+    Column("receipt_owed", Integer, nullable=False, server_default=text("0")),
 )
 
 import_row = Table(
@@ -38,4 +41,16 @@ import_row = Table(
     Column("reason", Text, nullable=False, server_default=""),
     Index("import_row_reason", "import_id", "reason", sqlite_where=text("reason <> ''")),
     sqlite_with_rowid=False,
+)
+
+import_share = Table(
+    "import_share",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("import_id", ForeignKey("import.id"), nullable=False),
+    Column("entry_id", ForeignKey("entry.id"), nullable=False),
+    Column("share", Text, nullable=False),
+    Column("is_heir", Integer, nullable=False, server_default=text("0")),
+    Index("import_share_of_import", "import_id", "id"),
+    Index("import_share_of_entry", "entry_id"),
 )

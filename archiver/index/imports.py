@@ -2,18 +2,24 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Row, select, update
+from sqlalchemy import Row, func, select, update
 from sqlalchemy.dialects.sqlite import insert
 
 from archiver.index import jobs
 from archiver.index.connection import AsyncConnection
 from archiver.index.schema import imports
 from archiver.model.choices import NO_CHOICES, Choices
-from archiver.model.importing import ImportStatus, Rejected, Taken, is_archive_form
+from archiver.model.importing import (
+    ImportStatus,
+    ImportUndone,
+    Rejected,
+    Taken,
+    is_archive_form,
+)
 from archiver.model.job import QueueCounts
 from archiver.model.seed import Reception
 
@@ -189,6 +195,22 @@ async def finish(conn: AsyncConnection, import_id: int, *, error: str = "") -> N
     )
 
 
+async def set_undone(conn: AsyncConnection, import_id: int, undone: ImportUndone) -> None:
+    """Note how far the undoing of an import has come."""
+    await conn.execute(
+        update(imports).where(imports.c.id == import_id).values(undone=json.dumps(asdict(undone)))
+    )
+
+
+async def wait_again(conn: AsyncConnection, import_id: int, count: int) -> None:
+    """Count captures that had failed among those that an import waits for."""
+    await conn.execute(
+        update(imports)
+        .where(imports.c.id == import_id)
+        .values(failed=func.max(imports.c.failed - count, 0))
+    )
+
+
 async def unfinished(conn: AsyncConnection) -> list[Unfinished]:
     """Imports whose kept file was not read to the end, whoever reads it."""
     rows = await conn.execute(
@@ -221,7 +243,7 @@ async def recent(conn: AsyncConnection, limit: int) -> list[ImportStatus]:
 
 
 async def _status(conn: AsyncConnection, row: Row[*tuple[Any, ...]]) -> ImportStatus:
-    waiting = row.added - row.saved - row.failed
+    waiting = row.added - row.saved - row.failed - row.without_capture
     fetching = await jobs.fetching_of_import(conn, row.id) if waiting else 0
     return ImportStatus(
         id=row.id,
@@ -239,6 +261,8 @@ async def _status(conn: AsyncConnection, row: Row[*tuple[Any, ...]]) -> ImportSt
         counts=QueueCounts(max(waiting - fetching, 0), fetching, row.saved, row.failed),
         passed_over=row.passed_over,
         paused=bool(row.reading) and row.owner is None,
+        without_capture=row.without_capture,
+        undone=ImportUndone(**json.loads(row.undone)) if row.undone else None,
     )
 
 

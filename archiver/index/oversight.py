@@ -4,14 +4,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from sqlalchemy import func, select, text
+from sqlalchemy import TextClause, func, select, text
 from sqlalchemy.dialects.sqlite import insert
 
 from archiver.index import failures
 from archiver.index.bulk import among
 from archiver.index.connection import AsyncConnection
 from archiver.index.schema import counter, entry, job
-from archiver.model.failure import Failure
+from archiver.model.failure import Failure, Reason
 from archiver.model.job import State
 
 _PAUSED = "paused"
@@ -22,15 +22,18 @@ FROM job WHERE state = 'queued' GROUP BY host ORDER BY jobs DESC, host LIMIT :li
 _FAILED = """
 SELECT failure, count(*) AS entries FROM (
     SELECT json_extract(failure, '$.kind') || ' ' || coalesce(json_extract(failure, '$.status'), '')
-        AS failure FROM entry WHERE state = 'failed' AND failure IS NOT NULL
+        AS failure FROM entry WHERE state = 'failed' AND failure IS NOT NULL {narrowed}
     ORDER BY sort_at DESC LIMIT :most
 ) GROUP BY failure ORDER BY entries DESC, failure
 """
 _OF_REASON = """
 SELECT id, host FROM entry WHERE state = 'failed' AND id > :after
     AND json_extract(failure, '$.kind') || ' ' || coalesce(json_extract(failure, '$.status'), '')
-        = :reason
+        = :reason {narrowed}
 ORDER BY id LIMIT :limit
+"""
+_OF_IMPORT = """
+AND EXISTS (SELECT 1 FROM job WHERE job.entry_id = entry.id AND job.import_id = :import_id)
 """
 _BY_TYPE = """
 SELECT CASE WHEN media_type = '' THEN '?' ELSE media_type END, count(*), sum(length)
@@ -57,14 +60,6 @@ class WaitingHost:
     jobs: int
     due: datetime
     why: Failure | None
-
-
-@dataclass(frozen=True, slots=True)
-class Reason:
-    """Entries that failed for one reason: its kind, with the HTTP status where there was one."""
-
-    reason: str
-    entries: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,19 +118,33 @@ async def waiting_hosts(conn: AsyncConnection, *, limit: int) -> list[WaitingHos
     ]
 
 
-async def failed_by_reason(conn: AsyncConnection, *, most: int) -> list[Reason]:
-    """Of so many entries that failed last: how many for which reason, the most first."""
-    rows = await conn.execute(text(_FAILED), {"most": most})
+async def failed_by_reason(
+    conn: AsyncConnection, *, most: int, import_id: int | None = None
+) -> list[Reason]:
+    """Of so many entries that failed last: how many for which reason, the most first.
+
+    ``import_id``: only of those that an import wanted.
+    """
+    rows = await conn.execute(_narrowed(_FAILED, import_id), _of(import_id) | {"most": most})
     return [Reason(row.failure.strip(), row.entries) for row in rows]
 
 
 async def failed_of(
-    conn: AsyncConnection, *, reason: str, after: int, limit: int
+    conn: AsyncConnection, *, reason: str, after: int, limit: int, import_id: int | None = None
 ) -> Sequence[tuple[int, str]]:
-    """(row, host) of entries that failed for a reason, after a row."""
+    """(row, host) of entries that failed for a reason, after a row: of all, or of an import."""
     padded = reason if " " in reason else f"{reason} "
-    rows = await conn.execute(text(_OF_REASON), {"reason": padded, "after": after, "limit": limit})
+    asked = {"reason": padded, "after": after, "limit": limit}
+    rows = await conn.execute(_narrowed(_OF_REASON, import_id), _of(import_id) | asked)
     return [(row.id, row.host) for row in rows]
+
+
+def _narrowed(query: str, import_id: int | None) -> TextClause:
+    return text(query.format(narrowed="" if import_id is None else _OF_IMPORT))
+
+
+def _of(import_id: int | None) -> dict[str, int | str]:
+    return {} if import_id is None else {"import_id": import_id}
 
 
 async def queued(conn: AsyncConnection, *, limit: int) -> list[int]:

@@ -12,7 +12,7 @@ from typing import Any
 
 from sqlalchemy import Row, Table, bindparam, delete, func, insert, select, update
 
-from archiver.index import counters, gone, numbering, queue, tags, withheld
+from archiver.index import counters, gone, import_shares, numbering, queue, tags, withheld
 from archiver.index.bulk import among, insert_rows
 from archiver.index.connection import AsyncConnection
 from archiver.index.schema import (
@@ -104,6 +104,7 @@ async def remove_entries(
     await _cancel(conn, entry_ids)
     await tags.detach_all(conn, entry_ids)
     await conn.execute(delete(edited).where(edited.c.entry_id.in_(mine)))
+    await import_shares.forget_entries(conn, entry_ids)
     for each in (likeness, need):
         await conn.execute(delete(each).where(each.c.snapshot_id.in_(among(snapshots))))
     for table in (document, snapshot, attempt, job):
@@ -265,7 +266,7 @@ async def _renew_one(
 
 
 async def _cancel(conn: AsyncConnection, entry_ids: Collection[int]) -> None:
-    """Count jobs out: where they stand, and of which import they are."""
+    """Count jobs out: where they stand, and that their imports wait for them no more."""
     states = await conn.execute(
         select(job.c.state, func.count())
         .where(job.c.entry_id.in_(among(entry_ids)))
@@ -286,7 +287,7 @@ async def _cancel(conn: AsyncConnection, entry_ids: Collection[int]) -> None:
         await conn.execute(
             update(imports)
             .where(imports.c.id == bindparam("import_id"))
-            .values(added=imports.c.added - bindparam("less")),
+            .values(without_capture=imports.c.without_capture + bindparam("less")),
             less,
         )
 
@@ -340,7 +341,7 @@ async def _insert(conn: AsyncConnection, table: Table, rows: Sequence[Mapping[st
     names = [column.name for column in table.c if column is not attempt.c.id]
     packed = {column.name for column in table.c if column.type.python_type is bytes}
     values = [
-        tuple(bytes.fromhex(row[name]) if name in packed else row[name] for name in names)
+        tuple(bytes.fromhex(row[name]) if name in packed else row.get(name) for name in names)
         for row in rows
     ]
     await insert_rows(conn, table, names, values)

@@ -18,13 +18,13 @@ from sqlalchemy import (
 )
 from sqlalchemy.schema import SchemaItem
 
-from archiver.index.import_tables import import_row, imports
+from archiver.index.import_tables import import_row, import_share, imports
 from archiver.index.table_registry import metadata
 
-__all__ = ["import_row", "imports", "metadata"]
+__all__ = ["import_row", "import_share", "imports", "metadata"]
 """What is defined elsewhere and belongs here; the rest needs no list."""
 
-HEAD = "0018"
+HEAD = "0019"
 """The revision in migrations/ that these tables are."""
 
 entry = Table(
@@ -61,6 +61,7 @@ entry = Table(
     Column("changed", Integer, nullable=False, server_default=text("0")),
     Column("comparison_owed", Integer, nullable=False, server_default=text("0")),
     Column("score", Integer),
+    Column("brought_by", Integer),
     Index("entry_newest", "sort_at", "id"),
     Index("entry_by_host", "host", "sort_at", "id"),
     Index("entry_by_state", "state", "sort_at", "id"),
@@ -72,6 +73,7 @@ entry = Table(
     Index("entry_document_stale", "id", sqlite_where=text("document_stale = 1")),
     Index("entry_imperfect", "score", "id", sqlite_where=text("score < 100")),
     Index("entry_unrendered", "id", sqlite_where=text("rendering = 'needed'")),
+    Index("entry_brought_by", "brought_by", "id", sqlite_where=text("brought_by IS NOT NULL")),
 )
 
 host = Table(

@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import Row, bindparam, select, update
 
-from archiver.index import annotations, counters, gone, hosts, queue, tags
+from archiver.index import annotations, counters, gone, hosts, import_shares, queue, tags
 from archiver.index.bulk import among, insert_rows
 from archiver.index.connection import AsyncConnection
 from archiver.index.entries import mark_unrecorded
@@ -17,7 +17,8 @@ from archiver.model.capture import HashUrl
 from archiver.model.job import State
 from archiver.model.seed import Received, Reception, RevisedSeed, Seed
 
-_NEW_ENTRY = ("id", "hash_url", "url", "host", *annotations.NAMES, "state", "sort_at", "generation")
+_NEW_ENTRY = ("id", "hash_url", "url", "host", *annotations.NAMES, "state", "sort_at")
+_NEW_ENTRY += ("generation", "brought_by")
 
 
 async def receive(
@@ -42,11 +43,7 @@ async def receive(
     """
     unique = _merge(seeds)
     known = await _known(conn, [*unique])
-    fresh = [seed for key, seed in unique.items() if key not in known]
-    ids = await _insert_entries(conn, fresh, now) | {key: row.id for key, row in known.items()}
-    given = {ids[key]: tags_ for key, seed in unique.items() if (tags_ := seed.annotation.tags)}
-    changed = await _enrich(conn, unique, known) | await _attach(conn, given, known, now)
-    await mark_unrecorded(conn, changed & {row.id for row in known.values()})
+    ids = await _say(conn, unique, known, now, import_id)
     open_jobs = await _open_jobs(conn, [row.id for row in known.values()])
     wanted = [
         (ids[key], seed.host)
@@ -62,22 +59,37 @@ async def receive(
     return _results(seeds, ids, made, open_jobs)
 
 
-async def ensure(conn: AsyncConnection, seeds: Sequence[Seed]) -> dict[HashUrl, int]:
+async def ensure(
+    conn: AsyncConnection, seeds: Sequence[Seed], *, import_id: int | None = None
+) -> dict[HashUrl, int]:
     """Make sure that there are entries for seeds, without a job; return row ids by hash_url.
 
-    What a seed says is added to what is known of its entry. No two are of one entry.
+    What a seed says is added to what is known of its entry. No two are of one entry. ``import_id``:
+    the import of links that they came with, if they did.
     """
     unique: dict[str, Seed] = {seed.hash_url: seed for seed in seeds}
     known = await _known(conn, [*unique])
-    now = datetime.now(UTC)
-    ids = await _insert_entries(
-        conn, [each for key, each in unique.items() if key not in known], now
-    )
-    ids |= {key: row.id for key, row in known.items()}
-    given = {ids[key]: seed.annotation.tags for key, seed in unique.items()}
-    changed = await _enrich(conn, unique, known) | await _attach(conn, given, known, now)
-    await mark_unrecorded(conn, changed & {row.id for row in known.values()})
+    ids = await _say(conn, unique, known, datetime.now(UTC), import_id)
     return {HashUrl(key): number for key, number in ids.items()}
+
+
+async def _say(
+    conn: AsyncConnection,
+    seeds: Mapping[str, Seed],
+    known: Mapping[str, Row[*tuple[Any, ...]]],
+    now: datetime,
+    import_id: int | None,
+) -> dict[str, int]:
+    """Make entries of seeds, or add what they say to those that are known; row ids by hash_url."""
+    spoken = await import_shares.spoken(conn, seeds, known)
+    fresh = [seed for key, seed in seeds.items() if key not in known]
+    ids = await _insert_entries(conn, fresh, now, import_id)
+    ids |= {key: row.id for key, row in known.items()}
+    given = {ids[key]: tags_ for key, seed in seeds.items() if (tags_ := seed.annotation.tags)}
+    changed = await _enrich(conn, seeds, known) | await _attach(conn, given, known, now)
+    await mark_unrecorded(conn, changed & {row.id for row in known.values()})
+    await import_shares.note(conn, spoken, import_id)
+    return ids
 
 
 async def restore(
@@ -132,6 +144,7 @@ async def take_in(conn: AsyncConnection, found: Sequence[RevisedSeed]) -> dict[H
     ]
     apart = {each.hash_url for each in others}
     same = [each for key, each in unique.items() if key not in apart]
+    await import_shares.touch(conn, [row.id for row in known.values()])
     return await restore(conn, same, unrecorded=True) | await ensure(conn, others)
 
 
@@ -199,13 +212,14 @@ async def _known(conn: AsyncConnection, keys: Sequence[str]) -> dict[str, Row[*t
         entry.c.snapshot_count,
         entry.c.sort_at,
         entry.c.revision,
+        entry.c.brought_by,
     )
     rows = await conn.execute(select(*columns).where(entry.c.hash_url.in_(among(keys))))
     return {row.hash_url: row for row in rows}
 
 
 async def _insert_entries(
-    conn: AsyncConnection, seeds: Sequence[Seed], now: datetime
+    conn: AsyncConnection, seeds: Sequence[Seed], now: datetime, import_id: int | None = None
 ) -> dict[str, int]:
     if not seeds:
         return {}
@@ -227,6 +241,7 @@ async def _insert_entries(
                 State.QUEUED.value,
                 sort_at,
                 before.get(seed.hash_url, -1) + 1,
+                import_id,
             )
             for seed in seeds
         ],

@@ -60,6 +60,7 @@ class ForeignPage:
         final: (URL, timestamp, record id) of its final response, where a record names it.
         requisites: what became of each, where that is known.
         revision: of what the person says, where this program's own record tells.
+        import_id: the import of links that it came with, if it did.
     """
 
     timestamp: Timestamp
@@ -68,6 +69,7 @@ class ForeignPage:
     final: tuple[str, Timestamp, RecordId] | None = None
     requisites: tuple[RequisiteOutcome, ...] | None = None
     revision: int | None = None
+    import_id: int | None = None
 
 
 class NotedPages(ExitStack):
@@ -171,7 +173,7 @@ class PageIntake:
 
 async def _ensure(conn: AsyncConnection, page: ForeignPage) -> dict[HashUrl, int]:
     if page.revision is None:
-        return await seeds.ensure(conn, [page.seed])
+        return await seeds.ensure(conn, [page.seed], import_id=page.import_id)
     return await seeds.take_in(conn, [RevisedSeed(page.seed, page.revision)])
 
 

@@ -52,12 +52,13 @@ class SavedPageIntake:
         self._intake = Intake(context)
         self._pages = PageIntake(context)
 
-    async def take(self, found: Sequence[SavedPage], origin: str) -> int:
+    async def take(self, found: Sequence[SavedPage], origin: str, *, import_id: int) -> int:
         """Make snapshots of pages, each once; returns how many are new, when they are durable.
 
         Args:
             found: their entries may be there already.
             origin: where they came from, for their records.
+            import_id: the import of their links.
         """
         made = 0
         for start in range(0, len(found), AT_ONCE):
@@ -67,7 +68,9 @@ class SavedPageIntake:
             await self._intake.captures(captures)
             await self._context.recorder.drain()
             ends = [
-                await self._pages.take(ForeignPage(_timestamp(each), each.seed, digest))
+                await self._pages.take(
+                    ForeignPage(_timestamp(each), each.seed, digest, import_id=import_id)
+                )
                 for each, digest in zip(some, digests, strict=True)
             ]
             for end in filter(None, ends):

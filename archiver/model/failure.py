@@ -68,3 +68,11 @@ class Failure:
         if self.kind is FailureKind.HTTP_STATUS:
             return self.status in RETRIED_STATUSES
         return self.kind in TRANSIENT
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """Entries that failed for one reason: its kind, with the HTTP status where there was one."""
+
+    reason: str
+    entries: int

@@ -76,6 +76,24 @@ class ReceiptRow:
     reason: str
 
 
+@dataclass(frozen=True, slots=True)
+class ImportUndone:
+    """What undoing an import did, so far.
+
+    Attributes:
+        removed: entries that it alone had brought, and that are gone.
+        changed: others from which was taken what it had added.
+        deletion, edit: numbers by which that is undone in turn; 0 where nothing was to be done.
+        is_done: whether nothing is left to do.
+    """
+
+    removed: int = 0
+    changed: int = 0
+    deletion: int = 0
+    edit: int = 0
+    is_done: bool = False
+
+
 class ImportPhase(StrEnum):
     """What is done with an import."""
 
@@ -96,6 +114,9 @@ class ImportStatus:
         format: what it was read as.
         started_at: when (aware, UTC).
         reading: whether a process is reading the file.
+        without_capture: of those added, how many nobody is to capture: kept as links, or thrown
+            away since.
+        undone: what undoing it did; None where nobody asked for that.
         paused: whether there is more of a kept file to read, and nobody who reads it: the next
             service goes on with it.
         read: links read so far; the sum of the next four. Of an archive file: captures, the
@@ -127,6 +148,8 @@ class ImportStatus:
     counts: QueueCounts
     passed_over: int = 0
     paused: bool = False
+    without_capture: int = 0
+    undone: ImportUndone | None = None
 
     @property
     def is_archive(self) -> bool:

@@ -85,10 +85,12 @@ class Archives:
     def __init__(self, open_context: OpenContext) -> None:
         self._open_context = open_context
 
-    async def take_in_pages(self, pages: Sequence[SavedPage], origin: str) -> int:
+    async def take_in_pages(
+        self, pages: Sequence[SavedPage], origin: str, *, import_id: int
+    ) -> int:
         """Make snapshots of pages that came with a list of links; returns how many are new."""
         async with self._open_context() as context:
-            return await SavedPageIntake(context).take(pages, origin)
+            return await SavedPageIntake(context).take(pages, origin, import_id=import_id)
 
     async def take_in(
         self, file: BinaryIO, name: str, kind: str, *, import_id: int

@@ -18,6 +18,7 @@ from archiver.index.database import Database
 from archiver.ingest.saved_pages import SavedPage
 from archiver.logs import get_log
 from archiver.model.importing import ImportStatus, Taken
+from archiver.model.seed import Received
 from archiver.scratch import scratch_file
 from archiver.services.archives import WACZ, Archives, kind_of
 from archiver.services.import_status import ImportStatuses
@@ -65,9 +66,8 @@ class ImportReader:
         while batch:
             age = monotonic() - begun
             seconds = min(SHORTEST_SECONDS + age / 4, TRANSACTION_SECONDS)
-            if batch.pages:
-                await self._take_in_pages(number, batch, links)
-            batch = await self._take_in(number, batch, links, seconds)
+            early = await self._take_in_pages(number, batch, links) if batch.pages else {}
+            batch = await self._take_in(number, batch, links, seconds, early)
             self._on_queued()
             if (now := monotonic()) - reported > PROGRESS_SECONDS:
                 reported = now
@@ -114,22 +114,34 @@ class ImportReader:
         async with self._db.write() as conn:
             await imports.advance_archive(conn, number, taken)
 
-    async def _take_in_pages(self, number: int, batch: Batch, links: LinkFile) -> None:
+    async def _take_in_pages(
+        self, number: int, batch: Batch, links: LinkFile
+    ) -> dict[str, Received]:
         """Queue links with pages first, then keep the pages; the batch is counted after that.
 
-        So who is killed in between does it again, and finds what is there.
+        So who is killed in between does it again, and finds what is there. Returns how each link
+        was received then, the first time that it came.
         """
         some = [batch.seeds[each.place] for each in batch.pages]
         async with self._db.write() as conn:
             now = datetime.now(UTC)
-            await seeds.receive(conn, some, now=now, recapture=False, import_id=number)
+            received = await seeds.receive(conn, some, now=now, recapture=False, import_id=number)
         pages = [
             SavedPage(seed, each.html, each.is_dated)
             for seed, each in zip(some, batch.pages, strict=True)
         ]
-        await self._archives.take_in_pages(pages, f"{links.name} ({links.form})")
+        origin = f"{links.name} ({links.form})"
+        await self._archives.take_in_pages(pages, origin, import_id=number)
+        return {each.hash_url: each for each in reversed(received)}
 
-    async def _take_in(self, number: int, batch: Batch, links: LinkFile, seconds: float) -> Batch:
+    async def _take_in(
+        self,
+        number: int,
+        batch: Batch,
+        links: LinkFile,
+        seconds: float,
+        early: dict[str, Received],
+    ) -> Batch:
         """Take batches in for as long as one transaction may last; return the one after them."""
         until = monotonic() + seconds
         following = asyncio.ensure_future(links.next_batch())
@@ -140,6 +152,7 @@ class ImportReader:
                     received = await seeds.receive(
                         conn, batch.seeds, now=now, recapture=False, import_id=number
                     )
+                    received = [early.pop(each.hash_url, each) for each in received]
                     tally = Counter(each.reception for each in received)
                     await imports.advance(conn, number, tally, batch.rejected)
                     taken = [

@@ -9,10 +9,10 @@ from datetime import UTC, datetime
 from archiver.config import SETTINGS, Settings
 from archiver.crawl.context import CrawlContext
 from archiver.errors import InputError
-from archiver.index import jobs, oversight, queue
-from archiver.index.oversight import Reason, Share, WaitingHost
+from archiver.index import imports, jobs, oversight, queue
+from archiver.index.oversight import Share, WaitingHost
 from archiver.ledger.visit_result import VisitResult
-from archiver.model.failure import Failure, FailureKind
+from archiver.model.failure import Failure, FailureKind, Reason
 from archiver.model.job import Job, Lease, QueueCounts
 from archiver.services.crawling import Crawling
 
@@ -96,8 +96,14 @@ class Oversight:
             await oversight.set_paused(conn, paused=paused)
         self.crawling.wake()
 
-    async def try_again(self, reason: str) -> int:
-        """Queue entries again that failed for a reason; how many.
+    async def failures_of(self, import_id: int) -> tuple[Reason, ...]:
+        """What failed of what an import wanted, by reason."""
+        async with self.context.db.read() as conn:
+            found = await oversight.failed_by_reason(conn, most=MOST_FAILED, import_id=import_id)
+        return tuple(found)
+
+    async def try_again(self, reason: str, import_id: int | None = None) -> int:
+        """Queue entries again that failed for a reason, of all or of an import; how many.
 
         Raises:
             InputError: no reason is given.
@@ -107,12 +113,18 @@ class Oversight:
         last = count = 0
         while True:
             async with self.context.db.write() as conn:
-                found = await oversight.failed_of(conn, reason=reason, after=last, limit=BATCH)
+                found = await oversight.failed_of(
+                    conn, reason=reason, after=last, limit=BATCH, import_id=import_id
+                )
                 if not found:
                     break
                 now = datetime.now(UTC)
-                made = await queue.enqueue(conn, found, priority=_BULK, now=now)
+                made = await queue.enqueue(
+                    conn, found, priority=_BULK, now=now, import_id=import_id
+                )
                 await oversight.await_again(conn, [*made])
+                if import_id is not None:
+                    await imports.wait_again(conn, import_id, len(made))
             last, count = found[-1][0], count + len(made)
         self.crawling.wake()
         return count

@@ -3,9 +3,11 @@
 from dataclasses import dataclass
 
 from archiver.model.choices import Choices
+from archiver.model.failure import Reason
 from archiver.model.importing import ImportStatus
 from archiver.model.survey import ImportSurvey
 from archiver.services.import_kinds import KnownFormat
+from archiver.services.import_undo import UndoPlan
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +34,30 @@ class ImportLookView:
 
 @dataclass(frozen=True, slots=True)
 class ImportStatusView:
-    """How far one import has come; ``reasons`` why rows are not usable, and how many."""
+    """How far one import has come.
+
+    Attributes:
+        status: its numbers.
+        reasons: why rows are not usable, and how many.
+        failed: why pages could not be saved, and how many.
+        queued: how many were queued again a moment ago; None where nobody asked.
+        is_undoing: whether it is being undone now.
+        has_deletion: whether what undoing it removed can still be put back.
+    """
 
     status: ImportStatus
     reasons: tuple[tuple[str, int], ...] = ()
+    failed: tuple[Reason, ...] = ()
+    queued: int | None = None
+    is_undoing: bool = False
+    has_deletion: bool = False
     title: str = "Import"
+
+
+@dataclass(frozen=True, slots=True)
+class ImportUndoView:
+    """What undoing an import would do, before it is done."""
+
+    status: ImportStatus
+    plan: UndoPlan
+    title: str = "Undo an import"

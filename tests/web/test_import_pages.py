@@ -89,3 +89,51 @@ async def test_an_import_that_brought_nothing_new_is_done(client, runtime, live)
     phase, share, alert = await shown(client, status.id)
 
     assert (phase, share[1], alert) == ("Done", "1", None)
+
+
+async def sent(client, path, **form):
+    page = await (await client.get("/import")).text()
+    token = re.search(r'name="csrf_token" value="([^"]+)"', page)[1]
+    return await client.post(path, data={"csrf_token": token, **form}, allow_redirects=False)
+
+
+async def test_an_import_is_undone_after_a_question_and_put_back(client, runtime):
+    status = await runtime.imports.read_file(io.BytesIO(b"http://127.0.0.1:1/a"), name="a.txt")
+    here = f"/import/{status.id}"
+
+    asked = await (await client.get(f"{here}/undo")).text()
+    done = await sent(client, f"{here}/undo")
+    page = await (await client.get(here)).text()
+    deletion = re.search(r'name="deletion" value="(\d+)"', page)[1]
+
+    assert "1 entry that only this import brought goes" in asked
+    assert done.headers["Location"] == here
+    assert "1 entry that only it had brought is gone" in page
+    assert f"{here}/undo" not in page
+    assert (await client.get("/import/99/undo")).status == 404
+    await sent(client, "/restore", deletion=deletion, back=here)
+    assert await runtime.exports.count() == 1
+
+
+async def test_nothing_is_asked_where_nothing_is_left_to_undo(client, runtime):
+    await runtime.entries.save(["http://127.0.0.1:1/a"], source="web")
+    status = await runtime.imports.read_file(io.BytesIO(b"http://127.0.0.1:1/a"), name="a.txt")
+
+    asked = await (await client.get(f"/import/{status.id}/undo")).text()
+
+    assert "There is nothing left that only this import brought" in asked
+
+
+async def test_failures_of_an_import_are_shown_by_reason_and_tried_again(client, runtime):
+    status = await runtime.imports.read_file(io.BytesIO(b"http://127.0.0.1:1/a"), name="a.txt")
+    await runtime.crawling.work()
+    here = f"/import/{status.id}"
+
+    page = await (await client.get(here)).text()
+    again = await sent(client, f"{here}/again", reason="refused")
+    after = await (await client.get(again.headers["Location"])).text()
+
+    assert "the connection was refused" in page
+    assert again.headers["Location"] == f"{here}?queued=1"
+    assert "1 page is queued again." in after
+    assert (await sent(client, f"{here}/again", reason=" ")).status == 400

@@ -5,13 +5,16 @@ from aiohttp import hdrs, web
 from archiver.errors import NotFound
 from archiver.model.importing import ImportStatus
 from archiver.services.import_kinds import KNOWN_FORMATS, suffixes
-from archiver.web.import_views import ImportStatusView, ImportView
+from archiver.web.import_views import ImportStatusView, ImportUndoView, ImportView
 from archiver.web.keys import RUNTIME
 from archiver.web.looked_at import LookedAt
+from archiver.web.pages.editing import number
 from archiver.web.render import render
 from archiver.web.streaming import send
 from archiver.web.uploads import import_from_form
 
+UNDO_PATIENCE_SECONDS = 5.0
+"""So long somebody waits for an undoing to be done before a page says that it goes on."""
 _RECEIPTS = {"csv": "text/csv; charset=utf-8", "json": "application/json"}
 
 
@@ -34,10 +37,41 @@ async def upload(request: web.Request) -> web.StreamResponse:
 
 async def status(request: web.Request) -> web.StreamResponse:
     """Show how far an import has come."""
-    found = await _found(request)
-    reasons = await request.app[RUNTIME].receipts.reasons(found.id)
-    view = ImportStatusView(found, tuple(reasons), title=f"Import of {found.name}")
+    found, runtime = await _found(request), request.app[RUNTIME]
+    asked, deletion = request.query.get("queued"), found.undone.deletion if found.undone else 0
+    view = ImportStatusView(
+        found,
+        tuple(await runtime.receipts.reasons(found.id)),
+        failed=await runtime.oversight.failures_of(found.id) if found.counts.failed else (),
+        queued=number(asked) if asked else None,
+        is_undoing=runtime.import_undo.is_running(found.id),
+        has_deletion=bool(deletion and await runtime.deleting.find(deletion)),
+        title=f"Import of {found.name}",
+    )
     return render(request, "pages/import_status.html", view)
+
+
+async def again(request: web.Request) -> web.StreamResponse:
+    """Queue pages of an import again that failed for a reason."""
+    found, form = await _found(request), await request.post()
+    reason = str(form.get("reason", ""))
+    count = await request.app[RUNTIME].oversight.try_again(reason, found.id)
+    raise web.HTTPSeeOther(f"/import/{found.id}?queued={count}")
+
+
+async def ask_undo(request: web.Request) -> web.StreamResponse:
+    """Say what undoing an import would do."""
+    found = await _found(request)
+    plan = await request.app[RUNTIME].import_undo.plan(found.id)
+    view = ImportUndoView(found, plan, title=f"Undo the import of {found.name}")
+    return render(request, "pages/import_undo.html", view)
+
+
+async def undo(request: web.Request) -> web.StreamResponse:
+    """Undo an import; a large one goes on after the answer."""
+    found = await _found(request)
+    await request.app[RUNTIME].import_undo.begin(found.id, patience=UNDO_PATIENCE_SECONDS)
+    raise web.HTTPSeeOther(f"/import/{found.id}")
 
 
 async def receipt(request: web.Request) -> web.StreamResponse:
@@ -56,7 +90,7 @@ async def receipt(request: web.Request) -> web.StreamResponse:
 
 
 async def _found(request: web.Request) -> ImportStatus:
-    number = int(request.match_info["id"])
-    if number >= 1 << 62:
+    wanted = int(request.match_info["id"])
+    if wanted >= 1 << 62:
         raise NotFound("There is no such import.")
-    return await request.app[RUNTIME].imports.status(number)
+    return await request.app[RUNTIME].imports.status(wanted)

@@ -1,0 +1,56 @@
+"""What ``archiver import`` and ``archiver imports`` take."""
+
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+
+import click
+
+from archiver.cli.options import Command
+
+_File = click.Path(exists=True, dir_okay=False, readable=True, allow_dash=True, path_type=Path)
+_Body = Callable[..., int]
+
+
+class ImportCommand(Command):
+    """``archiver import``, whose help ends in what can be imported."""
+
+    def format_epilog(self, _: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the table of formats."""
+        known = import_module("archiver.services.import_kinds").KNOWN_FORMATS
+        with formatter.section("Formats"):
+            formatter.write_dl([(each.name, each.origin) for each in known])
+
+
+def import_options(command: _Body) -> _Body:
+    """Add what an import is told."""
+    for option in (
+        click.option(
+            "--folders-as",
+            type=click.Choice(["tags", "paths", "nothing"]),
+            default="tags",
+            show_default=True,
+            help="Whether the names of folders are tags, or their whole paths, or neither.",
+        ),
+        click.option("--tag", "tags", multiple=True, help="A tag for every link of the file."),
+        click.option("--json", "as_json", is_flag=True, help="With --dry-run: print JSON."),
+        click.option("--dry-run", is_flag=True, help="Say what would be done, and do nothing."),
+        click.option("--no-crawl", is_flag=True, help="Only put the links into the queue."),
+        click.argument("file", type=_File),
+    ):
+        command = option(command)
+    return command
+
+
+def imports_options(command: _Body) -> _Body:
+    """Add what can be done about imports."""
+    for option in (
+        click.option(
+            "--reason", metavar="R", help="With again: only this one, as `failed` prints it."
+        ),
+        click.option("--json", "as_json", is_flag=True, help="Print JSON."),
+        click.argument("number", required=False, type=click.IntRange(min=1)),
+        click.argument("action", required=False, type=click.Choice(["undo", "failed", "again"])),
+    ):
+        command = option(command)
+    return command

@@ -1,0 +1,20 @@
+"""``archiver imports``, run as a person runs it."""
+
+import json
+
+
+def test_what_an_import_brought_is_listed_tried_again_and_undone(archiver, tmp_path):
+    path = tmp_path / "links.txt"
+    path.write_text("http://127.0.0.1:1/a\n")
+    archiver("import", str(path))
+
+    assert archiver("imports").stdout.split("\t")[2:4] == ["done", "links.txt"]
+    assert archiver("imports", "failed", "1").stdout == "1\trefused\n"
+    assert archiver("imports", "again", "1").stdout == "queued\t1\n"
+    undone = archiver("imports", "undo", "1", "--json")
+    assert json.loads(undone.stdout)["removed"] == 1
+    assert "undone" in archiver("imports").stdout
+    assert json.loads(archiver("list", "--json").stdout) == []
+    for wrong in (("undo",), ("undo", "9")):
+        refused = archiver("imports", *wrong)
+        assert (refused.returncode, refused.stderr[:10]) == (1, "archiver: ")
