@@ -28,6 +28,7 @@ from archiver.services.deleting import Deleting
 from archiver.services.documents import Documents
 from archiver.services.editing import Editing
 from archiver.services.entries import Entries
+from archiver.services.exporting import Exporting
 from archiver.services.exports import Exports
 from archiver.services.feeds import Feeds
 from archiver.services.fixity import Fixity
@@ -77,7 +78,7 @@ class Runtime:
     receipts: Receipts
     exports: Exports
     packages: Packages
-    books: Books
+    exporting: Exporting
     replay: Replay
     cdx: Cdx
     mementos: Mementos
@@ -153,7 +154,7 @@ async def _crawl_context(archive: Archive, connections: int) -> AsyncIterator[Cr
 def _wire(archive: Archive, context: CrawlContext) -> Runtime:
     settings, db, store = archive.settings, archive.db, archive.store
     open_writer = partial(_another_writer, context)
-    crawling, search = Crawling(context), Search(db, store)
+    crawling, search, packages = Crawling(context), Search(db, store), Packages(db, store)
     entries = Entries(db, store, on_queued=crawling.wake)
     editing = Editing(db, store, on_changed=crawling.wake)
     return Runtime(
@@ -180,8 +181,8 @@ def _wire(archive: Archive, context: CrawlContext) -> Runtime:
         import_undo=ImportUndo(db, store, on_changed=crawling.wake),
         receipts=Receipts(db),
         exports=Exports(db, store),
-        packages=Packages(db, store),
-        books=Books(db, store),
+        packages=packages,
+        exporting=Exporting(db, packages, Books(db, store)),
         replay=Replay(db, store, settings),
         cdx=Cdx(db),
         mementos=Mementos(db),

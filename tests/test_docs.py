@@ -6,12 +6,13 @@ from pathlib import Path
 
 import pytest
 from aiohttp.test_utils import TestServer
-from click import Command, Group
+from click import Command, Context, Group
 
 from archiver.cli.main import cli
 from archiver.config import SETTINGS, Settings
 from archiver.formats.importers import IMPORTERS
 from archiver.runtime import open_runtime
+from archiver.services.export_kinds import EXPORTS
 from archiver.web.app import build_app
 from archiver.web.routes import ROUTES
 
@@ -32,7 +33,9 @@ def setting_row(name: str) -> str:
 
 
 def commands(group: Group, path: str) -> Iterator[str]:
-    for name, command in group.commands.items():
+    context = Context(group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
         if isinstance(command, Group):
             yield from commands(command, f"{path} {name}")
         elif isinstance(command, Command):
@@ -73,6 +76,14 @@ def test_every_route_is_in_the_readme(route):
 @pytest.mark.parametrize("importer", IMPORTERS, ids=lambda importer: importer.name)
 def test_every_import_format_is_in_the_table_of_formats(importer):
     assert f"| {importer.name} | {importer.origin} |" in FORMATS.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("kind", EXPORTS, ids=lambda kind: kind.key)
+def test_every_export_form_is_in_the_table_of_forms(kind):
+    row = f"| `{kind.key}` | {kind.name} | {kind.holds} |"
+
+    assert row in FORMATS.read_text(encoding="utf-8")
+    assert f"`{kind.suffix}`" in README
 
 
 async def test_every_file_of_the_data_directory_is_explained(tmp_path):

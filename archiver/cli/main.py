@@ -10,6 +10,7 @@ import click
 
 from archiver import __version__
 from archiver.cli.bodies import run_body
+from archiver.cli.export_forms import export
 from archiver.cli.import_options import ImportCommand, import_options, imports_options
 from archiver.cli.options import (
     COMMON,
@@ -17,7 +18,6 @@ from archiver.cli.options import (
     EVERYTHING,
     EXTRACTING,
     Command,
-    package_options,
     with_settings,
 )
 from archiver.cli.upkeep import UPKEEP
@@ -252,52 +252,7 @@ def show(settings: Settings, ref: str, timestamp: str | None, as_json: bool) -> 
     return run_body("show", settings, ref=ref, timestamp=timestamp, as_json=as_json)
 
 
-@cli.group()
-def export() -> None:
-    """Write entries in forms that other programs read."""
-
-
-@export.command(cls=Command)
-@click.argument("directory", metavar="DIR", type=click.Path(file_okay=False, path_type=Path))
-@with_settings(COMMON)
-def markdown(settings: Settings, directory: Path) -> int:
-    """Write DIR/<hash_url>/index.md for every entry."""
-    return run_body("export", settings, directory=directory)
-
-
-@export.command(cls=Command)
-@package_options
-@with_settings(COMMON)
-def warc(settings: Settings, file: Path, **narrowed: str) -> int:
-    """Write snapshots with all that belongs to them as one WARC file; "-" is standard output."""
-    return run_body("package", settings, form="warc", file=file, **narrowed)
-
-
-@export.command(cls=Command)
-@package_options
-@with_settings(COMMON)
-def wacz(settings: Settings, file: Path, **narrowed: str) -> int:
-    """Write snapshots as one WACZ file, as ReplayWeb.page opens it; "-" is standard output."""
-    return run_body("package", settings, form="wacz", file=file, **narrowed)
-
-
-@export.command(cls=Command)
-@package_options
-@with_settings(COMMON)
-def epub(settings: Settings, file: Path, **narrowed: str) -> int:
-    """Write articles as a book in EPUB 3, with the pictures that are kept, up to 2,000 articles."""
-    return run_body("package", settings, form="epub", file=file, **narrowed)
-
-
-@export.command(cls=Command)
-@package_options
-@with_settings(COMMON)
-def html(settings: Settings, file: Path, **narrowed: str) -> int:
-    """Write articles as one page that needs nothing else, up to 2,000; "-" is standard output."""
-    return run_body("package", settings, form="html", file=file, **narrowed)
-
-
-for each in UPKEEP:
+for each in (export, *UPKEEP):
     cli.add_command(each)
 
 

@@ -3,7 +3,6 @@
 import os
 from collections.abc import Callable, Mapping
 from functools import wraps
-from pathlib import Path
 from typing import Any
 
 import click
@@ -66,18 +65,6 @@ def with_settings(names: tuple[str, ...]) -> Callable[[Callable[..., int]], Call
         return decorated
 
     return decorate
-
-
-def package_options(command: Callable[..., int]) -> Callable[..., int]:
-    """Give a command what narrows an export."""
-    for name, text in (
-        ("--status", "Only entries that are saved, or that answered with that status."),
-        ("--host", "Only entries of this host."),
-        ("--tag", "Only entries with this tag."),
-        ("--query", "Only entries with these words, as for `archiver search`."),
-    ):
-        command = click.option(name, default="", help=text)(command)
-    return click.argument("file", metavar="FILE", type=click.Path(path_type=Path))(command)
 
 
 def build_settings(flags: Mapping[str, object]) -> Settings:

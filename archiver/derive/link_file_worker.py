@@ -50,6 +50,8 @@ def main() -> None:
         _say(pack({"refused": str(error)}))
         return
     _say(pack({"form": importer.name, "encoding": file.encoding, "told_by": file.told_by}))
+    if importer.says_all_tags:
+        choices = choices.where_tags_are_said()
     found = importer.read(file)
     for _ in islice(found, skip):
         pass

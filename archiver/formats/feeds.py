@@ -7,8 +7,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 from xml.etree.ElementTree import Element, SubElement, tostring
+from xml.sax.saxutils import escape
 
+from archiver.formats.list_writer import Heading, ListForm
 from archiver.model.entry import Entry
+from archiver.model.exported import Exported
 from archiver.wire.moments import write_iso
 from archiver.wire.text import well_formed
 
@@ -44,6 +47,35 @@ class Feed:
     items: Sequence[FeedItem]
 
 
+class _AtomList:
+    """A whole list as one Atom document, which nobody serves: it leads to the pages themselves."""
+
+    def __init__(self, heading: Heading, after: str | None) -> None:
+        del after  # each entry stands for itself
+        self._heading = heading
+
+    def opening(self) -> str:
+        updated = write_iso(self._heading.begun_at)
+        title = escape(clean(self._heading.title))
+        return (
+            f'<?xml version="1.0" encoding="utf-8"?>\n<feed xmlns="{_ATOM}"><title>{title}</title>'
+            f"<id>urn:archiver:export:{updated}</id><updated>{updated}</updated>"
+            "<author><name>archiver</name></author>\n"
+        )
+
+    def item(self, exported: Exported, _: str) -> str:
+        node, entry = Element("entry"), exported.entry
+        _add_entry(node, FeedItem(entry, entry.changed_at), origin=None)
+        text: str = tostring(node, encoding="unicode")
+        return f"{text}\n"
+
+    def closing(self) -> str:
+        return "</feed>\n"
+
+
+ATOM = ListForm(_AtomList)
+
+
 def write_atom(feed: Feed) -> bytes:
     """The feed as an Atom document."""
     root = Element("feed", {"xmlns": _ATOM})
@@ -72,16 +104,19 @@ def write_json_feed(feed: Feed) -> bytes:
     return json.dumps(document, ensure_ascii=False).encode("utf-8", "replace")
 
 
-def _add_entry(node: Element, item: FeedItem, origin: str) -> None:
+def _add_entry(node: Element, item: FeedItem, origin: str | None) -> None:
     entry = item.entry
     _add(node, "title", entry.title or entry.url)
     _add(node, "id", _id(entry))
     _add(node, "published", write_iso(entry.annotation.saved_at))
     _add(node, "updated", write_iso(item.changed_at))
-    SubElement(node, "link", {"rel": "alternate", "href": _page(entry, origin)})
-    SubElement(node, "link", {"rel": "via", "href": entry.url})
+    if origin is None:
+        SubElement(node, "link", {"rel": "alternate", "href": entry.url})
+    else:
+        SubElement(node, "link", {"rel": "alternate", "href": _page(entry, origin)})
+        SubElement(node, "link", {"rel": "via", "href": entry.url})
     for tag in entry.annotation.tags:
-        SubElement(node, "category", {"term": _clean(tag)})
+        SubElement(node, "category", {"term": clean(tag)})
     if entry.annotation.note:
         _add(node, "summary", entry.annotation.note)
 
@@ -109,8 +144,9 @@ def _page(entry: Entry, origin: str) -> str:
 
 
 def _add(parent: Element, name: str, text: str) -> None:
-    SubElement(parent, name).text = _clean(text)
+    SubElement(parent, name).text = clean(text)
 
 
-def _clean(text: str) -> str:
+def clean(text: str) -> str:
+    """Text without what no XML document may hold."""
     return _NOT_XML.sub("", well_formed(text))

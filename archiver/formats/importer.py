@@ -18,6 +18,8 @@ class Importer:
             read is a bookmark with a ``problem``.
         suffixes: of such files, without the dot, for the dialog that chooses one.
         origin: who writes such files and where it is found there; empty if that needs no saying.
+        says_all_tags: what it says of folders is among its tags where it is to be; their names
+            are not made tags again.
     """
 
     name: str
@@ -25,3 +27,4 @@ class Importer:
     read: Callable[[GivenFile], Iterator[Bookmark]]
     suffixes: tuple[str, ...] = ()
     origin: str = ""
+    says_all_tags: bool = False

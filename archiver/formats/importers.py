@@ -27,11 +27,13 @@ from archiver.formats.linkwarden import LINKWARDEN
 from archiver.formats.mastodon import MASTODON
 from archiver.formats.matter import MATTER
 from archiver.formats.mhtml import MHTML
-from archiver.formats.netscape import NETSCAPE
+from archiver.formats.netscape import NETSCAPE, OWN_HTML
 from archiver.formats.notes_zip import NOTES_ZIP
 from archiver.formats.omnivore import OMNIVORE, OMNIVORE_JSON
 from archiver.formats.onetab import ONETAB
 from archiver.formats.opml import OPML
+from archiver.formats.own_csv import OWN_CSV
+from archiver.formats.own_json import OWN_JSON
 from archiver.formats.pinboard import PINBOARD
 from archiver.formats.plain_text import PLAIN_TEXT
 from archiver.formats.pocket import POCKET
@@ -57,6 +59,9 @@ from archiver.model.bookmark import Bookmark
 _PASSWORDS = frozenset({"password", "passwords", "passwort", "loginpassword", "otpauth"})
 
 _ALONE: tuple[Importer, ...] = (
+    OWN_JSON,
+    OWN_CSV,
+    OWN_HTML,
     POCKET,
     INSTAPAPER,
     RAINDROP,

@@ -6,12 +6,13 @@ nothing needs to be closed, and any HTML with links in it is read as a list of i
 
 import re
 from collections.abc import Iterator
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import Any
 
 from archiver.formats.dates import parse_date
 from archiver.formats.given_file import GivenFile
+from archiver.formats.guessing import guessed_tags
 from archiver.formats.importer import Importer
 from archiver.formats.markup import Tag, attributes_of, resolve, tokenize
 from archiver.formats.refusal import is_binary
@@ -21,10 +22,10 @@ from archiver.model.bookmark import Bookmark
 from archiver.model.folder_path import folder_path
 from archiver.model.source_record import write_source_record
 
-MAX_TITLE = 4_096
-"""Characters kept of a title, a folder's name or a tag."""
-MAX_NOTE = 1 << 16
-"""Characters kept of a note."""
+MAX_TITLE = 10_000
+"""Characters kept of a title, a folder's name or a tag, references in it unresolved."""
+MAX_NOTE = 500_000
+"""Characters kept of a note, likewise."""
 MAX_TAGS = 200
 """Tags kept of one bookmark."""
 _MAX_DEPTH = 64
@@ -61,8 +62,13 @@ _SAID_TAGS = {"linkding:bookmarks.archived": "archived"}
 _READ_SECTIONS = frozenset({"read archive", "archive", "archived", "read"})
 _STARRED_SECTIONS = frozenset({"starred", "liked", "favorites", "favourites"})
 _PLAIN_SECTIONS = frozenset({"unread", "bookmarks"}) | _READ_SECTIONS | _STARRED_SECTIONS
+GENERATOR = '<META NAME="generator" CONTENT="archiver">'
+"""By which a file that is ours is known."""
+ALL_TAGS = "all_tags"
+"""The attribute that holds tags as JSON, where one of them has a comma in it."""
 _NOT_KEPT = frozenset({"icon", "toread"})
 _MAX_NAME = 100
+_UNIX = datetime(1970, 1, 1, tzinfo=UTC)
 _ENDS_LINK = frozenset({"dl", "/dl", "h1", "h2", "h3", "hr", "/dd"})
 _LINE_BREAKS = frozenset({"br", "p", "/p", "div", "/div", "li"})
 
@@ -85,7 +91,11 @@ def is_bookmark_file(text: str) -> bool:
 
 def read_netscape(file: GivenFile) -> Iterator[Bookmark]:
     """Read the links in order, with the folders around them; ``<DD>`` texts are notes."""
-    reader = _Reader()
+    return _read(file, is_ours=False)
+
+
+def _read(file: GivenFile, *, is_ours: bool) -> Iterator[Bookmark]:
+    reader = _Reader(is_ours=is_ours)
     for token in tokenize(file.chunks()):
         if isinstance(token, Tag):
             if bookmark := reader.tag(token):
@@ -97,10 +107,15 @@ def read_netscape(file: GivenFile) -> Iterator[Bookmark]:
 
 
 class _Reader:
-    """Where in the file we are: the folders around, the link being read, the text wanted."""
+    """Where in the file we are: the folders around, the link being read, the text wanted.
 
-    def __init__(self) -> None:
-        self._folders = _Folders()
+    What ``bookmarks_html`` wrote is taken as it stands: no folder in it is a browser's own, and no
+    text is a mark of another service.
+    """
+
+    def __init__(self, *, is_ours: bool) -> None:
+        self._is_ours = is_ours
+        self._folders = _Folders(has_roots=not is_ours)
         self._link: dict[str, str] | None = None
         self._title = _Text(MAX_TITLE)
         self._note = _Text(MAX_NOTE)
@@ -143,8 +158,10 @@ class _Reader:
         link, self._link = self._link, None
         if link is None:
             return None
-        folders, note = self._folders, _note(self._note.take())
-        is_outside = not folders.depth
+        folders, note = self._folders, self._note.take()
+        if self._is_ours:
+            return self._as_it_was(link, note.strip())
+        note, is_outside = _note(note), not folders.depth
         return Bookmark(
             Annotation(
                 url_given=link.pop("href").strip()[:MAX_URL],
@@ -158,6 +175,22 @@ class _Reader:
                 source_record=_record(link, folders.root, self._section if is_outside else ""),
             )
         )
+
+    def _as_it_was(self, link: dict[str, str], note: str) -> Bookmark:
+        """A link of a file that is ours."""
+        split = link.get("tags", "").split(",")
+        names = self._folders.path
+        said = Annotation(
+            link["href"],
+            _in_seconds(link.get("add_date", "")),
+            title=" ".join(self._title.take().split()),
+            tags=guessed_tags(link[ALL_TAGS]) if ALL_TAGS in link else tuple(filter(None, split)),
+            note=note,
+            is_read=link.get("read") == "1",
+            is_starred=link.get("starred") == "1",
+            folders=_folders(names) if names else (),
+        )
+        return Bookmark(said)
 
     def _begin_link(self, tag: Tag) -> Bookmark | None:
         if self._wanted is self._note and self._in_item:
@@ -199,9 +232,13 @@ class _Reader:
 
 
 class _Folders:
-    """The folders around a link: ``path`` holds their names, ``root`` that of the browser's own."""
+    """The folders around a link: ``path`` holds their names, ``root`` that of the browser's own.
 
-    def __init__(self) -> None:
+    ``has_roots``: whether browsers' own folders are there, that are none of the person's.
+    """
+
+    def __init__(self, *, has_roots: bool) -> None:
+        self._has_roots = has_roots
         self.path: tuple[str, ...] = ()
         self.root = ""
         self._outer: list[tuple[tuple[str, ...], str]] = []
@@ -226,7 +263,9 @@ class _Folders:
             self._too_deep += 1
             return
         self._outer.append((self.path, self.root))
-        is_root = self._next_is_root or (not self.path and self._next.lower() in _ROOT_FOLDERS)
+        is_root = self._has_roots and (
+            self._next_is_root or (not self.path and self._next.lower() in _ROOT_FOLDERS)
+        )
         if self._next and not is_root:
             self.path = (*self.path, self._next)
         elif is_root:
@@ -280,6 +319,14 @@ def _added_at(link: dict[str, str]) -> datetime | None:
     return None
 
 
+def _in_seconds(text: str) -> datetime | None:
+    """A moment of any year."""
+    try:
+        return _UNIX + timedelta(seconds=int(text[:20]))
+    except (ValueError, OverflowError):
+        return None
+
+
 def _tags(link: dict[str, str]) -> tuple[str, ...]:
     """The file's own tags, then what it says in attributes of its own."""
     given = link.pop("tags", "")
@@ -307,6 +354,18 @@ def _record(link: dict[str, str], root: str, section: str) -> str:
     return write_source_record(said) if said else ""
 
 
+def _is_ours(file: GivenFile) -> bool:
+    return GENERATOR in file.text and is_bookmark_file(file.text)
+
+
+OWN_HTML = Importer(
+    "archiver HTML",
+    _is_ours,
+    lambda file: _read(file, is_ours=True),
+    ("html",),
+    "archiver: Export, Bookmarks (HTML)",
+    says_all_tags=True,
+)
 NETSCAPE = Importer(
     "Netscape HTML",
     _recognises,

@@ -102,6 +102,20 @@ async def latest_of(conn: AsyncConnection, entry_ids: Sequence[int]) -> dict[int
     return {row.owner_id: _held(row) for row in rows}
 
 
+async def of_entries(conn: AsyncConnection, entry_ids: Sequence[int]) -> dict[int, list[Held]]:
+    """All snapshots of these entries by entry id, each one's newest first."""
+    rows = await conn.execute(
+        _query()
+        .where(snapshot.c.entry_id.in_(among(entry_ids)))
+        .add_columns(snapshot.c.entry_id.label("owner_id"))
+        .order_by(snapshot.c.entry_id, snapshot.c.timestamp.desc())
+    )
+    found: dict[int, list[Held]] = {}
+    for row in rows:
+        found.setdefault(row.owner_id, []).append(_held(row))
+    return found
+
+
 async def around(
     conn: AsyncConnection, entry_id: int, timestamp: Timestamp
 ) -> tuple[Held | None, Held | None]:

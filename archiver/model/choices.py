@@ -41,12 +41,21 @@ class Choices:
         return json.dumps({"tags": self.tags, "folders_as": self.folders_as})
 
     def applied(self, annotation: Annotation, source: str) -> Annotation:
-        """What is said of a link, as was chosen: folders first, then its own tags, then these."""
+        """What is said of a link, as was chosen: folders first, then its own tags, then these.
+
+        ``source`` is where it comes from, unless it says so itself.
+        """
         of_folders = _of_folders(annotation.folders, self.folders_as) if annotation.folders else ()
+        source = annotation.source or source
         if not of_folders and not self.tags:
             return replace(annotation, source=source)
         tags = dict.fromkeys((*of_folders, *annotation.tags, *self.tags))
         return replace(annotation, tags=tuple(tags), source=source)
+
+    def where_tags_are_said(self) -> "Choices":
+        """The same for a file among whose tags are those that its folders have become."""
+        is_same = self.folders_as is not FoldersAs.TAGS
+        return self if is_same else replace(self, folders_as=FoldersAs.NOTHING)
 
 
 @lru_cache(4096)

@@ -1,6 +1,7 @@
 """An entry: one link a person keeps, with what they say of it, and its snapshots."""
 
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 from archiver.model.annotation import Annotation
 from archiver.model.capture import Capture, HashUrl, Location, Timestamp
@@ -42,6 +43,13 @@ class Entry:
     media_type: str = ""
     rendering: Rendering = Rendering.NONE
     score: int | None = None
+
+    @property
+    def changed_at(self) -> datetime:
+        """When it was captured last, or saved if it was never captured (aware, UTC)."""
+        if self.latest is None:
+            return self.annotation.saved_at
+        return datetime.strptime(self.latest, "%Y%m%d%H%M%S").replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)

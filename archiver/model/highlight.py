@@ -4,6 +4,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+MOST_HIGHLIGHTS = 500
+"""Of one entry."""
+MOST_QUOTE, MOST_REMARK = 5_000, 10_000
+"""Characters of one."""
+
 
 class Colour(StrEnum):
     """What words are marked with; stored by these names."""

@@ -4,8 +4,6 @@ from dataclasses import replace
 from enum import StrEnum
 
 from archiver.formats.feeds import Feed, FeedItem, write_atom, write_json_feed
-from archiver.memento.timestamps import to_datetime
-from archiver.model.entry import Entry
 from archiver.model.listing import ListingQuery, Sort
 from archiver.services.search import Search
 
@@ -42,15 +40,9 @@ class Feeds:
         """
         newest = replace(query, sort=Sort.NEWEST, after="", limit=ITEMS)
         listing = await self._search.listing(newest)
-        feed = Feed(
-            _title(query), origin, path, home, [_item(each.entry) for each in listing.items]
-        )
+        items = [FeedItem(each.entry, each.entry.changed_at) for each in listing.items]
+        feed = Feed(_title(query), origin, path, home, items)
         return write_atom(feed) if form is FeedForm.ATOM else write_json_feed(feed)
-
-
-def _item(entry: Entry) -> FeedItem:
-    saved_at = entry.annotation.saved_at
-    return FeedItem(entry, to_datetime(entry.latest) if entry.latest else saved_at)
 
 
 def _title(query: ListingQuery) -> str:

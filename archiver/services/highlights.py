@@ -15,7 +15,13 @@ from archiver.index import entries
 from archiver.index.database import Database
 from archiver.model.annotation import Annotation
 from archiver.model.entry import Entry
-from archiver.model.highlight import Colour, Highlight
+from archiver.model.highlight import (
+    MOST_HIGHLIGHTS,
+    MOST_QUOTE,
+    MOST_REMARK,
+    Colour,
+    Highlight,
+)
 from archiver.model.listing import ListingQuery
 from archiver.query.parse import parse_query
 from archiver.query.snippet import places
@@ -42,9 +48,6 @@ from archiver.services.search import Search, matching_entries
 from archiver.warc.web_annotation import CONTEXT, write_web_annotation
 from archiver.wire.text import well_formed
 
-MOST_HIGHLIGHTS = 500
-"""Of one entry."""
-MOST_QUOTE, MOST_NOTE = 5_000, 10_000
 PAGE = 200
 
 
@@ -112,7 +115,7 @@ class Highlights:
         if not shown.article:
             raise NotFound("There is no text on this page to mark words in.")
         made = await asyncio.to_thread(_highlight, shown, words, start)
-        made = replace(made, colour=_colour(colour), note=_checked("note", note, MOST_NOTE))
+        made = replace(made, colour=_colour(colour), note=_checked("note", note, MOST_REMARK))
 
         def become(before: Annotation) -> Annotation:
             if len(before.highlights) >= MOST_HIGHLIGHTS:
@@ -132,7 +135,7 @@ class Highlights:
             InputError: the colour is none, or the note is too long.
         """
         wanted = None if colour is None else _colour(colour)
-        said = None if note is None else _checked("note", note, MOST_NOTE)
+        said = None if note is None else _checked("note", note, MOST_REMARK)
         changed: list[Highlight] = []
 
         def other(each: Highlight) -> Highlight:

@@ -5,6 +5,7 @@ import io
 import json
 from collections.abc import AsyncGenerator, AsyncIterator
 
+from archiver.formats.formulas import defused
 from archiver.index import receipts
 from archiver.index.database import Database
 from archiver.model.importing import ReceiptRow
@@ -12,7 +13,6 @@ from archiver.model.importing import ReceiptRow
 PAGE = 2000
 MOST_REASONS = 100
 _COLUMNS = ("row", "outcome", "url", "hash_url", "reason")
-_FORMULAS = ("=", "+", "-", "@", "\t", "\r")
 
 
 class Receipts:
@@ -57,7 +57,7 @@ def _cells(row: ReceiptRow) -> tuple[str, ...]:
 
 def _line(cells: tuple[str, ...]) -> bytes:
     text = io.StringIO()
-    csv.writer(text).writerow(f"'{each}" if each.startswith(_FORMULAS) else each for each in cells)
+    csv.writer(text).writerow(map(defused, cells))
     return text.getvalue().encode("utf-8", "replace")
 
 

@@ -3,8 +3,11 @@
 Names are what the middleware goes by, and what metrics are counted under.
 """
 
+import re
+
 from aiohttp import web
 
+from archiver.services.export_kinds import BY_SUFFIX
 from archiver.web import cdx, downloads, events, feeds, files, health, memento, replay
 from archiver.web.api import entries as api_entries
 from archiver.web.api import highlights as api_highlights
@@ -36,7 +39,7 @@ _HASH = "{hash_url:[0-9a-f]{32}}"
 _HIGHLIGHT = f"/api/v1/entries/{_HASH}/highlights/{{id:[0-9a-f]{{16}}}}"
 _TIMESTAMP = "{timestamp:[0-9]{14}}"
 _ANY_TIMESTAMP = "{timestamp:[0-9]{4,14}}"
-_FORM = r"{form:warc\.gz|wacz|epub|html}"
+_FORM = f"{{form:{'|'.join(map(re.escape, BY_SUFFIX))}}}"
 _ID = "{id:[0-9]{1,18}}"
 _URL = "{url:(?s:.*)}"
 """An archived URL with whatever is escaped in it, line ends too."""
@@ -64,6 +67,7 @@ ROUTES: tuple[web.RouteDef, ...] = (
         name="likeness",
     ),
     web.get(f"/export/{_HASH}.{_FORM}", downloads.export, name="export_entry"),
+    web.get("/export/schema.json", downloads.schema, name="export_schema"),
     web.get(f"/export/archive.{_FORM}", downloads.export, name="export"),
     web.post("/edit", editing.edit_selected, name="edit_selected"),
     web.post("/undo", editing.undo, name="undo"),

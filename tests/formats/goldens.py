@@ -8,9 +8,11 @@ import json
 import plistlib
 import sqlite3
 import zipfile
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from archiver.model.annotation import Annotation
+from archiver.model.highlight import Colour, Highlight
 
 A, B, C = "https://a.example/1?x=1&y=2#part", "https://b.example/2", "https://c.example/3"
 AT = datetime(2020, 9, 13, 12, 26, 40, tzinfo=UTC)
@@ -39,6 +41,10 @@ def database(*statements):
         for each in statements:
             conn.execute(*each) if isinstance(each, tuple) else conn.execute(each)
     return conn.serialize()
+
+
+def quoted(text):
+    return '"' + text.replace('"', '""') + '"'
 
 
 def rows(*lines, between="\n"):
@@ -1159,6 +1165,93 @@ golden(
         note="a note",
         tags=("one", "two words", "toread"),
         folders=("Food",),
+    ),
+)
+OWN = {
+    "url_given": A,
+    "title": "A",
+    "tags": ["one", "two, three"],
+    "note": "a note",
+    "added_at": ISO,
+    "source": "web",
+    "is_read": True,
+    "is_starred": True,
+    "folders": ["Food/Soups"],
+    "source_record": '{"author":"Ann"}',
+    "highlights": [
+        {
+            "id": "0123456789abcdef",
+            "quote": "words",
+            "prefix": "some ",
+            "suffix": ".",
+            "start": 5,
+            "colour": "green",
+            "note": "mine",
+            "made_at": ISO,
+            "timestamp": "20200913122640",
+        }
+    ],
+}
+OWN_SAID = said(
+    A,
+    AT,
+    {"author": "Ann"},
+    title="A",
+    tags=("one", "two, three"),
+    note="a note",
+    source="web",
+    is_read=True,
+    is_starred=True,
+    folders=("Food/Soups",),
+    highlights=(
+        Highlight(
+            "0123456789abcdef", "words", "some ", ".", 5, Colour.GREEN, "mine", AT, "20200913122640"
+        ),
+    ),
+)
+golden(
+    "archiver JSON",
+    "archive.json",
+    json.dumps(
+        {"archiver": 1, "entries": [{"archiver": 1, **OWN, "archive": {"state": "queued"}}]}
+    ),
+    OWN_SAID,
+)
+golden(
+    "archiver CSV",
+    "archive.csv",
+    rows(
+        "title,url,tags,folders,note,added_at,is_read,is_starred,highlights,source,source_record,"
+        "page_title,captured,state,hash_url,Mood",
+        f'A,{A},"one,two\\, three",Food/Soups,\'=a note,{ISO},yes,yes,'
+        + quoted(json.dumps(OWN["highlights"]))
+        + f",web,{quoted(OWN['source_record'])},Page,,queued,x,good",
+        between="\r\n",
+    ),
+    replace(OWN_SAID, note="=a note", source_record='{"author":"Ann"}\n{"Mood":"good"}'),
+)
+golden(
+    "archiver HTML",
+    "archive.bookmarks.html",
+    f"""<!DOCTYPE NETSCAPE-Bookmark-file-1>
+<META NAME="generator" CONTENT="archiver">
+<DL><p>
+    <DT><H3>Favorites</H3>
+    <DL><p>
+        <DT><A HREF="{A.replace("&", "&amp;")}" ADD_DATE="{UNIX}" TAGS="one,two" TOREAD="1"\
+ READ="1" STARRED="1" ALL_TAGS="[&quot;one,two&quot;]">A &amp; B</A>
+        <DD>a note
+    </DL><p>
+</DL><p>
+""",
+    said(
+        A,
+        title="A & B",
+        note="a note",
+        tags=("one,two",),
+        folders=("Favorites",),
+        is_read=True,
+        is_starred=True,
     ),
 )
 golden("plain text", "list.txt", f"[A]({A})\n{B}\n", said(A, None, title="A"), said(B, None))

@@ -1,0 +1,67 @@
+"""``archiver export``: a command for each form there is, known only once one is asked for."""
+
+from importlib import import_module
+from pathlib import Path
+
+import click
+
+from archiver.cli.bodies import run_body
+from archiver.cli.options import COMMON, Command, with_settings
+from archiver.config import Settings
+
+_NARROWING = (
+    ("--status", "Only entries that are saved, or that answered with that status."),
+    ("--host", "Only entries of this host."),
+    ("--tag", "Only entries with this tag."),
+    ("--query", "Only entries with these words, as for `archiver search`."),
+)
+
+
+class _ExportGroup(click.Group):
+    """Commands that come from the table of forms."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The forms, in the order of their table."""
+        kinds = import_module("archiver.services.export_kinds").EXPORTS
+        return [*(each.key for each in kinds), *super().list_commands(ctx)]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command of one form."""
+        kind = import_module("archiver.services.export_kinds").BY_KEY.get(cmd_name)
+        return (
+            super().get_command(ctx, cmd_name) if kind is None else _command(kind.key, kind.holds)
+        )
+
+
+@click.group(cls=_ExportGroup)
+def export() -> None:
+    """Take entries away, in forms that other programs read."""
+
+
+@export.command(cls=Command)
+@click.argument("directory", metavar="DIR", type=click.Path(file_okay=False, path_type=Path))
+@with_settings(COMMON)
+def markdown(settings: Settings, directory: Path) -> int:
+    """Write DIR/<hash_url>/index.md for every entry."""
+    return run_body("export_tree", settings, directory=directory)
+
+
+@export.command()
+def schema() -> None:
+    """Print the JSON Schema of `archiver export json`."""
+    click.echo(import_module("archiver.services.export_kinds").schema(), nl=False)
+
+
+def _command(name: str, holds: str) -> click.Command:
+    """The command that writes one form."""
+
+    def called(settings: Settings, **given: object) -> int:
+        return run_body("export", settings, form=name, **given)
+
+    body = with_settings(COMMON)(called)
+    for option, text in _NARROWING:
+        body = click.option(option, default="", help=text)(body)
+    body = click.argument("file", metavar="FILE", type=click.Path(path_type=Path))(body)
+    told = f"{holds[0].upper()}{holds[1:]}."
+    text = f'{told}\n\n"-" is standard output.'
+    return click.command(name, cls=Command, help=text, short_help=told)(body)

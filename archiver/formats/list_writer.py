@@ -1,0 +1,59 @@
+"""What writes a list of entries as text that other programs read: pure, an entry at a time."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Protocol
+
+from archiver.model.exported import Exported
+
+
+class Order(StrEnum):
+    """In which order entries are written, and what the place of each is.
+
+    ``SAVED``: as they came into the archive; all are in one place, ``""``. ``FOLDERS``: folder by
+    folder, each entry once in every one of its own; the place is the folder's path. ``HOSTS``: host
+    by host, by an entry of each; the place is the host.
+    """
+
+    SAVED = "saved"
+    FOLDERS = "folders"
+    HOSTS = "hosts"
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """What stands above a list: its title, and when it was begun (aware, UTC)."""
+
+    title: str
+    begun_at: datetime
+
+
+class ListWriter(Protocol):
+    """Writes one list, entry by entry, in the order of its format."""
+
+    def opening(self) -> str:
+        """What comes before the entries."""
+
+    def item(self, exported: Exported, place: str) -> str:
+        """One entry."""
+
+    def closing(self) -> str:
+        """What comes behind them."""
+
+
+@dataclass(frozen=True, slots=True)
+class ListForm:
+    """One format of lists.
+
+    Attributes:
+        writer: begins a list, or goes on with one behind an entry that is in a place; None at its
+            beginning.
+        order: of the entries.
+        has_snapshots: whether it tells of them.
+    """
+
+    writer: Callable[[Heading, str | None], ListWriter]
+    order: Order = Order.SAVED
+    has_snapshots: bool = False

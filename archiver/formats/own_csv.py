@@ -1,0 +1,124 @@
+"""Our own CSV: what is said of entries in columns, written and read.
+
+It begins with a byte order mark, so that spreadsheets read it as the UTF-8 it is, and no title in
+it can say otherwise. What a table can't hold is left out: characters that are none (U+0000 to
+U+001F, but for tabs and line ends), and the difference among line ends.
+"""
+
+import csv
+import io
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+from archiver.formats.documents import to_document
+from archiver.formats.formulas import as_it_was, defused
+from archiver.formats.list_writer import Heading, ListForm
+from archiver.formats.own_document import read_highlights, written
+from archiver.formats.row_importers import has_columns, table_importer
+from archiver.formats.rows import Row, plain
+from archiver.model.annotation import Annotation
+from archiver.model.bookmark import Bookmark, unreadable
+from archiver.model.exported import Exported
+from archiver.model.source_record import merged_source_records, write_source_record
+from archiver.wire.moments import read_iso, write_iso
+
+_NO_TEXT = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f]")
+_LINE_ENDS = re.compile("\r\n?")
+_SPECIAL = re.compile(r"([\\,])")
+_TAG = re.compile(r"(?:[^\\,]|\\.)+")
+_ESCAPED = re.compile(r"\\(.)")
+_MARK = "\ufeff"
+_YES = "yes"
+
+_COLUMNS: Mapping[str, Callable[[Exported], str]] = {
+    "title": lambda each: each.entry.annotation.title,
+    "url": lambda each: each.entry.annotation.url_given,
+    "tags": lambda each: _joined(each.entry.annotation.tags),
+    "folders": lambda each: "\n".join(each.entry.annotation.folders),
+    "note": lambda each: each.entry.annotation.note,
+    "added_at": lambda each: write_iso(each.entry.annotation.saved_at),
+    "is_read": lambda each: _YES if each.entry.annotation.is_read else "",
+    "is_starred": lambda each: _YES if each.entry.annotation.is_starred else "",
+    "highlights": lambda each: _marked(each.entry.annotation),
+    "source": lambda each: each.entry.annotation.source,
+    "source_record": lambda each: each.entry.annotation.source_record,
+    "page_title": lambda each: each.snapshots[0].title if each.snapshots else "",
+    "captured": lambda each: each.entry.latest or "",
+    "state": lambda each: each.entry.state.value,
+    "hash_url": lambda each: each.entry.hash_url,
+}
+_OF_THE_ARCHIVE = ("pagetitle", "captured", "state", "hashurl")
+
+
+class _Csv:
+    def __init__(self, _: Heading, after: str | None) -> None:
+        del after  # each row stands for itself
+
+    def opening(self) -> str:
+        return _MARK + _line([*_COLUMNS])
+
+    def item(self, exported: Exported, _: str) -> str:
+        return _line([_cell(tell(exported)) for tell in _COLUMNS.values()])
+
+    def closing(self) -> str:
+        return ""
+
+
+def _line(cells: Sequence[str]) -> str:
+    text = io.StringIO()
+    csv.writer(text).writerow(cells)
+    return text.getvalue()
+
+
+def _cell(text: str) -> str:
+    return defused(_NO_TEXT.sub("", _LINE_ENDS.sub("\n", text)))
+
+
+def _joined(tags: Sequence[str]) -> str:
+    """Tags with commas between; one that is part of a tag has a backslash before it."""
+    return ",".join(_SPECIAL.sub(r"\\\1", tag) for tag in tags)
+
+
+def _marked(said: Annotation) -> str:
+    return written(to_document(said.highlights)) if said.highlights else ""
+
+
+def _read_row(row: Row) -> Bookmark:
+    row.drop(*_OF_THE_ARCHIVE)
+    said = {name: as_it_was(row.take(plain(name)) or "") for name in _SAID}
+    others = write_source_record(row.left())
+    marked, added = said["highlights"], said["added_at"]
+    try:
+        highlights = read_highlights(json.loads(marked)) if marked else ()
+        added_at = read_iso(added) if added else None
+    except (KeyError, TypeError, ValueError, AttributeError, RecursionError):
+        return unreadable(said["url"], "A date or a highlight of this row can't be read.")
+    annotation = Annotation(
+        said["url"],
+        added_at,
+        title=said["title"],
+        tags=tuple(_ESCAPED.sub(r"\1", each) for each in _TAG.findall(said["tags"])),
+        note=said["note"],
+        source=said["source"],
+        is_read=said["is_read"] == _YES,
+        is_starred=said["is_starred"] == _YES,
+        folders=tuple(filter(None, said["folders"].split("\n"))),
+        source_record=merged_source_records(said["source_record"], others),
+        highlights=highlights,
+    )
+    return Bookmark(annotation)
+
+
+_SAID = tuple(name for name in _COLUMNS if plain(name) not in _OF_THE_ARCHIVE)
+CSV = ListForm(_Csv, has_snapshots=True)
+OWN_CSV = replace(
+    table_importer(
+        "archiver CSV",
+        has_columns("url", "addedat", "isstarred", "sourcerecord", "hashurl"),
+        _read_row,
+        origin="archiver: Export, CSV",
+    ),
+    says_all_tags=True,
+)

@@ -1,0 +1,185 @@
+"""An entry as our own JSON says it, all of the model, and back.
+
+``said`` of a document stands beside each other at its top, named as the API names it. What the
+archive holds of the page is the object ``archive``: it comes with captures, not with words, so who
+reads a document keeps that in the source record, and it is told again of an entry that has nothing
+of its own yet. So a list that went through an empty archive is the list it was.
+"""
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any
+
+from archiver.formats.documents import to_document
+from archiver.model.annotation import Annotation
+from archiver.model.entry import Entry, Snapshot
+from archiver.model.exported import Exported
+from archiver.model.highlight import (
+    MOST_HIGHLIGHTS,
+    MOST_QUOTE,
+    MOST_REMARK,
+    Colour,
+    Highlight,
+)
+from archiver.model.job import State
+from archiver.model.source_record import (
+    MOST_OF_ONE,
+    merged_source_records,
+    read_source_record,
+    write_source_record,
+)
+from archiver.wire.moments import read_iso
+from archiver.wire.text import well_formed
+
+VERSION = 1
+MARK = "archiver"
+"""The member that says which version of these documents it is."""
+ARCHIVE = "archive"
+SAID = tuple(each.name for each in fields(Annotation))
+_DERIVED = (MARK, "url", "hash_url")
+_OF_CAPTURE = ("status", "media_type", "payload_digest", "payload_length", "ip")
+_OF_SNAPSHOT = tuple(
+    each.name
+    for each in fields(Snapshot)
+    if each.name not in ("hash_url", "url", "capture", "article")
+)
+_KEY = re.compile(r"[0-9a-f]{16}")
+_MOST_AROUND = 1000
+_MOST_HELD = MOST_OF_ONE - 100
+
+
+def entry_document(exported: Exported) -> dict[str, Any]:
+    """All that is known of an entry."""
+    entry = exported.entry
+    said = to_document(entry.annotation)
+    held, said["source_record"] = _archive(exported)
+    named = {MARK: VERSION, "hash_url": entry.hash_url, "url": entry.url}
+    return {**named, **said, ARCHIVE: held}
+
+
+def written(document: Any) -> str:
+    r"""A document as JSON on one line.
+
+    A ``<`` is written ``\u003c``: nobody takes what a title says for markup, be it a browser that
+    shows the file or a reader that looks for the charset that markup declares.
+    """
+    text = json.dumps(document, ensure_ascii=False, separators=(",", ":"))
+    return text.replace("<", "\\u003c")
+
+
+def read_annotation(document: Mapping[str, Any]) -> Annotation:
+    """What a document says of a link; what is not known of it is kept in the source record.
+
+    Raises:
+        KeyError, TypeError, ValueError, AttributeError: it is not what it must be.
+    """
+    known = {name: read(document[name]) for name, read in _READERS.items() if name in document}
+    others = {
+        name: _fitting(value) if name == ARCHIVE else value
+        for name, value in document.items()
+        if name not in _DERIVED and name not in _READERS and not _is_nothing(name, value)
+    }
+    record = merged_source_records(known.pop("source_record", ""), write_source_record(others))
+    return Annotation(**known, source_record=record)
+
+
+def read_highlights(value: Any) -> tuple[Highlight, ...]:
+    """Highlights as documents have them.
+
+    Raises:
+        KeyError, TypeError, ValueError, AttributeError: they are not what they must be.
+    """
+    return tuple(map(_highlight, value[:MOST_HIGHLIGHTS]))
+
+
+def _archive(exported: Exported) -> tuple[dict[str, Any], str]:
+    """What is held of an entry, and its source record without what is told by that."""
+    entry, record = exported.entry, exported.entry.annotation.source_record
+    if entry.state is State.QUEUED and not exported.snapshots:
+        for line, said in _lines(record):
+            if said.keys() == {ARCHIVE} and isinstance(said[ARCHIVE], dict):
+                others = "\n".join(each for each in record.split("\n") if each != line)
+                return said[ARCHIVE], others
+    return _held(entry, exported.snapshots), record
+
+
+def _lines(record: str) -> list[tuple[str, dict[str, Any]]]:
+    if f'{{"{ARCHIVE}":' not in record:
+        return []
+    lines = record.split("\n")
+    return [(line, said) for line in lines for said in read_source_record(line)]
+
+
+def _held(entry: Entry, snapshots: tuple[Snapshot, ...]) -> dict[str, Any]:
+    if entry.state is State.QUEUED and not snapshots:
+        return {"state": entry.state.value}
+    return {
+        "state": entry.state.value,
+        "title": snapshots[0].title if snapshots else "",
+        "failure": to_document(entry.failure),
+        "snapshots": [_snapshot(each) for each in snapshots],
+    }
+
+
+def _snapshot(snapshot: Snapshot) -> dict[str, Any]:
+    own = {name: to_document(getattr(snapshot, name)) for name in _OF_SNAPSHOT}
+    return own | {name: getattr(snapshot.capture, name) for name in _OF_CAPTURE}
+
+
+def _is_nothing(name: str, value: Any) -> bool:
+    """Whether it says no more than that an entry waits."""
+    return name == ARCHIVE and value == {"state": State.QUEUED.value}
+
+
+def _fitting(held: Any) -> Any:
+    """What an archive held, without the oldest of its snapshots where a record has no room."""
+    while isinstance(held, dict) and held.get("snapshots") and len(written(held)) > _MOST_HELD:
+        held = held | {"snapshots": held["snapshots"][: len(held["snapshots"]) // 2]}
+    return held
+
+
+def _highlight(value: Mapping[str, Any]) -> Highlight:
+    key = _text(value["id"])
+    if not _KEY.fullmatch(key):
+        raise ValueError(f"no highlight has the id {key[:80]}")
+    made = value.get("made_at")
+    return Highlight(
+        id=key,
+        quote=_text(value["quote"])[:MOST_QUOTE],
+        prefix=_text(value.get("prefix", ""))[:_MOST_AROUND],
+        suffix=_text(value.get("suffix", ""))[:_MOST_AROUND],
+        start=int(value.get("start", -1)),
+        colour=Colour(value.get("colour", Colour.YELLOW)),
+        note=_text(value.get("note", ""))[:MOST_REMARK],
+        made_at=read_iso(made) if made else None,
+        timestamp=_text(value.get("timestamp", ""))[:14],
+    )
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError("a text is wanted here")
+    return well_formed(value)
+
+
+def _texts(value: Any) -> tuple[str, ...]:
+    if not isinstance(value, list):
+        raise TypeError("a list is wanted here")
+    return tuple(map(_text, value))
+
+
+_READERS: Mapping[str, Any] = {
+    "url_given": _text,
+    "added_at": lambda value: read_iso(value) if value else None,
+    "title": _text,
+    "tags": _texts,
+    "note": _text,
+    "source": _text,
+    "is_read": bool,
+    "is_starred": bool,
+    "folders": _texts,
+    "source_record": _text,
+    "highlights": read_highlights,
+}

@@ -1,0 +1,87 @@
+"""Our own JSON and JSON lines: all that is said of entries and held of them, written and read."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from archiver.formats.given_file import GivenFile
+from archiver.formats.importer import Importer
+from archiver.formats.json_values import JsonText
+from archiver.formats.list_writer import Heading, ListForm
+from archiver.formats.own_document import (
+    MARK,
+    VERSION,
+    entry_document,
+    read_annotation,
+    written,
+)
+from archiver.formats.rows import text_of
+from archiver.model.bookmark import Bookmark, unreadable
+from archiver.model.exported import Exported
+
+_ENTRIES = "entries"
+_NO_ENTRY = "This is no entry as archiver writes one."
+
+
+class _Json:
+    def __init__(self, _: Heading, after: str | None) -> None:
+        self._between = "\n" if after is None else ",\n"
+
+    def opening(self) -> str:
+        return f'{{"{MARK}":{VERSION},"{_ENTRIES}":['
+
+    def item(self, exported: Exported, _: str) -> str:
+        between, self._between = self._between, ",\n"
+        return between + written(entry_document(exported))
+
+    def closing(self) -> str:
+        return "\n]}\n"
+
+
+class _JsonLines:
+    def __init__(self, _: Heading, after: str | None) -> None:
+        del after  # each line stands for itself
+
+    def opening(self) -> str:
+        return ""
+
+    def item(self, exported: Exported, _: str) -> str:
+        return f"{written(entry_document(exported))}\n"
+
+    def closing(self) -> str:
+        return ""
+
+
+def _is_ours(file: GivenFile) -> bool:
+    return MARK in file.json_paths and bool({_ENTRIES, "hash_url"} & file.json_paths)
+
+
+def _read(file: GivenFile) -> Iterator[Bookmark]:
+    text = JsonText(file)
+    if "hash_url" in file.json_paths:
+        yield from map(_bookmark, text.values())
+        return
+    for name, value in text.members(_ENTRIES):
+        if name in (_ENTRIES, ""):
+            yield _bookmark(value)
+
+
+def _bookmark(value: Any) -> Bookmark:
+    if isinstance(value, Bookmark):
+        return value
+    try:
+        return Bookmark(read_annotation(value))
+    except (KeyError, TypeError, ValueError, AttributeError):
+        given = value.get("url_given") if isinstance(value, dict) else value
+        return unreadable(text_of(given), _NO_ENTRY)
+
+
+JSON = ListForm(_Json, has_snapshots=True)
+JSON_LINES = ListForm(_JsonLines, has_snapshots=True)
+OWN_JSON = Importer(
+    "archiver JSON",
+    _is_ours,
+    _read,
+    ("json", "jsonl"),
+    "archiver: Export, JSON or JSON lines",
+    says_all_tags=True,
+)

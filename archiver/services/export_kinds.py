@@ -1,0 +1,129 @@
+"""Every form in which entries are taken away: the page, the command and the docs come from here."""
+
+from dataclasses import dataclass
+
+from archiver.formats.bookmarks_html import BOOKMARKS_HTML
+from archiver.formats.feeds import ATOM
+from archiver.formats.list_writer import ListForm
+from archiver.formats.opml_hosts import OPML_HOSTS
+from archiver.formats.own_csv import CSV
+from archiver.formats.own_json import JSON, JSON_LINES
+from archiver.formats.own_schema import schema_text
+
+
+@dataclass(frozen=True, slots=True)
+class ExportKind:
+    """One form.
+
+    Attributes:
+        key: what it is called on the command line.
+        name: what a person calls it.
+        suffix: of such files, without the dot; by it an address names the form.
+        media_type: of such files.
+        holds: what it holds, and who reads it.
+        form: how a list is written; None where it is no list but what is kept of the pages.
+        most: entries that one file takes; 0 for as many as there are.
+    """
+
+    key: str
+    name: str
+    suffix: str
+    media_type: str
+    holds: str
+    form: ListForm | None = None
+    most: int = 0
+
+
+EXPORTS: tuple[ExportKind, ...] = (
+    ExportKind(
+        "bookmarks",
+        "Bookmarks (HTML)",
+        "bookmarks.html",
+        "text/html; charset=utf-8",
+        "links with folders, titles, tags, notes, dates and to-read; every browser reads it, and "
+        "linkding, Pinboard, Raindrop and most other services",
+        BOOKMARKS_HTML,
+    ),
+    ExportKind(
+        "json",
+        "JSON",
+        "json",
+        "application/json",
+        "all that you said of each entry, highlights too, and what is known of its snapshots; "
+        "reads back here as it was, has a schema",
+        JSON,
+    ),
+    ExportKind(
+        "jsonl",
+        "JSON lines",
+        "jsonl",
+        "application/jsonl",
+        "all that JSON says, an entry a line, for programs that read as they go",
+        JSON_LINES,
+    ),
+    ExportKind(
+        "csv",
+        "CSV",
+        "csv",
+        "text/csv; charset=utf-8",
+        "all that you said of each entry, in columns, for spreadsheets; no cell is a formula; "
+        "reads back here as it was",
+        CSV,
+    ),
+    ExportKind(
+        "atom",
+        "Atom",
+        "atom",
+        "application/atom+xml",
+        "links with titles, tags, notes and dates, for feed readers",
+        ATOM,
+    ),
+    ExportKind(
+        "opml",
+        "OPML",
+        "opml",
+        "text/x-opml; charset=utf-8",
+        "the sites that the entries are from, each once, for what follows sites",
+        OPML_HOSTS,
+    ),
+    ExportKind(
+        "epub",
+        "EPUB",
+        "epub",
+        "application/epub+zip",
+        "articles with their pictures as a book",
+        most=2_000,
+    ),
+    ExportKind(
+        "html",
+        "One page (HTML)",
+        "html",
+        "text/html; charset=utf-8",
+        "articles with their pictures as one page that needs nothing else",
+        most=2_000,
+    ),
+    ExportKind(
+        "warc",
+        "WARC",
+        "warc.gz",
+        "application/warc",
+        "snapshots with all that belongs to them, and what you said; pywb and other archives open "
+        "it, and it reads back here as it was",
+    ),
+    ExportKind(
+        "wacz",
+        "WACZ",
+        "wacz",
+        "application/wacz+zip",
+        "snapshots with all that belongs to them, as one package with its index, as ReplayWeb.page "
+        "opens it",
+    ),
+)
+"""In the order they are offered."""
+BY_KEY = {each.key: each for each in EXPORTS}
+BY_SUFFIX = {each.suffix: each for each in EXPORTS}
+
+
+def schema() -> str:
+    """The JSON Schema of what is exported as JSON."""
+    return schema_text()

@@ -1,0 +1,98 @@
+"""Taking entries away, whichever the form: what is wanted goes in, the bytes of a file come out."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from datetime import UTC, datetime
+from tempfile import TemporaryFile
+from typing import IO
+
+from archiver.errors import NotFound
+from archiver.formats.list_writer import Heading, ListForm
+from archiver.index.database import Database
+from archiver.services.books import Books
+from archiver.services.export_kinds import ExportKind
+from archiver.services.export_plan import write_plan
+from archiver.services.lists import Lists
+from archiver.services.manifest import Selected
+from archiver.services.packages import Packages
+from archiver.store.segments import SegmentStore
+
+TITLE = "From the archive"
+
+
+class Exporting:
+    """Writes exports."""
+
+    def __init__(self, db: Database, packages: Packages, books: Books) -> None:
+        self._db = db
+        self._lists = Lists(db)
+        self._packages = packages
+        self._books = books
+
+    @classmethod
+    def of(cls, db: Database, store: SegmentStore) -> "Exporting":
+        """One that writes whatever form."""
+        return cls(db, Packages(db, store), Books(db, store))
+
+    async def begin(
+        self, kind: ExportKind, wanted: Selected, *, name: str, at: str | None = None
+    ) -> AsyncGenerator[bytes, None]:
+        """An export of what there is now; its bytes are made as they are asked for.
+
+        Args:
+            kind: its form.
+            wanted: what it is of.
+            name: of the file, which may stand in it.
+            at: the moment whose snapshot is the article of the one entry; None for the newest.
+
+        Raises:
+            NotFound: there is nothing of the kind.
+            InputError: it is too much for one file, or what is wanted makes no sense.
+        """
+        if kind.form:
+            return await self._begin_list(kind.form, wanted)
+        title = wanted.query.q or TITLE
+        if kind.key in ("epub", "html"):
+            articles = await self._books.begin(wanted)
+            write = self._books.epub if kind.key == "epub" else self._books.html
+            return write(articles, title=title, at=at if wanted.hash_url else None)
+        manifest = await self._packages.begin(wanted)
+        if kind.key == "wacz":
+            return self._packages.wacz(manifest, title=name.removesuffix(".wacz"))
+        return self._packages.warc(manifest, name=name)
+
+    async def _begin_list(self, form: ListForm, wanted: Selected) -> AsyncGenerator[bytes, None]:
+        plan = await asyncio.to_thread(_temporary)
+        try:
+            await noted(self._db, wanted, form, plan)
+        except BaseException:
+            plan.close()
+            raise
+        return self._list(plan, form, Heading(wanted.query.q or TITLE, datetime.now(UTC)))
+
+    async def _list(
+        self, plan: IO[bytes], form: ListForm, heading: Heading
+    ) -> AsyncGenerator[bytes, None]:
+        with plan:
+            async with aclosing(self._lists.write(plan, form, heading)) as written:
+                async for each in written:
+                    if each.data:
+                        yield each.data
+
+
+async def noted(db: Database, wanted: Selected, form: ListForm, plan: IO[bytes]) -> int:
+    """Note down what a list is written of; how many lines that is.
+
+    Raises:
+        NotFound: nothing is meant by that; everything may be nothing.
+        InputError: what is wanted makes no sense.
+    """
+    count = await write_plan(db, wanted, form.order, plan)
+    if not count and not wanted.is_everything:
+        raise NotFound("There is nothing to export: no entry is meant by that.")
+    return count
+
+
+def _temporary() -> IO[bytes]:
+    return TemporaryFile(prefix="archiver-")

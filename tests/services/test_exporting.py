@@ -1,0 +1,109 @@
+"""Lists leave the archive and come back: through an empty one they are what they were."""
+
+import io
+import json
+from dataclasses import replace
+
+import pytest
+
+from archiver.errors import InputError, NotFound
+from archiver.model.listing import ListingQuery
+from archiver.services.export_kinds import BY_KEY, EXPORTS
+from archiver.services.manifest import Selected
+from tests.formats.goldens import GOLDENS, OWN
+from tests.formats.test_own_schema import SCHEMA, check
+
+LISTS = [each.key for each in EXPORTS if each.form]
+READ_BACK = ["bookmarks", "json", "jsonl", "csv"]
+
+
+def a_list():
+    """JSON of entries of every kind: said much of, nothing of, and what strangers say."""
+    bare = {"tags": [], "folders": [], "highlights": [], "source_record": "", "note": ""}
+    others = [
+        {**bare, "url_given": "https://b.example/", "title": "", "is_read": False},
+        {"url_given": "http://b.example/?q=<&>#x", "title": "=1+1", "note": "a\nb </DL>"},
+        {"url_given": "https://c.example/", "folders": ["Food", "A/B", "A/B/C"], "tags": ["x"]},
+        {"url_given": "https://d.example/", "folders": ["A"], "tags": ["toread"]},
+    ]
+    rows = [OWN, *({**OWN, **each} for each in others)]
+    return json.dumps({"archiver": 1, "entries": [{"archiver": 1, **each} for each in rows]})
+
+
+async def take_in(runtime, data, name):
+    raw = data.encode() if isinstance(data, str) else data
+    return await runtime.imports.read_file(io.BytesIO(raw), name=name)
+
+
+async def exported(runtime, key, wanted=None):
+    pieces = await runtime.exporting.begin(BY_KEY[key], wanted or Selected(), name="x")
+    return b"".join([piece async for piece in pieces])
+
+
+@pytest.mark.parametrize("key", READ_BACK)
+async def test_a_list_that_went_through_an_empty_archive_is_the_list_it_was(
+    opened, settings, tmp_path, key
+):
+    async with opened() as first:
+        await take_in(first, a_list(), "a.json")
+        given = await exported(first, key)
+
+    async with opened(replace(settings, data=tmp_path / "other")) as second:
+        status = await take_in(second, given, f"x.{BY_KEY[key].suffix}")
+
+        assert status.rejected == 0
+        assert await exported(second, key) == given
+
+
+async def test_json_says_what_was_said_and_what_is_held_by_its_schema(archive, live):
+    await archive.entries.save(
+        [live.article("foxes"), live.url("/missing")], tags=("t",), source="cli"
+    )
+    await archive.crawling.work()
+
+    document = json.loads(await exported(archive, "json"))
+
+    check(document, SCHEMA)
+    foxes, missing = document["entries"]
+    assert (foxes["title"], foxes["archive"]["title"]) == ("", "foxes")
+    assert [each["status"] for each in foxes["archive"]["snapshots"]] == [200]
+    assert missing["archive"]["failure"]["kind"] == "http-status"
+
+
+@pytest.mark.parametrize("key", LISTS)
+async def test_a_list_is_of_what_a_search_finds(archive, key):
+    await take_in(archive, a_list(), "a.json")
+
+    found = await exported(archive, key, Selected(ListingQuery("tag:x")))
+
+    assert b"c.example" in found
+    assert b"d.example" not in found
+    with pytest.raises(NotFound):
+        await exported(archive, key, Selected(ListingQuery(tag="nowhere")))
+    with pytest.raises(InputError):
+        await exported(archive, key, Selected(ListingQuery("(")))
+
+
+@pytest.mark.parametrize("key", LISTS)
+async def test_an_empty_archive_is_an_empty_list(archive, key):
+    assert b"example" not in await exported(archive, key)
+
+
+async def test_what_is_thrown_away_while_a_list_is_written_is_passed_over(archive):
+    await take_in(archive, a_list(), "a.json")
+    pieces = await archive.exporting.begin(BY_KEY["json"], Selected(), name="x")
+    opening = await anext(pieces)
+
+    await archive.deleting.entries([OWN["url_given"]])
+    document = json.loads(opening + b"".join([piece async for piece in pieces]))
+
+    assert len(document["entries"]) == 4
+
+
+def test_each_form_has_a_name_and_a_suffix_of_its_own():
+    for names in ([each.key for each in EXPORTS], [each.suffix for each in EXPORTS]):
+        assert len({*names}) == len(EXPORTS)
+
+
+def test_what_we_write_for_ourselves_is_read_by_a_line_of_its_own():
+    assert {"archiver JSON", "archiver CSV", "archiver HTML"} <= GOLDENS.keys()
