@@ -28,6 +28,7 @@ from archiver.services.deleting import Deleting
 from archiver.services.documents import Documents
 from archiver.services.editing import Editing
 from archiver.services.entries import Entries
+from archiver.services.entry_lists import EntryLists
 from archiver.services.exporting import Exporting
 from archiver.services.exports import Exports
 from archiver.services.feeds import Feeds
@@ -65,6 +66,7 @@ class Runtime:
     search: Search
     reader: Reader
     highlights: Highlights
+    lists: EntryLists
     comparing: Comparing
     feeds: Feeds
     crawling: Crawling
@@ -112,6 +114,8 @@ async def open_runtime(
             await stack.enter_async_context(reading)
             finding = kept_going(runtime.documents.keep_up_to_date, "documents")
             await stack.enter_async_context(finding)
+            counting = kept_going(runtime.lists.keep_counted, "saved-searches")
+            await stack.enter_async_context(counting)
             if settings.quiet_hour >= 0:
                 quiet = partial(runtime.compacting.compact_at_quiet_hours, settings.quiet_hour)
                 await stack.enter_async_context(kept_going(quiet, "compaction"))
@@ -170,6 +174,7 @@ def _wire(archive: Archive, context: CrawlContext) -> Runtime:
         reader=Reader(db, entries, search),
         comparing=Comparing(entries, store),
         highlights=Highlights(db, entries, search, editing),
+        lists=EntryLists(db, editing, search, on_changed=crawling.wake),
         feeds=Feeds(search),
         crawling=crawling,
         following=Following(db, store),

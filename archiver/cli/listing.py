@@ -21,13 +21,13 @@ def run(
 ) -> int:
     """Print entries; ``asked`` says by what they are narrowed and sorted. 1 if there are none.
 
-    All of them, however many, are in the order of an index where no other is asked for: the newest
-    first.
+    All of them, however many, are in the order of an index where no other is asked for: that of
+    the list that is named, else the newest first.
     """
     if limit is None and not everything and sys.stdout.isatty():
         limit = ON_A_SCREEN
     wanted = None if everything else limit
-    sort = asked["sort"] or ("newest" if wanted is None else "")
+    sort = asked["sort"] or ("list" if wanted is None else "")
     query = ListingQuery(asked["q"], asked["tag"], asked["host"], asked["status"], sort)
     return run_until_signal(_list(settings, query, wanted, as_json=as_json))
 

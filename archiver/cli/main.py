@@ -2,8 +2,7 @@
 
 import os
 import sys
-from collections.abc import Callable, Sequence
-from importlib import import_module
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -11,6 +10,7 @@ import click
 from archiver import __version__
 from archiver.cli.bodies import run_body
 from archiver.cli.export_forms import export
+from archiver.cli.helped import SearchCommand
 from archiver.cli.import_options import ImportCommand, import_options, imports_options
 from archiver.cli.options import (
     COMMON,
@@ -18,6 +18,7 @@ from archiver.cli.options import (
     EVERYTHING,
     EXTRACTING,
     Command,
+    list_options,
     with_settings,
 )
 from archiver.cli.upkeep import UPKEEP
@@ -35,29 +36,6 @@ def cli() -> None:
     Every setting is a flag and a variable; a flag wins over its variable, and both over the
     default.
     """
-
-
-def _filters(command: Callable[..., int]) -> Callable[..., int]:
-    """Add what lists are narrowed by."""
-    for option in (
-        click.option("--json", "as_json", is_flag=True, help="Print a JSON array."),
-        click.option("--all", "everything", is_flag=True, help="Print all, however many."),
-        click.option(
-            "--limit",
-            type=click.IntRange(min=1),
-            help="Print most; without it 50 on a screen, and all that is found elsewhere.",
-        ),
-        click.option(
-            "--sort",
-            type=click.Choice(["best", "newest", "oldest", "added", "title", "length"]),
-            help="What comes first; without it the best, or without words the newest.",
-        ),
-        click.option("--status", default="", help="saved, failed, queued, or an HTTP status."),
-        click.option("--host", default="", metavar="HOST", help="Only of this host."),
-        click.option("--tag", default="", metavar="TAG", help="Only with this tag."),
-    ):
-        command = option(command)
-    return command
 
 
 @cli.command(cls=Command)
@@ -140,6 +118,8 @@ def rescue(settings: Settings, refs: tuple[str, ...], query: str | None) -> int:
 @click.option("--note", metavar="N", help="Your note, in the place of what it was.")
 @click.option("--tag", "with_tags", multiple=True, metavar="T", help="Add a tag; repeatable.")
 @click.option("--untag", "without_tags", multiple=True, metavar="T", help="Take one away.")
+@click.option("--list", "with_lists", multiple=True, metavar="L", help="Put them into a list.")
+@click.option("--unlist", "without_lists", multiple=True, metavar="L", help="Take them out of one.")
 @click.option("--read/--unread", "is_read", default=None, help="Mark as read, or not.")
 @click.option("--star/--unstar", "is_starred", default=None, help="Star, or not.")
 @with_settings(COMMON)
@@ -149,6 +129,21 @@ def edit(settings: Settings, **given: object) -> int:
     Prints how many were found, and how many are not what they were.
     """
     return run_body("edit", settings, **given)
+
+
+@cli.command(cls=Command)
+@click.option("--make", metavar="PATH", help="Make a list; Recipes/Soups is one in another.")
+@click.option("--query", default="", metavar="WORDS", help="With --make: save this search.")
+@click.option("--rename", nargs=2, metavar="PATH NEW", help="Rename one, or put it into another.")
+@click.option("--delete", metavar="PATH", help="Delete one, and those in it; the entries stay.")
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON array.")
+@with_settings(COMMON)
+def lists(settings: Settings, **given: object) -> int:
+    """Print the lists, each behind the one it lies in: path, entries, what a saved search asks.
+
+    `archiver edit --list` puts entries in, `archiver search list:PATH` prints them in their order.
+    """
+    return run_body("lists", settings, **given)
 
 
 @cli.command(cls=Command)
@@ -202,31 +197,16 @@ def imports(settings: Settings, **given: object) -> int:
 
 
 @cli.command("list", cls=Command)
-@_filters
+@list_options
 @with_settings(COMMON)
 def list_(settings: Settings, **wanted: object) -> int:
     """List entries: hash_url, date, state, title, URL."""
     return run_body("listing", settings, q="", **wanted)
 
 
-class _SearchCommand(Command):
-    """``archiver search``, whose help ends in what can be asked."""
-
-    def format_epilog(self, _: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the tables of the language."""
-        language = import_module("archiver.services.language").LANGUAGE
-        with formatter.section("Together"):
-            formatter.write_dl([(each.example, each.means) for each in language.operators])
-        with formatter.section("Fields"):
-            rows = [(each.example, f"{each.means} ({each.takes})") for each in language.fields]
-            formatter.write_dl(rows)
-        formatter.write_paragraph()
-        formatter.write_text(f"Dates: {language.dates}. All in UTC.")
-
-
-@cli.command(cls=_SearchCommand)
+@cli.command(cls=SearchCommand)
 @click.argument("words", nargs=-1, required=True)
-@_filters
+@list_options
 @with_settings(COMMON)
 def search(settings: Settings, words: tuple[str, ...], **wanted: object) -> int:
     """Find entries by words, the best first.

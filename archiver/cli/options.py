@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from archiver.config import SETTINGS, InvalidSettings, Setting, Settings, read_settings, variable
+from archiver.model.listing import Sort
 
 EVERYTHING = tuple(SETTINGS)
 COMMON = ("data", "log_level", "log_json")
@@ -65,6 +66,29 @@ def with_settings(names: tuple[str, ...]) -> Callable[[Callable[..., int]], Call
         return decorated
 
     return decorate
+
+
+def list_options(command: Callable[..., int]) -> Callable[..., int]:
+    """Add what lists are narrowed by."""
+    for option in (
+        click.option("--json", "as_json", is_flag=True, help="Print a JSON array."),
+        click.option("--all", "everything", is_flag=True, help="Print all, however many."),
+        click.option(
+            "--limit",
+            type=click.IntRange(min=1),
+            help="Print most; without it 50 on a screen, and all that is found elsewhere.",
+        ),
+        click.option(
+            "--sort",
+            type=click.Choice([each.value for each in Sort]),
+            help="What comes first; without it the best, or without words the newest.",
+        ),
+        click.option("--status", default="", help="saved, failed, queued, or an HTTP status."),
+        click.option("--host", default="", metavar="HOST", help="Only of this host."),
+        click.option("--tag", default="", metavar="TAG", help="Only with this tag."),
+    ):
+        command = option(command)
+    return command
 
 
 def build_settings(flags: Mapping[str, object]) -> Settings:

@@ -1,4 +1,4 @@
-"""What a person says of an entry, as columns of its row; tags lie in a table of their own."""
+"""What a person says of an entry, as columns of its row; ``labels`` has its tags and lists."""
 
 import json
 from collections.abc import Mapping
@@ -7,6 +7,7 @@ from typing import Any
 
 from sqlalchemy import Row
 
+from archiver.index.labels import Labels
 from archiver.index.schema import entry
 from archiver.model.annotation import Annotation
 from archiver.warc.web_annotation import read_web_annotation, write_web_annotation
@@ -19,13 +20,11 @@ COLUMNS = {
     "added_at": entry.c.added_at,
     "is_read": entry.c.is_read,
     "is_starred": entry.c.is_starred,
-    "folders": entry.c.folders,
     "source_record": entry.c.source_record,
     "highlights": entry.c.highlights,
 }
 """By the annotation's field."""
 _FLAGS = frozenset({"is_read", "is_starred"})
-_BETWEEN_FOLDERS = "\n"
 NAMES = tuple(column.name for column in COLUMNS.values())
 
 
@@ -39,28 +38,25 @@ def values(annotation: Annotation) -> tuple[str | int, ...]:
 
 
 def changes(before: Annotation, after: Annotation) -> Mapping[str, str | int]:
-    """Every column by name, if any of them differs; tags aside."""
+    """Every column by name, if any of them differs; tags and lists aside."""
     new = dict(zip(NAMES, values(after), strict=True))
     return new if new != dict(zip(NAMES, values(before), strict=True)) else {}
 
 
-def of_row(row: Row[*tuple[Any, ...]], tags: tuple[str, ...]) -> Annotation:
-    """The annotation that a row with ``NAMES`` holds, with the tags of its entry."""
+def of_row(row: Row[*tuple[Any, ...]], labels: Labels) -> Annotation:
+    """The annotation that a row with ``NAMES`` holds, with what its entry carries."""
     found = {field: getattr(row, column.name) for field, column in COLUMNS.items()}
     found |= {field: bool(found[field]) for field in _FLAGS}
     found["added_at"] = datetime.fromtimestamp(row.added_at, UTC)
-    found["folders"] = tuple(row.folders.split(_BETWEEN_FOLDERS)) if row.folders else ()
     marked = json.loads(row.highlights) if row.highlights else ()
     found["highlights"] = tuple(map(read_web_annotation, marked))
-    return Annotation(**found, tags=tags)
+    return Annotation(**found, tags=labels.tags).in_lists(labels.lists)
 
 
 def _value(annotation: Annotation, field: str) -> str | int:
     value = getattr(annotation, field)
     if field == "added_at":
         return int(annotation.saved_at.timestamp())
-    if field == "folders":
-        return _BETWEEN_FOLDERS.join(annotation.folders)
     if field == "highlights":
         marked = [write_web_annotation(each) for each in annotation.highlights]
         return json.dumps(marked, ensure_ascii=False, separators=(",", ":")) if marked else ""

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from sqlalchemy import select
 
-from archiver.index import hosts
+from archiver.index import hosts, lists
 from archiver.index.connection import AsyncConnection
 from archiver.index.entries import Filters
 from archiver.index.schema import tag
@@ -34,14 +34,26 @@ async def _narrower(
         return filters if filters.status else replace(filters, status=int(value))
     if which is Condition.IS:
         return _marked(value, filters)
-    if which is Condition.TAG and filters.tag is None:
-        rows = await conn.execute(select(tag.c.name).where(tag.c.folded == fold(value)).limit(2))
-        names = list(rows.scalars())
-        return replace(filters, tag=names[0]) if len(names) == 1 else filters
+    if which in (Condition.TAG, Condition.LIST):
+        return await _labelled(conn, which, value, filters)
     if which is Condition.SITE and filters == Filters():
         found = await hosts.of_site(conn, value, limit=MOST_HOSTS + 1)
         return replace(filters, hosts=tuple(found)) if len(found) <= MOST_HOSTS else filters
     return filters
+
+
+async def _labelled(
+    conn: AsyncConnection, which: Condition, value: str, filters: Filters
+) -> Filters:
+    """By a tag or a list, where one alone reads so."""
+    if which is Condition.LIST:
+        known = filters.list_id is not None
+        return filters if known else replace(filters, list_id=await lists.id_of(conn, value))
+    if filters.tag is not None:
+        return filters
+    rows = await conn.execute(select(tag.c.name).where(tag.c.folded == fold(value)).limit(2))
+    names = list(rows.scalars())
+    return replace(filters, tag=names[0]) if len(names) == 1 else filters
 
 
 def _marked(value: str, filters: Filters) -> Filters:

@@ -26,13 +26,23 @@ from sqlalchemy import (
 )
 
 from archiver.index.matching import expression, is_worded
-from archiver.index.schema import document, entry, entry_tag, host, job, snapshot, tag
+from archiver.index.schema import (
+    document,
+    entry,
+    entry_list,
+    entry_tag,
+    host,
+    in_list,
+    job,
+    snapshot,
+    tag,
+)
 from archiver.index.search_tables import search_table
 from archiver.memento.timestamps import to_timestamp
 from archiver.model.job import State
 from archiver.model.rendering import Rendering
 from archiver.query.dates import Age, Dates
-from archiver.query.keys import site_range
+from archiver.query.keys import list_key, site_range
 from archiver.query.tree import All, Any, Condition, Is, Mark, Node, Not, Numbers, Term
 from archiver.query.words import fold
 
@@ -123,6 +133,20 @@ def _tag(value: str) -> _Test:
     )
 
 
+def _list(value: str) -> _Test:
+    path = list_key(value.removesuffix("/"))
+    named = entry_list.c.folded == path
+    if value.endswith("/"):
+        beyond = f"{path}{chr(ord('/') + 1)}"
+        named |= and_(entry_list.c.folded >= f"{path}/", entry_list.c.folded < beyond)
+    return (
+        select(in_list.c.entry_id)
+        .join(entry_list, entry_list.c.id == in_list.c.list_id)
+        .where(in_list.c.entry_id == entry.c.id, named)
+        .exists()
+    )
+
+
 def _language(value: str) -> _Test:
     own = document.c.language
     return or_(own == value, and_(own >= f"{value}-", own < f"{value}."))
@@ -188,6 +212,7 @@ _NUMBERS: Mapping[Condition, ColumnElement[int]] = {
 _BY_TEXT: Mapping[Condition, Callable[[str], _Test]] = {
     Condition.SITE: _site,
     Condition.TAG: _tag,
+    Condition.LIST: _list,
     Condition.LANG: _language,
     Condition.TYPE: lambda value: document.c.kind == value,
     Condition.IS: lambda value: _MARKS[value](),

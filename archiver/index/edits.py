@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import Row, bindparam, delete, func, insert, select, update
 
-from archiver.index import annotations, import_shares, tags
+from archiver.index import annotations, import_shares, labels, lists, tags
 from archiver.index.bulk import among, insert_rows
 from archiver.index.connection import AsyncConnection
 from archiver.index.entries import mark_unrecorded
@@ -127,8 +127,8 @@ async def _rows(conn: AsyncConnection, entry_ids: Sequence[int]) -> Sequence[Row
 async def _annotations(
     conn: AsyncConnection, rows: Sequence[Row[*tuple[Any, ...]]]
 ) -> dict[int, Annotation]:
-    labels = await tags.of_entries(conn, [row.id for row in rows])
-    return {row.id: annotations.of_row(row, labels.get(row.id, ())) for row in rows}
+    carried = await labels.of_entries(conn, [row.id for row in rows])
+    return {row.id: annotations.of_row(row, carried[row.id]) for row in rows}
 
 
 async def _write(
@@ -153,6 +153,7 @@ async def _write(
     }
     places = {number: rows[number].sort_at for number in after}
     await tags.attach(conn, gained, known=places, sort_at=0)
+    await lists.put(conn, {number: each.lists for number, each in after.items()}, known=places)
     await mark_unrecorded(conn, {*after})
     await import_shares.touch(conn, after)
 

@@ -18,10 +18,10 @@ from sqlalchemy import (
     update,
 )
 
-from archiver.index import annotations, failures, tags
+from archiver.index import annotations, failures, labels
 from archiver.index.bulk import among
 from archiver.index.connection import AsyncConnection
-from archiver.index.schema import attempt, document, entry, entry_tag, snapshot, tag
+from archiver.index.schema import attempt, document, entry, entry_tag, in_list, snapshot, tag
 from archiver.model.capture import HashUrl, Timestamp
 from archiver.model.entry import Entry
 from archiver.model.job import State
@@ -30,7 +30,12 @@ from archiver.model.rendering import Rendering
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A place in a list that is ordered newest first; the next page starts below it."""
+    """A place in a list; the next page starts beyond it.
+
+    Attributes:
+        sort_at: by time, or in the order of a list that a person has made.
+        row: of the entry.
+    """
 
     sort_at: int
     row: int
@@ -45,6 +50,7 @@ class Filters:
         host: with its port.
         state, status: of the entry.
         hosts: it is of one of these few.
+        list_id: row of a list that it lies in.
         is_highlighted: it has highlights.
         is_changed: its article is another than the one before.
     """
@@ -54,6 +60,7 @@ class Filters:
     state: State | None = None
     status: int | None = None
     hosts: tuple[str, ...] | None = None
+    list_id: int | None = None
     is_highlighted: bool = False
     is_changed: bool = False
 
@@ -111,8 +118,11 @@ async def rows_in_order(
     beyond: Place | None,
     limit: int,
     oldest_first: bool = False,
+    arranged: bool = False,
 ) -> list[Place]:
-    """The places of entries in a list, newest first or oldest first, beyond one of them."""
+    """The places of entries beyond one: newest first, oldest first, or as their list has them."""
+    if arranged and filters.list_id is not None:
+        return [Place(*row) for row in await conn.execute(_arranged(filters, beyond, limit))]
     if filters.hosts == ():
         return []
     if filters.hosts is not None:
@@ -153,7 +163,11 @@ def newest_query(
     """The statement behind ``newest``; every combination of one filter walks an index."""
     query: Select[*tuple[Any, ...]] = select(entry)
     sort_at, row = entry.c.sort_at, entry.c.id
-    if filters.tag is not None:
+    if filters.list_id is not None:
+        query = query.join(in_list, in_list.c.entry_id == entry.c.id)
+        query = query.where(in_list.c.list_id == filters.list_id)
+        sort_at, row = in_list.c.sort_at, in_list.c.entry_id
+    elif filters.tag is not None:
         wanted = select(tag.c.id).where(tag.c.name == filters.tag).scalar_subquery()
         query = query.join(entry_tag, entry_tag.c.entry_id == entry.c.id)
         query = query.where(entry_tag.c.tag_id == wanted)
@@ -165,6 +179,16 @@ def newest_query(
     if oldest_first:
         return query.order_by(sort_at, row).limit(limit)
     return query.order_by(sort_at.desc(), row.desc()).limit(limit)
+
+
+def _arranged(filters: Filters, beyond: Place | None, limit: int) -> Select[*tuple[Any, ...]]:
+    """What lies in a list, in its order."""
+    place = (in_list.c.place, in_list.c.entry_id)
+    query = select(*place).join(entry, entry.c.id == in_list.c.entry_id)
+    query = narrowed(query.where(in_list.c.list_id == filters.list_id), filters)
+    if beyond is not None:
+        query = query.where(tuple_(*place) > (beyond.sort_at, beyond.row))
+    return query.order_by(*place).limit(limit)
 
 
 def _of_hosts(
@@ -308,16 +332,16 @@ async def of_documents(conn: AsyncConnection, documents: Sequence[int]) -> dict[
 
 
 async def _entries(conn: AsyncConnection, rows: Sequence[Row[*tuple[Any, ...]]]) -> list[Entry]:
-    labels = await tags.of_entries(conn, [row.id for row in rows])
-    return [_entry(row, labels.get(row.id, ())) for row in rows]
+    carried = await labels.of_entries(conn, [row.id for row in rows])
+    return [_entry(row, carried[row.id]) for row in rows]
 
 
-def _entry(row: Row[*tuple[Any, ...]], labels: tuple[str, ...]) -> Entry:
+def _entry(row: Row[*tuple[Any, ...]], carried: labels.Labels) -> Entry:
     return Entry(
         hash_url=HashUrl(row.hash_url),
         url=row.url,
         host=row.host,
-        annotation=annotations.of_row(row, labels),
+        annotation=annotations.of_row(row, carried),
         title=row.given_title or row.page_title,
         state=State(row.state),
         failure=failures.load(row.failure),

@@ -11,7 +11,7 @@ from typing import Any
 
 from sqlalchemy import Row, Select, and_, bindparam, delete, func, or_, select, update
 
-from archiver.index import annotations, tags
+from archiver.index import annotations, labels
 from archiver.index.bulk import among, insert_rows
 from archiver.index.connection import AsyncConnection
 from archiver.index.schema import entry, import_share
@@ -62,12 +62,12 @@ async def spoken(
     known: Mapping[str, Row[*tuple[Any, ...]]],
 ) -> list[Spoken]:
     """What seeds say of entries that are known, by hash_url, before it is added to them."""
-    labels = await tags.of_entries(conn, [row.id for row in known.values()]) if known else {}
+    carried = await labels.of_entries(conn, [row.id for row in known.values()])
     return [
         Spoken(
             row.id,
             row.brought_by,
-            annotations.of_row(row, labels.get(row.id, ())),
+            annotations.of_row(row, carried[row.id]),
             seeds[key].annotation,
         )
         for key, row in known.items()

@@ -14,10 +14,10 @@ from archiver.index import (
     counters,
     documents,
     failures,
+    labels,
     likenesses,
     needs,
     segments,
-    tags,
 )
 from archiver.index import recording_statements as statements
 from archiver.index.bulk import among, execute_rows, insert_rows
@@ -331,7 +331,7 @@ async def _update_entries(
             for each in newest.values()
         ],
     )
-    await tags.move(conn, [*newest])
+    await labels.move(conn, [*newest])
 
 
 async def point_to_documents(conn: AsyncConnection, newest: dict[int, int]) -> None:
@@ -356,7 +356,7 @@ async def _move_up(
     if unless_saved:
         moved = moved.where(entry.c.snapshot_count == 0)
     await conn.execute(moved.values(sort_at=bindparam("at")), values)
-    await tags.move(conn, [value["entry_id"] for value in values])
+    await labels.move(conn, [value["entry_id"] for value in values])
 
 
 async def _name_failed(conn: AsyncConnection, final: Sequence[FailedAttempt]) -> None:

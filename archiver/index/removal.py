@@ -12,7 +12,17 @@ from typing import Any
 
 from sqlalchemy import Row, Table, bindparam, delete, func, insert, select, update
 
-from archiver.index import counters, gone, import_shares, numbering, queue, tags, withheld
+from archiver.index import (
+    counters,
+    gone,
+    import_shares,
+    labels,
+    lists,
+    numbering,
+    queue,
+    tags,
+    withheld,
+)
 from archiver.index.bulk import among, insert_rows
 from archiver.index.connection import AsyncConnection
 from archiver.index.schema import (
@@ -37,6 +47,7 @@ KEPT = 20
 """Deletions that can be undone: the newest."""
 _CAPTURES = "captures"
 _TAGS = "tags"
+_LISTS = "lists"
 _DELETION = "deletion"
 _BULK = 1
 _TABLES = {each.name: each for each in (entry, snapshot, likeness, need, document, attempt)}
@@ -99,10 +110,10 @@ async def remove_entries(
         document: await _rows(conn, document, document.c.entry_id.in_(mine)),
         attempt: await _rows(conn, attempt, attempt.c.entry_id.in_(mine)),
     }
-    labels = await tags.of_entries(conn, [*entry_ids])
-    await _keep(conn, number, kept, {_TAGS: {str(key): names for key, names in labels.items()}})
+    carried = await labels.of_entries(conn, [*entry_ids])
+    await _keep(conn, number, kept, _as_json(carried))
     await _cancel(conn, entry_ids)
-    await tags.detach_all(conn, entry_ids)
+    await labels.take_all(conn, entry_ids)
     await conn.execute(delete(edited).where(edited.c.entry_id.in_(mine)))
     await import_shares.forget_entries(conn, entry_ids)
     for each in (likeness, need):
@@ -165,8 +176,8 @@ async def put_back(conn: AsyncConnection, number: int) -> list[int]:
         for name, table in _TABLES.items():
             await _insert(conn, table, kept.get(name, []))
         back = {row["id"]: row["sort_at"] for row in kept.get("entry", [])}
-        labels = {int(key): names for key, names in kept.get(_TAGS, {}).items()}
-        await tags.attach(conn, labels, known=back, sort_at=0)
+        await tags.attach(conn, _by_entry(kept.get(_TAGS, {})), known=back, sort_at=0)
+        await lists.put(conn, _by_entry(kept.get(_LISTS, {})), known=back)
         await _wait_again(conn, kept.get("entry", []))
         count = {counters.ENTRIES: len(back), counters.SNAPSHOTS: len(kept.get("snapshot", []))}
         await counters.change(conn, count)
@@ -231,7 +242,7 @@ async def renew(conn: AsyncConnection, entry_ids: Collection[int]) -> None:
     shown = {row.entry_id: row for row in rows if row.timestamp == found[row.entry_id][0]}
     for entry_id, row in shown.items():
         await _renew_one(conn, entry_id, row, found[entry_id][1])
-    await tags.move(conn, [*shown])
+    await labels.move(conn, [*shown])
 
 
 async def _renew_one(
@@ -319,6 +330,18 @@ async def _keep(
     place = ((await conn.execute(last)).scalar() or 0) + 1
     content = json.dumps({**{table.name: found for table, found in rows.items() if found}, **more})
     await insert_rows(conn, trash, ("deletion_id", "number", "content"), [(number, place, content)])
+
+
+def _as_json(carried: Mapping[int, labels.Labels]) -> dict[str, object]:
+    """What entries carry, as JSON takes it."""
+    return {
+        _TAGS: {str(key): each.tags for key, each in carried.items()},
+        _LISTS: {str(key): dict(each.lists) for key, each in carried.items()},
+    }
+
+
+def _by_entry(kept: Mapping[str, Any]) -> dict[int, Any]:
+    return {int(key): each for key, each in kept.items()}
 
 
 async def _ids(conn: AsyncConnection, table: Table, condition: Any) -> list[int]:

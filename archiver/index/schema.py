@@ -19,12 +19,13 @@ from sqlalchemy import (
 from sqlalchemy.schema import SchemaItem
 
 from archiver.index.import_tables import import_row, import_share, imports
+from archiver.index.list_tables import entry_list, in_list
 from archiver.index.table_registry import metadata
 
-__all__ = ["import_row", "import_share", "imports", "metadata"]
+__all__ = ["entry_list", "import_row", "import_share", "imports", "in_list", "metadata"]
 """What is defined elsewhere and belongs here; the rest needs no list."""
 
-HEAD = "0019"
+HEAD = "0020"
 """The revision in migrations/ that these tables are."""
 
 entry = Table(
@@ -54,7 +55,6 @@ entry = Table(
     Column("is_starred", Integer, nullable=False, server_default=text("0")),
     Column("document_stale", Integer, nullable=False, server_default=text("0")),
     Column("rendering", Text, nullable=False, server_default=""),
-    Column("folders", Text, nullable=False, server_default=""),
     Column("source_record", Text, nullable=False, server_default=""),
     Column("generation", Integer, nullable=False, server_default=text("0")),
     Column("highlights", Text, nullable=False, server_default=""),

@@ -7,7 +7,17 @@ from typing import Any
 
 from sqlalchemy import Row, bindparam, select, update
 
-from archiver.index import annotations, counters, gone, hosts, import_shares, queue, tags
+from archiver.index import (
+    annotations,
+    counters,
+    gone,
+    hosts,
+    import_shares,
+    labels,
+    lists,
+    queue,
+    tags,
+)
 from archiver.index.bulk import among, insert_rows
 from archiver.index.connection import AsyncConnection
 from archiver.index.entries import mark_unrecorded
@@ -85,8 +95,7 @@ async def _say(
     fresh = [seed for key, seed in seeds.items() if key not in known]
     ids = await _insert_entries(conn, fresh, now, import_id)
     ids |= {key: row.id for key, row in known.items()}
-    given = {ids[key]: tags_ for key, seed in seeds.items() if (tags_ := seed.annotation.tags)}
-    changed = await _enrich(conn, seeds, known) | await _attach(conn, given, known, now)
+    changed = await _enrich(conn, seeds, known) | await _attach(conn, seeds, ids, known, now)
     await mark_unrecorded(conn, changed & {row.id for row in known.values()})
     await import_shares.note(conn, spoken, import_id)
     return ids
@@ -115,8 +124,8 @@ async def restore(
     alike = {key: row for key, row in known.items() if unique[key].revision == row.revision}
     await _replace(conn, unique, newer)
     changed = await _enrich(conn, {key: unique[key].seed for key in alike}, alike)
-    given = {ids[key]: unique[key].seed.annotation.tags for key in (*fresh, *newer, *alike)}
-    changed |= await _attach(conn, given, known, now)
+    given = {key: unique[key].seed for key in (*fresh, *newer, *alike)}
+    changed |= await _attach(conn, given, ids, known, now)
     await _mark_stale(conn, changed | {row.id for row in newer.values()})
     await _set_revisions(
         conn, {ids[key]: unique[key].revision for key in (*fresh, *newer)}, unrecorded=unrecorded
@@ -153,7 +162,7 @@ async def _replace(
     seeds: Mapping[str, RevisedSeed],
     known: Mapping[str, Row[*tuple[Any, ...]]],
 ) -> None:
-    """Put later annotations in the place of those that are known; tags are only taken away."""
+    """Put later annotations in the place of those that are known; labels are only taken away."""
     if not known:
         return
     await conn.execute(
@@ -172,7 +181,7 @@ async def _replace(
             for key, row in known.items()
         ],
     )
-    await tags.detach_all(conn, [row.id for row in known.values()])
+    await labels.take_all(conn, [row.id for row in known.values()])
 
 
 async def _set_revisions(
@@ -253,13 +262,20 @@ async def _insert_entries(
 
 async def _attach(
     conn: AsyncConnection,
-    given: dict[int, tuple[str, ...]],
+    seeds: Mapping[str, Seed],
+    ids: Mapping[str, int],
     known: Mapping[str, Row[*tuple[Any, ...]]],
     now: datetime,
 ) -> set[int]:
-    """Give entries their tags, in lists where the entries are; ids of those that got one."""
+    """Give entries their tags, and put them into their lists; ids of those that got one."""
     places = {row.id: row.sort_at for row in known.values()}
-    return await tags.attach(conn, given, known=places, sort_at=int(now.timestamp()))
+    sort_at = int(now.timestamp())
+    given = {ids[key]: names for key, seed in seeds.items() if (names := seed.annotation.tags)}
+    tagged = await tags.attach(conn, given, known=places, sort_at=sort_at)
+    wanted = {ids[key]: at for key, seed in seeds.items() if (at := seed.annotation.lists)}
+    present = await lists.of_entries(conn, wanted.keys() & places.keys())
+    both = {each: {**at, **present.get(each, {})} for each, at in wanted.items()}
+    return tagged | await lists.put(conn, both, known=places, sort_at=sort_at)
 
 
 async def _enrich(
@@ -268,7 +284,7 @@ async def _enrich(
     """Add what a person now says to what they said before; a title once given stays."""
     rows = []
     for key, row in known.items():
-        before = annotations.of_row(row, ())
+        before = annotations.of_row(row, labels.NONE)
         after = before.merged(seeds[key].annotation)
         if changed := annotations.changes(before, after):
             rows.append({"entry_id": row.id, **changed})

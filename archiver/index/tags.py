@@ -6,16 +6,10 @@ from collections.abc import Collection, Mapping, Sequence
 from sqlalchemy import bindparam, delete, select, update
 from sqlalchemy.dialects.sqlite import insert
 
-from archiver.index.bulk import among, execute_rows, insert_rows
+from archiver.index.bulk import among, insert_rows
 from archiver.index.connection import AsyncConnection
 from archiver.index.schema import entry_tag, tag
 from archiver.query.words import fold
-
-_TAGS_MOVED = """
-WITH moved (id) AS ({rows})
-UPDATE entry_tag SET sort_at = entry.sort_at
-FROM moved JOIN entry ON entry.id = moved.id WHERE entry_tag.entry_id = moved.id
-"""
 
 
 async def attach(
@@ -88,11 +82,6 @@ async def _there(conn: AsyncConnection, entry_ids: Collection[int]) -> set[tuple
         )
     )
     return {(row.entry_id, row.tag_id) for row in rows}
-
-
-async def move(conn: AsyncConnection, entry_ids: Sequence[int]) -> None:
-    """Bring entries to their places in the lists of their tags."""
-    await execute_rows(conn, _TAGS_MOVED, [(each,) for each in entry_ids])
 
 
 async def of_entries(conn: AsyncConnection, entry_ids: Sequence[int]) -> dict[int, tuple[str, ...]]:

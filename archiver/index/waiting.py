@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import Row, select
 
-from archiver.index import annotations, tags
+from archiver.index import annotations, labels
 from archiver.index.connection import AsyncConnection
 from archiver.index.schema import entry, job
 from archiver.model.job import State
@@ -43,10 +43,10 @@ async def open_seeds(
             .limit(limit)
         )
     ).all()
-    labels = await tags.of_entries(conn, [row.id for row in rows])
+    carried = await labels.of_entries(conn, [row.id for row in rows])
     found = [
         OpenSeed(
-            seed=_seed(row, labels.get(row.id, ())),
+            seed=_seed(row, carried[row.id]),
             made_at=datetime.fromtimestamp(row.created_at, UTC),
             sort_at=datetime.fromtimestamp(row.sort_at, UTC),
             is_urgent=row.priority == 0,
@@ -62,10 +62,10 @@ async def unrecorded_seeds(
     """What no record says of entries yet, after an entry, and the last of them."""
     query = select(entry).where(entry.c.unrecorded == 1, entry.c.id > after)
     rows = (await conn.execute(query.order_by(entry.c.id).limit(limit))).all()
-    labels = await tags.of_entries(conn, [row.id for row in rows])
-    found = [RevisedSeed(_seed(row, labels.get(row.id, ())), row.revision) for row in rows]
+    carried = await labels.of_entries(conn, [row.id for row in rows])
+    found = [RevisedSeed(_seed(row, carried[row.id]), row.revision) for row in rows]
     return found, rows[-1].id if rows else after
 
 
-def _seed(row: Row[*tuple[Any, ...]], labels: tuple[str, ...]) -> Seed:
-    return Seed(row.hash_url, row.url, row.host, annotations.of_row(row, labels))
+def _seed(row: Row[*tuple[Any, ...]], carried: labels.Labels) -> Seed:
+    return Seed(row.hash_url, row.url, row.host, annotations.of_row(row, carried))

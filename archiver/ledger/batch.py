@@ -47,7 +47,7 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class Owed:
-    """A record of a deletion: its row among those that are owed, and its JSON."""
+    """A record of a deletion or of lists: its row among those that are owed, and its JSON."""
 
     row_id: int
     document: str
@@ -95,7 +95,7 @@ def _plan(plan: records.Plan, item: Item, known: Known) -> None:
     if isinstance(thing, Kept):
         records.plan_exchange(plan, thing.exchange, thing.capture, known.originals)
     elif isinstance(thing, Owed):
-        records.plan_deletion(plan, json.loads(thing.document))
+        records.plan_owed(plan, json.loads(thing.document))
     elif (facts := known.facts.get(entry_id_of(thing) or 0)) is None:
         return  # nothing, or the entry was thrown away meanwhile
     elif isinstance(thing, Note):

@@ -8,12 +8,14 @@ from archiver.index.rebuild_scratch import Dated
 from archiver.memento.timestamps import to_timestamp
 from archiver.model.capture import Capture, Location, PayloadDigest, RecordId
 from archiver.model.deletion import Deletion
+from archiver.model.entry_list import Arrangement
 from archiver.store.scanning import Damage, Scanned
 from archiver.urls.parse import redirect_target
 from archiver.warc.deletion_record import DELETION_URI, read_deletion
 from archiver.warc.digest import digest_of, is_ours
 from archiver.warc.extension import ANSWERS, ORIGINAL_DIGEST
 from archiver.warc.http_block import open_payload
+from archiver.warc.lists_record import LISTS_URI, read_arrangement
 from archiver.warc.reader import StoredRecord
 from archiver.warc.record import RecordType
 from archiver.wire.media_type import declared_media_type, essence_of
@@ -30,6 +32,7 @@ class Findings:
         conversions: record ids and places of conversion records.
         entry_records: places and dates of metadata records.
         deletions: what was thrown away.
+        arrangements: which lists there are, and in which order.
         stated_digests: by which digests payloads of imported records are known elsewhere.
         problems: records that could not be used, and why.
     """
@@ -40,6 +43,7 @@ class Findings:
     conversions: list[tuple[RecordId, Location]] = field(default_factory=list)
     entry_records: list[Dated] = field(default_factory=list)
     deletions: list[Deletion] = field(default_factory=list)
+    arrangements: list[Arrangement] = field(default_factory=list)
     stated_digests: dict[str, PayloadDigest] = field(default_factory=dict)
     problems: list[tuple[Location, str]] = field(default_factory=list)
 
@@ -68,12 +72,12 @@ def _read_one(findings: Findings, scanned: Scanned) -> Location:
     """Note what a record says; return its place."""
     record, head = scanned.record, None
     start = Location(scanned.segment, record.offset, 0)
-    deletion = None
+    of_no_entry = None
     try:
         if is_capture(record):
             head = capture_of(record, start)
-        elif record.type is RecordType.METADATA and record.target_uri == DELETION_URI:
-            deletion = read_deletion(record.block.read())
+        elif record.type is RecordType.METADATA:
+            of_no_entry = _of_no_entry(record)
         place = scanned.place()
     except StoreError as error:
         findings.problems.append((start, str(error)))
@@ -84,11 +88,22 @@ def _read_one(findings: Findings, scanned: Scanned) -> Location:
             findings.stated_digests[stated] = head.payload_digest
     elif record.type is RecordType.CONVERSION:
         findings.conversions.append((record.id, place))
-    elif deletion:
-        findings.deletions.append(deletion)
+    elif isinstance(of_no_entry, Deletion):
+        findings.deletions.append(of_no_entry)
+    elif of_no_entry:
+        findings.arrangements.append(of_no_entry)
     elif record.type is RecordType.METADATA:
         findings.entry_records.append(Dated(int(record.date.timestamp()), place))
     return place
+
+
+def _of_no_entry(record: StoredRecord) -> Deletion | Arrangement | None:
+    """What a metadata record says of more than one entry; None for the record of one."""
+    if record.target_uri == DELETION_URI:
+        return read_deletion(record.block.read())
+    if record.target_uri == LISTS_URI:
+        return read_arrangement(record.block.read())
+    return None
 
 
 def is_capture(record: StoredRecord) -> bool:

@@ -19,6 +19,7 @@ from archiver.index import (
     entries,
     gone,
     import_lookups,
+    lists,
     outcomes,
     rebuild_scratch,
     recording,
@@ -110,7 +111,10 @@ async def build_anew(
         await rebuild_scratch.begin(conn, software=software, first_capture=0, temporary=False)
         indexed = await segments.indexed(conn)
     tails = {name: indexed.get(name, 0) for name in names}
-    return await _Rebuild(store, db.write, on_progress).run(tails)
+    rebuilt = await _Rebuild(store, db.write, on_progress).run(tails)
+    async with db.write() as conn:
+        await lists.sweep(conn)
+    return rebuilt
 
 
 class _Rebuild:
@@ -182,6 +186,7 @@ async def _index(conn: AsyncConnection, name: str, findings: Findings) -> None:
     await rebuild_scratch.remember_conversions(conn, findings.conversions)
     await rebuild_scratch.remember_entry_records(conn, findings.entry_records)
     await gone.note(conn, findings.deletions)
+    await lists.note(conn, findings.arrangements)
 
 
 def _read_entry_records(

@@ -35,6 +35,7 @@ from archiver.warc.entry_record import (
     likeness_uri,
     write_entry_record,
 )
+from archiver.warc.lists_record import LISTS, LISTS_URI
 from archiver.warc.record import Record, new_record_id
 from archiver.wire.media_type import declared_media_type, essence_of
 from archiver.wire.moments import read_iso
@@ -137,16 +138,16 @@ def plan_note(plan: Plan, facts: EntryFacts) -> None:
     plan.records.append(entry_note(facts, datetime.now(UTC).replace(microsecond=0)))
 
 
-def plan_deletion(plan: Plan, document: Mapping[str, Any]) -> None:
-    """Add the record of a deletion, by its JSON."""
-    plan.records.append(deletion_record(document))
+def plan_owed(plan: Plan, document: Mapping[str, Any]) -> None:
+    """Add a record of no one entry, by its JSON."""
+    plan.records.append(owed_record(document))
 
 
-def deletion_record(document: Mapping[str, Any]) -> Record:
-    """The record of a deletion, by its JSON."""
+def owed_record(document: Mapping[str, Any]) -> Record:
+    """The record of a deletion, or of lists, by its JSON."""
     return build.metadata(
         id=new_record_id(),
-        url=DELETION_URI,
+        url=LISTS_URI if LISTS in document else DELETION_URI,
         date=read_iso(document["at"]),
         document=document,
     )

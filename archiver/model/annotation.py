@@ -1,7 +1,9 @@
 """What a person says of a link: the one value that every other carries whole."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import chain, repeat
 
 from archiver.model.highlight import Highlight
 from archiver.model.source_record import merged_source_records, write_source_record
@@ -23,7 +25,9 @@ class Annotation:
         source: ``web``, ``cli``, ``api`` or ``import:<file name>``.
         is_read: the person has read it.
         is_starred: the person holds it dear.
-        folders: where it lay elsewhere, in order: paths, as ``model.folder_path`` writes them.
+        folders: the lists it lies in: paths, as ``model.folder_path`` writes them.
+        places: where it stands in each of them, the lowest first; 0, or none, where nobody has
+            said that yet, and it is to come last.
         source_record: what importing files said and no field above holds, as JSON lines.
         highlights: words of its article that the person has marked, in the order they did.
     """
@@ -37,6 +41,7 @@ class Annotation:
     is_read: bool = False
     is_starred: bool = False
     folders: tuple[str, ...] = ()
+    places: tuple[int, ...] = ()
     source_record: str = ""
     highlights: tuple[Highlight, ...] = ()
 
@@ -51,6 +56,16 @@ class Annotation:
             raise ValueError(f"nobody knows yet when {self.url_given} was saved")
         return self.added_at
 
+    @property
+    def lists(self) -> dict[str, int]:
+        """Its place in each list that it lies in, by path; 0 where it has none yet."""
+        return dict(zip(self.folders, chain(self.places, repeat(0)), strict=False))
+
+    def in_lists(self, lists: Mapping[str, int]) -> "Annotation":
+        """The same in these lists, at these places."""
+        places = tuple(lists.values())
+        return replace(self, folders=tuple(lists), places=places if any(places) else ())
+
     def dated(self, now: datetime) -> "Annotation":
         """The same, saved now unless it is known when."""
         return self if self.added_at else replace(self, added_at=now)
@@ -58,7 +73,7 @@ class Annotation:
     def merged(self, later: "Annotation") -> "Annotation":
         """Both together: a title once given stays, nothing is lost, the earliest date counts."""
         moments = [each for each in (self.added_at, later.added_at) if each]
-        return replace(
+        both = replace(
             self,
             added_at=min(moments, default=None),
             title=self.title or later.title,
@@ -66,10 +81,10 @@ class Annotation:
             note=_both_notes(self.note, later.note),
             is_read=self.is_read or later.is_read,
             is_starred=self.is_starred or later.is_starred,
-            folders=tuple(dict.fromkeys((*self.folders, *later.folders))),
             source_record=_all_that_was_said(self, later),
             highlights=_each_once((*self.highlights, *later.highlights)),
         )
+        return both.in_lists(_in_both(self.lists, later.lists))
 
 
 def _all_that_was_said(first: Annotation, later: Annotation) -> str:
@@ -78,6 +93,11 @@ def _all_that_was_said(first: Annotation, later: Annotation) -> str:
     if later.title in ("", first.title) or not first.title:
         return record
     return merged_source_records(record, write_source_record({"title": later.title}))
+
+
+def _in_both(first: Mapping[str, int], later: Mapping[str, int]) -> dict[str, int]:
+    """The lists of both, with the first place that is known in each."""
+    return {path: first.get(path) or later.get(path, 0) for path in (*first, *later)}
 
 
 def _each_once(highlights: tuple[Highlight, ...]) -> tuple[Highlight, ...]:

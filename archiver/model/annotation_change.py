@@ -15,6 +15,9 @@ class AnnotationChange:
         tags: in the place of all tags.
         with_tags: tags that it gets.
         without_tags: tags that it loses, whatever else gives them.
+        lists: paths of lists, in the place of all that it lies in.
+        with_lists: paths of lists that it is put into, last.
+        without_lists: paths of lists that it is taken out of, whatever else puts it there.
         is_read, is_starred: whether it is so from now on.
     """
 
@@ -23,6 +26,9 @@ class AnnotationChange:
     tags: tuple[str, ...] | None = None
     with_tags: tuple[str, ...] = ()
     without_tags: tuple[str, ...] = ()
+    lists: tuple[str, ...] | None = None
+    with_lists: tuple[str, ...] = ()
+    without_lists: tuple[str, ...] = ()
     is_read: bool | None = None
     is_starred: bool | None = None
 
@@ -36,7 +42,7 @@ class AnnotationChange:
         tags = annotation.tags if self.tags is None else self.tags
         lost = frozenset(self.without_tags)
         kept = (each for each in (*tags, *self.with_tags) if each not in lost)
-        return replace(
+        changed = replace(
             annotation,
             title=_or(self.title, annotation.title),
             note=_or(self.note, annotation.note),
@@ -44,6 +50,10 @@ class AnnotationChange:
             is_read=annotation.is_read if self.is_read is None else self.is_read,
             is_starred=annotation.is_starred if self.is_starred is None else self.is_starred,
         )
+        held = annotation.lists
+        wanted = (*(held if self.lists is None else self.lists), *self.with_lists)
+        gone = frozenset(self.without_lists)
+        return changed.in_lists({each: held.get(each, 0) for each in wanted if each not in gone})
 
 
 def _or(wanted: str | None, present: str) -> str:

@@ -28,3 +28,22 @@ def folder_path(names: Iterable[str]) -> str:
 def folder_names(path: str) -> tuple[str, ...]:
     """The names that ``folder_path`` made a text of."""
     return tuple(_ESCAPED.sub(r"\1", name) for name in _NAME.findall(path))
+
+
+def tidy_path(path: str) -> str:
+    r"""A path as somebody wrote it, in the one form it has.
+
+    >>> tidy_path(" Recipes / Soups/")
+    'Recipes/Soups'
+    """
+    return folder_path(folder_names(path))
+
+
+def folders_above(path: str) -> tuple[str, ...]:
+    """The paths of the folders that one lies in, the outermost first.
+
+    >>> folders_above("Recipes/Soups/Stews")
+    ('Recipes', 'Recipes/Soups')
+    """
+    names = folder_names(path)
+    return tuple(folder_path(names[:depth]) for depth in range(1, len(names)))

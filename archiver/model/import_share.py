@@ -97,10 +97,10 @@ class ImportShare:
 
     def taken_from(self, said: Annotation) -> Annotation:
         """An annotation without this share, where it still is as it was brought."""
+        lists = {path: at for path, at in said.lists.items() if path not in self.folders}
         return replace(
-            said,
+            said.in_lists(lists),
             tags=_new(self.tags, said.tags),
-            folders=_new(self.folders, said.folders),
             source_record="\n".join(_new(self.lines, _lines(said))),
             title="" if said.title == self.title else said.title,
             note=_without_note(said.note, self.note),

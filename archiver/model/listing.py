@@ -14,6 +14,7 @@ class Sort(StrEnum):
     TITLE = "title"
     LENGTH = "length"
     SCORE = "score"
+    LIST = "list"
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +25,8 @@ class ListingQuery:
         q: in the search language (``query.parse``); empty lists everything.
         tag, host: exact; empty leaves them open.
         status: ``saved``, ``failed``, ``queued``, or an HTTP status; empty leaves it open.
-        sort: one of ``Sort``; empty is the best first where there are words, else the newest.
+        sort: one of ``Sort``; empty is the best first where there are words, the order of the
+            list where one is asked for, else the newest. ``list`` never is the best.
         after: the cursor of the page before.
         limit: entries on a page, 1 to 200.
         is_typing: the last word may go on.

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from archiver.model.folder_path import tidy_path
 from archiver.model.kind import Kind
 from archiver.query.dates import read_dates
 from archiver.query.tree import Column, Condition, Hundredths, Mark, Numbers, Value
@@ -104,6 +105,14 @@ def _bounds(sign: str | None, value: int) -> tuple[int | None, int | None]:
     return bounds[sign] if sign else (value, value)
 
 
+def _list(text: str) -> str:
+    path = tidy_path(text)
+    if not path:
+        raise ValueError("no name")
+    is_outer = text.rstrip().endswith("/") and not text.rstrip().endswith("\\/")
+    return f"{path}/" if is_outer else path
+
+
 def _name(text: str) -> str:
     return text
 
@@ -121,6 +130,13 @@ FIELDS: tuple[Field, ...] = (
         _site,
     ),
     Field(Condition.TAG, "a tag", 'tag:"to read"', "pages with the tag", _name),
+    Field(
+        Condition.LIST,
+        "a list",
+        "list:Recipes/Soups",
+        "what lies in the list, in its order; list:Recipes/ is it and all that lie in it",
+        _list,
+    ),
     Field(
         Column.NOTE,
         "words",

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 from hashlib import blake2b
 
+from archiver.model.entry_list import unquoted
 from archiver.query.dates import Dates
 from archiver.query.tree import Condition
 from archiver.query.words import fold
@@ -21,6 +22,11 @@ def key(condition: Condition, value: str) -> str:
     """The word that stands for a condition and its value."""
     digest = blake2b(f"{condition}:{fold(value)}".encode("utf-8", "replace"), digest_size=8)
     return _START + digest.hexdigest()
+
+
+def list_key(path: str) -> str:
+    """What lists are looked for by: their paths, in any case, without what no query can hold."""
+    return fold(unquoted(path))
 
 
 def sites_of(host: str) -> Iterator[str]:

@@ -27,6 +27,7 @@ class Condition(StrEnum):
 
     SITE = "site"
     TAG = "tag"
+    LIST = "list"
     LANG = "lang"
     TYPE = "type"
     IS = "is"

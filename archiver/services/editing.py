@@ -5,13 +5,13 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from archiver.errors import InputError, NotFound
-from archiver.formats.seeds import MOST_NOTE, MOST_TAGS, MOST_TITLE
+from archiver.formats.seeds import MOST_FOLDERS, MOST_NOTE, MOST_TAGS, MOST_TITLE, tidy_tag
 from archiver.index import edits, tags
-from archiver.index.connection import AsyncConnection
 from archiver.index.database import Database
 from archiver.ledger.documents import remake_stale
 from archiver.model.annotation import Annotation
 from archiver.model.annotation_change import AnnotationChange
+from archiver.model.folder_path import folder_names, folder_path
 from archiver.model.listing import ListingQuery
 from archiver.services.entries import clean_tags
 from archiver.services.naming import find_entry
@@ -76,7 +76,7 @@ class Editing:
         change = _checked(wanted)
         async with self._db.read() as conn:
             numbers = [*dict.fromkeys([(await find_entry(conn, each))[0] for each in refs])]
-        return await self._change_all(_stretches(numbers), change)
+        return await self.become_all(stretches(numbers), _becoming(change))
 
     async def change_found(self, query: ListingQuery, wanted: AnnotationChange) -> Edited:
         """Change all that a list would show, whatever page it asks for.
@@ -87,7 +87,8 @@ class Editing:
         """
         change = _checked(wanted)
         async with self._db.read() as conn:
-            return await self._change_all(matching_entries(conn, query, limit=BATCH), change)
+            found = matching_entries(conn, query, limit=BATCH)
+            return await self.become_all(found, _becoming(change))
 
     async def become(self, ref: str, become: Callable[[Annotation], Annotation]) -> Edited:
         """Let what is said of one entry become something else.
@@ -175,15 +176,22 @@ class Editing:
             while await remake_stale(self._db, self._store):
                 pass
 
-    async def _change_all(
-        self, stretches: AsyncIterator[list[int]], change: AnnotationChange
+    async def become_all(
+        self,
+        some_at_a_time: AsyncIterator[list[int]],
+        become: Callable[[int, Annotation], Annotation],
     ) -> Edited:
+        """Let what is said of entries become something else, by their rows, a stretch at a time.
+
+        Raises:
+            InputError: ``become`` refuses; what was changed before that can be undone.
+        """
         async with self._db.write() as conn:
             edit_id = await edits.begin(conn, datetime.now(UTC))
         found = changed = 0
-        async for some in stretches:
+        async for some in some_at_a_time:
             async with self._db.write() as conn:
-                changed += await _change(conn, some, change, edit_id)
+                changed += await edits.change_each(conn, some, become, edit_id=edit_id)
             found += len(some)
         if changed:
             await self._remake(changed)
@@ -194,18 +202,21 @@ class Editing:
         return Edited(edit_id, found, changed)
 
 
-async def _change(
-    conn: AsyncConnection, entry_ids: Sequence[int], change: AnnotationChange, edit_id: int
-) -> int:
-    def become(before: Annotation) -> Annotation:
+def _becoming(change: AnnotationChange) -> Callable[[int, Annotation], Annotation]:
+    def become(_: int, before: Annotation) -> Annotation:
         after = change.applied(before)
         if len(after.tags) > max(MOST_TAGS, len(before.tags)):
             raise InputError(
                 f"{before.url_given} would have {len(after.tags)} tags; {MOST_TAGS} is the most."
             )
+        if len(after.folders) > max(MOST_FOLDERS, len(before.folders)):
+            raise InputError(
+                f"{before.url_given} would be in {len(after.folders)} lists;"
+                f" {MOST_FOLDERS} is the most."
+            )
         return after
 
-    return await edits.change(conn, entry_ids, become, edit_id=edit_id)
+    return become
 
 
 def _check_name(name: str) -> None:
@@ -218,7 +229,8 @@ def _check_name(name: str) -> None:
         raise InputError("Say which tag.")
 
 
-async def _stretches(numbers: Sequence[int]) -> AsyncIterator[list[int]]:
+async def stretches(numbers: Sequence[int]) -> AsyncIterator[list[int]]:
+    """Rows, as many at a time as an edit takes."""
     for start in range(0, len(numbers), BATCH):
         yield [*numbers[start : start + BATCH]]
 
@@ -230,17 +242,28 @@ def _checked(wanted: AnnotationChange) -> AnnotationChange:
         InputError: one is too long, or there is nothing to change.
     """
     if wanted.is_empty:
-        raise InputError("Say what is to be changed: a title, a note, tags, read or starred.")
+        raise InputError(
+            "Say what is to be changed: a title, a note, tags, lists, read or starred."
+        )
     change = replace(
         wanted,
         title=_text("title", wanted.title, MOST_TITLE),
         note=_text("note", wanted.note, MOST_NOTE),
         tags=None if wanted.tags is None else clean_tags(wanted.tags),
         with_tags=clean_tags(wanted.with_tags),
+        lists=None if wanted.lists is None else clean_paths(wanted.lists),
+        with_lists=clean_paths(wanted.with_lists),
+        without_lists=clean_paths(wanted.without_lists),
     )
     if change.is_empty:
-        raise InputError("A tag needs a name.")
+        raise InputError(f"A {'list' if wanted.with_lists else 'tag'} needs a name.")
     return change
+
+
+def clean_paths(paths: Sequence[str]) -> tuple[str, ...]:
+    """Paths of lists in the form that they have, each once; empty ones are left out."""
+    tidy = (folder_path(map(tidy_tag, folder_names(each))) for each in paths)
+    return tuple(dict.fromkeys(filter(None, tidy)))
 
 
 def _text(name: str, text: str | None, most: int) -> str | None:

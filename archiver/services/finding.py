@@ -1,7 +1,8 @@
 """Finds a page of a list, in whatever order.
 
-Newest and oldest first walk an index and are exact to the last entry. Every other order needs to
-have seen what it puts in order, so it is that of the newest ``SORTED`` that match.
+Newest and oldest first, and the order of a list, walk an index and are exact to the last entry.
+Every other order needs to have seen what it puts in order, so it is that of the newest ``SORTED``
+that match.
 """
 
 from collections.abc import Sequence
@@ -48,8 +49,10 @@ async def page_of(
     Raises:
         InputError: there is no such page.
     """
-    if sort in (Sort.NEWEST, Sort.OLDEST):
-        found = await Walk(conn, question, oldest_first=sort is Sort.OLDEST).page(beyond, limit)
+    if sort in (Sort.NEWEST, Sort.OLDEST, Sort.LIST):
+        is_oldest, is_list = sort is Sort.OLDEST, sort is Sort.LIST
+        walk = Walk(conn, question, oldest_first=is_oldest, arranged=is_list)
+        found = await walk.page(beyond, limit)
         return Page(found.entries, found.beyond)
     start = beyond.row if beyond else 0
     if start > SORTED:

@@ -24,7 +24,7 @@ from archiver.index.database import AsyncConnection, Database
 from archiver.ledger.comparisons import compare_owed
 from archiver.ledger.documents import remake_stale
 from archiver.ledger.rebuild import Rebuilt, build_anew
-from archiver.ledger.records import deletion_record
+from archiver.ledger.records import owed_record
 from archiver.logs import get_log
 from archiver.memento.timestamps import to_timestamp
 from archiver.services.fixity import Finding
@@ -186,11 +186,11 @@ async def _build_index(
 
 
 async def _write_owed(old: Database, store: SegmentStore) -> None:
-    """Write down what was thrown away and stands in no record yet."""
+    """Write down what was thrown away, and how lists are arranged, and stands in no record yet."""
     async with old.read() as conn:
         owed = await gone.owed(conn, limit=MOST_OWED)
     if owed:
-        made = [deletion_record(json.loads(document)) for document in owed.values()]
+        made = [owed_record(json.loads(document)) for document in owed.values()]
         await asyncio.to_thread(_append, store, made)
 
 

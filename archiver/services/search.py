@@ -336,11 +336,25 @@ async def _page(
 
 def _sort(query: ListingQuery, tree: Node) -> Sort:
     has_words = any(map(is_worded, conjuncts(tree)))
-    if not query.sort or (query.sort == Sort.BEST and not has_words):
-        return Sort.BEST if has_words else Sort.NEWEST
+    if has_words and not query.sort:
+        return Sort.BEST
+    if query.sort == Sort.LIST or (query.sort in ("", Sort.BEST) and not has_words):
+        return Sort.LIST if the_list(tree) and not has_words else Sort.NEWEST
     if query.sort not in set(Sort):
         raise InputError(f"sort is one of {', '.join(Sort)}.")
     return Sort(query.sort)
+
+
+def the_list(tree: Node) -> str:
+    """The one list that is asked for, so that its order can be kept to; empty if there is none."""
+    named = [
+        each.value
+        for each in conjuncts(tree)
+        if isinstance(each, Is) and each.condition is Condition.LIST
+    ]
+    if len(named) != 1 or not isinstance(named[0], str) or named[0].endswith("/"):
+        return ""
+    return named[0]
 
 
 def _filters(query: ListingQuery) -> Filters:

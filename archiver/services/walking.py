@@ -42,15 +42,21 @@ class Found:
 
 
 class Walk:
-    """One walk through what a question matches, newest first or oldest first."""
+    """One walk through what a question matches: by time, or in the order of the list asked for."""
 
     def __init__(
-        self, conn: AsyncConnection, question: Question, *, oldest_first: bool = False
+        self,
+        conn: AsyncConnection,
+        question: Question,
+        *,
+        oldest_first: bool = False,
+        arranged: bool = False,
     ) -> None:
         self._conn = conn
         self._question = question
         self._parted: Split = split(question.tree)
         self._oldest_first = oldest_first
+        self._arranged = arranged
         self._filters: Filters | None = None
 
     async def page(self, beyond: Place | None, limit: int) -> Found:
@@ -105,7 +111,12 @@ class Walk:
         if self._filters is None:
             self._filters = await browsing.walked(self._conn, question.tree, question.filters)
         rows = await entries.rows_in_order(
-            self._conn, self._filters, beyond=beyond, limit=count, oldest_first=self._oldest_first
+            self._conn,
+            self._filters,
+            beyond=beyond,
+            limit=count,
+            oldest_first=self._oldest_first,
+            arranged=self._arranged,
         )
         passing = await search.passing(self._conn, [place.row for place in rows], question)
         spots = [Spot(place.row, place) for place in rows if place.row in passing]

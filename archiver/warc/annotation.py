@@ -51,6 +51,10 @@ def _highlights(value: Any) -> tuple[Highlight, ...]:
     return tuple(map(read_web_annotation, value))
 
 
+def _numbers(value: Any) -> tuple[int, ...]:
+    return tuple(map(int, value))
+
+
 def _texts(value: Any) -> tuple[str, ...]:
     return tuple(map(text, value))
 
@@ -60,6 +64,7 @@ _READERS: Mapping[Any, Callable[[Any], Any]] = {
     str: text,
     bool: bool,
     tuple[str, ...]: _texts,
+    tuple[int, ...]: _numbers,
     datetime | None: read_iso,
     tuple[Highlight, ...]: _highlights,
 }

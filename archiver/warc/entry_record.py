@@ -152,7 +152,7 @@ def write_entry_record(entry_record: EntryRecord) -> dict[str, Any]:
 
 
 def read_entry_record(block: bytes) -> EntryRecord | None:
-    """The entry record in a metadata record's block; None if it is none of ours, or a deletion.
+    """The entry record in a metadata record's block; None if it is none of ours, or of no entry.
 
     Raises:
         InvalidRecord: it says it is one of ours and does not hold what one must.
@@ -163,7 +163,7 @@ def read_entry_record(block: bytes) -> EntryRecord | None:
         return None
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         return None
-    if "deletion" in document:
+    if "entry" not in document and ("deletion" in document or "lists" in document):
         return None
     try:
         return _read(document)

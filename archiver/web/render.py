@@ -12,6 +12,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from archiver import paths
 from archiver.memento.timestamps import to_datetime
 from archiver.model.capture import Timestamp
+from archiver.model.entry_list import EntryList
 from archiver.model.source_record import read_source_record
 from archiver.web.keys import CSRF_TOKEN, SIGNED_IN, STATIC
 from archiver.wire.moments import in_utc, write_iso
@@ -59,7 +60,7 @@ def environment() -> Environment:
     made.filters.update(moment=moment, iso=iso, size=size, number=number, plural=plural)
     made.filters.update(date=date, epoch=epoch, minutes=minutes_to_read)
     made.filters.update(tag_list=tag_list, day=day, source_record=read_source_record)
-    made.filters.update(unturned=unturned, hundredths=hundredths)
+    made.filters.update(unturned=unturned, hundredths=hundredths, asks_for_list=asks_for_list)
     return made
 
 
@@ -101,6 +102,11 @@ def day(date: str) -> str:
 def unturned(text: str) -> str:
     """Text without the marks that turn what stands around it, too (Unicode UAX #9 §2.1 to 2.3)."""
     return _TURNING.sub("", text)
+
+
+def asks_for_list(path: str) -> str:
+    """The search that shows a list."""
+    return EntryList(path).asks
 
 
 def iso(value: datetime | Timestamp) -> str:

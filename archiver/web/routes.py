@@ -13,6 +13,7 @@ from archiver.web.api import entries as api_entries
 from archiver.web.api import highlights as api_highlights
 from archiver.web.api import imports as api_imports
 from archiver.web.api import jobs as api_jobs
+from archiver.web.api import lists as api_lists
 from archiver.web.api import openapi
 from archiver.web.pages import (
     access,
@@ -26,6 +27,7 @@ from archiver.web.pages import (
     import_look,
     imports,
     likeness,
+    lists,
     login,
     rescue,
     save,
@@ -76,6 +78,9 @@ ROUTES: tuple[web.RouteDef, ...] = (
     web.post("/restore", deleting.restore, name="restore"),
     web.get("/tags", tags.tags, name="tags"),
     web.post("/tags", tags.change, name="change_tag"),
+    web.get("/lists", lists.lists, name="lists"),
+    web.post("/lists", lists.change, name="change_list"),
+    web.post("/lists/order", lists.order, name="order_list"),
     web.get("/feed.{form:atom|json}", feeds.feed, name="feed"),
     web.get("/crawl", crawl.work, name="crawl"),
     web.post("/crawl", crawl.change, name="change_crawl"),
@@ -124,6 +129,11 @@ ROUTES: tuple[web.RouteDef, ...] = (
         api_entries.snapshot,
         name="api_snapshot",
     ),
+    web.get("/api/v1/lists", api_lists.listing, name="api_lists"),
+    web.post("/api/v1/lists", api_lists.make, name="api_make_list"),
+    web.patch("/api/v1/lists", api_lists.change, name="api_change_list"),
+    web.delete("/api/v1/lists", api_lists.delete, name="api_delete_list"),
+    web.post("/api/v1/lists/order", api_lists.order, name="api_order_list"),
     web.post("/api/v1/imports", api_imports.start, name="api_import", expect_handler=expect_file),
     web.get("/api/v1/imports", api_imports.recent, name="api_imports"),
     web.get(f"/api/v1/imports/{_ID}", api_imports.show, name="api_import_status"),

@@ -6,6 +6,7 @@ from archiver.errors import InvalidQuery
 from archiver.model.access import Session, Token
 from archiver.model.capture import Capture, Timestamp
 from archiver.model.entry import Entry, Snapshot
+from archiver.model.entry_list import EntryList
 from archiver.model.highlight import Colour
 from archiver.model.importing import Rejected
 from archiver.model.job import Job
@@ -42,11 +43,36 @@ class EditNotice:
 
 
 @dataclass(frozen=True, slots=True)
+class SideBar:
+    """What stands beside a page.
+
+    Attributes:
+        lists: the first of them, each behind the one that it lies in.
+        current: the one that the page shows.
+        count: of all lists.
+    """
+
+    lists: tuple[EntryList, ...] = ()
+    current: EntryList | None = None
+    count: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ListsView:
+    """Every list, to be changed."""
+
+    lists: tuple[EntryList, ...]
+    notice: EditNotice | None = None
+    title: str = "Lists"
+
+
+@dataclass(frozen=True, slots=True)
 class TagsView:
     """The tags in use."""
 
     tags: tuple[TagInUse, ...]
     notice: EditNotice | None = None
+    side: SideBar | None = None
     title: str = "Tags"
 
 
@@ -73,6 +99,7 @@ class HomeView:
     problem: str = ""
     here: str = ""
     can_render: bool = False
+    side: SideBar | None = None
     title: str = "archiver"
 
 
@@ -159,6 +186,7 @@ class ListingView:
     sorts: tuple[Sort, ...] = tuple(Sort)
     here: str = "/snapshots"
     notice: EditNotice | None = None
+    side: SideBar = SideBar()
     title: str = "Snapshots"
 
 
@@ -172,6 +200,7 @@ class HighlightsView:
     refusal: Refusal | None = None
     notice: EditNotice | None = None
     colours: tuple[Colour, ...] = tuple(Colour)
+    side: SideBar | None = None
     title: str = "Highlights"
 
 

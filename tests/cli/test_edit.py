@@ -50,3 +50,19 @@ def test_what_can_t_be_done_is_said(kept, arguments):
 
 def test_an_edit_must_change_something(kept, site):
     assert "Say what is to be changed" in kept("edit", site.url("/bears")).stderr
+
+
+def test_lists_are_made_filled_and_printed_in_order(kept, site):
+    foxes, bears = site.url("/foxes"), site.url("/bears")
+    kept("edit", foxes, "--list", "Later/Best")
+    kept("edit", bears, "--list", "Later/Best")
+    kept("lists", "--make", "Fresh", "--query", "is:unread")
+
+    done = kept("lists", "--rename", "Later", "Soon")
+
+    assert done.stdout == "Soon\t0\t-\nSoon/Best\t2\t-\nFresh\t-\tis:unread\n"
+    found = kept("search", "list:Soon/Best").stdout.splitlines()
+    assert [line.split("\t")[4] for line in found] == [foxes, bears]
+    kept("edit", foxes, "--unlist", "Soon/Best")
+    assert kept("reindex").returncode == 0
+    assert json.loads(kept("lists", "--json").stdout)[1]["count"] == 1

@@ -18,6 +18,7 @@ from archiver.index import (
     import_lookups,
     imports,
     jobs,
+    lists,
     looks,
     queue,
     scores,
@@ -63,10 +64,20 @@ READS = {
             "status": Filters(status=200),
             "highlighted": Filters(is_highlighted=True),
             "changed": Filters(is_changed=True),
+            "list": Filters(list_id=1),
             "tag and host": Filters(tag="t", host="a.example"),
         }.items()
         for where, below in {"first": None, "next": BELOW}.items()
     },
+    **{
+        f"in the order of a list, {where}": lambda conn, b=below: entries.rows_in_order(
+            conn, Filters(list_id=1), beyond=b, limit=50, arranged=True
+        )
+        for where, below in {"first": None, "next": BELOW}.items()
+    },
+    "what lies in a list": lambda conn: lists.in_order(conn, "A"),
+    "lists of entries": lambda conn: lists.of_entries(conn, [1, 2, 3]),
+    "the last places of lists": lambda conn: lists._last_places(conn, [1, 2]),
     "entry by hash": lambda conn: entries.by_hash(conn, "0" * 32),
     "entries by id": lambda conn: entries.by_ids(conn, [1, 2, 3]),
     "unrecorded": lambda conn: entries.unrecorded(conn, 50),
@@ -79,7 +90,7 @@ READS = {
     },
     **{
         f"walked by {q}": lambda conn, q=q: browsing.walked(conn, parse_query(q), Filters())
-        for q in ("site:a.example", "tag:t")
+        for q in ("site:a.example", "tag:t", "list:a")
     },
     "stale documents": lambda conn: documents.stale(conn, limit=50),
     "unscored": lambda conn: scores.unscored(conn, limit=50),

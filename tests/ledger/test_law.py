@@ -21,8 +21,10 @@ from archiver.html.text import to_text
 from archiver.index import (
     captures,
     documents,
+    edits,
     entries,
     gone,
+    lists,
     looks,
     search,
     seeds,
@@ -43,6 +45,7 @@ from archiver.memento.timestamps import to_datetime, to_timestamp
 from archiver.model.annotation import Annotation
 from archiver.model.appearance import Appearance
 from archiver.model.capture import CaptureRef, PayloadDigest
+from archiver.model.entry_list import EntryList, with_outer
 from archiver.model.entry_ref import EntryRef
 from archiver.model.exchange import Exchange
 from archiver.model.failure import Failure, FailureKind
@@ -107,6 +110,16 @@ class Again:
 @dataclass(frozen=True)
 class Note:
     """What was said is written down without a visit."""
+
+
+@dataclass(frozen=True)
+class Shelve:
+    """A person puts a link into a list, moves it, or takes it out; or arranges what is there."""
+
+    url: str
+    path: str
+    place: int | None
+    is_arranged: bool
 
 
 @dataclass(frozen=True)
@@ -229,6 +242,13 @@ steps = st.lists(
     | st.just(TakeBack())
     | st.builds(Fail, st.sampled_from(URLS), failures)
     | st.builds(Again, st.sampled_from(URLS), st.booleans())
+    | st.builds(
+        Shelve,
+        st.sampled_from(URLS),
+        st.sampled_from(["A", "A/B", "Z/Ü"]),
+        st.none() | st.integers(0, 3),
+        st.booleans(),
+    )
     | st.just(Note())
     | st.just(Roll()),
     min_size=1,
@@ -270,7 +290,7 @@ class Archive:
     reread: int = 0
 
     async def play(
-        self, step: Say | Bring | Fail | Again | Note | Roll | Throw | Late | TakeBack
+        self, step: Say | Bring | Fail | Again | Note | Roll | Throw | Late | TakeBack | Shelve
     ) -> None:
         match step:
             case Say():
@@ -292,6 +312,11 @@ class Archive:
                 await self.read_again(step)
             case Bring() if await self.is_fresh(step):
                 await self.bring(step)
+            case _:
+                await self.play_of_many(step)
+
+    async def play_of_many(self, step: Throw | Late | TakeBack | Shelve | Bring) -> None:
+        match step:
             case Late() if await self.is_fresh(step.brought):
                 entry_ref = await self.entry(step.brought.url)
                 await self.deleting.entries([step.brought.url])
@@ -300,12 +325,31 @@ class Archive:
                 await self.throw(step)
             case TakeBack():
                 await self.take_back()
+            case Shelve():
+                await self.shelve(step)
 
     async def take_back(self) -> None:
         async with self.db.read() as conn:
             last = (await conn.execute(select(func.max(deletion.c.id)))).scalar()
         with suppress(InputError, NotFound):
             await self.deleting.undo(last or 0)
+
+    async def shelve(self, step: Shelve) -> None:
+        """Change one membership, as an edit does; then arrange what is there anew, if asked to."""
+
+        def become(_: int, said: Annotation) -> Annotation:
+            held = {path: at for path, at in said.lists.items() if path != step.path}
+            return said.in_lists(held if step.place is None else {**held, step.path: step.place})
+
+        async with self.db.write() as conn:
+            found = await entries.by_hash(conn, hash_url(step.url))
+            number = await edits.begin(conn, NOON)
+            await edits.change_each(conn, [found[0]] if found else [], become, edit_id=number)
+            if step.is_arranged:
+                there = await lists.all_of_them(conn)
+                kept = [each for each in there[::-1] if each.count or each.query]
+                await lists.arrange(conn, [EntryList("Found", "q"), *with_outer(kept)])
+                await lists.owe(conn)
 
     async def throw(self, step: Throw) -> None:
         with suppress(NotFound, InputError):
@@ -461,6 +505,7 @@ async def everything(archive: Archive) -> dict[str, object]:
             "captures": {_bare_capture(each) for each in await _captures(conn)},
             "attempts": {(numbers[row.entry_id], row.at, row.failure) for row in attempts},
             "tags": sorted(await tags.most_used(conn, 99)),
+            "lists": await lists.all_of_them(conn),
             "found": found,
         }
 

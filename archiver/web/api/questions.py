@@ -2,7 +2,7 @@
 
 import asyncio
 from dataclasses import dataclass, field
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 from urllib.parse import parse_qsl, urlencode
 
 from aiohttp import web
@@ -12,6 +12,7 @@ from archiver.errors import InputError
 from archiver.model.annotation_change import AnnotationChange
 from archiver.model.highlight import Colour
 from archiver.model.listing import ListingQuery
+from archiver.services.entry_lists import Where
 from archiver.web.api.answers import adapter
 from archiver.web.keys import LIMITS
 
@@ -40,6 +41,7 @@ class EditRequest:
     title: str | None = None
     note: str | None = None
     tags: Annotated[list[str], Field(max_length=100)] | None = None
+    folders: Annotated[list[str], Field(max_length=100)] | None = None
     is_read: bool | None = None
     is_starred: bool | None = None
 
@@ -49,9 +51,36 @@ class EditRequest:
             title=self.title,
             note=self.note,
             tags=None if self.tags is None else tuple(self.tags),
+            lists=None if self.folders is None else tuple(self.folders),
             is_read=self.is_read,
             is_starred=self.is_starred,
         )
+
+
+@dataclass(frozen=True, slots=True)
+class ListRequest:
+    """A list to be made, by its path; or, with a query, a search to be saved under that name."""
+
+    path: str
+    query: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ListChange:
+    """What becomes of a list: another path, or a place further up or down among those beside it."""
+
+    path: str
+    new_path: str | None = None
+    shift: Literal["up", "down"] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OrderRequest:
+    """Entries of a list, by hash_url or URL, and where in it they go."""
+
+    path: str
+    entries: Annotated[list[str], Field(min_length=1, max_length=MOST_JOBS)]
+    where: Where
 
 
 @dataclass(frozen=True, slots=True)

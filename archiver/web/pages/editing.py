@@ -72,20 +72,23 @@ def query_of(form: Mapping[str, Any]) -> ListingQuery:
 
 
 def _change(form: Mapping[str, Any]) -> AnnotationChange:
-    tags = form.get("tags")
+    tags, lists = form.get("tags"), form.get("lists")
     return AnnotationChange(
         title=form.get("title"),
         note=_lines(form.get("note")),
         tags=None if tags is None else _tags(tags),
         with_tags=_tags(form.get("with_tags", "")),
         without_tags=_tags(form.get("without_tags", "")),
+        lists=None if lists is None else _tags(lists),
+        with_lists=_tags(form.get("with_lists", "")),
+        without_lists=_tags(form.get("without_lists", "")),
         is_read=_flag(form.get("is_read", "")),
         is_starred=_flag(form.get("is_starred", "")),
     )
 
 
 def _tags(text: str) -> tuple[str, ...]:
-    """Tags with commas between; one that holds a comma stands in quotes, as in CSV (RFC 4180)."""
+    """Names with commas between; one that holds a comma stands in quotes, as in CSV (RFC 4180)."""
     (row,) = csv.reader([" ".join(text.split())], skipinitialspace=True) if text.strip() else ([],)
     return tuple(each.strip() for each in row if each.strip())
 

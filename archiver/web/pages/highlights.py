@@ -10,6 +10,7 @@ from archiver.services.highlights import HighlightList
 from archiver.web.keys import RUNTIME
 from archiver.web.pages.editing import notice_of
 from archiver.web.render import render
+from archiver.web.side import side_bar
 from archiver.web.streaming import stream
 from archiver.web.views import HighlightsView, Refusal
 
@@ -23,10 +24,12 @@ async def listing(request: web.Request) -> web.StreamResponse:
     try:
         found = await request.app[RUNTIME].highlights.listing(q, after)
     except InvalidQuery as error:
-        view = HighlightsView(q, HighlightList((), None), refusal=Refusal.of(q, error))
+        side = await side_bar(request)
+        view = HighlightsView(q, HighlightList((), None), refusal=Refusal.of(q, error), side=side)
         return render(request, "pages/highlights.html", view, status=400)
     onward = f"/highlights?{urlencode({'q': q, 'after': found.after})}" if found.after else ""
-    view = HighlightsView(q, found, next_url=onward, notice=await notice_of(request))
+    notice, side = await notice_of(request), await side_bar(request)
+    view = HighlightsView(q, found, next_url=onward, notice=notice, side=side)
     return render(request, "pages/highlights.html", view)
 
 

@@ -14,6 +14,7 @@ from archiver.web.api.questions import numbers
 from archiver.web.keys import RUNTIME
 from archiver.web.origin import public_origin
 from archiver.web.render import render
+from archiver.web.side import side_bar
 from archiver.web.views import HomeView
 from archiver.web.work_views import SaveAgainView
 
@@ -102,4 +103,5 @@ async def _view(
         problem=problem,
         here=public_origin(request),
         can_render=not runtime.crawling.browser_problem,
+        side=await side_bar(request),
     )

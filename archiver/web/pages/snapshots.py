@@ -6,13 +6,14 @@ from urllib.parse import urlencode
 from aiohttp import web
 
 from archiver.errors import InvalidQuery
-from archiver.model.listing import ListingQuery, Summary
+from archiver.model.listing import ListingQuery, Sort, Summary
 from archiver.services.language import LANGUAGE
 from archiver.services.search import Listing
 from archiver.web.api.questions import LISTED, list_query, listing_query
 from archiver.web.keys import RUNTIME
 from archiver.web.pages.editing import notice_of
 from archiver.web.render import render
+from archiver.web.side import side_bar
 from archiver.web.views import ListingView, Refusal, SearchHelpView
 
 SHOWN_TAGS = 30
@@ -27,7 +28,8 @@ async def listing(request: web.Request) -> web.StreamResponse:
     except InvalidQuery as error:
         tags = tuple(await request.app[RUNTIME].search.tags(SHOWN_TAGS))
         refusal = Refusal.of(query.q, error)
-        view = ListingView(query, Listing((), None), tags=tags, refusal=refusal)
+        side = await side_bar(request)
+        view = ListingView(query, Listing((), None), tags=tags, refusal=refusal, side=side)
         return render(request, "pages/snapshots.html", view, status=400)
     return render(request, "pages/snapshots.html", view)
 
@@ -43,6 +45,7 @@ async def _view(request: web.Request, query: ListingQuery) -> ListingView:
     is_narrowed = replace(query, sort="", after="", is_typing=False) != ListingQuery()
     summary = await search.summary(replace(query, q=found.answers or query.q))
     kept = {name: value for name in _KEPT if (value := getattr(query, name))}
+    side = await side_bar(request, query.q)
     here = kept | ({"after": query.after} if query.after else {})
     return ListingView(
         query,
@@ -55,5 +58,8 @@ async def _view(request: web.Request, query: ListingQuery) -> ListingView:
         is_narrowed=is_narrowed,
         owed_percent=round(100 * await search.owed_share()),
         here=f"/snapshots?{urlencode(here)}" if here else "/snapshots",
+        sorts=tuple(each for each in Sort if each is not Sort.LIST or found.sort is Sort.LIST),
         notice=await notice_of(request),
+        side=side,
+        title=side.current.name if side.current else "Snapshots",
     )

@@ -1,0 +1,44 @@
+"""What entries carry: their tags, and the lists they lie in, looked up together."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from archiver.index import lists, tags
+from archiver.index.bulk import execute_rows
+from archiver.index.connection import AsyncConnection
+
+_MOVED = """
+WITH moved (id) AS ({{rows}})
+UPDATE {table} SET sort_at = entry.sort_at
+FROM moved JOIN entry ON entry.id = moved.id WHERE {table}.entry_id = moved.id
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """The sorted tags of an entry, and its place in each list that it lies in, by path."""
+
+    tags: tuple[str, ...] = ()
+    lists: Mapping[str, int] = field(default_factory=dict)
+
+
+NONE = Labels()
+
+
+async def of_entries(conn: AsyncConnection, entry_ids: Sequence[int]) -> dict[int, Labels]:
+    """What each of these entries carries."""
+    of_tags = await tags.of_entries(conn, entry_ids)
+    of_lists = await lists.of_entries(conn, entry_ids)
+    return {each: Labels(of_tags.get(each, ()), of_lists.get(each, {})) for each in entry_ids}
+
+
+async def take_all(conn: AsyncConnection, entry_ids: Collection[int]) -> None:
+    """Take all of it from entries."""
+    await tags.detach_all(conn, entry_ids)
+    await lists.take_out_all(conn, entry_ids)
+
+
+async def move(conn: AsyncConnection, entry_ids: Sequence[int]) -> None:
+    """Bring entries to their places by time among those of the same tags and lists."""
+    for table in ("entry_tag", "in_list"):
+        await execute_rows(conn, _MOVED.format(table=table), [(each,) for each in entry_ids])

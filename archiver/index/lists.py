@@ -1,0 +1,255 @@
+"""Lists, and what lies in them: rows for what ``Annotation.folders`` says of each entry.
+
+How many entries a list has is kept as it changes, as it is for tags, so a side bar costs one row a
+list. What no entry can say (lists without entries, saved searches, the order of all) is owed a
+record whenever it becomes another (``owe``).
+"""
+
+import json
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+
+from sqlalchemy import bindparam, delete, func, select, update
+
+from archiver.index import counters, gone
+from archiver.index.bulk import among, execute_rows, insert_rows
+from archiver.index.connection import AsyncConnection
+from archiver.index.schema import counter, entry_list, in_list
+from archiver.model.entry_list import Arrangement, EntryList, with_outer
+from archiver.query.keys import list_key
+from archiver.warc.lists_record import write_arrangement
+
+STEP = 1 << 20
+"""Between two places: so often what lies between others can be halved before all are moved."""
+MIDDLE = 1 << 40
+"""The first place, far from 0, which is none."""
+MOST = 5_000
+"""Lists that are shown and put in order; what lies in more of them is kept all the same."""
+_REVISION = "lists"
+_ARRANGED = "lists arranged"
+_Rows = set[tuple[int, int]]
+
+
+async def put(
+    conn: AsyncConnection,
+    wanted: Mapping[int, Mapping[str, int]],
+    *,
+    known: Mapping[int, int],
+    sort_at: int = 0,
+) -> set[int]:
+    """Let entries lie in these lists and no others; return the ids of those that did not.
+
+    Args:
+        conn: a writing connection.
+        wanted: places in lists by path, by entry; 0 is the one that it has, or the last.
+        known: ``sort_at`` of entries that may lie in lists already.
+        sort_at: of all others.
+    """
+    before = await of_entries(conn, [each for each in wanted if each in known])
+    lost = {
+        (entry_id, path)
+        for entry_id, lists in before.items()
+        for path in lists
+        if path not in wanted[entry_id]
+    }
+    gained = {
+        (entry_id, path): place
+        for entry_id, lists in wanted.items()
+        for path, place in lists.items()
+        if place or path not in before.get(entry_id, {})
+        if before.get(entry_id, {}).get(path) != place
+    }
+    if not lost and not gained:
+        return set()
+    ids = await _ids(conn, [path for _, path in (*gained, *lost)])
+    await _take_out(conn, {(entry_id, ids[path]) for entry_id, path in lost})
+    fresh = (ids[path] for entry_id, path in gained if path not in before.get(entry_id, {}))
+    rows = [
+        (entry_id, ids[path], place, known.get(entry_id, sort_at))
+        for (entry_id, path), place in gained.items()
+    ]
+    await _put_in(conn, rows, fresh=Counter(fresh))
+    return {entry_id for entry_id, _ in (*lost, *gained)}
+
+
+async def take_out_all(conn: AsyncConnection, entry_ids: Collection[int]) -> None:
+    """Take entries out of all lists."""
+    rows = await conn.execute(
+        select(in_list.c.entry_id, in_list.c.list_id).where(
+            in_list.c.entry_id.in_(among(entry_ids))
+        )
+    )
+    await _take_out(conn, {(row.entry_id, row.list_id) for row in rows})
+
+
+async def of_entries(
+    conn: AsyncConnection, entry_ids: Collection[int]
+) -> dict[int, dict[str, int]]:
+    """The place in each list, by path and in the order of paths, of entries that lie in some."""
+    if not entry_ids:
+        return {}
+    rows = await conn.execute(
+        select(in_list.c.entry_id, entry_list.c.path, in_list.c.place)
+        .join(entry_list, entry_list.c.id == in_list.c.list_id)
+        .where(in_list.c.entry_id.in_(among(entry_ids)))
+    )
+    found: dict[int, dict[str, int]] = {}
+    for entry_id, path, place in sorted((row.entry_id, row.path, row.place) for row in rows):
+        found.setdefault(entry_id, {})[path] = place
+    return found
+
+
+async def all_of_them(conn: AsyncConnection) -> list[EntryList]:
+    """Every list, in order, with the number of entries that lie in it; of searches none."""
+    rows = await conn.execute(
+        select(entry_list.c.path, entry_list.c.query, entry_list.c.entry_count)
+        .order_by(entry_list.c.position, entry_list.c.id)
+        .limit(MOST)
+    )
+    return [EntryList(path, query, None if query else count) for path, query, count in rows]
+
+
+async def id_of(conn: AsyncConnection, path: str) -> int | None:
+    """The row of the list of that path, in whatever case; None if there is none, or several."""
+    rows = await conn.execute(
+        select(entry_list.c.id).where(entry_list.c.folded == list_key(path)).limit(2)
+    )
+    found = list(rows.scalars())
+    return found[0] if len(found) == 1 else None
+
+
+async def in_order(conn: AsyncConnection, path: str) -> list[tuple[int, int]]:
+    """(row, place) of all that lies in a list, in its order."""
+    rows = await conn.execute(
+        select(in_list.c.entry_id, in_list.c.place)
+        .join(entry_list, entry_list.c.id == in_list.c.list_id)
+        .where(entry_list.c.path == path)
+        .order_by(in_list.c.place, in_list.c.entry_id)
+    )
+    return [(row.entry_id, row.place) for row in rows]
+
+
+async def arrange(conn: AsyncConnection, lists: Sequence[EntryList]) -> None:
+    """Let there be these lists in this order, and behind them others that have entries."""
+    await execute_rows(
+        conn,
+        "INSERT INTO entry_list (path, folded, position, query) {rows} "
+        "ON CONFLICT (path) DO UPDATE SET position = excluded.position, query = excluded.query",
+        [(each.path, list_key(each.path), n, each.query) for n, each in enumerate(lists, 1)],
+    )
+    others = entry_list.c.path.not_in(among(each.path for each in lists))
+    await conn.execute(delete(entry_list).where(others, entry_list.c.entry_count == 0))
+    await conn.execute(
+        update(entry_list).where(others).values(position=len(lists) + entry_list.c.id)
+    )
+
+
+async def owe(conn: AsyncConnection) -> None:
+    """Note that which lists there are, and in which order, is to be written down."""
+    await counters.change(conn, {_REVISION: 1})
+    lists = tuple(await all_of_them(conn))
+    now = datetime.now(UTC).replace(microsecond=0)
+    arrangement = Arrangement(await _counted(conn, _REVISION), now, lists)
+    await gone.owe(conn, json.dumps(write_arrangement(arrangement), ensure_ascii=False))
+
+
+async def note(conn: AsyncConnection, found: Sequence[Arrangement]) -> None:
+    """Take over what records say, if it is newer than what is known here."""
+    known = await _counted(conn, _REVISION)
+    newest = max(found, key=lambda each: each.revision, default=None)
+    if newest and newest.revision > known:
+        await arrange(conn, with_outer(newest.lists))
+        arranged = await _counted(conn, _ARRANGED)
+        await counters.change(
+            conn,
+            {
+                _REVISION: newest.revision - known,
+                _ARRANGED: len(with_outer(newest.lists)) - arranged,
+            },
+        )
+
+
+async def sweep(conn: AsyncConnection) -> None:
+    """Take out what older records put entries into, and no later one knows, once all are read."""
+    full = await conn.execute(select(entry_list.c.path).where(entry_list.c.entry_count > 0))
+    kept = [each.path for each in with_outer(map(EntryList, full.scalars()))]
+    await conn.execute(
+        delete(entry_list).where(
+            entry_list.c.position > await _counted(conn, _ARRANGED),
+            entry_list.c.path.not_in(among(kept)),
+        )
+    )
+
+
+async def _counted(conn: AsyncConnection, name: str) -> int:
+    known = await conn.execute(select(counter.c.value).where(counter.c.name == name))
+    return known.scalar() or 0
+
+
+async def _ids(conn: AsyncConnection, paths: Iterable[str]) -> dict[str, int]:
+    """The rows of lists; those that there are not are made, behind all others."""
+    wanted = [each.path for each in with_outer(map(EntryList, paths))]
+    known = await _known(conn, wanted)
+    fresh = [path for path in wanted if path not in known]
+    if not fresh:
+        return known
+    last = (await conn.execute(select(func.max(entry_list.c.position)))).scalar() or 0
+    rows = [(path, list_key(path), last + n) for n, path in enumerate(fresh, 1)]
+    await insert_rows(conn, entry_list, ("path", "folded", "position"), rows)
+    if last < MOST:
+        await owe(conn)
+    return await _known(conn, wanted)
+
+
+async def _known(conn: AsyncConnection, paths: Iterable[str]) -> dict[str, int]:
+    rows = await conn.execute(
+        select(entry_list.c.path, entry_list.c.id).where(entry_list.c.path.in_(among(paths)))
+    )
+    return dict(rows.all())
+
+
+async def _put_in(
+    conn: AsyncConnection, rows: Sequence[tuple[int, int, int, int]], *, fresh: Mapping[int, int]
+) -> None:
+    last = await _last_places(conn, {list_id for _, list_id, place, _ in rows if not place})
+    placed = []
+    for entry_id, list_id, place, sort_at in rows:
+        if not place:
+            last[list_id] += STEP
+        placed.append((entry_id, list_id, place or last[list_id], sort_at))
+    await execute_rows(
+        conn, "INSERT OR REPLACE INTO in_list (entry_id, list_id, place, sort_at) {rows}", placed
+    )
+    await _count(conn, fresh)
+
+
+async def _last_places(conn: AsyncConnection, list_ids: Collection[int]) -> dict[int, int]:
+    # A subquery for each list looks at the end of its index; a GROUP BY would walk all of it.
+    last = select(func.max(in_list.c.place)).where(in_list.c.list_id == entry_list.c.id)
+    rows = await conn.execute(
+        select(entry_list.c.id, func.coalesce(last.scalar_subquery(), MIDDLE)).where(
+            entry_list.c.id.in_(among(list_ids))
+        )
+    )
+    return dict(rows.all())
+
+
+async def _take_out(conn: AsyncConnection, rows: _Rows) -> None:
+    if rows:
+        await execute_rows(
+            conn,
+            "DELETE FROM in_list WHERE (entry_id, list_id) IN ({rows})",
+            sorted(rows),
+        )
+        await _count(conn, {each: -n for each, n in Counter(one for _, one in rows).items()})
+
+
+async def _count(conn: AsyncConnection, more: Mapping[int, int]) -> None:
+    if more:
+        await conn.execute(
+            update(entry_list)
+            .where(entry_list.c.id == bindparam("list_id"))
+            .values(entry_count=entry_list.c.entry_count + bindparam("more")),
+            [{"list_id": list_id, "more": by} for list_id, by in more.items()],
+        )

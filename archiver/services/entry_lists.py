@@ -1,0 +1,261 @@
+"""Lists: making, renaming, moving and deleting them, and the order of what lies in them.
+
+What lies in a list is part of what a person says of an entry, so each change of it is an edit, and
+can be undone as one (``editing``).
+"""
+
+import asyncio
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from enum import StrEnum
+
+from archiver.errors import InputError, InvalidQuery, NotFound
+from archiver.index import lists
+from archiver.index.connection import AsyncConnection
+from archiver.index.database import Database
+from archiver.model.annotation import Annotation
+from archiver.model.entry_list import (
+    EntryList,
+    as_tree,
+    is_within,
+    moved_path,
+    shifted,
+    with_outer,
+)
+from archiver.model.listing import ListingQuery
+from archiver.query.parse import parse_query
+from archiver.query.tree import Condition, Is, write
+from archiver.services.editing import BATCH, Edited, Editing, clean_paths, stretches
+from archiver.services.naming import find_entry
+from archiver.services.search import Search, matching_entries
+
+MOST_SEARCHES = 50
+"""Saved searches whose findings are counted for the side bar."""
+RECOUNT_SECONDS = 30.0
+"""A count of a saved search is at most so old, and each is made at most so often."""
+
+
+class Where(StrEnum):
+    """Where entries of a list go, each keeping its place among the others."""
+
+    FIRST = "first"
+    UP = "up"
+    DOWN = "down"
+    LAST = "last"
+
+
+class EntryLists:
+    """Lists. ``on_changed`` is called when a record is owed."""
+
+    def __init__(
+        self,
+        db: Database,
+        editing: Editing,
+        search: Search,
+        on_changed: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._db = db
+        self._editing = editing
+        self._search = search
+        self._on_changed = on_changed
+        self._counted: dict[str, tuple[int, bool]] = {}
+        self._asked = asyncio.Event()
+
+    async def all(self) -> tuple[EntryList, ...]:
+        """Every list, each behind the one that it lies in.
+
+        What saved searches find was counted a while ago, or was not yet (``keep_counted``).
+        """
+        async with self._db.read() as conn:
+            found = as_tree(await lists.all_of_them(conn))
+        if any(each.query for each in found):
+            self._asked.set()
+        return tuple(self._with_count(each) for each in found)
+
+    async def make(self, path: str, query: str = "") -> EntryList:
+        """Make a list, or save a search under a name; a search that has the name becomes this one.
+
+        Raises:
+            InputError: it has no name, or there is a list of that name already.
+            InvalidQuery: the search can't be read.
+        """
+        made = EntryList(_path(path), query.strip(), None if query.strip() else 0)
+        parse_query(made.query)
+        async with self._db.write() as conn:
+            known = await lists.all_of_them(conn)
+            there = next((each for each in known if each.path == made.path), None)
+            if there and (not there.query or not made.query):
+                raise InputError(f"There is a list “{made.path}” already.")
+            if len(known) >= lists.MOST:
+                raise InputError(f"{lists.MOST:,} lists is the most.")
+            self._counted.pop(made.path, None)
+            others = [made if each is there else each for each in known]
+            await _arrange(conn, others if there else [*others, made])
+        self._on_changed()
+        return made
+
+    async def rename(self, path: str, new: str) -> Edited | None:
+        """Call a list something else, or put it into another one; all in it comes along.
+
+        A list that has the new name already becomes one with it. None where it had no entries.
+
+        Raises:
+            NotFound: there is no such list.
+            InputError: it has no new name, or would lie in itself.
+        """
+        goal = _path(new)
+        own = await self._find(path)
+        other = await self._find_any(goal)
+        if other and goal != path and (own.query or other.query):
+            raise InputError(f"There is “{goal}” already; a search can't become one with it.")
+        if goal != path and is_within(goal, path):
+            raise InputError("A list can't lie in itself.")
+
+        def become(_: int, said: Annotation) -> Annotation:
+            moved = {moved_path(each, path, goal): at for each, at in said.lists.items()}
+            stayed = {each: at for each, at in said.lists.items() if each in moved}
+            return said.in_lists({**moved, **stayed})
+
+        edited = await self._become_within(path, become)
+        await self._rearrange(lambda known: _renamed(known, path, goal))
+        return edited if edited.changed else None
+
+    async def delete(self, path: str) -> Edited | None:
+        """Delete a list, and those in it; the entries stay. None where it had none.
+
+        Raises:
+            NotFound: there is no such list.
+        """
+        await self._find(path)
+
+        def become(_: int, said: Annotation) -> Annotation:
+            kept = {each: at for each, at in said.lists.items() if not is_within(each, path)}
+            return said.in_lists(kept)
+
+        edited = await self._become_within(path, become)
+        await self._rearrange(
+            lambda known: [each for each in known if not is_within(each.path, path)]
+        )
+        return edited if edited.changed else None
+
+    async def shift(self, path: str, *, down: bool) -> None:
+        """Move a list one further up or down among those beside it.
+
+        Raises:
+            NotFound: there is no such list.
+        """
+        await self._find(path)
+        await self._rearrange(lambda known: shifted(known, path, down=down))
+
+    async def order(self, path: str, refs: Sequence[str], where: Where) -> Edited:
+        """Move entries within a list.
+
+        Raises:
+            NotFound: there is no such list, or an entry does not lie in it.
+        """
+        await self._find(path)
+        async with self._db.read() as conn:
+            rows = await lists.in_order(conn, path)
+            moved = {(await find_entry(conn, each))[0] for each in refs}
+        if not moved <= dict(rows).keys():
+            raise NotFound(f"Not all of these lie in “{path}”.")
+        places = _places(rows, moved, where)
+
+        def become(row: int, said: Annotation) -> Annotation:
+            return said.in_lists({**said.lists, path: places[row]})
+
+        return await self._editing.become_all(stretches([*places]), become)
+
+    async def keep_counted(self) -> None:
+        """Count what saved searches find whenever somebody has looked at lists; until cancelled."""
+        while True:
+            await self._asked.wait()
+            self._asked.clear()
+            async with self._db.read() as conn:
+                known = await lists.all_of_them(conn)
+            for each in [each for each in known if each.query][:MOST_SEARCHES]:
+                # A search of another version may ask for what this one does not know.
+                with suppress(InvalidQuery):
+                    found = await self._search.summary(ListingQuery(q=each.query))
+                    self._counted[each.path] = (found.count, found.has_more)
+            await asyncio.sleep(RECOUNT_SECONDS)
+
+    def _with_count(self, found: EntryList) -> EntryList:
+        if not found.query or found.path not in self._counted:
+            return found
+        count, is_more = self._counted[found.path]
+        return replace(found, count=count, is_more=is_more)
+
+    async def _find(self, path: str) -> EntryList:
+        found = await self._find_any(path)
+        if found is None:
+            raise NotFound(f"There is no list “{path}”.")
+        return found
+
+    async def _find_any(self, path: str) -> EntryList | None:
+        async with self._db.read() as conn:
+            known = as_tree(await lists.all_of_them(conn))
+        return next((each for each in known if each.path == path), None)
+
+    async def _become_within(
+        self, path: str, become: Callable[[int, Annotation], Annotation]
+    ) -> Edited:
+        """Change all entries of a list and of those in it, as one edit."""
+        query = ListingQuery(q=write(Is(Condition.LIST, f"{path}/")))
+        async with self._db.read() as conn:
+            found = matching_entries(conn, query, limit=BATCH)
+            return await self._editing.become_all(found, become)
+
+    async def _rearrange(self, become: Callable[[list[EntryList]], Iterable[EntryList]]) -> None:
+        async with self._db.write() as conn:
+            await _arrange(conn, become(as_tree(await lists.all_of_them(conn))))
+        self._on_changed()
+
+
+async def _arrange(conn: AsyncConnection, known: Iterable[EntryList]) -> None:
+    await lists.arrange(conn, with_outer(known))
+    await lists.owe(conn)
+
+
+def _path(path: str) -> str:
+    """A path as it is kept.
+
+    Raises:
+        InputError: it has no name in it.
+    """
+    found = clean_paths([path])
+    if not found:
+        raise InputError("Say what the list is to be called.")
+    return found[0]
+
+
+def _renamed(known: Iterable[EntryList], path: str, goal: str) -> list[EntryList]:
+    """The same where a list, and all in it, is called something else; of two alike the first."""
+    found: dict[str, EntryList] = {}
+    for each in known:
+        name = moved_path(each.path, path, goal)
+        found.setdefault(name, replace(each, path=name))
+    return list(found.values())
+
+
+def _places(rows: Sequence[tuple[int, int]], moved: set[int], where: Where) -> dict[int, int]:
+    """New places for the rows that move; for all of them, where there is no room between two."""
+    block = [row for row, _ in rows if row in moved]
+    others = [each for each in rows if each[0] not in moved]
+    if not block or not others:
+        return {}
+    before = next(n for n, (row, _) in enumerate(rows) if row in moved)
+    at = {
+        Where.FIRST: 0,
+        Where.UP: max(before - 1, 0),
+        Where.DOWN: min(before + 1, len(others)),
+        Where.LAST: len(others),
+    }[where]
+    low = others[at - 1][1] if at else others[0][1] - lists.STEP * (len(block) + 1)
+    high = others[at][1] if at < len(others) else low + lists.STEP * (len(block) + 1)
+    step = (high - low) // (len(block) + 1)
+    if step:
+        return {row: low + step * n for n, row in enumerate(block, 1)}
+    put = [*(row for row, _ in others[:at]), *block, *(row for row, _ in others[at:])]
+    return {row: lists.MIDDLE + lists.STEP * n for n, row in enumerate(put)}

@@ -1,0 +1,315 @@
+"""The operations of the API, one for each of its routes: what ``openapi`` describes them by."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from archiver.model.entry_list import EntryList
+from archiver.model.importing import ImportStatus
+from archiver.model.job import Job, QueueCounts
+from archiver.model.listing import Sort, Summary
+from archiver.services.comparing import Compared
+from archiver.services.deleting import Deleted
+from archiver.services.editing import Edited
+from archiver.services.entries import EntryDetail, SaveResult, SnapshotDetail
+from archiver.services.highlights import Highlighted, HighlightList
+from archiver.services.search import Listing
+from archiver.web.api.questions import (
+    EditRequest,
+    HighlightChange,
+    HighlightRequest,
+    ListChange,
+    ListRequest,
+    OrderRequest,
+    SaveRequest,
+)
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A value in the path or the query."""
+
+    name: str
+    says: str
+    schema: Json
+    place: str = "query"
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One route of the API: what it takes, and what it answers when all is well.
+
+    Attributes:
+        method: lower case.
+        path: as in the document, with ``{names}``.
+        name: of the route, and the ``operationId``.
+        says: what it does.
+        parameters: in path and query.
+        takes: media types of the body with the type of each; ``bytes`` is a file.
+        status: of the answer.
+        gives: type of the JSON answer; ``str`` is text of ``media_type``.
+        media_type: of the answer.
+    """
+
+    method: str
+    path: str
+    name: str
+    says: str
+    gives: Any
+    parameters: tuple[Parameter, ...] = ()
+    takes: tuple[tuple[str, Any], ...] = ()
+    status: int = 200
+    media_type: str = "application/json"
+
+
+_HASH = Parameter(
+    "hash_url",
+    "Lower-case hex MD5 of the URL without its fragment.",
+    {"type": "string", "pattern": "^[0-9a-f]{32}$"},
+    "path",
+)
+_WHOLE_TIMESTAMP = Parameter(
+    "timestamp",
+    "14 digits, UTC: YYYYMMDDhhmmss.",
+    {"type": "string", "pattern": "^[0-9]{14}$"},
+    "path",
+)
+_TIMESTAMP = Parameter(
+    "timestamp",
+    "4 to 14 digits, UTC: YYYYMMDDhhmmss; the nearest snapshot is shown.",
+    {"type": "string", "pattern": "^[0-9]{4,14}$"},
+    "path",
+)
+_HIGHLIGHT = Parameter(
+    "id", "Of the highlight.", {"type": "string", "pattern": "^[0-9a-f]{16}$"}, "path"
+)
+_ID = Parameter("id", "Of the import.", {"type": "integer", "minimum": 0}, "path")
+_TEXT: Json = {"type": "string"}
+_NARROWED = (
+    Parameter("q", "A search: see /search/help.", _TEXT),
+    Parameter("tag", "Only entries with this tag.", _TEXT),
+    Parameter("host", "Only entries of this host.", _TEXT),
+    Parameter("status", "saved, failed, queued, or an HTTP status such as 200.", _TEXT),
+)
+_LISTED = (
+    *_NARROWED,
+    Parameter(
+        "sort",
+        "What comes first; without it the best where there are words, else the newest.",
+        {"type": "string", "enum": [*Sort]},
+    ),
+    Parameter("typing", "Set, the last word may go on.", {"type": "boolean"}),
+    Parameter("after", "The cursor that the page before gave.", _TEXT),
+    Parameter("limit", "Entries a page.", {"type": "integer", "minimum": 1, "maximum": 200}),
+)
+_NUMBERS: Json = {"type": "string", "pattern": "^[0-9]+(,[0-9]+)*$"}
+
+OPERATIONS = (
+    Operation(
+        "post",
+        "/api/v1/entries",
+        "api_save",
+        "Put URLs into the queue. Those that can't be kept come back with the reason.",
+        SaveResult,
+        takes=(("application/json", SaveRequest),),
+        status=202,
+    ),
+    Operation(
+        "get",
+        "/api/v1/entries",
+        "api_entries",
+        "List entries, or search them.",
+        Listing,
+        _LISTED,
+    ),
+    Operation(
+        "get",
+        "/api/v1/summary",
+        "api_summary",
+        "Count the entries of a list, 1,000 at most, and say what they are of.",
+        Summary,
+        _NARROWED,
+    ),
+    Operation(
+        "get",
+        "/api/v1/entries/{hash_url}",
+        "api_entry",
+        "Show an entry and its snapshots, newest first.",
+        EntryDetail,
+        (_HASH,),
+    ),
+    Operation(
+        "patch",
+        "/api/v1/entries/{hash_url}",
+        "api_edit",
+        "Change what is said of an entry. `tags` takes the place of all tags, `folders` of all "
+        "lists that it lies in, by their paths; what is left out, or null, stays as it is.",
+        EntryDetail,
+        (_HASH,),
+        (("application/json", EditRequest),),
+    ),
+    Operation(
+        "delete",
+        "/api/v1/entries/{hash_url}",
+        "api_delete",
+        "Throw an entry away, with all its snapshots.",
+        Deleted,
+        (_HASH,),
+    ),
+    Operation(
+        "delete",
+        "/api/v1/entries/{hash_url}/snapshots/{timestamp}",
+        "api_delete_snapshot",
+        "Throw one of several snapshots away, named by all 14 digits.",
+        Deleted,
+        (_HASH, _WHOLE_TIMESTAMP),
+    ),
+    Operation(
+        "get",
+        "/api/v1/entries/{hash_url}/compare",
+        "api_compare",
+        "Hold two snapshots against each other: text, headers, requisites.",
+        Compared,
+        (
+            _HASH,
+            Parameter("from", "The earlier: 4 to 14 digits; without it the one before.", _TEXT),
+            Parameter("to", "The later; without it the newest.", _TEXT),
+        ),
+    ),
+    Operation(
+        "post",
+        "/api/v1/entries/{hash_url}/highlights",
+        "api_highlight",
+        "Mark words of the article. Words that stand nowhere in it are kept without a place.",
+        Highlighted,
+        (_HASH,),
+        (("application/json", HighlightRequest),),
+        201,
+    ),
+    Operation(
+        "patch",
+        "/api/v1/entries/{hash_url}/highlights/{id}",
+        "api_change_highlight",
+        "Give a highlight another colour or note.",
+        Highlighted,
+        (_HASH, _HIGHLIGHT),
+        (("application/json", HighlightChange),),
+    ),
+    Operation(
+        "delete",
+        "/api/v1/entries/{hash_url}/highlights/{id}",
+        "api_remove_highlight",
+        "Take a highlight away, and show the entry without it.",
+        EntryDetail,
+        (_HASH, _HIGHLIGHT),
+    ),
+    Operation(
+        "get",
+        "/api/v1/highlights",
+        "api_highlights",
+        "What was marked, entry by entry; words of `q` are looked for in highlights and notes.",
+        HighlightList,
+        tuple(each for each in _LISTED if each.name in {"q", "after", "limit"}),
+    ),
+    Operation(
+        "get",
+        "/api/v1/entries/{hash_url}/snapshots/{timestamp}",
+        "api_snapshot",
+        "Show a snapshot: its article, its requisites, its neighbours in time.",
+        SnapshotDetail,
+        (_HASH, _TIMESTAMP),
+    ),
+    Operation(
+        "get",
+        "/api/v1/lists",
+        "api_lists",
+        "Show every list, each behind the one that it lies in. One with a `query` is a saved "
+        "search; its `count` is null until somebody counted.",
+        tuple[EntryList, ...],
+    ),
+    Operation(
+        "post",
+        "/api/v1/lists",
+        "api_make_list",
+        "Make a list, and those it is to lie in; or save a search under a name.",
+        EntryList,
+        takes=(("application/json", ListRequest),),
+        status=201,
+    ),
+    Operation(
+        "patch",
+        "/api/v1/lists",
+        "api_change_list",
+        "Rename a list, put it into another one, or shift it; all in it comes along.",
+        tuple[EntryList, ...],
+        takes=(("application/json", ListChange),),
+    ),
+    Operation(
+        "delete",
+        "/api/v1/lists",
+        "api_delete_list",
+        "Delete a list, and those in it; the entries stay.",
+        tuple[EntryList, ...],
+        (Parameter("path", "Of the list.", _TEXT),),
+    ),
+    Operation(
+        "post",
+        "/api/v1/lists/order",
+        "api_order_list",
+        "Move entries within a list.",
+        Edited,
+        takes=(("application/json", OrderRequest),),
+    ),
+    Operation(
+        "post",
+        "/api/v1/imports",
+        "api_import",
+        "Read a file of bookmarks or links into the queue; reading goes on after the answer.",
+        ImportStatus,
+        (Parameter("name", "Of the file, when the body is the file itself.", _TEXT),),
+        (("multipart/form-data", bytes), ("application/octet-stream", bytes)),
+        202,
+    ),
+    Operation(
+        "get",
+        "/api/v1/imports",
+        "api_imports",
+        "List the latest imports, newest first.",
+        list[ImportStatus],
+    ),
+    Operation(
+        "get",
+        "/api/v1/imports/{id}",
+        "api_import_status",
+        "Show how far an import has come.",
+        ImportStatus,
+        (_ID,),
+    ),
+    Operation(
+        "get",
+        "/api/v1/jobs",
+        "api_jobs",
+        "Show jobs; unknown ones are left out.",
+        list[Job],
+        (Parameter("ids", "Numbers of jobs, separated by commas; 1,000 at most.", _NUMBERS),),
+    ),
+    Operation(
+        "get", "/api/v1/queue", "api_queue", "Count the jobs of the archive by state.", QueueCounts
+    ),
+    Operation(
+        "get",
+        "/api/v1/events",
+        "api_events",
+        "Server-sent events: `job` and `import` with the same JSON as the API, first as things "
+        "stand; `end` when all that was asked for is at an end. Without parameters: each change of "
+        "all jobs from now on, each with an `id`; sent back as `Last-Event-ID`, it goes on there.",
+        str,
+        (
+            Parameter("jobs", "Numbers of jobs, separated by commas.", _NUMBERS),
+            Parameter("import", "Number of an import.", {"type": "integer", "minimum": 1}),
+        ),
+        media_type="text/event-stream",
+    ),
+    Operation("get", "/api/v1/openapi.json", "openapi", "This document.", Json),
+)

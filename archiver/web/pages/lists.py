@@ -1,0 +1,56 @@
+"""``/lists``: every list and saved search, and what can be done with each."""
+
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlencode
+
+from aiohttp import web
+
+from archiver.errors import InputError
+from archiver.services.editing import Edited
+from archiver.services.entry_lists import EntryLists, Where
+from archiver.web.keys import RUNTIME
+from archiver.web.pages.editing import back, notice_of
+from archiver.web.render import render
+from archiver.web.views import ListsView
+
+
+async def lists(request: web.Request) -> web.StreamResponse:
+    """Show all of them."""
+    found = await request.app[RUNTIME].lists.all()
+    return render(request, "pages/lists.html", ListsView(found, await notice_of(request)))
+
+
+async def change(request: web.Request) -> web.StreamResponse:
+    """Make, rename, shift or delete one."""
+    form, found = await request.post(), request.app[RUNTIME].lists
+    if form.get("do") == "make":
+        made = await found.make(str(form.get("path", "")), str(form.get("query", "")))
+        raise web.HTTPSeeOther(f"/snapshots?{urlencode({'q': made.asks})}")
+    edited = await _changed(found, form)
+    raise web.HTTPSeeOther(f"/lists?edit={edited.id}" if edited else "/lists")
+
+
+async def order(request: web.Request) -> web.StreamResponse:
+    """Move the entries that are ticked within a list."""
+    form = await request.post()
+    refs = [str(each) for each in form.getall("entry", [])]
+    where = str(form.get("where", ""))
+    if where not in set(Where):
+        raise InputError(f"Entries go {', '.join(Where)}.")
+    if not refs:
+        return back(form, "/snapshots", nothing=1)
+    edited = await request.app[RUNTIME].lists.order(str(form.get("list", "")), refs, Where(where))
+    return back(form, "/snapshots", edit=edited.id)
+
+
+async def _changed(found: EntryLists, form: Mapping[str, Any]) -> Edited | None:
+    path, what = str(form.get("path", "")), form.get("do")
+    if what == "rename":
+        return await found.rename(path, str(form.get("new", "")))
+    if what == "delete":
+        return await found.delete(path)
+    if what not in ("up", "down"):
+        raise InputError("A list can be made, renamed, moved up or down, or deleted.")
+    await found.shift(path, down=what == "down")
+    return None

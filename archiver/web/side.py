@@ -1,0 +1,16 @@
+"""The side bar: lists and saved searches, on every page that lists entries."""
+
+from aiohttp import web
+
+from archiver.web.keys import RUNTIME
+from archiver.web.views import SideBar
+
+SHOWN = 200
+"""Lists in the side bar; ``/lists`` has all of them."""
+
+
+async def side_bar(request: web.Request, q: str = "") -> SideBar:
+    """What stands beside a page, with the list marked that it shows."""
+    found = await request.app[RUNTIME].lists.all()
+    current = next((each for each in found if each.asks.casefold() == q.strip().casefold()), None)
+    return SideBar(found[:SHOWN], current, len(found))

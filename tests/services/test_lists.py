@@ -1,0 +1,164 @@
+import pytest
+
+from archiver.errors import InputError, InvalidQuery, NotFound
+from archiver.index import lists as lists_module
+from archiver.model.annotation_change import AnnotationChange
+from archiver.model.entry_list import EntryList
+from archiver.model.listing import ListingQuery
+from archiver.services.entry_lists import Where, _places
+from archiver.services.reindexing import reindex
+
+URLS = tuple(f"http://127.0.0.1:1/{name}" for name in "abc")
+
+
+@pytest.fixture
+async def archive(archive):
+    """Three links that can't be fetched, a, b and c, in the list Recipes/Soups."""
+    await archive.entries.save(URLS, source="cli")
+    await archive.crawling.work()
+    for url in URLS:
+        await archive.editing.change([url], AnnotationChange(with_lists=("Recipes / Soups",)))
+    return archive
+
+
+async def found(archive, q):
+    listing = await archive.search.listing(ListingQuery(q=q))
+    return "".join(each.entry.url[-1] for each in listing.items)
+
+
+async def shown(archive):
+    return [(each.path, each.count) for each in await archive.lists.all()]
+
+
+async def test_a_list_shows_what_was_put_into_it_in_its_order_with_the_lists_around_it(archive):
+    assert await found(archive, "list:recipes/soups") == "abc"
+    assert await found(archive, "list:Recipes") == ""
+    assert sorted(await found(archive, "list:Recipes/")) == ["a", "b", "c"]
+    assert await found(archive, "-list:Recipes/Soups") == ""
+    assert await shown(archive) == [("Recipes", 0), ("Recipes/Soups", 3)]
+
+
+async def test_what_is_taken_out_of_a_list_is_counted_no_more_until_that_is_undone(archive):
+    change = AnnotationChange(without_lists=("Recipes/Soups",))
+
+    edited = await archive.editing.change([URLS[1]], change)
+
+    assert await found(archive, "list:Recipes/Soups") == "ac"
+    assert await shown(archive) == [("Recipes", 0), ("Recipes/Soups", 2)]
+    await archive.editing.undo(edited.id)
+    assert await found(archive, "list:Recipes/Soups") == "abc"
+
+
+@pytest.mark.parametrize(
+    ("moved", "where", "after"),
+    [
+        ("c", Where.FIRST, "cab"),
+        ("c", Where.UP, "acb"),
+        ("a", Where.DOWN, "bac"),
+        ("a", Where.LAST, "bca"),
+        ("ac", Where.LAST, "bac"),
+        ("bc", Where.UP, "bca"),
+        ("a", Where.UP, "abc"),
+        ("abc", Where.DOWN, "abc"),
+    ],
+)
+async def test_entries_move_within_a_list_and_back_when_that_is_undone(
+    archive, moved, where, after
+):
+    refs = [url for url in URLS if url[-1] in moved]
+
+    edited = await archive.lists.order("Recipes/Soups", refs, where)
+
+    assert await found(archive, "list:Recipes/Soups") == after
+    if edited.changed:
+        await archive.editing.undo(edited.id)
+    assert await found(archive, "list:Recipes/Soups") == "abc"
+
+
+def test_where_there_is_no_room_between_two_all_get_new_places():
+    rows = [(1, 5), (2, 6), (3, 7)]
+
+    places = _places(rows, {3}, Where.UP)
+
+    assert sorted(places, key=places.__getitem__) == [1, 3, 2]
+
+
+async def test_a_list_that_was_deleted_stays_away(archive):
+    edited = await archive.lists.delete("Recipes")
+
+    assert edited.changed == 3
+    assert await shown(archive) == []
+
+
+async def test_a_renamed_list_keeps_its_order_and_takes_what_is_in_it_along(archive):
+    await archive.lists.make("Before")
+    await archive.lists.order("Recipes/Soups", [URLS[2]], Where.FIRST)
+
+    await archive.lists.rename("Recipes", "Food/All of it")
+
+    assert await found(archive, 'list:"Food/All of it/Soups"') == "cab"
+    assert await shown(archive) == [
+        ("Food", 0),
+        ("Food/All of it", 0),
+        ("Food/All of it/Soups", 3),
+        ("Before", 0),
+    ]
+
+
+async def test_a_list_that_gets_the_name_of_another_becomes_one_with_it(archive):
+    await archive.editing.change([URLS[0]], AnnotationChange(with_lists=("Soup",)))
+
+    await archive.lists.rename("Soup", "Recipes/Soups")
+
+    assert await found(archive, "list:Recipes/Soups") == "abc"
+    assert await shown(archive) == [("Recipes", 0), ("Recipes/Soups", 3)]
+
+
+async def test_a_saved_search_is_counted_and_can_be_said_anew(archive):
+    await archive.lists.make("Fresh", "added:<1d -is:read")
+    made = await archive.lists.make("Fresh", "is:failed")
+
+    assert made == EntryList("Fresh", "is:failed")
+    assert (await archive.lists.all())[-1].query == "is:failed"
+
+
+async def test_what_can_be_no_list_is_refused(archive):
+    for path, query in (("", ""), (" / ", ""), ("Recipes", ""), ("Recipes", "is:read")):
+        with pytest.raises(InputError):
+            await archive.lists.make(path, query)
+    with pytest.raises(InvalidQuery):
+        await archive.lists.make("Odd", "colour:red")
+    with pytest.raises(InputError):
+        await archive.lists.rename("Recipes", "Recipes/Soups/More")
+    with pytest.raises(NotFound):
+        await archive.lists.rename("Nothing", "Something")
+    with pytest.raises(NotFound):
+        await archive.lists.order("Recipes", [URLS[0]], Where.LAST)
+
+
+async def test_more_lists_than_are_shown_are_kept_all_the_same(archive, monkeypatch):
+    monkeypatch.setattr(lists_module, "MOST", 2)
+
+    await archive.editing.change([URLS[0]], AnnotationChange(with_lists=("X", "Y")))
+
+    assert len(await archive.lists.all()) == 2
+    assert await found(archive, "list:Y") == "a"
+
+
+async def test_an_import_s_folders_are_lists_in_the_order_of_the_file(opened, settings):
+    rows = "".join(f'<DT><A HREF="{url}">{url}</A>' for url in reversed(URLS))
+    text = f"<!DOCTYPE NETSCAPE-Bookmark-file-1><DL><DT><H3>Zoo</H3><DL>{rows}</DL></DL>"
+    path = settings.data.parent / "bookmarks.html"
+    path.write_text(text)
+    async with opened() as archive:
+        with path.open("rb") as source:
+            await archive.imports.read_file(source, name=path.name)
+        await archive.crawling.work()
+        assert await found(archive, "list:Zoo") == "cba"
+        await archive.lists.make("Later")
+        await archive.lists.shift("Later", down=False)
+        await archive.crawling.write_down_changes()
+    await reindex(settings)
+    async with opened() as archive:
+        assert await found(archive, "list:Zoo") == "cba"
+        assert await shown(archive) == [("Later", 0), ("Zoo", 3)]

@@ -1,0 +1,146 @@
+"""Lists, by forms and by the API, over a real archive; the side bar as a browser shows it."""
+
+import re
+from collections.abc import AsyncIterator
+
+import pytest
+from aiohttp.test_utils import TestClient, TestServer
+
+from archiver.runtime import open_runtime
+from archiver.urls.parse import hash_url
+from archiver.web.app import build_app
+from tests.browser import chromium
+
+
+@pytest.fixture
+async def client(kept) -> AsyncIterator[TestClient]:
+    """The service over an archive of two entries."""
+    async with open_runtime(kept.settings) as runtime:
+        server = TestServer(build_app(runtime), skip_url_asserts=True)
+        async with TestClient(server) as client:
+            yield client
+
+
+@pytest.fixture
+def foxes(kept):
+    return hash_url(kept.url("/foxes"))
+
+
+@pytest.fixture
+def bears(kept):
+    return hash_url(kept.url("/bears"))
+
+
+async def send(client, path, *fields):
+    """Send a form as a page would; the status, address and text of the page that follows."""
+    shown = await (await client.get("/lists")).text()
+    token = re.search(r'name="csrf_token" value="([^"]+)"', shown)[1]
+    async with client.post(path, data=[("csrf_token", token), *fields]) as answer:
+        return answer.status, answer.url.path_qs, await answer.text()
+
+
+async def lists(client):
+    found = await (await client.get("/api/v1/lists")).json()
+    return [(each["path"], each["count"], each["query"]) for each in found]
+
+
+async def in_order(client, path):
+    answer = await client.get("/api/v1/entries", params={"q": f'list:"{path}"'})
+    return [each["entry"]["hash_url"] for each in (await answer.json())["items"]]
+
+
+async def test_a_list_is_made_filled_and_put_in_order_by_forms(client, foxes, bears):
+    status, where, page = await send(
+        client, "/lists", ("do", "make"), ("path", "Recipes/“Best” soups")
+    )
+    assert (status, "Nothing lies in this list yet" in page) == (200, True)
+    back = ("back", where)
+    await send(
+        client, "/edit", back, ("entry", foxes), ("entry", bears),
+        ("with_lists", "Recipes/“Best” soups"),
+    )  # fmt: skip
+    first, second = await in_order(client, "Recipes/Best soups")
+
+    status, _, page = await send(
+        client, "/lists/order", back, ("list", "Recipes/“Best” soups"), ("where", "up"),
+        ("entry", second),
+    )  # fmt: skip
+
+    assert (status, "Changed 1 entry." in page) == (200, True)
+    assert await in_order(client, "Recipes/Best soups") == [second, first]
+    assert page.index(f"/{second}/") < page.index(f"/{first}/")
+
+
+async def test_lists_are_renamed_moved_and_deleted_by_forms(client, foxes):
+    await client.patch(f"/api/v1/entries/{foxes}", json={"folders": ["A/B", "C"]})
+    await send(client, "/lists", ("do", "rename"), ("path", "A/B"), ("new", "C/D"))
+    await send(client, "/lists", ("do", "up"), ("path", "C"))
+    assert await lists(client) == [("C", 1, ""), ("C/D", 1, ""), ("A", 0, "")]
+
+    status, _, page = await send(client, "/lists", ("do", "delete"), ("path", "C"))
+
+    assert await lists(client) == [("A", 0, "")]
+    assert (status, "Undo" in page) == (200, True)
+
+
+async def test_the_api_makes_changes_and_deletes_lists(client, foxes, bears):
+    answer = await client.post("/api/v1/lists", json={"path": "A/B"})
+    assert (answer.status, (await answer.json())["path"]) == (201, "A/B")
+    await client.post("/api/v1/lists", json={"path": "S", "query": "is:unread"})
+    for key in (foxes, bears):
+        await client.patch(f"/api/v1/entries/{key}", json={"folders": ["A/B"]})
+    order = {"path": "A/B", "entries": [bears], "where": "first"}
+    answer = await client.post("/api/v1/lists/order", json=order)
+    assert (await answer.json())["changed"] == 1
+    answer = await client.patch("/api/v1/lists", json={"path": "S", "shift": "up"})
+    assert [each["path"] for each in await answer.json()] == ["S", "A", "A/B"]
+
+    answer = await client.patch("/api/v1/lists", json={"path": "A", "new_path": "Z"})
+
+    assert [each["path"] for each in await answer.json()] == ["S", "Z", "Z/B"]
+    assert await in_order(client, "Z/B") == [bears, foxes]
+    answer = await client.delete("/api/v1/lists", params={"path": "Z"})
+    assert await lists(client) == [("S", None, "is:unread")]
+
+
+@pytest.mark.parametrize(
+    ("method", "body", "status"),
+    [
+        ("post", {"path": ""}, 400),
+        ("post", {"path": "A", "query": "colour:red"}, 400),
+        ("patch", {"path": "A"}, 400),
+        ("patch", {"path": "none", "shift": "up"}, 404),
+        ("patch", {"path": "A", "shift": "left"}, 400),
+    ],
+)
+async def test_the_api_refuses_what_can_be_no_list(client, method, body, status):
+    answer = await client.request(method, "/api/v1/lists", json=body)
+
+    assert answer.status == status
+    assert (await answer.json())["error"]["message"].endswith((".", ".)"))
+
+
+async def test_a_search_is_kept_under_a_name_and_marked_where_it_is_shown(client):
+    _, _, page = await send(
+        client, "/lists", ("do", "make"), ("path", "Fresh"), ("query", "is:unread -tag:new")
+    )
+
+    assert re.search(r'q=is%3Aunread[^"]*" aria-current="page"><bdi>Fresh', page)
+    assert "Keep this search" not in page
+    assert "Keep this search" in await (await client.get("/snapshots?q=foxes")).text()
+
+
+async def test_the_side_bar_stands_beside_on_wide_screens_and_opens_without_scripts(client, foxes):
+    await client.patch(f"/api/v1/entries/{foxes}", json={"folders": ["Reading"]})
+    async with chromium() as browser:
+        page = await browser.new_page(
+            java_script_enabled=False, viewport={"width": 1440, "height": 900}
+        )
+        await page.goto(str(client.make_url("/")))
+        link = page.get_by_role("navigation", name="Lists").get_by_role("link", name="Reading")
+        assert await link.is_visible()
+        await page.set_viewport_size({"width": 360, "height": 700})
+        assert not await link.is_visible()
+        await page.get_by_role("button", name="Lists").press("Enter")
+        await link.click()
+        assert await page.get_by_role("heading", name="Reading").is_visible()
