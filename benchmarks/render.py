@@ -1,12 +1,14 @@
 """What a browser brings home of pages that are empty without their scripts, and what that costs.
 
-Usage: python -m benchmarks.render FOLDER PATH... [--pages N] [--rounds N]
+Usage: python -m benchmarks.render FOLDER PATH... [--copies N] [--rounds N] [--at-once N]
 
 FOLDER holds built sites; it is served on loopback, and each PATH in it captured with a browser.
 Then each page is looked at live, by the same browser driven by playwright, and the words that a
 person reads there are counted: how many of them stand in the article, and in the replay without
 scripts. ``--rounds`` captures the pages again and again, for pages a minute, processor time a page,
-and the memory of all processes of the browser (their own and what they share with each other).
+and the memory of all processes of the browser (their own and what they share with each other);
+``--copies`` makes so many pages of each path. In the end it counts the processes and files of the
+browser that are left.
 Beside it ``chromium --headless --dump-dom`` shows the same pages, a process a page.
 """
 
@@ -41,6 +43,7 @@ from archiver.runtime import Runtime, open_runtime
 
 _WORD = re.compile(r"\w+")
 _SETTLE_MS = 3000
+MOST_COMPARED = 50
 
 
 class _Quiet(http.server.SimpleHTTPRequestHandler):
@@ -173,7 +176,10 @@ async def capture(settings: Settings, urls: Sequence[str], rounds: int) -> None:
                 f"at most {most} MiB in the browser",
                 flush=True,
             )
-        await compare(runtime, urls)
+        await compare(runtime, urls[:MOST_COMPARED])
+    left = [each.name() for each in psutil.Process().children(recursive=True)]
+    files = [*settings.data.joinpath("tmp").iterdir()]
+    print(f"left over: {len(left)} processes {left}, {len(files)} files")
 
 
 def dump_dom(urls: Sequence[str]) -> None:
@@ -202,12 +208,22 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("paths", nargs="+")
+    parser.add_argument("--copies", type=int, default=1)
     parser.add_argument("--rounds", type=int, default=1)
+    parser.add_argument("--at-once", type=int, default=2)
     parser.add_argument("--without-dump-dom", action="store_true")
     asked = parser.parse_args()
     with serving(asked.folder) as origin, tempfile.TemporaryDirectory() as data:
         urls = [f"{origin}/{path}" for path in asked.paths]
-        settings = Settings(data=Path(data), allow_networks="127.0.0.0/8", host_delay=0)
+        if asked.copies > 1:
+            urls = [f"{url}?copy={number}" for number in range(asked.copies) for url in urls]
+        settings = Settings(
+            data=Path(data),
+            allow_networks="127.0.0.0/8",
+            host_delay=0,
+            host_concurrency=2 * asked.at_once,
+            browser_pages=asked.at_once,
+        )
         before = cpu()
         asyncio.run(capture(settings, urls, asked.rounds))
         pages = len(urls) * asked.rounds

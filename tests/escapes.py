@@ -4,10 +4,14 @@ Run in a network namespace that holds nothing but a loopback interface (``python
 MISSING``), which gets addresses of its own. MISSING names what is left out of the confinement. The
 page, its worker and its service worker come through the gate, which refuses the canaries. Prints as
 JSON how often each kind of canary was reached.
+
+What belongs to no page's context has no gate, but the browser's own proxy, and behind that the
+rules for names and QUIC. ``ungated`` and what goes on from it let a page try that has no gate.
 """
 
 import asyncio
 import json
+import ssl
 import subprocess
 import sys
 import tempfile
@@ -15,6 +19,7 @@ from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from archiver.browser.finding import find_browser
@@ -29,6 +34,8 @@ from archiver.net.gate_key import make_gate_key
 from archiver.wire.head import ResponseHead
 
 PORT = 7777
+NAMED_PORT = 7778
+"""Where a canary is that is led to by name alone."""
 SECONDS = 3.5
 """How long what a page tries is waited for: nothing tells that it will not come."""
 V4 = ("127.0.0.1", "127.0.0.53", "10.9.8.7", "192.168.7.7", "169.254.169.254", "203.0.113.5")
@@ -81,6 +88,22 @@ FILES = {
 }
 
 
+LEFT_OUT = {
+    "nothing": (),
+    "bypass": ("<-loopback>",),
+    "webrtc": ("webrtc",),
+    "ungated": (),
+    "ungated proxy": ("proxy",),
+    "ungated proxy names": ("proxy", "resolver"),
+    "ungated proxy quic": ("proxy", "quic"),
+}
+"""Parts of the flags that are left out, by what that is called."""
+QUIC = f"127.0.0.1:{PORT}"
+FORCE_QUIC = f"--origin-to-force-quic-on={QUIC}"
+"""It is tried at once there, and not only where a host has offered it."""
+UNGATED = (f"http://localhost:{NAMED_PORT}/", f"http://127.0.0.1:{PORT}/", f"https://{QUIC}/")
+
+
 @dataclass(frozen=True)
 class Made:
     head: ResponseHead
@@ -99,14 +122,15 @@ class Canaries(asyncio.DatagramProtocol):
     async def listen(self) -> None:
         loop = asyncio.get_running_loop()
         for each in (*V4, *V6):
-            await asyncio.start_server(self._come, each, PORT)
+            await asyncio.start_server(partial(self._come, "tcp"), each, PORT)
+            await asyncio.start_server(partial(self._come, "name"), each, NAMED_PORT)
             await loop.create_datagram_endpoint(lambda: self, (each, PORT))
 
     def datagram_received(self, *_: object) -> None:
         self.reached["udp"] += 1
 
-    async def _come(self, _: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self.reached["tcp"] += 1
+    async def _come(self, how: str, _: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.reached[how] += 1
         writer.close()
 
 
@@ -127,6 +151,7 @@ async def refuse(*_: object):
 async def main(missing: str) -> None:
     canaries, key = Canaries(), make_gate_key()
     await canaries.listen()
+    is_ungated = missing.startswith("ungated")
     with tempfile.TemporaryDirectory() as profiles:
         launch = Launch(
             executable=find_browser(Settings()),
@@ -135,21 +160,43 @@ async def main(missing: str) -> None:
             user_agent="Mozilla/5.0",
             memory_bytes=1 << 30,
             is_isolated=False,
-            confined=tuple(each for each in CONFINED if missing not in each or not missing),
+            confined=confinement(missing),
         )
         browser = await Browser.start(launch)
-        listening, port = await browser.gate_socket()
-        gate = asyncio.create_task(Gate(listening, key.tls, Beyond(answer, refuse)).serve())
-        bypass = "" if missing == "bypass" else "<-loopback>"
-        async with open_page(browser, port, bypass=bypass) as page:
-            error = await page.show(f"{SITE}/")
-            while "NETWORK_CHANGED" in error:
-                error = await page.show(f"{SITE}/")
-            await asyncio.sleep(SECONDS)
-        gate.cancel()
-        await asyncio.wait([gate])
+        if is_ungated:
+            error = await show_ungated(browser)
+        else:
+            error = await show_site(browser, key.tls, bypass=missing == "bypass")
         await browser.close()
-    sys.stdout.write(json.dumps({"error": error, **canaries.reached}))
+    sys.stdout.write(json.dumps({"error": error, **+canaries.reached}))
+
+
+def confinement(missing: str) -> tuple[str, ...]:
+    """The flags but for those that are left out."""
+    kept = (each for each in CONFINED if not any(part in each for part in LEFT_OUT[missing]))
+    return (*kept, FORCE_QUIC)
+
+
+async def show_site(browser: Browser, tls: ssl.SSLContext, *, bypass: bool) -> str:
+    """Show the site behind a gate, for some seconds."""
+    listening, port = await browser.gate_socket()
+    gate = asyncio.create_task(Gate(listening, tls, Beyond(answer, refuse)).serve())
+    async with open_page(browser, port, bypass="" if bypass else "<-loopback>") as page:
+        error = await page.show(f"{SITE}/")
+        while "NETWORK_CHANGED" in error:
+            error = await page.show(f"{SITE}/")
+        await asyncio.sleep(SECONDS)
+    gate.cancel()
+    await asyncio.wait([gate])
+    return error
+
+
+async def show_ungated(browser: Browser) -> str:
+    """Lead pages that have no context of their own to canaries."""
+    for url in UNGATED:
+        await browser.connection.ask("Target.createTarget", url=url)
+    await asyncio.sleep(SECONDS)
+    return ""
 
 
 if __name__ == "__main__":
@@ -163,4 +210,4 @@ if __name__ == "__main__":
         *(f"address add {each} dev lo" for each in (*V4[1:], *V6[1:])),
     ):
         subprocess.run(["ip", *words.split()], check=True)
-    asyncio.run(main(sys.argv[1] if len(sys.argv) > 1 else ""))
+    asyncio.run(main(sys.argv[1]))

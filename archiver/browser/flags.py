@@ -16,8 +16,8 @@ CONFINED = (
 )
 """What keeps a page from going round the gate.
 
-A test fails without ``<-loopback>``, and one without the WebRTC policies. The others stand behind
-those: no page that was tried gets past a gate that holds, with or without them.
+A test fails without any of them. The proxy, the rule for names and
+QUIC's flag are for what belongs to no page's context, and so has no gate.
 """
 
 _QUIET = (

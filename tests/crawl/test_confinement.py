@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.escapes import LEFT_OUT
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -29,8 +31,7 @@ def seen() -> dict[str, dict[str, object]]:
     """What canaries saw with all of the confinement, and with a part of it left out."""
 
     async def try_all():
-        names = ("nothing", "bypass", "webrtc")
-        return dict(zip(names, await asyncio.gather(*map(escapes, names)), strict=True))
+        return dict(zip(LEFT_OUT, await asyncio.gather(*map(escapes, LEFT_OUT)), strict=True))
 
     return asyncio.run(try_all())
 
@@ -46,3 +47,22 @@ def test_loopback_and_link_local_addresses_would_be_reached_by_themselves(seen):
 
 def test_webrtc_would_send_datagrams(seen):
     assert seen["webrtc"]["udp"] > 0
+
+
+def test_what_has_no_gate_goes_nowhere(seen):
+    assert seen["ungated"] == {"error": ""}
+
+
+def test_without_the_browsers_own_proxy_it_would_go_out_but_by_no_name_and_without_quic(seen):
+    found = seen["ungated proxy"]
+
+    assert found["tcp"] > 0
+    assert found.keys() == {"error", "tcp"}
+
+
+def test_without_the_rule_for_names_they_would_be_resolved(seen):
+    assert seen["ungated proxy names"]["name"] > 0
+
+
+def test_without_the_flag_against_it_quic_would_be_spoken(seen):
+    assert seen["ungated proxy quic"]["udp"] > 0

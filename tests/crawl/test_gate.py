@@ -1,0 +1,166 @@
+"""The gate of a browser's page: guarded where it connects, for requests and WebSockets alike."""
+
+import asyncio
+import base64
+import os
+import socket
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+from functools import partial
+
+import pytest
+from aiohttp import web
+from aiohttp.abc import AbstractResolver
+
+from archiver.crawl.rendering import Means
+from archiver.crawl.traffic import Traffic
+from archiver.net.fetcher import Fetcher
+from archiver.net.gate import Beyond, Gate
+from archiver.net.gate_key import make_gate_key
+from archiver.net.tunnel import connect
+
+PRIVATE = "10.9.8.7"
+
+
+class Rebinding(AbstractResolver):
+    """A name that means one address as often as it likes, and then another."""
+
+    def __init__(self) -> None:
+        self.means = ["127.0.0.1"]
+
+    async def resolve(self, host: str, port: int = 0, family: int = socket.AF_INET):
+        assert family in (socket.AF_INET, socket.AF_UNSPEC)
+        address = self.means[0] if len(self.means) == 1 else self.means.pop(0)
+        return [
+            {
+                "hostname": host,
+                "host": address,
+                "port": port,
+                "family": socket.AF_INET,
+                "proto": 0,
+                "flags": 0,
+            }
+        ]
+
+    async def close(self) -> None:
+        pass
+
+
+@dataclass
+class Way:
+    """A gate, as the browser of a page meets it."""
+
+    port: int
+    traffic: Traffic
+    names: Rebinding
+    _open: list[asyncio.StreamWriter] = field(default_factory=list)
+
+    async def get(self, url: str) -> bytes:
+        """What is answered; nothing where the connection only closes."""
+        reader, writer = await self.opened()
+        writer.write(f"GET {url} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+        try:
+            return await reader.readuntil(b"0\r\n\r\n")
+        except (ConnectionError, asyncio.IncompleteReadError) as error:
+            return getattr(error, "partial", b"")
+
+    async def socket(self, authority: str) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        """A tunnel to a host, and a WebSocket asked for through it."""
+        reader, writer = await self.opened()
+        writer.write(f"CONNECT {authority} HTTP/1.1\r\nHost: {authority}\r\n\r\n".encode())
+        assert b"200" in await reader.readuntil(b"\r\n\r\n")
+        key = base64.b64encode(os.urandom(16)).decode()
+        writer.write(
+            f"GET /socket HTTP/1.1\r\nHost: {authority}\r\nUpgrade: websocket\r\n"
+            f"Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: {key}\r\n"
+            "\r\n".encode()
+        )
+        return reader, writer
+
+    async def opened(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
+        self._open.append(writer)
+        return reader, writer
+
+    def close(self) -> None:
+        for each in self._open:
+            each.transport.abort()
+
+
+@pytest.fixture
+async def way(crawl) -> AsyncIterator[Way]:
+    context, names, key = crawl.context, Rebinding(), make_gate_key()
+    async with Fetcher(context.settings, names) as fetcher, crawl.recording():
+        means = Means(context.settings, fetcher, context.throttle, context.recorder)
+        traffic = Traffic(means, None)
+        listening = socket.create_server(("127.0.0.1", 0))
+        port = listening.getsockname()[1]
+        beyond = Beyond(traffic.answer, partial(connect, fetcher, context.settings))
+        serving = asyncio.create_task(Gate(listening, key.tls, beyond).serve())
+        made = Way(port, traffic, names)
+        yield made
+        made.close()
+        serving.cancel()
+        await asyncio.wait([serving])
+
+
+def named(live, path: str) -> str:
+    return f"http://site.test:{live.origin.rpartition(':')[2]}{path}"
+
+
+async def test_a_redirect_to_a_private_address_leads_nowhere(way, live):
+    leads = live.put("/leads", status=302, headers={"Location": f"http://{PRIVATE}/"})
+
+    assert b"302" in (await way.get(leads)).splitlines()[0]
+
+    assert await way.get(f"http://{PRIVATE}/") == b""
+    assert {*way.traffic.loaded} == {leads}
+    assert {*way.traffic.failures} == {f"http://{PRIVATE}/"}
+
+
+async def test_a_name_that_comes_to_mean_a_private_address_is_refused_then(way, live):
+    live.put("/page", "Hello.")
+    way.names.means = ["127.0.0.1", PRIVATE]
+
+    first = await way.get(named(live, "/page"))
+    reader, _ = await way.socket(named(live, "").partition("//")[2])
+    other = await way.get("http://other.test/")
+
+    assert b"Hello." in first
+    assert await reader.read() == b""
+    assert other == b""
+
+
+async def test_a_websocket_passes_through_both_ways_and_is_not_kept(way, live):
+    async def echo(request: web.Request) -> web.StreamResponse:
+        answer = web.WebSocketResponse()
+        await answer.prepare(request)
+        await answer.send_str("echo " + await answer.receive_str())
+        return answer
+
+    live.answer("/socket", echo)
+    reader, writer = await way.socket(live.origin.partition("//")[2])
+
+    head = await reader.readuntil(b"\r\n\r\n")
+    writer.write(masked(b"hello"))
+    said = await reader.readexactly(2 + len(b"echo hello"))
+
+    assert b"101 Switching Protocols" in head
+    assert said[2:] == b"echo hello"
+    assert way.traffic.loaded == {}
+
+
+@pytest.mark.parametrize(
+    "authority", [f"{PRIVATE}:80", "169.254.169.254:80", "[::1]:80", "site.test:80"]
+)
+async def test_a_websocket_to_a_private_address_is_refused(way, authority):
+    way.names.means = [PRIVATE]
+
+    reader, _ = await way.socket(authority)
+
+    assert await reader.read() == b""
+
+
+def masked(text: bytes) -> bytes:
+    """A frame of text as clients send it (RFC 6455 §5.2), with a mask of zeros."""
+    return bytes([0x81, 0x80 | len(text)]) + bytes(4) + text
