@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 PRIVATE = 0o600
+Mark = tuple[int, int, int]
+"""What changes whenever a file does: its inode, its size, its time in nanoseconds."""
 
 
 class KeptFile:
@@ -29,6 +31,14 @@ class KeptFile:
                 return file.read(most)
         except FileNotFoundError:
             return None
+
+    def mark(self) -> Mark | None:
+        """What it looks like from outside; None if there is none."""
+        try:
+            found = self.path.stat()
+        except FileNotFoundError:
+            return None
+        return found.st_ino, found.st_size, found.st_mtime_ns
 
     @contextmanager
     def alone(self) -> Iterator[None]:

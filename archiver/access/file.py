@@ -7,13 +7,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from archiver.errors import ConfigurationError
-from archiver.kept_file import KeptFile
+from archiver.kept_file import KeptFile, Mark
 from archiver.model.access import Access, Scope, Session, Token
 
 NAME: Final = "access.json"
 _MOST_BYTES: Final = 1 << 20
-Mark = tuple[int, int, int]
-"""What changes whenever the file does: its inode, its size, its time in nanoseconds."""
 
 
 class AccessFile:
@@ -28,11 +26,7 @@ class AccessFile:
 
     def mark(self) -> Mark | None:
         """What the file looks like from outside; None if there is none."""
-        try:
-            found = self._file.path.stat()
-        except FileNotFoundError:
-            return None
-        return found.st_ino, found.st_size, found.st_mtime_ns
+        return self._file.mark()
 
     def read(self) -> Access:
         """What it says; nobody is named where there is none.

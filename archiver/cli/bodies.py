@@ -10,7 +10,7 @@ from archiver.limits import collect_seldom
 _ELSEWHERE = {"serve": "archiver.web.serve"}
 """The other face runs itself: neither imports the other, this table only names it."""
 
-_BEGIN_ARCHIVE = frozenset({"serve", "add", "import_", "crawl", "password"})
+_BEGIN_ARCHIVE = frozenset({"serve", "add", "import_", "crawl", "password", "cookies"})
 """Bodies that make the data directory; the others want one that is there."""
 
 

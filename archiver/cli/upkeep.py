@@ -1,5 +1,7 @@
 """The commands that look after an archive: its password, its bytes, its index."""
 
+from pathlib import Path
+
 import click
 
 from archiver.cli.bodies import run_body
@@ -47,4 +49,39 @@ def reindex(settings: Settings) -> int:
     return run_body("reindex", settings)
 
 
-UPKEEP = (password, verify, compact, reindex)
+@click.group()
+def cookies() -> None:
+    """Cookies for the crawl, for pages that know you: sent to their own hosts alone.
+
+    They are kept in cookies.txt of the data directory, which nobody else may read, and are
+    written into no WARC file, export or log.
+    """
+
+
+@cookies.command("import", cls=Command)
+@click.argument(
+    "file",
+    type=click.Path(exists=True, dir_okay=False, readable=True, allow_dash=True, path_type=Path),
+)
+@with_settings(COMMON)
+def import_cookies(settings: Settings, file: Path) -> int:
+    """Keep the cookies of a cookies.txt in Netscape's format; "-" reads standard input."""
+    return run_body("cookies", settings, file=file)
+
+
+@cookies.command("list", cls=Command)
+@with_settings(COMMON)
+def list_cookies(settings: Settings) -> int:
+    """List what is kept: host, path, name, last day; never a value."""
+    return run_body("cookies", settings)
+
+
+@cookies.command("remove", cls=Command)
+@click.argument("host", metavar="HOST")
+@with_settings(COMMON)
+def remove_cookies(settings: Settings, host: str) -> int:
+    """Forget the cookies of a host and of those beneath it."""
+    return run_body("cookies", settings, remove=host)
+
+
+UPKEEP = (cookies, password, verify, compact, reindex)

@@ -11,6 +11,9 @@ from archiver.net.body import BodySink
 from archiver.net.outgoing import Outgoing
 from archiver.net.refusals import broken_off, too_large
 from archiver.net.tap import TappedResponse
+from archiver.wire.head import without_fields
+
+SET_COOKIES = frozenset({"set-cookie", "set-cookie2"})
 
 
 class Answer:
@@ -18,10 +21,19 @@ class Answer:
 
     Attributes:
         head: of the response.
+
+    Where a person gave cookies for it, it is private: neither they nor any that are set stand in
+    its exchange.
     """
 
     def __init__(
-        self, asked: Outgoing, at: datetime, response: TappedResponse, settings: Settings
+        self,
+        asked: Outgoing,
+        at: datetime,
+        response: TappedResponse,
+        settings: Settings,
+        *,
+        is_private: bool = False,
     ) -> None:
         reader = response.reader
         if reader.head is None:
@@ -34,6 +46,7 @@ class Answer:
         self._limit = settings.max_body_bytes
         self._sink = BodySink()
         self._is_taken = False
+        self._is_private = is_private
 
     async def payload(self) -> AsyncIterator[bytes]:
         """The body without its transfer coding, in pieces as they come; to be read once.
@@ -66,16 +79,21 @@ class Answer:
         sink, reader = self._sink, self._reader
         self._is_taken = True
         body, digest = await sink.finish()
+        head, headers = reader.head_bytes, self.head.headers
+        if self._is_private:
+            head = without_fields(head, SET_COOKIES)
+            headers = tuple(each for each in headers if each[0] not in SET_COOKIES)
+        request = request_bytes(self._response, is_private=self._is_private)
         return Exchange(
             url=self._asked.url,
             at=self._at,
             ip=self._response.peer,
-            request=request_bytes(self._response) + self._asked.body,
-            head=reader.head_bytes,
+            request=request + self._asked.body,
+            head=head,
             body=body,
             chunked=reader.is_chunked,
             status=self.head.status,
-            headers=self.head.headers,
+            headers=headers,
             payload_digest=digest,
             payload_length=sink.payload_length,
             truncated=reader.truncation or truncated,
@@ -87,9 +105,13 @@ class Answer:
             self._sink.discard()
 
 
-def request_bytes(response: TappedResponse) -> bytes:
-    """The request's head as aiohttp wrote it."""
+def request_bytes(response: TappedResponse, *, is_private: bool = False) -> bytes:
+    """The request's head as aiohttp wrote it, but for cookies where they are a person's."""
     info = response.request_info
     lines = [f"{info.method} {info.url.raw_path_qs} HTTP/1.1"]
-    lines += [f"{name}: {value}" for name, value in info.headers.items()]
+    lines += [
+        f"{name}: {value}"
+        for name, value in info.headers.items()
+        if not (is_private and name.lower() == "cookie")
+    ]
     return "\r\n".join([*lines, "", ""]).encode()

@@ -1,6 +1,6 @@
 """Fetches one URL over a long-lived pool of connections: what crossed the wire comes home."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from types import TracebackType
@@ -14,6 +14,7 @@ from yarl import URL
 from archiver.config import Settings
 from archiver.model.exchange import Exchange
 from archiver.net.answer import Answer
+from archiver.net.given_cookies import GivenCookies
 from archiver.net.guard import AddressGuard, BlockedAddressError, GuardedResolver
 from archiver.net.outgoing import Outgoing
 from archiver.net.refusals import failures
@@ -36,6 +37,7 @@ class Fetcher:
         self._settings = settings
         self.guard = AddressGuard(settings.allow_networks)
         self.resolver = GuardedResolver(self.guard, resolver)
+        self._cookies = GivenCookies(settings.data)
         self._session: ClientSession | None = None
         self._browsers: ClientSession | None = None
 
@@ -93,10 +95,12 @@ class Fetcher:
             target = URL(asked.url, encoded=True)
             self._check_literal(target)
             at = datetime.now(UTC).replace(microsecond=0)
+            given = self._cookies.field_for(asked.url)
+            sent = given and asked.is_own_site and self._cookies.field_for(asked.url, asked.page)
             async with self._pool(asked).request(
                 asked.method,
                 target,
-                headers=CIMultiDict(asked.headers),
+                headers=_with_cookies(asked.headers, sent or ""),
                 data=asked.body or None,
                 allow_redirects=False,
                 skip_auto_headers=_AUTOMATIC if asked.is_browser else None,
@@ -104,7 +108,7 @@ class Fetcher:
                 response = cast("TappedResponse", received)
                 if not self.guard.permits(response.peer):
                     raise BlockedAddressError(host(asked.url), response.peer)
-                answer = Answer(asked, at, response, self._settings)
+                answer = Answer(asked, at, response, self._settings, is_private=bool(given))
                 try:
                     yield answer
                 except BaseException:
@@ -127,6 +131,15 @@ class Fetcher:
         name = url.raw_host or ""
         if (":" in name or name.replace(".", "").isdecimal()) and not self.guard.permits(name):
             raise BlockedAddressError(name, name)
+
+
+def _with_cookies(headers: Iterable[tuple[str, str]], cookies: str) -> CIMultiDict[str]:
+    """The fields of a request; what a person gave goes before what a page had set."""
+    fields = CIMultiDict(headers)
+    if cookies:
+        own = fields.popall(hdrs.COOKIE, [])
+        fields[hdrs.COOKIE] = "; ".join((cookies, *own))
+    return fields
 
 
 def _session(

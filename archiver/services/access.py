@@ -12,9 +12,10 @@ from ipaddress import ip_address
 from pathlib import Path
 from typing import Final
 
-from archiver.access.file import AccessFile, Mark
+from archiver.access.file import AccessFile
 from archiver.access.passwords import hash_password, is_password
 from archiver.errors import ConfigurationError, InputError
+from archiver.kept_file import Mark
 from archiver.logs import get_log
 from archiver.model.access import Access, Scope, Session, Token
 

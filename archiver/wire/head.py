@@ -1,6 +1,7 @@
 """Heads of HTTP/1.1 responses: status line and header fields (RFC 9112 §4, §5)."""
 
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from archiver.errors import InvalidRecord
@@ -86,6 +87,19 @@ def parse_head(head: bytes) -> ResponseHead:
             fields.append((name.strip(WHITESPACE).lower(), [_value(value)]))
     headers = tuple((name, " ".join(values)) for name, values in fields)
     return ResponseHead(found[1].upper(), int(found[2]), found[3], headers)
+
+
+def without_fields(head: bytes, names: Collection[str]) -> bytes:
+    """A head without the fields of some lower-case names, folded lines and all."""
+    kept: list[bytes] = []
+    is_left_out = False
+    for line in head.splitlines(keepends=True):
+        if line[:1] not in (b" ", b"\t"):
+            name = line.partition(b":")[0].decode("latin-1").strip(WHITESPACE).lower()
+            is_left_out = name in names
+        if not is_left_out:
+            kept.append(line)
+    return b"".join(kept)
 
 
 def readable(value: str) -> str:

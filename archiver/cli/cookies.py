@@ -1,0 +1,45 @@
+"""``archiver cookies``."""
+
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+
+from archiver.cli.output import write_row
+from archiver.config import Settings
+from archiver.services.given_cookies import CookieKeeping
+
+_MOST = (16 << 20) + 1
+_NEVER = "-"
+
+
+def run(settings: Settings, *, file: Path | None = None, remove: str = "") -> int:
+    """Take a file in, forget a host, or list what is kept."""
+    keeping = CookieKeeping(settings.data)
+    if file is not None:
+        taken = keeping.take(_content(file))
+        write_row("kept", str(taken.kept))
+        if taken.refused:
+            lines = ", ".join(map(str, taken.refused[:10]))
+            click.echo(f"No cookies, or too many: lines {lines}.", err=True)
+    elif remove:
+        write_row("removed", str(keeping.remove(remove)))
+    else:
+        for each in keeping.list():
+            write_row(each.host, each.path, each.name, _day(each.expires))
+    return 0
+
+
+def _content(file: Path) -> bytes:
+    if str(file) == "-":
+        return sys.stdin.buffer.read(_MOST)
+    with file.open("rb") as opened:
+        return opened.read(_MOST)
+
+
+def _day(expires: int) -> str:
+    try:
+        return datetime.fromtimestamp(expires, UTC).date().isoformat() if expires else _NEVER
+    except (OverflowError, ValueError, OSError):
+        return _NEVER

@@ -1,0 +1,26 @@
+"""``archiver cookies``: what is kept is named, and never shown."""
+
+import stat
+
+from archiver.cli.main import run
+
+SECRET = "s3cr3t-of-the-person"
+
+
+def test_cookies_are_taken_in_named_without_values_and_forgotten(tmp_path, capsys):
+    given = tmp_path / "given.txt"
+    given.write_text(f".a.example\tTRUE\t/\tTRUE\t1900000000\tid\t{SECRET}\nno cookie\n")
+    data = tmp_path / "data"
+    here = ["--data", str(data)]
+
+    assert run(["cookies", "import", str(given), *here]) == 0
+    assert run(["cookies", "list", *here]) == 0
+    shown = capsys.readouterr()
+    assert stat.S_IMODE((data / "cookies.txt").stat().st_mode) == 0o600
+    assert run(["cookies", "remove", "a.example", *here]) == 0
+    assert run(["cookies", "remove", "a.example", *here]) == 1
+
+    assert shown.out.splitlines() == ["kept\t1", ".a.example\t/\tid\t2030-03-17"]
+    assert "lines 2" in shown.err
+    assert SECRET not in shown.out + shown.err
+    assert SECRET not in (data / "cookies.txt").read_text()
