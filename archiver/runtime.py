@@ -34,6 +34,7 @@ from archiver.services.exports import Exports
 from archiver.services.feeds import Feeds
 from archiver.services.fixity import Fixity
 from archiver.services.following import Following
+from archiver.services.handing_in import HandingIn
 from archiver.services.helpers import helpers
 from archiver.services.highlights import Highlights
 from archiver.services.import_survey import ImportSurveys
@@ -75,6 +76,7 @@ class Runtime:
     articles: Articles
     documents: Documents
     imports: Imports
+    handing_in: HandingIn
     surveys: ImportSurveys
     import_undo: ImportUndo
     receipts: Receipts
@@ -159,8 +161,9 @@ def _wire(archive: Archive, context: CrawlContext) -> Runtime:
     settings, db, store = archive.settings, archive.db, archive.store
     open_writer = partial(_another_writer, context)
     crawling, search, packages = Crawling(context), Search(db, store), Packages(db, store)
-    entries = Entries(db, store, on_queued=crawling.wake)
+    archives, entries = Archives(open_writer), Entries(db, store, on_queued=crawling.wake)
     editing = Editing(db, store, on_changed=crawling.wake)
+    imports = _imports(archive, archives, crawling)
     return Runtime(
         settings=settings,
         access=AccessControl(settings.data, settings.password, settings.host),
@@ -181,7 +184,8 @@ def _wire(archive: Archive, context: CrawlContext) -> Runtime:
         oversight=Oversight(context, crawling, open_writer),
         articles=Articles(context, open_writer, partial(_writer, crawling, open_writer, context)),
         documents=Documents(db, store),
-        imports=_imports(archive, Archives(open_writer), crawling),
+        imports=imports,
+        handing_in=HandingIn(imports, archives, memory_bytes=settings.extract_memory_bytes),
         surveys=ImportSurveys(db, memory_bytes=settings.extract_memory_bytes),
         import_undo=ImportUndo(db, store, on_changed=crawling.wake),
         receipts=Receipts(db),

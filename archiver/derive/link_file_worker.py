@@ -26,10 +26,9 @@ from archiver.model.bookmark import Bookmark
 from archiver.model.choices import Choices
 from archiver.model.importing import Rejected
 from archiver.model.seed import Seed
-from archiver.wire.text import well_formed
 
 BATCH = 5000
-BATCH_CHARACTERS = 16 << 20
+BATCH_BYTES = 16 << 20
 """Of pages that came with links."""
 MOST_SHOWN = 500
 _PIECE = 1 << 20
@@ -66,7 +65,7 @@ def _say_batch(found: Iterator[Bookmark], name: str, choices: Choices, row: int)
     for bookmark in islice(found, BATCH):
         row += 1
         given = bookmark.annotation
-        length += len(bookmark.page)
+        length += bookmark.page.weight if bookmark.page else 0
         if bookmark.problem:
             batch.reject(given.url_given, bookmark.problem, row)
         else:
@@ -77,7 +76,7 @@ def _say_batch(found: Iterator[Bookmark], name: str, choices: Choices, row: int)
                 batch.reject(given.url_given, str(error), row)
             else:
                 batch.add(seed, bookmark)
-        if length > BATCH_CHARACTERS:
+        if length > BATCH_BYTES:
             break
     _say(pack_seeds(batch.seeds, batch.rejected, batch.pages))
     return len(batch.seeds) + len(batch.rejected)
@@ -94,8 +93,7 @@ class _Batch:
     def add(self, seed: Seed, bookmark: Bookmark) -> None:
         if bookmark.page:
             is_dated = bookmark.annotation.added_at is not None
-            page = well_formed(bookmark.page)
-            self.pages.append(PageOfSeed(len(self.seeds), page, is_dated))
+            self.pages.append(PageOfSeed(len(self.seeds), bookmark.page, is_dated))
         self.seeds.append(seed)
 
     def reject(self, given: str, reason: str, row: int) -> None:

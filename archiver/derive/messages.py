@@ -8,10 +8,12 @@ import struct
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum
+from io import BytesIO
 from typing import Any
 
 from archiver.model.appearance import Appearance
 from archiver.model.importing import Rejected
+from archiver.model.kept_page import KeptPage, KeptPart
 from archiver.model.page import Article, Charset, Discovery, PageMetadata
 from archiver.model.requisite import Requisite, RequisiteKind
 from archiver.model.seed import Seed
@@ -137,13 +139,16 @@ def read_article(head: dict[str, Any], html: bytes) -> Article:
 
 @dataclass(frozen=True, slots=True)
 class PageOfSeed:
-    """A page that came with a link: the place of that among the seeds, its HTML, and a flag.
+    """A page that came with a link.
 
-    ``is_dated``: whether the file tells when the link was saved.
+    Attributes:
+        place: of its link among the seeds.
+        page: what was kept.
+        is_dated: whether the file tells when the link was saved.
     """
 
     place: int
-    html: str
+    page: KeptPage
     is_dated: bool
 
 
@@ -158,17 +163,36 @@ def pack_seeds(
                 for each in seeds
             ],
             "rejected": [[each.given, each.reason, each.row] for each in rejected],
-            "pages": [[each.place, each.html, each.is_dated] for each in pages],
-        }
+            "pages": [
+                [
+                    *(each.place, each.is_dated, each.page.media_type, len(each.page.content)),
+                    [[part.url, part.media_type, len(part.content)] for part in each.page.parts],
+                ]
+                for each in pages
+            ],
+        },
+        b"".join(
+            content
+            for each in pages
+            for content in (each.page.content, *(part.content for part in each.page.parts))
+        ),
     )
 
 
 def read_seeds(message: bytes) -> tuple[list[Seed], list[Rejected], list[PageOfSeed]]:
     """What ``pack_seeds`` packed."""
-    head, _ = unpack(message)
+    head, payload = unpack(message)
     seeds = [
         Seed(key, url, host, read_annotation(document))
         for key, url, host, document in head["seeds"]
     ]
     rejected = [Rejected(*each) for each in head["rejected"]]
-    return seeds, rejected, [PageOfSeed(*each) for each in head["pages"]]
+    contents = BytesIO(payload)
+    return seeds, rejected, [_page(each, contents) for each in head["pages"]]
+
+
+def _page(head: Sequence[Any], contents: BytesIO) -> PageOfSeed:
+    place, is_dated, media_type, length, parts = head
+    content = contents.read(length)
+    kept = tuple(KeptPart(url, kind, contents.read(size)) for url, kind, size in parts)
+    return PageOfSeed(place, KeptPage(content, media_type, kept), is_dated)

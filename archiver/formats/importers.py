@@ -121,6 +121,10 @@ IMPORTERS: tuple[Importer, ...] = (
 """Asked in this order, what is told best first; the first that recognises a file reads it."""
 
 
+PAGES = frozenset({MHTML.name, SINGLE_FILE.name})
+"""What is one page, and no list of links."""
+
+
 def open_bookmarks(
     source: BinaryIO, filename: str, *, spool: Spool = in_memory
 ) -> tuple[str, Iterator[Bookmark]]:

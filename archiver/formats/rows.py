@@ -7,6 +7,7 @@ from typing import Any
 from archiver.formats.dates import parse_date
 from archiver.model.annotation import Annotation
 from archiver.model.bookmark import Bookmark
+from archiver.model.kept_page import KeptPage, html_page
 from archiver.model.source_record import write_source_record
 
 MAX_URL = 10_000
@@ -90,17 +91,20 @@ class Row:
         """What nobody took, as the file spells it."""
         return dict(self._left.values())
 
-    def bookmark(self, url: str, *, title: str = "", page: str = "", **known: Any) -> Bookmark:
+    def bookmark(
+        self, url: str, *, title: str = "", page: KeptPage | str = "", **known: Any
+    ) -> Bookmark:
         """A bookmark of what was taken; what was not goes into its source record.
 
-        A title that is the address says nothing: services put it where there is none.
+        A title that is the address says nothing: services put it where there is none. ``page`` is
+        what was kept of it, or the HTML of that.
         """
         title = " ".join(title.split())
         record = write_source_record(dict(self._left.values())) if self._left else ""
         if title == url:
             title = ""
         said = Annotation(url[:MAX_URL], title=title, source_record=record, **known)
-        return Bookmark(said, page=page)
+        return Bookmark(said, page=html_page(page) if isinstance(page, str) else page)
 
 
 def text_of(value: Any) -> str:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from archiver.model.annotation import Annotation
+from archiver.model.kept_page import KeptPage
 
 
 @dataclass(frozen=True, slots=True)
@@ -12,12 +13,12 @@ class Bookmark:
     Attributes:
         annotation: ``url_given`` is the URL as it stood there.
         problem: why this row can't be read, in a sentence; empty if it can.
-        page: HTML that was kept of it and came with the file; empty if none did.
+        page: what was kept of it and came with the file, if anything did.
     """
 
     annotation: Annotation
     problem: str = ""
-    page: str = ""
+    page: KeptPage | None = None
 
 
 def unreadable(given: str, problem: str) -> Bookmark:

@@ -4,6 +4,8 @@ import asyncio
 import shutil
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, ExitStack
+from dataclasses import replace
+from datetime import datetime
 from io import BufferedReader
 from itertools import islice
 from typing import BinaryIO
@@ -31,6 +33,7 @@ from archiver.scratch import scratch_file
 from archiver.store.spool import SpooledLines
 from archiver.wacz.unpack import Package
 from archiver.warc.arc import ForeignArc
+from archiver.warc.extension import ORIGIN, handed_in_field, one_line
 from archiver.warc.foreign import ForeignFile, ForeignWarc
 from archiver.warc.recognise import ArchiveForm, recognise
 from archiver.warc.unpacked import Forward
@@ -86,25 +89,53 @@ class Archives:
         self._open_context = open_context
 
     async def take_in_pages(
-        self, pages: Sequence[SavedPage], origin: str, *, import_id: int
+        self,
+        pages: Sequence[SavedPage],
+        origin: str,
+        *,
+        import_id: int | None = None,
+        handed_in: datetime | None = None,
     ) -> int:
-        """Make snapshots of pages that came with a list of links; returns how many are new."""
+        """Make snapshots of pages that came with links; returns how many are new.
+
+        Args:
+            pages: what came.
+            origin: where they came from, for their records.
+            import_id: the import of their links, if they came with one.
+            handed_in: when somebody handed them in, if they came that way.
+        """
         async with self._open_context() as context:
-            return await SavedPageIntake(context).take(pages, origin, import_id=import_id)
+            return await SavedPageIntake(context).take(
+                pages, origin, import_id=import_id, handed_in=handed_in
+            )
 
     async def take_in(
-        self, file: BinaryIO, name: str, kind: str, *, import_id: int
+        self,
+        file: BinaryIO,
+        name: str,
+        kind: str,
+        *,
+        import_id: int,
+        handed_in: datetime | None = None,
     ) -> AsyncGenerator[Taken, None]:
         """Read a file to its end; tells of each stretch once it is handed over.
 
         What waited in the archive that wrote it is queued, as of that import.
+
+        Args:
+            file: where it is to be read from.
+            name: as the person knows it.
+            kind: as ``kind_of`` has it.
+            import_id: of the import.
+            handed_in: when somebody handed it in, if it came that way.
 
         Raises:
             UnreadableFile: no capture of it can be read.
         """
         async with self._open_context() as context:
             with NotedPages() as pages, NotedEntries() as noted, SpooledLines() as revisits:
-                taking = _Taking(context, pages, noted, revisits)
+                marks = (*_origin(name, kind, handed_in), *handed_in_field(handed_in))
+                taking = _Taking(context, pages, noted, revisits, marks)
                 async for taken in taking.payloads(file, name, kind):
                     yield taken
                 await context.recorder.drain()
@@ -128,8 +159,10 @@ class _Taking:
         pages: NotedPages,
         entries: NotedEntries,
         revisits: SpooledLines,
+        marks: tuple[tuple[str, str], ...],
     ) -> None:
         self._context = context
+        self._marks = marks
         self._intake = Intake(context)
         self._pages = pages
         self._entries = entries
@@ -232,7 +265,7 @@ class _Taking:
             yield self._failed(name, error)
 
     async def _take(self, batch: Sequence[Found]) -> Taken:
-        captures = [each for each in batch if isinstance(each, ForeignCapture)]
+        captures = [self._marked(each) for each in batch if isinstance(each, ForeignCapture)]
         unusable = [each for each in batch if isinstance(each, Unusable)]
         fresh = await self._intake.captures(captures)
         await asyncio.to_thread(self._note, batch)
@@ -246,6 +279,14 @@ class _Taking:
             unusable=tuple(Rejected(each.what[:MOST_WHAT], each.reason) for each in unusable),
             passed_over=sum(isinstance(each, PassedOver) for each in batch),
         )
+
+    def _marked(self, found: ForeignCapture) -> ForeignCapture:
+        """A capture with the fields of all that came so; what it says itself goes before."""
+        if not self._marks:
+            return found
+        exchange = found.exchange
+        given = dict(self._marks) | dict(exchange.fields)
+        return replace(found, exchange=replace(exchange, fields=tuple(given.items())))
 
     def _note(self, batch: Sequence[Found]) -> None:
         """Put revisits aside, and note what may be a page; blocking."""
@@ -265,6 +306,10 @@ class _Taking:
     def _failed(self, what: str, error: UnreadableFile) -> Taken:
         self._problem = self._problem or str(error)
         return Taken(read=1, unusable=(Rejected(what[:MOST_WHAT], str(error)),))
+
+
+def _origin(name: str, kind: str, handed_in: datetime | None) -> tuple[tuple[str, str], ...]:
+    return ((ORIGIN, one_line(f"{name} ({kind})")),) if handed_in else ()
 
 
 class _Batches:

@@ -76,7 +76,14 @@ class ImportReader:
             await imports.finish(conn, number)
 
     async def read_captures(
-        self, number: int, source: BinaryIO, name: str, kind: str, on_progress: OnProgress
+        self,
+        number: int,
+        source: BinaryIO,
+        name: str,
+        kind: str,
+        on_progress: OnProgress,
+        *,
+        handed_in: datetime | None = None,
     ) -> None:
         """Take an archive file in; one that was broken off is read again from its start."""
         async with self._db.write() as conn:
@@ -88,7 +95,9 @@ class ImportReader:
                 file = await asyncio.to_thread(_spooled, source)
                 stack.callback(file.close)
             try:
-                taking = self._archives.take_in(file, name, kind, import_id=number)
+                taking = self._archives.take_in(
+                    file, name, kind, import_id=number, handed_in=handed_in
+                )
                 async with aclosing(taking) as taken:
                     async for each in taken:
                         await self._count(number, each)
@@ -127,7 +136,7 @@ class ImportReader:
             now = datetime.now(UTC)
             received = await seeds.receive(conn, some, now=now, recapture=False, import_id=number)
         pages = [
-            SavedPage(seed, each.html, each.is_dated)
+            SavedPage(seed, each.page, each.is_dated)
             for seed, each in zip(some, batch.pages, strict=True)
         ]
         origin = f"{links.name} ({links.form})"

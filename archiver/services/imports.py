@@ -61,8 +61,16 @@ class Imports:
         name: str,
         choices: Choices = NO_CHOICES,
         on_progress: OnProgress = lambda _: None,
+        handed_in: datetime | None = None,
     ) -> ImportStatus:
         """Read a whole file: of links into the queue, of captures into the archive.
+
+        Args:
+            source: where it is to be read from.
+            name: as the person knows it.
+            choices: what is chosen for its links.
+            on_progress: hears how far it has come.
+            handed_in: when somebody handed its captures in, if they came that way.
 
         Raises:
             UnreadableFile: it is empty, of the wrong kind, or holds no link.
@@ -70,9 +78,10 @@ class Imports:
         kind = await asyncio.to_thread(kind_of_file, source, name)
         if kind:
             number = await self._create(name, kind)
-            await self._to_the_end(
-                number, self._reader.read_captures(number, source, name, kind, on_progress)
+            reading = self._reader.read_captures(
+                number, source, name, kind, on_progress, handed_in=handed_in
             )
+            await self._to_the_end(number, reading)
             return await self.status(number)
         async with self._reader.open_links(source, name, choices=choices) as links:
             first = await links.next_batch()

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from datetime import datetime
 
 from archiver.model.provenance import Provenance, Way
-from archiver.wire.moments import read_iso
+from archiver.wire.moments import read_iso, write_iso
 
 ORIGINAL_ID = "WARC-Archiver-Original-Record-ID"
 """The WARC-Record-ID that a record had, where another record has that id or it is no UUID."""
@@ -51,6 +51,11 @@ def read_provenance(fields: Mapping[str, str]) -> Provenance | None:
     if source.startswith(("http://", "https://")):
         return Provenance(Way.RESCUED, source, _moment(fields.get(CREATION_DATE.lower(), "")))
     return Provenance(Way.FROM_FILE, origin) if origin else None
+
+
+def handed_in_field(at: datetime | None) -> tuple[tuple[str, str], ...]:
+    """The field of a record that somebody handed in; none where nobody did."""
+    return ((HANDED_IN, write_iso(at)),) if at else ()
 
 
 def _moment(text: str) -> datetime | None:

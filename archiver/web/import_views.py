@@ -12,12 +12,16 @@ from archiver.services.import_undo import UndoPlan
 
 @dataclass(frozen=True, slots=True)
 class ImportView:
-    """The form for a file, what it may be, and the imports so far."""
+    """The form for a file, what it may be, and the imports so far.
+
+    ``url`` is of a page that is to be handed in.
+    """
 
     recent: tuple[ImportStatus, ...]
     max_upload_bytes: int
     formats: tuple[KnownFormat, ...]
     accept: str
+    url: str = ""
     title: str = "Import"
 
 

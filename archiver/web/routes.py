@@ -9,6 +9,7 @@ from aiohttp import web
 
 from archiver.services.export_kinds import BY_SUFFIX
 from archiver.web import cdx, downloads, events, feeds, files, health, memento, replay
+from archiver.web.api import captures as api_captures
 from archiver.web.api import entries as api_entries
 from archiver.web.api import highlights as api_highlights
 from archiver.web.api import imports as api_imports
@@ -86,6 +87,7 @@ ROUTES: tuple[web.RouteDef, ...] = (
     web.post("/crawl", crawl.change, name="change_crawl"),
     web.get("/import", imports.form, name="import_form"),
     web.post("/import", imports.upload, name="upload", expect_handler=expect_file),
+    web.post("/import/page", imports.hand_in, name="hand_in", expect_handler=expect_file),
     web.get(f"/import/{_ID}", imports.status, name="import_status"),
     web.get(f"/import/{_ID}/undo", imports.ask_undo, name="ask_undo_import"),
     web.post(f"/import/{_ID}/undo", imports.undo, name="undo_import"),
@@ -134,6 +136,9 @@ ROUTES: tuple[web.RouteDef, ...] = (
     web.patch("/api/v1/lists", api_lists.change, name="api_change_list"),
     web.delete("/api/v1/lists", api_lists.delete, name="api_delete_list"),
     web.post("/api/v1/lists/order", api_lists.order, name="api_order_list"),
+    web.post(
+        "/api/v1/captures", api_captures.hand_in, name="api_hand_in", expect_handler=expect_file
+    ),
     web.post("/api/v1/imports", api_imports.start, name="api_import", expect_handler=expect_file),
     web.get("/api/v1/imports", api_imports.recent, name="api_imports"),
     web.get(f"/api/v1/imports/{_ID}", api_imports.show, name="api_import_status"),

@@ -8,8 +8,8 @@ import asyncio
 import os
 import secrets
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO, TypeVar
 
@@ -18,6 +18,7 @@ from aiohttp.http_exceptions import BadHttpMessage
 
 from archiver.errors import TooLarge, UnreadableFile
 from archiver.model.importing import ImportStatus
+from archiver.services.handing_in import Given, HandedIn
 from archiver.web import csrf
 from archiver.web.keys import LIMITS, RUNTIME
 from archiver.web.looked_at import LookedAt, keep
@@ -32,6 +33,7 @@ _STALE_SECONDS = 86400
 _ARRIVING = ".part"
 _WHOLE = ".upload"
 _LOOK = "look"
+_PAGE_TYPES = frozenset({"text/html", "multipart/related", "application/octet-stream"})
 _MALFORMED = (ValueError, RuntimeError, AssertionError, BadHttpMessage)
 """What aiohttp's multipart reader raises on bodies that are not well formed."""
 
@@ -45,12 +47,12 @@ class _File:
     Attributes:
         name: as it was given.
         chunks: its bytes, as they come.
-        is_to_be_looked_at: whether it is to be shown first what is in it.
+        fields: the parts before it, by name.
     """
 
     name: str
     chunks: AsyncIterator[bytes]
-    is_to_be_looked_at: bool = False
+    fields: Mapping[str, str] = field(default_factory=dict)
 
 
 async def import_from_form(request: web.Request) -> ImportStatus | LookedAt:
@@ -80,6 +82,49 @@ async def import_from_api(request: web.Request) -> ImportStatus:
         file = await _file_part(request, with_token=False)
     imports = request.app[RUNTIME].imports
     return await _received(request, file, lambda whole: imports.start(whole, name=file.name))
+
+
+async def handed_in_from_form(request: web.Request) -> HandedIn:
+    """Take the page that our form hands in: the fields ``url`` and ``at`` stand before the file.
+
+    Raises:
+        web.HTTPForbidden: the token is missing or wrong; nothing of the file was read.
+        TooLarge, UnreadableFile, InputError: as the message says.
+    """
+    file = await _file_part(request, with_token=True)
+    return await _hand_in(request, file, "web")
+
+
+async def handed_in_from_api(request: web.Request) -> HandedIn:
+    """Take a page from a program: multipart/form-data, or its bare bytes with ``?name=``.
+
+    Raises:
+        web.HTTPUnsupportedMediaType: it is sent as something else.
+        TooLarge, UnreadableFile, InputError: as the message says.
+    """
+    if request.content_type == "multipart/form-data":
+        file = await _file_part(request, with_token=False)
+    elif request.content_type in _PAGE_TYPES:
+        file = _File(clean_name(request.query.get("name", "")), _chunks_of_body(request))
+    else:
+        raise web.HTTPUnsupportedMediaType(
+            text="Send the page as multipart/form-data, text/html, multipart/related or "
+            "application/octet-stream."
+        )
+    return await _hand_in(request, file, "api")
+
+
+async def _hand_in(request: web.Request, file: _File, source: str) -> HandedIn:
+    said = {**request.query, **file.fields}
+    given = Given(file.name, said.get("url", ""), said.get("at", ""), source)
+
+    async def take(whole: Path) -> HandedIn:
+        with await asyncio.to_thread(whole.open, "rb") as opened:
+            taken = await request.app[RUNTIME].handing_in.take(opened, given)
+        await asyncio.to_thread(whole.unlink)
+        return taken
+
+    return await _received(request, file, take)
 
 
 async def expect_file(request: web.Request) -> None:
@@ -119,7 +164,7 @@ def remove_stale(data: Path) -> None:
 
 async def _look_or_start(request: web.Request, file: _File, whole: Path) -> ImportStatus | LookedAt:
     imports = request.app[RUNTIME].imports
-    if file.is_to_be_looked_at and await imports.holds_links(whole, file.name):
+    if _LOOK in file.fields and await imports.holds_links(whole, file.name):
         return await asyncio.to_thread(keep, whole, file.name)
     return await imports.start(whole, name=file.name)
 
@@ -206,7 +251,7 @@ def _malformed() -> web.HTTPBadRequest:
 
 
 async def _search_parts(request: web.Request, parts: MultipartReader, *, with_token: bool) -> _File:
-    verified, looks = not with_token, False
+    verified, fields = not with_token, dict[str, str]()
     for _ in range(_MOST_PARTS):
         part = await _in_time(request, parts.next())
         if not isinstance(part, BodyPartReader):
@@ -214,11 +259,12 @@ async def _search_parts(request: web.Request, parts: MultipartReader, *, with_to
         if part.filename:  # empty when no file was chosen
             if not verified:
                 break
-            return _File(clean_name(part.filename), _chunks_of_part(request, part), looks)
+            return _File(clean_name(part.filename), _chunks_of_part(request, part), fields)
         value = await _in_time(request, part.read_chunk(_MOST_FIELD))
         if part.name == csrf.FIELD:
             verified = verified or csrf.is_valid(request, value.decode("latin-1"))
-        looks = looks or part.name == _LOOK
+        elif part.name:
+            fields[part.name] = value.decode("utf-8", "replace")
     if not verified:
         raise web.HTTPForbidden(text="This form is no longer valid: reload the page, send again.")
     raise UnreadableFile("No file was chosen: choose one that holds bookmarks or links.")

@@ -80,7 +80,7 @@ def test_a_file_with_passwords_is_refused_and_none_is_read_from_a_zip():
 
 def test_saved_articles_come_with_their_links():
     pages = {
-        form: [each.page for each in opened(data, name)[1]]
+        form: [each.page.content.decode() for each in opened(data, name)[1] if each.page]
         for form, (name, data, _) in GOLDENS.items()
     }
 

@@ -11,6 +11,7 @@ from archiver.services.comparing import Compared
 from archiver.services.deleting import Deleted
 from archiver.services.editing import Edited
 from archiver.services.entries import EntryDetail, SaveResult, SnapshotDetail
+from archiver.services.handing_in import HandedIn
 from archiver.services.highlights import Highlighted, HighlightList
 from archiver.services.search import Listing
 from archiver.web.api.questions import (
@@ -260,6 +261,27 @@ OPERATIONS = (
         "Move entries within a list.",
         Edited,
         takes=(("application/json", OrderRequest),),
+    ),
+    Operation(
+        "post",
+        "/api/v1/captures",
+        "api_hand_in",
+        "Hand in a page that a browser saved: HTML (of SingleFile, say), MHTML, or a WARC or WACZ "
+        "file of ArchiveWeb.page. It is a snapshot when the answer comes; nothing is fetched. In "
+        "a form, `url` and `at` may stand before the file.",
+        HandedIn,
+        (
+            Parameter("url", "Of the page, where the file does not tell.", _TEXT),
+            Parameter("at", "When it was saved, ISO 8601; else as the file tells, or now.", _TEXT),
+            Parameter("name", "Of the file, when the body is the file itself.", _TEXT),
+        ),
+        (
+            ("multipart/form-data", bytes),
+            ("text/html", bytes),
+            ("multipart/related", bytes),
+            ("application/octet-stream", bytes),
+        ),
+        201,
     ),
     Operation(
         "post",

@@ -11,7 +11,7 @@ from archiver.web.keys import LIMITS
 FORM_BYTES = 4 << 20
 """Most bytes a form or a JSON body may have: 10,000 URLs of 300 characters, percent-encoded."""
 
-STREAMED_ROUTES = frozenset({"upload"})
+STREAMED_ROUTES = frozenset({"upload", "hand_in"})
 """Pages that take a file: their token is the first part of the body, read by ``uploads``."""
 
 _FORM = "application/x-www-form-urlencoded"

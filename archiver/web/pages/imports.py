@@ -11,7 +11,7 @@ from archiver.web.looked_at import LookedAt
 from archiver.web.pages.editing import number
 from archiver.web.render import render
 from archiver.web.streaming import send
-from archiver.web.uploads import import_from_form
+from archiver.web.uploads import handed_in_from_form, import_from_form
 
 UNDO_PATIENCE_SECONDS = 5.0
 """So long somebody waits for an undoing to be done before a page says that it goes on."""
@@ -23,7 +23,13 @@ async def form(request: web.Request) -> web.StreamResponse:
     runtime = request.app[RUNTIME]
     recent = tuple(await runtime.imports.recent())
     accept = ",".join(suffixes())
-    view = ImportView(recent, runtime.settings.max_upload_bytes, KNOWN_FORMATS, accept)
+    view = ImportView(
+        recent,
+        runtime.settings.max_upload_bytes,
+        KNOWN_FORMATS,
+        accept,
+        url=request.query.get("url", ""),
+    )
     return render(request, "pages/import.html", view)
 
 
@@ -33,6 +39,14 @@ async def upload(request: web.Request) -> web.StreamResponse:
     if isinstance(taken, LookedAt):
         raise web.HTTPSeeOther(f"/import/look/{taken.token}")
     raise web.HTTPSeeOther(f"/import/{taken.id}")
+
+
+async def hand_in(request: web.Request) -> web.StreamResponse:
+    """Take a page that a browser saved, and lead to it; captures lead to what is newest."""
+    taken = await handed_in_from_form(request)
+    raise web.HTTPSeeOther(
+        f"/{taken.hash_url}/?at={taken.timestamp}" if taken.hash_url else "/import"
+    )
 
 
 async def status(request: web.Request) -> web.StreamResponse:

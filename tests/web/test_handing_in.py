@@ -1,0 +1,150 @@
+"""Pages that one's own browser saved become dated snapshots, marked as handed in."""
+
+import io
+import json
+import re
+
+import pytest
+from aiohttp import FormData
+from aiohttp.test_utils import TestClient, TestServer
+
+from archiver.config import Settings
+from archiver.model.access import Scope
+from archiver.model.listing import ListingQuery
+from archiver.model.provenance import Way
+from archiver.runtime import open_runtime
+from archiver.services.reindexing import reindex
+from archiver.web.app import build_app
+from tests.conftest import SENTENCE
+from tests.warcs import Warc
+
+URL = "https://bank.example/statement"
+ARTICLE = f"<title>Statement</title><article>{SENTENCE.format(name='herons') * 6}</article>"
+SINGLE_FILE = (
+    "<!DOCTYPE html> <html><!--\n Page saved with SingleFile \n"
+    f" url: {URL} \n saved date: Thu Feb 29 2024 12:00:01 GMT+0100 (CET)\n-->{ARTICLE}</html>"
+)
+
+
+@pytest.fixture
+def settings(tmp_path):
+    return Settings(data=tmp_path / "data", max_upload_bytes=1 << 20)
+
+
+@pytest.fixture
+async def runtime(settings):
+    async with open_runtime(settings) as runtime:
+        yield runtime
+
+
+@pytest.fixture
+async def client(runtime):
+    async with TestClient(TestServer(build_app(runtime), skip_url_asserts=True)) as client:
+        yield client
+
+
+async def hand_in(client, content, kind="text/html", **more):
+    """(status, JSON) of handing something in."""
+    headers = {"Content-Type": kind, **more.pop("headers", {})}
+    async with client.post("/api/v1/captures", data=content, headers=headers, params=more) as got:
+        return got.status, json.loads(await got.text())
+
+
+async def test_a_page_of_singlefile_is_a_snapshot_of_its_day_and_found_at_once(client, runtime):
+    status, taken = await hand_in(client, SINGLE_FILE, name="statement.html")
+
+    found = await runtime.entries.snapshot(URL)
+    listed = await runtime.search.listing(ListingQuery(q="herons"))
+    assert (status, taken["snapshots"], taken["timestamp"]) == (201, 1, "20240229110001")
+    assert found.snapshot.timestamp == taken["timestamp"]
+    assert found.provenance.way is Way.HANDED_IN
+    assert found.provenance.name == "statement.html (SingleFile HTML)"
+    assert [each.entry.url for each in listed.items] == [URL]
+    assert (await runtime.crawling.counts()).open == 0
+
+
+async def test_html_that_does_not_say_where_it_was_needs_its_address(client, runtime):
+    status, refused = await hand_in(client, f"<html>{ARTICLE}")
+    assert status == 400
+    assert "address" in refused["error"]["message"]
+
+    status, taken = await hand_in(client, f"<html>{ARTICLE}", url=URL, at="2020-01-02T03:04:05Z")
+
+    assert (status, taken["timestamp"]) == (201, "20200102030405")
+    assert "herons" in (await runtime.entries.snapshot(URL)).text
+
+
+@pytest.mark.parametrize("at", ["yesterday", "2020-13-01"])
+async def test_a_moment_that_is_none_is_refused(client, at):
+    status, refused = await hand_in(client, SINGLE_FILE, at=at)
+
+    assert status == 400
+    assert "2024-02-29T12:00:00Z" in refused["error"]["message"]
+
+
+@pytest.mark.parametrize("content", [b"", b"\x00\x01\x02", b"https://a.example/\n", b"%PDF-1.7"])
+async def test_what_is_no_page_is_refused_with_what_would_be_one(client, content):
+    status, refused = await hand_in(client, content, url=URL)
+
+    assert status == 422
+    assert refused["error"]["message"]
+
+
+async def test_what_is_too_large_is_refused(client):
+    status, _ = await hand_in(client, io.BytesIO(b"<html>" + b"a" * (1 << 20)), url=URL)
+
+    assert status == 413
+
+
+async def test_captures_of_a_browser_are_taken_in_and_marked(client, runtime):
+    archived = Warc()
+    archived.response(URL, f"<html>{ARTICLE}".encode(), "text/html")
+
+    status, taken = await hand_in(client, archived.bytes, "application/octet-stream")
+
+    assert (status, taken["form"], taken["snapshots"]) == (201, "WARC", 1)
+    assert (await runtime.entries.snapshot(URL)).provenance.way is Way.HANDED_IN
+
+
+async def test_it_is_still_marked_after_reindexing(settings):
+    async with open_runtime(settings) as runtime:
+        async with TestClient(TestServer(build_app(runtime), skip_url_asserts=True)) as client:
+            await hand_in(client, SINGLE_FILE)
+        before = await runtime.entries.snapshot(URL)
+
+    await reindex(settings)
+
+    async with open_runtime(settings) as runtime:
+        assert (await runtime.entries.snapshot(URL)).provenance == before.provenance
+
+
+async def test_a_token_that_adds_may_hand_in_and_one_that_reads_may_not(client, runtime):
+    await runtime.access.set_password("correct horse")
+    status = {}
+    for scope in (Scope.ADD, Scope.READ):
+        secret = await runtime.access.make_token("phone", scope)
+        headers = {"Authorization": f"Bearer {secret}"}
+        status[scope], _ = await hand_in(client, SINGLE_FILE, headers=headers)
+
+    assert status == {Scope.ADD: 201, Scope.READ: 403}
+
+
+async def test_the_page_of_what_failed_leads_to_where_it_is_handed_in(client, runtime):
+    url = "http://127.0.0.1:9/walled"
+    await runtime.entries.save([url], source="web")
+    await runtime.crawling.work()
+    key = (await runtime.entries.get(url)).entry.hash_url
+    entry = await (await client.get(f"/{key}/")).text()
+    link = re.search(r'href="(/import\?url=[^"#]+)', entry)[1]
+
+    page = await (await client.get(link)).text()
+    form = FormData()
+    form.add_field("csrf_token", re.search(r'name="csrf_token" value="([^"]+)"', page)[1])
+    form.add_field("url", re.search(r'name="url" value="([^"]+)"', page)[1])
+    form.add_field("file", f"<html>{ARTICLE}".encode(), filename="saved.html")
+    async with client.post("/import/page", data=form) as got:
+        shown = await got.text()
+
+    assert got.url.path == f"/{key}/", re.sub("<[^>]+>", "", shown[shown.index("<main") :])[:600]
+    assert "Handed in" in shown
+    assert "saved.html" in shown
