@@ -9,6 +9,7 @@ from archiver.formats.charset import HEAD_BYTES, decode_head, find_charset, is_t
 from archiver.formats.document_kind import XmlRoot, xml_root
 from archiver.formats.json_shape import TOP, json_paths
 from archiver.formats.table_head import TableHead, table_head
+from archiver.formats.tar_members import Gunzipped, TarMembers, is_tar_gz
 from archiver.formats.zip_members import Members, is_zip
 
 if TYPE_CHECKING:
@@ -82,6 +83,14 @@ class GivenFile:
         """What it holds, if it is a zip archive."""
         return Members(self.seekable()) if is_zip(self.head) else None
 
+    @cached_property
+    def tar(self) -> TarMembers | None:
+        """What it holds, if it is a packed tar archive."""
+        if not is_tar_gz(self.head):
+            return None
+        unpacked = io.BufferedReader(Gunzipped(self.seekable()), HEAD_BYTES)
+        return TarMembers(self._spool(unpacked))
+
     @property
     def members(self) -> tuple[str, ...]:
         """The names of what a zip archive holds."""
@@ -90,8 +99,8 @@ class GivenFile:
     @property
     def told_by(self) -> str:
         """What of it is looked at to tell what it is, for people: ``by its columns url, title``."""
-        if self.members:
-            return f"by the files in it: {_some(self.members)}"
+        if inside := self.members or (self.tar.names if self.tar else ()):
+            return f"by the files in it: {_some(inside)}"
         if self.table and self.table.header:
             return f"by its columns: {_some(self.table.header)}"
         if self.json_paths:

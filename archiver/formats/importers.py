@@ -22,8 +22,10 @@ from archiver.formats.hypothesis_json import HYPOTHESIS
 from archiver.formats.importer import Importer
 from archiver.formats.instapaper import INSTAPAPER
 from archiver.formats.karakeep import KARAKEEP
+from archiver.formats.karakeep_dump import KARAKEEP_DUMP
 from archiver.formats.linkding_json import LINKDING
 from archiver.formats.linkwarden import LINKWARDEN
+from archiver.formats.linkwarden_zip import LINKWARDEN_ZIP
 from archiver.formats.mastodon import MASTODON
 from archiver.formats.matter import MATTER
 from archiver.formats.mhtml import MHTML
@@ -39,6 +41,7 @@ from archiver.formats.plain_text import PLAIN_TEXT
 from archiver.formats.pocket import POCKET
 from archiver.formats.raindrop import RAINDROP
 from archiver.formats.readeck import READECK
+from archiver.formats.readeck_zip import READECK_ZIP
 from archiver.formats.readwise import READWISE
 from archiver.formats.reddit import REDDIT, REDDIT_JSON
 from archiver.formats.refusal import reason_to_refuse
@@ -114,6 +117,9 @@ _ALONE: tuple[Importer, ...] = (
 )
 IMPORTERS: tuple[Importer, ...] = (
     OMNIVORE,
+    READECK_ZIP,
+    LINKWARDEN_ZIP,
+    KARAKEEP_DUMP,
     NOTES_ZIP,
     zip_of_lists(lambda file: _first(_ALONE, file)),
     *_ALONE,

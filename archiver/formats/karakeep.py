@@ -10,6 +10,7 @@ from archiver.formats.row_importers import bookmarks_of
 from archiver.formats.rows import Row, text_of
 from archiver.model.bookmark import Bookmark
 from archiver.model.folder_path import MOST_DEPTH, folder_path
+from archiver.model.kept_page import KeptPage
 
 _QUERY = "smart"
 
@@ -20,18 +21,25 @@ def _read(file: GivenFile) -> Iterator[Bookmark]:
         if isinstance(document, Bookmark):
             yield document
         return
-    lists = document.get("lists")
-    known = {
+    known = lists_of(document.get("lists"))
+    bookmarks = document.get("bookmarks")
+    rows = iter(bookmarks if isinstance(bookmarks, list) else ())
+    yield from bookmarks_of(rows, lambda row: bookmark_of(row, known))
+
+
+def lists_of(lists: Any) -> dict[str, Mapping[str, Any]]:
+    """Lists by their ids; one that is a query has no members of its own."""
+    return {
         text_of(each.get("id")): each
         for each in (lists if isinstance(lists, list) else ())
         if isinstance(each, dict) and each.get("type") != _QUERY
     }
-    bookmarks = document.get("bookmarks")
-    rows = iter(bookmarks if isinstance(bookmarks, list) else ())
-    yield from bookmarks_of(rows, lambda row: _bookmark(row, known))
 
 
-def _bookmark(row: Row, lists: Mapping[str, Mapping[str, Any]]) -> Bookmark:
+def bookmark_of(
+    row: Row, lists: Mapping[str, Mapping[str, Any]], page: KeptPage | str = ""
+) -> Bookmark:
+    """A bookmark, in lists by their ids, with what was kept of it."""
     content = row.peek("content")
     content = dict(content) if isinstance(content, dict) else {}
     url = text_of(content.pop("url", None)) or text_of(content.pop("sourceUrl", None))
@@ -52,6 +60,7 @@ def _bookmark(row: Row, lists: Mapping[str, Mapping[str, Any]]) -> Bookmark:
         folders=tuple(dict.fromkeys(filter(None, paths))),
         is_read=row.flag("archived"),
         is_starred=row.flag("favourited"),
+        page=page,
     )
 
 

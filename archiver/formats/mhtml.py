@@ -1,35 +1,44 @@
-"""MHTML (RFC 2557): one page as a browser saved it, with its address, title and day."""
+"""MHTML (RFC 2557): one page as a browser saved it, with its address, title, day and parts."""
 
-from collections.abc import Iterator
-from email import policy
-from email.errors import MessageError
-from email.parser import HeaderParser
+from collections.abc import Iterator, Mapping
 
 from archiver.formats.dates import parse_date
 from archiver.formats.document_kind import is_mhtml
 from archiver.formats.given_file import GivenFile
 from archiver.formats.importer import Importer
+from archiver.formats.mime_parts import boundary_of, mime_parts, page_of, read_head
 from archiver.formats.rows import Row, first_of
 from archiver.model.bookmark import Bookmark, unreadable
+from archiver.model.kept_page import KeptPage
 
+MOST_BYTES = 64 << 20
+"""A larger file is a link and no page."""
 _NAMES = ("Snapshot-Content-Location", "Content-Location", "X-Snapshot-Content-Location")
 
 
 def _read(file: GivenFile) -> Iterator[Bookmark]:
     """The page that it is."""
-    try:
-        header = HeaderParser(policy=policy.default).parsestr(file.text.lstrip(), headersonly=True)
-        row = Row({name: str(value) for name, value in header.items()})
-    except (MessageError, ValueError, LookupError, TypeError, AttributeError, IndexError):
+    head = read_head(file.text.lstrip())
+    if not head:
         yield unreadable(file.name, "The head of this saved page can't be read.")
         return
+    row = Row({**head})
     url = first_of(row.text(name.lower().replace("-", "")) for name in _NAMES)
     if not url:
         yield unreadable(file.name, "This saved page does not say where it was.")
         return
     row.drop("from", "contenttype", "mimeversion", "contenttransferencoding")
     title, date = row.text("subject"), row.text("date")
-    yield row.bookmark(url, title=" ".join(title.split()), added_at=parse_date(date))
+    page = _page(file, head, url) or ""
+    yield row.bookmark(url, title=" ".join(title.split()), added_at=parse_date(date), page=page)
+
+
+def _page(file: GivenFile, head: Mapping[str, str], url: str) -> KeptPage | None:
+    boundary = boundary_of(head.get("content-type", ""))
+    data = file.stream().read(MOST_BYTES + 1) if boundary else b""
+    if not data or len(data) > MOST_BYTES:
+        return None
+    return page_of([*mime_parts(data, boundary)], url)
 
 
 MHTML = Importer(

@@ -57,7 +57,7 @@ class Members:
         if member is None or info is None:
             return io.BytesIO(b"")
         most = max(ALWAYS_ALLOWED, info.compress_size * MOST_GROWTH)
-        return io.BufferedReader(_Bounded(member, most), 1 << 16)
+        return io.BufferedReader(BoundedMember(member, most, _BROKEN), 1 << 16)
 
     def read(self, name: str, most: int) -> bytes:
         """The first so many bytes of a member."""
@@ -77,27 +77,31 @@ def _opened(stream: BinaryIO) -> zipfile.ZipFile | None:
         return None
 
 
-class _Bounded(io.RawIOBase):
-    """A member up to a length; where it is damaged it ends."""
+class BoundedMember(io.RawIOBase):
+    """A member up to a length; where it is ``broken`` it ends."""
 
-    def __init__(self, member: IO[bytes], most: int) -> None:
+    def __init__(self, member: IO[bytes], most: int, broken: tuple[type[Exception], ...]) -> None:
         self._member = member
         self._left = most
+        self._broken = broken
 
     def readable(self) -> bool:
+        """It is."""
         return True
 
     def readinto(self, buffer: "WriteableBuffer", /) -> int:
+        """Read the next bytes; none where it is at its end, or damaged."""
         target = memoryview(buffer)
         try:
             piece = self._member.read(min(len(target), self._left))
-        except _BROKEN:
+        except self._broken:
             return 0
         self._left -= len(piece)
         target[: len(piece)] = piece
         return len(piece)
 
     def close(self) -> None:
+        """Close the member, too."""
         self._member.close()
         super().close()
 

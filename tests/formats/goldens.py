@@ -7,6 +7,7 @@ import io
 import json
 import plistlib
 import sqlite3
+import tarfile
 import zipfile
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -33,6 +34,16 @@ def zipped(members):
         for name, text in members.items():
             info = zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0))
             archive.writestr(info, text, zipfile.ZIP_DEFLATED)
+    return packed.getvalue()
+
+
+def tarred(members):
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w:gz") as archive:
+        for name, text in members.items():
+            info = tarfile.TarInfo(name)
+            info.size = len(text.encode())
+            archive.addfile(info, io.BytesIO(text.encode()))
     return packed.getvalue()
 
 
@@ -1041,6 +1052,131 @@ golden(
     " saved date: Sun Sep 13 2020 14:26:40 GMT+0200 (CEST)\n--><head><title>A &amp; B</title>"
     f'</head><body><a href="{C}">c</a></body></html>',
     said(A, title="A & B"),
+)
+golden(
+    "Readeck zip",
+    "readeck.zip",
+    zipped(
+        {
+            "bookmarks/uid1/info.json": json.dumps(
+                {
+                    "ID": 7,
+                    "UID": "uid1",
+                    "Created": ISO,
+                    "URL": A,
+                    "InitialURL": B,
+                    "Title": "A",
+                    "Labels": ["one", "two words"],
+                    "Text": "An article",
+                    "Files": {"article": {"name": "index.html"}},
+                    "IsArchived": True,
+                    "IsMarked": True,
+                    "ReadProgress": 40,
+                }
+            ),
+            "bookmarks/uid1/container/index.html": "<html><body><p>An article</p>"
+            '<img src="./_resources/a.png"></body></html>',
+            "bookmarks/uid1/container/_resources/a.png": "a picture",
+            "bookmarks/uid1/container/_resources/unused.png": "another",
+            "data.json": "{}",
+        }
+    ),
+    said(
+        A,
+        AT,
+        {"InitialURL": B, "ReadProgress": 40},
+        title="A",
+        tags=("one", "two words"),
+        is_read=True,
+        is_starred=True,
+    ),
+)
+golden(
+    "Linkwarden zip",
+    "linkwarden.zip",
+    zipped(
+        {
+            "backup.json": json.dumps(
+                {
+                    "collections": [
+                        {
+                            "id": 3,
+                            "name": "Food",
+                            "links": [
+                                {"id": 5, "name": "A", "url": A, "createdAt": ISO},
+                                {"id": 6, "name": "B", "url": B, "createdAt": ISO},
+                                {"id": 8, "name": "C", "url": C, "createdAt": ISO},
+                            ],
+                        }
+                    ],
+                    "pinnedLinks": [],
+                }
+            ),
+            "archives/3/5.html": "<html><p>A whole page</p></html>",
+            "archives/3/5_readability.json": json.dumps({"content": "<p>not this</p>"}),
+            "archives/3/6_readability.json": json.dumps({"content": "<p>An article</p>"}),
+            "archives/3/8.pdf": "%PDF-1.4",
+        }
+    ),
+    said(A, AT, {"id": 5}, title="A", folders=("Food",)),
+    said(B, AT, {"id": 6}, title="B", folders=("Food",)),
+    said(C, AT, {"id": 8}, title="C", folders=("Food",)),
+)
+golden(
+    "Karakeep dump",
+    "karakeep-dump.tar.gz",
+    tarred(
+        {
+            "./manifest.json": json.dumps({"format": "karakeep.dump", "version": 1}),
+            "./lists/index.json": json.dumps([{"id": "l1", "name": "Food", "type": "manual"}]),
+            "./lists/membership.json": json.dumps({"l1": ["b1"]}),
+            "./bookmarks/index.jsonl": rows(
+                json.dumps(
+                    {
+                        "id": "b1",
+                        "createdAt": ISO,
+                        "title": "A",
+                        "archived": True,
+                        "favourited": True,
+                        "note": "a note",
+                        "tags": [{"id": "t", "name": "one"}],
+                        "content": {
+                            "type": "link",
+                            "url": A,
+                            "htmlContent": "<p>not this</p>",
+                            "precrawledArchiveAssetId": "a1",
+                        },
+                        "assets": [{"id": "a1", "assetType": "precrawledArchive"}],
+                    }
+                ),
+                json.dumps(
+                    {
+                        "id": "b2",
+                        "createdAt": ISO,
+                        "title": "B",
+                        "tags": [],
+                        "content": {"type": "link", "url": B, "htmlContent": "<p>An article</p>"},
+                    }
+                ),
+            ),
+            "./assets/index.json": json.dumps(
+                [{"id": "a1", "contentType": "text/html", "filePath": "assets/files/a1"}]
+            ),
+            "./assets/files/a1": "<html><p>A whole page</p></html>",
+        }
+    ),
+    said(
+        A,
+        AT,
+        {"id": "b1"},
+        title="A",
+        note="a note",
+        tags=("one",),
+        folders=("Food",),
+        is_read=True,
+        is_starred=True,
+    ),
+    said(B, AT, {"id": "b2"}, title="B"),
 )
 golden(
     "Omnivore zip",

@@ -18,7 +18,7 @@ TEXTS = [
     form
     for form, (_, data, _) in GOLDENS.items()
     if form not in ("Safari property list", "Firefox backup (jsonlz4)")
-    and not data.startswith((b"PK", b"SQLite"))
+    and not data.startswith((b"PK", b"SQLite", b"\x1f\x8b"))
 ]
 
 

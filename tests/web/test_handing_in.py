@@ -16,6 +16,7 @@ from archiver.runtime import open_runtime
 from archiver.services.reindexing import reindex
 from archiver.web.app import build_app
 from tests.conftest import SENTENCE
+from tests.formats.test_kept_pages import MHTML, PICTURE
 from tests.warcs import Warc
 
 URL = "https://bank.example/statement"
@@ -148,3 +149,15 @@ async def test_the_page_of_what_failed_leads_to_where_it_is_handed_in(client, ru
     assert got.url.path == f"/{key}/", re.sub("<[^>]+>", "", shown[shown.index("<main") :])[:600]
     assert "Handed in" in shown
     assert "saved.html" in shown
+
+
+async def test_a_page_of_mhtml_is_replayed_with_its_parts(client, runtime):
+    status, taken = await hand_in(client, MHTML, "multipart/related", name="page.mhtml")
+
+    found = await runtime.entries.snapshot(taken["url"])
+    assert (status, taken["form"], taken["captures"]) == (201, "MHTML", 1)
+    assert found.entry.title == "Café"
+    assert "Café au lait" in found.text
+    assert [each.status for each in found.requisites] == [200, 200]
+    async with client.get(f"/web/{taken['timestamp']}im_/https://a.example/a.png") as got:
+        assert await got.read() == PICTURE

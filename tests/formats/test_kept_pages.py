@@ -1,0 +1,179 @@
+"""What came with links: whole pages with what they need, bounded, and led to where that is."""
+
+import base64
+import gzip
+import io
+import tarfile
+from hashlib import md5
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from archiver.formats.mime_parts import mime_parts, page_of
+from archiver.formats.tar_members import ALWAYS_ALLOWED, Gunzipped, TarMembers, is_tar_gz
+from archiver.model.kept_page import part_url
+from tests.formats.goldens import GOLDENS, A, tarred
+from tests.formats.reading import opened
+
+PICTURE = b"\x89PNG a picture"
+SHEET = b"body { background: url(cid:back@mhtml) }"
+MHTML = b"\r\n".join(
+    [
+        b"From: <Saved by Blink>",
+        b"Snapshot-Content-Location: " + A.partition("#")[0].encode(),
+        b"Subject: =?utf-8?Q?Caf=C3=A9?=",
+        b"Date: Sun, 13 Sep 2020 12:26:40 -0000",
+        b"MIME-Version: 1.0",
+        b'Content-Type: multipart/related; type="text/html"; boundary="----Boundary--x----"',
+        b"",
+        b"",
+        b"------Boundary--x----",
+        b"Content-Type: text/html",
+        b"Content-ID: <frame-1@mhtml>",
+        b"Content-Transfer-Encoding: quoted-printable",
+        b"Content-Location: " + A.partition("#")[0].encode(),
+        b"",
+        b'<html><link rel=3D"stylesheet" href=3D"cid:css-1@mhtml"><p>Caf=C3=A9 =',
+        b'au lait</p><img src=3D"https://a.example/a.png"></html>',
+        b"------Boundary--x----",
+        b"Content-Type: image/png",
+        b"Content-Transfer-Encoding: base64",
+        b"Content-Location: https://a.example/a.png",
+        b"",
+        base64.encodebytes(PICTURE).replace(b"\n", b"\r\n").rstrip(),
+        b"------Boundary--x----",
+        b"Content-Type: text/css",
+        b"Content-ID: <css-1@mhtml>",
+        b"Content-Transfer-Encoding: binary",
+        b"Content-Location: cid:css-1@mhtml",
+        b"",
+        SHEET,
+        b"------Boundary--x----",
+        b"Content-Type: image/gif",
+        b"Content-ID: <back@mhtml>",
+        b"Content-Transfer-Encoding: base64",
+        b"",
+        base64.b64encode(b"GIF89a"),
+        b"------Boundary--x------",
+        b"",
+    ]
+)
+
+
+def members(packed):
+    return TarMembers(io.BytesIO(Gunzipped(io.BytesIO(packed)).read()))
+
+
+def pages(data, name="file"):
+    return [each.page for each in opened(data, name)[1]]
+
+
+def test_a_page_of_mhtml_comes_with_its_parts_and_leads_to_them():
+    (page,) = pages(MHTML)
+    sheet, back = part_url(SHEET), part_url(b"GIF89a")
+
+    assert page.content.decode() == (
+        f'<html><link rel="stylesheet" href="{sheet}"><p>Café au lait</p>'
+        '<img src="https://a.example/a.png"></html>'
+    )
+    assert [(each.url, each.media_type, each.content) for each in page.parts] == [
+        ("https://a.example/a.png", "image/png", PICTURE),
+        (sheet, "text/css", SHEET.replace(b"cid:back@mhtml", back.encode())),
+        (back, "image/gif", b"GIF89a"),
+    ]
+
+
+def test_a_note_that_was_clipped_comes_with_its_pictures():
+    key = md5(PICTURE, usedforsecurity=False).hexdigest()
+    note = (
+        f"<en-export><note><title>A</title><content><![CDATA[<en-note>Here:"
+        f'<en-media type="image/png" hash="{key}"/></en-note>]]></content>'
+        f"<note-attributes><source-url>https://a.example/</source-url></note-attributes>"
+        f'<resource><data encoding="base64">\n{base64.encodebytes(PICTURE).decode()}</data>'
+        f"<mime>image/png</mime></resource></note></en-export>"
+    )
+
+    (page,) = pages(note)
+
+    assert page.content.decode() == f'<en-note>Here:<img src="{part_url(PICTURE)}"></en-note>'
+    assert [(each.url, each.content) for each in page.parts] == [(part_url(PICTURE), PICTURE)]
+
+
+def test_an_article_of_readeck_comes_with_the_pictures_that_it_shows():
+    name, data, _ = GOLDENS["Readeck zip"]
+    (page,) = pages(data, name)
+
+    (picture,) = page.parts
+    assert (picture.media_type, picture.content) == ("image/png", b"a picture")
+    assert f'<img src="{picture.url}">'.encode() in page.content
+
+
+@pytest.mark.parametrize(
+    ("form", "expected"),
+    [
+        (
+            "Linkwarden zip",
+            [
+                ("text/html", b"<html><p>A whole page</p></html>"),
+                ("text/html; charset=utf-8", b"<p>An article</p>"),
+                ("application/pdf", b"%PDF-1.4"),
+            ],
+        ),
+        (
+            "Karakeep dump",
+            [
+                ("text/html", b"<html><p>A whole page</p></html>"),
+                ("text/html; charset=utf-8", b"<p>An article</p>"),
+            ],
+        ),
+    ],
+)
+def test_the_best_that_was_kept_of_a_page_is_taken(form, expected):
+    name, data, _ = GOLDENS[form]
+
+    assert [(each.media_type, each.content) for each in pages(data, name)] == expected
+
+
+def test_a_tar_archive_names_files_and_nothing_leads_out_of_it():
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w:gz") as archive:
+        for name, kind in (("../../etc/passwd", b"2"), ("link", b"1"), ("dev", b"3")):
+            info = tarfile.TarInfo(name)
+            info.type, info.linkname = kind, "/etc/passwd"
+            archive.addfile(info)
+    found = members(packed.getvalue())
+
+    assert found.names == ()
+    assert found.read("link", 100) == b""
+
+
+def test_a_bomb_costs_its_first_megabytes():
+    info = tarfile.TarInfo("zeros")
+    info.size = 4 * ALWAYS_ALLOWED
+    packed = io.BytesIO()
+    with gzip.GzipFile(fileobj=packed, mode="wb", compresslevel=9) as out:
+        out.write(info.tobuf())
+        for _ in range(4):
+            out.write(bytes(ALWAYS_ALLOWED))
+
+    assert is_tar_gz(packed.getvalue()[:512])
+    assert len(members(packed.getvalue()).read("zeros", 4 * ALWAYS_ALLOWED)) < 2 * ALWAYS_ALLOWED
+
+
+@given(st.integers(0, 2000))
+def test_a_tar_archive_that_breaks_off_gives_what_is_whole(length):
+    data = tarred({"a": "x" * 600, "b": "y" * 600})
+
+    found = members(data[: length % len(data)])
+
+    assert {found.read(name, 10)[:1] for name in found.names} <= {b"x", b"y", b""}
+
+
+@given(st.binary(), st.binary(max_size=20))
+def test_any_bytes_are_parts_or_none(data, boundary):
+    mark = boundary.hex() or "x"
+    wrapped = data.replace(b"\n", b"\n--" + mark.encode() + b"\n")
+
+    for each in (data, wrapped, MHTML[: len(data) * 20]):
+        page_of([*mime_parts(each, mark)], A)
