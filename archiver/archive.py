@@ -21,6 +21,7 @@ from archiver.store.segments import SegmentStore
 INDEX = "archive.sqlite3"
 SEGMENTS = "warc"
 LOCKS = "run"
+EXPORTS = "exports"
 
 _BEING_REINDEXED = (
     "`archiver reindex` is building the index of this archive again. Try again when it is done."

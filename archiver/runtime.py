@@ -6,7 +6,7 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontext
 from dataclasses import dataclass, replace
 from functools import partial
 
-from archiver.archive import Archive, open_archive, open_store
+from archiver.archive import EXPORTS, Archive, open_archive, open_store
 from archiver.config import Settings
 from archiver.crawl.context import CrawlContext
 from archiver.crawl.learned_hosts import LearnedHosts
@@ -19,7 +19,6 @@ from archiver.net.throttle import Throttle
 from archiver.services.access import AccessControl
 from archiver.services.archives import Archives
 from archiver.services.articles import Articles
-from archiver.services.books import Books
 from archiver.services.cdx import Cdx
 from archiver.services.compacting import Compacting
 from archiver.services.comparing import Comparing
@@ -29,6 +28,7 @@ from archiver.services.documents import Documents
 from archiver.services.editing import Editing
 from archiver.services.entries import Entries
 from archiver.services.entry_lists import EntryLists
+from archiver.services.export_files import ExportFiles
 from archiver.services.exporting import Exporting
 from archiver.services.exports import Exports
 from archiver.services.feeds import Feeds
@@ -40,6 +40,7 @@ from archiver.services.highlights import Highlights
 from archiver.services.import_survey import ImportSurveys
 from archiver.services.import_undo import ImportUndo
 from archiver.services.imports import Imports
+from archiver.services.kept_exports import KeptExports
 from archiver.services.mementos import Mementos
 from archiver.services.oversight import Oversight
 from archiver.services.packages import Packages
@@ -83,6 +84,7 @@ class Runtime:
     exports: Exports
     packages: Packages
     exporting: Exporting
+    kept_exports: KeptExports
     replay: Replay
     cdx: Cdx
     mementos: Mementos
@@ -118,6 +120,8 @@ async def open_runtime(
             await stack.enter_async_context(finding)
             counting = kept_going(runtime.lists.keep_counted, "saved-searches")
             await stack.enter_async_context(counting)
+            exports = kept_going(runtime.kept_exports.work, "exports")
+            await stack.enter_async_context(exports)
             if settings.quiet_hour >= 0:
                 quiet = partial(runtime.compacting.compact_at_quiet_hours, settings.quiet_hour)
                 await stack.enter_async_context(kept_going(quiet, "compaction"))
@@ -160,9 +164,8 @@ async def _crawl_context(archive: Archive, connections: int) -> AsyncIterator[Cr
 def _wire(archive: Archive, context: CrawlContext) -> Runtime:
     settings, db, store = archive.settings, archive.db, archive.store
     open_writer = partial(_another_writer, context)
-    crawling, search, packages = Crawling(context), Search(db, store), Packages(db, store)
-    archives, entries = Archives(open_writer), Entries(db, store, on_queued=crawling.wake)
-    editing = Editing(db, store, on_changed=crawling.wake)
+    crawling, search, archives = Crawling(context), Search(db, store), Archives(open_writer)
+    entries, editing = Entries(db, store, crawling.wake), Editing(db, store, crawling.wake)
     imports = _imports(archive, archives, crawling)
     return Runtime(
         settings=settings,
@@ -190,8 +193,9 @@ def _wire(archive: Archive, context: CrawlContext) -> Runtime:
         import_undo=ImportUndo(db, store, on_changed=crawling.wake),
         receipts=Receipts(db),
         exports=Exports(db, store),
-        packages=packages,
-        exporting=Exporting(db, packages, Books(db, store)),
+        packages=Packages(db, store),
+        exporting=Exporting.of(db, store),
+        kept_exports=KeptExports(settings.data / EXPORTS, ExportFiles.of(db, store)),
         replay=Replay(db, store, settings),
         cdx=Cdx(db),
         mementos=Mementos(db),

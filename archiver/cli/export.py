@@ -1,13 +1,10 @@
 """``archiver export FORM``: one file of what a query finds."""
 
 import asyncio
-import os
 import sys
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from pathlib import Path
-from tempfile import NamedTemporaryFile
-from typing import IO
 
 from archiver.cli.loop import run_until_signal
 from archiver.cli.output import write_row
@@ -15,64 +12,46 @@ from archiver.cli.progress import progress_bar
 from archiver.config import Settings
 from archiver.model.listing import ListingQuery
 from archiver.reading import open_to_read
-from archiver.services.export_kinds import BY_KEY
+from archiver.services.export_files import ExportFiles
+from archiver.services.export_kinds import BY_KEY, ExportKind
 from archiver.services.exporting import Exporting
 from archiver.services.manifest import Selected
 
 _STANDARD_OUTPUT = Path("-")
-_NOTHING = "Stopped. Nothing was written."
+_STOPPED = "Stopped. The same command begins again."
+_TO_GO_ON = "Stopped. The same command goes on from there."
 
 
 def run(settings: Settings, *, form: str, file: Path, **narrowed: str) -> int:
     """Write a file of what a query finds; it is whole or is not there."""
     query = ListingQuery(narrowed["query"], narrowed["tag"], narrowed["host"], narrowed["status"])
-    return run_until_signal(_export(settings, form, file, Selected(query)), stopped=_NOTHING)
+    kind = BY_KEY[form]
+    stopped = _TO_GO_ON if kind.form and file != _STANDARD_OUTPUT else _STOPPED
+    return run_until_signal(_export(settings, kind, file, Selected(query)), stopped=stopped)
 
 
-async def _export(settings: Settings, form: str, file: Path, wanted: Selected) -> int:
-    async with open_to_read(settings, Exporting.of) as exporting:
-        pieces = await exporting.begin(BY_KEY[form], wanted, name=file.name)
-        return await _put(pieces, file)
+async def _export(settings: Settings, kind: ExportKind, file: Path, wanted: Selected) -> int:
+    with progress_bar("Writing") as bar:
 
+        def show(written: int) -> None:
+            bar.show(done=written, now=f"{written / 1e6:,.1f} MB")
 
-async def _put(pieces: AsyncGenerator[bytes, None], file: Path) -> int:
-    if file == _STANDARD_OUTPUT:
-        await _write(pieces, sys.stdout.buffer)
-    else:
-        written = await _write_whole(pieces, file)
-        write_row("written", f"{written:,} bytes", str(file))
+        if file == _STANDARD_OUTPUT:
+            async with open_to_read(settings, Exporting.of) as exporting:
+                pieces = await exporting.begin(kind, wanted, name=file.name)
+                await _print(pieces, show)
+            return 0
+        async with open_to_read(settings, ExportFiles.of) as files:
+            written = await files.write(kind, wanted, file, show)
+    write_row("written", f"{written:,} bytes", str(file))
     return 0
 
 
-async def _write_whole(pieces: AsyncGenerator[bytes, None], file: Path) -> int:
-    """Write under another name, and give the file its own once all of it is on disk."""
-    with NamedTemporaryFile(dir=file.parent, prefix=f".{file.name}.", delete=False) as part:
-        path = Path(part.name)
-        try:
-            written = await _write(pieces, part)
-            await asyncio.to_thread(_settle, part)
-            await asyncio.to_thread(path.replace, file)
-        except BaseException:
-            await asyncio.to_thread(path.unlink, missing_ok=True)
-            raise
-    return written
-
-
-async def _write(pieces: AsyncGenerator[bytes, None], file: IO[bytes]) -> int:
+async def _print(pieces: AsyncGenerator[bytes, None], show: Callable[[int], None]) -> None:
     written = 0
-    with progress_bar("Writing") as bar:
-        async with aclosing(pieces):
-            async for piece in pieces:
-                await asyncio.to_thread(file.write, piece)
-                written += len(piece)
-                bar.show(done=written, now=f"{written / 1e6:,.1f} MB")
-    await asyncio.to_thread(file.flush)
-    return written
-
-
-def _settle(part: IO[bytes]) -> None:
-    """Put a temporary file on disk, and let it be read by whom other new files are."""
-    mask = os.umask(0)
-    os.umask(mask)
-    os.fchmod(part.fileno(), 0o666 & ~mask)
-    os.fsync(part.fileno())
+    async with aclosing(pieces):
+        async for piece in pieces:
+            await asyncio.to_thread(sys.stdout.buffer.write, piece)
+            written += len(piece)
+            show(written)
+    await asyncio.to_thread(sys.stdout.buffer.flush)

@@ -13,8 +13,8 @@ class Order(StrEnum):
     """In which order entries are written, and what the place of each is.
 
     ``SAVED``: as they came into the archive; all are in one place, ``""``. ``FOLDERS``: folder by
-    folder, each entry once in every one of its own; the place is the folder's path. ``HOSTS``: host
-    by host, by an entry of each; the place is the host.
+    folder in the order of each, an entry in every one of its own; the place is the folder's path.
+    ``HOSTS``: host by host, by an entry of each; the place is the host.
     """
 
     SAVED = "saved"

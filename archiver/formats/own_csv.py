@@ -37,6 +37,7 @@ _COLUMNS: Mapping[str, Callable[[Exported], str]] = {
     "url": lambda each: each.entry.annotation.url_given,
     "tags": lambda each: _joined(each.entry.annotation.tags),
     "folders": lambda each: "\n".join(each.entry.annotation.folders),
+    "places": lambda each: "\n".join(map(str, each.entry.annotation.places)),
     "note": lambda each: each.entry.annotation.note,
     "added_at": lambda each: write_iso(each.entry.annotation.saved_at),
     "is_read": lambda each: _YES if each.entry.annotation.is_read else "",
@@ -93,8 +94,9 @@ def _read_row(row: Row) -> Bookmark:
     try:
         highlights = read_highlights(json.loads(marked)) if marked else ()
         added_at = read_iso(added) if added else None
+        places = tuple(int(each[:18]) for each in said["places"].split())
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError):
-        return unreadable(said["url"], "A date or a highlight of this row can't be read.")
+        return unreadable(said["url"], "A date, a place or a highlight of this row can't be read.")
     annotation = Annotation(
         said["url"],
         added_at,
@@ -105,6 +107,7 @@ def _read_row(row: Row) -> Bookmark:
         is_read=said["is_read"] == _YES,
         is_starred=said["is_starred"] == _YES,
         folders=tuple(filter(None, said["folders"].split("\n"))),
+        places=places,
         source_record=merged_source_records(said["source_record"], others),
         highlights=highlights,
     )

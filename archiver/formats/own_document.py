@@ -47,6 +47,8 @@ _OF_SNAPSHOT = tuple(
 )
 _KEY = re.compile(r"[0-9a-f]{16}")
 _MOST_AROUND = 1000
+_END = 1 << 62
+"""Above every place in a list."""
 _MOST_HELD = MOST_OF_ONE - 100
 
 
@@ -170,6 +172,12 @@ def _texts(value: Any) -> tuple[str, ...]:
     return tuple(map(_text, value))
 
 
+def _places(value: Any) -> tuple[int, ...]:
+    if not isinstance(value, list) or not all(type(n) is int and 0 <= n < _END for n in value):
+        raise TypeError("a list of places is wanted here")
+    return tuple(value)
+
+
 _READERS: Mapping[str, Any] = {
     "url_given": _text,
     "added_at": lambda value: read_iso(value) if value else None,
@@ -180,6 +188,7 @@ _READERS: Mapping[str, Any] = {
     "is_read": bool,
     "is_starred": bool,
     "folders": _texts,
+    "places": _places,
     "source_record": _text,
     "highlights": read_highlights,
 }

@@ -55,6 +55,10 @@ def _entry() -> dict[str, Any]:
             "is_read": _FLAG,
             "is_starred": _FLAG,
             "folders": _said(_TEXTS, "paths, / between names; \\/ and \\\\ are part of a name"),
+            "places": _said(
+                {"type": "array", "items": _COUNT},
+                "where it stands in each folder, the lowest first; 0 or none where nobody said",
+            ),
             "source_record": _said(
                 _TEXT,
                 "what importing files said beside, such as reading progress: a JSON object a line",

@@ -32,7 +32,7 @@ def seed_of(annotation: Annotation, *, now: datetime) -> Seed:
 
 def bounded(annotation: Annotation) -> Annotation:
     """A stranger's annotation, its texts cut where they are too long."""
-    return replace(
+    kept = replace(
         annotation,
         title=well_formed(annotation.title.strip()[:MOST_TITLE]),
         tags=_bounded_tags(annotation.tags),
@@ -42,6 +42,14 @@ def bounded(annotation: Annotation) -> Annotation:
         folders=_bounded_folders(annotation.folders) if annotation.folders else (),
         source_record=_bounded_record(annotation.source_record) if annotation.source_record else "",
     )
+    return kept.in_lists(_bounded_lists(annotation)) if annotation.places else kept
+
+
+def _bounded_lists(annotation: Annotation) -> dict[str, int]:
+    """Lists with their places, by what their paths are once they are bounded."""
+    both = ((_bounded_folders((path,)), place) for path, place in annotation.lists.items())
+    named = [(paths[0], place) for paths, place in both if paths]
+    return dict(named[:MOST_FOLDERS])
 
 
 def _bounded_record(record: str) -> str:

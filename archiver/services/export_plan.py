@@ -21,6 +21,8 @@ from archiver.store.sorting import SortedLines
 PAGE = 1000
 _BETWEEN = "\0"
 """Sorts before whatever is in a name, so that a folder comes before those in it."""
+_LAST = (1 << 63) - 1
+"""The place of what has none in its list."""
 
 
 async def write_plan(db: Database, selected: Selected, order: Order, file: IO[bytes]) -> int:
@@ -70,14 +72,14 @@ def _lines(order: Order, row: int, entry: Entry) -> Iterator[bytes]:
     if order is Order.HOSTS:
         yield _line(entry.host, row)
     else:
-        for folder in entry.annotation.folders or ("",):
-            yield _line(_BETWEEN.join(folder_names(folder)), row)
+        for folder, place in (entry.annotation.lists or {"": 0}).items():
+            yield _line(_BETWEEN.join(folder_names(folder)), row, place or _LAST)
 
 
-def _line(key: str, row: int) -> bytes:
-    return f"{key}{_BETWEEN}{_BETWEEN}{row:016x}\n".encode("utf-8", "replace")
+def _line(key: str, row: int, place: int = 0) -> bytes:
+    return f"{key}{_BETWEEN}{_BETWEEN}{place:016x}{row:016x}\n".encode("utf-8", "replace")
 
 
 def _read(line: bytes) -> tuple[str, int]:
     key, _, row = line.decode().rstrip("\n").rpartition(_BETWEEN * 2)
-    return folder_path(key.split(_BETWEEN)), int(row, 16)
+    return folder_path(key.split(_BETWEEN)), int(row[16:], 16)

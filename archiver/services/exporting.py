@@ -52,7 +52,7 @@ class Exporting:
         """
         if kind.form:
             return await self._begin_list(kind.form, wanted)
-        title = wanted.query.q or TITLE
+        title = title_of(wanted)
         if kind.key in ("epub", "html"):
             articles = await self._books.begin(wanted)
             write = self._books.epub if kind.key == "epub" else self._books.html
@@ -69,7 +69,7 @@ class Exporting:
         except BaseException:
             plan.close()
             raise
-        return self._list(plan, form, Heading(wanted.query.q or TITLE, datetime.now(UTC)))
+        return self._list(plan, form, Heading(title_of(wanted), datetime.now(UTC)))
 
     async def _list(
         self, plan: IO[bytes], form: ListForm, heading: Heading
@@ -79,6 +79,11 @@ class Exporting:
                 async for each in written:
                     if each.data:
                         yield each.data
+
+
+def title_of(wanted: Selected) -> str:
+    """What an export is called where it says so."""
+    return wanted.query.q or TITLE
 
 
 async def noted(db: Database, wanted: Selected, form: ListForm, plan: IO[bytes]) -> int:

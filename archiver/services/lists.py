@@ -20,10 +20,14 @@ MOST_SNAPSHOTS = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """Some of a list: its text, and how many lines of the plan are written with it."""
+    """Some of a list: its text, how many lines of the plan are written with it, and a flag.
+
+    ``is_end``: it is what comes behind the entries.
+    """
 
     data: bytes
     done: int
+    is_end: bool = False
 
 
 class Lists:
@@ -53,7 +57,7 @@ class Lists:
             text = await asyncio.to_thread(_written, writer, some, found)
             count += len(some)
             yield Written(_encoded(text), count)
-        yield Written(_encoded(writer.closing()), count)
+        yield Written(_encoded(writer.closing()), count, is_end=True)
 
     async def _exported(self, rows: Sequence[int], form: ListForm) -> dict[int, Exported]:
         async with self._db.read() as conn:

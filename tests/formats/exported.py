@@ -1,5 +1,6 @@
 """Entries with whatever a person or a stranger may have said of them, to be written and read."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from hypothesis import strategies as st
@@ -81,7 +82,11 @@ annotations = st.builds(
     source_record=st.dictionaries(well, well, max_size=2).map(write_source_record),
     highlights=st.lists(highlights, max_size=2, unique_by=lambda each: each.id).map(tuple),
 )
-"""As the archive keeps them: bounded and well-formed."""
+placed = st.builds(
+    lambda said, places: replace(said, places=tuple(places[: len(said.folders)])),
+    annotations,
+    st.lists(st.integers(0, 1 << 40), max_size=3),
+)
 
 
 def entry_of(annotation):
@@ -99,7 +104,7 @@ def entry_of(annotation):
     )
 
 
-entries = annotations.map(entry_of)
+entries = placed.map(entry_of)
 
 
 def written(form, entries_, *, places=None):

@@ -1313,6 +1313,7 @@ OWN = {
     "is_read": True,
     "is_starred": True,
     "folders": ["Food/Soups"],
+    "places": [7],
     "source_record": '{"author":"Ann"}',
     "highlights": [
         {
@@ -1339,6 +1340,7 @@ OWN_SAID = said(
     is_read=True,
     is_starred=True,
     folders=("Food/Soups",),
+    places=(7,),
     highlights=(
         Highlight(
             "0123456789abcdef", "words", "some ", ".", 5, Colour.GREEN, "mine", AT, "20200913122640"
@@ -1357,9 +1359,9 @@ golden(
     "archiver CSV",
     "archive.csv",
     rows(
-        "title,url,tags,folders,note,added_at,is_read,is_starred,highlights,source,source_record,"
+        "title,url,tags,folders,places,note,added_at,is_read,is_starred,highlights,source,source_record,"
         "page_title,captured,state,hash_url,Mood",
-        f'A,{A},"one,two\\, three",Food/Soups,\'=a note,{ISO},yes,yes,'
+        f'A,{A},"one,two\\, three",Food/Soups,7,\'=a note,{ISO},yes,yes,'
         + quoted(json.dumps(OWN["highlights"]))
         + f",web,{quoted(OWN['source_record'])},Page,,queued,x,good",
         between="\r\n",

@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 from dataclasses import replace
 
 import pytest
@@ -82,6 +83,19 @@ async def test_a_list_is_of_what_a_search_finds(archive, key):
         await exported(archive, key, Selected(ListingQuery(tag="nowhere")))
     with pytest.raises(InputError):
         await exported(archive, key, Selected(ListingQuery("(")))
+
+
+async def test_a_list_made_by_hand_is_exported_in_its_order(archive):
+    rows = [
+        {"url_given": f"https://{name}.example/", "folders": ["Mine"], "places": places}
+        for name, places in {"a": [3], "b": [], "c": [1], "d": [2]}.items()
+    ]
+    rows.append({"url_given": "https://other.example/", "folders": ["Else"]})
+    await take_in(archive, json.dumps({"archiver": 1, "entries": rows}), "a.json")
+
+    found = (await exported(archive, "bookmarks", Selected(ListingQuery("list:Mine")))).decode()
+
+    assert re.findall(r"https://(\w+)\.example", found) == ["c", "d", "a", "b"]
 
 
 @pytest.mark.parametrize("key", LISTS)

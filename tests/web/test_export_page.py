@@ -1,0 +1,113 @@
+"""One page offers every form; what is kept under a name is written, sent in ranges, and deleted."""
+
+import json
+import re
+
+import pytest
+from aiohttp.test_utils import TestClient, TestServer
+
+from archiver.config import Settings
+from archiver.runtime import open_runtime
+from archiver.services.export_kinds import EXPORTS
+from archiver.services.kept_exports import MOST_KEPT
+from archiver.web.app import build_app
+
+NOBODY = "http://127.0.0.1:1/"
+
+
+@pytest.fixture
+async def runtime(tmp_path):
+    settings = Settings(data=tmp_path / "data", allow_networks="127.0.0.0/8", retries=0)
+    async with open_runtime(settings) as opened:
+        await opened.entries.save([f"{NOBODY}<b>"], tags=("one",), source="cli")
+        await opened.entries.save([f"{NOBODY}2"], tags=("two",), source="cli")
+        yield opened
+
+
+@pytest.fixture
+async def client(runtime):
+    async with TestClient(TestServer(build_app(runtime), skip_url_asserts=True)) as client:
+        yield client
+
+
+async def posted(client, path, **fields):
+    page = await (await client.get("/export")).text()
+    token = re.search(r'name="csrf_token" value="([^"]+)"', page)[1]
+    return await client.post(path, data={"csrf_token": token, **fields}, allow_redirects=False)
+
+
+async def written(runtime):
+    """Have what is asked for written, as a service does in the background."""
+    await runtime.kept_exports.write_waiting()
+    return await kept(runtime)
+
+
+async def kept(runtime):
+    return await runtime.kept_exports.listing()
+
+
+async def test_every_form_is_offered_of_everything_and_of_what_is_found(client):
+    everything = await (await client.get("/export")).text()
+    found = await (await client.get("/export?q=tag:one")).text()
+
+    for kind in EXPORTS:
+        assert f'href="/export/archive.{kind.suffix}"' in everything
+        assert f'href="/export/archive.{kind.suffix}?q=tag%3Aone"' in found
+    assert "2 entries, all there are" in everything
+    assert "1 entry of" in found
+    assert "Nothing fits" in await (await client.get("/export?q=tag:none")).text()
+    assert (await client.get("/export?q=(")).status == 400
+
+
+@pytest.mark.parametrize("kind", [each for each in EXPORTS if each.form], ids=lambda each: each.key)
+async def test_a_list_is_sent_of_what_is_asked_for(client, kind):
+    answer = await client.get(f"/export/archive.{kind.suffix}?q=tag:two")
+
+    assert answer.headers["Content-Type"] == kind.media_type
+    assert answer.headers["Content-Disposition"].endswith(f'.{kind.suffix}"')
+    assert b"127.0.0.1:1" in await answer.read()
+
+
+async def test_what_is_kept_under_a_name_is_sent_in_ranges_and_deleted(client, runtime):
+    asked = await posted(client, "/export", form="json", q="tag:two")
+    (export,) = await written(runtime)
+    path = f"/export/kept/{export.name}"
+
+    assert (asked.status, asked.headers["Location"]) == (303, "/export?q=tag:two#kept")
+    assert export.name.endswith("-tag-two.json")
+    assert path in await (await client.get("/export")).text()
+    whole = await client.get(path)
+    data = await whole.read()
+    rest = await client.get(
+        path, headers={"Range": "bytes=10-", "If-Range": whole.headers["Last-Modified"]}
+    )
+    assert (rest.status, await rest.read()) == (206, data[10:])
+    assert len(json.loads(data)["entries"]) == 1
+
+    assert (await posted(client, path)).status == 303
+    assert (await client.get(path)).status == 404
+    assert await kept(runtime) == []
+    assert list((runtime.settings.data / "exports").iterdir()) == []
+
+
+async def test_what_cannot_be_written_says_why(client, runtime):
+    await posted(client, "/export", form="epub", tag="none")
+    (export,) = await written(runtime)
+
+    assert "no entry is meant" in export.problem
+    assert "not written: There is nothing" in await (await client.get("/export")).text()
+
+
+async def test_what_makes_no_sense_is_refused(client, runtime):
+    assert (await posted(client, "/export", form="exe")).status == 400
+    assert (await posted(client, "/export", form="json", q="(")).status == 400
+    assert (await posted(client, "/export/kept/20200101-000000-x.json")).status == 404
+    assert (await client.get("/export/kept/..%2Fsecret")).status == 404
+    for _ in range(MOST_KEPT):
+        await posted(client, "/export", form="json")
+    assert (await posted(client, "/export", form="json")).status == 400
+    assert len(await kept(runtime)) == MOST_KEPT
+
+
+async def test_the_schema_is_served(client):
+    assert (await (await client.get("/export/schema.json")).json(content_type=None))["$defs"]
