@@ -65,6 +65,7 @@ class Browser:
         self._control: socket.socket | None = None
         self._process: asyncio.subprocess.Process | None = None
         self._turn = asyncio.Lock()
+        self._profile: Path | None = None
         self._complaints = b""
         self._listening: asyncio.Task[None] | None = None
         self._watching: asyncio.Task[None] | None = None
@@ -103,6 +104,9 @@ class Browser:
             with suppress(ProcessLookupError):
                 self._process.kill()
             await self._process.wait()
+        if self._profile:
+            # Its supervisor removes it, unless that was killed.
+            await asyncio.to_thread(shutil.rmtree, self._profile, ignore_errors=True)
         for task in filter(None, (self._listening, self._watching)):
             task.cancel()
             await asyncio.wait([task])
@@ -128,7 +132,7 @@ class Browser:
         return socket.socket(fileno=handles[0]), int(said)
 
     async def _start(self, launch: Launch) -> None:
-        profile = await asyncio.to_thread(_make_profile, launch.profiles)
+        profile = self._profile = await asyncio.to_thread(_make_profile, launch.profiles)
         ours, theirs = socket.socketpair()
         hears, says = os.pipe(), os.pipe()
         self._control = ours
@@ -150,7 +154,6 @@ class Browser:
             if self._process is None:
                 os.close(hears[1])
                 os.close(says[0])
-                await asyncio.to_thread(shutil.rmtree, profile, ignore_errors=True)
         self._listening = asyncio.create_task(self._listen(), name="browser-complaints")
         self._watching = asyncio.create_task(self._watch(self._process), name="browser-end")
         await self.connection.open(says[0], hears[1])
@@ -234,13 +237,14 @@ def _environment(profile: Path) -> dict[str, str]:
 async def _readable(source: socket.socket | int) -> None:
     loop = asyncio.get_running_loop()
     ready: asyncio.Future[None] = loop.create_future()
+    handle = source if isinstance(source, int) else source.fileno()
 
     def tell() -> None:
         if not ready.done():
             ready.set_result(None)
 
-    loop.add_reader(source, tell)
+    loop.add_reader(handle, tell)
     try:
         await ready
     finally:
-        loop.remove_reader(source)
+        loop.remove_reader(handle)

@@ -171,18 +171,30 @@ def descendants() -> list[int]:
 
 
 def _end_all() -> None:
-    """Kill whatever came of us, until nothing is left."""
+    """Kill whatever came of us, until nothing is left.
+
+    What the kernel says counts: it gives us the children of all that die, while a list of processes
+    misses one whose parent dies as the list is read.
+    """
     until = time.monotonic() + _PATIENCE_SECONDS
-    while (left := descendants()) and time.monotonic() < until:
-        for pid in left:
+    while _has_children() and time.monotonic() < until:
+        for pid in descendants():
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
-        _reap(None)
         time.sleep(0.01)
-    _reap(None)
 
 
-def _reap(but: int | None) -> None:
+def _has_children() -> bool:
+    """Whether any are left, once leave was taken of those who ended."""
+    try:
+        while os.waitpid(-1, os.WNOHANG) != (0, 0):
+            pass
+    except ChildProcessError:
+        return False
+    return True
+
+
+def _reap(but: int) -> None:
     """Take leave of those who ended, and of one not: whoever watches it has yet to see."""
     with suppress(ChildProcessError):
         while True:

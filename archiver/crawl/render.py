@@ -168,6 +168,7 @@ class Chromium:
         finally:
             serving.cancel()
             await asyncio.wait([serving])
+            listening.close()  # a task that never began closes nothing
 
 
 async def _look(shown: Page, traffic: Traffic, url: str) -> Standing:

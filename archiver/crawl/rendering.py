@@ -14,7 +14,7 @@ from archiver.config import Settings
 from archiver.crawl.learned_hosts import LearnedHosts
 from archiver.crawl.obtained import Obtained
 from archiver.derive.messages import Document
-from archiver.errors import BrowserError, NoBrowser
+from archiver.errors import BrowserError, BrowserGone, NoBrowser, PageGone
 from archiver.ledger.recorder import Recorder
 from archiver.logs import get_log
 from archiver.model.capture import CaptureRef, Timestamp
@@ -32,6 +32,9 @@ SHADOW = b'<template shadowrootmode="open">'
 
 PATIENCE_SECONDS = 600.0
 """For so long nobody tries again to start a browser that can't be."""
+
+ATTEMPTS = 2
+"""A page whose browser or process ended is shown once more: a neighbour may have been at fault."""
 
 log = get_log(__name__)
 
@@ -142,21 +145,28 @@ class Renderer:
         """
         if not (is_html(page.media_type) or afresh) or self._is_without():
             return None
-        try:
-            async with self._room:
-                if self._instrument is None:
-                    module = import_module("archiver.crawl.render")
-                    self._instrument = module.Chromium(self._means)
-                shown = await self._instrument.show(page, afresh=afresh)
-                self.problem = ""
-                return shown
-        except NoBrowser as error:
-            self.problem, self._failed_at = str(error), time.monotonic()
-            log.warning("no browser", reason=self.problem)
-            return None
-        except (BrowserError, TimeoutError) as error:
-            log.warning("page not shown by a browser", url=page.ref.url, reason=repr(error))
-            return None
+        for _ in range(ATTEMPTS):
+            try:
+                return await self._show(page, afresh=afresh)
+            except NoBrowser as error:
+                self.problem, self._failed_at = str(error), time.monotonic()
+                log.warning("no browser", reason=self.problem)
+                return None
+            except (BrowserError, TimeoutError) as error:
+                log.warning("page not shown by a browser", url=page.ref.url, reason=repr(error))
+                if not isinstance(error, BrowserGone | PageGone):
+                    return None
+        return None
+
+    async def _show(self, page: Obtained, *, afresh: bool) -> Rendered:
+        async with self._room:
+            if self._instrument is None:
+                module = import_module("archiver.crawl.render")
+                self._instrument = module.Chromium(self._means)
+            instrument: Instrument = self._instrument
+            shown = await instrument.show(page, afresh=afresh)
+            self.problem = ""
+            return shown
 
     def _is_without(self) -> bool:
         """Whether it was found lately that there is no browser to be had."""

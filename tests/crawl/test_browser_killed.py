@@ -1,0 +1,122 @@
+"""Whichever process is killed while a page is shown, the page is shown in the end."""
+
+import asyncio
+import json
+import signal
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+import psutil
+from aiohttp import web
+
+from archiver.crawl import render
+from archiver.crawl.learned_hosts import LearnedHosts
+from archiver.crawl.rendering import Means, Renderer
+from archiver.index import entries
+from archiver.index.database import Database
+from archiver.model.rendering import Rendering
+from archiver.urls.parse import hash_url
+from tests.conftest import LiveWeb, live_web
+from tests.crawl.test_browser_ends import GONE_SECONDS, is_alive
+from tests.crawler import Crawl, crawler
+from tests.processes import Archive
+
+SHELL = """<title>App</title><div id="root"></div>
+<script>
+fetch('/words').then((a) => a.text()).then((words) => { root.textContent = words; });
+</script>
+"""
+KINDS = {
+    "renderer": "--type=renderer",
+    "gpu": "--type=gpu-process",
+    "browser": "--remote-debugging-pipe",
+}
+
+
+def put_site(live: LiveWeb) -> str:
+    """A page that waits for its words the first time it is shown."""
+
+    async def words(_: web.Request) -> web.Response:
+        if live.asked["/words"] == 1:
+            await live.closing.wait()
+        return web.Response(text="These were shown. " * 20)
+
+    live.answer("/words", words)
+    return live.put("/shell", SHELL)
+
+
+def words_of(process: psutil.Process) -> list[str]:
+    """The words that a process was started with; none where it has ended meanwhile."""
+    with suppress(psutil.Error):
+        return process.cmdline()
+    return []
+
+
+def of_browser(process: psutil.Process, profiles: Path) -> list[psutil.Process]:
+    """The processes that came of the browsers of one archive."""
+    found = []
+    for supervisor in process.children(recursive=True):
+        words = words_of(supervisor)
+        if "archiver.browser.supervisor" in words and str(profiles) in words[-1]:
+            found += [supervisor, *supervisor.children(recursive=True)]
+    return found
+
+
+async def survives(victim: str, data: Path) -> Rendering:
+    """How a page is kept while whose showing that process was killed."""
+    async with live_web() as live, crawler(data) as context:
+        means = Means(context.settings, context.fetcher, context.throttle, context.recorder)
+        renderer = Renderer(means, LearnedHosts(context.db))
+        crawl, url = Crawl(replace(context, renderer=renderer)), put_site(live)
+        await crawl.queue(url)
+        running = asyncio.create_task(crawl.run())
+        await live.asked_for("/words")
+        found = of_browser(psutil.Process(), data)
+        kind = KINDS[victim]
+        killed = [each for each in found if kind in words_of(each)]
+        assert killed
+        for each in killed:
+            each.send_signal(signal.SIGKILL)
+        live.closing.set()
+        await running
+        async with context.db.read() as conn:
+            _, entry = await entries.by_hash(conn, hash_url(url))
+        await renderer.stop()
+        assert [*(data / "tmp").iterdir()] == []
+        assert not any(is_alive(each.pid) for each in found)
+        return entry.rendering
+
+
+async def test_a_page_whose_browser_is_killed_is_shown_again(tmp_path, monkeypatch):
+    monkeypatch.setattr(render, "LEAST_SECONDS", 1.2)
+    for each in KINDS:  # migrations run one at a time
+        (tmp_path / each).mkdir()
+        await (await Database.open(tmp_path / each / "archive.sqlite3")).close()
+
+    found = await asyncio.gather(*(survives(each, tmp_path / each) for each in KINDS))
+
+    assert found == [Rendering.DONE] * len(KINDS)
+
+
+async def test_a_killed_crawl_leaves_nothing_behind_and_its_page_is_shown_by_the_next(
+    tmp_path, live
+):
+    archive, url = Archive(tmp_path), put_site(live)
+    await archive.queue([url])
+    crawl = await archive.start("crawl")
+    await live.asked_for("/words")
+    left = [each.pid for each in of_browser(psutil.Process(crawl.pid), archive.data)]
+
+    crawl.kill()
+    await crawl.wait()
+    async with asyncio.timeout(GONE_SECONDS):
+        while any(map(is_alive, left)):  # noqa: ASYNC110 - they are nobody's children any more
+            await asyncio.sleep(0.02)
+
+    assert left
+    assert [*(archive.data / "tmp").iterdir()] == []
+    await archive.run("crawl")
+    (entry,) = json.loads(await archive.run("list", "--json"))
+    assert entry["rendering"] == "done"
+    await archive.run("verify")
