@@ -36,10 +36,13 @@ async def visit(context: CrawlContext, requisites: Requisites, lease: Lease) -> 
     """
     await _next_second(lease)
     first, page = await _follow(context, lease)
-    if rendered := await _render_at_once(context, lease, page):
+    known = await _known_need(context, lease, page)
+    rendered = await _render_at_once(context, page, known)
+    if rendered:
         return await _visit_rendered(context, requisites, first, rendered)
     found, failure = await examine(context, page)
-    rendered = await _render(context, lease, page, found, failure)
+    if known is Look.NONE:  # else it was tried just now
+        rendered = await _render(context, lease, page, found, failure)
     look = await _told(context, page, found, failure)
     if rendered:
         visited = await _visit_rendered(context, requisites, first, rendered)
@@ -63,15 +66,20 @@ async def visit(context: CrawlContext, requisites: Requisites, lease: Lease) -> 
     return _learned(context, visited)
 
 
-async def _render_at_once(context: CrawlContext, lease: Lease, page: Obtained) -> Rendered | None:
-    """The page as a browser shows it, where its host's pages are known to need one."""
+async def _known_need(context: CrawlContext, lease: Lease, page: Obtained) -> Look:
+    """Why a page is shown by a browser at once, without a look at it; nothing where it is not."""
     renderer = context.renderer
     if renderer is None or page.wall or status_failure(page.ref.status, None):
-        return None
+        return Look.NONE
     known = await renderer.learned(page.ref.url)
-    if known is Look.NONE or is_asked_plainly(lease):
+    return Look.NONE if known is Look.NONE or is_asked_plainly(lease) else known
+
+
+async def _render_at_once(context: CrawlContext, page: Obtained, known: Look) -> Rendered | None:
+    """The page as a browser shows it, where its host's pages are known to need one."""
+    if context.renderer is None or known is Look.NONE:
         return None
-    return await renderer.show(page, afresh=known is Look.WALLED)
+    return await context.renderer.show(page, afresh=known is Look.WALLED)
 
 
 async def _told(
