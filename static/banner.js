@@ -1,7 +1,38 @@
-// Says so when a link was followed in the page below: its address can't be read, its loads can.
-let loads = 0;
-document.addEventListener("load", (event) => {
-  if (!event.target.matches?.("iframe.replay")) return;
-  loads += 1;
-  document.querySelector("[data-elsewhere]").hidden = loads < 2;
+// Follows the page below: its address can't be read from here, so each load asks the service what
+// that page asked for. What is shown of it is text and the addresses that the service gives.
+function hide(selector, isHidden) {
+  for (const each of document.querySelectorAll(selector)) each.hidden = isHidden;
+}
+
+function show({ url, title, read, at }, isFirst) {
+  const banner = document.querySelector("[data-banner]");
+  const absent = document.querySelector("[data-absent]");
+  const moment = document.querySelector("[data-back]").pathname.split("/")[2];
+  document.title = `${title} \u00b7 archiver`;
+  banner.querySelector("[data-title] bdi").textContent = title;
+  const time = banner.querySelector("[data-at] time");
+  banner.querySelector("p").hidden = !at;
+  if (at) {
+    time.dateTime = at;
+    time.textContent = new Date(at).toLocaleString([], { dateStyle: "medium", timeStyle: "short" });
+  }
+  hide("[data-own]", !isFirst);
+  hide("[data-back]", isFirst);
+  banner.querySelector("[data-read]").hidden = !read;
+  if (read) banner.querySelector("[data-read]").href = read;
+  for (const each of document.querySelectorAll("[data-live]")) each.href = url;
+  absent.hidden = Boolean(at);
+  absent.elements.url.value = url;
+  absent.querySelector("[data-url]").textContent = url;
+  absent.querySelector("[data-public]").href = `https://web.archive.org/web/${moment}/${url}`;
+}
+
+let own;
+document.addEventListener("load", async ({ target }) => {
+  if (!target.matches?.("iframe.replay")) return;
+  const answer = await fetch(`/shown/${document.querySelector("[data-banner]").dataset.banner}`);
+  if (!answer.ok) return;
+  const shown = await answer.json();
+  own ??= shown.url;
+  if (own !== shown.url || !document.querySelector("[data-back]").hidden) show(shown, own === shown.url);
 }, true);

@@ -198,7 +198,8 @@ async def observed(browser, url):
 
 def outside(asked, base, *ours):
     """Requests that went neither into the archive nor to the pages that show it."""
-    allowed = (f"{base}/web/", "data:", "about:", "mailto:", f"{base}/static/", *ours)
+    own = (f"{base}/web/", f"{base}/static/", f"{base}/shown/")
+    allowed = (*own, "data:", "about:", "mailto:", *ours)
     return [url for url in asked if not url.startswith(allowed)]
 
 

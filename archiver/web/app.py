@@ -14,6 +14,7 @@ from archiver.web.keys import (
     METRICS,
     PERMISSIONS,
     RUNTIME,
+    SHOWN,
     SIGNER,
     STATIC,
 )
@@ -26,6 +27,7 @@ from archiver.web.origin import keep_apart
 from archiver.web.pages.errors import error_page
 from archiver.web.permissions import Permissions
 from archiver.web.routes import ROUTES
+from archiver.web.shown import ShownBelow
 from archiver.web.signing import Signer, load_secret
 from archiver.web.static import StaticFiles
 from archiver.web.uploads import go_on, remove_stale
@@ -85,6 +87,7 @@ def _furnish(app: web.Application, runtime: Runtime) -> None:
     app[ATTEMPTS] = LoginThrottle()
     app[LISTENERS] = Listeners()
     app[METRICS] = Metrics()
+    app[SHOWN] = ShownBelow()
     app[STATIC] = StaticFiles(paths.STATIC)
 
 

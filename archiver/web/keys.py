@@ -12,6 +12,7 @@ from archiver.web.listeners import Listeners
 from archiver.web.login_throttle import LoginThrottle
 from archiver.web.metrics import Metrics
 from archiver.web.permissions import Permissions
+from archiver.web.shown import ShownBelow
 from archiver.web.signing import Signer
 from archiver.web.static import StaticFiles
 
@@ -38,6 +39,9 @@ METRICS = web.AppKey("metrics", Metrics)
 
 STATIC = web.AppKey("static", StaticFiles)
 """``app[STATIC].url("style.css")`` is the address of a static file, with its content hash."""
+
+SHOWN = web.AppKey("shown", ShownBelow)
+"""What the frame below each banner shows."""
 
 CSRF_TOKEN = web.RequestKey("csrf_token", str)
 """Goes into every form as the field ``csrf_token``."""

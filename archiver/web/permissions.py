@@ -11,7 +11,7 @@ import re
 import time
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from archiver.rewrite.address import PathWriters, ReplayAddress, plain_path, replay_path
@@ -24,7 +24,9 @@ WINDOW_SECONDS = 15 * MINUTES
 OPEN_WINDOW_SECONDS = 24 * 60 * MINUTES
 """The same without a password."""
 _PURPOSE = "replay"
-_TOKEN = re.compile(r"([0-9a-f]{1,12})\.([A-Za-z0-9_-]{0,160})\.([A-Za-z0-9_-]{22})")
+_TOKEN = re.compile(
+    r"([0-9a-f]{1,12})\.([A-Za-z0-9_-]{0,160})\.([0-9a-f]{16})?\.([A-Za-z0-9_-]{22})"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,10 +36,12 @@ class Permission:
     Attributes:
         ends: when it is over, in seconds since 1970.
         home: origin of the service, where replay has one of its own; else empty.
+        banner: number of the banner above what is shown (``shown``); empty for what has none.
     """
 
     ends: int
     home: str = ""
+    banner: str = ""
 
 
 class Permissions:
@@ -56,16 +60,16 @@ class Permissions:
         self.has_password = has_password
         self.clock = clock
 
-    def new(self, home: str = "") -> Permission:
+    def new(self, home: str = "", banner: str = "") -> Permission:
         """A permission from now on."""
         window = WINDOW_SECONDS if self.has_password else OPEN_WINDOW_SECONDS
-        return Permission((int(self.clock()) // window + 2) * window, home)
+        return Permission((int(self.clock()) // window + 2) * window, home, banner)
 
     def write(self, permission: Permission, address: ReplayAddress) -> str:
         """The path of a memento with permission to see it."""
         home = urlsafe_b64encode(permission.home.encode()).decode().rstrip("=")
         signature = self._signer.sign(_PURPOSE, _text(permission, address))
-        prefix = f"/web/~{permission.ends:x}.{home}.{signature}"
+        prefix = f"/web/~{permission.ends:x}.{home}.{permission.banner}.{signature}"
         return replay_path(address.timestamp_prefix, address.modifier, address.url, prefix=prefix)
 
     def given(self, token: str, address: ReplayAddress) -> Permission | None:
@@ -77,8 +81,8 @@ class Permissions:
             home = urlsafe_b64decode(found[2] + "=" * (-len(found[2]) % 4)).decode("ascii")
         except ValueError:
             return None
-        permission = Permission(int(found[1], 16), home)
-        is_ours = self._signer.verifies(_PURPOSE, _text(permission, address), found[3])
+        permission = Permission(int(found[1], 16), home, found[3] or "")
+        is_ours = self._signer.verifies(_PURPOSE, _text(permission, address), found[4])
         return permission if is_ours else None
 
     def opens(self, token: str, address: ReplayAddress) -> Permission | None:
@@ -95,10 +99,13 @@ class Permissions:
 
         Args:
             held: the permission that the answer is asked for with; None if it is asked for
-                without.
+                without; its banner goes on to what takes the place of what it shows.
         """
-        signed = partial(self.write, (self.has_password and held) or self.new())
-        plain = plain_path if held is None else signed
+        given = (self.has_password and held) or self.new()
+        signed = partial(self.write, replace(given, banner=""))
+        plain = plain_path
+        if held is not None:
+            plain = partial(self.write, replace(given, banner=held.banner))
         if not self.has_password:
             return PathWriters(frame=signed, link=plain, redirect=plain)
         link = partial(_at, held.home if held else "")
@@ -108,7 +115,7 @@ class Permissions:
 def _text(permission: Permission, address: ReplayAddress) -> str:
     """What is signed; a space stands in none of its parts."""
     moment = f"{address.timestamp_prefix}{address.modifier}"
-    return f"{permission.ends:x} {permission.home} {moment} {address.url}"
+    return f"{permission.ends:x} {permission.home} {permission.banner} {moment} {address.url}"
 
 
 def _at(origin: str, address: ReplayAddress) -> str:

@@ -23,12 +23,13 @@ from archiver.rewrite.address import (
     plain_path,
 )
 from archiver.services.replay import Replayed
-from archiver.web.keys import ARCHIVED_URL, ORIGIN, PERMISSIONS, RUNTIME
+from archiver.web.keys import ARCHIVED_URL, ORIGIN, PERMISSIONS, RUNTIME, SHOWN
 from archiver.web.origin import home_of_replay, is_there, replay_origin
 from archiver.web.packing import SMALLEST, STREAMED, asked_coding, is_packable, vary
 from archiver.web.pages.captures import captures
 from archiver.web.pages.errors import not_in_archive
 from archiver.web.replay_address import held_permission, without_token
+from archiver.web.shown import Shown
 from archiver.web.streaming import send
 from archiver.wire.accept_encoding import Coding
 
@@ -57,7 +58,8 @@ async def replay(request: web.Request) -> web.StreamResponse:
     elsewhere = _elsewhere(request, address, capture, asked)
     if elsewhere is not None:
         return web.Response(status=302, headers=_headers(request) | {"Location": elsewhere})
-    return await _stream(request, await service.open(capture, asked))
+    followed = _note_shown(request, address, Shown(capture.url, capture.timestamp))
+    return await _stream(request, await service.open(capture, asked), is_followed=followed)
 
 
 def _led_there(request: web.Request, there: str, address: ReplayAddress) -> web.Response:
@@ -95,6 +97,15 @@ def _elsewhere(
     return None if path == request.raw_path else path
 
 
+def _note_shown(request: web.Request, address: ReplayAddress, shown: Shown) -> bool:
+    """Tell the banner above what its frame shows; whether there is one."""
+    permission = held_permission(request)
+    if permission is None or not permission.banner or address.modifier is not Modifier.FRAME:
+        return False
+    request.app[SHOWN].note(permission.banner, shown)
+    return True
+
+
 def _is_exact(address: ReplayAddress, capture: Capture) -> bool:
     return (address.timestamp_prefix, address.url) == (capture.timestamp, capture.url)
 
@@ -103,9 +114,12 @@ def _absent(request: web.Request, address: ReplayAddress) -> web.Response:
     """Answer 404: nothing to look at for a requisite, else a page."""
     if address.modifier in _REQUISITES:
         return web.Response(status=404, headers=_headers(request))
-    is_framed = address.modifier is Modifier.FRAME and held_permission(request) is not None
-    response = not_in_archive(request, address.url, is_framed=is_framed)
+    permission = held_permission(request)
+    is_framed = address.modifier is Modifier.FRAME and permission is not None
+    home = permission.home if permission else ""
+    response = not_in_archive(request, address.url, is_framed=is_framed, home=home)
     if is_framed:
+        _note_shown(request, address, Shown(address.url))
         response.headers.update(_FRAMED)  # may be framed, where our own pages may not
     return response
 
@@ -141,9 +155,16 @@ def _conditions(request: web.Request) -> Conditions:
     return Conditions(*(", ".join(request.headers.getall(name, ())) for name in fields))
 
 
-async def _stream(request: web.Request, replayed: Replayed) -> web.StreamResponse:
-    """Send the body as it is read; stored bytes as they are, and made ones compressed."""
+async def _stream(
+    request: web.Request, replayed: Replayed, *, is_followed: bool
+) -> web.StreamResponse:
+    """Send the body as it is read; stored bytes as they are, and made ones compressed.
+
+    What a banner follows is asked for each time, also on the way back: so it knows what is shown.
+    """
     response = web.StreamResponse(status=replayed.status, headers=CIMultiDict(replayed.headers))
+    if is_followed:
+        response.headers["Cache-Control"] = "no-store"
     coding = Coding.IDENTITY
     if replayed.is_made and is_packable(response.headers.get(hdrs.CONTENT_TYPE, "")):
         vary(response)

@@ -14,7 +14,7 @@ from archiver.web.keys import PERMISSIONS
 from archiver.web.permissions import Permission
 
 ROOT = "/web/"
-_TOKEN = re.compile(r"~([A-Za-z0-9_.-]{1,200})/")
+_TOKEN = re.compile(r"~([A-Za-z0-9_.-]{1,220})/")
 
 
 def token_of(raw_path: str) -> str | None:

@@ -65,6 +65,7 @@ ROUTES: tuple[web.RouteDef, ...] = (
     web.post(f"/{_HASH}/read-again", entry.read_again, name="read_again"),
     web.get(f"/{_HASH}/index.md", entry.entry_markdown, name="entry_markdown"),
     web.get(f"/{_HASH}/{_TIMESTAMP}/", snapshot.snapshot, name="snapshot"),
+    web.get("/shown/{banner:[0-9a-f]{16}}", snapshot.shown, name="shown"),
     web.get(
         f"/{_HASH}/{_TIMESTAMP}/{{kind:picture|thumbnail|print}}",
         likeness.likeness,

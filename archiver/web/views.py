@@ -220,6 +220,7 @@ class SnapshotView:
         marks: on the timeline of the entry's snapshots: where (0 to 1000), and which.
         missing: what the page needed and the archive lacks.
         is_pdf: whether it is one; browsers show none in a sandboxed frame.
+        banner: its number, by which it is told what its frame shows.
     """
 
     entry: Entry
@@ -230,6 +231,7 @@ class SnapshotView:
     marks: tuple[tuple[int, Timestamp], ...]
     missing: tuple[RequisiteOutcome, ...]
     is_pdf: bool = False
+    banner: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,6 +250,7 @@ class AbsentView:
     url: str
     can_capture: bool
     is_framed: bool = False
+    home: str = ""
     title: str = "Not in the archive"
 
 

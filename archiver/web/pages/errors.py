@@ -19,14 +19,18 @@ def error_page(request: web.Request, status: int, message: str) -> web.Response:
     return render(request, "pages/error.html", ErrorView(status, message, title), status=status)
 
 
-def not_in_archive(request: web.Request, url: str, *, is_framed: bool = False) -> web.Response:
+def not_in_archive(
+    request: web.Request, url: str, *, is_framed: bool = False, home: str = ""
+) -> web.Response:
     """The page that says a URL was never captured, and offers to capture it.
 
-    Below the banner of another page stands a frame where no form and no link out of it works.
+    Below the banner of another page stands a frame where no form works, and links lead out of it;
+    ``home`` is where to, where replay has an origin of its own.
     """
     try:
         parse_url(url)
         can_capture = True
     except InvalidUrl:
         can_capture = False
-    return render(request, "pages/absent.html", AbsentView(url, can_capture, is_framed), status=404)
+    view = AbsentView(url, can_capture, is_framed, home)
+    return render(request, "pages/absent.html", view, status=404)

@@ -1,17 +1,20 @@
 """``/{hash_url}/{timestamp}/``: one snapshot as it looked, below our banner."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 
 from aiohttp import web
 
+from archiver.errors import InvalidUrl, NotFound
 from archiver.memento.timestamps import to_datetime
 from archiver.model.capture import Timestamp
 from archiver.model.rendering import Rendering
 from archiver.rewrite.address import Modifier, ReplayAddress
-from archiver.web.keys import PERMISSIONS, RUNTIME
+from archiver.web.keys import PERMISSIONS, RUNTIME, SHOWN
 from archiver.web.origin import home_of_replay, replay_origin
 from archiver.web.render import render
 from archiver.web.views import SnapshotView
+from archiver.wire.moments import write_iso
 
 PDF = "application/pdf"
 
@@ -28,15 +31,30 @@ async def snapshot(request: web.Request) -> web.StreamResponse:
     is_shown = found.rendering is Rendering.DONE
     url, moment = (found.final_url, found.capture.timestamp) if is_shown else (found.url, asked)
     framed = ReplayAddress(moment, Modifier.FRAME, url)
-    path = permissions.write(permissions.new(home_of_replay(request)), framed)
+    banner = request.app[SHOWN].new()
+    path = permissions.write(permissions.new(home_of_replay(request), banner), framed)
     frame = replay_origin(request) + path
     title = detail.entry.title or found.url
     entry = await request.app[RUNTIME].entries.get(key)
     marks = timeline([each.timestamp for each in entry.snapshots])
     missing = tuple(each for each in detail.requisites if each.is_missing)
     is_pdf = found.capture.media_type == PDF
-    view = SnapshotView(detail.entry, found, detail, frame, title, marks, missing, is_pdf)
+    view = SnapshotView(detail.entry, found, detail, frame, title, marks, missing, is_pdf, banner)
     return render(request, "pages/snapshot.html", view)
+
+
+async def shown(request: web.Request) -> web.StreamResponse:
+    """Tell a banner, as JSON, what the frame below it shows."""
+    found = request.app[SHOWN].of(request.match_info["banner"])
+    if found is None:
+        raise web.HTTPNotFound
+    at, title, page = found.timestamp, found.url, ""
+    if at is not None:
+        with suppress(NotFound, InvalidUrl):
+            entry = (await request.app[RUNTIME].entries.get(found.url)).entry
+            title, page = entry.title or found.url, f"/{entry.hash_url}/?at={at}"
+    said = {"url": found.url, "title": title, "read": page}
+    return web.json_response(said | {"at": write_iso(to_datetime(at)) if at else None})
 
 
 def timeline(timestamps: Sequence[Timestamp]) -> tuple[tuple[int, Timestamp], ...]:

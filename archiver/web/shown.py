@@ -1,0 +1,44 @@
+"""What the frame below each banner shows: its origin is opaque, so only what it asked for tells.
+
+Each banner has a number by chance, which the address of its frame bears, signed with the rest of
+the permission, and hands on to links and redirects, never to frames within the page. Kept in
+memory, for the banners that were opened last.
+"""
+
+from collections import OrderedDict
+from dataclasses import dataclass
+from secrets import token_hex
+
+from archiver.model.capture import Timestamp
+
+MOST = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A memento, or, without a timestamp, an address of which there is none."""
+
+    url: str
+    timestamp: Timestamp | None = None
+
+
+class ShownBelow:
+    """What was asked for last below each banner."""
+
+    def __init__(self) -> None:
+        self._shown: OrderedDict[str, Shown] = OrderedDict()
+
+    def new(self) -> str:
+        """A number for a banner: 16 hexadecimal digits."""
+        return token_hex(8)
+
+    def note(self, banner: str, shown: Shown) -> None:
+        """Note what its frame asks for."""
+        self._shown[banner] = shown
+        self._shown.move_to_end(banner)
+        while len(self._shown) > MOST:
+            self._shown.popitem(last=False)
+
+    def of(self, banner: str) -> Shown | None:
+        """What its frame asked for last; None where nobody knows any more."""
+        return self._shown.get(banner)

@@ -1,0 +1,96 @@
+"""Prints what an archive's everyday pages weigh and take, and how long editing many entries takes.
+
+Usage: python -m benchmarks.everyday [--size 100000] [--requests 60] [--edited 10000] [--lists 300]
+
+The archive is the synthetic one of ``benchmarks.scale``, with lists beside it. Bytes are those on
+the wire, packed as a browser asks for them; times are of whole answers over one kept connection.
+"""
+
+import argparse
+import asyncio
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import aiohttp
+from yarl import URL
+
+from archiver.config import Settings
+from archiver.model.annotation_change import AnnotationChange
+from archiver.model.listing import ListingQuery
+from archiver.runtime import open_runtime
+from archiver.urls.parse import hash_url
+from benchmarks.fast_server import FastServer
+from benchmarks.pywb_replay import free_port, serving
+from benchmarks.scale import PAGEFUL, build
+
+PACKED = {"Accept-Encoding": "br, gzip"}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    for name, default in (("size", 100_000), ("requests", 60), ("edited", 10_000), ("lists", 300)):
+        parser.add_argument(f"--{name}", type=int, default=default)
+    asked = parser.parse_args()
+    with tempfile.TemporaryDirectory() as directory, FastServer(body=2000) as server:
+        data = Path(directory) / "data"
+        asyncio.run(build(data, asked.size, server.base))
+        asyncio.run(edit(data, asked.edited, asked.lists))
+        port = free_port()
+        command = [sys.executable, "-m", "archiver", "serve", "--port", str(port)]
+        with serving([*command, "--data", str(data)], port):
+            asyncio.run(look(f"http://127.0.0.1:{port}", asked.requests, server.base))
+
+
+async def edit(data: Path, edited: int, lists: int) -> None:
+    """Time edits of the entries of some hosts; make lists of them."""
+    async with open_runtime(Settings(data=data)) as runtime:
+        found = ListingQuery(q=" OR ".join(f"tag:tag{n}" for n in range(-(-edited // 2000))))
+        for name, change in (
+            ("read", AnnotationChange(is_read=True)),
+            ("one more tag", AnnotationChange(with_tags=("more",))),
+            ("into a list", AnnotationChange(with_lists=("All/of them",))),
+        ):
+            begun = time.perf_counter()
+            done = await runtime.editing.change_found(found, change)
+            print(f"edit, {name:14} {done.changed:>7,} {time.perf_counter() - begun:>7.2f} s")
+        for n in range(lists):
+            await runtime.lists.make(f"List {n % 20}/{n}")
+        begun = time.perf_counter()
+        await runtime.lists.all()
+        print(f"{lists} lists with their counts {1000 * (time.perf_counter() - begun):>7.1f} ms")
+        await runtime.crawling.write_down_changes()
+
+
+async def look(root: str, requests: int, base: str) -> None:
+    """Ask for each page, one after the other."""
+    kinds = {
+        "home": lambda _: "/",
+        "browse": lambda _: "/snapshots",
+        "browse a list": lambda _: "/snapshots?q=list%3A%22All%2Fof%20them%22",
+        "search": lambda n: f"/snapshots?q=word{n}%20word{n + 1}",
+        "search, common word": lambda _: "/snapshots?q=common",
+        "entry": lambda n: f"/{hash_url(f'{base}/real/{n % PAGEFUL}')}/",
+    }
+    print(f"{'':22}{'bytes':>8}{'median':>9}{'p95 ms':>9}")
+    async with aiohttp.ClientSession(auto_decompress=False, headers=PACKED) as session:
+        for name, path in kinds.items():
+            seen = [await get(session, root + path(n)) for n in range(-3, requests)][3:]
+            times = sorted(seconds for seconds, _ in seen)
+            size = max(count for _, count in seen)
+            middle, tail = times[len(times) // 2], times[int(len(times) * 0.95)]
+            print(f"{name:22}{size:>8,}{1000 * middle:>9.1f}{1000 * tail:>9.1f}")
+
+
+async def get(session: aiohttp.ClientSession, url: str) -> tuple[float, int]:
+    """Seconds and bytes of one answer."""
+    begun = time.perf_counter()
+    async with session.get(URL(url, encoded=True)) as response:
+        body = await response.read()
+        assert response.status == 200, (url, response.status)
+    return time.perf_counter() - begun, len(body)
+
+
+if __name__ == "__main__":
+    main()
