@@ -1,8 +1,9 @@
 """``archiver import``."""
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from archiver.cli.capture import work_queue
 from archiver.cli.crawl_loop import run_crawl
@@ -12,12 +13,13 @@ from archiver.cli.output import write_row
 from archiver.cli.progress import progress_bar
 from archiver.config import Settings
 from archiver.errors import ArchiverError
-from archiver.model.choices import Choices, FoldersAs
+from archiver.model.choices import CaptureWhen, Choices
 from archiver.model.importing import ImportStatus
 from archiver.runtime import Runtime, open_runtime
-from archiver.services.entries import clean_tags
+from archiver.services.import_choices import typed_choices
 
 _OF_LINKS = {each: each for each in ("read", "added", "known", "merged", "rejected")}
+_OF_LINKS["passed_over"] = "left out"
 _OF_CAPTURES = {
     "read": "captures",
     "merged": "new",
@@ -39,14 +41,19 @@ def run(
     no_crawl: bool,
     dry_run: bool,
     as_json: bool,
-    tags: tuple[str, ...],
-    folders_as: str,
+    **chosen: Any,
 ) -> int:
     """Read a list of bookmarks into the queue; capture it unless told not to."""
-    choices = Choices(clean_tags(tags), FoldersAs(folders_as))
+    choices = _choices(**chosen)
     if dry_run:
         return run_until_signal(look(settings, file, choices, as_json=as_json))
     return run_crawl(_import(settings, file, choices, crawl=not no_crawl), stopped=_STOPPED)
+
+
+def _choices(
+    *, tags: Sequence[str], only_folders: Sequence[str], columns: Sequence[str], **words: str
+) -> Choices:
+    return typed_choices(tags=tags, words=words, only_folders=only_folders, columns=columns)
 
 
 async def _import(settings: Settings, file: Path, choices: Choices, *, crawl: bool) -> int:
@@ -54,6 +61,8 @@ async def _import(settings: Settings, file: Path, choices: Choices, *, crawl: bo
         async with open_runtime(settings) as runtime:
             status = await _read(runtime, source, name_of(file), choices)
             _summarise(status)
+            if choices.capture is CaptureWhen.NEVER:
+                await runtime.crawling.write_down_changes()
             if crawl and (status.counts.open or not status.is_archive):
                 await work_queue(runtime)
     if status.error:

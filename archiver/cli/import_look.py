@@ -58,8 +58,10 @@ def _print(survey: ImportSurvey) -> None:
     write_row("file", f"{survey.name} ({survey.format}, told {survey.told_by})")
     if survey.encoding:
         write_row("encoding", survey.encoding)
-    for what in ("read", "new", "known", "merged", "unusable"):
-        write_row(what, str(getattr(survey, what)))
+    for what in ("read", "new", "known", "merged", "unusable", "left_out"):
+        write_row(what.replace("_", " "), str(getattr(survey, what)))
+    for name, role in survey.columns:
+        write_row("column", f"{role}={name}")
     if survey.earliest and survey.latest:
         write_row("saved", f"{write_iso(survey.earliest)} to {write_iso(survey.latest)}")
     _print_counted("folder", survey.folders, survey.folder_count)

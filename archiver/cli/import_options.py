@@ -26,11 +26,42 @@ def import_options(command: _Body) -> _Body:
     """Add what an import is told."""
     for option in (
         click.option(
+            "--column",
+            "columns",
+            multiple=True,
+            metavar="ROLE=NAME",
+            help="What a column of a table says: url, title, note, tags, folder, date, read, "
+            "starred, later (to be read), or keep (as it stands); can be repeated.",
+        ),
+        click.option("--into", default="", metavar="PATH", help="Put all into this folder."),
+        click.option(
+            "--only-folder",
+            "only_folders",
+            multiple=True,
+            metavar="PATH",
+            help="Only links in this folder or below; can be repeated.",
+        ),
+        click.option(
+            "--capture",
+            type=click.Choice(["now", "idle", "never"]),
+            default="now",
+            show_default=True,
+            help="When: with the rest, when nothing else waits, or never: kept as links.",
+        ),
+        click.option(
+            "--to-read",
+            type=click.Choice(["as-said", "all", "none"]),
+            default="as-said",
+            show_default=True,
+            help="Which links are tagged toread.",
+        ),
+        click.option(
             "--folders-as",
-            type=click.Choice(["tags", "paths", "nothing"]),
+            type=click.Choice(["tags", "paths", "nothing", "left-out"]),
             default="tags",
             show_default=True,
-            help="Whether the names of folders are tags, or their whole paths, or neither.",
+            help="Whether the names of folders are tags, or their whole paths, or neither; or "
+            "whether folders are left out.",
         ),
         click.option("--tag", "tags", multiple=True, help="A tag for every link of the file."),
         click.option("--json", "as_json", is_flag=True, help="With --dry-run: print JSON."),
@@ -50,7 +81,9 @@ def imports_options(command: _Body) -> _Body:
         ),
         click.option("--json", "as_json", is_flag=True, help="Print JSON."),
         click.argument("number", required=False, type=click.IntRange(min=1)),
-        click.argument("action", required=False, type=click.Choice(["undo", "failed", "again"])),
+        click.argument(
+            "action", required=False, type=click.Choice(["undo", "failed", "again", "capture"])
+        ),
     ):
         command = option(command)
     return command

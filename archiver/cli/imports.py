@@ -23,6 +23,8 @@ def run(
         return run_until_signal(_undo(settings, number, as_json=as_json))
     if action == "failed":
         return run_until_signal(_failed(settings, number, as_json=as_json))
+    if action == "capture":
+        return run_until_signal(_capture(settings, number))
     return run_until_signal(_again(settings, number, reason))
 
 
@@ -76,6 +78,14 @@ async def _again(settings: Settings, number: int, reason: str | None) -> int:
         wanted = [reason] if reason else [each.reason for each in failed]
         queued = [await runtime.oversight.try_again(each, number) for each in wanted]
     write_row("queued", str(sum(queued)))
+    return 0
+
+
+async def _capture(settings: Settings, number: int) -> int:
+    async with open_runtime(settings) as runtime:
+        await runtime.imports.status(number)
+        queued = await runtime.oversight.capture_links(number)
+    write_row("queued", str(queued))
     return 0
 
 

@@ -192,6 +192,7 @@ def imports(settings: Settings, **given: object) -> int:
                            went, and how many others lost what it had added to them
     imports failed NUMBER  prints why pages of it could not be saved, and how many for each reason
     imports again NUMBER   queues those again
+    imports capture NUMBER queues what it kept as links
     """
     return run_body("imports", settings, **given)
 

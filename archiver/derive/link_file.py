@@ -13,7 +13,7 @@ from archiver.child_process import child_command, child_environment, end_child
 from archiver.derive.messages import PREFIX, PageOfSeed, read_seeds, unpack
 from archiver.errors import UnreadableFile
 from archiver.logs import get_log
-from archiver.model.choices import NO_CHOICES, Choices
+from archiver.model.choices import NO_CHOICES, Choices, ColumnRole
 from archiver.model.importing import Rejected
 from archiver.model.seed import Seed
 
@@ -61,14 +61,24 @@ class LinkFile:
         form: what a person calls its kind.
         encoding: what its text is read as; empty if it is none.
         told_by: how that was told, as the rest of a sentence.
+        columns: what the columns of a table of an unknown kind are taken for; empty otherwise.
+        choices: what is chosen for all links.
     """
 
     def __init__(
-        self, process: asyncio.subprocess.Process, head: dict[str, str], name: str, read: int
+        self,
+        process: asyncio.subprocess.Process,
+        head: dict[str, Any],
+        name: str,
+        *,
+        read: int,
+        choices: Choices,
     ) -> None:
-        self.form = head["form"]
-        self.encoding = head["encoding"]
-        self.told_by = head["told_by"]
+        self.choices = choices
+        self.form: str = head["form"]
+        self.encoding: str = head["encoding"]
+        self.told_by: str = head["told_by"]
+        self.columns = tuple((name, ColumnRole(role)) for name, role in head["columns"])
         self._process = process
         self.name = name
         self._read = read
@@ -118,7 +128,7 @@ async def open_links(
         head, _ = unpack(await _receive(process, name))
         if "refused" in head:
             raise UnreadableFile(head["refused"])
-        yield LinkFile(process, head, name, skip)
+        yield LinkFile(process, head, name, read=skip, choices=choices)
     finally:
         feeding.cancel()
         await end_child(process)

@@ -19,6 +19,7 @@ from typing import BinaryIO, cast
 
 from archiver.derive.messages import COLLECT, PageOfSeed, pack, pack_seeds
 from archiver.errors import InvalidUrl, UnreadableFile
+from archiver.formats.any_table import ANY_TABLE, file_columns
 from archiver.formats.given_file import GivenFile
 from archiver.formats.importers import importer_of
 from archiver.formats.seeds import bounded, seed_of
@@ -31,6 +32,7 @@ BATCH = 5000
 BATCH_BYTES = 16 << 20
 """Of pages that came with links."""
 MOST_SHOWN = 500
+NOT_CHOSEN = "It lies in none of the folders that were chosen."
 _PIECE = 1 << 20
 
 
@@ -43,12 +45,14 @@ def main() -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     gc.set_threshold(*COLLECT)
     try:
-        file = GivenFile(sys.stdin.buffer, name, spool=_spooled)
+        file = GivenFile(sys.stdin.buffer, name, spool=_spooled, columns_as=choices.columns)
         importer = importer_of(file)
     except UnreadableFile as error:
         _say(pack({"refused": str(error)}))
         return
-    _say(pack({"form": importer.name, "encoding": file.encoding, "told_by": file.told_by}))
+    head = {"form": importer.name, "encoding": file.encoding, "told_by": file.told_by}
+    columns = file_columns(file) if importer is ANY_TABLE else {}
+    _say(pack({**head, "columns": [*columns.items()]}))
     if importer.says_all_tags:
         choices = choices.where_tags_are_said()
     found = importer.read(file)
@@ -68,6 +72,8 @@ def _say_batch(found: Iterator[Bookmark], name: str, choices: Choices, row: int)
         length += bookmark.page.weight if bookmark.page else 0
         if bookmark.problem:
             batch.reject(given.url_given, bookmark.problem, row)
+        elif not choices.takes(given):
+            batch.leave_out(given.url_given, row)
         else:
             annotation = choices.applied(given, f"import:{name}")
             try:
@@ -98,6 +104,10 @@ class _Batch:
 
     def reject(self, given: str, reason: str, row: int) -> None:
         self.rejected.append(Rejected(given[:MOST_SHOWN], reason, row))
+
+    def leave_out(self, given: str, row: int) -> None:
+        left_out = Rejected(given[:MOST_SHOWN], NOT_CHOSEN, row, is_left_out=True)
+        self.rejected.append(left_out)
 
 
 def _spooled(stream: BinaryIO) -> BinaryIO:

@@ -162,7 +162,9 @@ def pack_seeds(
                 [each.hash_url, each.url, each.host, write_annotation(each.annotation)]
                 for each in seeds
             ],
-            "rejected": [[each.given, each.reason, each.row] for each in rejected],
+            "rejected": [
+                [each.given, each.reason, each.row, each.is_left_out] for each in rejected
+            ],
             "pages": [
                 [
                     *(each.place, each.is_dated, each.page.media_type, len(each.page.content)),

@@ -1,20 +1,37 @@
-"""CSV and TSV of a kind nobody knows: columns are told by their names, or by what is in them."""
+"""CSV and TSV of a kind nobody knows: columns are told by their names, or by a person."""
 
 from collections.abc import Iterator
+from functools import partial
 
 from archiver.formats.given_file import GivenFile
-from archiver.formats.guessing import NO_ADDRESS, guessed
+from archiver.formats.guessing import NO_ADDRESS, guessed, guessed_columns, told
 from archiver.formats.importer import Importer
 from archiver.formats.tables import table_rows
 from archiver.model.bookmark import Bookmark, unreadable
+from archiver.model.choices import ColumnRole
+
+_SINGLE = frozenset({*ColumnRole} - {ColumnRole.KEEP, ColumnRole.TAGS, ColumnRole.FOLDER})
+
+
+def file_columns(file: GivenFile) -> dict[str, ColumnRole]:
+    """What the columns of a table are taken for: as a person says, else by their names."""
+    header = file.table.header if file.table else ()
+    said = {name: role for name, role in file.columns_as.items() if name in header or not header}
+    taken = {*said.values()} & _SINGLE
+    told_by_name = {
+        name: ColumnRole.KEEP if role in taken else role
+        for name, role in guessed_columns(header).items()
+    }
+    return told_by_name | said
 
 
 def _read(file: GivenFile) -> Iterator[Bookmark]:
+    read = partial(told, roles=file_columns(file)) if file.columns_as else guessed
     for row in table_rows(file):
         if isinstance(row, Bookmark):
             yield row
         else:
-            yield guessed(row) or unreadable(", ".join(row.values()), NO_ADDRESS)
+            yield read(row) or unreadable(", ".join(row.values()), NO_ADDRESS)
 
 
 ANY_TABLE = Importer(

@@ -1,7 +1,7 @@
 """A file that was given: its head, looked at from many sides, and its content, read once."""
 
 import io
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -11,6 +11,7 @@ from archiver.formats.json_shape import TOP, json_paths
 from archiver.formats.table_head import TableHead, table_head
 from archiver.formats.tar_members import Gunzipped, TarMembers, is_tar_gz
 from archiver.formats.zip_members import Members, is_zip
+from archiver.model.choices import ColumnRole
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -31,10 +32,19 @@ class GivenFile:
         source: read from where it stands, once; it need not be seekable.
         name: as the person knows it; a hint, and part of messages.
         spool: makes a stream seekable, for kinds whose table of contents is at the end.
+        columns_as: what columns of a table say, where a person has said so.
     """
 
-    def __init__(self, source: BinaryIO, name: str, *, spool: Spool = in_memory) -> None:
+    def __init__(
+        self,
+        source: BinaryIO,
+        name: str,
+        *,
+        spool: Spool = in_memory,
+        columns_as: Mapping[str, ColumnRole] | None = None,
+    ) -> None:
         self.name = name
+        self.columns_as = columns_as or {}
         self.suffix = name.rpartition(".")[2].lower() if "." in name else ""
         self.head = _read_head(source)
         self._source = source

@@ -2,14 +2,15 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from archiver.formats.rows import MAX_URL, Row, first_of, names_of, plain, text_of
 from archiver.formats.table_head import URL_COLUMNS
 from archiver.model.annotation import Annotation
 from archiver.model.bookmark import Bookmark, unreadable
+from archiver.model.choices import TO_READ, ColumnRole
 from archiver.model.folder_path import folder_path
 
 TITLES = (
@@ -46,25 +47,88 @@ _BETWEEN_TAGS = re.compile(r"\s*[,;|\n]\s*")
 _MOST_DEPTH = 200
 
 
+@dataclass(frozen=True, slots=True)
+class _Names:
+    """The fields that may say something, by what they say, the likeliest first."""
+
+    titles: Sequence[str] = TITLES
+    notes: Sequence[str] = NOTES
+    tags: Sequence[str] = TAGS
+    folders: Sequence[str] = FOLDERS
+    dates: Sequence[str] = DATES
+    read: Sequence[str] = READ
+    starred: Sequence[str] = STARRED
+
+
+_BY_NAME = _Names()
+_ROLES = {
+    ColumnRole.TITLE: TITLES,
+    ColumnRole.NOTE: NOTES,
+    ColumnRole.TAGS: TAGS,
+    ColumnRole.FOLDER: FOLDERS,
+    ColumnRole.DATE: DATES,
+    ColumnRole.READ: READ,
+    ColumnRole.STARRED: STARRED,
+    ColumnRole.LATER: LATER,
+}
+
+
 def guessed(fields: Mapping[str, Any]) -> Bookmark | None:
     """A bookmark of a row of any kind; None if it holds no address."""
+    is_later = any(text_of(fields.get(name)) in ("yes", "1", "true") for name in LATER)
+    return _bookmark(Row(fields), [*_url_names(fields)], _BY_NAME, is_later=is_later)
+
+
+def told(fields: Mapping[str, Any], *, roles: Mapping[str, ColumnRole]) -> Bookmark | None:
+    """A bookmark of a row whose columns say what a person says; None if it holds no address."""
+    names: dict[ColumnRole, list[str]] = {each: [] for each in ColumnRole}
+    for name, role in roles.items():
+        names[role].append(plain(name))
     row = Row(fields)
-    url = row.text(*_url_names(fields)) or _any_address(row)
+    is_later = row.flag(*names[ColumnRole.LATER])
+    said = _Names(
+        titles=names[ColumnRole.TITLE],
+        notes=names[ColumnRole.NOTE],
+        tags=names[ColumnRole.TAGS],
+        folders=names[ColumnRole.FOLDER],
+        dates=names[ColumnRole.DATE],
+        read=names[ColumnRole.READ],
+        starred=names[ColumnRole.STARRED],
+    )
+    return _bookmark(row, names[ColumnRole.URL], said, is_later=is_later)
+
+
+def guessed_columns(header: Sequence[str]) -> dict[str, ColumnRole]:
+    """What ``guessed`` takes the columns of a table for, by their names."""
+    found = dict.fromkeys(header, ColumnRole.KEEP)
+    by_plain = {plain(name): name for name in reversed(header)}
+    for role, names in _ROLES.items():
+        for name in names:
+            if name in by_plain:
+                found[by_plain.pop(name)] = role
+                break
+    address = next((name for name in header if plain(name) in URL_COLUMNS), None)
+    if address is not None:
+        found[address] = ColumnRole.URL
+    return found
+
+
+def _bookmark(row: Row, urls: Sequence[str], names: _Names, *, is_later: bool) -> Bookmark | None:
+    url = row.text(*urls) or _any_address(row)
     if not url:
         return None
-    is_later = any(text_of(fields.get(name)) in ("yes", "1", "true") for name in LATER)
-    lain_in = row.take(*FOLDERS)
+    lain_in = row.take(*names.folders)
     folders = (lain_in,) if isinstance(lain_in, str) else names_of(lain_in)
-    tags = guessed_tags(row.take(*TAGS))
+    tags = guessed_tags(row.take(*names.tags))
     return row.bookmark(
         url,
-        title=row.text(*TITLES),
-        note=row.text(*NOTES),
-        tags=(*tags, "toread") if is_later else tags,
+        title=row.text(*names.titles),
+        note=row.text(*names.notes),
+        tags=(*tags, TO_READ) if is_later else tags,
         folders=tuple(folder_path(each.split("/")) for each in folders),
-        added_at=row.moment(*DATES),
-        is_read=row.flag(*READ),
-        is_starred=row.flag(*STARRED),
+        added_at=row.moment(*names.dates),
+        is_read=row.flag(*names.read),
+        is_starred=row.flag(*names.starred),
     )
 
 

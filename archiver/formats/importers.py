@@ -166,7 +166,7 @@ def importer_of(file: GivenFile) -> Importer:
         )
     if _has_passwords(file):
         raise UnreadableFile(f"{file.name} holds passwords. Such a file is not read; delete it.")
-    found = _first(IMPORTERS, file)
+    found = ANY_TABLE if file.columns_as and file.table else _first(IMPORTERS, file)
     if found is None:
         raise UnreadableFile(f"{file.name} {reason_to_refuse(file)}")
     return found

@@ -14,7 +14,7 @@ from archiver.query.words import fold
 
 MOST_HOSTS = 64
 """Hosts of a site that are walked each by itself; one with more is common enough to be met."""
-_STATES = {Mark.FAILED: State.FAILED, Mark.WAITING: State.QUEUED}
+_STATES = {Mark.FAILED: State.FAILED, Mark.WAITING: State.QUEUED, Mark.LINK: State.LINK}
 
 
 async def walked(conn: AsyncConnection, tree: Node, filters: Filters) -> Filters:

@@ -153,7 +153,7 @@ def _language(value: str) -> _Test:
 
 
 def _status(value: str) -> _Test:
-    if value in (State.SAVED, State.FAILED, State.QUEUED):
+    if value in (State.SAVED, State.FAILED, State.QUEUED, State.LINK):
         return entry.c.state == value
     if value.endswith("xx"):
         hundred = int(value[0]) * 100
@@ -202,6 +202,7 @@ _MARKS: Mapping[str, Callable[[], _Test]] = {
     Mark.UNTAGGED: _is_untagged,
     Mark.HIGHLIGHTED: lambda: entry.c.highlights != literal_column("''"),
     Mark.CHANGED: lambda: entry.c.changed > literal_column("0"),
+    Mark.LINK: lambda: entry.c.state == State.LINK,
     Mark.UNRENDERED: lambda: entry.c.rendering == Rendering.NEEDED,
 }
 _NUMBERS: Mapping[Condition, ColumnElement[int]] = {

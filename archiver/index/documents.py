@@ -131,10 +131,10 @@ async def repay(
 
 
 async def stale(conn: AsyncConnection, *, limit: int) -> list[OwedDocument]:
-    """Documents of entries whose annotation has changed since they were made."""
+    """Documents of entries whose annotation has changed since, and of links that have none yet."""
     rows = await conn.execute(
-        select(document.c.id, document.c.entry_id, document.c.snapshot_id)
-        .join(entry, entry.c.document_id == document.c.id)
+        select(func.coalesce(document.c.id, 0), entry.c.id, document.c.snapshot_id)
+        .select_from(entry.outerjoin(document, document.c.id == entry.c.document_id))
         .where(entry.c.document_stale == 1)
         .order_by(entry.c.id)
         .limit(limit)

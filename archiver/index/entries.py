@@ -272,7 +272,7 @@ async def mark_unrecorded(conn: AsyncConnection, entry_ids: Collection[int]) -> 
             .values(
                 unrecorded=1,
                 revision=entry.c.revision + 1,
-                document_stale=entry.c.document_id.is_not(None),
+                document_stale=func.max(entry.c.document_stale, entry.c.document_id.is_not(None)),
             ),
             [{"entry_id": entry_id} for entry_id in sorted(entry_ids)],
         )

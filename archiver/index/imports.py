@@ -135,11 +135,15 @@ async def advance(
     import_id: int,
     receptions: Mapping[Reception, int],
     rejected: list[Rejected],
+    *,
+    are_links: bool = False,
 ) -> None:
-    """Count a batch of links that has been read."""
+    """Count a batch of links that has been read; ``are_links``: nobody is to capture them."""
+    left_out = sum(each.is_left_out for each in rejected)
+    unusable = [each for each in rejected if not each.is_left_out]
     row = (await conn.execute(select(imports).where(imports.c.id == import_id))).one()
     samples = json.loads(row.rejected_samples)
-    samples += [_sample(each) for each in rejected[: SAMPLES - len(samples)]]
+    samples += [_sample(each) for each in unusable[: SAMPLES - len(samples)]]
     added, known, merged = (receptions.get(each, 0) for each in Reception)
     await conn.execute(
         update(imports)
@@ -149,8 +153,10 @@ async def advance(
             added=row.added + added,
             known=row.known + known,
             merged=row.merged + merged,
-            rejected=row.rejected + len(rejected),
+            rejected=row.rejected + len(unusable),
             rejected_samples=json.dumps(samples),
+            passed_over=row.passed_over + left_out,
+            without_capture=row.without_capture + (added if are_links else 0),
         )
     )
 
@@ -199,6 +205,15 @@ async def set_undone(conn: AsyncConnection, import_id: int, undone: ImportUndone
     """Note how far the undoing of an import has come."""
     await conn.execute(
         update(imports).where(imports.c.id == import_id).values(undone=json.dumps(asdict(undone)))
+    )
+
+
+async def wait_for_links(conn: AsyncConnection, import_id: int, count: int) -> None:
+    """Count links that are to be captured after all among those that an import waits for."""
+    await conn.execute(
+        update(imports)
+        .where(imports.c.id == import_id)
+        .values(without_capture=func.max(imports.c.without_capture - count, 0))
     )
 
 

@@ -12,6 +12,8 @@ from archiver.index.schema import entry, job
 from archiver.model.capture import HashUrl, Timestamp
 from archiver.model.job import Job, QueueCounts, State
 
+_COUNTED = (State.QUEUED, State.FETCHING, State.SAVED, State.FAILED)
+
 
 async def by_ids(conn: AsyncConnection, ids: Sequence[int]) -> list[Job]:
     """These jobs, in the order they were made."""
@@ -40,7 +42,7 @@ async def latest_of_entry(conn: AsyncConnection, entry_id: int) -> Job | None:
 async def queue_counts(conn: AsyncConnection) -> QueueCounts:
     """How many jobs stand where."""
     known = await counters.all_counters(conn)
-    return QueueCounts(*(known.get(state, 0) for state in State))
+    return QueueCounts(*(known.get(state, 0) for state in _COUNTED))
 
 
 async def fetching_of_import(conn: AsyncConnection, import_id: int) -> int:

@@ -139,6 +139,19 @@ async def failed_of(
     return [(row.id, row.host) for row in rows]
 
 
+async def links_of(
+    conn: AsyncConnection, import_id: int, *, limit: int
+) -> Sequence[tuple[int, str]]:
+    """(row, host) of some entries of an import that are kept as links."""
+    rows = await conn.execute(
+        select(entry.c.id, entry.c.host)
+        .where(entry.c.brought_by == import_id, entry.c.state == State.LINK)
+        .order_by(entry.c.id)
+        .limit(limit)
+    )
+    return [(row.id, row.host) for row in rows]
+
+
 def _narrowed(query: str, import_id: int | None) -> TextClause:
     return text(query.format(narrowed="" if import_id is None else _OF_IMPORT))
 

@@ -28,7 +28,9 @@ INTERACTIVE = 0
 BULK = 1
 LAST = 2
 """Its host does not answer: it is tried once more when nothing else is due."""
-_PRIORITIES = (INTERACTIVE, BULK, LAST)
+IDLE = 3
+"""It is captured when nothing else is due, as somebody wished."""
+_PRIORITIES = (INTERACTIVE, BULK, LAST, IDLE)
 _NEW_JOB = (
     "id",
     "entry_id",

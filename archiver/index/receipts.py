@@ -33,11 +33,14 @@ async def write(
         for row, seed, received in taken
     ]
     rows += [
-        (import_id, each.row, Outcome.UNUSABLE.value, each.given, None, each.reason)
-        for each in rejected
+        (import_id, each.row, _outcome(each), each.given, None, each.reason) for each in rejected
     ]
     rows.sort(key=lambda each: each[1])
     await insert_rows(conn, import_row, _COLUMNS, rows)
+
+
+def _outcome(rejected: Rejected) -> str:
+    return (Outcome.LEFT_OUT if rejected.is_left_out else Outcome.UNUSABLE).value
 
 
 async def page(
@@ -61,7 +64,11 @@ async def reasons(conn: AsyncConnection, import_id: int, *, limit: int) -> list[
     count = func.count()
     found = await conn.execute(
         select(import_row.c.reason, count)
-        .where(import_row.c.import_id == import_id, import_row.c.reason != "")
+        .where(
+            import_row.c.import_id == import_id,
+            import_row.c.reason != "",
+            import_row.c.outcome == Outcome.UNUSABLE,
+        )
         .group_by(import_row.c.reason)
         .order_by(count.desc(), import_row.c.reason)
         .limit(limit)

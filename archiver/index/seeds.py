@@ -24,11 +24,13 @@ from archiver.index.entries import mark_unrecorded
 from archiver.index.numbering import next_number
 from archiver.index.schema import entry, job
 from archiver.model.capture import HashUrl
+from archiver.model.choices import CaptureWhen
 from archiver.model.job import State
 from archiver.model.seed import Received, Reception, RevisedSeed, Seed
 
 _NEW_ENTRY = ("id", "hash_url", "url", "host", *annotations.NAMES, "state", "sort_at")
-_NEW_ENTRY += ("generation", "brought_by")
+_NEW_ENTRY += ("generation", "brought_by", "unrecorded", "document_stale")
+_RANKS = {CaptureWhen.NOW: queue.BULK, CaptureWhen.IDLE: queue.IDLE, CaptureWhen.NEVER: queue.IDLE}
 
 
 async def receive(
@@ -38,6 +40,7 @@ async def receive(
     now: datetime,
     recapture: bool,
     import_id: int | None = None,
+    capture: CaptureWhen = CaptureWhen.NOW,
 ) -> list[Received]:
     """Put up to a few thousand seeds into the queue.
 
@@ -47,26 +50,29 @@ async def receive(
         now: the moment (aware, UTC).
         recapture: whether a URL that has a snapshot is captured again, before any import's.
         import_id: the import they belong to.
+        capture: when; those that are new are kept as links where that is never.
 
     Returns:
         One result a seed, in order; of several seeds for one URL all but the first are MERGED.
     """
     unique = _merge(seeds)
     known = await _known(conn, [*unique])
-    ids = await _say(conn, unique, known, now, import_id)
+    ids = await _say(conn, unique, known, now, import_id, is_link=capture is CaptureWhen.NEVER)
     open_jobs = await _open_jobs(conn, [row.id for row in known.values()])
     wanted = [
         (ids[key], seed.host)
         for key, seed in unique.items()
         if ids[key] not in open_jobs
+        and capture is not CaptureWhen.NEVER
         and (recapture or key not in known or known[key].snapshot_count == 0)
     ]
-    rank = queue.INTERACTIVE if recapture else queue.BULK
+    rank = queue.INTERACTIVE if recapture else _RANKS[capture]
     made = await queue.enqueue(conn, wanted, priority=rank, now=now, import_id=import_id)
     await _await_again(conn, [row.id for row in known.values() if row.id in made])
     if recapture:
         await queue.hurry(conn, [*open_jobs.values()], priority=rank, now=now)
-    return _results(seeds, ids, made, open_jobs)
+    fresh = {ids[key] for key in unique.keys() - known.keys()}
+    return _results(seeds, ids, made, open_jobs, fresh)
 
 
 async def ensure(
@@ -89,11 +95,13 @@ async def _say(
     known: Mapping[str, Row[*tuple[Any, ...]]],
     now: datetime,
     import_id: int | None,
+    *,
+    is_link: bool = False,
 ) -> dict[str, int]:
     """Make entries of seeds, or add what they say to those that are known; row ids by hash_url."""
     spoken = await import_shares.spoken(conn, seeds, known)
     fresh = [seed for key, seed in seeds.items() if key not in known]
-    ids = await _insert_entries(conn, fresh, now, import_id)
+    ids = await _insert_entries(conn, fresh, now, import_id, is_link=is_link)
     ids |= {key: row.id for key, row in known.items()}
     changed = await _enrich(conn, seeds, known) | await _attach(conn, seeds, ids, known, now)
     await mark_unrecorded(conn, changed & {row.id for row in known.values()})
@@ -130,6 +138,7 @@ async def restore(
     await _set_revisions(
         conn, {ids[key]: unique[key].revision for key in (*fresh, *newer)}, unrecorded=unrecorded
     )
+    await _keep_as_links(conn, [ids[key] for key, each in unique.items() if each.is_link])
     return {HashUrl(key): number for key, number in ids.items()}
 
 
@@ -184,6 +193,21 @@ async def _replace(
     await labels.take_all(conn, [row.id for row in known.values()])
 
 
+async def _keep_as_links(conn: AsyncConnection, entry_ids: Sequence[int]) -> None:
+    """Let entries stand as links of which nothing was captured, and that nobody waits for."""
+    if entry_ids:
+        waits = await _open_jobs(conn, entry_ids)
+        await conn.execute(
+            update(entry)
+            .where(
+                entry.c.id.in_(among(each for each in entry_ids if each not in waits)),
+                entry.c.state == State.QUEUED,
+                entry.c.snapshot_count == 0,
+            )
+            .values(state=State.LINK, document_stale=1)
+        )
+
+
 async def _set_revisions(
     conn: AsyncConnection, revisions: Mapping[int, int], *, unrecorded: bool
 ) -> None:
@@ -228,13 +252,19 @@ async def _known(conn: AsyncConnection, keys: Sequence[str]) -> dict[str, Row[*t
 
 
 async def _insert_entries(
-    conn: AsyncConnection, seeds: Sequence[Seed], now: datetime, import_id: int | None = None
+    conn: AsyncConnection,
+    seeds: Sequence[Seed],
+    now: datetime,
+    import_id: int | None = None,
+    *,
+    is_link: bool = False,
 ) -> dict[str, int]:
     if not seeds:
         return {}
     first = await next_number(conn, entry.c.id)
     ids: dict[str, int] = {seed.hash_url: first + n for n, seed in enumerate(seeds)}
     sort_at = int(now.timestamp())
+    state, owed = (State.LINK.value, 1) if is_link else (State.QUEUED.value, 0)
     before = await gone.generations(conn, ids)
     await insert_rows(
         conn,
@@ -247,10 +277,12 @@ async def _insert_entries(
                 seed.url,
                 seed.host,
                 *annotations.values(seed.annotation),
-                State.QUEUED.value,
+                state,
                 sort_at,
                 before.get(seed.hash_url, -1) + 1,
                 import_id,
+                owed,
+                owed,
             )
             for seed in seeds
         ],
@@ -304,11 +336,14 @@ async def _mark_stale(conn: AsyncConnection, entry_ids: set[int]) -> None:
 
 
 async def _await_again(conn: AsyncConnection, entry_ids: Sequence[int]) -> None:
-    """Let entries that were given up stand as waiting: there is a job for them again."""
+    """Let entries that were given up, or kept as links, stand as waiting: there is a job now."""
     if entry_ids:
         await conn.execute(
             update(entry)
-            .where(entry.c.id == bindparam("entry_id"), entry.c.state == State.FAILED)
+            .where(
+                entry.c.id == bindparam("entry_id"),
+                entry.c.state.in_([State.FAILED, State.LINK]),
+            )
             .values(state=State.QUEUED),
             [{"entry_id": each} for each in entry_ids],
         )
@@ -328,6 +363,7 @@ def _results(
     ids: dict[str, int],
     made: dict[int, int],
     open_jobs: dict[int, int],
+    fresh: set[int],
 ) -> list[Received]:
     results, seen = [], set()
     added, merged, known = Reception.ADDED, Reception.MERGED, Reception.KNOWN
@@ -336,7 +372,7 @@ def _results(
         if entry_id in seen or (entry_id not in made and entry_id in open_jobs):
             reception = merged
         else:
-            reception = added if entry_id in made else known
+            reception = added if entry_id in made or entry_id in fresh else known
         seen.add(entry_id)
         job_id = made.get(entry_id) or open_jobs.get(entry_id)
         results.append(Received(seed.hash_url, seed.url, reception, job_id))

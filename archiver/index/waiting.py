@@ -63,7 +63,10 @@ async def unrecorded_seeds(
     query = select(entry).where(entry.c.unrecorded == 1, entry.c.id > after)
     rows = (await conn.execute(query.order_by(entry.c.id).limit(limit))).all()
     carried = await labels.of_entries(conn, [row.id for row in rows])
-    found = [RevisedSeed(_seed(row, carried[row.id]), row.revision) for row in rows]
+    found = [
+        RevisedSeed(_seed(row, carried[row.id]), row.revision, row.state == State.LINK)
+        for row in rows
+    ]
     return found, rows[-1].id if rows else after
 
 

@@ -20,6 +20,7 @@ from archiver.ingest.exchanges import ForeignEntryRecord
 from archiver.ledger.visit_result import VisitResult
 from archiver.memento.timestamps import to_timestamp
 from archiver.model.capture import HashUrl
+from archiver.model.choices import CaptureWhen
 from archiver.model.entry_ref import EntryRef
 from archiver.model.failure import Failure
 from archiver.model.job import Attempt, State
@@ -43,6 +44,7 @@ class Unvisited:
         failure: why an attempt brought nothing, if one was made.
         is_waiting: whether an attempt is still to be made.
         revision: how often what the person says had been changed.
+        is_link: whether it is kept as a link, which nobody is to capture.
     """
 
     at: datetime
@@ -50,6 +52,7 @@ class Unvisited:
     failure: Failure | None
     is_waiting: bool
     revision: int = 0
+    is_link: bool = False
 
     @property
     def revised_seed(self) -> RevisedSeed:
@@ -108,6 +111,7 @@ class EntryIntake:
         """Take some in, in order; returns once they are durable."""
         queued = await self._queue([each.seed for each in some if each.is_waiting])
         failed = await self._fail([each for each in some if each.failure and not each.is_waiting])
+        await self._link([each.seed for each in some if each.is_link])
         await self._annotate([each for each in some if not (each.failure or each.is_waiting)])
         return TakenIn(failed, queued)
 
@@ -136,6 +140,19 @@ class EntryIntake:
                 conn, wanted, now=datetime.now(UTC), recapture=False, import_id=self._import_id
             )
         return sum(each.reception is Reception.ADDED for each in received)
+
+    async def _link(self, wanted: Sequence[Seed]) -> None:
+        """Keep as links what was kept so there."""
+        if wanted:
+            async with self._context.db.write() as conn:
+                await seeds.receive(
+                    conn,
+                    wanted,
+                    now=datetime.now(UTC),
+                    recapture=False,
+                    import_id=self._import_id,
+                    capture=CaptureWhen.NEVER,
+                )
 
     async def _annotate(self, some: Sequence[Unvisited]) -> None:
         async with self._context.db.read() as conn:
@@ -176,6 +193,7 @@ def _unvisited(found: EntryRecord) -> Unvisited:
         failure=_bounded_failure(found.failure) if found.failure else None,
         is_waiting=found.is_waiting,
         revision=found.revision,
+        is_link=found.is_link,
     )
 
 

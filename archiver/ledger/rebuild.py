@@ -394,4 +394,4 @@ def article_words(store: SegmentStore, article: Location) -> str:
 def _revised_seed(entry_record: EntryRecord) -> RevisedSeed:
     url = entry_record.url
     seed = Seed(entry_record.hash_url, url, host(url), entry_record.annotation)
-    return RevisedSeed(seed, entry_record.revision)
+    return RevisedSeed(seed, entry_record.revision, entry_record.is_link)

@@ -20,6 +20,7 @@ from archiver.model.entry import Entry, Snapshot
 from archiver.model.exchange import Exchange
 from archiver.model.failure import Failure
 from archiver.model.findable import Findable
+from archiver.model.job import State
 from archiver.model.likeness import LikenessRef
 from archiver.model.page import EXTRACTOR_VERSION, PageMetadata
 from archiver.model.rendering import Rendering
@@ -292,6 +293,7 @@ def _entry_record(
         snapshot,
         failure,
         generation=facts.generation,
+        is_link=entry.state is State.LINK and not (snapshot or failure),
     )
 
 

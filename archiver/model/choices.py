@@ -1,20 +1,56 @@
-"""What a person chooses for all links of a file: tags to add, and what becomes of its folders."""
+"""What a person chooses for all links of a file: what is kept, how, and when it is captured."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import lru_cache
 
 from archiver.model.annotation import Annotation
-from archiver.model.folder_path import folder_names
+from archiver.model.folder_path import folder_names, folder_path
+
+TO_READ = "toread"
+"""The tag of what is to be read."""
 
 
 class FoldersAs(StrEnum):
-    """What becomes of folders, beyond being kept as they are."""
+    """What becomes of folders."""
 
     TAGS = "tags"
     PATHS = "paths"
     NOTHING = "nothing"
+    LEFT_OUT = "left-out"
+
+
+class ToRead(StrEnum):
+    """Which links are to be read."""
+
+    AS_SAID = "as-said"
+    ALL = "all"
+    NONE = "none"
+
+
+class CaptureWhen(StrEnum):
+    """When links are captured; ``NEVER`` keeps them as links, until somebody asks for one."""
+
+    NOW = "now"
+    IDLE = "idle"
+    NEVER = "never"
+
+
+class ColumnRole(StrEnum):
+    """What a column of a table says."""
+
+    URL = "url"
+    TITLE = "title"
+    NOTE = "note"
+    TAGS = "tags"
+    FOLDER = "folder"
+    DATE = "date"
+    READ = "read"
+    STARRED = "starred"
+    LATER = "later"
+    KEEP = "keep"
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,22 +59,49 @@ class Choices:
 
     Attributes:
         tags: which each link gets.
-        folders_as: each folder's name as a tag, its whole path as one, or neither. Where a link
-            lay is kept in any case.
+        folders_as: each folder's name as a tag, its whole path as one, or neither; where a link
+            lay is kept in these cases, and left out in the last.
+        to_read: as the file says, all of them, or none.
+        capture: when.
+        only_folders: paths; links that lie in none of them or below are left out. All, if empty.
+        into: the path of a folder, a list, in which all of them are put; empty for none.
+        columns: what columns of a table say, by name, where they were told wrongly.
     """
 
     tags: tuple[str, ...] = ()
     folders_as: FoldersAs = FoldersAs.TAGS
+    to_read: ToRead = ToRead.AS_SAID
+    capture: CaptureWhen = CaptureWhen.NOW
+    only_folders: tuple[str, ...] = ()
+    into: str = ""
+    columns: Mapping[str, ColumnRole] | None = None
 
     @classmethod
     def read(cls, document: str) -> "Choices":
         """What ``write`` wrote; those of nobody, if it is empty."""
         said = json.loads(document) if document else {}
-        return cls(tuple(said.get("tags", ())), FoldersAs(said.get("folders_as", FoldersAs.TAGS)))
+        columns = said.get("columns")
+        return cls(
+            tags=tuple(said.get("tags", ())),
+            folders_as=FoldersAs(said.get("folders_as", FoldersAs.TAGS)),
+            to_read=ToRead(said.get("to_read", ToRead.AS_SAID)),
+            capture=CaptureWhen(said.get("capture", CaptureWhen.NOW)),
+            only_folders=tuple(said.get("only_folders", ())),
+            into=said.get("into", ""),
+            columns={name: ColumnRole(role) for name, role in columns.items()} if columns else None,
+        )
 
     def write(self) -> str:
         """The choices as JSON."""
-        return json.dumps({"tags": self.tags, "folders_as": self.folders_as})
+        return json.dumps({name: getattr(self, name) for name in self.__dataclass_fields__})
+
+    def takes(self, annotation: Annotation) -> bool:
+        """Whether a link is among those that are chosen."""
+        return not self.only_folders or any(
+            path == only or path.startswith(f"{only}/")
+            for path in annotation.folders
+            for only in self.only_folders
+        )
 
     def applied(self, annotation: Annotation, source: str) -> Annotation:
         """What is said of a link, as was chosen: folders first, then its own tags, then these.
@@ -47,10 +110,20 @@ class Choices:
         """
         of_folders = _of_folders(annotation.folders, self.folders_as) if annotation.folders else ()
         source = annotation.source or source
-        if not of_folders and not self.tags:
+        if not of_folders and self._adds_nothing:
             return replace(annotation, source=source)
-        tags = dict.fromkeys((*of_folders, *annotation.tags, *self.tags))
-        return replace(annotation, tags=tuple(tags), source=source)
+        own = (*of_folders, *annotation.tags, *self.tags)
+        tags = dict.fromkeys((*own, TO_READ) if self.to_read is ToRead.ALL else own)
+        if self.to_read is ToRead.NONE:
+            tags.pop(TO_READ, None)
+        kept = () if self.folders_as is FoldersAs.LEFT_OUT else annotation.folders
+        folders = _within(self.into, kept) if self.into else kept
+        return replace(annotation, tags=tuple(tags), folders=folders, source=source)
+
+    @property
+    def _adds_nothing(self) -> bool:
+        is_as_said = self.to_read is ToRead.AS_SAID and self.folders_as is not FoldersAs.LEFT_OUT
+        return is_as_said and not (self.tags or self.into)
 
     def where_tags_are_said(self) -> "Choices":
         """The same for a file among whose tags are those that its folders have become."""
@@ -63,6 +136,14 @@ def _of_folders(folders: tuple[str, ...], folders_as: FoldersAs) -> tuple[str, .
     if folders_as is FoldersAs.TAGS:
         return tuple(name for path in folders for name in folder_names(path))
     return folders if folders_as is FoldersAs.PATHS else ()
+
+
+@lru_cache(4096)
+def _within(into: str, folders: tuple[str, ...]) -> tuple[str, ...]:
+    outer = folder_names(into)
+    return tuple(folder_path((*outer, *folder_names(each))) for each in folders) or (
+        folder_path(outer),
+    )
 
 
 NO_CHOICES = Choices()

@@ -15,11 +15,13 @@ class Rejected:
         given: as it was given.
         reason: the sentence that says why.
         row: its place among the links of its file, from 1; 0 where nobody counted.
+        is_left_out: nothing is wrong with it; it was not chosen.
     """
 
     given: str
     reason: str
     row: int = 0
+    is_left_out: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +56,7 @@ class Outcome(StrEnum):
     MERGED = "merged"
     KNOWN = "known"
     UNUSABLE = "unusable"
+    LEFT_OUT = "left out"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +66,7 @@ class ReceiptRow:
     Attributes:
         row: its place among the links of the file, from 1.
         outcome: added; merged into what came before it, or waits; known, as what is kept already;
-            or unusable.
+            unusable; or left out, as it was not chosen.
         given: the address as it stood there.
         hash_url: of the entry; None where none could be made.
         reason: why it is unusable, in a sentence; empty if it is not.
@@ -119,8 +122,8 @@ class ImportStatus:
         undone: what undoing it did; None where nobody asked for that.
         paused: whether there is more of a kept file to read, and nobody who reads it: the next
             service goes on with it.
-        read: links read so far; the sum of the next four. Of an archive file: captures, the
-            sum of ``merged``, ``known`` and ``rejected``.
+        read: links read so far; the sum of the next four and ``passed_over``. Of an archive
+            file: captures, the sum of ``merged``, ``known`` and ``rejected``.
         added: put into the queue; of an archive file: pages that became snapshots, and entries
             that had failed there or now wait here.
         known: in the archive already; what the file says of them was kept all the same.
@@ -128,7 +131,7 @@ class ImportStatus:
             that were taken in.
         rejected: not URLs, or not records, that can be kept.
         rejected_samples: the first few of them.
-        passed_over: records of an archive file that are no captures.
+        passed_over: records of an archive file that are no captures; links that were not chosen.
         error: why reading stopped early, in a sentence; empty if it did not.
         counts: where its jobs stand.
     """

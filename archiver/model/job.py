@@ -10,12 +10,13 @@ from archiver.model.failure import Failure
 
 
 class State(StrEnum):
-    """Where a job, and so its entry, stands."""
+    """Where a job, and so its entry, stands; only an entry is kept as a ``LINK``, without a job."""
 
     QUEUED = "queued"
     FETCHING = "fetching"
     SAVED = "saved"
     FAILED = "failed"
+    LINK = "link"
 
 
 @dataclass(frozen=True, slots=True)

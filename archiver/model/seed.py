@@ -26,10 +26,14 @@ class Seed:
 
 @dataclass(frozen=True, slots=True)
 class RevisedSeed:
-    """A seed as a record holds it: how often its annotation had been changed by then."""
+    """A seed as a record holds it: how often its annotation had been changed by then.
+
+    ``is_link``: it is kept as a link, which nobody is to capture.
+    """
 
     seed: Seed
     revision: int
+    is_link: bool = False
 
 
 class Reception(StrEnum):

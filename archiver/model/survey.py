@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from archiver.model.annotation import Annotation
+from archiver.model.choices import ColumnRole
 from archiver.model.importing import Rejected
 
 
@@ -25,11 +26,12 @@ class ImportSurvey:
         told_by: how that was told, as the rest of a sentence.
         encoding: what its text is read as; empty if it is none.
         is_whole: whether all of it was looked at.
-        read: links; the sum of the next four.
+        read: links; the sum of the next five.
         new: would be added.
         known: are in the archive or wait; what the file says of them would be added to it.
         merged: the same address again, in this file.
         unusable: can't be kept.
+        left_out: were not chosen.
         reasons: why, with how many.
         samples: of those that can't be kept, the first few.
         earliest, latest: when links were saved; None where the file does not tell.
@@ -38,6 +40,7 @@ class ImportSurvey:
         fields: what is said, with how many links say it.
         kept: what goes into source records, with how many.
         sample: the first links, as they would be kept.
+        columns: what those of a table of an unknown kind are taken for, by name, in order.
     """
 
     name: str
@@ -50,6 +53,7 @@ class ImportSurvey:
     known: int
     merged: int
     unusable: int
+    left_out: int
     reasons: tuple[Counted, ...]
     samples: tuple[Rejected, ...]
     earliest: datetime | None
@@ -61,3 +65,4 @@ class ImportSurvey:
     fields: tuple[Counted, ...]
     kept: tuple[Counted, ...]
     sample: tuple[Annotation, ...]
+    columns: tuple[tuple[str, ColumnRole], ...] = ()

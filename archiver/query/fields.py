@@ -13,7 +13,7 @@ MOST_NUMBER = 10**9
 _NUMBERS = re.compile(r"([<>]=?)?(\d{1,9})|(\d{0,9})\.\.(\d{0,9})", re.ASCII)
 _FRACTION = r"(?:0(?:\.\d{1,2})?|1(?:\.00?)?)"
 _FRACTIONS = re.compile(rf"([<>]=?)?({_FRACTION})|({_FRACTION})?\.\.({_FRACTION})?", re.ASCII)
-_STATES = ("saved", "failed", "queued")
+_STATES = ("saved", "failed", "queued", "link")
 _STATUS = re.compile(r"[1-5](?:\d\d|xx)", re.ASCII)
 _LANGUAGE = re.compile(r"[a-z]{2,8}(?:-[a-z0-9]{1,8})*", re.ASCII)
 _SITE = re.compile(r"[^\s/@?#]{1,253}")
@@ -164,7 +164,7 @@ FIELDS: tuple[Field, ...] = (
     ),
     Field(
         Condition.STATUS,
-        "saved, failed, queued, 404 or 4xx",
+        "saved, failed, queued, link, 404 or 4xx",
         "status:4xx",
         "the state, or the HTTP status of the newest snapshot",
         _status,

@@ -55,6 +55,7 @@ class Mark(StrEnum):
     HIGHLIGHTED = "highlighted"
     CHANGED = "changed"
     UNRENDERED = "unrendered"
+    LINK = "link"
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from archiver.index import imports, receipts, seeds
 from archiver.index.database import Database
 from archiver.ingest.saved_pages import SavedPage
 from archiver.logs import get_log
+from archiver.model.choices import CaptureWhen
 from archiver.model.importing import ImportStatus, Taken
 from archiver.model.seed import Received
 from archiver.scratch import scratch_file
@@ -159,11 +160,17 @@ class ImportReader:
                 while True:
                     now = datetime.now(UTC)
                     received = await seeds.receive(
-                        conn, batch.seeds, now=now, recapture=False, import_id=number
+                        conn,
+                        batch.seeds,
+                        now=now,
+                        recapture=False,
+                        import_id=number,
+                        capture=links.choices.capture,
                     )
                     received = [early.pop(each.hash_url, each) for each in received]
                     tally = Counter(each.reception for each in received)
-                    await imports.advance(conn, number, tally, batch.rejected)
+                    are_links = links.choices.capture is CaptureWhen.NEVER
+                    await imports.advance(conn, number, tally, batch.rejected, are_links=are_links)
                     taken = [
                         (row, seed, each)
                         for (row, seed), each in zip(batch.numbered(), received, strict=True)

@@ -94,9 +94,11 @@ class _Tally:
     def add(self, batch: Batch, known: set[str]) -> None:
         """Count a batch, of whose addresses these are in the archive."""
         self.read += batch.size
-        self._numbers["unusable"] += len(batch.rejected)
-        self._samples += tuple(batch.rejected[: SAMPLE - len(self._samples)])
-        _count(self._reasons, (each.reason for each in batch.rejected))
+        unusable = [each for each in batch.rejected if not each.is_left_out]
+        self._numbers["unusable"] += len(unusable)
+        self._numbers["left out"] += len(batch.rejected) - len(unusable)
+        self._samples += tuple(unusable[: SAMPLE - len(self._samples)])
+        _count(self._reasons, (each.reason for each in unusable))
         for seed in batch.seeds:
             self._add_address(seed, is_known=seed.hash_url in known)
             self._add_annotation(seed.annotation)
@@ -115,6 +117,7 @@ class _Tally:
             known=self._numbers["known"],
             merged=self._numbers["merged"],
             unusable=self._numbers["unusable"],
+            left_out=self._numbers["left out"],
             reasons=_commonest(self._reasons),
             samples=self._samples,
             earliest=min(self._dates, default=None),
@@ -126,6 +129,7 @@ class _Tally:
             fields=_commonest(self._fields),
             kept=_commonest(self._kept),
             sample=self._sample,
+            columns=links.columns,
         )
 
     def _add_address(self, seed: Seed, *, is_known: bool) -> None:

@@ -129,6 +129,28 @@ class Oversight:
         self.crawling.wake()
         return count
 
+    async def has_links(self, import_id: int) -> bool:
+        """Whether there is anything that an import has kept as a link."""
+        async with self.context.db.read() as conn:
+            return bool(await oversight.links_of(conn, import_id, limit=1))
+
+    async def capture_links(self, import_id: int) -> int:
+        """Queue what an import has kept as links; how many."""
+        count = 0
+        while True:
+            async with self.context.db.write() as conn:
+                found = await oversight.links_of(conn, import_id, limit=BATCH)
+                if not found:
+                    break
+                made = await queue.enqueue(
+                    conn, found, priority=_BULK, now=datetime.now(UTC), import_id=import_id
+                )
+                await oversight.await_again(conn, [*made])
+                await imports.wait_for_links(conn, import_id, len(made))
+            count += len(made)
+        self.crawling.wake()
+        return count
+
     async def cancel(self) -> int:
         """Call off all that waits; how much that was. It is kept as failed, with the reason."""
         count = 0

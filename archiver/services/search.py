@@ -362,8 +362,8 @@ def _filters(query: ListingQuery) -> Filters:
     if query.status.isdecimal():
         status = int(query.status[:4])
     elif query.status:
-        if query.status not in (State.SAVED, State.FAILED, State.QUEUED):
-            raise InputError("status is saved, failed, queued, or an HTTP status such as 200.")
+        if query.status not in (State.SAVED, State.FAILED, State.QUEUED, State.LINK):
+            raise InputError("status is saved, failed, queued, link, or an HTTP status, as 404.")
         state = State(query.status)
     return Filters(query.tag or None, query.host or None, state, status)
 

@@ -81,6 +81,7 @@ class EntryRecord:
         failure: why it brought nothing.
         is_waiting: whether it is still to be captured; only exports tell so.
         generation: how often all of the entry had been thrown away before.
+        is_link: whether it is kept as a link, which nobody is to capture.
     """
 
     at: datetime
@@ -92,6 +93,7 @@ class EntryRecord:
     failure: Failure | None = None
     is_waiting: bool = False
     generation: int = 0
+    is_link: bool = False
 
 
 def entry_record_uri(hash_url: HashUrl) -> str:
@@ -148,6 +150,8 @@ def write_entry_record(entry_record: EntryRecord) -> dict[str, Any]:
         document["failure"] = _write_failure(entry_record.failure)
     if entry_record.is_waiting:
         document["waiting"] = True
+    if entry_record.is_link:
+        document["link"] = True
     return document
 
 
@@ -184,6 +188,7 @@ def _read(document: dict[str, Any]) -> EntryRecord:
         failure=_read_failure(failure) if failure else None,
         is_waiting=document.get("waiting") is True,
         generation=int(entry.get("generation", 0)),
+        is_link=document.get("link") is True,
     )
 
 

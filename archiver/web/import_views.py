@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from archiver.model.choices import Choices
+from archiver.model.choices import Choices, ColumnRole
 from archiver.model.failure import Reason
 from archiver.model.importing import ImportStatus
 from archiver.model.survey import ImportSurvey
@@ -27,13 +27,31 @@ class ImportView:
 
 @dataclass(frozen=True, slots=True)
 class ImportLookView:
-    """What an import would do, and what can be chosen; ``tags`` as they are typed."""
+    """What an import would do, and what can be chosen.
+
+    Attributes:
+        token: of the file.
+        survey: what is in it.
+        choices: those that it was looked at with.
+        tags: of them, as they are typed.
+        roles: what a column can say.
+        columns: those that can be corrected, with what they are taken for.
+    """
 
     token: str
     survey: ImportSurvey
     choices: Choices
     tags: str
+    roles: tuple[ColumnRole, ...] = ()
+    columns: tuple[tuple[str, ColumnRole], ...] = ()
     title: str = "Import"
+
+    @property
+    def pickable(self) -> tuple[str, ...]:
+        """The folders that can be chosen, those that are first."""
+        chosen = self.choices.only_folders
+        found = {each.name for each in self.survey.folders if not self.choices.into}
+        return (*chosen, *sorted(found - {*chosen}))
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +64,7 @@ class ImportStatusView:
         failed: why pages could not be saved, and how many.
         queued: how many were queued again a moment ago; None where nobody asked.
         is_undoing: whether it is being undone now.
+        has_links: whether something of it is kept as a link alone.
         has_deletion: whether what undoing it removed can still be put back.
     """
 
@@ -54,6 +73,7 @@ class ImportStatusView:
     failed: tuple[Reason, ...] = ()
     queued: int | None = None
     is_undoing: bool = False
+    has_links: bool = False
     has_deletion: bool = False
     title: str = "Import"
 

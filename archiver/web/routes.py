@@ -98,6 +98,7 @@ ROUTES: tuple[web.RouteDef, ...] = (
     web.get(f"/import/{_ID}/undo", imports.ask_undo, name="ask_undo_import"),
     web.post(f"/import/{_ID}/undo", imports.undo, name="undo_import"),
     web.post(f"/import/{_ID}/again", imports.again, name="import_again"),
+    web.post(f"/import/{_ID}/capture", imports.capture, name="import_capture"),
     web.get("/access", access.access, name="access"),
     web.post("/access", access.change, name="change_access"),
     web.get(f"/import/{_ID}/receipt.{{form:csv|json}}", imports.receipt, name="import_receipt"),

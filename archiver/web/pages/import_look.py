@@ -1,15 +1,14 @@
 """``/import/look/{token}``: what an import would do, the choices there are, and doing it."""
 
 import asyncio
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from aiohttp import web
+from multidict import MultiMapping
 
-from archiver.errors import InputError
-from archiver.model.choices import Choices, FoldersAs
-from archiver.services.entries import clean_tags
+from archiver.model.choices import Choices, ColumnRole
+from archiver.services.import_choices import typed_choices
 from archiver.web.import_views import ImportLookView
 from archiver.web.keys import RUNTIME
 from archiver.web.looked_at import LookedAt, find
@@ -17,6 +16,10 @@ from archiver.web.render import render
 
 MOST_LOOKED_AT = 100_000
 """Links; the counts of a longer file are those of its first ones, and it says so."""
+MOST_COUNTED = 2_000_000
+"""Links that are looked at where somebody asks for all of them: a minute's work."""
+MOST_COLUMNS = 60
+"""Columns that can be corrected on the page; the command takes all."""
 
 
 async def look(request: web.Request) -> web.StreamResponse:
@@ -25,11 +28,20 @@ async def look(request: web.Request) -> web.StreamResponse:
     choices = _choices(request.query)
     with await asyncio.to_thread(kept.path.open, "rb") as source:
         survey = await request.app[RUNTIME].surveys.look(
-            source, kept.name, choices=choices, most=MOST_LOOKED_AT
+            source,
+            kept.name,
+            choices=choices,
+            most=MOST_COUNTED if "whole" in request.query else MOST_LOOKED_AT,
         )
     tags = ", ".join(choices.tags)
     view = ImportLookView(
-        kept.token, survey, choices, tags, title=f"Before {kept.name} is imported"
+        kept.token,
+        survey,
+        choices,
+        tags,
+        roles=tuple(ColumnRole),
+        columns=survey.columns[:MOST_COLUMNS],
+        title=f"Before {kept.name} is imported",
     )
     return render(request, "pages/import_look.html", view)
 
@@ -59,10 +71,11 @@ def _taken(kept: LookedAt) -> Path:
     return whole
 
 
-def _choices(form: Mapping[str, Any]) -> Choices:
-    given = str(form.get("tags", ""))
-    try:
-        folders_as = FoldersAs(str(form.get("folders_as", FoldersAs.TAGS)))
-    except ValueError:
-        raise InputError("Folders become tags, paths or nothing.") from None
-    return Choices(clean_tags(given.split(",")), folders_as)
+def _choices(form: MultiMapping[Any]) -> Choices:
+    words = {name: str(form.get(name, "")) for name in ("folders_as", "to_read", "capture", "into")}
+    return typed_choices(
+        tags=str(form.get("tags", "")).split(","),
+        words=words,
+        only_folders=[str(each) for each in form.getall("only", ())],
+        columns=[str(each) for each in form.getall("column", ())],
+    )

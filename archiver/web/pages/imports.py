@@ -59,6 +59,7 @@ async def status(request: web.Request) -> web.StreamResponse:
         failed=await runtime.oversight.failures_of(found.id) if found.counts.failed else (),
         queued=number(asked) if asked else None,
         is_undoing=runtime.import_undo.is_running(found.id),
+        has_links=bool(found.without_capture) and await runtime.oversight.has_links(found.id),
         has_deletion=bool(deletion and await runtime.deleting.find(deletion)),
         title=f"Import of {found.name}",
     )
@@ -70,6 +71,13 @@ async def again(request: web.Request) -> web.StreamResponse:
     found, form = await _found(request), await request.post()
     reason = str(form.get("reason", ""))
     count = await request.app[RUNTIME].oversight.try_again(reason, found.id)
+    raise web.HTTPSeeOther(f"/import/{found.id}?queued={count}")
+
+
+async def capture(request: web.Request) -> web.StreamResponse:
+    """Queue what an import has kept as links."""
+    found = await _found(request)
+    count = await request.app[RUNTIME].oversight.capture_links(found.id)
     raise web.HTTPSeeOther(f"/import/{found.id}?queued={count}")
 
 

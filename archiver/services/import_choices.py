@@ -1,0 +1,75 @@
+"""Choices of an import as people type them, on the page and to the command."""
+
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+from typing import TypeVar
+
+from archiver.errors import InputError
+from archiver.formats.seeds import tidy_tag
+from archiver.model.choices import CaptureWhen, Choices, ColumnRole, FoldersAs, ToRead
+from archiver.model.folder_path import folder_names, folder_path
+from archiver.services.entries import clean_tags
+
+MOST_FOLDERS = 1_000
+MOST_COLUMNS = 500
+_MOST_PATH = 5_000
+_Kind = TypeVar("_Kind", bound=StrEnum)
+
+
+def typed_choices(
+    *,
+    tags: Sequence[str] = (),
+    words: Mapping[str, str],
+    only_folders: Sequence[str] = (),
+    columns: Sequence[str] = (),
+) -> Choices:
+    """Choices of words.
+
+    Args:
+        tags: for all links.
+        words: ``folders_as``, ``to_read``, ``capture`` and ``into``; what is not there is as ever.
+        only_folders: paths.
+        columns: each ``role=name of the column``.
+
+    Raises:
+        InputError: a word is none of those that there are.
+    """
+    return Choices(
+        tags=clean_tags(tags),
+        folders_as=_one(FoldersAs, words.get("folders_as"), FoldersAs.TAGS, "Folders become"),
+        to_read=_one(ToRead, words.get("to_read"), ToRead.AS_SAID, "To be read are"),
+        capture=_one(CaptureWhen, words.get("capture"), CaptureWhen.NOW, "Links are captured"),
+        only_folders=_paths(only_folders),
+        into=_path(words.get("into", "")),
+        columns=_columns(columns),
+    )
+
+
+def _one(kind: type[_Kind], word: str | None, otherwise: _Kind, about: str) -> _Kind:
+    try:
+        return kind(word) if word else otherwise
+    except ValueError:
+        raise InputError(f"{about} one of: {', '.join(kind)}.") from None
+
+
+def _paths(given: Sequence[str]) -> tuple[str, ...]:
+    if len(given) > MOST_FOLDERS:
+        raise InputError(f"{MOST_FOLDERS:,} folders at once is the most.")
+    return tuple(dict.fromkeys(filter(None, map(_path, given))))
+
+
+def _path(given: str) -> str:
+    """A path as imports keep it."""
+    return folder_path(map(tidy_tag, folder_names(given[:_MOST_PATH])))
+
+
+def _columns(given: Sequence[str]) -> dict[str, ColumnRole] | None:
+    if len(given) > MOST_COLUMNS:
+        raise InputError(f"{MOST_COLUMNS} columns is the most.")
+    found = {}
+    for each in given:
+        role, equals, name = each.partition("=")
+        if not equals:
+            raise InputError(f"Say of a column what it says, such as url={each[:100]}.")
+        found[name] = _one(ColumnRole, role, ColumnRole.KEEP, "A column says")
+    return found or None

@@ -1,0 +1,174 @@
+"""What a person chooses for a file holds for each of its links, and is said in its receipt."""
+
+import io
+import json
+from contextlib import aclosing
+
+import pytest
+
+from archiver.errors import InputError
+from archiver.model.choices import CaptureWhen, Choices, ColumnRole, FoldersAs, ToRead
+from archiver.model.job import State
+from archiver.model.listing import ListingQuery
+from archiver.services.import_choices import typed_choices
+from archiver.services.reindexing import reindex
+
+TABLE = (
+    "url,title,folder,tags\n"
+    "http://127.0.0.1:1/1,Otters,Food/Soups,toread\n"
+    "http://127.0.0.1:1/2,Two,Foodies,\n"
+    "http://127.0.0.1:1/3,Three,,\n"
+    "javascript:x,Bad,Food,\n"
+)
+
+
+async def imported(archive, text=TABLE, name="x.csv", **chosen):
+    source = io.BytesIO(text.encode())
+    return await archive.imports.read_file(source, name=name, choices=Choices(**chosen))
+
+
+async def said(archive, n=1):
+    return (await archive.entries.get(f"http://127.0.0.1:1/{n}")).entry.annotation
+
+
+async def found(archive, query):
+    listing = await archive.search.listing(ListingQuery(q=query))
+    return sorted(each.entry.url[-1] for each in listing.items)
+
+
+async def test_only_what_lies_in_chosen_folders_is_taken_and_the_rest_accounted_for(archive):
+    chosen = {"only_folders": ("Food",)}
+    survey = await archive.surveys.look(
+        io.BytesIO(TABLE.encode()), "x.csv", choices=Choices(**chosen)
+    )
+
+    status = await imported(archive, **chosen)
+
+    numbers = status.read, status.added, status.passed_over, status.rejected
+    assert numbers == (4, 1, 2, 1)
+    assert (survey.read, survey.new, survey.left_out, survey.unusable) == numbers
+    async with aclosing(archive.receipts.json(status.id)) as pieces:
+        rows = json.loads(b"".join([each async for each in pieces]))
+    assert [each["outcome"] for each in rows] == ["added", "left out", "left out", "unusable"]
+    assert len(await archive.receipts.reasons(status.id)) == 1
+
+
+@pytest.mark.parametrize(
+    ("chosen", "tags", "folders"),
+    [
+        ({}, ("Food", "Soups", "toread"), ("Food/Soups",)),
+        ({"folders_as": FoldersAs.LEFT_OUT}, ("toread",), ()),
+        ({"folders_as": FoldersAs.NOTHING, "to_read": ToRead.NONE}, (), ("Food/Soups",)),
+        ({"folders_as": FoldersAs.NOTHING, "into": "A/B"}, ("toread",), ("A/B/Food/Soups",)),
+        ({"folders_as": FoldersAs.LEFT_OUT, "into": "A"}, ("toread",), ("A",)),
+    ],
+)
+async def test_folders_and_what_is_to_be_read_are_as_was_chosen(archive, chosen, tags, folders):
+    await imported(archive, **chosen)
+
+    annotation = await said(archive)
+
+    assert (annotation.tags, annotation.folders) == (tags, folders)
+
+
+async def test_all_can_be_tagged_to_be_read(archive):
+    await imported(archive, to_read=ToRead.ALL)
+
+    assert (await said(archive, 3)).tags == ("toread",)
+
+
+async def test_links_that_are_never_captured_are_listed_found_and_captured_when_asked(archive):
+    status = await imported(archive, capture=CaptureWhen.NEVER)
+    await archive.crawling.work()
+
+    ended = await archive.imports.status(status.id)
+    assert (ended.added, ended.without_capture, ended.is_open) == (3, 3, False)
+    assert await found(archive, "is:link") == ["1", "2", "3"]
+    assert await found(archive, "otters") == ["1"]
+    assert await found(archive, "is:waiting") == []
+    assert await archive.oversight.capture_links(status.id) == 3
+    assert await found(archive, "is:waiting") == ["1", "2", "3"]
+    await archive.crawling.work()
+    ended = await archive.imports.status(status.id)
+    assert (ended.counts.failed, ended.counts.open) == (3, 0)
+
+
+async def test_links_stay_links_after_a_reindex_until_they_are_saved(opened, settings):
+    async with opened() as archive:
+        await imported(archive, capture=CaptureWhen.NEVER)
+        await archive.crawling.write_down_changes()
+        await archive.entries.save(["http://127.0.0.1:1/3"], source="web")
+        waiting = (await archive.entries.get("http://127.0.0.1:1/3")).entry.state
+    (settings.data / "archive.sqlite3").unlink()
+
+    await reindex(settings)
+
+    async with opened() as archive:
+        assert waiting is State.QUEUED
+        assert await found(archive, "is:link") == ["1", "2", "3"]
+        assert (await said(archive)).title == "Otters"
+
+
+async def test_links_that_are_not_written_down_yet_stay_links_too(opened, settings):
+    async with opened() as archive:
+        await imported(archive, capture=CaptureWhen.NEVER)
+
+    await reindex(settings)
+
+    async with opened() as archive:
+        assert await found(archive, "is:link") == ["1", "2", "3"]
+
+
+async def test_what_is_captured_when_idle_waits_behind_all_others(archive):
+    await imported(archive, capture=CaptureWhen.IDLE)
+    await archive.crawling.work()
+
+    assert await found(archive, "is:failed") == ["1", "2", "3"]
+
+
+async def test_columns_are_guessed_shown_and_corrected(archive):
+    table = "Seite,Link,name,Wann\nhttp://a.example/wrong,http://127.0.0.1:1/1,Mine,2020-01-02\n"
+    columns = {"Link": ColumnRole.URL, "Wann": ColumnRole.DATE, "name": ColumnRole.NOTE}
+    choices = Choices(columns=columns)
+
+    guess = await archive.surveys.look(io.BytesIO(table.encode()), "x.csv")
+    look = await archive.surveys.look(io.BytesIO(table.encode()), "x.csv", choices=choices)
+    await imported(archive, table, columns=columns)
+
+    assert dict(guess.columns) == {
+        "Seite": ColumnRole.KEEP,
+        "Link": ColumnRole.URL,
+        "name": ColumnRole.TITLE,
+        "Wann": ColumnRole.KEEP,
+    }
+    assert dict(look.columns) == {"Seite": ColumnRole.KEEP, **columns}
+    annotation = await said(archive)
+    assert (annotation.title, annotation.note) == ("", "Mine")
+    assert annotation.saved_at.year == 2020
+    assert "wrong" in annotation.source_record
+
+
+def test_choices_that_are_written_are_read_back():
+    choices = typed_choices(
+        tags=["a"],
+        words={"folders_as": "paths", "to_read": "all", "capture": "idle", "into": " A / B "},
+        only_folders=["Food/Soups", ""],
+        columns=["url=Li=nk", "keep=x"],
+    )
+
+    assert Choices.read(choices.write()) == choices
+    assert (choices.into, choices.only_folders) == ("A/B", ("Food/Soups",))
+    assert choices.columns == {"Li=nk": ColumnRole.URL, "x": ColumnRole.KEEP}
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"words": {"capture": "some day"}},
+        {"words": {}, "columns": ["magic=x"]},
+        {"words": {}, "columns": ["url"]},
+    ],
+)
+def test_a_choice_that_is_none_is_refused(given):
+    with pytest.raises(InputError):
+        typed_choices(**given)
