@@ -14,7 +14,7 @@ from sqlalchemy import Row, Select, and_, bindparam, delete, func, or_, select, 
 from archiver.index import annotations, labels
 from archiver.index.bulk import among, insert_rows
 from archiver.index.connection import AsyncConnection
-from archiver.index.schema import entry, import_share
+from archiver.index.schema import entry, import_share, imports
 from archiver.model.annotation import Annotation
 from archiver.model.capture import HashUrl
 from archiver.model.import_share import ImportShare
@@ -231,7 +231,10 @@ async def restore(
         select(entry.c.hash_url, entry.c.id).where(entry.c.hash_url.in_(among(keys)))
     )
     ids: dict[str, int] = dict(found.all())
-    rows = [{"row": ids[key], "by": number} for key, number in owners if key in ids]
+    known = {*(await conn.execute(select(imports.c.id))).scalars()}
+    rows = [
+        {"row": ids[key], "by": number} for key, number in owners if key in ids and number in known
+    ]
     if rows:
         statement = update(entry).where(entry.c.id == bindparam("row"))
         await conn.execute(statement.values(brought_by=bindparam("by")), rows)

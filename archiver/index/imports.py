@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
@@ -24,6 +24,7 @@ from archiver.model.job import QueueCounts
 from archiver.model.seed import Reception
 
 SAMPLES = 20
+_COUNTED = ("added", "known", "merged", "rejected", "rejected_samples", "passed_over")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +37,7 @@ class Unfinished:
         path: where the file is kept.
         read: how many links to skip.
         choices: what was chosen for it.
+        counted: its other numbers, by column.
     """
 
     id: int
@@ -45,6 +47,7 @@ class Unfinished:
     path: str
     read: int
     choices: Choices = NO_CHOICES
+    counted: Mapping[str, int | str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +200,7 @@ async def finish(conn: AsyncConnection, import_id: int, *, error: str = "") -> N
     await conn.execute(
         update(imports)
         .where(imports.c.id == import_id)
-        .values(reading=0, error=error, path=None, owner=None)
+        .values(reading=0, error=error, path=None, owner=None, receipt_owed=1)
     )
 
 
@@ -236,8 +239,9 @@ async def unfinished(conn: AsyncConnection) -> list[Unfinished]:
 
 async def restore(conn: AsyncConnection, left: Unfinished) -> None:
     """Take an import over that another index did not see to its end; once, however often asked."""
-    row = {"id": left.id, "name": left.name, "format": left.format, "path": left.path}
-    row["choices"] = left.choices.write()
+    row: dict[str, int | str] = {"id": left.id, "name": left.name, "format": left.format}
+    row |= left.counted
+    row |= {"path": left.path, "choices": left.choices.write()}
     await conn.execute(
         insert(imports)
         .values(started_at=left.started_at, read=left.read, reading=1, **row)
@@ -294,4 +298,5 @@ def _unfinished(row: Row[*tuple[Any, ...]]) -> Unfinished:
         path=row.path,
         read=row.read,
         choices=Choices.read(row.choices),
+        counted={name: getattr(row, name) for name in _COUNTED} | {"without_capture": row.added},
     )

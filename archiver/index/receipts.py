@@ -1,16 +1,23 @@
 """Receipts: what became of each row of each import, written with the rows themselves."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-from sqlalchemy import func, select
+from sqlalchemy import func, insert, select, update
 
 from archiver.index.bulk import insert_rows
 from archiver.index.connection import AsyncConnection
-from archiver.index.schema import import_row
-from archiver.model.importing import Outcome, ReceiptRow, Rejected
+from archiver.index.schema import entry, import_row, imports
+from archiver.model.importing import ARCHIVE_FORMS, Outcome, ReceiptRow, Rejected
+from archiver.model.job import State
 from archiver.model.seed import Received, Seed
 
 _COLUMNS = ("import_id", "row", "outcome", "given", "hash_url", "reason")
+_HEAD = (
+    *("name", "format", "started_at", "read", "added", "known", "merged", "rejected"),
+    *("rejected_samples", "error", "saved", "failed", "passed_over", "choices", "undone"),
+)
+"""What a receipt says of its import, by column."""
 MOST_GIVEN = 10_000
 
 
@@ -74,3 +81,54 @@ async def reasons(conn: AsyncConnection, import_id: int, *, limit: int) -> list[
         .limit(limit)
     )
     return [(reason, number) for reason, number in found]
+
+
+async def owed(conn: AsyncConnection) -> list[tuple[int, dict[str, Any]]]:
+    """Imports whose receipts are to be written to a file, with what their rows say of them."""
+    rows = await conn.execute(select(imports).where(imports.c.receipt_owed == 1))
+    return [(row["id"], {name: row[name] for name in _HEAD}) for row in rows.mappings()]
+
+
+async def settle(conn: AsyncConnection, import_id: int) -> None:
+    """Note that the receipt of an import is in its file."""
+    await conn.execute(update(imports).where(imports.c.id == import_id).values(receipt_owed=0))
+
+
+async def restore_import(conn: AsyncConnection, import_id: int, head: Mapping[str, Any]) -> int:
+    """Make an import of what its receipt says; returns its number, another one if that is taken."""
+    taken = await conn.execute(select(imports.c.id).where(imports.c.id == import_id))
+    if taken.first():
+        highest = await conn.execute(select(func.max(imports.c.id)))
+        import_id = highest.scalar_one() + 1
+    row = {name: head[name] for name in _HEAD if name in head}
+    await conn.execute(insert(imports).values(**row, id=import_id, reading=0))
+    return import_id
+
+
+async def restore_rows(conn: AsyncConnection, import_id: int, rows: Sequence[ReceiptRow]) -> None:
+    """Put rows of a receipt back."""
+    kept = [
+        (import_id, each.row, each.outcome.value, each.given, each.hash_url, each.reason)
+        for each in rows
+    ]
+    await insert_rows(conn, import_row, _COLUMNS, kept)
+
+
+async def recount(conn: AsyncConnection) -> None:
+    """Count what became of the links of imports whose jobs are in no index any more."""
+    added = (
+        select(func.count())
+        .select_from(import_row.join(entry, entry.c.hash_url == import_row.c.hash_url))
+        .where(import_row.c.import_id == imports.c.id, import_row.c.outcome == Outcome.ADDED)
+        .correlate(imports)
+    )
+    saved, failed = (
+        added.where(entry.c.state == state).scalar_subquery()
+        for state in (State.SAVED, State.FAILED)
+    )
+    of_links = imports.c.format.not_in(ARCHIVE_FORMS)
+    await conn.execute(
+        update(imports).where(of_links, imports.c.reading == 0).values(saved=saved, failed=failed)
+    )
+    ended = imports.c.added - imports.c.saved - imports.c.failed
+    await conn.execute(update(imports).where(imports.c.reading == 0).values(without_capture=ended))

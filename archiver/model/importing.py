@@ -6,6 +6,9 @@ from enum import StrEnum
 
 from archiver.model.job import QueueCounts
 
+ARCHIVE_FORMS = ("WARC", "ARC", "WACZ")
+"""What files are called that hold captures, and not links."""
+
 
 @dataclass(frozen=True, slots=True)
 class Rejected:
@@ -183,4 +186,4 @@ class ImportStatus:
 
 def is_archive_form(form: str) -> bool:
     """Whether files of a format hold captures, and not links."""
-    return form in ("WARC", "ARC", "WACZ")
+    return form in ARCHIVE_FORMS

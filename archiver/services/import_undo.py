@@ -22,6 +22,7 @@ from archiver.logs import get_log
 from archiver.model.annotation import Annotation
 from archiver.model.importing import ImportStatus, ImportUndone
 from archiver.services.import_status import ImportStatuses
+from archiver.services.receipt_files import receipts_of, write_owed_if_possible
 from archiver.store.segments import SegmentStore
 
 BATCH = 250
@@ -88,6 +89,7 @@ class ImportUndo:
         async with self._db.write() as conn:
             done = await _at_the_end(conn, undone)
             await imports.set_undone(conn, number, done)
+        await write_owed_if_possible(self._db, receipts_of(self._store.directory.parent))
         while await remake_stale(self._db, self._store):
             pass
         self._on_changed()

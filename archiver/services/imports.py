@@ -21,6 +21,7 @@ from archiver.model.importing import ImportStatus
 from archiver.services.archives import Archives
 from archiver.services.import_reading import UNFORESEEN, ImportReader, OnProgress, kind_of_file
 from archiver.services.import_status import ImportStatuses
+from archiver.services.receipt_files import receipts_of, write_owed_if_possible
 from archiver.store.segments import SegmentStore
 
 REST_SECONDS = 15.0
@@ -48,6 +49,7 @@ class Imports:
     ) -> None:
         self._db = db
         self._owner = store.lock.name
+        self._data = store.directory.parent
         self._statuses = ImportStatuses(db, store)
         self._reader = ImportReader(
             db, archives, self._statuses, memory_bytes=memory_bytes, on_queued=on_queued
@@ -104,7 +106,7 @@ class Imports:
         except UnreadableFile:
             await asyncio.to_thread(path.unlink, missing_ok=True)
             raise
-        kept = await asyncio.to_thread(path.resolve)
+        kept = await asyncio.to_thread(_within, path, self._data)
         number = await self._create(name, form, kept, choices=choices)
         self._begin(_Kept(number, name, path, choices), skip=0)
         return await self.status(number)
@@ -119,7 +121,8 @@ class Imports:
         async with self._db.write() as conn:
             claimed = await imports.claim(conn, self._owner)
         for each in claimed:
-            self._begin(_Kept(each.id, each.name, Path(each.path), each.choices), skip=each.read)
+            path = self._data / each.path
+            self._begin(_Kept(each.id, each.name, path, each.choices), skip=each.read)
 
     async def go_on(self) -> None:
         """Resume now and then, for ever: a process that read may die while this one lives.
@@ -129,6 +132,7 @@ class Imports:
         """
         while True:
             await asyncio.sleep(CLAIM_SECONDS)
+            await self._write_receipts()
             if await self._statuses.is_any_left():
                 await self.resume()
 
@@ -194,6 +198,11 @@ class Imports:
             stopped = isinstance(error, asyncio.CancelledError)
             await self._end(number, STOPPED if stopped else str(error))
             raise
+        finally:
+            await self._write_receipts()
+
+    async def _write_receipts(self) -> None:
+        await write_owed_if_possible(self._db, receipts_of(self._data))
 
     async def _end(self, number: int, reason: str) -> None:
         with suppress(StoreError):
@@ -214,6 +223,7 @@ class Imports:
             with suppress(ArchiverError):
                 if not (await self.status(kept.number)).is_unread:
                     await asyncio.to_thread(kept.path.unlink, missing_ok=True)
+                    await self._write_receipts()
 
     async def _read_on(self, kept: "_Kept", skip: int) -> None:
         """Read a kept file, however often the disk or the index refuse."""
@@ -262,6 +272,12 @@ class Imports:
             async with opened as links:
                 first = await links.next_batch()
                 await self._reader.read_links(number, first, links, lambda _: None)
+
+
+def _within(path: Path, data: Path) -> Path:
+    """A file's path from the data directory on, so that it is found where that was moved."""
+    whole, around = path.resolve(), data.resolve()
+    return whole.relative_to(around) if whole.is_relative_to(around) else whole
 
 
 @dataclass(frozen=True, slots=True)

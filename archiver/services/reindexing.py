@@ -28,6 +28,8 @@ from archiver.ledger.records import owed_record
 from archiver.logs import get_log
 from archiver.memento.timestamps import to_timestamp
 from archiver.services.fixity import Finding
+from archiver.services.import_carrying import carry_imports_over
+from archiver.services.receipt_files import receipts_of, restore_all, write_owed
 from archiver.store.segments import SegmentStore
 from archiver.store.survey import SegmentFile, survey
 from archiver.store.torn import cut_torn_end
@@ -76,6 +78,7 @@ async def reindex(
         async with _opened_if_readable(path) as old:
             if old:
                 await _write_owed(old, store)
+                await write_owed(old, receipts_of(settings.data))
             new = await _open_to_fill(fresh)
             try:
                 report = await _build_index(
@@ -173,6 +176,9 @@ async def _build_index(
     queued = 0
     try:
         queued = await _carry_over(old, db) if old else 0
+        damaged = await restore_all(db, receipts_of(store.directory.parent))
+        problems += [Finding(name, problem) for name, problem in damaged]
+        await carry_imports_over(old, db) if old else None
     except IndexUnavailable as error:
         problems.append(Finding("the old index", f"What it had waiting is lost: {error}"))
     return ReindexReport(

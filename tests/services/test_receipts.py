@@ -7,6 +7,7 @@ import json
 from contextlib import aclosing
 
 from archiver.model.choices import Choices, FoldersAs
+from archiver.services.reindexing import reindex
 
 TABLE = (
     "url,title,folder,added,mood\n"
@@ -158,3 +159,59 @@ async def test_an_article_that_came_with_a_link_is_a_snapshot_of_the_day_it_was_
     )
     assert b"WARC-Archiver-Origin: wallabag.json (wallabag JSON)" in records
     assert b"WARC-Archiver-Head: synthesised" in records
+
+
+async def test_receipts_outlive_the_index_and_what_they_undo_a_reindex(opened, settings):
+    async with opened() as archive:
+        status = await imported(archive)
+        await imported(archive)
+        await archive.crawling.work()
+        before = await whole(archive.receipts.csv(status.id))
+        said = await archive.imports.status(status.id)
+
+    await reindex(settings)
+
+    async with opened() as archive:
+        assert await whole(archive.receipts.csv(status.id)) == before
+        after = await archive.imports.status(status.id)
+        assert (after.read, after.added, after.counts) == (said.read, said.added, said.counts)
+        assert len(await archive.imports.recent()) == 2
+        await archive.import_undo.undo(1)
+        assert (await archive.import_undo.undo(2)).removed == 2
+    (settings.data / "archive.sqlite3").unlink()
+
+    await reindex(settings)
+
+    async with opened() as archive:
+        assert await whole(archive.receipts.csv(status.id)) == before
+        assert (await archive.imports.status(2)).undone.removed == 2
+        assert await archive.exports.count() == 0
+
+
+async def test_a_receipt_that_was_cut_is_named_and_gives_what_is_left_of_it(opened, settings):
+    async with opened() as archive:
+        await imported(archive)
+    (path,) = (settings.data / "receipts").iterdir()
+    path.write_bytes(path.read_bytes()[:-20])
+    (settings.data / "archive.sqlite3").unlink()
+
+    report = await reindex(settings)
+
+    assert [each.where for each in report.problems] == [path.name]
+    async with opened() as archive:
+        assert (await archive.imports.status(1)).read == 5
+
+
+async def test_a_receipt_whose_number_is_taken_gets_another(opened, settings):
+    async with opened() as archive:
+        await imported(archive)
+    (settings.data / "archive.sqlite3").unlink()
+    async with opened() as archive:
+        await imported(archive, "url\nhttp://a.example/other\n")
+    names = sorted((settings.data / "receipts").iterdir())
+
+    await reindex(settings)
+
+    async with opened() as archive:
+        assert [each.id for each in await archive.imports.recent()] == [2, 1]
+    assert len(names) == len([*(settings.data / "receipts").iterdir()])

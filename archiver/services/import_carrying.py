@@ -1,0 +1,50 @@
+"""Carries over what only an index knows of imports: rows of open ones, and what undoing takes."""
+
+from archiver.index import import_shares, imports, receipts
+from archiver.index.database import Database
+
+CHUNK = 2_000
+
+
+async def carry_imports_over(old: Database, new: Database) -> None:
+    """Take over from an index to the one that is to take its place, whose imports are there."""
+    async with old.read() as conn:
+        open_ = [each.id for each in await imports.unfinished(conn)]
+    for number in open_:
+        await _carry_rows(old, new, number)
+    await _carry_owners(old, new)
+    await _carry_shares(old, new)
+
+
+async def _carry_rows(old: Database, new: Database, number: int) -> None:
+    after = 0
+    while True:
+        async with old.read() as conn:
+            rows = await receipts.page(conn, number, after=after, limit=CHUNK)
+        if not rows:
+            return
+        async with new.write() as conn:
+            await receipts.restore_rows(conn, number, rows)
+        after = rows[-1].row
+
+
+async def _carry_owners(old: Database, new: Database) -> None:
+    after = 0
+    while True:
+        async with old.read() as conn:
+            found, after = await import_shares.owners_after(conn, after, limit=CHUNK)
+        if not found:
+            return
+        async with new.write() as conn:
+            await import_shares.restore(conn, found, [])
+
+
+async def _carry_shares(old: Database, new: Database) -> None:
+    after = 0
+    while True:
+        async with old.read() as conn:
+            found, after = await import_shares.shares_after(conn, after, limit=CHUNK)
+        if not found:
+            return
+        async with new.write() as conn:
+            await import_shares.restore(conn, [], found)

@@ -1,0 +1,167 @@
+"""Receipts as files beside the archive: they outlive the index, as the segments do.
+
+A file is written when its import has come to an end, from what the index says, and put in its place
+whole. Its name tells when the import began and its number; its first line what the import came to,
+each other line a row, and the last one how many those are.
+"""
+
+import asyncio
+import gzip
+import json
+import os
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+from datetime import UTC, datetime
+from itertools import islice
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from archiver.errors import IndexUnavailable
+from archiver.index import receipts
+from archiver.index.database import Database
+from archiver.logs import get_log
+from archiver.model.importing import Outcome, ReceiptRow
+from archiver.warc.entry_record import FORMAT
+
+PAGE = 5_000
+MOST_LINE = 1 << 20
+_LEVEL = 3
+_PART = ".part"
+_NAME = re.compile(r"(\d{8}T\d{6}Z)-(\d{1,18})\.jsonl\.gz")
+_BROKEN = (OSError, EOFError, ValueError, KeyError, TypeError)
+"""What a file raises that was cut or changed."""
+
+log = get_log(__name__)
+
+
+def receipts_of(data: Path) -> Path:
+    """The directory of receipts in a data directory."""
+    return data / "receipts"
+
+
+async def write_owed(db: Database, directory: Path) -> int:
+    """Write the receipts of imports that came to an end; how many.
+
+    Raises:
+        OSError, IndexUnavailable: one can't be written, or read; it stays owed.
+    """
+    async with db.read() as conn:
+        owed = await receipts.owed(conn)
+    for number, head in owed:
+        await _write(db, directory, number, head)
+        async with db.write() as conn:
+            await receipts.settle(conn, number)
+    return len(owed)
+
+
+async def write_owed_if_possible(db: Database, directory: Path) -> None:
+    """The same; what can't be written now is tried again later."""
+    try:
+        await write_owed(db, directory)
+    except (OSError, IndexUnavailable):
+        log.exception("a receipt could not be written; it is tried again")
+
+
+async def restore_all(db: Database, directory: Path) -> list[tuple[str, str]]:
+    """Make the imports that files tell of, in an index without; (file, problem) of damaged ones."""
+    files = await asyncio.to_thread(_files, directory)
+    problems = [(path.name, await _restore(db, path)) for path in files]
+    async with db.write() as conn:
+        await receipts.recount(conn)
+    return [(name, problem) for name, problem in problems if problem]
+
+
+async def _write(db: Database, directory: Path, number: int, head: dict[str, Any]) -> None:
+    await asyncio.to_thread(directory.mkdir, exist_ok=True)
+    path = directory / _name(head["started_at"], number)
+    part = path.with_name(path.name + _PART)
+    with await asyncio.to_thread(part.open, "wb") as file:
+        with gzip.GzipFile("", "wb", _LEVEL, file, mtime=0) as packed:
+            await asyncio.to_thread(packed.write, _line({"format": FORMAT, "import": head}))
+            after = rows = 0
+            while True:
+                async with db.read() as conn:
+                    page = await receipts.page(conn, number, after=after, limit=PAGE)
+                if not page:
+                    break
+                await asyncio.to_thread(packed.write, b"".join(map(_row_line, page)))
+                after, rows = page[-1].row, rows + len(page)
+            await asyncio.to_thread(packed.write, _line({"rows": rows}))
+        await asyncio.to_thread(_sync, file)
+    await asyncio.to_thread(_put_in_place, part, path)
+
+
+def _name(started_at: int, number: int) -> str:
+    return f"{datetime.fromtimestamp(started_at, UTC):%Y%m%dT%H%M%SZ}-{number}.jsonl.gz"
+
+
+def _line(document: object) -> bytes:
+    text = json.dumps(document, ensure_ascii=False, separators=(",", ":"))
+    return f"{text}\n".encode("utf-8", "surrogatepass")
+
+
+def _row_line(row: ReceiptRow) -> bytes:
+    return _line([row.row, row.outcome, row.given, row.hash_url, row.reason])
+
+
+def _sync(file: BinaryIO) -> None:
+    file.flush()
+    os.fsync(file.fileno())
+
+
+def _put_in_place(part: Path, path: Path) -> None:
+    part.replace(path)
+    directory = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(directory)
+    finally:
+        os.close(directory)
+
+
+def _files(directory: Path) -> list[Path]:
+    """Receipts in the order in which their imports began."""
+    with suppress(FileNotFoundError):
+        return sorted(path for path in directory.iterdir() if _NAME.fullmatch(path.name))
+    return []
+
+
+async def _restore(db: Database, path: Path) -> str:
+    """Make the import that a file tells of; what is wrong with the file, if anything is."""
+    found = _NAME.fullmatch(path.name)
+    wanted = int(found[2]) if found else 0
+    number = 0
+    try:
+        with await asyncio.to_thread(gzip.open, path, "rb") as packed:
+            head = json.loads(await asyncio.to_thread(packed.readline, MOST_LINE))["import"]
+            async with db.write() as conn:
+                number = await receipts.restore_import(conn, wanted, head)
+            rows, last = _rows(packed), 0
+            while some := await asyncio.to_thread(lambda: [*islice(rows, PAGE)]):
+                async with db.write() as conn:
+                    await receipts.restore_rows(conn, number, some)
+                last = some[-1].row
+    except _BROKEN as error:
+        return f"It can't be read to its end: {error}"
+    if number != wanted:
+        await asyncio.to_thread(path.rename, path.with_name(_name(head["started_at"], number)))
+    return "" if last == head["read"] or not last else "It lacks rows."
+
+
+def _rows(packed: gzip.GzipFile) -> Iterator[ReceiptRow]:
+    """The rows of a receipt, behind its first line.
+
+    Raises:
+        ValueError: its last line is not there, or not true.
+    """
+    count = 0
+    while line := packed.readline(MOST_LINE):
+        said = json.loads(line)
+        if isinstance(said, dict):
+            if said.get("rows") != count:
+                raise ValueError("its rows are not as many as it says")
+            return
+        row, outcome, given, hash_url, reason = said
+        yield ReceiptRow(int(row), Outcome(outcome), given, hash_url, reason)
+        count += 1
+    raise ValueError("its end is missing")
