@@ -3,6 +3,7 @@
 import asyncio
 import json
 import random
+from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable
 from io import BytesIO
 from pathlib import Path
@@ -15,7 +16,8 @@ from tests.processes import Archive
 
 PAGES = 240
 MOST_HITS_BEFORE_A_KILL = 16
-LINKS = 60_000
+LINKS, REPEATED = 60_000, 1_000
+KILLS = 10
 
 PAGE = """<!DOCTYPE html><html lang="en"><head><title>Essay {number}</title>
 <link rel="stylesheet" href="/site.css"></head><body><img src="/dot.png" alt="">
@@ -152,10 +154,11 @@ async def states_of_import(session: aiohttp.ClientSession) -> AsyncIterator[dict
                 yield json.loads(line.removeprefix(b"data: "))
 
 
-async def test_an_import_killed_while_it_is_read_goes_on_and_counts_each_link_once(
+async def test_an_import_killed_ten_times_accounts_for_every_row_exactly_once(
     site: Site, archive: Archive
 ) -> None:
-    links = "\n".join(f"{site.origin}/essay/{number}" for number in range(LINKS))
+    rows = [number if number % REPEATED else 0 for number in range(LINKS)]
+    links = "\n".join(f"{site.origin}/essay/{number}" for number in rows)
     slowly = {"ARCHIVER_HOST_DELAY": "3600"}
     process, address = await archive.serve(**slowly)
     async with aiohttp.ClientSession(address) as session:
@@ -163,21 +166,39 @@ async def test_an_import_killed_while_it_is_read_goes_on_and_counts_each_link_on
         form.add_field("file", BytesIO(links.encode()), filename="links.txt")
         taken = await session.post("/api/v1/imports", data=form)
         assert taken.status == 202
-        async for status in states_of_import(session):
-            if status["read"]:
-                break
-        process.kill()
-        await process.wait()
-    assert status["reading"]
-    assert status["read"] < LINKS
+        before = await killed_while_reading(session, process, 0)
+    for kill in range(1, KILLS):
+        process, address = await archive.serve(**slowly)
+        async with aiohttp.ClientSession(address) as session:
+            least = before if kill % 2 else -1  # every other one as soon as it has begun
+            before = await killed_while_reading(session, process, least)
+    assert before < LINKS
 
     process, address = await archive.serve(**slowly)
     async with aiohttp.ClientSession(address) as session:
         async for status in states_of_import(session):
             if not status["reading"]:
                 break
+        receipt = await (await session.get("/import/1/receipt.json")).json()
         process.kill()
         await process.wait()
 
-    assert (status["read"], status["added"], status["merged"]) == (LINKS, LINKS, 0)
-    assert status["error"] == ""
+    repeated = LINKS // REPEATED - 1
+    counts = status["read"], status["added"], status["merged"] + status["known"], status["error"]
+    assert counts == (LINKS, LINKS - repeated, repeated, "")
+    assert [each["row"] for each in receipt] == [*range(1, LINKS + 1)]
+    outcomes = Counter(each["outcome"] for each in receipt)
+    assert outcomes.pop("added") == LINKS - repeated
+    assert outcomes == {"merged": status["merged"], "known": status["known"]}
+
+
+async def killed_while_reading(
+    session: aiohttp.ClientSession, process: asyncio.subprocess.Process, least: int
+) -> int:
+    """Kill a service once it has read more than so many links; how many it has read by then."""
+    async for status in states_of_import(session):
+        if status["read"] > least:
+            break
+    process.kill()
+    await process.wait()
+    return status["read"]

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 
 from archiver.formats.dates import parse_date
@@ -16,6 +17,7 @@ _TRUE = frozenset({"1", "true", "yes", "y", "on", "x", "t"})
 _NOT_PLAIN = str.maketrans("", "", " _-\t\u00a0")
 
 
+@lru_cache(4096)
 def plain(name: str) -> str:
     """A field's name without case, spaces, hyphens and underscores: producers vary them.
 

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from datetime import datetime
 from functools import lru_cache
+from typing import Any
 
 from archiver.model.annotation import Annotation
 from archiver.model.folder_path import folder_names, folder_path
@@ -32,16 +33,18 @@ def seed_of(annotation: Annotation, *, now: datetime) -> Seed:
 
 def bounded(annotation: Annotation) -> Annotation:
     """A stranger's annotation, its texts cut where they are too long."""
-    kept = replace(
-        annotation,
-        title=well_formed(annotation.title.strip()[:MOST_TITLE]),
-        tags=_bounded_tags(annotation.tags),
-        note=well_formed(annotation.note.strip()[:MOST_NOTE]),
-        source=annotation.source[:MOST_SOURCE],
-        url_given=annotation.url_given[:MOST_GIVEN],
-        folders=_bounded_folders(annotation.folders) if annotation.folders else (),
-        source_record=_bounded_record(annotation.source_record) if annotation.source_record else "",
-    )
+    said: dict[str, Any] = {
+        "title": well_formed(annotation.title.strip()[:MOST_TITLE]),
+        "tags": _bounded_tags(annotation.tags) if annotation.tags else (),
+        "note": well_formed(annotation.note.strip()[:MOST_NOTE]),
+        "source": annotation.source[:MOST_SOURCE],
+        "url_given": annotation.url_given[:MOST_GIVEN],
+        "folders": _bounded_folders(annotation.folders) if annotation.folders else (),
+        "source_record": _bounded_record(annotation.source_record),
+    }
+    # Most are as they were; making another one costs more than all of the above.
+    changed = {name: value for name, value in said.items() if value != getattr(annotation, name)}
+    kept = replace(annotation, **changed) if changed else annotation
     return kept.in_lists(_bounded_lists(annotation)) if annotation.places else kept
 
 
@@ -53,7 +56,7 @@ def _bounded_lists(annotation: Annotation) -> dict[str, int]:
 
 
 def _bounded_record(record: str) -> str:
-    return bounded_source_record(well_formed(record))
+    return bounded_source_record(well_formed(record)) if record else ""
 
 
 def tidy_tag(tag: str) -> str:
@@ -61,6 +64,7 @@ def tidy_tag(tag: str) -> str:
     return " ".join(well_formed(tag).replace("\0", "").split())
 
 
+@lru_cache(4096)
 def _bounded_tags(tags: tuple[str, ...]) -> tuple[str, ...]:
     some = (tidy_tag(tag)[:MOST_TAG_CHARACTERS] for tag in tags[:MOST_TAGS])
     return tuple(dict.fromkeys(filter(None, some)))

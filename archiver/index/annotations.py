@@ -1,8 +1,9 @@
 """What a person says of an entry, as columns of its row; ``labels`` has its tags and lists."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
+from operator import attrgetter
 from typing import Any
 
 from sqlalchemy import Row
@@ -34,7 +35,7 @@ def values(annotation: Annotation) -> tuple[str | int, ...]:
     Raises:
         ValueError: nobody has filled in yet when it was made.
     """
-    return tuple(_value(annotation, field) for field in COLUMNS)
+    return tuple([write(annotation) for write in _WRITERS])
 
 
 def changes(before: Annotation, after: Annotation) -> Mapping[str, str | int]:
@@ -53,11 +54,16 @@ def of_row(row: Row[*tuple[Any, ...]], labels: Labels) -> Annotation:
     return Annotation(**found, tags=labels.tags).in_lists(labels.lists)
 
 
-def _value(annotation: Annotation, field: str) -> str | int:
-    value = getattr(annotation, field)
-    if field == "added_at":
-        return int(annotation.saved_at.timestamp())
-    if field == "highlights":
-        marked = [write_web_annotation(each) for each in annotation.highlights]
-        return json.dumps(marked, ensure_ascii=False, separators=(",", ":")) if marked else ""
-    return int(value) if field in _FLAGS else value
+def _highlights(said: Annotation) -> str:
+    marked = [write_web_annotation(each) for each in said.highlights]
+    return json.dumps(marked, ensure_ascii=False, separators=(",", ":")) if marked else ""
+
+
+_APART: Mapping[str, Callable[[Annotation], str | int]] = {
+    "added_at": lambda said: int(said.saved_at.timestamp()),
+    "highlights": _highlights,
+    "is_read": lambda said: int(said.is_read),
+    "is_starred": lambda said: int(said.is_starred),
+}
+_WRITERS = [_APART.get(field, attrgetter(field)) for field in COLUMNS]
+"""How each field is written, in the order of ``COLUMNS``; most stand as they are."""

@@ -3,8 +3,8 @@
 from collections.abc import Collection
 
 from sqlalchemy import select
-from sqlalchemy.dialects.sqlite import insert
 
+from archiver.index.bulk import execute_rows
 from archiver.index.connection import AsyncConnection
 from archiver.index.schema import host
 from archiver.query.keys import reversed_host, site_range
@@ -13,8 +13,8 @@ from archiver.query.keys import reversed_host, site_range
 async def note(conn: AsyncConnection, names: Collection[str]) -> None:
     """Note hosts, of which any may be known."""
     if names:
-        rows = [{"name": name, "reversed": reversed_host(name)} for name in sorted(names)]
-        await conn.execute(insert(host).on_conflict_do_nothing(), rows)
+        rows = [(name, reversed_host(name)) for name in sorted(names)]
+        await execute_rows(conn, "INSERT OR IGNORE INTO host (name, reversed) {rows}", rows)
 
 
 async def of_site(conn: AsyncConnection, site: str, *, limit: int) -> list[str]:

@@ -5,6 +5,7 @@ A key begins with a character that no text can bring into the index, and is of o
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta
+from functools import lru_cache
 from hashlib import blake2b
 
 from archiver.model.entry_list import unquoted
@@ -67,6 +68,7 @@ def dates_within(value: Dates) -> list[str]:
     return [each for each in months if months_of(first)[1] <= each <= months_of(last)[1]]
 
 
+@lru_cache(16_384)
 def reversed_host(host: str) -> str:
     """``org.example.www.`` of ``www.example.org:80``: what is below a domain begins as it does."""
     bare = _without_port(host)
