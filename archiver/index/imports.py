@@ -207,7 +207,9 @@ async def finish(conn: AsyncConnection, import_id: int, *, error: str = "") -> N
 async def set_undone(conn: AsyncConnection, import_id: int, undone: ImportUndone) -> None:
     """Note how far the undoing of an import has come."""
     await conn.execute(
-        update(imports).where(imports.c.id == import_id).values(undone=json.dumps(asdict(undone)))
+        update(imports)
+        .where(imports.c.id == import_id)
+        .values(undone=json.dumps(asdict(undone)), receipt_owed=int(undone.is_done))
     )
 
 

@@ -64,7 +64,7 @@ class Choices:
         to_read: as the file says, all of them, or none.
         capture: when.
         only_folders: paths; links that lie in none of them or below are left out. All, if empty.
-        into: the path of a folder, a list, in which all of them are put; empty for none.
+        into: the path of a list in which all of them are put, above those they are in; or empty.
         columns: what columns of a table say, by name, where they were told wrongly.
     """
 
@@ -116,9 +116,9 @@ class Choices:
         tags = dict.fromkeys((*own, TO_READ) if self.to_read is ToRead.ALL else own)
         if self.to_read is ToRead.NONE:
             tags.pop(TO_READ, None)
-        kept = () if self.folders_as is FoldersAs.LEFT_OUT else annotation.folders
-        folders = _within(self.into, kept) if self.into else kept
-        return replace(annotation, tags=tuple(tags), folders=folders, source=source)
+        kept = {} if self.folders_as is FoldersAs.LEFT_OUT else annotation.lists
+        lists = _within(self.into, kept) if self.into else kept
+        return replace(annotation, tags=tuple(tags), source=source).in_lists(lists)
 
     @property
     def _adds_nothing(self) -> bool:
@@ -138,12 +138,11 @@ def _of_folders(folders: tuple[str, ...], folders_as: FoldersAs) -> tuple[str, .
     return folders if folders_as is FoldersAs.PATHS else ()
 
 
-@lru_cache(4096)
-def _within(into: str, folders: tuple[str, ...]) -> tuple[str, ...]:
+def _within(into: str, lists: Mapping[str, int]) -> dict[str, int]:
+    """The same lists below another one, or that one alone."""
     outer = folder_names(into)
-    return tuple(folder_path((*outer, *folder_names(each))) for each in folders) or (
-        folder_path(outer),
-    )
+    inner = {folder_path((*outer, *folder_names(path))): lists[path] for path in lists}
+    return inner or {folder_path(outer): 0}
 
 
 NO_CHOICES = Choices()

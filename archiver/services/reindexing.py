@@ -173,14 +173,7 @@ async def _build_index(
         Finding(f"{place.segment} at byte {place.offset:,}", problem)
         for place, problem in rebuilt.problems
     ]
-    queued = 0
-    try:
-        queued = await _carry_over(old, db) if old else 0
-        damaged = await restore_all(db, receipts_of(store.directory.parent))
-        problems += [Finding(name, problem) for name, problem in damaged]
-        await carry_imports_over(old, db) if old else None
-    except IndexUnavailable as error:
-        problems.append(Finding("the old index", f"What it had waiting is lost: {error}"))
+    queued = await _take_over(old, db, receipts_of(store.directory.parent), problems)
     return ReindexReport(
         len(found.segments),
         rebuilt.records,
@@ -189,6 +182,21 @@ async def _build_index(
         queued,
         tuple(problems),
     )
+
+
+async def _take_over(
+    old: Database | None, new: Database, receipts: Path, problems: list[Finding]
+) -> int:
+    """Take over what is in no segment, and note what is wrong with it; how many seeds that are."""
+    queued = 0
+    try:
+        queued = await _carry_over(old, new) if old else 0
+        problems += [Finding(*each) for each in await restore_all(new, receipts)]
+        if old:
+            await carry_imports_over(old, new)
+    except IndexUnavailable as error:
+        problems.append(Finding("the old index", f"What it had waiting is lost: {error}"))
+    return queued
 
 
 async def _write_owed(old: Database, store: SegmentStore) -> None:
