@@ -69,7 +69,8 @@ async def locate(
             return [PublicMemento(stated or asked, at), *found]
         target = redirect_target(asked, exchange.status, exchange.header("location"))
         if target is None:
-            break
+            # pywb shows the memento in a frame, and names it.
+            return found if exchange.status == HTTPStatus.OK else []
         if address := read_address(target):
             return [PublicMemento(target, to_datetime(address.timestamp)), *found]
         asked = target

@@ -102,6 +102,19 @@ async def test_a_page_that_is_gone_is_kept_as_it_was_with_what_it_needs(crawling
     assert found.provenance.source == f"{archive.gate}20150520101112id_/{url}"
 
 
+async def test_a_gate_may_name_the_memento_and_not_lead_to_it(crawling, live, archive):
+    url = live.url("/foxes")
+    link = archive.link(url, "20150520101112")
+    archive.served.put(f"/web/{url}", "<iframe></iframe>", headers={"Link": link})
+    archive.has(url, "20150520101112")
+
+    async with crawling(rescue=archive.gate) as crawl:
+        await rescued(crawl, url)
+        kept = await captures(crawl)
+
+    assert kept == [(url, 20150520101112)]
+
+
 async def test_the_nearest_memento_of_all_archives_is_the_one(crawling, live, archive):
     url = live.url("/foxes")
     async with live_web() as served:
