@@ -79,6 +79,7 @@ ROUTES: tuple[web.RouteDef, ...] = (
     web.get("/export/schema.json", downloads.schema, name="export_schema"),
     web.get(f"/export/archive.{_FORM}", downloads.export, name="export"),
     web.post("/edit", editing.edit_selected, name="edit_selected"),
+    web.post("/rescue", rescue.rescue_selected, name="rescue_selected"),
     web.post("/undo", editing.undo, name="undo"),
     web.get(f"/{_HASH}/delete", deleting.ask, name="ask_delete"),
     web.post("/delete", deleting.delete, name="delete"),

@@ -171,6 +171,7 @@ class ListingView:
         refusal: why the search can't be read, if it can't.
         owed_percent: how much of the archive is not to be found by words yet.
         sorts: what may come first, in words.
+        archives: hosts of public archives that may be asked, where the list is of what failed.
     """
 
     query: ListingQuery
@@ -187,6 +188,7 @@ class ListingView:
     here: str = "/snapshots"
     notice: EditNotice | None = None
     side: SideBar = SideBar()
+    archives: tuple[str, ...] = ()
     title: str = "Snapshots"
 
 

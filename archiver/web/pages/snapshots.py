@@ -6,6 +6,7 @@ from urllib.parse import urlencode
 from aiohttp import web
 
 from archiver.errors import InvalidQuery
+from archiver.model.job import State
 from archiver.model.listing import ListingQuery, Sort, Summary
 from archiver.services.language import LANGUAGE
 from archiver.services.search import Listing
@@ -40,7 +41,8 @@ async def explain(request: web.Request) -> web.StreamResponse:
 
 
 async def _view(request: web.Request, query: ListingQuery) -> ListingView:
-    search = request.app[RUNTIME].search
+    runtime = request.app[RUNTIME]
+    search, is_of_failed = runtime.search, query.status == State.FAILED
     found = await search.listing(query)
     is_narrowed = replace(query, sort="", after="", is_typing=False) != ListingQuery()
     summary = await search.summary(replace(query, q=found.answers or query.q))
@@ -61,5 +63,6 @@ async def _view(request: web.Request, query: ListingQuery) -> ListingView:
         sorts=tuple(each for each in Sort if each is not Sort.LIST or found.sort is Sort.LIST),
         notice=await notice_of(request),
         side=side,
+        archives=runtime.rescuing.archives if is_of_failed else (),
         title=side.current.name if side.current else "Snapshots",
     )
