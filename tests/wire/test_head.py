@@ -5,7 +5,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from archiver.errors import InvalidRecord
-from archiver.wire.head import parse_head
+from archiver.wire.head import parse_head, without_fields
 
 LATIN_1 = st.characters(max_codepoint=0xFF, exclude_characters="\r\n\0")
 VALUES = st.text(LATIN_1).map(lambda text: text.strip(" \t"))
@@ -45,3 +45,14 @@ def test_what_no_value_may_hold_becomes_a_space():
 def test_a_head_without_a_status_line_is_refused():
     with pytest.raises(InvalidRecord, match="status line"):
         parse_head(b"")
+
+
+@given(st.lists(st.tuples(NAMES, VALUES)), st.sampled_from(["\r\n", "\n"]))
+def test_fields_that_are_left_out_are_gone_and_the_others_as_they_came(fields, end):
+    mixed = [("Set-Cookie", "a=b"), *fields, ("set-cookie", f"c=d{end} folded")]
+    lines = [f"{name}: {value}" for name, value in mixed]
+    head = end.join(("HTTP/1.1 200 OK", *lines, "", "")).encode("latin-1")
+
+    kept = parse_head(without_fields(head, {"set-cookie"})).headers
+
+    assert kept == tuple(each for each in parse_head(head).headers if each[0] != "set-cookie")
