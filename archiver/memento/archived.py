@@ -19,7 +19,10 @@ FIRST_YEAR = 1990
 """Before the first page there was."""
 MOST_LINK = 16 << 10
 _ADDRESS = re.compile(r"(https?://[^/]+/(?:[^/]+/){0,6}?)([0-9]{14})(?:[a-z]{2}_)?/(https?:/.+)")
-_WITHOUT_RAW_FORM = ("archive.today", "archive.ph", "archive.is", "archive.md", "archive.li")
+_WITHOUT_RAW_FORM = frozenset(
+    f"archive.{each}" for each in ("today", "ph", "is", "md", "li", "vn", "fo")
+)
+"""The hosts of archive.today."""
 _ORIGINAL = "x-archive-orig-"
 _OF_TRANSFER = frozenset(
     {
@@ -56,13 +59,13 @@ class MementoAddress:
     @property
     def raw(self) -> str:
         """Where what was archived is, as it was; as it is shown where an archive has no such."""
-        modifier = "" if host(self.prefix).endswith(_WITHOUT_RAW_FORM) else "id_"
+        modifier = "id_" if self.has_raw_form else ""
         return f"{self.prefix}{self.timestamp}{modifier}/{self.url}"
 
     @property
     def has_raw_form(self) -> bool:
         """Whether that is as it was."""
-        return not host(self.prefix).endswith(_WITHOUT_RAW_FORM)
+        return host(self.prefix).removeprefix("www.") not in _WITHOUT_RAW_FORM
 
     def of(self, url: str) -> "MementoAddress":
         """The same moment of another URL."""

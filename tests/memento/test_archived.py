@@ -25,6 +25,9 @@ ADDRESSES = {
     "https://arquivo.pt/wayback/20130508055413mp_/http://a.example/": (
         "https://arquivo.pt/wayback/20130508055413id_/http://a.example/"
     ),
+    "https://webarchive.is/20130508055413/http://a.example/": (
+        "https://webarchive.is/20130508055413id_/http://a.example/"
+    ),
     "https://archive.ph/20130508055413/http://a.example/": (
         "https://archive.ph/20130508055413/http://a.example/"
     ),
