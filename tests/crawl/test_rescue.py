@@ -115,6 +115,31 @@ async def test_a_gate_may_name_the_memento_and_not_lead_to_it(crawling, live, ar
     assert kept == [(url, 20150520101112)]
 
 
+async def test_where_nothing_is_had_as_it_was_it_is_kept_as_the_archive_shows_it(
+    crawling, live, archive
+):
+    url, lost = live.url("/foxes"), live.url("/fox.css")
+    picture = archive.served.put("/hash.png", "a picture", kind="image/png")
+
+    async def gate(_request):
+        return web.Response(status=302, headers={"Location": "/AbCdE"})
+
+    async def memento(_request):
+        body = f'<img src="{picture}"><link rel=stylesheet href="{lost}">{PAGE}'
+        moment = {"Memento-Datetime": http_date(SAVED)}
+        return web.Response(text=body, content_type="text/html", headers=moment)
+
+    archive.served.answer(f"/web/{url}", gate)
+    archive.served.answer("/AbCdE", memento)
+    async with crawling(rescue=archive.gate) as crawl:
+        await rescued(crawl, url)
+        found = await looked_at(crawl, url)
+
+    assert found.provenance.source == archive.served.url("/AbCdE")
+    assert {each.url: each.status for each in found.requisites} == {picture: 200, lost: None}
+    assert not live.asked
+
+
 async def test_the_nearest_memento_of_all_archives_is_the_one(crawling, live, archive):
     url = live.url("/foxes")
     async with live_web() as served:
