@@ -8,7 +8,7 @@ from pathlib import Path
 
 from archiver.cli.loop import run_until_signal
 from archiver.cli.output import write_row
-from archiver.cli.progress import progress_bar
+from archiver.cli.progress import Bar, progress_bar
 from archiver.config import Settings
 from archiver.model.listing import ListingQuery
 from archiver.reading import open_to_read
@@ -16,6 +16,7 @@ from archiver.services.export_files import ExportFiles
 from archiver.services.export_kinds import BY_KEY, ExportKind
 from archiver.services.exporting import Exporting
 from archiver.services.manifest import Selected
+from archiver.services.markdown_tree import MarkdownTree
 
 _STANDARD_OUTPUT = Path("-")
 _STOPPED = "Stopped. The same command begins again."
@@ -37,13 +38,27 @@ async def _export(settings: Settings, kind: ExportKind, file: Path, wanted: Sele
             bar.show(done=written, now=f"{written / 1e6:,.1f} MB")
 
         if file == _STANDARD_OUTPUT:
-            async with open_to_read(settings, Exporting.of) as exporting:
+            async with open_to_read(settings, Exporting) as exporting:
                 pieces = await exporting.begin(kind, wanted, name=file.name)
                 await _print(pieces, show)
             return 0
-        async with open_to_read(settings, ExportFiles.of) as files:
+        if kind.key == "markdown" and file.suffix != ".zip":
+            async with open_to_read(settings, MarkdownTree) as tree:
+                return await _write_tree(tree, file, wanted, bar)
+        async with open_to_read(settings, ExportFiles) as files:
             written = await files.write(kind, wanted, file, show)
     write_row("written", f"{written:,} bytes", str(file))
+    return 0
+
+
+async def _write_tree(tree: MarkdownTree, directory: Path, wanted: Selected, bar: Bar) -> int:
+    """Write a tree into a directory; what lies there is replaced, file by file."""
+    rows, written = await tree.begin(wanted), 0
+    await asyncio.to_thread(directory.mkdir, parents=True, exist_ok=True)
+    async for _ in tree.write(rows, directory):
+        written += 1
+        bar.show(done=written, total=len(rows))
+    write_row("written", str(written))
     return 0
 
 

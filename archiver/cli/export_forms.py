@@ -38,14 +38,6 @@ def export() -> None:
     """Take entries away, in forms that other programs read."""
 
 
-@export.command(cls=Command)
-@click.argument("directory", metavar="DIR", type=click.Path(file_okay=False, path_type=Path))
-@with_settings(COMMON)
-def markdown(settings: Settings, directory: Path) -> int:
-    """Write DIR/<hash_url>/index.md for every entry."""
-    return run_body("export_tree", settings, directory=directory)
-
-
 @export.command()
 def schema() -> None:
     """Print the JSON Schema of `archiver export json`."""

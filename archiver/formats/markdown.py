@@ -23,7 +23,7 @@ _OTHER_THAN_TEXT = re.compile(
 readers made of them) or by the core schema of 1.2 (§10.3.2)."""
 _ODD_BREAK = re.compile("[\x85\u2028\u2029]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_Value = str | datetime | list[str]
+_Value = str | bool | datetime | list[str]
 
 
 def entry_markdown(entry: Entry, snapshot: Snapshot | None, article_html: str) -> str:
@@ -32,7 +32,7 @@ def entry_markdown(entry: Entry, snapshot: Snapshot | None, article_html: str) -
     Args:
         entry: the entry.
         snapshot: the snapshot the article is of; None if there is none yet.
-        article_html: sanitised HTML, no document around it; may be empty.
+        article_html: sanitised HTML, no document around it, or Markdown; may be empty.
 
     Returns:
         Text that can be encoded as UTF-8; its front matter is valid YAML 1.1 and 1.2 whatever
@@ -77,6 +77,8 @@ def _own(entry: Entry, snapshot: Snapshot | None) -> Iterator[tuple[str, _Value]
     yield "note", entry.annotation.note
     yield "added", entry.annotation.saved_at
     yield "folders", list(entry.annotation.folders)
+    yield "read", entry.annotation.is_read
+    yield "starred", entry.annotation.is_starred
     if entry.state is not State.SAVED:
         yield "state", entry.state.value
         yield "failure", entry.failure.message if entry.failure else ""

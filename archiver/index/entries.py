@@ -323,6 +323,14 @@ async def states_of(conn: AsyncConnection, keys: Sequence[HashUrl]) -> dict[Hash
     return {HashUrl(key): State(state) for key, state in rows}
 
 
+async def rows_of(conn: AsyncConnection, keys: Sequence[HashUrl]) -> dict[HashUrl, int]:
+    """Row ids of those of these entries that there are."""
+    rows = await conn.execute(
+        select(entry.c.hash_url, entry.c.id).where(entry.c.hash_url.in_(among(keys)))
+    )
+    return {HashUrl(key): row for key, row in rows}
+
+
 async def of_documents(conn: AsyncConnection, documents: Sequence[int]) -> dict[int, int]:
     """Entry ids by the documents that hold their words."""
     rows = await conn.execute(

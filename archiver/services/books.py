@@ -1,41 +1,30 @@
 """Articles to take away, of an entry or of a list, as one page or as a book, pictures included."""
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import IO
 
 from archiver.books import page
-from archiver.books.epub import PICTURES, Epub
-from archiver.books.pictures import candidates
+from archiver.books.epub import Epub
 from archiver.errors import ArchiverError, InputError, NotFound
 from archiver.html.colours import plain
-from archiver.index import captures, entries
+from archiver.index import entries
 from archiver.index.database import Database
-from archiver.model.capture import Capture, Timestamp
-from archiver.model.chapter import Chapter, Picture
+from archiver.model.chapter import Chapter
 from archiver.scratch import scratch_file
+from archiver.services.article_pictures import ArticlePictures
 from archiver.services.entries import Entries
 from archiver.services.manifest import Manifest, Selected, draw_up
 from archiver.store.segments import SegmentStore
-from archiver.warc.http_block import open_payload
-from archiver.wire.coding import decode
-from archiver.wire.media_type import declared_media_type
-from archiver.wire.sniff import sniff
 
 MOST_ARTICLES = 2_000
 """Of one book or page."""
-MOST_PICTURES = 300
-MOST_PICTURE_BYTES = 10 << 20
-MOST_ARTICLE_BYTES = 40 << 20
-"""Of the pictures of one article; what comes after is left out."""
 MOST_BYTES = 1 << 30
 """Of all pictures."""
 PIECE = 256 << 10
-_MOST_HOPS = 5
-_SHOWN = frozenset(PICTURES) | {"image/avif", "image/bmp", "image/x-icon"}
 
 
 class Books:
@@ -45,6 +34,7 @@ class Books:
         self._db = db
         self._store = store
         self._entries = Entries(db, store)
+        self._pictures = ArticlePictures(db, store)
 
     async def begin(self, selected: Selected) -> Manifest:
         """What is written, whatever happens until it is.
@@ -121,7 +111,7 @@ class Books:
                 continue
             kept = shown.snapshot
             html = await asyncio.to_thread(plain, shown.article)
-            pictures = await self._pictures(html, kept.timestamp, min(left, MOST_ARTICLE_BYTES))
+            pictures = await self._pictures.of(html, kept.timestamp, most=left)
             left -= sum(len(each.data) for each in pictures.values())
             yield replace(
                 said,
@@ -133,52 +123,6 @@ class Books:
                 language=kept.language,
                 pictures=pictures,
             )
-
-    async def _pictures(self, html: str, moment: Timestamp, left: int) -> dict[str, Picture]:
-        found: dict[str, Picture] = {}
-        wanted = [each for each in candidates(html) if each][:MOST_PICTURES]
-        for urls in wanted:
-            if found.keys().isdisjoint(urls) and (held := await self._first(urls, moment)):
-                url, picture = held
-                if len(picture.data) <= left:
-                    left -= len(picture.data)
-                    found[url] = picture
-        return found
-
-    async def _first(self, urls: Sequence[str], moment: Timestamp) -> tuple[str, Picture] | None:
-        """The first of these that the archive has, as it was then."""
-        for url in urls:
-            if captured := await self._captured(url, moment):
-                picture = await asyncio.to_thread(self._picture, captured)
-                if picture:
-                    return url, picture
-        return None
-
-    async def _captured(self, url: str, moment: Timestamp) -> Capture | None:
-        """The capture whose record has the payload, redirects followed."""
-        async with self._db.read() as conn:
-            found = await captures.nearest(conn, url, moment)
-            for _ in range(_MOST_HOPS):
-                if found is None or not found.redirect_to:
-                    break
-                found = await captures.nearest(conn, found.redirect_to, moment)
-            if found is None or found.status != 200:
-                return None
-            if found.is_revisit:
-                found = await captures.original_of(conn, found.payload_digest)
-        return found
-
-    def _picture(self, capture: Capture) -> Picture | None:
-        if capture.payload_length > MOST_PICTURE_BYTES:
-            return None
-        try:
-            head, pieces = open_payload(self._store.read(capture.location))
-            coding = head.combined("content-encoding")
-            data = b"".join(decode(pieces, coding, limit=MOST_PICTURE_BYTES))
-        except ArchiverError:
-            return None
-        kind = sniff(declared_media_type(head.headers), data[:1024])
-        return Picture(kind, data) if kind in _SHOWN else None
 
 
 def _temporary() -> IO[bytes]:

@@ -52,15 +52,10 @@ class Mark:
 class ExportFiles:
     """Writes exports to files."""
 
-    def __init__(self, db: Database, exporting: Exporting) -> None:
+    def __init__(self, db: Database, store: SegmentStore) -> None:
         self._db = db
         self._lists = Lists(db)
-        self._exporting = exporting
-
-    @classmethod
-    def of(cls, db: Database, store: SegmentStore) -> "ExportFiles":
-        """One that writes whatever form."""
-        return cls(db, Exporting.of(db, store))
+        self._exporting = Exporting(db, store)
 
     async def write(
         self,

@@ -87,6 +87,14 @@ EXPORTS: tuple[ExportKind, ...] = (
         OPML_HOSTS,
     ),
     ExportKind(
+        "markdown",
+        "Markdown",
+        "markdown.zip",
+        "application/zip",
+        "a folder for each entry with its article, its pictures and what you said, linked among "
+        "each other; opens in Obsidian",
+    ),
+    ExportKind(
         "epub",
         "EPUB",
         "epub",

@@ -15,6 +15,7 @@ from archiver.services.export_kinds import ExportKind
 from archiver.services.export_plan import write_plan
 from archiver.services.lists import Lists
 from archiver.services.manifest import Selected
+from archiver.services.markdown_tree import MarkdownTree
 from archiver.services.packages import Packages
 from archiver.store.segments import SegmentStore
 
@@ -24,16 +25,12 @@ TITLE = "From the archive"
 class Exporting:
     """Writes exports."""
 
-    def __init__(self, db: Database, packages: Packages, books: Books) -> None:
+    def __init__(self, db: Database, store: SegmentStore) -> None:
         self._db = db
         self._lists = Lists(db)
-        self._packages = packages
-        self._books = books
-
-    @classmethod
-    def of(cls, db: Database, store: SegmentStore) -> "Exporting":
-        """One that writes whatever form."""
-        return cls(db, Packages(db, store), Books(db, store))
+        self._tree = MarkdownTree(db, store)
+        self._packages = Packages(db, store)
+        self._books = Books(db, store)
 
     async def begin(
         self, kind: ExportKind, wanted: Selected, *, name: str, at: str | None = None
@@ -52,6 +49,8 @@ class Exporting:
         """
         if kind.form:
             return await self._begin_list(kind.form, wanted)
+        if kind.key == "markdown":
+            return self._tree.zip(await self._tree.begin(wanted))
         title = title_of(wanted)
         if kind.key in ("epub", "html"):
             articles = await self._books.begin(wanted)

@@ -116,7 +116,7 @@ class _Zip:
     """
 
     def __init__(self) -> None:
-        self._sink = _Sink()
+        self._sink = Sink()
         self._zip = zipfile.ZipFile(cast("IO[bytes]", self._sink), "w", zipfile.ZIP_STORED)
         self._member: IO[bytes] | None = None
         self._digest = hashlib.sha256()
@@ -162,20 +162,22 @@ class _Zip:
         return self.take()
 
 
-class _Sink:
+class Sink:
     """A file that can't be sought: what is written waits here until it is taken."""
 
     def __init__(self) -> None:
         self._ready = bytearray()
 
     def write(self, data: bytes, /) -> int:
+        """Take some more."""
         self._ready += data
         return len(data)
 
     def flush(self) -> None:
-        pass
+        """Nothing waits but what ``take`` gives."""
 
     def take(self) -> bytes:
+        """What was written since."""
         ready, self._ready = bytes(self._ready), bytearray()
         return ready
 

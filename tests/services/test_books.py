@@ -10,7 +10,8 @@ from aiohttp import web
 
 from archiver.errors import InputError, NotFound
 from archiver.model.listing import ListingQuery
-from archiver.services import books
+from archiver.reading import open_to_read
+from archiver.services import article_pictures, books
 from archiver.services.manifest import Selected
 from archiver.urls.parse import hash_url
 
@@ -43,13 +44,19 @@ async def kept(live, archive):
     return urls
 
 
+@pytest.fixture
+async def shelf(settings):
+    async with open_to_read(settings, books.Books) as made:
+        yield made
+
+
 async def whole(pieces):
     return b"".join([each async for each in pieces])
 
 
-async def test_one_page_holds_all_that_it_shows(archive, kept):
+async def test_one_page_holds_all_that_it_shows(shelf, kept):
     wanted = Selected(hash_url=hash_url(kept[0]))
-    page = (await whole(archive.books.html(await archive.books.begin(wanted), title=""))).decode()
+    page = (await whole(shelf.html(await shelf.begin(wanted), title=""))).decode()
 
     assert f'src="data:image/png;base64,{b64encode(PNG).decode()}" alt="red kite"' in page
     assert "[lost]" in page
@@ -58,10 +65,10 @@ async def test_one_page_holds_all_that_it_shows(archive, kept):
     assert "default-src 'none'" in page
 
 
-async def test_a_list_is_one_page_or_one_book(archive, kept):
-    manifest = await archive.books.begin(Selected(ListingQuery(tag="t")))
-    page = (await whole(archive.books.html(manifest, title="All"))).decode()
-    book = zipfile.ZipFile(BytesIO(await whole(archive.books.epub(manifest, title="All"))))
+async def test_a_list_is_one_page_or_one_book(shelf, kept):
+    manifest = await shelf.begin(Selected(ListingQuery(tag="t")))
+    page = (await whole(shelf.html(manifest, title="All"))).decode()
+    book = zipfile.ZipFile(BytesIO(await whole(shelf.epub(manifest, title="All"))))
 
     assert page.count("<article ") == 2
     assert len({*re.findall(r' id="([^"]+)"', page)}) == page.count(' id="')
@@ -73,18 +80,18 @@ async def test_a_list_is_one_page_or_one_book(archive, kept):
     assert [book.read(each) for each in names if "picture" in each] == [PNG]
 
 
-async def test_nothing_and_too_much_are_refused_in_words(archive, kept, monkeypatch):
+async def test_nothing_and_too_much_are_refused_in_words(shelf, kept, monkeypatch):
     monkeypatch.setattr(books, "MOST_ARTICLES", 1)
     with pytest.raises(InputError, match="Narrow"):
-        await archive.books.begin(Selected())
+        await shelf.begin(Selected())
     with pytest.raises(NotFound):
-        await archive.books.begin(Selected(ListingQuery(tag="none")))
+        await shelf.begin(Selected(ListingQuery(tag="none")))
 
 
-async def test_pictures_beyond_what_is_bearable_are_left_out(archive, kept, monkeypatch):
-    monkeypatch.setattr(books, "MOST_ARTICLE_BYTES", len(PNG) - 1)
+async def test_pictures_beyond_what_is_bearable_are_left_out(shelf, kept, monkeypatch):
+    monkeypatch.setattr(article_pictures, "MOST_ARTICLE_BYTES", len(PNG) - 1)
     wanted = Selected(hash_url=hash_url(kept[0]))
 
-    page = await whole(archive.books.html(await archive.books.begin(wanted), title=""))
+    page = await whole(shelf.html(await shelf.begin(wanted), title=""))
 
     assert b"[red kite]" in page

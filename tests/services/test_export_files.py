@@ -35,7 +35,7 @@ async def files(archive, settings, monkeypatch):
     ]
     data = json.dumps({"archiver": 1, "entries": rows}).encode()
     await archive.imports.read_file(io.BytesIO(data), name="a.json")
-    async with open_to_read(settings, ExportFiles.of) as made:
+    async with open_to_read(settings, ExportFiles) as made:
         yield made
 
 

@@ -1,0 +1,162 @@
+"""Entries as a tree of Markdown: ``<hash_url>/index.md`` with its pictures, and links between."""
+
+import asyncio
+import zipfile
+from array import array
+from bisect import bisect_left
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from contextlib import aclosing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, cast
+
+from archiver.books.epub import PICTURES
+from archiver.books.markdown import to_markdown
+from archiver.books.pictures import with_pictures
+from archiver.errors import ArchiverError, InvalidUrl, NotFound
+from archiver.formats.highlights import quotations
+from archiver.formats.markdown import entry_markdown
+from archiver.html.colours import plain
+from archiver.index import entries
+from archiver.index.database import Database
+from archiver.model.capture import HashUrl
+from archiver.model.chapter import Picture
+from archiver.model.entry import Entry, Snapshot
+from archiver.rewrite.article import links_of, without_title
+from archiver.services.article_pictures import ArticlePictures
+from archiver.services.entries import Entries
+from archiver.services.manifest import Selected, draw_up
+from archiver.services.packages import Sink
+from archiver.store.segments import SegmentStore
+from archiver.urls.parse import hash_url, parse_url
+
+MOST_LINKS = 2_000
+"""Of an article, that are led to other entries."""
+_MODE = 0o644
+_SUFFIXES = PICTURES | {"image/avif": "avif", "image/bmp": "bmp", "image/x-icon": "ico"}
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A file of the tree: where it lies in it, and what it holds. An entry's text comes last."""
+
+    path: str
+    data: bytes
+
+
+class MarkdownTree:
+    """Writes entries as Markdown."""
+
+    def __init__(self, db: Database, store: SegmentStore) -> None:
+        self._db = db
+        self._entries = Entries(db, store)
+        self._pictures = ArticlePictures(db, store)
+
+    async def begin(self, wanted: Selected) -> "array[int]":
+        """The rows of the entries, in order.
+
+        Raises:
+            NotFound: there is nothing of the kind.
+            InputError: what is wanted makes no sense.
+        """
+        rows = (await draw_up(self._db, wanted)).entries
+        if not rows and not wanted.is_everything:
+            raise NotFound("There is nothing to export: no entry is meant by that.")
+        return array("q", sorted(rows))
+
+    async def members(self, rows: "array[int]") -> AsyncGenerator[Member, None]:
+        """The files of these entries."""
+        for row in rows:
+            async with self._db.read() as conn:
+                found = (await entries.by_ids(conn, [row])).get(row)
+            if found:
+                for member in await self._members(found, rows):
+                    yield member
+
+    async def zip(self, rows: "array[int]") -> AsyncGenerator[bytes, None]:
+        """All of them as a zip file."""
+        sink = Sink()
+        packed = zipfile.ZipFile(cast("IO[bytes]", sink), "w", zipfile.ZIP_DEFLATED)
+        async with aclosing(self.members(rows)) as members:
+            async for each in members:
+                info = zipfile.ZipInfo(each.path)
+                info.compress_type, info.external_attr = zipfile.ZIP_DEFLATED, _MODE << 16
+                await asyncio.to_thread(packed.writestr, info, each.data)
+                yield sink.take()
+        packed.close()
+        yield sink.take()
+
+    async def write(self, rows: "array[int]", directory: Path) -> AsyncIterator[HashUrl]:
+        """Write them to a directory; tells of each entry once it is there."""
+        async for each in self.members(rows):
+            await asyncio.to_thread(_replace, directory / each.path, each.data)
+            if each.path.endswith("/index.md"):
+                yield HashUrl(each.path.partition("/")[0])
+
+    async def _members(self, entry: Entry, rows: "array[int]") -> list[Member]:
+        try:
+            shown = await self._entries.snapshot(entry.hash_url)
+        except ArchiverError:
+            return [_text(entry, None, "")]
+        html = without_title(await asyncio.to_thread(plain, shown.article), entry.title)
+        pictures = await self._pictures.of(html, shown.snapshot.timestamp)
+        held = await self._held(html, rows)
+        return await asyncio.to_thread(_made, entry, shown.snapshot, html, pictures, held)
+
+    async def _held(self, html: str, rows: "array[int]") -> dict[str, HashUrl]:
+        """What an article links to that is in this tree, by address."""
+        named = {}
+        for url in await asyncio.to_thread(links_of, html, MOST_LINKS):
+            try:
+                named[url] = hash_url(parse_url(url))
+            except InvalidUrl:
+                continue
+        async with self._db.read() as conn:
+            known = await entries.rows_of(conn, [*{*named.values()}])
+        here = {key for key, row in known.items() if _is_among(rows, row)}
+        return {url: key for url, key in named.items() if key in here}
+
+
+def _made(
+    entry: Entry,
+    snapshot: Snapshot,
+    html: str,
+    pictures: Mapping[str, Picture],
+    held: Mapping[str, HashUrl],
+) -> list[Member]:
+    """An entry's text, and before it the pictures it shows."""
+    names: dict[str, str] = {}
+    members = []
+    for number, (url, picture) in enumerate(pictures.items(), 1):
+        names[url] = f"pictures/{number:03}.{_SUFFIXES[picture.media_type]}"
+        members.append(Member(f"{entry.hash_url}/{names[url]}", picture.data))
+
+    def lead(address: str) -> str:
+        url, mark, fragment = address.partition("#")
+        if url in held:
+            return f"../{held[url]}/index.md{mark}{fragment}"
+        return "" if address.startswith("#") else address
+
+    placed = with_pictures(html, lambda urls: next((names[u] for u in urls if u in names), ""))
+    return [*members, _text(entry, snapshot, to_markdown(placed, lead))]
+
+
+def _text(entry: Entry, snapshot: Snapshot | None, article: str) -> Member:
+    marked = entry.annotation.highlights
+    if marked:
+        article += "\n## Highlights\n\n" + "\n".join(quotations(marked)) + "\n"
+    text = entry_markdown(entry, snapshot, article)
+    return Member(f"{entry.hash_url}/index.md", text.encode("utf-8", "replace"))
+
+
+def _is_among(rows: "array[int]", row: int) -> bool:
+    place = bisect_left(rows, row)
+    return place < len(rows) and rows[place] == row
+
+
+def _replace(path: Path, data: bytes) -> None:
+    """Write a file so that it is the old one or the new one at every moment."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = path.with_suffix(f"{path.suffix}.part")
+    unfinished.write_bytes(data)
+    unfinished.replace(path)

@@ -1,0 +1,94 @@
+"""Entries as a tree of Markdown that a notes program opens: pictures beside, links between."""
+
+import io
+import re
+import zipfile
+
+import pytest
+import yaml
+from aiohttp import web
+
+from archiver.errors import NotFound
+from archiver.model.annotation_change import AnnotationChange
+from archiver.model.listing import ListingQuery
+from archiver.reading import open_to_read
+from archiver.services.export_kinds import BY_KEY
+from archiver.services.manifest import Selected
+from archiver.services.markdown_tree import MarkdownTree
+from archiver.urls.parse import hash_url
+from tests.services.test_books import PNG
+
+
+@pytest.fixture
+async def tree(settings):
+    async with open_to_read(settings, MarkdownTree) as made:
+        yield made
+
+
+@pytest.fixture
+async def kept(live, archive):
+    async def picture(_):
+        return web.Response(body=PNG, content_type="image/png")
+
+    live.answer("/kite.png", picture)
+    words = (
+        f'<p>See <a href="{live.url("/owls")}#nests">the owls</a>, <a href="{live.url("/gone")}">'
+        'those</a> and [[them]].</p><p><img src="/kite.png" alt="red kite"></p>'
+    )
+    urls = [live.article("kites", body=words), live.article("owls"), live.url("/missing")]
+    live.put(
+        "/kites",
+        f"<!DOCTYPE html><title>kites</title><body><article><h1>kites</h1>{words}"
+        + "<p>The kite is a bird of which much was written, in books and in letters.</p>" * 8
+        + "</article>",
+    )
+    await archive.entries.save(urls, tags=("t",), source="cli")
+    await archive.crawling.work()
+    await archive.editing.change(urls[:1], AnnotationChange(is_starred=True))
+    return urls
+
+
+async def written(tree, directory, wanted=None):
+    return [each async for each in tree.write(await tree.begin(wanted or Selected()), directory)]
+
+
+def parts(path):
+    _, front, body = path.read_text().split("---\n", 2)
+    return yaml.safe_load(front), body
+
+
+async def test_an_entry_is_a_folder_with_its_article_and_its_pictures(tree, kept, tmp_path):
+    for _ in range(2):  # it is written again in place
+        names = await written(tree, tmp_path / "tree")
+
+    kites, owls, missing = (hash_url(url) for url in kept)
+    front, body = parts(tmp_path / "tree" / kites / "index.md")
+    assert sorted(names) == sorted((kites, owls, missing))
+    assert list(front)[:3] == ["title", "url", "hash_url"]
+    assert (front["hash_url"], front["starred"], front["tags"]) == (kites, True, ["t"])
+    assert f"[the owls](../{owls}/index.md#nests)" in body
+    assert f"[those]({kept[1].replace('owls', 'gone')})" in body
+    assert r"\[\[them\]\]" in body
+    (picture,) = re.findall(r"!\[red kite\]\((.*?)\)", body)
+    assert (tmp_path / "tree" / kites / picture).read_bytes() == PNG
+    assert parts(tmp_path / "tree" / missing / "index.md")[1].strip() == ""
+
+
+async def test_a_link_to_what_is_not_in_the_tree_leads_to_the_web(tree, kept, tmp_path):
+    await written(tree, tmp_path / "tree", Selected(ListingQuery("kites is:starred")))
+
+    (found,) = (tmp_path / "tree").glob("*/index.md")
+    assert f"[the owls]({kept[1]}#nests)" in found.read_text()
+
+
+async def test_the_same_tree_is_sent_as_a_zip(archive, tree, kept, tmp_path):
+    await written(tree, tmp_path / "tree")
+
+    pieces = await archive.exporting.begin(BY_KEY["markdown"], Selected(), name="x")
+    packed = zipfile.ZipFile(io.BytesIO(b"".join([piece async for piece in pieces])))
+
+    files = [each for each in (tmp_path / "tree").rglob("*") if each.is_file()]
+    assert {*packed.namelist()} == {str(each.relative_to(tmp_path / "tree")) for each in files}
+    assert all(packed.read(str(e.relative_to(tmp_path / "tree"))) == e.read_bytes() for e in files)
+    with pytest.raises(NotFound):
+        await tree.begin(Selected(ListingQuery(tag="none")))
