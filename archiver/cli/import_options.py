@@ -31,7 +31,7 @@ _IMPORT = (
         help="What a column of a table says: url, title, note, tags, folder, date, read, "
         "starred, later (to be read), or keep (as it stands); can be repeated.",
     ),
-    click.option("--into", default="", metavar="PATH", help="Put all into this folder."),
+    click.option("--into", default="", metavar="PATH", help="Put all into this list."),
     click.option(
         "--only-folder",
         "only_folders",

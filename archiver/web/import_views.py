@@ -4,10 +4,13 @@ from dataclasses import dataclass
 
 from archiver.model.choices import Choices, ColumnRole
 from archiver.model.failure import Reason
+from archiver.model.folder_path import folder_names, folder_path
 from archiver.model.importing import ImportStatus
 from archiver.model.survey import ImportSurvey
 from archiver.services.import_kinds import KnownFormat
 from archiver.services.import_undo import UndoPlan
+
+MOST_PICKABLE = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +51,12 @@ class ImportLookView:
 
     @property
     def pickable(self) -> tuple[str, ...]:
-        """The folders that can be chosen, those that are first."""
+        """The folders that can be chosen, with those around them; those that are, first."""
         chosen = self.choices.only_folders
         found = {each.name for each in self.survey.folders if not self.choices.into}
-        return (*chosen, *sorted(found - {*chosen}))
+        paths = [folder_names(each) for each in found]
+        around = {folder_path(names[:depth]) for names in paths for depth in range(1, len(names))}
+        return (*chosen, *sorted((found | around) - {*chosen})[:MOST_PICKABLE])
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +70,7 @@ class ImportStatusView:
         queued: how many were queued again a moment ago; None where nobody asked.
         is_undoing: whether it is being undone now.
         has_links: whether something of it is kept as a link alone.
+        is_put_back: whether what undoing it removed is there again.
         has_deletion: whether what undoing it removed can still be put back.
     """
 
@@ -74,6 +80,7 @@ class ImportStatusView:
     queued: int | None = None
     is_undoing: bool = False
     has_links: bool = False
+    is_put_back: bool = False
     has_deletion: bool = False
     title: str = "Import"
 

@@ -60,6 +60,7 @@ async def status(request: web.Request) -> web.StreamResponse:
         queued=number(asked) if asked else None,
         is_undoing=runtime.import_undo.is_running(found.id),
         has_links=bool(found.without_capture) and await runtime.oversight.has_links(found.id),
+        is_put_back=bool(deletion and (await runtime.import_undo.plan(found.id)).removed),
         has_deletion=bool(deletion and await runtime.deleting.find(deletion)),
         title=f"Import of {found.name}",
     )

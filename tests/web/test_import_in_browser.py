@@ -1,0 +1,85 @@
+"""In Chromium: upload, dry run, choices, receipt, undo; wide and narrow, with scripts or not."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+from aiohttp.test_utils import TestServer
+from playwright.async_api import Page
+
+from archiver.config import Settings
+from archiver.runtime import open_runtime
+from archiver.web.app import build_app
+from tests.browser import chromium
+
+TABLE = (
+    "Seite,Address,name,folder\n"
+    "x,http://127.0.0.1:1/1,One,Food/Soups\n"
+    "y,http://127.0.0.1:1/2,Two,Other\n"
+    "z,javascript:alert(1),Bad,Food\n"
+)
+
+
+@pytest.fixture
+async def base(tmp_path) -> AsyncIterator[str]:
+    settings = Settings(
+        data=tmp_path / "data", allow_networks=("127.0.0.0/8",), host_delay=0, retries=0
+    )
+    async with (
+        open_runtime(settings, crawl=True) as runtime,
+        TestServer(build_app(runtime)) as server,
+    ):
+        yield f"http://127.0.0.1:{server.port}"
+
+
+async def fits(page: Page) -> bool:
+    """Whether nothing of a page lies beside the window."""
+    return await page.evaluate(
+        "document.documentElement.scrollWidth <= document.documentElement.clientWidth"
+    )
+
+
+@pytest.mark.parametrize(("width", "has_scripts"), [(360, False), (1440, True)])
+async def test_a_list_is_shown_chosen_for_imported_told_of_and_undone(base, width, has_scripts):
+    async with chromium() as browser:
+        context = await browser.new_context(
+            viewport={"width": width, "height": 900}, java_script_enabled=has_scripts
+        )
+        page = await context.new_page()
+        await page.goto(f"{base}/import")
+        given = {"name": "list.csv", "mimeType": "text/csv", "buffer": TABLE.encode()}
+        await page.set_input_files("#file", given)
+        await page.click("main button.primary")
+
+        assert await page.inner_text("h1") == "Before list.csv is imported"
+        await page.fill("#tags", "new")
+        await page.select_option("#capture", "never")
+        await page.click("summary:has-text('folders')")
+        await page.check("input[name=only][value=Food]")
+        await page.click("summary:has-text('columns')")
+        await page.select_option("label:has-text('name') select", label="a note")
+        if has_scripts:
+            assert await fits(page)
+        await page.click("button:has-text('Look again')")
+
+        assert "left out" in await page.inner_text("dl.numbers")
+        assert await page.is_checked("input[name=only][value=Food]")
+        await page.click("button.primary:has-text('Import')")
+        await page.wait_for_url(f"{base}/import/1")
+        while "Done" not in await page.inner_text(".phase"):
+            await page.reload()
+
+        async with page.expect_download() as download:
+            await page.click("text=receipt as CSV")
+        rows = (await (await download.value).path()).read_text().splitlines()
+        assert [row.split(",")[1] for row in rows[1:]] == ["added", "left out", "unusable"]
+        if has_scripts:
+            assert await fits(page)
+        await page.click("text=Browse what it brought")
+        assert "link only" in await page.inner_text("ol.entries")
+        await page.goto(f"{base}/import/1")
+        await page.click("text=Undo this import…")
+        await page.click("button.danger")
+
+        assert "This import was undone" in await page.inner_text("main")
+        await page.goto(f"{base}/snapshots")
+        assert await page.query_selector("ol.entries li") is None
