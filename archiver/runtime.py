@@ -24,6 +24,7 @@ from archiver.services.compacting import Compacting
 from archiver.services.comparing import Comparing
 from archiver.services.crawling import Crawling
 from archiver.services.deleting import Deleting
+from archiver.services.desk import Desk
 from archiver.services.documents import Documents
 from archiver.services.editing import Editing
 from archiver.services.entries import Entries
@@ -52,6 +53,8 @@ from archiver.services.rescuing import Rescuing
 from archiver.services.search import Search
 from archiver.services.supervision import kept_going
 
+_OpenWriter = Callable[[], AbstractAsyncContextManager[CrawlContext]]
+
 
 @dataclass(frozen=True, slots=True)
 class Runtime:
@@ -71,6 +74,7 @@ class Runtime:
     lists: EntryLists
     comparing: Comparing
     feeds: Feeds
+    desk: Desk
     crawling: Crawling
     following: Following
     oversight: Oversight
@@ -109,7 +113,7 @@ async def open_runtime(
     async with AsyncExitStack() as stack:
         archive = await stack.enter_async_context(open_archive(settings))
         context = await stack.enter_async_context(_crawl_context(archive, connections))
-        runtime = _wire(archive, context)
+        runtime = _wire(archive, context, partial(_another_writer, context))
         if crawl:
             await runtime.imports.resume()
             work = partial(runtime.crawling.work, until_empty=False)
@@ -161,9 +165,8 @@ async def _crawl_context(archive: Archive, connections: int) -> AsyncIterator[Cr
         )
 
 
-def _wire(archive: Archive, context: CrawlContext) -> Runtime:
+def _wire(archive: Archive, context: CrawlContext, open_writer: _OpenWriter) -> Runtime:
     settings, db, store = archive.settings, archive.db, archive.store
-    open_writer = partial(_another_writer, context)
     crawling, search, archives = Crawling(context), Search(db, store), Archives(open_writer)
     entries, editing = Entries(db, store, crawling.wake), Editing(db, store, crawling.wake)
     imports = _imports(archive, archives, crawling)
@@ -182,6 +185,7 @@ def _wire(archive: Archive, context: CrawlContext) -> Runtime:
         highlights=Highlights(db, entries, search, editing),
         lists=EntryLists(db, editing, search, on_changed=crawling.wake),
         feeds=Feeds(search),
+        desk=Desk(db),
         crawling=crawling,
         following=Following(db, store),
         oversight=Oversight(context, crawling, open_writer),
@@ -216,7 +220,7 @@ def _imports(archive: Archive, archives: Archives, crawling: Crawling) -> Import
 @asynccontextmanager
 async def _writer(
     crawling: Crawling,
-    open_another: Callable[[], AbstractAsyncContextManager[CrawlContext]],
+    open_another: _OpenWriter,
     context: CrawlContext,
 ) -> AsyncIterator[CrawlContext]:
     """The crawl's writer while that runs, another one else."""

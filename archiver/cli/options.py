@@ -31,16 +31,58 @@ class SettingOption(click.Option):
 
 
 class Command(click.Command):
-    """A command whose help keeps its own options apart from the settings."""
+    """A command whose help fits a screen: settings are told of by ``--help-settings``."""
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        """Its own, and the flag that tells of its settings."""
+        params = super().get_params(ctx)
+        return [*params, _HELP_SETTINGS] if any(map(_is_setting, params)) else params
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write two sections."""
-        options = [each for each in self.get_params(ctx) if isinstance(each, click.Option)]
-        for title, is_setting in (("Options", False), ("Settings", True)):
-            chosen = [each for each in options if isinstance(each, SettingOption) is is_setting]
-            records = filter(None, (each.get_help_record(ctx) for each in chosen))
-            with formatter.section(title):
-                formatter.write_dl(list(records))
+        """Write its own options, and where the archive is."""
+        self._write(ctx, formatter, "Options", lambda each: not _is_setting(each) or _is_data(each))
+
+    def format_settings(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write its settings."""
+        self._write(ctx, formatter, "Settings", _is_setting)
+
+    def _write(
+        self,
+        ctx: click.Context,
+        formatter: click.HelpFormatter,
+        title: str,
+        is_wanted: Callable[[click.Parameter], bool],
+    ) -> None:
+        wanted = filter(is_wanted, self.get_params(ctx))
+        records = filter(None, (each.get_help_record(ctx) for each in wanted))
+        with formatter.section(title):
+            formatter.write_dl(list(records))
+
+
+def _is_setting(each: click.Parameter) -> bool:
+    return isinstance(each, SettingOption)
+
+
+def _is_data(each: click.Parameter) -> bool:
+    return each.name == "data"
+
+
+def _tell_settings(ctx: click.Context, _: click.Parameter, is_asked: bool) -> None:
+    if is_asked and isinstance(ctx.command, Command):
+        formatter = ctx.make_formatter()
+        ctx.command.format_settings(ctx, formatter)
+        click.echo(formatter.getvalue().rstrip("\n"))
+        ctx.exit()
+
+
+_HELP_SETTINGS = click.Option(
+    ["--help-settings"],
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_tell_settings,
+    help="Show the settings, which are variables too, and exit.",
+)
 
 
 def flag(name: str) -> str:

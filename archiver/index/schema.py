@@ -25,7 +25,7 @@ from archiver.index.table_registry import metadata
 __all__ = ["entry_list", "import_row", "import_share", "imports", "in_list", "metadata"]
 """What is defined elsewhere and belongs here; the rest needs no list."""
 
-HEAD = "0020"
+HEAD = "0021"
 """The revision in migrations/ that these tables are."""
 
 entry = Table(
@@ -63,6 +63,7 @@ entry = Table(
     Column("score", Integer),
     Column("brought_by", Integer),
     Index("entry_newest", "sort_at", "id"),
+    Index("entry_added", "added_at", "id"),
     Index("entry_by_host", "host", "sort_at", "id"),
     Index("entry_by_state", "state", "sort_at", "id"),
     Index("entry_by_status", "status", "sort_at", "id", sqlite_where=text("status IS NOT NULL")),

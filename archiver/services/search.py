@@ -158,7 +158,7 @@ class Search:
                 lambda: [self._excerpt(each, answered) for each in own]
             )
         items = [
-            ListedEntry(listed[each], excerpt, _described(found), counts.get(each, 0), at)
+            ListedEntry(listed[each], excerpt, described(found), counts.get(each, 0), at)
             for each, found, (excerpt, at) in zip(ids, own, excerpts, strict=True)
         ]
         return Listing(
@@ -258,7 +258,7 @@ class Search:
             return ""
 
 
-def _described(held: Sequence[Held]) -> PageMetadata:
+def described(held: Sequence[Held]) -> PageMetadata:
     """What the newest snapshot's page says of itself."""
     if not held:
         return PageMetadata()

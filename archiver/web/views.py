@@ -8,11 +8,12 @@ from archiver.model.capture import Capture, Timestamp
 from archiver.model.entry import Entry, Snapshot
 from archiver.model.entry_list import EntryList
 from archiver.model.highlight import Colour
-from archiver.model.importing import Rejected
+from archiver.model.importing import ImportStatus, Rejected
 from archiver.model.job import Job
 from archiver.model.listing import ListingQuery, Sort, Summary
 from archiver.model.requisite import RequisiteOutcome
 from archiver.services.deleting import Deleted
+from archiver.services.desk import OnDesk
 from archiver.services.editing import Edited, TagInUse
 from archiver.services.entries import SnapshotDetail
 from archiver.services.highlights import HighlightList
@@ -82,7 +83,9 @@ class HomeView:
 
     Attributes:
         overview: the archive in numbers.
-        listing: what was saved last.
+        desk: what is new, and what was saved on this day.
+        listing: what was saved last, where nothing is new.
+        running: imports that are not at their end.
         jobs: those of the form sent last, to be followed.
         rejected: addresses of that form that can't be kept; the form holds them again.
         tags: of that form.
@@ -92,7 +95,9 @@ class HomeView:
     """
 
     overview: Overview
-    listing: Listing
+    desk: OnDesk
+    listing: Listing | None = None
+    running: tuple[ImportStatus, ...] = ()
     jobs: tuple[Job, ...] = ()
     rejected: tuple[Rejected, ...] = ()
     tags: str = ""

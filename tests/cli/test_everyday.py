@@ -1,5 +1,8 @@
 """What a person does every day at a prompt, and what a script may rely on."""
 
+import subprocess
+import sys
+
 import pytest
 
 from archiver.urls.parse import hash_url
@@ -48,3 +51,30 @@ def test_addresses_come_from_standard_input(kept, site):
     done = kept("add", "-", given=f"{site.url('/bears')}\n\n")
 
     assert (done.returncode, "\tsaved\t" in done.stdout) == (0, True)
+
+
+def test_help_is_short_and_settings_have_their_own(kept):
+    short, settings = kept("serve", "--help").stdout, kept("serve", "--help-settings").stdout
+
+    assert ("--help-settings" in short, "--data" in short, "--concurrency" in short) == (
+        True,
+        True,
+        False,
+    )
+    assert ("--data" in settings, "--concurrency" in settings) == (True, True)
+
+
+def test_a_shell_completes_commands():
+    done = subprocess.run(
+        [sys.executable, "-m", "archiver"],
+        env={
+            "_ARCHIVER_COMPLETE": "bash_complete",
+            "COMP_WORDS": "archiver rei",
+            "COMP_CWORD": "1",
+        },
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert done.stdout == "plain,reindex\n"

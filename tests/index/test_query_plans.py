@@ -13,6 +13,7 @@ from archiver.index import (
     captures,
     changes,
     comparisons,
+    desk,
     documents,
     entries,
     import_lookups,
@@ -43,7 +44,7 @@ BELOW = Place(1_700_000_000, 7)
 URL = "http://a.example/"
 MOMENT = "20260301120000"
 DIGESTS = ["sha256:" + "0" * 64, "sha256:" + "1" * 64]
-SMALL = r"json_each|ready|\(subquery|segment|counter|import|search_part"
+SMALL = r"json_each|ready|\(subquery|segment|counter|import|search_part|day_"
 """Lists that were given, a few rows made for this query, and tables of a few rows."""
 
 
@@ -75,6 +76,7 @@ READS = {
         )
         for where, below in {"first": None, "next": BELOW}.items()
     },
+    "saved on days": lambda conn: desk.added_within(conn, [(1, 2), (3, 4)], each=2),
     "what lies in a list": lambda conn: lists.in_order(conn, "A"),
     "lists of entries": lambda conn: lists.of_entries(conn, [1, 2, 3]),
     "the last places of lists": lambda conn: lists._last_places(conn, [1, 2]),

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 
 from aiohttp import web
@@ -94,9 +95,13 @@ async def _view(
     tags: str = "",
 ) -> HomeView:
     runtime = request.app[RUNTIME]
+    desk = await runtime.desk.look(datetime.now(UTC))
+    newest = None if desk.new else await runtime.search.listing(ListingQuery(limit=LATEST))
     return HomeView(
         overview=await runtime.search.overview(),
-        listing=await runtime.search.listing(ListingQuery(limit=LATEST)),
+        desk=desk,
+        listing=newest,
+        running=tuple(each for each in await runtime.imports.recent() if each.is_open),
         jobs=tuple(await runtime.entries.jobs(jobs)) if jobs else (),
         rejected=result.rejected if result else (),
         tags=tags if problem or result else "",
