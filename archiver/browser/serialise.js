@@ -2,6 +2,8 @@
 async (limit) => {
   const VOID = new Set('area base br col embed hr img input link meta param source track wbr'.split(' '));
   const RAW = new Set(['style', 'xmp', 'noembed', 'noframes', 'plaintext']);
+  // A script can put an end into what can't hold one: it would be the end when it is read again.
+  const ENDS_RAW = /<\/(?=style|xmp|noembed|noframes|plaintext)/gi;
   const DROPPED = new Set(['script', 'noscript', 'template']);
   const HTML = 'http://www.w3.org/1999/xhtml';
   const MOST_DATA = 8 << 20;
@@ -149,8 +151,10 @@ async (limit) => {
   // Whether what is within is still to be written, and its end.
   const begin = (node) => {
     if (node.nodeType === Node.TEXT_NODE) {
-      const parent = node.parentNode && node.parentNode.localName;
-      put(RAW.has(parent) ? node.data : escapeText(node.data));
+      // Within drawings nothing is raw text: markup would come of it when it is read again.
+      const parent = node.parentNode;
+      const isRaw = parent && parent.namespaceURI === HTML && RAW.has(parent.localName);
+      put(isRaw ? node.data.replace(ENDS_RAW, '<\u200b/') : escapeText(node.data));
       return false;
     }
     if (node.nodeType !== Node.ELEMENT_NODE) return false;

@@ -22,7 +22,7 @@ from archiver.derive.messages import Document
 from archiver.errors import BrowserError, FetchError
 from archiver.logs import get_log
 from archiver.model.failure import Failure, FailureKind
-from archiver.model.likeness import LikenessKind, NewLikeness
+from archiver.model.likeness import PAGE_TYPE, LikenessKind, NewLikeness
 from archiver.model.requisite import RequisiteKind, RequisiteOutcome
 from archiver.net.gate import Beyond, Gate
 from archiver.net.gate_key import make_gate_key
@@ -44,7 +44,6 @@ PAGES_A_BROWSER = 100
 """After so many another is started: what a page has spoiled is over then."""
 IDLE_SECONDS = 60.0
 PROFILES = "tmp"
-_HTML = "text/html; charset=utf-8"
 _PDF = "application/pdf"
 
 log = get_log(__name__)
@@ -249,7 +248,7 @@ def _fidelity(before: Picture, after: Picture, words: str, there: str) -> Fideli
 
 
 def _as_it_stood(standing: Standing) -> NewLikeness:
-    return NewLikeness(LikenessKind.PAGE, _HTML, standing.html.encode("utf-8", "replace"))
+    return NewLikeness(LikenessKind.PAGE, PAGE_TYPE, standing.html.encode("utf-8", "replace"))
 
 
 def _rendered(

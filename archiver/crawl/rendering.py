@@ -80,9 +80,14 @@ class Rendered:
 
     @property
     def readable(self) -> Document:
-        """The document with what stands in shadow roots in its place, as a person reads it."""
-        payload = self.document.payload.replace(SHADOW, b"").replace(b"</template>", b"")
-        return replace(self.document, payload=payload, has_stood=True)
+        """The document as a person reads it."""
+        return as_read(self.document)
+
+
+def as_read(stood: Document) -> Document:
+    """A page as it stood with what stands in shadow roots in its place, as a person reads it."""
+    payload = stood.payload.replace(SHADOW, b"").replace(b"</template>", b"")
+    return replace(stood, payload=payload, has_stood=True)
 
 
 class Instrument(Protocol):

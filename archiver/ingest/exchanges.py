@@ -10,7 +10,9 @@ from io import BytesIO
 from typing import BinaryIO
 
 from archiver.errors import ArchiverError, InvalidRecord, UnreadableFile
+from archiver.ingest.likenesses import MOST_BYTES, ForeignLikeness, is_likeness
 from archiver.ingest.revisits import ForeignRevisit, read_revisit
+from archiver.model.capture import RecordId
 from archiver.model.exchange import Exchange
 from archiver.scratch import scratch_file
 from archiver.urls.parse import parse_url
@@ -71,7 +73,9 @@ class PassedOver:
     kind: str
 
 
-Found = ForeignCapture | ForeignRevisit | ForeignEntryRecord | Unusable | PassedOver
+Found = (
+    ForeignCapture | ForeignRevisit | ForeignEntryRecord | ForeignLikeness | Unusable | PassedOver
+)
 
 
 def read_found(record: ForeignRecord, *, most_bytes: int) -> Found:
@@ -88,6 +92,8 @@ def _read(record: ForeignRecord, most_bytes: int) -> Found:
     target = record.target_uri.lower()
     if record.type == "metadata" and target.startswith(ENTRY_RECORD_PREFIX):
         return ForeignEntryRecord(record.block.read(MOST_ENTRY_RECORD))
+    if target.startswith(ENTRY_RECORD_PREFIX) and is_likeness(record):
+        return ForeignLikeness(RecordId(record.id), record.block.read(MOST_BYTES))
     read = _READ.get(record.type)
     if read and target.startswith(_NO_RESPONSE):
         raise InvalidRecord("Only what http and https addresses gave is kept.")

@@ -9,16 +9,18 @@ import asyncio
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from archiver.crawl.context import CrawlContext
 from archiver.crawl.fetch_or_recall import read_back
+from archiver.crawl.rendering import as_read
 from archiver.derive.pool import Document
 from archiver.errors import ArchiverError
 from archiver.formats.seeds import MOST_TITLE, bounded
 from archiver.index import captures, seeds, snapshots
 from archiver.index.database import AsyncConnection
 from archiver.ingest.exchanges import ForeignCapture, ForeignEntryRecord
+from archiver.ingest.likenesses import KeptLikenesses
 from archiver.ledger.visit_result import Visit, VisitResult
 from archiver.memento.timestamps import to_datetime, to_timestamp
 from archiver.model.annotation import Annotation
@@ -32,12 +34,13 @@ from archiver.model.capture import (
 )
 from archiver.model.entry_ref import EntryRef
 from archiver.model.failure import Failure, FailureKind
+from archiver.model.likeness import LikenessKind, NewLikeness
 from archiver.model.rendering import Rendering
 from archiver.model.requisite import Requisite, RequisiteOutcome
 from archiver.model.seed import RevisedSeed, Seed
 from archiver.store.sorting import SortedLines
 from archiver.urls.parse import hash_url, host, parse_url
-from archiver.warc.entry_record import EntryRecord, read_entry_record
+from archiver.warc.entry_record import EntryRecord, SnapshotRecord, read_entry_record
 from archiver.warc.moments import read_moment
 from archiver.wire.media_type import declared_media_type, essence_of
 from archiver.wire.sniff import is_html
@@ -61,6 +64,7 @@ class ForeignPage:
         requisites: what became of each, where that is known.
         revision: of what the person says, where this program's own record tells.
         import_id: the import of links that it came with, if it did.
+        told: what this program's own record tells of it.
     """
 
     timestamp: Timestamp
@@ -70,13 +74,19 @@ class ForeignPage:
     requisites: tuple[RequisiteOutcome, ...] | None = None
     revision: int | None = None
     import_id: int | None = None
+    told: SnapshotRecord | None = None
 
 
 class NotedPages(ExitStack):
-    """Lines that tell of pages, by how much they tell: the best kind that there is counts."""
+    """Lines that tell of pages, by how much they tell: the best kind that there is counts.
 
-    def __init__(self) -> None:
+    Attributes:
+        likenesses: how pages looked, as far as that came.
+    """
+
+    def __init__(self, likenesses: KeptLikenesses) -> None:
         super().__init__()
+        self.likenesses = likenesses
         self._described, self._listed, self._html, self._other = (
             self.enter_context(SortedLines()) for _ in range(4)
         )
@@ -118,8 +128,9 @@ class NotedPages(ExitStack):
 class PageIntake:
     """Makes snapshots of pages whose captures are in the archive."""
 
-    def __init__(self, context: CrawlContext) -> None:
+    def __init__(self, context: CrawlContext, likenesses: KeptLikenesses | None = None) -> None:
         self._context = context
+        self._likenesses = likenesses
 
     async def take(self, page: ForeignPage) -> asyncio.Future[VisitResult | None] | None:
         """Make a snapshot of a page; None if it is here already, or its capture is not."""
@@ -137,6 +148,9 @@ class PageIntake:
     async def _visit_result(self, page: ForeignPage, found: Capture, entry_id: int) -> VisitResult:
         obtained = await read_back(self._context, found)
         document = obtained.document if obtained else Document(b"", found.media_type, "", found.url)
+        shown = await self._shown(page)
+        stood = _as_it_stood(shown, found.url)
+        document = stood or document
         needs = await self._context.derive.discover(document)
         outcomes = page.requisites
         if outcomes is None:
@@ -147,13 +161,23 @@ class PageIntake:
             timestamp=page.timestamp,
             at=moment,
             page=CaptureRef.of(found),
-            article=await self._context.derive.extract(document),
+            article=await self._context.derive.extract(as_read(document) if stood else document),
             requisites=outcomes,
             charset=needs.charset,
             rendering=Rendering.NEEDED if needs.needs_browser else Rendering.NONE,
             appearance=needs.appearance,
         )
+        if page.told:
+            visit = replace(visit, look=page.told.look, appearance=page.told.appearance)
+        if stood:
+            visit = replace(visit, rendering=Rendering.DONE, likenesses=shown)
         return VisitResult(entry, moment, visit=visit)
+
+    async def _shown(self, page: ForeignPage) -> tuple[NewLikeness, ...]:
+        """How a page looked in a browser, where this program tells of it and the file holds it."""
+        if self._likenesses is None or page.told is None:
+            return ()
+        return await asyncio.to_thread(self._likenesses.of, page.told.likenesses)
 
     async def _outcomes(
         self, wanted: Sequence[Requisite], timestamp: Timestamp
@@ -169,6 +193,13 @@ class PageIntake:
                     else RequisiteOutcome(each.url, each.kind, failure=NOT_IN_FILE, area=each.area)
                 )
         return tuple(outcomes)
+
+
+def _as_it_stood(shown: Sequence[NewLikeness], url: str) -> Document | None:
+    """The page as it stood, for those who read pages; without it nothing else is worth keeping."""
+    pages = (each for each in shown if each.kind is LikenessKind.PAGE)
+    content = next((each.content for each in pages), None)
+    return None if content is None else Document(content, "text/html", "utf-8", url)
 
 
 async def _ensure(conn: AsyncConnection, page: ForeignPage) -> dict[HashUrl, int]:
@@ -241,4 +272,5 @@ def _described(entry_record: EntryRecord) -> ForeignPage | None:
         final=(kept.capture_url, kept.capture_timestamp, kept.capture_record),
         requisites=kept.requisites,
         revision=entry_record.revision,
+        told=kept,
     )

@@ -19,6 +19,17 @@ class LikenessKind(StrEnum):
     """As a PDF."""
 
 
+PAGE_TYPE = "text/html; charset=utf-8"
+"""Of a page as it stood, as its record states it."""
+MEDIA_TYPES: Mapping[LikenessKind, frozenset[str]] = {
+    LikenessKind.PAGE: frozenset({"text/html"}),
+    LikenessKind.PICTURE: frozenset({"image/webp", "image/jpeg"}),
+    LikenessKind.THUMBNAIL: frozenset({"image/webp", "image/jpeg"}),
+    LikenessKind.PRINT: frozenset({"application/pdf"}),
+}
+"""What each kind may be: a file of somebody else may say anything."""
+
+
 @dataclass(frozen=True, slots=True)
 class NewLikeness:
     """A likeness that was made just now."""

@@ -23,6 +23,7 @@ from archiver.ingest.exchanges import (
 )
 from archiver.ingest.foreign_records import read_records
 from archiver.ingest.intake import Intake
+from archiver.ingest.likenesses import ForeignLikeness, KeptLikenesses
 from archiver.ingest.pages import ForeignPage, NotedPages, PageIntake
 from archiver.ingest.resolution import RevisitResolver
 from archiver.ingest.revisits import ForeignRevisit, read_lines, write_line
@@ -133,7 +134,12 @@ class Archives:
             UnreadableFile: no capture of it can be read.
         """
         async with self._open_context() as context:
-            with NotedPages() as pages, NotedEntries() as noted, SpooledLines() as revisits:
+            with (
+                KeptLikenesses() as likenesses,
+                NotedPages(likenesses) as pages,
+                NotedEntries() as noted,
+                SpooledLines() as revisits,
+            ):
                 marks = (*_origin(name, kind, handed_in), *handed_in_field(handed_in))
                 taking = _Taking(context, pages, noted, revisits, marks)
                 async for taken in taking.payloads(file, name, kind):
@@ -188,7 +194,7 @@ class _Taking:
 
     async def pages(self, source: str) -> AsyncIterator[Taken]:
         """Make a snapshot of each page."""
-        intake = PageIntake(self._context)
+        intake = PageIntake(self._context, self._pages.likenesses)
         noted = await asyncio.to_thread(self._pages.best, source=source)
         while some := await asyncio.to_thread(_some, noted):
             closing = [made for page in some if (made := await intake.take(page))]
@@ -295,6 +301,8 @@ class _Taking:
                 self._revisits.add(write_line(each))
             elif isinstance(each, ForeignCapture):
                 self._pages.note_capture(each)
+            elif isinstance(each, ForeignLikeness):
+                self._pages.likenesses.note(each)
             elif isinstance(each, ForeignEntryRecord):
                 self._pages.note_entry_record(each)
                 self._entries.note(each)
@@ -346,7 +354,7 @@ def _weight(found: Found) -> int:
     match found:
         case ForeignCapture():
             return LEAST_WEIGHT + min(found.exchange.payload_length, SPOOLED_BYTES)
-        case ForeignEntryRecord():
+        case ForeignEntryRecord() | ForeignLikeness():
             return len(found.block)
         case ForeignRevisit():
             return len(found.head) + len(found.request)

@@ -23,6 +23,8 @@ from archiver.warc.annotation import iso, read_annotation, text, write_annotatio
 from archiver.wire.moments import read_iso
 
 FORMAT = "archiver/1"
+MOST_NUMBER = 10**9
+"""Of what is counted and measured: a file of somebody else may say anything."""
 _HASH_DIGITS = 32
 _HEX = frozenset("0123456789abcdef")
 
@@ -225,7 +227,7 @@ def _read_appearance(appearance: object) -> Appearance:
 
     def number(name: str) -> int | None:
         found = appearance.get(name)
-        return found if type(found) is int and found >= 0 else None
+        return found if type(found) is int and 0 <= found <= MOST_NUMBER else None
 
     return Appearance(
         readable=number("readable"),
@@ -258,7 +260,7 @@ def _read_outcome(document: dict[str, Any]) -> RequisiteOutcome:
         kind=RequisiteKind(document["kind"]),
         status=None if status is None else int(status),
         failure=_read_failure(failure) if failure else None,
-        area=int(document.get("area", 0)),
+        area=min(max(int(document.get("area", 0)), 0), MOST_NUMBER),
     )
 
 

@@ -116,6 +116,36 @@ root.innerHTML = '<p id="cookie-recipe">This cookie recipe stays. </p>'.repeat(9
   + '<div role="dialog" style="position: fixed">Subscribe to the newsletter.</div>';
 setTimeout(() => root.insertAdjacentHTML('beforeend',
   '<div id="CybotCookiebotDialog">This one comes late.</div>'), 1200);</script>"""
+HOSTILE = r"""<!DOCTYPE html><title>Hostile</title><div id="root"></div><script>
+const RUN = "top.ran = 1";
+const BREAK = `<script>${RUN}</` + `script><img src="/gone" onerror="${RUN}">`;
+root.innerHTML = '<p>A page that wants its scripts to run when it is shown again. </p>'.repeat(9)
+  + `<img src="/gone" onerror="${RUN}"><a id="go" href="javascript:${RUN}">go</a>`
+  + `<details open ontoggle="${RUN}">open</details><svg onload="${RUN}"></svg>`
+  + `<form action="javascript:${RUN}"><button formaction="javascript:${RUN}">send</button></form>`;
+const add = (name, text, space) => {
+  const made = document.createElementNS(space || 'http://www.w3.org/1999/xhtml', name);
+  made.textContent = text;
+  root.append(made);
+  return made;
+};
+const SVG = 'http://www.w3.org/2000/svg', MATH = 'http://www.w3.org/1998/Math/MathML';
+for (const name of 'style xmp noembed noframes plaintext title option p'.split(' ')) {
+  if (name !== 'plaintext') add(name, `</${name}>${BREAK}`);
+  add(name, BREAK, SVG);
+  add(name, BREAK, MATH);
+}
+add('script', RUN, SVG);
+add('iframe', '').srcdoc = `<script>${RUN}</` + 'script>';
+add('textarea', '').value = `</textarea>${BREAK}`;
+add('input', '').value = `">${BREAK}`;
+add('p', '').title = `">${BREAK}`;
+add('div', '').append(document.createComment(`--><script>${RUN}</` + 'script>'));
+add('div', '').attachShadow({mode: 'open'}).innerHTML = `</template>${BREAK}`;
+document.head.append(Object.assign(document.createElement('meta'),
+  {httpEquiv: 'x', content: `">${BREAK}`}));
+document.title = 'Hostile';
+</script>"""
 WORKER = """
 self.addEventListener('install', () => self.skipWaiting());
 self.addEventListener('activate', (event) => event.waitUntil(clients.claim()));
@@ -138,6 +168,7 @@ def put_site(live: LiveWeb) -> str:
     live.put("/leads", SHELL.format("Leads").replace("app.js", "leads.js"))
     live.put("/halved", HALVED)
     live.put("/bannered", BANNERED)
+    live.put("/hostile", HOSTILE)
     live.article("led")
     live.article("whole")
     return live.put("/shell", SHELL.format("Shell"))
@@ -153,7 +184,7 @@ async def keep_site(data: Path) -> None:
         (data / "origin").write_text(live.origin)
 
 
-SHOWN = ("shell", "leads", "halved", "bannered")
+SHOWN = ("shell", "leads", "halved", "bannered", "hostile")
 
 
 class Kept:
@@ -275,7 +306,7 @@ async def test_an_index_built_again_knows_all_of_it(prepared, tmp_path):
     assert before[2:] == ([], [])  # what a POST brought is in no list of captures
 
 
-async def test_an_export_holds_the_likenesses(kept, tmp_path):
+async def test_an_export_holds_the_likenesses_and_an_import_of_it_takes_them(kept, tmp_path):
     found = await kept.shown("/shell")
 
     packages = kept.runtime.packages
@@ -284,6 +315,20 @@ async def test_an_export_holds_the_likenesses(kept, tmp_path):
     async with aclosing(packages.warc(manifest, name=path.name)) as body:
         path.write_bytes(b"".join([piece async for piece in body]))
 
+    async with open_runtime(Settings(data=tmp_path / "other")) as other:
+        with path.open("rb") as file:
+            await other.imports.read_file(file, name=path.name)
+        taken = await Kept(other, kept.origin).shown("/shell")
+        assert taken.looks == found.looks
+        assert (taken.text, taken.score, taken.snapshot.rendering) == (
+            found.text,
+            found.score,
+            Rendering.DONE,
+        )
+        likeness = other.entries.likeness
+        key = found.entry.hash_url, found.snapshot.timestamp, LikenessKind.PICTURE
+        assert await likeness(*key) == await kept.runtime.entries.likeness(*key)
+        assert [each async for each in other.fixity.verify()] == []
     records = [each.record for each in scan(path, from_offset=0)]
     named = {each.target_uri.rpartition(":")[2] for each in records if is_conversion(each)}
     assert named >= {str(each) for each in LikenessKind}
@@ -322,6 +367,23 @@ async def test_the_replay_looks_as_the_page_did(kept):
     }
 
 
+async def test_a_page_as_it_stood_runs_nothing_even_where_scripts_may_run(kept):
+    """What the headers of replay forbid is left out here, so that they are a second wall."""
+    html = await kept.replayed(f"{kept.origin}/hostile")
+
+    async with chromium() as browser:
+        page = await browser.new_page()
+        await page.route("**/*", lambda route: route.abort())
+        await page.set_content(html)
+        await page.evaluate("document.getElementById('go').click()")
+        await page.wait_for_function("[...document.images].every((each) => each.complete)")
+        ran = await page.evaluate("top.ran")
+        scripts = [await each.evaluate("document.scripts.length") for each in page.frames]
+
+    assert "wants its scripts to run" in html
+    assert (ran, scripts) == (None, [0] * len(scripts))
+
+
 async def test_likenesses_go_with_their_snapshot_and_come_back(kept, tmp_path):
     whole, shell = f"{kept.origin}/whole", f"{kept.origin}/shell"
     before = await kept.shown("/shell")
@@ -344,4 +406,4 @@ async def test_likenesses_go_with_their_snapshot_and_come_back(kept, tmp_path):
     segments = (tmp_path / "data" / "warc").glob("*.warc.gz")
     left = b"".join(gzip.decompress(each.read_bytes()) for each in segments)
     assert b"closed shadow root" not in left
-    assert left.count(b"%PDF-") == 3  # of the pages that are still there
+    assert left.count(b"%PDF-") == 4  # of the pages that are still there
