@@ -84,9 +84,9 @@ class NotedPages(ExitStack):
         likenesses: how pages looked, as far as that came.
     """
 
-    def __init__(self, likenesses: KeptLikenesses) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self.likenesses = likenesses
+        self.likenesses = self.enter_context(KeptLikenesses())
         self._described, self._listed, self._html, self._other = (
             self.enter_context(SortedLines()) for _ in range(4)
         )

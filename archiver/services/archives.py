@@ -23,7 +23,7 @@ from archiver.ingest.exchanges import (
 )
 from archiver.ingest.foreign_records import read_records
 from archiver.ingest.intake import Intake
-from archiver.ingest.likenesses import ForeignLikeness, KeptLikenesses
+from archiver.ingest.likenesses import ForeignLikeness
 from archiver.ingest.pages import ForeignPage, NotedPages, PageIntake
 from archiver.ingest.resolution import RevisitResolver
 from archiver.ingest.revisits import ForeignRevisit, read_lines, write_line
@@ -134,12 +134,7 @@ class Archives:
             UnreadableFile: no capture of it can be read.
         """
         async with self._open_context() as context:
-            with (
-                KeptLikenesses() as likenesses,
-                NotedPages(likenesses) as pages,
-                NotedEntries() as noted,
-                SpooledLines() as revisits,
-            ):
+            with NotedPages() as pages, NotedEntries() as noted, SpooledLines() as revisits:
                 marks = (*_origin(name, kind, handed_in), *handed_in_field(handed_in))
                 taking = _Taking(context, pages, noted, revisits, marks)
                 async for taken in taking.payloads(file, name, kind):
