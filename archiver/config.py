@@ -171,6 +171,9 @@ class Settings:
     segment_bytes: int = _setting(
         512 << 20, integer(least=1), "A WARC segment is closed once it is this large, in bytes."
     )
+    feed_interval: float = _setting(
+        3600, decimal(least=60), "Seconds between two looks of `serve` at a feed that is followed."
+    )
     quiet_hour: int = _setting(
         4,
         integer(least=-1, most=23),

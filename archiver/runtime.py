@@ -32,6 +32,7 @@ from archiver.services.entry_lists import EntryLists
 from archiver.services.export_files import ExportFiles
 from archiver.services.exporting import Exporting
 from archiver.services.exports import Exports
+from archiver.services.feed_looks import FeedLooks
 from archiver.services.feeds import Feeds
 from archiver.services.fixity import Fixity
 from archiver.services.following import Following
@@ -51,6 +52,7 @@ from archiver.services.receipts import Receipts
 from archiver.services.replay import Replay
 from archiver.services.rescuing import Rescuing
 from archiver.services.search import Search
+from archiver.services.subscriptions import Subscriptions
 from archiver.services.supervision import kept_going
 
 _OpenWriter = Callable[[], AbstractAsyncContextManager[CrawlContext]]
@@ -75,6 +77,7 @@ class Runtime:
     comparing: Comparing
     feeds: Feeds
     desk: Desk
+    subscriptions: Subscriptions
     crawling: Crawling
     following: Following
     oversight: Oversight
@@ -126,6 +129,8 @@ async def open_runtime(
             await stack.enter_async_context(counting)
             exports = kept_going(runtime.kept_exports.work, "exports")
             await stack.enter_async_context(exports)
+            looking = kept_going(runtime.subscriptions.keep_looking, "feeds")
+            await stack.enter_async_context(looking)
             if settings.quiet_hour >= 0:
                 quiet = partial(runtime.compacting.compact_at_quiet_hours, settings.quiet_hour)
                 await stack.enter_async_context(kept_going(quiet, "compaction"))
@@ -186,6 +191,7 @@ def _wire(archive: Archive, context: CrawlContext, open_writer: _OpenWriter) -> 
         lists=EntryLists(db, editing, search, on_changed=crawling.wake),
         feeds=Feeds(search),
         desk=Desk(db),
+        subscriptions=Subscriptions(settings.data, db, FeedLooks(context, crawling.wake)),
         crawling=crawling,
         following=Following(db, store),
         oversight=Oversight(context, crawling, open_writer),

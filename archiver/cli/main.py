@@ -205,6 +205,25 @@ def list_(settings: Settings, **wanted: object) -> int:
     return run_body("listing", settings, q="", **wanted)
 
 
+@cli.command(cls=Command)
+@click.argument(
+    "action",
+    type=click.Choice(["list", "follow", "unfollow", "import", "export", "look"]),
+    default="list",
+)
+@click.argument("what", metavar="[ADDRESS|FILE]", default="")
+@click.option("--tag", "tags", multiple=True, metavar="TAG", help="Tag what a feed brings.")
+@click.option("--everything", is_flag=True, help="Capture what is in it now, too.")
+@with_settings(CRAWLING)
+def feeds(settings: Settings, **wanted: object) -> int:
+    """Follow feeds: what is new in them is captured, while `archiver serve` runs.
+
+    An ADDRESS is that of a feed, or of a page that names one; a FILE is the OPML of a feed reader.
+    Listed are: address, last look (UTC), links brought, title, what went wrong.
+    """
+    return run_body("feeds", settings, **wanted)
+
+
 @cli.command(cls=SearchCommand)
 @click.argument("words", nargs=-1, required=True)
 @list_options

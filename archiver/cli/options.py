@@ -19,6 +19,7 @@ _SERVING = (
     "allow_hosts",
     "replay_origin",
     "max_upload_bytes",
+    "feed_interval",
     "quiet_hour",
     "trackers",
 )

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Iterable, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import BinaryIO
 
 from archiver.crawl.context import CrawlContext
@@ -118,7 +118,8 @@ async def read(context: CrawlContext, exchange: Exchange) -> Obtained:
 
 
 def _rest_asked(exchange: Exchange) -> float | None:
-    return retry_after_seconds(exchange, datetime.now(exchange.at.tzinfo))
+    asked = exchange.header("retry-after")
+    return retry_after_seconds(exchange.status, asked, datetime.now(UTC))
 
 
 async def _asked(context: CrawlContext, url: str, headers: tuple[tuple[str, str], ...]) -> Exchange:

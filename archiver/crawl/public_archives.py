@@ -108,7 +108,9 @@ async def _ask(context: CrawlContext, url: str, headers: tuple[tuple[str, str], 
     """One answer of an archive; where it says when to come again, that is waited for."""
     for left in reversed(range(TRIES)):
         exchange = await ask(context, url, headers=headers, spaced=True, longest_rest=LONGEST_REST)
-        rest = retry_after_seconds(exchange, datetime.now(UTC))
+        rest = retry_after_seconds(
+            exchange.status, exchange.header("retry-after"), datetime.now(UTC)
+        )
         is_busy = exchange.status in _BUSY or exchange.status >= HTTPStatus.INTERNAL_SERVER_ERROR
         if exchange.truncated:
             exchange.body.close()

@@ -4,7 +4,6 @@ from datetime import datetime, timedelta
 from email.utils import parsedate_to_datetime
 
 from archiver.config import Settings
-from archiver.model.exchange import Exchange
 from archiver.model.failure import Failure, FailureKind
 from archiver.model.job import Lease
 
@@ -23,10 +22,15 @@ def retry_at(failure: Failure, lease: Lease, settings: Settings, now: datetime) 
     return now + timedelta(seconds=max(delay, asked))
 
 
-def retry_after_seconds(exchange: Exchange, now: datetime) -> float | None:
-    """Seconds a server asks us to wait (RFC 9110 §10.2.3), with a 429 or a 503."""
-    asked = exchange.header("retry-after")
-    if exchange.status not in (429, 503) or not asked:
+def retry_after_seconds(status: int, asked: str | None, now: datetime) -> float | None:
+    """Seconds a server asks us to wait (RFC 9110 §10.2.3), with a 429 or a 503.
+
+    Args:
+        status: of the response.
+        asked: its ``Retry-After``.
+        now: aware.
+    """
+    if status not in (429, 503) or not asked:
         return None
     if asked.strip().isdecimal():
         return float(asked.strip()[:9])

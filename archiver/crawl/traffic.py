@@ -215,7 +215,9 @@ class Traffic:
         self, asked: Outgoing, answer: Answer, *, truncated: Truncation | None = None
     ) -> None:
         exchange = await answer.exchange(truncated=truncated)
-        wait = retry_after_seconds(exchange, datetime.now(UTC))
+        wait = retry_after_seconds(
+            exchange.status, exchange.header("retry-after"), datetime.now(UTC)
+        )
         if wait:
             most = self._means.settings.max_retry_after
             self._means.throttle.pause(host(asked.url), min(wait, most))

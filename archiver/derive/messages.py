@@ -106,7 +106,7 @@ def pack_result(result: Article | Discovery) -> bytes:
                 "requisites": [[each.url, each.kind, each.area] for each in result.requisites],
                 "charset": [result.charset.used, result.charset.declared],
                 "metadata": asdict(result.metadata),
-                "signals": [result.needs_browser, result.wall, result.parked],
+                "signals": [result.needs_browser, result.wall, result.parked, result.feed],
                 "appearance": asdict(result.appearance),
             }
         )
@@ -119,7 +119,7 @@ def read_discovery(head: dict[str, Any]) -> Discovery:
     needs = tuple(
         Requisite(url, RequisiteKind(kind), area) for url, kind, area in head["requisites"]
     )
-    needs_browser, wall, parked = head["signals"]
+    needs_browser, wall, parked, feed = head["signals"]
     return Discovery(
         requisites=needs,
         charset=Charset(*head["charset"]),
@@ -127,6 +127,7 @@ def read_discovery(head: dict[str, Any]) -> Discovery:
         needs_browser=needs_browser,
         wall=wall,
         parked=parked,
+        feed=feed,
         appearance=Appearance(**head["appearance"]),
     )
 

@@ -1,7 +1,11 @@
 """The items of a feed as links: RSS of any version, Atom, JSON Feed."""
 
+import json
+import re
 from collections.abc import Iterator
+from html import unescape
 
+from archiver.formats.charset import HEAD_BYTES, decode_head
 from archiver.formats.given_file import GivenFile
 from archiver.formats.importer import Importer
 from archiver.formats.row_importers import json_importer
@@ -14,6 +18,8 @@ _DATES = ("published", "pubdate", "date", "created", "updated", "modified", "iss
 _TAGS = frozenset({"category", "subject", "tag"})
 _RSS_NAMESPACES = ("http://purl.org/rss/1.0/", "http://my.netscape.com/rdf/simple/0.9/")
 _MOST_KEPT = 2000
+_XML_TITLE = re.compile(r"<title[^<>]*>\s*(?:<!\[CDATA\[)?([^<\]]*)", re.IGNORECASE)
+_JSON_TITLE = re.compile(r'"title"\s*:\s*("(?:[^"\\]|\\.){0,2000}")')
 
 
 def _read(file: GivenFile) -> Iterator[Bookmark]:
@@ -102,3 +108,20 @@ JSON_FEED = json_importer(
     origin="any JSON Feed: its items become links",
     within="items",
 )
+
+FORMS = frozenset({FEED.name, JSON_FEED.name})
+"""What feeds are called among the formats."""
+
+
+def feed_title(content: bytes) -> str:
+    """What a feed calls itself; empty if it does not.
+
+    Args:
+        content: of the feed, of which the head is looked at.
+    """
+    head = decode_head(content[:HEAD_BYTES])
+    if head.lstrip("\ufeff \t\r\n").startswith("{"):
+        found = _JSON_TITLE.search(head)
+        return json.loads(found[1], strict=False).strip() if found else ""
+    found = _XML_TITLE.search(head)
+    return " ".join(unescape(found[1]).split())[:_MOST_KEPT] if found else ""

@@ -1,7 +1,6 @@
 """Lists as feeds: Atom (RFC 4287) and JSON Feed 1.1."""
 
 import json
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -13,11 +12,9 @@ from archiver.formats.list_writer import Heading, ListForm
 from archiver.model.entry import Entry
 from archiver.model.exported import Exported
 from archiver.wire.moments import write_iso
-from archiver.wire.text import well_formed
+from archiver.wire.text import for_xml
 
 _ATOM = "http://www.w3.org/2005/Atom"
-_NOT_XML = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
-"""What no XML 1.0 document may hold, however it is written (§2.2)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +53,7 @@ class _AtomList:
 
     def opening(self) -> str:
         updated = write_iso(self._heading.begun_at)
-        title = escape(clean(self._heading.title))
+        title = escape(for_xml(self._heading.title))
         return (
             f'<?xml version="1.0" encoding="utf-8"?>\n<feed xmlns="{_ATOM}"><title>{title}</title>'
             f"<id>urn:archiver:export:{updated}</id><updated>{updated}</updated>"
@@ -116,7 +113,7 @@ def _add_entry(node: Element, item: FeedItem, origin: str | None) -> None:
         SubElement(node, "link", {"rel": "alternate", "href": _page(entry, origin)})
         SubElement(node, "link", {"rel": "via", "href": entry.url})
     for tag in entry.annotation.tags:
-        SubElement(node, "category", {"term": clean(tag)})
+        SubElement(node, "category", {"term": for_xml(tag)})
     if entry.annotation.note:
         _add(node, "summary", entry.annotation.note)
 
@@ -144,9 +141,4 @@ def _page(entry: Entry, origin: str) -> str:
 
 
 def _add(parent: Element, name: str, text: str) -> None:
-    SubElement(parent, name).text = clean(text)
-
-
-def clean(text: str) -> str:
-    """Text without what no XML document may hold."""
-    return _NOT_XML.sub("", well_formed(text))
+    SubElement(parent, name).text = for_xml(text)

@@ -3,9 +3,9 @@
 from email.utils import format_datetime
 from xml.sax.saxutils import escape, quoteattr
 
-from archiver.formats.feeds import clean
 from archiver.formats.list_writer import Heading, ListForm, Order
 from archiver.model.exported import Exported
+from archiver.wire.text import for_xml
 
 
 class _Hosts:
@@ -14,7 +14,7 @@ class _Hosts:
         self._heading = heading
 
     def opening(self) -> str:
-        title = escape(clean(self._heading.title))
+        title = escape(for_xml(self._heading.title))
         created = format_datetime(self._heading.begun_at, usegmt=True)
         return (
             '<?xml version="1.0" encoding="utf-8"?>\n<opml version="2.0">\n'

@@ -40,6 +40,10 @@ from archiver.references.use import (
 )
 from archiver.urls.parse import escape_bytes, join
 
+_FEEDS = ", ".join(
+    f"link[rel~='alternate' i][type='application/{kind}' i][href]"
+    for kind in ("rss+xml", "atom+xml", "feed+json")
+)
 _Found = Iterator[tuple[str, Use]]
 _Attributes = dict[str, str | None]
 _MOST_DIGITS = 5
@@ -71,8 +75,16 @@ def look_through(html: str, base_url: str, limit: int) -> Discovery:
         needs_browser=needs_browser(tree, len(html), len(text)),
         wall=wall_in_page(tree, html, text),
         parked=parked_by(tree, html, text),
+        feed=_find_feed(tree, base_url),
         appearance=Appearance(len(text), len(html), is_error=is_error(metadata.title, text)),
     )
+
+
+def _find_feed(tree: LexborHTMLParser, base_url: str) -> str:
+    """The first feed that a page names (RSS Advisory Board, *RSS Autodiscovery*)."""
+    link = tree.css_first(_FEEDS)
+    given = (link.attributes.get("href") or "") if link else ""
+    return join(base_url, clean_reference(given)) or "" if given else ""
 
 
 def find_xml_requisites(text: str, base_url: str, limit: int) -> tuple[Requisite, ...]:

@@ -18,14 +18,24 @@ from sqlalchemy import (
 )
 from sqlalchemy.schema import SchemaItem
 
+from archiver.index.feed_tables import feed, feed_item
 from archiver.index.import_tables import import_row, import_share, imports
 from archiver.index.list_tables import entry_list, in_list
 from archiver.index.table_registry import metadata
 
-__all__ = ["entry_list", "import_row", "import_share", "imports", "in_list", "metadata"]
+__all__ = [
+    "entry_list",
+    "feed",
+    "feed_item",
+    "import_row",
+    "import_share",
+    "imports",
+    "in_list",
+    "metadata",
+]
 """What is defined elsewhere and belongs here; the rest needs no list."""
 
-HEAD = "0021"
+HEAD = "0022"
 """The revision in migrations/ that these tables are."""
 
 entry = Table(

@@ -78,6 +78,7 @@ class Discovery:
         needs_browser: whether it is empty until its scripts have run.
         wall: whose wall it is, where it is one that stands in the page's place.
         parked: who sells the domain, where it is an offer of that.
+        feed: the first feed that it names, absolute; empty if it names none.
         appearance: what tells how whole it is.
     """
 
@@ -87,4 +88,5 @@ class Discovery:
     needs_browser: bool = False
     wall: str = ""
     parked: str = ""
+    feed: str = ""
     appearance: Appearance = field(default_factory=Appearance)

@@ -19,7 +19,7 @@ from archiver import __version__
 from archiver.archive import INDEX, open_store_alone
 from archiver.config import Settings
 from archiver.errors import ArchiverError, IndexUnavailable, StoreError
-from archiver.index import entries, gone, imports, rebuild_scratch, seeds, waiting
+from archiver.index import entries, followed_feeds, gone, imports, rebuild_scratch, seeds, waiting
 from archiver.index.database import AsyncConnection, Database
 from archiver.ledger.comparisons import compare_owed
 from archiver.ledger.documents import remake_stale
@@ -236,6 +236,7 @@ async def _carry_over(old: Database, new: Database) -> int:
         for each in left:
             await imports.restore(conn, each)
     await _carry_over_unrecorded(old, new)
+    await _carry_over_feeds(old, new)
     after = count = 0
     while True:
         async with old.read() as conn:
@@ -255,6 +256,23 @@ async def _carry_over_unrecorded(old: Database, new: Database) -> None:
             return
         async with new.write() as conn:
             await seeds.restore(conn, found, unrecorded=True)
+
+
+async def _carry_over_feeds(old: Database, new: Database) -> None:
+    async with old.read() as conn:
+        states = await followed_feeds.states(conn)
+    for url, state in states.items():
+        async with new.write() as conn:
+            await followed_feeds.put_state(conn, url, state)
+        after = ""
+        while True:
+            async with old.read() as conn:
+                items = await followed_feeds.items_of(conn, url, after=after, limit=CHUNK)
+            if not items:
+                break
+            async with new.write() as conn:
+                await followed_feeds.note_items(conn, url, items, now=state.checked_at)
+            after = items[-1]
 
 
 async def _enqueue_again(conn: AsyncConnection, found: list[waiting.OpenSeed]) -> int:

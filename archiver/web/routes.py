@@ -11,6 +11,7 @@ from archiver.services.export_kinds import BY_SUFFIX
 from archiver.web import cdx, downloads, events, feeds, files, health, memento, replay
 from archiver.web.api import captures as api_captures
 from archiver.web.api import entries as api_entries
+from archiver.web.api import feeds as api_feeds
 from archiver.web.api import highlights as api_highlights
 from archiver.web.api import imports as api_imports
 from archiver.web.api import jobs as api_jobs
@@ -37,6 +38,7 @@ from archiver.web.pages import (
     snapshots,
     tags,
 )
+from archiver.web.pages import feeds as feed_page
 from archiver.web.uploads import expect_file
 
 _HASH = "{hash_url:[0-9a-f]{32}}"
@@ -90,6 +92,9 @@ ROUTES: tuple[web.RouteDef, ...] = (
     web.post("/lists", lists.change, name="change_list"),
     web.post("/lists/order", lists.order, name="order_list"),
     web.get("/feed.{form:atom|json}", feeds.feed, name="feed"),
+    web.get("/feeds", feed_page.feeds, name="feeds"),
+    web.post("/feeds", feed_page.change, name="change_feeds"),
+    web.get("/feeds.opml", feed_page.outline, name="feeds_outline"),
     web.get("/crawl", crawl.work, name="crawl"),
     web.post("/crawl", crawl.change, name="change_crawl"),
     web.get("/import", imports.form, name="import_form"),
@@ -133,6 +138,9 @@ ROUTES: tuple[web.RouteDef, ...] = (
     web.post(f"/api/v1/entries/{_HASH}/highlights", api_highlights.add, name="api_highlight"),
     web.patch(_HIGHLIGHT, api_highlights.change, name="api_change_highlight"),
     web.delete(_HIGHLIGHT, api_highlights.remove, name="api_remove_highlight"),
+    web.get("/api/v1/feeds", api_feeds.listing, name="api_feeds"),
+    web.post("/api/v1/feeds", api_feeds.follow, name="api_follow"),
+    web.delete("/api/v1/feeds", api_feeds.unfollow, name="api_unfollow"),
     web.get("/api/v1/highlights", api_highlights.listing, name="api_highlights"),
     web.get(
         f"/api/v1/entries/{_HASH}/snapshots/{_ANY_TIMESTAMP}",

@@ -7,6 +7,7 @@ from archiver.model.entry import Entry
 from archiver.model.importing import Rejected
 from archiver.model.job import Job
 from archiver.model.listing import ListingQuery
+from archiver.model.subscription import Followed
 from archiver.services.entries import KeptAddress
 from archiver.services.oversight import Room, Work
 
@@ -70,6 +71,36 @@ class DeleteView:
 
 
 @dataclass(frozen=True, slots=True)
+class FeedsView:
+    """The feeds that are followed.
+
+    Attributes:
+        feeds: in the order they were taken up.
+        interval: seconds between two looks.
+        problem: why what was asked for was not done.
+        given: the address that was asked for.
+        done: what was done a moment ago: a word, and a number.
+    """
+
+    feeds: tuple[Followed, ...]
+    interval: float
+    problem: str = ""
+    given: str = ""
+    done: str = ""
+    title: str = "Feeds"
+
+    @property
+    def outcome(self) -> str:
+        """The word of ``done``."""
+        return self.done.partition("-")[0]
+
+    @property
+    def count(self) -> int:
+        """The number of ``done``."""
+        return _number(self.done)
+
+
+@dataclass(frozen=True, slots=True)
 class CrawlView:
     """The work as it stands.
 
@@ -96,5 +127,10 @@ class CrawlView:
     @property
     def count(self) -> int:
         """The number of ``done``."""
-        digits = self.done.partition("-")[2]
-        return int(digits) if digits.isascii() and digits.isdigit() and len(digits) < 12 else 0
+        return _number(self.done)
+
+
+def _number(done: str) -> int:
+    """The number behind the word of what was done; 0 where there is none."""
+    digits = done.partition("-")[2]
+    return int(digits) if digits.isascii() and digits.isdigit() and len(digits) < 12 else 0

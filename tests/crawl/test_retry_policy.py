@@ -85,11 +85,11 @@ def test_what_a_server_asks_for_is_waited_unless_it_is_too_long(asked, seconds):
     ],
 )
 def test_retry_after_is_seconds_or_a_date_with_a_429_or_a_503(code, value, seconds):
-    assert retry_after_seconds(answer(code, retry_after=value), NOW) == seconds
+    assert retry_after_seconds(code, value, NOW) == seconds
 
 
 def test_an_answer_without_retry_after_asks_for_nothing():
-    assert retry_after_seconds(answer(503), NOW) is None
+    assert retry_after_seconds(503, None, NOW) is None
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from archiver.model.entry_list import EntryList
 from archiver.model.importing import ImportStatus
 from archiver.model.job import Job, QueueCounts
 from archiver.model.listing import Sort, Summary
+from archiver.model.subscription import Followed
 from archiver.services.comparing import Compared
 from archiver.services.deleting import Deleted
 from archiver.services.editing import Edited
@@ -16,6 +17,7 @@ from archiver.services.highlights import Highlighted, HighlightList
 from archiver.services.search import Listing
 from archiver.web.api.questions import (
     EditRequest,
+    FeedRequest,
     HighlightChange,
     HighlightRequest,
     ListChange,
@@ -204,6 +206,31 @@ OPERATIONS = (
         "Take a highlight away, and show the entry without it.",
         EntryDetail,
         (_HASH, _HIGHLIGHT),
+    ),
+    Operation(
+        "get",
+        "/api/v1/feeds",
+        "api_feeds",
+        "The feeds that are followed, and how each stands; `state` is null before the first look.",
+        list[Followed],
+    ),
+    Operation(
+        "post",
+        "/api/v1/feeds",
+        "api_follow",
+        "Follow a feed, or the first that a page names: what is new in it is captured.",
+        Followed,
+        (),
+        (("application/json", FeedRequest),),
+        201,
+    ),
+    Operation(
+        "delete",
+        "/api/v1/feeds",
+        "api_unfollow",
+        "Follow a feed no more, and list the others; what it brought stays.",
+        list[Followed],
+        (Parameter("url", "The feed's address.", _TEXT),),
     ),
     Operation(
         "get",

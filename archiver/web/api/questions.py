@@ -84,6 +84,15 @@ class OrderRequest:
 
 
 @dataclass(frozen=True, slots=True)
+class FeedRequest:
+    """A feed to be followed, or a page that names one; ``everything``: also what it holds now."""
+
+    url: str
+    tags: list[str] = field(default_factory=list)
+    everything: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class HighlightRequest:
     """Words of an article to be marked; ``start`` is where they begin in its text."""
 

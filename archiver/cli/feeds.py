@@ -1,0 +1,93 @@
+"""``archiver feeds``: follow feeds, and see how they stand."""
+
+import asyncio
+import sys
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from archiver.cli.loop import run_until_signal
+from archiver.cli.output import write_row
+from archiver.config import Settings
+from archiver.errors import InputError
+from archiver.model.subscription import Followed
+from archiver.runtime import open_runtime
+from archiver.services.subscriptions import Subscriptions
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """What the command line says beside the action."""
+
+    what: str
+    tags: Sequence[str]
+    everything: bool
+
+
+def run(
+    settings: Settings, *, action: str, what: str, tags: Sequence[str], everything: bool
+) -> int:
+    """Do one thing with the feeds that are followed."""
+    needs = action in {"follow", "unfollow", "import"}
+    if needs != bool(what):
+        raise InputError(f"`archiver feeds {action}` takes {_TAKES.get(action, 'nothing more')}.")
+    return run_until_signal(_do(settings, action, _Wanted(what, tags, everything)))
+
+
+async def _do(settings: Settings, action: str, wanted: _Wanted) -> int:
+    async with open_runtime(settings) as runtime:
+        return await _ACTIONS[action](runtime.subscriptions, wanted)
+
+
+async def _list(feeds: Subscriptions, _: _Wanted) -> int:
+    return _show(await feeds.all())
+
+
+async def _follow(feeds: Subscriptions, wanted: _Wanted) -> int:
+    return _show([await feeds.follow(wanted.what, wanted.tags, everything=wanted.everything)])
+
+
+async def _unfollow(feeds: Subscriptions, wanted: _Wanted) -> int:
+    await feeds.unfollow(wanted.what)
+    return 0
+
+
+async def _import(feeds: Subscriptions, wanted: _Wanted) -> int:
+    path = Path(wanted.what)
+    content = await asyncio.to_thread(path.read_bytes)
+    added = await feeds.take_in(content, path.name, everything=wanted.everything)
+    write_row("followed", str(added))
+    return 0
+
+
+async def _export(feeds: Subscriptions, _: _Wanted) -> int:
+    sys.stdout.write((await feeds.outline()).decode() + "\n")
+    return 0
+
+
+async def _look(feeds: Subscriptions, _: _Wanted) -> int:
+    return _show(await feeds.look_at_all())
+
+
+def _show(followed: Sequence[Followed]) -> int:
+    for each in followed:
+        state, subscription = each.state, each.subscription
+        looked = f"{state.checked_at:%Y-%m-%d %H:%M}" if state else "-"
+        brought = str(state.brought) if state else "0"
+        problem = state.problem if state else ""
+        if state and state.is_gone:
+            problem = "Its server says that it is gone for good."
+        write_row(subscription.url, looked, brought, subscription.title, problem)
+    return 0 if followed else 1
+
+
+_TAKES: Final = {"follow": "an address", "unfollow": "an address", "import": "an OPML file"}
+_ACTIONS: Final[dict[str, Callable[[Subscriptions, _Wanted], Awaitable[int]]]] = {
+    "list": _list,
+    "follow": _follow,
+    "unfollow": _unfollow,
+    "import": _import,
+    "export": _export,
+    "look": _look,
+}

@@ -1,0 +1,84 @@
+"""Lists of feeds as OPML 2.0: what feed readers export and import, and what we keep."""
+
+from collections.abc import Iterable, Iterator
+from email.utils import format_datetime
+from io import BytesIO
+from xml.etree.ElementTree import Element, SubElement, indent, tostring
+
+from archiver.errors import InvalidUrl, UnreadableFile
+from archiver.formats.given_file import GivenFile
+from archiver.formats.rows import Row
+from archiver.formats.xml_events import elements, is_xml
+from archiver.model.subscription import Subscription
+from archiver.urls.parse import parse_url
+from archiver.wire.text import for_xml
+
+MOST_BYTES = 4 << 20
+MOST_FEEDS = 5000
+
+
+def read_subscriptions(content: bytes, name: str) -> list[Subscription]:
+    """The feeds of an outline, each once, in order; what names none is passed over.
+
+    Raises:
+        UnreadableFile: it is no OPML, or names too many.
+    """
+    file = GivenFile(BytesIO(content), name)
+    if not is_xml(file, "opml"):
+        raise UnreadableFile(f"{name} is no OPML. Feed readers export it as a list of feeds.")
+    found: dict[str, Subscription] = {}
+    for each in _outlines(file):
+        found.setdefault(each.url, each)
+        if len(found) > MOST_FEEDS:
+            raise UnreadableFile(f"{name} names more than {MOST_FEEDS:,} feeds.")
+    return [*found.values()]
+
+
+def _outlines(file: GivenFile) -> Iterator[Subscription]:
+    folders: list[str] = []
+    for element in elements(file):
+        if element.name != "outline":
+            continue
+        if element.is_end:
+            folders.pop()
+            continue
+        row = Row(element.attributes)
+        title = row.text("title", "text")
+        try:
+            url = parse_url(row.text("xmlurl"))
+        except InvalidUrl:
+            folders.append(title)
+            continue
+        folders.append("")
+        own = row.names("category", "categories")
+        tags = dict.fromkeys((*own, *filter(None, folders)))
+        yield Subscription(
+            url, title, row.text("htmlurl"), tuple(tags), row.moment("created", "createdat")
+        )
+
+
+def write_subscriptions(subscriptions: Iterable[Subscription]) -> bytes:
+    """The feeds as an OPML 2.0 document that any feed reader takes."""
+    root = Element("opml", {"version": "2.0"})
+    SubElement(SubElement(root, "head"), "title").text = "Feeds that are archived"
+    body = SubElement(root, "body")
+    for each in subscriptions:
+        title = _line(each.title) or each.url
+        said = {
+            "type": "rss",
+            "text": title,
+            "title": title,
+            "xmlUrl": each.url,
+            "htmlUrl": _line(each.home),
+            "category": ",".join(filter(None, map(_line, each.tags))),
+            "created": format_datetime(each.since, usegmt=True) if each.since else "",
+        }
+        SubElement(body, "outline", {name: value for name, value in said.items() if value})
+    indent(root)
+    written: bytes = tostring(root, encoding="utf-8", xml_declaration=True)
+    return written
+
+
+def _line(text: str) -> str:
+    """Text as an attribute holds it: on one line."""
+    return " ".join(for_xml(text).split())

@@ -1,0 +1,56 @@
+"""A feed that is followed: what a person says of it, and how looking at it goes."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Subscription:
+    """A feed that somebody follows.
+
+    Attributes:
+        url: of the feed, serialised.
+        title: of the feed; empty until it is known.
+        home: of the page it belongs to; empty if none is known.
+        tags: which what comes is given.
+        since: items of before are left alone (aware, UTC); None where all are wanted.
+    """
+
+    url: str
+    title: str = ""
+    home: str = ""
+    tags: tuple[str, ...] = ()
+    since: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FeedState:
+    """How it went the last time.
+
+    Attributes:
+        checked_at: when that was (aware, UTC).
+        due_at: when the next time is.
+        failures: how often it went wrong in a row.
+        problem: what went wrong, in words; empty if nothing did.
+        is_gone: the server says that there is no such feed any more; it is not asked again.
+        etag: as the server sent it.
+        modified: ``Last-Modified`` as the server sent it.
+        brought: how many links it has brought so far.
+    """
+
+    checked_at: datetime
+    due_at: datetime
+    failures: int = 0
+    problem: str = ""
+    is_gone: bool = False
+    etag: str = ""
+    modified: str = ""
+    brought: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Followed:
+    """A subscription, and how it stands; None before the first look."""
+
+    subscription: Subscription
+    state: FeedState | None

@@ -1,0 +1,218 @@
+"""Looking at feeds: what is new in one goes to the queue."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from io import BytesIO
+
+from archiver.crawl.context import CrawlContext
+from archiver.crawl.feed_request import FeedAnswer, ask_for_feed
+from archiver.derive.link_file import open_links
+from archiver.derive.messages import Document
+from archiver.errors import FetchError, InputError, UnreadableFile
+from archiver.formats.feed_items import FORMS, feed_title
+from archiver.index import followed_feeds, seeds
+from archiver.logs import get_log
+from archiver.model.seed import Seed
+from archiver.model.subscription import FeedState, Followed, Subscription
+from archiver.urls.parse import host
+
+AT_ONCE = 4
+PAUSE_SECONDS = 30.0
+LONGEST_SECONDS = 86400
+MOST_ITEMS = 1000
+"""Of a feed, the first so many are looked at."""
+_NEVER = datetime.max.replace(tzinfo=UTC, microsecond=0)
+
+log = get_log(__name__)
+
+
+class NoFeed(InputError):
+    """What is there is no feed."""
+
+
+class FeedLooks:
+    """Looks at feeds with a crawl's means. ``on_queued`` is called when one brought something."""
+
+    def __init__(self, context: CrawlContext, on_queued: Callable[[], None]) -> None:
+        self._context = context
+        self._on_queued = on_queued
+        self._interval = context.settings.feed_interval
+        self.pause = min(PAUSE_SECONDS, self._interval)
+
+    async def find(self, url: str) -> Subscription:
+        """The feed at an address, or the first that the page there names.
+
+        Raises:
+            InputError: there is none; the message says why.
+        """
+        try:
+            answer = await ask_for_feed(self._context, url)
+            try:
+                await self._items(answer)
+            except NoFeed:
+                named = await self._named(answer)
+                if not named:
+                    raise
+                answer = await ask_for_feed(self._context, named)
+                await self._items(answer)
+        except FetchError as error:
+            raise InputError(error.failure.message) from error
+        kept = answer.moved_to or answer.url
+        return Subscription(kept, feed_title(answer.content), home="" if kept == url else url)
+
+    async def each(
+        self, followed: Sequence[Followed], look: Callable[[Followed], Awaitable[Followed]]
+    ) -> list[Followed]:
+        """Look at several, a few at a time; in order."""
+        looked = dict(enumerate(followed))
+        waiting = iter([*looked.items()])
+
+        async def work(waiting: Iterator[tuple[int, Followed]]) -> None:
+            for place, one in waiting:
+                looked[place] = await look(one)
+
+        async with asyncio.TaskGroup() as group:
+            for _ in range(AT_ONCE):
+                group.create_task(work(waiting))
+        return [*looked.values()]
+
+    async def look(self, followed: Followed) -> Followed:
+        """Look at a feed, put what is new into the queue, and note how it went.
+
+        Nothing that is wrong with the feed is raised: it is kept in words.
+
+        Raises:
+            StoreError: the index refused.
+        """
+        subscription, before = followed.subscription, followed.state
+        try:
+            answer = await ask_for_feed(
+                self._context,
+                subscription.url,
+                etag=before.etag if before else "",
+                modified=before.modified if before else "",
+            )
+            items = await self._items(answer) if answer.is_modified else []
+        except FetchError as error:
+            wait = error.failure.retry_after or 0
+            return await self._failed(followed, error.failure.message, wait)
+        except (NoFeed, UnreadableFile) as error:
+            return await self._failed(followed, str(error))
+        return await self._take_in(followed, answer, items)
+
+    async def _items(self, answer: FeedAnswer) -> list[Seed]:
+        """What a feed holds, read in a process of its own.
+
+        Raises:
+            NoFeed: it is none.
+        """
+        name = host(answer.url)
+        memory = self._context.settings.extract_memory_bytes
+        try:
+            async with open_links(BytesIO(answer.content), name, memory_bytes=memory) as links:
+                if links.form not in FORMS:
+                    raise NoFeed(f"What {name} sends is no feed, but: {links.form}.")
+                batch = await links.next_batch()
+        except UnreadableFile as error:
+            raise NoFeed(f"What {name} sends is no feed.") from error
+        return batch.seeds[:MOST_ITEMS]
+
+    async def _named(self, answer: FeedAnswer) -> str:
+        if not answer.is_page:
+            return ""
+        page = Document(answer.content, "text/html", "", answer.url)
+        return (await self._context.derive.discover(page)).feed
+
+    async def _failed(self, followed: Followed, problem: str, wait: float = 0) -> Followed:
+        before, now = followed.state, _now()
+        failures = before.failures + 1 if before else 1
+        seconds = min(self._interval * 2 ** min(failures - 1, 16), LONGEST_SECONDS)
+        due_at = now + timedelta(seconds=max(seconds, min(wait, LONGEST_SECONDS)))
+        state = replace(
+            before or FeedState(now, due_at),
+            checked_at=now,
+            due_at=due_at,
+            failures=failures,
+            problem=problem,
+        )
+        log.warning("feed not read", url=followed.subscription.url, reason=problem)
+        return await self._put(replace(followed, state=state))
+
+    async def _put(self, followed: Followed) -> Followed:
+        if followed.state:
+            async with self._context.db.write() as conn:
+                await followed_feeds.put_state(conn, followed.subscription.url, followed.state)
+        return followed
+
+    async def _take_in(
+        self, followed: Followed, answer: FeedAnswer, items: Sequence[Seed]
+    ) -> Followed:
+        now = _now()
+        state = self._state_after(followed.state, answer, now)
+        subscription = followed.subscription
+        if answer.is_modified and not subscription.title:
+            subscription = replace(subscription, title=feed_title(answer.content))
+        moved = answer.moved_to
+        async with self._context.db.write() as conn:
+            if moved and followed.state:
+                await followed_feeds.rename(conn, subscription.url, moved)
+            subscription = replace(subscription, url=moved or subscription.url)
+            await followed_feeds.put_state(conn, subscription.url, state)
+            keys = [each.hash_url for each in items]
+            is_first = not await followed_feeds.items_of(conn, subscription.url, limit=1)
+            fresh = await followed_feeds.note_items(conn, subscription.url, keys, now=now)
+            fresh -= await followed_feeds.kept_or_thrown_away(conn, fresh)
+            wanted = [each for each in items if each.hash_url in fresh]
+            if is_first:
+                wanted = [each for each in wanted if _is_since(each, subscription, now)]
+            annotated = [_annotated(each, subscription, now) for each in wanted]
+            if annotated:
+                await seeds.receive(conn, annotated, now=now, recapture=False)
+            state = replace(state, brought=state.brought + len(annotated))
+            await followed_feeds.put_state(conn, subscription.url, state)
+        if annotated:
+            self._on_queued()
+        return Followed(subscription, state)
+
+    def _state_after(
+        self, before: FeedState | None, answer: FeedAnswer, now: datetime
+    ) -> FeedState:
+        wait = max(self._interval, min(answer.fresh_seconds, LONGEST_SECONDS))
+        state = replace(
+            before or FeedState(now, now),
+            checked_at=now,
+            due_at=_NEVER if answer.is_gone else now + timedelta(seconds=wait),
+            failures=0,
+            problem="",
+            is_gone=answer.is_gone,
+        )
+        if answer.is_modified:
+            state = replace(state, etag=answer.etag, modified=answer.modified)
+        return state
+
+
+def _is_since(item: Seed, subscription: Subscription, now: datetime) -> bool:
+    """Whether an item came after the feed was taken up; what has no date was there before."""
+    if subscription.since is None:
+        return True
+    return subscription.since <= item.annotation.saved_at < now
+
+
+def _annotated(item: Seed, subscription: Subscription, now: datetime) -> Seed:
+    """An item with what the person says of what this feed brings, and nothing that it says."""
+    annotation = replace(
+        item.annotation,
+        added_at=now,
+        tags=subscription.tags,
+        note="",
+        source=f"feed:{subscription.url}",
+        folders=(),
+        source_record="",
+    )
+    return replace(item, annotation=annotation)
+
+
+def _now() -> datetime:
+    return datetime.now(UTC).replace(microsecond=0)

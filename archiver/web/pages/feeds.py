@@ -1,0 +1,101 @@
+"""``/feeds``: the feeds that are followed, how they stand, and taking up more."""
+
+from collections.abc import Awaitable, Callable
+from typing import Final
+
+from aiohttp import web
+from aiohttp.web_request import FileField
+
+from archiver.errors import InputError
+from archiver.web.keys import RUNTIME
+from archiver.web.render import render
+from archiver.web.work_views import FeedsView
+
+_Form = dict[str, str | FileField]
+
+
+async def feeds(request: web.Request) -> web.StreamResponse:
+    """Show them."""
+    return await _page(request)
+
+
+async def change(request: web.Request) -> web.StreamResponse:
+    """Do what the form asks for; what can't be done is said above it."""
+    sent = await request.post()
+    form = {key: value for key, value in sent.items() if not isinstance(value, bytes | bytearray)}
+    try:
+        return await _ACTIONS.get(_text(form, "do"), _unknown)(request, form)
+    except InputError as error:
+        return await _page(request, problem=str(error), given=_text(form, "url"), status=400)
+
+
+async def outline(request: web.Request) -> web.StreamResponse:
+    """Give all of them away as OPML."""
+    return web.Response(
+        body=await request.app[RUNTIME].subscriptions.outline(),
+        content_type="text/x-opml",
+        charset="utf-8",
+        headers={"Content-Disposition": 'attachment; filename="feeds.opml"'},
+    )
+
+
+async def _page(
+    request: web.Request, *, problem: str = "", given: str = "", status: int = 200
+) -> web.StreamResponse:
+    runtime = request.app[RUNTIME]
+    view = FeedsView(
+        tuple(await runtime.subscriptions.all()),
+        interval=runtime.settings.feed_interval,
+        problem=problem,
+        given=given or request.query.get("url", ""),
+        done=request.query.get("done", ""),
+    )
+    return render(request, "pages/feeds.html", view, status=status)
+
+
+async def _follow(request: web.Request, form: _Form) -> web.StreamResponse:
+    await request.app[RUNTIME].subscriptions.follow(
+        _text(form, "url"), _text(form, "tags").split(","), everything="everything" in form
+    )
+    return _done("followed-1")
+
+
+async def _unfollow(request: web.Request, form: _Form) -> web.StreamResponse:
+    await request.app[RUNTIME].subscriptions.unfollow(_text(form, "url"))
+    return _done("unfollowed")
+
+
+async def _look(request: web.Request, form: _Form) -> web.StreamResponse:
+    await request.app[RUNTIME].subscriptions.look(_text(form, "url"))
+    return _done("looked")
+
+
+async def _take_in(request: web.Request, form: _Form) -> web.StreamResponse:
+    file = form.get("file")
+    if not isinstance(file, FileField):
+        raise InputError("Choose the OPML file that your feed reader exports.")
+    added = await request.app[RUNTIME].subscriptions.take_in(
+        file.file.read(), file.filename, everything="everything" in form
+    )
+    return _done(f"followed-{added}")
+
+
+async def _unknown(_: web.Request, __: _Form) -> web.StreamResponse:
+    raise InputError("This form asks for nothing that is known here.")
+
+
+def _text(form: _Form, name: str) -> str:
+    value = form.get(name, "")
+    return value if isinstance(value, str) else ""
+
+
+def _done(what: str) -> web.Response:
+    return web.Response(status=303, headers={"Location": f"/feeds?done={what}"})
+
+
+_ACTIONS: Final[dict[str, Callable[[web.Request, _Form], Awaitable[web.StreamResponse]]]] = {
+    "follow": _follow,
+    "unfollow": _unfollow,
+    "look": _look,
+    "take-in": _take_in,
+}

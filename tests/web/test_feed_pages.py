@@ -1,0 +1,80 @@
+"""Following feeds on the page and through the API."""
+
+import re
+from collections.abc import AsyncIterator
+from io import BytesIO
+
+import pytest
+from aiohttp import FormData
+from aiohttp.test_utils import TestClient, TestServer
+
+from archiver.config import Settings
+from archiver.runtime import open_runtime
+from archiver.web.app import build_app
+
+OUTLINE = '<opml version="2.0"><body><outline text="Mine" xmlUrl="{url}"/></body></opml>'
+FEED = (
+    "<rss version='2.0'><channel><title>The &lt;b&gt; Paper</title>"
+    "<item><link>http://a.example/1</link></item></channel></rss>"
+)
+
+
+@pytest.fixture
+async def client(tmp_path) -> AsyncIterator[TestClient]:
+    settings = Settings(data=tmp_path / "data", allow_networks="127.0.0.0/8", host_delay=0)
+    async with (
+        open_runtime(settings) as runtime,
+        TestClient(TestServer(build_app(runtime), skip_url_asserts=True)) as client,
+    ):
+        yield client
+
+
+@pytest.fixture
+def feed(live):
+    return live.put("/feed.xml", FEED, kind="application/rss+xml")
+
+
+async def send(client, **fields):
+    page = await (await client.get("/feeds")).text()
+    token = re.search(r'name="csrf_token" value="([^"]+)"', page)[1]
+    file = fields.pop("file", None)
+    form = FormData({"csrf_token": token, **fields})
+    if file:
+        form.add_field("file", BytesIO(file), filename="f.opml")
+    async with client.post("/feeds", data=form) as answer:
+        return await answer.text()
+
+
+async def test_a_feed_is_followed_looked_at_and_left_on_the_page(client, feed):
+    assert "No feed is followed yet" in await (await client.get("/feeds")).text()
+    page = await send(client, do="follow", url=feed, tags="a, b", everything="1")
+    assert "The &lt;b&gt; Paper" in page
+    assert "1 link so far" in page
+    assert "1 feed is followed from now on" in page
+    assert "Looked at just now" in await send(client, do="look", url=feed)
+    assert "No feed is followed yet" in await send(client, do="unfollow", url=feed)
+
+
+async def test_what_is_no_feed_is_refused_in_words_with_the_address_still_there(client, live):
+    page = live.article("foxes")
+    shown = await send(client, do="follow", url=page)
+    assert "no feed" in shown
+    assert f'value="{page}"' in shown
+
+
+async def test_an_outline_is_taken_in_and_given_back(client, feed):
+    page = await send(client, do="take-in", file=OUTLINE.format(url=feed).encode())
+    assert "1 feed is followed from now on" in page
+    assert "not looked at yet" in page
+    answer = await client.get("/feeds.opml")
+    assert feed in await answer.text()
+
+
+async def test_programs_follow_list_and_leave(client, feed):
+    answer = await client.post("/api/v1/feeds", json={"url": feed, "tags": ["a"]})
+    assert answer.status == 201
+    (listed,) = await (await client.get("/api/v1/feeds")).json()
+    assert listed["subscription"]["tags"] == ["a"]
+    assert listed["state"]["problem"] == ""
+    assert await (await client.delete("/api/v1/feeds", params={"url": feed})).json() == []
+    assert (await client.delete("/api/v1/feeds", params={"url": feed})).status == 404
