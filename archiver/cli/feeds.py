@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from archiver.cli.loop import run_until_signal
+from archiver.cli.crawl_loop import run_crawl
 from archiver.cli.output import write_row
 from archiver.config import Settings
 from archiver.errors import InputError
@@ -32,7 +32,8 @@ def run(
     needs = action in {"follow", "unfollow", "import"}
     if needs != bool(what):
         raise InputError(f"`archiver feeds {action}` takes {_TAKES.get(action, 'nothing more')}.")
-    return run_until_signal(_do(settings, action, _Wanted(what, tags, everything)))
+    wanted = _Wanted(what, tags, everything)
+    return run_crawl(_do(settings, action, wanted), stopped="Stopped.")
 
 
 async def _do(settings: Settings, action: str, wanted: _Wanted) -> int:
