@@ -341,11 +341,10 @@ async def _await_again(conn: AsyncConnection, entry_ids: Sequence[int]) -> None:
         await conn.execute(
             update(entry)
             .where(
-                entry.c.id == bindparam("entry_id"),
+                entry.c.id.in_(among(entry_ids)),
                 entry.c.state.in_([State.FAILED, State.LINK]),
             )
-            .values(state=State.QUEUED),
-            [{"entry_id": each} for each in entry_ids],
+            .values(state=State.QUEUED)
         )
 
 

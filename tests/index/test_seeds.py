@@ -1,10 +1,11 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from sqlalchemy import func, select
+from sqlalchemy import func, select, update
 
 from archiver.index import entries, jobs, outcomes, queue, seeds, tags
 from archiver.index.schema import entry, job
+from archiver.model.job import State
 from archiver.model.seed import Reception, RevisedSeed
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
@@ -60,6 +61,19 @@ async def test_a_note_that_is_already_there_is_not_repeated(db, seed):
 
     _, found = await entry_of(db, seed("http://a.example/"))
     assert found.annotation.note == "Read this.\n\nTwice."
+
+
+async def test_several_that_are_known_are_wished_for_again_at_once(db, seed):
+    both = [seed("http://a.example/"), seed("http://b.example/")]
+    first = await receive(db, *both)
+    async with db.write() as conn:
+        await conn.execute(update(job).values(state=State.FAILED))
+        await conn.execute(update(entry).values(state=State.FAILED))
+
+    second = await receive(db, *both, recapture=True)
+
+    assert {each.job_id for each in first}.isdisjoint(each.job_id for each in second)
+    assert [(await entry_of(db, each))[1].state for each in both] == [State.QUEUED] * 2
 
 
 async def test_a_tag_counts_the_entries_that_carry_it(db, seed):
