@@ -38,7 +38,7 @@ METRICS = web.AppKey("metrics", Metrics)
 """What Prometheus reads."""
 
 STATIC = web.AppKey("static", StaticFiles)
-"""``app[STATIC].url("style.css")`` is the address of a static file, with its content hash."""
+"""``app[STATIC].url("pages.css")`` is the address of a static file, with its content hash."""
 
 SHOWN = web.AppKey("shown", ShownBelow)
 """What the frame below each banner shows."""
