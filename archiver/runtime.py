@@ -1,7 +1,7 @@
 """The runtime: the one place that builds, wires, starts and stops everything, in order."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -119,18 +119,8 @@ async def open_runtime(
         runtime = _wire(archive, context, partial(_another_writer, context))
         if crawl:
             await runtime.imports.resume()
-            work = partial(runtime.crawling.work, until_empty=False)
-            await stack.enter_async_context(kept_going(work, "crawl"))
-            reading = kept_going(runtime.articles.read_when_idle, "deferred-extraction")
-            await stack.enter_async_context(reading)
-            finding = kept_going(runtime.documents.keep_up_to_date, "documents")
-            await stack.enter_async_context(finding)
-            counting = kept_going(runtime.lists.keep_counted, "saved-searches")
-            await stack.enter_async_context(counting)
-            exports = kept_going(runtime.kept_exports.work, "exports")
-            await stack.enter_async_context(exports)
-            looking = kept_going(runtime.subscriptions.keep_looking, "feeds")
-            await stack.enter_async_context(looking)
+            for work, name in _beside(runtime):
+                await stack.enter_async_context(kept_going(work, name))
             if settings.quiet_hour >= 0:
                 quiet = partial(runtime.compacting.compact_at_quiet_hours, settings.quiet_hour)
                 await stack.enter_async_context(kept_going(quiet, "compaction"))
@@ -140,6 +130,18 @@ async def open_runtime(
         stack.push_async_callback(runtime.import_undo.stop)
         stack.callback(archive.db.hurry)
         yield runtime
+
+
+def _beside(runtime: Runtime) -> tuple[tuple[Callable[[], Awaitable[object]], str], ...]:
+    """What is done beside those who are served, and what each is called."""
+    return (
+        (partial(runtime.crawling.work, until_empty=False), "crawl"),
+        (runtime.articles.read_when_idle, "deferred-extraction"),
+        (runtime.documents.keep_up_to_date, "documents"),
+        (runtime.lists.keep_counted, "saved-searches"),
+        (runtime.kept_exports.work, "exports"),
+        (runtime.subscriptions.keep_looking, "feeds"),
+    )
 
 
 @asynccontextmanager
@@ -174,7 +176,6 @@ def _wire(archive: Archive, context: CrawlContext, open_writer: _OpenWriter) -> 
     settings, db, store = archive.settings, archive.db, archive.store
     crawling, search, archives = Crawling(context), Search(db, store), Archives(open_writer)
     entries, editing = Entries(db, store, crawling.wake), Editing(db, store, crawling.wake)
-    imports = _imports(archive, archives, crawling)
     return Runtime(
         settings=settings,
         access=AccessControl(settings.data, settings.password, settings.host),
@@ -197,7 +198,7 @@ def _wire(archive: Archive, context: CrawlContext, open_writer: _OpenWriter) -> 
         oversight=Oversight(context, crawling, open_writer),
         articles=Articles(context, open_writer, partial(_writer, crawling, open_writer, context)),
         documents=Documents(db, store),
-        imports=imports,
+        imports=(imports := _imports(archive, archives, crawling)),
         handing_in=HandingIn(imports, archives, memory_bytes=settings.extract_memory_bytes),
         surveys=ImportSurveys(db, memory_bytes=settings.extract_memory_bytes),
         import_undo=ImportUndo(db, store, on_changed=crawling.wake),
