@@ -11,7 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from archiver.formats.bookmarks_html import BOOKMARKS_HTML
+from archiver.formats.feeds import ATOM, clean
 from archiver.formats.formulas import as_it_was, defused
+from archiver.formats.opml_hosts import OPML_HOSTS
 from archiver.formats.own_csv import CSV
 from archiver.formats.own_json import JSON, JSON_LINES
 from archiver.formats.seeds import bounded
@@ -188,3 +190,23 @@ def test_an_entry_that_is_none_is_told_of_and_the_others_are_read(broken):
     _, read = opened(json.dumps(document))
 
     assert [bool(each.problem) for each in read] == [True, False]
+
+
+@given(lists.filter(bool))
+def test_a_feed_gives_back_addresses_titles_and_dates(found):
+    read = annotations(written(ATOM, found), "x.atom", form="RSS or Atom")
+
+    titles = [" ".join(clean(each.entry.title or each.entry.url).split()) for each in found]
+    assert [each.url_given for each in read] == [each.entry.url for each in found]
+    assert [each.title for each in read] == [
+        "" if title == each.entry.url else title for title, each in zip(titles, found, strict=True)
+    ]
+
+
+@given(lists.filter(bool))
+def test_sites_are_read_back_as_addresses(found):
+    hosts = [each.entry.host for each in found]
+
+    read = annotations(written(OPML_HOSTS, found, places=hosts), "x.opml", form="OPML")
+
+    assert [each.url_given for each in read] == [f"https://{host}/" for host in hosts]
