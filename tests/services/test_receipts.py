@@ -85,7 +85,7 @@ async def test_the_same_file_again_changes_nothing_and_says_so(archive):
 async def test_a_dry_run_says_what_an_import_does_and_keeps_nothing(archive):
     survey = await archive.surveys.look(io.BytesIO(TABLE.encode()), "x.csv")
 
-    assert await archive.exports.count() == 0
+    assert (await archive.search.overview()).entries == 0
     assert await archive.imports.recent() == []
     assert (survey.format, survey.encoding, survey.is_whole) == ("CSV", "utf-8", True)
     assert survey.told_by == "by its columns: url, title, folder, added, mood"
@@ -186,7 +186,7 @@ async def test_receipts_outlive_the_index_and_what_they_undo_a_reindex(opened, s
     async with opened() as archive:
         assert await whole(archive.receipts.csv(status.id)) == before
         assert (await archive.imports.status(2)).undone.removed == 2
-        assert await archive.exports.count() == 0
+        assert (await archive.search.overview()).entries == 0
 
 
 async def test_a_receipt_that_was_cut_is_named_and_gives_what_is_left_of_it(opened, settings):
