@@ -112,7 +112,7 @@ async def test_an_import_is_undone_after_a_question_and_put_back(client, runtime
     assert f"{here}/undo" not in page
     assert (await client.get("/import/99/undo")).status == 404
     await sent(client, "/restore", deletion=deletion, back=here)
-    assert await runtime.exports.count() == 1
+    assert (await runtime.search.overview()).entries == 1
     back = await (await client.get(here)).text()
     assert "was put back" in back
     assert f"{here}/undo" in back
