@@ -2,8 +2,8 @@
 
 | queue | from | to | length | when full |
 | --- | --- | --- | --- | --- |
-| the queue on disk (``index.queue``) | seeds | ``_dispatch`` | unbounded, on disk | - |
-| ``Frontier`` | ``_dispatch`` | ``_work`` | twice ``concurrency``, or 1,024 more | leasing waits |
+| the queue on disk (``index.queue``) | seeds | ``Dispatcher`` | unbounded, on disk | - |
+| ``Frontier`` | ``Dispatcher`` | ``_work`` | twice ``concurrency``, or 1,024 more | leasing waits |
 | ``Recorder._waiting`` | ``_work`` | ``Recorder.run`` | 64 MiB | visits wait |
 | ``DerivePool`` | ``_work`` | its processes | one request a process | visits wait |
 
@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from archiver.crawl.context import CrawlContext
-from archiver.crawl.dead_hosts import failure_of
+from archiver.crawl.dispatch import Dispatcher
 from archiver.crawl.fetch_or_recall import LEAST_REST
 from archiver.crawl.frontier import Frontier
 from archiver.crawl.requisites import Requisites
@@ -31,29 +31,18 @@ from archiver.crawl.retry_policy import retry_at
 from archiver.crawl.slow_lane import SlowLane
 from archiver.crawl.visit import visit
 from archiver.errors import FetchError, StoreError
-from archiver.index import entries, gone, oversight, queue
-from archiver.ledger.recovery import recover
+from archiver.index import queue
 from archiver.ledger.visit_result import Visit, VisitResult
 from archiver.logs import get_log
 from archiver.model.failure import Failure, FailureKind
 from archiver.model.job import Job, Lease, State
 
-IDLE_SECONDS = 1.0
-"""How long until the queue is looked at again: another process may have added to it."""
-LEASE_SECONDS = 0.1
-RECOVERY_SECONDS = 30.0
-NOTE_SECONDS = 2.0
-"""How long what was said of entries waits for its record while there is something to crawl."""
-TROUBLE_SECONDS = 15.0
-"""How long the crawl rests after the disk or the index refused something."""
 SLOW_SECONDS = 0.5
 UNKNOWN_SECONDS = 0.3
 """A visit to a host that has not answered yet steps aside sooner: the host may be dead."""
 WATCH_SECONDS = 0.1
 SLOW_LANE = 3
 LEAST_WINDOW = 1024
-NOTES = 500
-DELETIONS = 8
 
 log = get_log(__name__)
 
@@ -93,25 +82,18 @@ class Pipeline:
         )
         self._lane = SlowLane(SLOW_LANE * settings.concurrency)
         self._visits: dict[int, _UnderWay] = {}
-        self._to_give_back: list[Lease] = []
-        self._to_put_last: set[str] = set()
-        self._refused = False
-        self._wake = asyncio.Event()
+        self._dispatcher = Dispatcher(context, self._frontier)
         self._on_change = on_change
-        self._recovered = self._noted = 0.0
-        self._obeys = False
-        self._trouble_until = 0.0
 
     def wake(self) -> None:
         """Say that there is something new in the queue."""
-        self._wake.set()
+        self._dispatcher.wake()
 
     async def run(self, *, until_empty: bool) -> None:
         """Work the queue, until it is empty or for ever; leaves no lease behind.
 
         Who works for ever obeys a pause; who is to empty the queue was told to.
         """
-        self._obeys = not until_empty
         recording = asyncio.create_task(self._context.recorder.run(), name="recorder")
         try:
             async with asyncio.TaskGroup() as group:
@@ -120,7 +102,7 @@ class Pipeline:
                     self._begin_worker(group, workers)
                 watching = group.create_task(self._watch(), name="watch")
                 slow = group.create_task(self._work_slow(group, workers), name="slow-lane")
-                await self._dispatch(until_empty=until_empty)
+                await self._dispatcher.run(until_empty=until_empty)
                 for task in (watching, slow, *workers):
                     task.cancel()
         except asyncio.CancelledError:
@@ -143,97 +125,6 @@ class Pipeline:
         worker = group.create_task(self._work(lambda: self._begin_worker(group, workers)))
         workers.add(worker)
         worker.add_done_callback(workers.discard)
-
-    async def _dispatch(self, *, until_empty: bool) -> None:
-        loop = asyncio.get_running_loop()
-        while True:
-            begun = loop.time()
-            self._wake.clear()
-            try:
-                wait = await self._fill()
-                if wait is None and until_empty and not await self._is_something_left():
-                    return
-            except StoreError:
-                log.exception("the index refused; resting", seconds=TROUBLE_SECONDS)
-                self._trouble_until = loop.time() + TROUBLE_SECONDS
-                wait = TROUBLE_SECONDS
-            await self._rest(IDLE_SECONDS if wait is None else wait)
-            # What ends within a moment is made up for by one lease, not by one each.
-            await asyncio.sleep(begun + LEASE_SECONDS - loop.time())
-
-    async def _fill(self) -> float | None:
-        """Lease what fits; return seconds until the next look, None when all is done."""
-        loop = asyncio.get_running_loop()
-        if loop.time() >= self._recovered:
-            self._recovered = loop.time() + RECOVERY_SECONDS
-            await recover(self._context.db, self._context.store)
-        if await self._settle_refused():
-            self._trouble_until = loop.time() + TROUBLE_SECONDS
-        if loop.time() < self._trouble_until:
-            return self._trouble_until - loop.time()
-        await self._put_last()
-        if self._obeys and await self._is_paused():
-            return IDLE_SECONDS
-        if loop.time() >= self._noted + NOTE_SECONDS:
-            await self._note_changes()
-        if not self._frontier.is_low or await self._frontier.lease():
-            return IDLE_SECONDS
-        await self._frontier.settle_only()
-        due = await self._frontier.due_in()
-        if due is None and not self._frontier.held:
-            return IDLE_SECONDS if await self._note_changes() else None
-        return min(due, IDLE_SECONDS) if due else IDLE_SECONDS
-
-    async def _settle_refused(self) -> bool:
-        """Give back what can't go on here; whether that is since the disk or the index refused."""
-        back, self._to_give_back = self._to_give_back, []
-        refused, self._refused = self._refused, False
-        if back:
-            try:
-                await self._context.recorder.settle_refused()
-                await self._frontier.give_back(back, interrupted=refused)
-            except StoreError:
-                self._to_give_back += back
-                self._refused |= refused
-                raise
-        return refused
-
-    async def _put_last(self) -> None:
-        """Tell those that wait for hosts that died lately, and try others first."""
-        hosts, self._to_put_last = self._to_put_last, set()
-        for host in hosts:
-            async with self._context.db.write() as conn:
-                await queue.put_last(conn, host, failure_of(host), now=datetime.now(UTC))
-
-    async def _is_paused(self) -> bool:
-        """Whether nothing is to be fetched for now; what was not begun is then given back."""
-        async with self._context.db.read() as conn:
-            paused = await oversight.is_paused(conn)
-        if paused and (aside := self._frontier.put_aside()):
-            await self._frontier.give_back(aside, interrupted=False)
-        return paused
-
-    async def _rest(self, seconds: float) -> None:
-        try:
-            async with asyncio.timeout(seconds):
-                await self._wake.wait()
-        except TimeoutError:
-            pass
-
-    async def _is_something_left(self) -> bool:
-        """Look once more, before it is said that all is done: a process may have died lately."""
-        await recover(self._context.db, self._context.store)
-        return await self._frontier.due_in() is not None
-
-    async def _note_changes(self) -> bool:
-        """Write down what was said of entries that no visit will close soon."""
-        self._noted = asyncio.get_running_loop().time()
-        async with self._context.db.read() as conn:
-            changed = await entries.unrecorded(conn, NOTES)
-            owed = await gone.owed(conn, limit=DELETIONS)
-        await self._context.recorder.note(changed)
-        await self._context.recorder.write_down(owed)
-        return bool(changed or owed)
 
     async def _work(self, replace: Callable[[], None]) -> None:
         """Visit one lease after another; end after one that ``replace`` was called for."""
@@ -278,7 +169,7 @@ class Pipeline:
         if lease.rescue or self._context.throttle.resting(lease.entry.host) <= LEAST_REST:
             return False
         surplus = self._frontier.finished(lease, answered=False)
-        self._give_up([lease, *surplus])
+        self._dispatcher.give_up([lease, *surplus])
         return True
 
     async def _watch(self) -> None:
@@ -300,7 +191,7 @@ class Pipeline:
         closing = await self._context.recorder.end(visit_result)
         closing.add_done_callback(lambda done: self._closed(lease, visit_result, done))
         answered = _has_answered(visit_result)
-        self._give_up(
+        self._dispatcher.give_up(
             self._frontier.finished(
                 lease, answered=answered, was_slow=was_slow, crowded=self._lane.is_crowded
             )
@@ -313,17 +204,11 @@ class Pipeline:
         closing: "asyncio.Future[VisitResult | None]",
     ) -> None:
         if closing.cancelled() or closing.exception():
-            self._refused = True
-            self._give_up([lease])
+            self._dispatcher.give_up([lease], refused=True)
         else:
             self._frontier.done(lease)
             self._tell_end(lease, closing.result() or visit_result)
-        self._wake.set()
-
-    def _give_up(self, leases: Sequence[Lease]) -> None:
-        self._to_give_back += leases
-        if leases or self._frontier.is_low:
-            self._wake.set()
+        self._dispatcher.wake()
 
     async def _attempt(self, lease: Lease) -> VisitResult:
         """One attempt, whose every failure is a value."""
@@ -362,7 +247,7 @@ class Pipeline:
             return VisitResult(lease.entry, at, failure=failure, lease=lease)
         if not dead.is_dead(host):
             return None
-        self._to_put_last.add(host)
+        self._dispatcher.put_last(host)
         now = datetime.now(UTC)
         return VisitResult(
             lease.entry, at, failure=failure, retry_at=now, lease=lease, is_put_last=True

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 from sqlalchemy import text
 
-from archiver.crawl import pipeline
+from archiver.crawl import dispatch
 from archiver.index import captures, segments
 from archiver.ledger.refused import MOST_TRIES
 from archiver.model.job import State
@@ -14,7 +14,7 @@ from archiver.store.survey import survey
 
 @pytest.fixture(autouse=True)
 def _soon(monkeypatch):
-    monkeypatch.setattr(pipeline, "TROUBLE_SECONDS", 0.05)
+    monkeypatch.setattr(dispatch, "TROUBLE_SECONDS", 0.05)
 
 
 async def state_of(crawl, live):

@@ -36,7 +36,7 @@ async def test_the_leases_of_the_dead_go_back_into_the_queue(died, crawling):
 async def test_a_crawl_takes_up_what_one_that_died_meanwhile_left(died, crawling):
     """It looks again before it says that all is done, not only now and then."""
     async with crawling() as crawl:
-        crawl.pipeline._recovered = float("inf")
+        crawl.pipeline._dispatcher._recovered = float("inf")
         await crawl.run()
 
         assert [each.state for each in await crawl.jobs()] == [State.SAVED] * 3

@@ -1,0 +1,152 @@
+"""Keeps the frontier full: leases, gives back, recovers, rests where something is refused."""
+
+import asyncio
+from collections.abc import Iterable
+from datetime import UTC, datetime
+
+from archiver.crawl.context import CrawlContext
+from archiver.crawl.dead_hosts import failure_of
+from archiver.crawl.frontier import Frontier
+from archiver.errors import StoreError
+from archiver.index import entries, gone, oversight, queue
+from archiver.ledger.recovery import recover
+from archiver.logs import get_log
+from archiver.model.job import Lease
+
+IDLE_SECONDS = 1.0
+"""How long until the queue is looked at again: another process may have added to it."""
+LEASE_SECONDS = 0.1
+RECOVERY_SECONDS = 30.0
+NOTE_SECONDS = 2.0
+"""How long what was said of entries waits for its record while there is something to crawl."""
+TROUBLE_SECONDS = 15.0
+"""How long the crawl rests after the disk or the index refused something."""
+NOTES = 500
+DELETIONS = 8
+
+log = get_log(__name__)
+
+
+class Dispatcher:
+    """The one who leases for a crawl. ``run`` is its whole life.
+
+    Who works for ever obeys a pause; who is to empty the queue was told to.
+    """
+
+    def __init__(self, context: CrawlContext, frontier: Frontier) -> None:
+        self._context = context
+        self._frontier = frontier
+        self._to_give_back: list[Lease] = []
+        self._to_put_last: set[str] = set()
+        self._refused = False
+        self._wake = asyncio.Event()
+        self._recovered = self._noted = 0.0
+        self._trouble_until = 0.0
+
+    def wake(self) -> None:
+        """Say that there is something new in the queue, or room for more."""
+        self._wake.set()
+
+    def give_up(self, leases: Iterable[Lease], *, refused: bool = False) -> None:
+        """Leave leases to others; ``refused``: disk or index did not take what they brought."""
+        before = len(self._to_give_back)
+        self._to_give_back += leases
+        self._refused |= refused
+        if len(self._to_give_back) > before or self._frontier.is_low:
+            self._wake.set()
+
+    def put_last(self, host: str) -> None:
+        """Try other hosts first: this one died."""
+        self._to_put_last.add(host)
+
+    async def run(self, *, until_empty: bool) -> None:
+        """Lease what fits, again and again, until nothing is left or for ever."""
+        loop = asyncio.get_running_loop()
+        while True:
+            begun = loop.time()
+            self._wake.clear()
+            try:
+                wait = await self._fill(until_empty=until_empty)
+                if wait is None and until_empty and not await self._is_something_left():
+                    return
+            except StoreError:
+                log.exception("the index refused; resting", seconds=TROUBLE_SECONDS)
+                self._trouble_until = loop.time() + TROUBLE_SECONDS
+                wait = TROUBLE_SECONDS
+            await self._rest(IDLE_SECONDS if wait is None else wait)
+            # What ends within a moment is made up for by one lease, not by one each.
+            await asyncio.sleep(begun + LEASE_SECONDS - loop.time())
+
+    async def _fill(self, *, until_empty: bool) -> float | None:
+        """Lease what fits; return seconds until the next look, None when all is done."""
+        loop = asyncio.get_running_loop()
+        if loop.time() >= self._recovered:
+            self._recovered = loop.time() + RECOVERY_SECONDS
+            await recover(self._context.db, self._context.store)
+        if await self._settle_refused():
+            self._trouble_until = loop.time() + TROUBLE_SECONDS
+        if loop.time() < self._trouble_until:
+            return self._trouble_until - loop.time()
+        await self._put_last()
+        if not until_empty and await self._is_paused():
+            return IDLE_SECONDS
+        if loop.time() >= self._noted + NOTE_SECONDS:
+            await self._note_changes()
+        if not self._frontier.is_low or await self._frontier.lease():
+            return IDLE_SECONDS
+        await self._frontier.settle_only()
+        due = await self._frontier.due_in()
+        if due is None and not self._frontier.held:
+            return IDLE_SECONDS if await self._note_changes() else None
+        return min(due, IDLE_SECONDS) if due else IDLE_SECONDS
+
+    async def _settle_refused(self) -> bool:
+        """Give back what can't go on here; whether that is since the disk or the index refused."""
+        back, self._to_give_back = self._to_give_back, []
+        refused, self._refused = self._refused, False
+        if back:
+            try:
+                await self._context.recorder.settle_refused()
+                await self._frontier.give_back(back, interrupted=refused)
+            except StoreError:
+                self._to_give_back += back
+                self._refused |= refused
+                raise
+        return refused
+
+    async def _put_last(self) -> None:
+        """Tell those that wait for hosts that died lately, and try others first."""
+        hosts, self._to_put_last = self._to_put_last, set()
+        for host in hosts:
+            async with self._context.db.write() as conn:
+                await queue.put_last(conn, host, failure_of(host), now=datetime.now(UTC))
+
+    async def _is_paused(self) -> bool:
+        """Whether nothing is to be fetched for now; what was not begun is then given back."""
+        async with self._context.db.read() as conn:
+            paused = await oversight.is_paused(conn)
+        if paused and (aside := self._frontier.put_aside()):
+            await self._frontier.give_back(aside, interrupted=False)
+        return paused
+
+    async def _rest(self, seconds: float) -> None:
+        try:
+            async with asyncio.timeout(seconds):
+                await self._wake.wait()
+        except TimeoutError:
+            pass
+
+    async def _is_something_left(self) -> bool:
+        """Look once more, before it is said that all is done: a process may have died lately."""
+        await recover(self._context.db, self._context.store)
+        return await self._frontier.due_in() is not None
+
+    async def _note_changes(self) -> bool:
+        """Write down what was said of entries that no visit will close soon."""
+        self._noted = asyncio.get_running_loop().time()
+        async with self._context.db.read() as conn:
+            changed = await entries.unrecorded(conn, NOTES)
+            owed = await gone.owed(conn, limit=DELETIONS)
+        await self._context.recorder.note(changed)
+        await self._context.recorder.write_down(owed)
+        return bool(changed or owed)
