@@ -69,6 +69,7 @@ _FITTING = {
     "version": st.just("0123"),
     "token": st.just("0" * 32),
     "kind": st.sampled_from(["picture", "thumbnail", "print"]),
+    "banner": st.text("0123456789abcdef", min_size=16, max_size=16),
     "name": st.sampled_from(["pages.css", "progress.js", "none"]),
 }
 _ODD_PART = st.lists(ODD | BYTES, min_size=1, max_size=4).map("".join) | LONG

@@ -46,7 +46,7 @@ async def test_a_list_and_an_entry_are_walked_by_keys(page):
 
 async def test_they_are_shown_and_turned_off(page):
     await page.goto("/")
-    await page.locator("h2").first.click()
+    await page.locator("#latest-title").click()
     await page.keyboard.press("?")
     assert await page.locator("#keys").is_visible()
     await page.keyboard.press("/")
@@ -55,9 +55,9 @@ async def test_they_are_shown_and_turned_off(page):
     await page.keyboard.press("Escape")
     await page.goto("/snapshots")
     await page.keyboard.press("/")
-    assert await page.locator("#find:focus").count() == 0
+    assert await page.locator("#q:focus").count() == 0
     await page.keyboard.press("?")
     await page.locator("#keys input").check()
     await page.keyboard.press("Escape")
     await page.keyboard.press("/")
-    assert await page.locator("#find:focus").count() == 1
+    assert await page.locator("#q:focus").count() == 1
