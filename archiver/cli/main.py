@@ -183,16 +183,17 @@ def extract(settings: Settings, *, again: bool, query: str, diff: bool) -> int:
 @imports_options
 @with_settings(COMMON)
 def imports(settings: Settings, **given: object) -> int:
-    r"""List the newest imports: number, date, what is done with it, file, how far it has come.
+    """List the newest imports: number, date, what is done with it, file, how far it has come.
 
     reading, waiting (the next `archiver serve` goes on with it), capturing, stopped, or done.
 
-    \b
-    imports undo NUMBER    takes back what only that import brought, and prints how many entries
-                           went, and how many others lost what it had added to them
-    imports failed NUMBER  prints why pages of it could not be saved, and how many for each reason
-    imports again NUMBER   queues those again
-    imports capture NUMBER queues what it kept as links
+    `undo NUMBER` takes back what only that import brought, and prints how many entries went, and
+    how many others lost what it had added to them.
+
+    `failed NUMBER` prints why pages of it could not be saved, and how many for each reason;
+    `again NUMBER` queues those again.
+
+    `capture NUMBER` queues what it kept as links.
     """
     return run_body("imports", settings, **given)
 

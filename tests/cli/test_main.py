@@ -13,6 +13,7 @@ COMMANDS = (
     ["serve"],
     ["add"],
     ["import"],
+    ["imports"],
     ["crawl"],
     ["list"],
     ["search"],
@@ -80,6 +81,7 @@ print("LOADED", *({HEAVY!r} & sys.modules.keys()))
 
     assert result.stdout.splitlines()[-1] == "LOADED"
     assert result.stdout.count("Usage: archiver") == len(COMMANDS) + 1
+    assert "\\b" not in result.stdout
 
 
 @pytest.mark.parametrize(
