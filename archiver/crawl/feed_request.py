@@ -17,6 +17,10 @@ from archiver.wire.sniff import is_html
 NOT_MODIFIED = 304
 GONE = 410
 _PERMANENT = frozenset({301, 308})
+_VALIDATOR = re.compile(r"[\t\x20-\x7e\x80-\xff]{1,1000}")
+"""What can be sent back as it came."""
+MOST_ADDRESS = 2048
+"""An address that is longer is not kept as that to which a feed has moved."""
 _MAX_AGE = re.compile(r"(?:\A|[\s,])max-age\s*=\s*\"?(\d{1,9})")
 
 
@@ -67,7 +71,8 @@ async def ask_for_feed(
     for _ in range(context.settings.max_redirects + 1):
         found = await _obtain(context, asked, headers)
         if found.redirect_to is None:
-            moved = asked if is_permanent and asked != url else ""
+            is_moved = is_permanent and asked != url and len(asked) <= MOST_ADDRESS
+            moved = asked if is_moved else ""
             return replace(_answer(asked, found), moved_to=moved)
         is_permanent = is_permanent and found.ref.status in _PERMANENT
         asked = found.redirect_to
@@ -98,10 +103,15 @@ def _answer(url: str, found: Obtained) -> FeedAnswer:
         is_modified=True,
         content=found.content,
         is_page=is_html(found.media_type),
-        etag=fields.get("etag", ""),
-        modified=fields.get("last-modified", ""),
+        etag=_validator(fields, "etag"),
+        modified=_validator(fields, "last-modified"),
         fresh_seconds=fresh,
     )
+
+
+def _validator(fields: Mapping[str, str], name: str) -> str:
+    found = fields.get(name, "")
+    return found if _VALIDATOR.fullmatch(found) else ""
 
 
 def _fresh_seconds(fields: Mapping[str, str]) -> int:

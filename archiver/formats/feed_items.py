@@ -122,6 +122,15 @@ def feed_title(content: bytes) -> str:
     head = decode_head(content[:HEAD_BYTES])
     if head.lstrip("\ufeff \t\r\n").startswith("{"):
         found = _JSON_TITLE.search(head)
-        return json.loads(found[1], strict=False).strip() if found else ""
+        return _unescaped(found[1]).strip() if found else ""
     found = _XML_TITLE.search(head)
     return " ".join(unescape(found[1]).split())[:_MOST_KEPT] if found else ""
+
+
+def _unescaped(string: str) -> str:
+    """What a JSON string says; nothing where it escapes what JSON has no escape for."""
+    try:
+        said: str = json.loads(string, strict=False)
+    except ValueError:
+        return ""
+    return said

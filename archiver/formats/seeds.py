@@ -35,7 +35,7 @@ def bounded(annotation: Annotation) -> Annotation:
     """A stranger's annotation, its texts cut where they are too long."""
     said: dict[str, Any] = {
         "title": well_formed(annotation.title.strip()[:MOST_TITLE]),
-        "tags": _bounded_tags(annotation.tags) if annotation.tags else (),
+        "tags": bounded_tags(annotation.tags) if annotation.tags else (),
         "note": well_formed(annotation.note.strip()[:MOST_NOTE]),
         "source": annotation.source[:MOST_SOURCE],
         "url_given": annotation.url_given[:MOST_GIVEN],
@@ -65,7 +65,8 @@ def tidy_tag(tag: str) -> str:
 
 
 @lru_cache(4096)
-def _bounded_tags(tags: tuple[str, ...]) -> tuple[str, ...]:
+def bounded_tags(tags: tuple[str, ...]) -> tuple[str, ...]:
+    """A stranger's tags, as many and as long as may be."""
     some = (tidy_tag(tag)[:MOST_TAG_CHARACTERS] for tag in tags[:MOST_TAGS])
     return tuple(dict.fromkeys(filter(None, some)))
 

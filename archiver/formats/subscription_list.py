@@ -8,6 +8,7 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 from archiver.errors import InvalidUrl, UnreadableFile
 from archiver.formats.given_file import GivenFile
 from archiver.formats.rows import Row
+from archiver.formats.seeds import bounded_tags
 from archiver.formats.xml_events import elements, is_xml
 from archiver.model.subscription import Subscription
 from archiver.urls.parse import parse_url
@@ -15,6 +16,7 @@ from archiver.wire.text import for_xml
 
 MOST_BYTES = 4 << 20
 MOST_FEEDS = 5000
+MOST_TITLE = 500
 
 
 def read_subscriptions(content: bytes, name: str) -> list[Subscription]:
@@ -43,7 +45,7 @@ def _outlines(file: GivenFile) -> Iterator[Subscription]:
             folders.pop()
             continue
         row = Row(element.attributes)
-        title = row.text("title", "text")
+        title = row.text("title", "text")[:MOST_TITLE]
         try:
             url = parse_url(row.text("xmlurl"))
         except InvalidUrl:
@@ -53,8 +55,20 @@ def _outlines(file: GivenFile) -> Iterator[Subscription]:
         own = row.names("category", "categories")
         tags = dict.fromkeys((*own, *filter(None, folders)))
         yield Subscription(
-            url, title, row.text("htmlurl"), tuple(tags), row.moment("created", "createdat")
+            url=url,
+            title=title,
+            home=_address(row.text("htmlurl")),
+            tags=bounded_tags(tuple(tags)),
+            since=row.moment("created", "createdat"),
         )
+
+
+def _address(given: str) -> str:
+    """An address that may be led to; empty for any other, such as a script's."""
+    try:
+        return parse_url(given)
+    except InvalidUrl:
+        return ""
 
 
 def write_subscriptions(subscriptions: Iterable[Subscription]) -> bytes:

@@ -22,6 +22,8 @@ from archiver.services.feed_looks import FeedLooks
 from archiver.urls.parse import parse_url
 
 NAME = "feeds.opml"
+MOST_HELD = 16 * MOST_BYTES
+"""Bytes of the file: what is added may fill a sixteenth of it, and what moves makes it longer."""
 _Change = Callable[[list[Subscription]], list[Subscription]]
 
 
@@ -170,11 +172,11 @@ class Subscriptions:
             if len(after) > MOST_FEEDS:
                 raise InputError(f"{MOST_FEEDS:,} feeds are the most.")
             if after != before:
-                self._file.write(write_subscriptions(after))
+                self._file.write(_written(after, is_more=len(after) > len(before)))
             return after
 
     def _read(self) -> list[Subscription]:
-        held = self._file.read(MOST_BYTES)
+        held = self._file.read(MOST_HELD)
         try:
             return read_subscriptions(held, NAME) if held is not None else []
         except UnreadableFile as error:
@@ -182,6 +184,14 @@ class Subscriptions:
                 f"{self._file.path} can't be read ({error}) Put back what was there, or delete it: "
                 "then no feed is followed."
             ) from error
+
+
+def _written(subscriptions: Sequence[Subscription], *, is_more: bool) -> bytes:
+    """The file, which must be one that is read again."""
+    written = write_subscriptions(subscriptions)
+    if is_more and len(written) > MOST_BYTES:
+        raise InputError(f"The list of feeds would be larger than {MOST_BYTES:,} bytes.")
+    return written
 
 
 def _is_due(followed: Followed, now: datetime) -> bool:
