@@ -188,8 +188,10 @@ def forget(path: Path) -> None:
 
 def size_so_far(path: Path) -> int:
     """Bytes there are of an export that is being written; blocking."""
-    part = _beside(path, "part")
-    return part.stat().st_size if part.exists() else 0
+    try:
+        return _beside(path, "part").stat().st_size
+    except FileNotFoundError:
+        return 0
 
 
 def _beside(path: Path, kind: str) -> Path:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from archiver.errors import ArchiverError, InputError, NotFound
 from archiver.kept_file import KeptFile
+from archiver.logs import get_log
 from archiver.model.listing import ListingQuery
 from archiver.services.export_files import ExportFiles, forget, size_so_far
 from archiver.services.export_kinds import BY_KEY, ExportKind
@@ -23,6 +24,9 @@ NAME = re.compile(r"[0-9]{8}-[0-9]{6}-[a-z0-9-]{1,40}\.[a-z.]{2,20}")
 _WANTED = ".wanted"
 _MOST_WANTED = 64 << 10
 _OTHERS = re.compile("[^a-z0-9]+")
+_UNFORESEEN = "It could not be written; the log says why. Delete it, and ask for another form."
+
+log = get_log(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,16 +76,16 @@ class KeptExports:
         found = await asyncio.to_thread(lambda: [*self._all()])
         return sorted(found, key=lambda each: each.name, reverse=True)
 
-    async def path(self, name: str) -> Path:
-        """Where an export lies.
+    async def file(self, name: str) -> tuple[Path, ExportKind]:
+        """Where an export lies, and its form.
 
         Raises:
             NotFound: there is none of that name, or not all of it yet.
         """
-        path = self._directory / name
-        if not NAME.fullmatch(name) or not await asyncio.to_thread(path.is_file):
+        found = await asyncio.to_thread(self._read, name) if NAME.fullmatch(name) else None
+        if found is None or not found.is_ready:
             raise NotFound("There is no such export, or it is not written yet.")
-        return path
+        return self._directory / name, found.kind
 
     async def delete(self, name: str) -> None:
         """Delete an export, also while it is written.
@@ -112,6 +116,8 @@ class KeptExports:
 
     async def _write(self, export: KeptExport) -> None:
         path = self._directory / export.name
+        if not await self._is_wanted(export.name):
+            return  # deleted while another was written
         writing = asyncio.create_task(
             self._files.write(export.kind, Selected(export.query), path), name="export"
         )
@@ -120,15 +126,18 @@ class KeptExports:
         try:
             await asyncio.wait([writing])
             if not writing.cancelled() and (error := writing.exception()):
-                if not isinstance(error, ArchiverError | OSError):
-                    raise error
-                problem = error.strerror or "" if isinstance(error, OSError) else str(error)
+                problem = _problem(export.name, error)
         finally:
             writing.cancel()
             await asyncio.wait([writing])
             self._writing = None
-        if problem:
+        if not await self._is_wanted(export.name):
+            await asyncio.to_thread(self._take_away, path)
+        elif problem:
             await asyncio.to_thread(self._say, export, problem)
+
+    async def _is_wanted(self, name: str) -> bool:
+        return await asyncio.to_thread(self._wish(name).path.is_file)
 
     def _all(self) -> Iterator[KeptExport]:
         for each in self._directory.glob(f"*{_WANTED}") if self._directory.is_dir() else ():
@@ -142,10 +151,10 @@ class KeptExports:
             query = ListingQuery(**wanted["query"])
             begun_at = datetime.strptime(name[:15], "%Y%m%d-%H%M%S").replace(tzinfo=UTC)
             kind, problem = BY_KEY[wanted["form"]], str(wanted["problem"])
-        except (ValueError, KeyError, TypeError):
+            is_ready = path.is_file()
+            size = path.stat().st_size if is_ready else size_so_far(path)
+        except (OSError, ValueError, KeyError, TypeError):
             return None
-        is_ready = path.is_file()
-        size = path.stat().st_size if is_ready else size_so_far(path)
         return KeptExport(name, kind, query, begun_at, size, is_ready, problem)
 
     def _note(self, kind: ExportKind, query: ListingQuery) -> str:
@@ -173,3 +182,13 @@ class KeptExports:
 def _wish(kind: ExportKind, query: ListingQuery, problem: str) -> bytes:
     said = {"form": kind.key, "query": asdict(query), "problem": problem}
     return json.dumps(said).encode()
+
+
+def _problem(name: str, error: BaseException) -> str:
+    """Why an export can't be written; one that no one foresaw must not keep the others waiting."""
+    if isinstance(error, ArchiverError):
+        return str(error)
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror
+    log.error("an export broke off", name=name, exc_info=error)
+    return _UNFORESEEN

@@ -1,5 +1,6 @@
 """One page offers every form; what is kept under a name is written, sent in ranges, and deleted."""
 
+import asyncio
 import json
 import re
 
@@ -111,3 +112,58 @@ async def test_what_makes_no_sense_is_refused(client, runtime):
 
 async def test_the_schema_is_served(client):
     assert (await (await client.get("/export/schema.json")).json(content_type=None))["$defs"]
+
+
+async def test_what_was_deleted_while_another_was_written_is_not_written(client, runtime):
+    for form in ("json", "csv"):
+        await posted(client, "/export", form=form)
+    last, first = await kept(runtime)
+    begun, deleted = asyncio.Event(), asyncio.Event()
+    write = runtime.kept_exports._files.write
+
+    async def slowly(*given):
+        begun.set()
+        await deleted.wait()
+        return await write(*given)
+
+    runtime.kept_exports._files.write = slowly
+    writing = asyncio.create_task(runtime.kept_exports.write_waiting())
+    await begun.wait()
+    name = runtime.kept_exports._writing[0]
+    other = last.name if name == first.name else first.name
+    await posted(client, f"/export/kept/{other}")
+    deleted.set()
+    await writing
+
+    left = {each.name for each in (runtime.settings.data / "exports").iterdir()}
+    assert left == {name, f"{name}.wanted"}
+
+
+async def test_an_export_that_breaks_off_as_nobody_foresaw_says_so_and_the_next_is_written(
+    client, runtime
+):
+    for form in ("json", "csv"):
+        await posted(client, "/export", form=form)
+    write, broken = runtime.kept_exports._files.write, []
+
+    async def once(*given):
+        if not broken:
+            broken.append(given)
+            raise RecursionError
+        return await write(*given)
+
+    runtime.kept_exports._files.write = once
+
+    found = await written(runtime)
+    assert sorted((each.is_ready, bool(each.problem)) for each in found) == [
+        (False, True),
+        (True, False),
+    ]
+
+
+async def test_what_lies_beside_an_export_is_no_export(client, runtime):
+    await posted(client, "/export", form="json")
+    (export,) = await written(runtime)
+
+    for name in (f"{export.name}.wanted", "..", "%2e%2e%2fapi", "a" * 300, "%00"):
+        assert (await client.get(f"/export/kept/{name}")).status == 404

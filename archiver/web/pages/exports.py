@@ -48,8 +48,7 @@ async def keep(request: web.Request) -> web.StreamResponse:
 async def kept(request: web.Request) -> web.StreamResponse:
     """Send an export that is kept, or a range of it."""
     name = request.match_info["name"]
-    path = await request.app[RUNTIME].kept_exports.path(name)
-    kind = next(each for each in BY_KEY.values() if name.partition(".")[2] == each.suffix)
+    path, kind = await request.app[RUNTIME].kept_exports.file(name)
     return web.FileResponse(
         path,
         headers={
