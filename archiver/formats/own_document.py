@@ -152,12 +152,18 @@ def _highlight(value: Mapping[str, Any]) -> Highlight:
         quote=_text(value["quote"])[:MOST_QUOTE],
         prefix=_text(value.get("prefix", ""))[:_MOST_AROUND],
         suffix=_text(value.get("suffix", ""))[:_MOST_AROUND],
-        start=int(value.get("start", -1)),
+        start=_number(value.get("start", -1)),
         colour=Colour(value.get("colour", Colour.YELLOW)),
         note=_text(value.get("note", ""))[:MOST_REMARK],
         made_at=read_iso(made) if made else None,
         timestamp=_text(value.get("timestamp", ""))[:14],
     )
+
+
+def _number(value: Any) -> int:
+    if type(value) is not int or abs(value) >= _END:
+        raise TypeError("a number is wanted here")
+    return value
 
 
 def _text(value: Any) -> str:

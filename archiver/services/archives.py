@@ -282,11 +282,11 @@ class _Taking:
         )
 
     def _marked(self, found: ForeignCapture) -> ForeignCapture:
-        """A capture with the fields of all that came so; what it says itself goes before."""
+        """A capture with the fields of all that came so, whatever it says of itself."""
         if not self._marks:
             return found
         exchange = found.exchange
-        given = dict(self._marks) | dict(exchange.fields)
+        given = dict(exchange.fields) | dict(self._marks)
         return replace(found, exchange=replace(exchange, fields=tuple(given.items())))
 
     def _note(self, batch: Sequence[Found]) -> None:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-_LINK = re.compile(r"""[ \t,]*+<([^>]*+)>((?>(?:[^,"]++|"(?>(?:[^"\\]++|\\.)*)"?)*))""")
+_LINK = re.compile(r"""<([^<>]*+)>((?>(?:[^,"]++|"(?>(?:[^"\\]++|\\.)*)"?)*))""")
 _PARAMETER = re.compile(r""";[ \t]*+([a-zA-Z]++)[ \t]*+=[ \t]*+(?:"([^"\\]*+)"|([^ \t;,"]++))""")
 
 

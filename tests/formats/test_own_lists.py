@@ -180,6 +180,8 @@ def test_what_a_later_version_says_is_kept_in_the_source_record():
         {"added_at": "yesterday"},
         {"highlights": [{"id": "x"}]},
         {"highlights": {"id": "x"}},
+        {"highlights": [{"id": "0" * 16, "quote": "q", "start": float("inf")}]},
+        {"highlights": [{"id": "0" * 16, "quote": "q", "start": 10**400}]},
     ],
 )
 def test_an_entry_that_is_none_is_told_of_and_the_others_are_read(broken):

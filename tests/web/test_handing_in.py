@@ -107,6 +107,25 @@ async def test_captures_of_a_browser_are_taken_in_and_marked(client, runtime):
     assert (await runtime.entries.snapshot(URL)).provenance.way is Way.HANDED_IN
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"Archiver_Handed_In": ""},
+        {"Archiver_Handed_In": "never", "Archiver_Origin": ""},
+        {"Source_URI": "https://web.archive.org/web/20200102030405/x"},
+    ],
+)
+async def test_what_a_file_says_of_itself_does_not_take_the_mark_away(client, runtime, said):
+    archived = Warc()
+    archived.response(URL, f"<html>{ARTICLE}".encode(), "text/html", **said)
+
+    await hand_in(client, archived.bytes, "application/octet-stream", name="mine.warc")
+
+    provenance = (await runtime.entries.snapshot(URL)).provenance
+    assert (provenance.way, provenance.name) == (Way.HANDED_IN, "mine.warc (WARC)")
+    assert provenance.at is not None
+
+
 async def test_it_is_still_marked_after_reindexing(settings):
     async with open_runtime(settings) as runtime:
         async with TestClient(TestServer(build_app(runtime), skip_url_asserts=True)) as client:
