@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from archiver.formats.bookmarks_html import BOOKMARKS_HTML
-from archiver.formats.feeds import ATOM, clean
+from archiver.formats.feeds import ATOM
 from archiver.formats.formulas import as_it_was, defused
 from archiver.formats.opml_hosts import OPML_HOSTS
 from archiver.formats.own_csv import CSV
@@ -19,6 +19,7 @@ from archiver.formats.own_json import JSON, JSON_LINES
 from archiver.formats.seeds import bounded
 from archiver.model.annotation import Annotation
 from archiver.model.folder_path import folder_names
+from archiver.wire.text import for_xml
 from tests.formats.exported import AT, HOSTILE, entries, entry_of, texts, written
 from tests.formats.reading import annotations, opened
 
@@ -198,7 +199,7 @@ def test_an_entry_that_is_none_is_told_of_and_the_others_are_read(broken):
 def test_a_feed_gives_back_addresses_titles_and_dates(found):
     read = annotations(written(ATOM, found), "x.atom", form="RSS or Atom")
 
-    titles = [" ".join(clean(each.entry.title or each.entry.url).split()) for each in found]
+    titles = [" ".join(for_xml(each.entry.title or each.entry.url).split()) for each in found]
     assert [each.url_given for each in read] == [each.entry.url for each in found]
     assert [each.title for each in read] == [
         "" if title == each.entry.url else title for title, each in zip(titles, found, strict=True)
