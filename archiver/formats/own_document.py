@@ -48,7 +48,7 @@ _OF_SNAPSHOT = tuple(
 _KEY = re.compile(r"[0-9a-f]{16}")
 _MOST_AROUND = 1000
 _END = 1 << 62
-"""Above every place in a list."""
+"""Above every place in a text."""
 _MOST_HELD = MOST_OF_ONE - 100
 
 
@@ -179,7 +179,7 @@ def _texts(value: Any) -> tuple[str, ...]:
 
 
 def _places(value: Any) -> tuple[int, ...]:
-    if not isinstance(value, list) or not all(type(n) is int and 0 <= n < _END for n in value):
+    if not isinstance(value, list) or not all(type(n) is int for n in value):
         raise TypeError("a list of places is wanted here")
     return tuple(value)
 

@@ -6,6 +6,7 @@ from functools import lru_cache
 from typing import Any
 
 from archiver.model.annotation import Annotation
+from archiver.model.entry_list import MOST_PLACE
 from archiver.model.folder_path import folder_names, folder_path
 from archiver.model.seed import Seed
 from archiver.model.source_record import bounded_source_record
@@ -49,9 +50,12 @@ def bounded(annotation: Annotation) -> Annotation:
 
 
 def _bounded_lists(annotation: Annotation) -> dict[str, int]:
-    """Lists with their places, by what their paths are once they are bounded."""
+    """Lists with their places, by what their paths are once they are bounded.
+
+    A place that nothing can stand behind, or in front of, is none: what says so comes last.
+    """
     both = ((_bounded_folders((path,)), place) for path, place in annotation.lists.items())
-    named = [(paths[0], place) for paths, place in both if paths]
+    named = [(paths[0], place if 0 <= place <= MOST_PLACE else 0) for paths, place in both if paths]
     return dict(named[:MOST_FOLDERS])
 
 

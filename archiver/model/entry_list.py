@@ -6,6 +6,8 @@ from datetime import datetime
 
 from archiver.model.folder_path import folder_names, folder_path, folders_above
 
+MOST_PLACE = 1 << 61
+"""No place in a list is higher, so that there is room behind it."""
 _QUOTES = dict.fromkeys(map(ord, '"\u201c\u201d\u201e\u00ab\u00bb'))
 
 

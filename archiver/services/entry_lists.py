@@ -16,13 +16,16 @@ from archiver.index.connection import AsyncConnection
 from archiver.index.database import Database
 from archiver.model.annotation import Annotation
 from archiver.model.entry_list import (
+    MOST_PLACE,
     EntryList,
     as_tree,
     is_within,
     moved_path,
     shifted,
+    unquoted,
     with_outer,
 )
+from archiver.model.folder_path import MOST_DEPTH, folder_names
 from archiver.model.listing import ListingQuery
 from archiver.query.parse import parse_query
 from archiver.query.tree import Condition, Is, write
@@ -111,6 +114,7 @@ class EntryLists:
             raise InputError(f"There is “{goal}” already; a search can't become one with it.")
         if goal != path and is_within(goal, path):
             raise InputError("A list can't lie in itself.")
+        await self._refuse_too_deep(path, goal)
 
         def become(_: int, said: Annotation) -> Annotation:
             moved = {moved_path(each, path, goal): at for each, at in said.lists.items()}
@@ -198,11 +202,19 @@ class EntryLists:
             known = as_tree(await lists.all_of_them(conn))
         return next((each for each in known if each.path == path), None)
 
+    async def _refuse_too_deep(self, path: str, goal: str) -> None:
+        """Refuse to move lists where their paths would be cut when they are read again."""
+        async with self._db.read() as conn:
+            known = await lists.all_of_them(conn)
+        moved = (moved_path(each.path, path, goal) for each in known if is_within(each.path, path))
+        if any(len(folder_names(each)) > MOST_DEPTH for each in moved):
+            raise InputError(f"Lists lie in {MOST_DEPTH} others at most.")
+
     async def _become_within(
         self, path: str, become: Callable[[int, Annotation], Annotation]
     ) -> Edited:
         """Change all entries of a list and of those in it, as one edit."""
-        query = ListingQuery(q=write(Is(Condition.LIST, f"{path}/")))
+        query = ListingQuery(q=write(Is(Condition.LIST, f"{unquoted(path)}/")))
         async with self._db.read() as conn:
             found = matching_entries(conn, query, limit=BATCH)
             return await self._editing.become_all(found, become)
@@ -255,7 +267,7 @@ def _places(rows: Sequence[tuple[int, int]], moved: set[int], where: Where) -> d
     low = others[at - 1][1] if at else others[0][1] - lists.STEP * (len(block) + 1)
     high = others[at][1] if at < len(others) else low + lists.STEP * (len(block) + 1)
     step = (high - low) // (len(block) + 1)
-    if step:
+    if step and low + step > 0 and high <= MOST_PLACE:
         return {row: low + step * n for n, row in enumerate(block, 1)}
     put = [*(row for row, _ in others[:at]), *block, *(row for row, _ in others[at:])]
     return {row: lists.MIDDLE + lists.STEP * n for n, row in enumerate(put)}

@@ -165,7 +165,7 @@ def read_entry_record(block: bytes) -> EntryRecord | None:
     """
     try:
         document = json.loads(block)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         return None
@@ -173,7 +173,7 @@ def read_entry_record(block: bytes) -> EntryRecord | None:
         return None
     try:
         return _read(document)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise InvalidRecord(f"A metadata record lacks or garbles {error}.") from error
 
 

@@ -83,6 +83,39 @@ def test_where_there_is_no_room_between_two_all_get_new_places():
     assert sorted(places, key=places.__getitem__) == [1, 3, 2]
 
 
+@pytest.mark.parametrize(
+    ("rows", "where"),
+    [
+        ([(1, 1), (2, 2), (3, 3)], Where.FIRST),
+        ([(1, 1 << 61), (2, 1 << 61), (3, 1 << 61)], Where.LAST),
+    ],
+)
+def test_no_place_is_none_or_too_high_to_be_read_again(rows, where):
+    places = _places(rows, {2}, where)
+
+    assert all(0 < each <= 1 << 61 for each in places.values())
+
+
+@pytest.mark.parametrize("path", ['q"x', "«q», really"])
+async def test_a_list_with_quotes_in_its_name_can_be_renamed_and_deleted(archive, path):
+    await archive.lists.rename("Recipes/Soups", path)
+    await archive.lists.rename(path, "Plain")
+    assert await shown(archive) == [("Recipes", 0), ("Plain", 3)]
+
+    await archive.lists.rename("Plain", path)
+    await archive.lists.delete(path)
+    assert await shown(archive) == [("Recipes", 0)]
+
+
+async def test_a_list_is_moved_no_deeper_than_paths_go(archive):
+    await archive.lists.make("/".join("x" * 63))
+
+    with pytest.raises(InputError, match="64"):
+        await archive.lists.rename("Recipes", f"{'/'.join('x' * 63)}/y")
+
+    assert ("Recipes/Soups", 3) in await shown(archive)
+
+
 async def test_a_list_that_was_deleted_stays_away(archive):
     edited = await archive.lists.delete("Recipes")
 

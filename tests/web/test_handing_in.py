@@ -14,6 +14,7 @@ from archiver.model.listing import ListingQuery
 from archiver.model.provenance import Way
 from archiver.runtime import open_runtime
 from archiver.services.reindexing import reindex
+from archiver.urls.parse import hash_url
 from archiver.web.app import build_app
 from tests.conftest import SENTENCE
 from tests.formats.test_kept_pages import MHTML, PICTURE
@@ -124,6 +125,35 @@ async def test_what_a_file_says_of_itself_does_not_take_the_mark_away(client, ru
     provenance = (await runtime.entries.snapshot(URL)).provenance
     assert (provenance.way, provenance.name) == (Way.HANDED_IN, "mine.warc (WARC)")
     assert provenance.at is not None
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        b"[" * 100_000,
+        b'{"places": [1e999]}',
+        b'{"revision": 1e999}',
+        b'{"folders": ["a", "b"], "places": [%d, -%d]}' % (10**30, 10**30),
+    ],
+)
+async def test_a_record_that_says_what_nobody_can_count_takes_nothing_else_along(
+    client, runtime, record
+):
+    entry = b'{"hash_url": "%s", "url": "%s", "url_given": "%s", ' % (
+        hash_url(URL).encode(),
+        URL.encode(),
+        URL.encode(),
+    )
+    block = b'{"format": "archiver/1", "at": "2024-01-01T00:00:00Z", "waiting": true, "entry": '
+    archived = Warc()
+    archived.add("metadata", f"urn:archiver:{hash_url(URL)}", block + entry + record[1:] + b"}")
+    archived.response("https://other.example/", f"<html>{ARTICLE}".encode(), "text/html")
+
+    await hand_in(client, archived.bytes, "application/octet-stream")
+
+    (recent,) = await runtime.imports.recent()
+    assert "herons" in (await runtime.entries.snapshot("https://other.example/")).text
+    assert "broke off" not in str(recent)
 
 
 async def test_it_is_still_marked_after_reindexing(settings):
