@@ -16,7 +16,7 @@ from archiver.wire.moments import in_utc
 SHORTEST = 4
 """Digits of the shortest prefix that names a period: a year."""
 
-_FULL = "%Y%m%d%H%M%S"
+_FIELDS = ((0, 4), (4, 6), (6, 8), (8, 10), (10, 12), (12, 14))
 _DIGITS = re.compile(r"[0-9]{4,14}")
 _MAX_DATE = 64
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
@@ -49,7 +49,10 @@ def to_datetime(timestamp: Timestamp) -> datetime:
     if len(timestamp) != len("YYYYMMDDhhmmss") or not _DIGITS.fullmatch(timestamp):
         raise InputError(f"{timestamp!r} is not a timestamp: give 14 digits, YYYYMMDDhhmmss.")
     try:
-        return datetime.strptime(timestamp, _FULL).replace(tzinfo=UTC)
+        year, month, day, hour, minute, second = (
+            int(timestamp[start:end]) for start, end in _FIELDS
+        )
+        return datetime(year, month, day, hour, minute, second, tzinfo=UTC)
     except ValueError:
         raise InputError(f"{timestamp} is not a date and time: YYYYMMDDhhmmss.") from None
 
