@@ -93,6 +93,8 @@ class HandingIn:
         now = datetime.now(UTC).replace(microsecond=0)
         if await asyncio.to_thread(kind_of_file, file, given.name):
             status = await self._imports.read_file(file, name=given.name, handed_in=now)
+            if status.error:
+                raise UnreadableFile(status.error)
             return HandedIn(status.format, status.added, status.merged)
         form, page = await self._page(file, given, now)
         origin = f"{given.name} ({form})"

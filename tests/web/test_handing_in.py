@@ -156,6 +156,15 @@ async def test_a_record_that_says_what_nobody_can_count_takes_nothing_else_along
     assert "broke off" not in str(recent)
 
 
+async def test_a_file_of_captures_that_broke_off_is_not_said_to_be_taken(client):
+    broken = b"WARC/1.1\r\nWARC-Type: response\r\n\r\nnothing of the kind"
+
+    status, refused = await hand_in(client, broken, "application/octet-stream", name="a.warc")
+
+    assert status == 422
+    assert refused["error"]["message"]
+
+
 async def test_it_is_still_marked_after_reindexing(settings):
     async with open_runtime(settings) as runtime:
         async with TestClient(TestServer(build_app(runtime), skip_url_asserts=True)) as client:
