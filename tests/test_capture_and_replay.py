@@ -112,22 +112,23 @@ async def test_the_framed_snapshot_and_the_article_ask_nobody_but_the_archive(
     assert not site.hits
 
 
-async def test_the_banner_says_when_it_speaks_of_another_page_than_the_one_below(
-    site, runtime, service, browser
-):
+async def test_the_banner_follows_the_page_below_and_leads_back(site, runtime, service, browser):
     detail, _ = await capture(runtime, site, "/", "/about.html")
     page = await (await browser.new_context()).new_page()
     await page.goto(f"{service}/{detail.entry.hash_url}/{detail.entry.latest}/")
-    said, below = page.locator("[data-elsewhere]"), page.frame_locator("iframe.replay")
+    back, below = page.locator("[data-back]"), page.frame_locator("iframe.replay")
+    absent = page.locator("[data-absent]")
 
-    assert not await said.is_visible()
+    assert not await back.is_visible()
     await below.get_by_text("About", exact=True).click()
-    await said.wait_for(state="visible")
-    await said.get_by_role("link").click()
+    await back.wait_for(state="visible")
+    assert not await absent.is_visible()
+    await back.click()
     await below.get_by_text("Elsewhere", exact=True).click()
 
     await below.get_by_text("Not in the archive").wait_for()
-    assert await below.locator("form:visible, a[href]:visible").count() == 0
+    await absent.wait_for(state="visible")
+    assert await below.locator("form:visible").count() == 0
 
 
 async def test_a_lazy_image_is_there_without_its_script(site, runtime, service, browser):

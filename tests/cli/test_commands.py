@@ -196,6 +196,7 @@ def test_import_reads_reports_and_captures(site, run_in, tmp_path) -> None:
         "known": "0",
         "merged": "1",
         "rejected": "1",
+        "left out": "0",
         "-": "rejected",
     }
     assert ["added", "0"] in rows(again.stdout)
