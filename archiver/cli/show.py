@@ -6,6 +6,7 @@ from archiver.cli.loop import run_until_signal
 from archiver.cli.output import write_json, write_row, write_text
 from archiver.config import Settings
 from archiver.formats.documents import to_document
+from archiver.model.annotation import Annotation
 from archiver.model.page import UNREAD
 from archiver.model.rendering import Rendering
 from archiver.reading import open_to_read
@@ -47,6 +48,13 @@ def _document(detail: EntryDetail, shown: SnapshotDetail | None) -> dict[str, ob
     }
 
 
+def _marks(annotation: Annotation) -> Iterator[str]:
+    if annotation.is_read:
+        yield "read"
+    if annotation.is_starred:
+        yield "starred"
+
+
 def _rows(detail: EntryDetail, shown: SnapshotDetail | None) -> Iterator[tuple[str, str]]:
     entry = detail.entry
     added = in_utc(entry.annotation.saved_at).replace(tzinfo=None)
@@ -56,6 +64,7 @@ def _rows(detail: EntryDetail, shown: SnapshotDetail | None) -> Iterator[tuple[s
         "hash_url": entry.hash_url,
         "state": entry.state,
         "failure": entry.failure.message if entry.failure else "",
+        "marks": ", ".join(_marks(entry.annotation)),
         "tags": ", ".join(entry.annotation.tags),
         "note": entry.annotation.note,
         "added": f"{added} UTC, {entry.annotation.source}",

@@ -19,6 +19,7 @@ _LINK = re.compile(
 )
 _REL = re.compile(r'\s(?:rel|class|title)="[^"]*"')
 _ANY_TAG = re.compile(r"<[^<>]*>")
+_CODE = re.compile(r"<pre(?=[\s>])")
 _ATTRIBUTE = re.compile(r'(\s(src|srcset|poster)=)"([^"]*)"')
 
 
@@ -52,6 +53,15 @@ def lead_to_entries(html: str, held: Mapping[str, str]) -> str:
         return f'<a{rest} class="held" href="{address}" title="Kept here: {escape(url)}">'
 
     return _LINK.sub(lead, html) if held else html
+
+
+def let_code_scroll(html: str) -> str:
+    """Let whoever has no mouse come to code, too: its lines may be longer than the page is wide.
+
+    Args:
+        html: as ``html.sanitise`` gives it: ``<`` begins tags only.
+    """
+    return _CODE.sub('<pre tabindex="0"', html)
 
 
 def archive_images(html: str, timestamp: Timestamp, *, write: PathWriter = plain_path) -> str:

@@ -195,8 +195,7 @@ class Imports:
         try:
             await reading
         except BaseException as error:
-            stopped = isinstance(error, asyncio.CancelledError)
-            await self._end(number, STOPPED if stopped else str(error))
+            await self._end(number, _why(error))
             raise
         finally:
             await self._write_receipts()
@@ -288,3 +287,12 @@ class _Kept:
     name: str
     path: Path
     choices: Choices
+
+
+def _why(error: BaseException) -> str:
+    """What broke an import off, for people."""
+    if isinstance(error, asyncio.CancelledError):
+        return STOPPED
+    if isinstance(error, ArchiverError):
+        return str(error)
+    return UNFORESEEN.format(name="The file", kind=type(error).__name__)

@@ -1,5 +1,5 @@
 from archiver.html.sanitise import sanitise
-from archiver.rewrite.article import lead_to_entries, links_of
+from archiver.rewrite.article import lead_to_entries, let_code_scroll, links_of
 
 KEY = "0" * 32
 HELD = {"http://a.example/x?a&b": KEY}
@@ -18,3 +18,9 @@ def test_links_to_what_is_kept_lead_to_the_entry_and_to_the_place_in_it():
     assert 'href="#a-n"' in led
     assert links_of(html, 9) == ["http://a.example/x?a&b", "http://b.example/"]
     assert links_of(html, 1) == ["http://a.example/x?a&b"]
+
+
+def test_code_can_be_reached_without_a_mouse():
+    assert let_code_scroll('<pre class="a">x</pre><p>&lt;pre&gt;</p>') == (
+        '<pre tabindex="0" class="a">x</pre><p>&lt;pre&gt;</p>'
+    )
