@@ -17,6 +17,8 @@ from sqlalchemy.engine.cursor import FullyBufferedCursorFetchStrategy
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.sql.selectable import TypedReturnsRows
 
+from archiver.finishing import to_its_end
+
 _T = TypeVar("_T")
 _Ts = TypeVarTuple("_Ts")
 _Row = Mapping[str, Any]
@@ -62,12 +64,7 @@ class AsyncConnection:
 
     async def end(self, *, commit: bool) -> None:
         """End the transaction, also where the task that asks for it is cancelled meanwhile."""
-        ending = asyncio.ensure_future(self._run(_commit if commit else _roll_back))
-        try:
-            await asyncio.shield(ending)
-        except asyncio.CancelledError:
-            await asyncio.wait([ending])
-            raise
+        await to_its_end(self._run(_commit if commit else _roll_back))
 
     def close(self) -> None:
         """Close it once what it is at is done; a transaction that is open comes to nothing."""

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from archiver.errors import ArchiverError, NotFound, StoreError, UnreadableFile
+from archiver.finishing import to_its_end
 from archiver.index import imports
 from archiver.index.database import Database
 from archiver.logs import get_log
@@ -219,10 +220,14 @@ class Imports:
         try:
             await self._read_on(kept, skip)
         finally:
-            with suppress(ArchiverError):
-                if not (await self.status(kept.number)).is_unread:
-                    await asyncio.to_thread(kept.path.unlink, missing_ok=True)
-                    await self._write_receipts()
+            await to_its_end(self._leave(kept))
+
+    async def _leave(self, kept: "_Kept") -> None:
+        """Remove a kept file that was read to its end."""
+        with suppress(ArchiverError):
+            if not (await self.status(kept.number)).is_unread:
+                await asyncio.to_thread(kept.path.unlink, missing_ok=True)
+                await self._write_receipts()
 
     async def _read_on(self, kept: "_Kept", skip: int) -> None:
         """Read a kept file, however often the disk or the index refuse."""
