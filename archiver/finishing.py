@@ -1,10 +1,10 @@
 """Work that is not left half done."""
 
 import asyncio
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from collections.abc import Coroutine
+from collections.abc import AsyncIterator, Coroutine
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, BinaryIO, cast
 
 
 async def to_its_end(work: "Coroutine[Any, Any, None] | asyncio.Future[None]") -> None:
@@ -15,3 +15,22 @@ async def to_its_end(work: "Coroutine[Any, Any, None] | asyncio.Future[None]") -
     except asyncio.CancelledError:
         await asyncio.wait([doing])
         raise
+
+
+@asynccontextmanager
+async def written_file(path: Path) -> AsyncIterator[BinaryIO]:
+    """A file to be written anew, opened in a thread; closed whatever happens meanwhile.
+
+    Raises:
+        OSError: it can't be opened.
+    """
+    opening = asyncio.ensure_future(asyncio.to_thread(path.open, "wb"))
+    try:
+        file = await asyncio.shield(opening)
+    except asyncio.CancelledError:
+        await asyncio.wait([opening])
+        if not opening.exception():
+            opening.result().close()
+        raise
+    with file:
+        yield cast("BinaryIO", file)

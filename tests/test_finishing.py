@@ -2,7 +2,7 @@ import asyncio
 
 import pytest
 
-from archiver.finishing import to_its_end
+from archiver.finishing import to_its_end, written_file
 
 
 async def test_what_is_to_be_done_to_its_end_is_though_its_task_is_cancelled():
@@ -28,3 +28,16 @@ async def test_what_goes_wrong_is_heard():
 
     with pytest.raises(ValueError, match="heard"):
         await to_its_end(work())
+
+
+async def test_a_file_is_closed_though_its_task_is_cancelled_while_it_is_opened(tmp_path):
+    async def write():
+        async with written_file(tmp_path / "file") as file:
+            file.write(b"never")
+
+    task = asyncio.create_task(write())
+    await asyncio.sleep(0)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert (tmp_path / "file").read_bytes() == b""

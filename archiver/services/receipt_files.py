@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from archiver.errors import IndexUnavailable
+from archiver.finishing import written_file
 from archiver.index import receipts
 from archiver.index.database import Database
 from archiver.logs import get_log
@@ -76,7 +77,7 @@ async def _write(db: Database, directory: Path, number: int, head: dict[str, Any
     await asyncio.to_thread(directory.mkdir, exist_ok=True)
     path = directory / _name(head["started_at"], number)
     part = path.with_name(path.name + _PART)
-    with await asyncio.to_thread(part.open, "wb") as file:
+    async with written_file(part) as file:
         with gzip.GzipFile("", "wb", _LEVEL, file, mtime=0) as packed:
             await asyncio.to_thread(packed.write, _line({"format": FORMAT, "import": head}))
             after = rows = 0
