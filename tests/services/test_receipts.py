@@ -206,6 +206,8 @@ async def test_a_receipt_that_was_cut_is_named_and_gives_what_is_left_of_it(open
 async def test_a_receipt_whose_number_is_taken_gets_another(opened, settings):
     async with opened() as archive:
         await imported(archive)
+    (earlier,) = (settings.data / "receipts").iterdir()
+    earlier.rename(earlier.with_name("20200101T000000Z-1.jsonl.gz"))
     (settings.data / "archive.sqlite3").unlink()
     async with opened() as archive:
         await imported(archive, "url\nhttp://a.example/other\n")
