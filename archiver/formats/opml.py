@@ -1,6 +1,6 @@
 """OPML: outlines of feeds and pages, nested; the page of a feed counts before the feed itself."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from archiver.formats.given_file import GivenFile
 from archiver.formats.importer import Importer
@@ -10,18 +10,25 @@ from archiver.model.bookmark import Bookmark
 from archiver.model.folder_path import folder_path
 
 
-def _read(file: GivenFile) -> Iterator[Bookmark]:
-    folders: list[str] = []
+def outlines(file: GivenFile) -> Iterator[tuple[Row, str, Sequence[str]]]:
+    """Each outline of an OPML file: its attributes, its title, and the titles it lies under."""
+    around: list[str] = []
     for element in elements(file):
         if element.name != "outline":
             continue
         if element.is_end:
-            folders.pop()
+            around.pop()
             continue
         row = Row(element.attributes)
-        url = row.text("htmlurl", "url", "xmlurl", "href")
-        path = folder_path(folders)
         title = row.text("title", "text")
+        yield row, title, around
+        around.append(title)
+
+
+def _read(file: GivenFile) -> Iterator[Bookmark]:
+    for row, title, around in outlines(file):
+        url = row.text("htmlurl", "url", "xmlurl", "href")
+        path = folder_path(around)
         if url:
             row.drop("type")
             yield row.bookmark(
@@ -32,7 +39,6 @@ def _read(file: GivenFile) -> Iterator[Bookmark]:
                 tags=row.names("category", "categories"),
                 folders=(path,) if path else (),
             )
-        folders.append(title)
 
 
 OPML = Importer(

@@ -7,9 +7,9 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from archiver.errors import InvalidUrl, UnreadableFile
 from archiver.formats.given_file import GivenFile
-from archiver.formats.rows import Row
+from archiver.formats.opml import outlines
 from archiver.formats.seeds import bounded_tags
-from archiver.formats.xml_events import elements, is_xml
+from archiver.formats.xml_events import is_xml
 from archiver.model.subscription import Subscription
 from archiver.urls.parse import parse_url
 from archiver.wire.text import for_xml
@@ -29,34 +29,24 @@ def read_subscriptions(content: bytes, name: str) -> list[Subscription]:
     if not is_xml(file, "opml"):
         raise UnreadableFile(f"{name} is no OPML. Feed readers export it as a list of feeds.")
     found: dict[str, Subscription] = {}
-    for each in _outlines(file):
+    for each in _feeds(file):
         found.setdefault(each.url, each)
         if len(found) > MOST_FEEDS:
             raise UnreadableFile(f"{name} names more than {MOST_FEEDS:,} feeds.")
     return [*found.values()]
 
 
-def _outlines(file: GivenFile) -> Iterator[Subscription]:
-    folders: list[str] = []
-    for element in elements(file):
-        if element.name != "outline":
-            continue
-        if element.is_end:
-            folders.pop()
-            continue
-        row = Row(element.attributes)
-        title = row.text("title", "text")[:MOST_TITLE]
+def _feeds(file: GivenFile) -> Iterator[Subscription]:
+    for row, title, around in outlines(file):
         try:
             url = parse_url(row.text("xmlurl"))
         except InvalidUrl:
-            folders.append(title)
             continue
-        folders.append("")
         own = row.names("category", "categories")
-        tags = dict.fromkeys((*own, *filter(None, folders)))
+        tags = dict.fromkeys((*own, *(each[:MOST_TITLE] for each in around if each)))
         yield Subscription(
             url=url,
-            title=title,
+            title=title[:MOST_TITLE],
             home=_address(row.text("htmlurl")),
             tags=bounded_tags(tuple(tags)),
             since=row.moment("created", "createdat"),
