@@ -176,4 +176,6 @@ def test_any_bytes_are_parts_or_none(data, boundary):
     wrapped = data.replace(b"\n", b"\n--" + mark.encode() + b"\n")
 
     for each in (data, wrapped, MHTML[: len(data) * 20]):
-        page_of([*mime_parts(each, mark)], A)
+        parts = [*mime_parts(each, mark)]
+        is_page = any("html" in part.essence for part in parts)
+        assert (page_of(parts, A) is not None) == is_page

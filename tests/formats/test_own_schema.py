@@ -53,7 +53,9 @@ def test_the_published_schema_is_that_of_the_program():
 @given(st.lists(entries, max_size=3))
 def test_whatever_is_said_of_entries_keeps_to_the_schema(found):
     check(json.loads(written(JSON, found)), SCHEMA)
-    for line in written(JSON_LINES, found).decode().split("\n")[:-1]:
+    lines = written(JSON_LINES, found).decode().split("\n")[:-1]
+    assert len(lines) == len(found)
+    for line in lines:
         check(json.loads(line), SCHEMA["$defs"]["entry"])
 
 

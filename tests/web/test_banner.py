@@ -78,7 +78,10 @@ async def test_without_scripts_the_frame_itself_leads_to_the_form_that_saves(lin
         await frame.locator("#lost").click()
         await frame.get_by_role("link", name="Capture it").click()
 
-        await page.get_by_role("heading", name="Save this page?").wait_for()
+        asked = page.get_by_role("heading", name="Save this page?")
+        await asked.wait_for()
+
+        assert await asked.is_visible()
 
 
 async def test_a_frame_within_a_page_is_not_what_the_banner_speaks_of(linked):
