@@ -43,8 +43,8 @@ async def _queue(runtime: Runtime, refs: Sequence[str], below: float | None) -> 
         return len(urls), 0
     if below is not None:
         hundredths = round(below * 100)
-        return await recapturing.below(hundredths, source=SOURCE, render=can_render), 0
-    queued, gone = await recapturing.gaps(source=SOURCE)
+        return await recapturing.below(hundredths, render=can_render), 0
+    queued, gone = await recapturing.gaps()
     if can_render:
-        queued += await recapturing.unrendered(source=SOURCE)
+        queued += await recapturing.unrendered()
     return queued, gone

@@ -11,6 +11,7 @@ from archiver.crawl.obtained import Obtained
 from archiver.crawl.retry_policy import status_failure
 from archiver.errors import FetchError
 from archiver.model.failure import Failure, FailureKind
+from archiver.net.outgoing import Outgoing
 from archiver.urls.parse import host
 from archiver.wire.sniff import is_html
 
@@ -67,9 +68,10 @@ async def ask_for_feed(
     """
     known = {"If-None-Match": etag, "If-Modified-Since": modified}
     headers = tuple((name, value) for name, value in known.items() if value)
-    asked, is_permanent = url, True
+    asked, is_permanent, led_by = url, True, frozenset[str]()
     for _ in range(context.settings.max_redirects + 1):
-        found = await _obtain(context, asked, headers)
+        led_by |= {host(asked)}
+        found = await _obtain(context, Outgoing(asked, headers=headers, led_by=led_by))
         if found.redirect_to is None:
             is_moved = is_permanent and asked != url and len(asked) <= MOST_ADDRESS
             moved = asked if is_moved else ""
@@ -81,10 +83,8 @@ async def ask_for_feed(
     )
 
 
-async def _obtain(
-    context: CrawlContext, url: str, headers: tuple[tuple[str, str], ...]
-) -> Obtained:
-    exchange = await ask(context, url, headers=headers, spaced=True, longest_rest=0)
+async def _obtain(context: CrawlContext, asked: Outgoing) -> Obtained:
+    exchange = await ask(context, asked, spaced=True, longest_rest=0)
     with closing(exchange.body):
         return await read(context, exchange)
 

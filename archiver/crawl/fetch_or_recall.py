@@ -17,6 +17,7 @@ from archiver.memento.timestamps import to_datetime, to_timestamp
 from archiver.model.capture import Capture, CaptureRef
 from archiver.model.exchange import Exchange
 from archiver.model.failure import Failure, FailureKind
+from archiver.net.outgoing import Outgoing
 from archiver.references.link_header import LONGEST as LONGEST_LINK_HEADER
 from archiver.urls.parse import host, redirect_target
 from archiver.warc.http_block import open_payload
@@ -42,46 +43,36 @@ LEAST_REST_WITHIN_A_PAGE = 10.0
 SHOWN_AS_TEXT = ("text/", "application/json", "application/ld+json")
 
 
-async def fetch(
-    context: CrawlContext, url: str, *, referer: str | None = None, unhurried: bool = False
-) -> Obtained:
-    """Fetch a URL politely and hand the exchange to the recorder.
+async def fetch(context: CrawlContext, asked: Outgoing, *, unhurried: bool = False) -> Obtained:
+    """Fetch what is asked for politely and hand the exchange to the recorder.
 
     Raises:
         FetchError: no response could be had.
     """
-    headers = (("Referer", referer),) if referer else ()
     longest = LEAST_REST if unhurried else LEAST_REST_WITHIN_A_PAGE
-    return await keep(
-        context, await ask(context, url, headers=headers, spaced=unhurried, longest_rest=longest)
-    )
+    return await keep(context, await ask(context, asked, spaced=unhurried, longest_rest=longest))
 
 
 async def ask(
-    context: CrawlContext,
-    url: str,
-    *,
-    headers: tuple[tuple[str, str], ...],
-    spaced: bool,
-    longest_rest: float,
+    context: CrawlContext, asked: Outgoing, *, spaced: bool, longest_rest: float
 ) -> Exchange:
     """Ask a host politely, and note how long it wants to be left alone then.
 
     Args:
         context: of the crawl.
-        url: what is asked for.
-        headers: further ones.
+        asked: what for.
         spaced: whether the delay between requests applies.
         longest_rest: seconds; a host that wants more is not waited for.
 
     Raises:
         FetchError: no response could be had.
     """
-    _refuse_to_wait(context, url, longest_rest)
-    async with context.throttle.slot(host(url), spaced=spaced):
-        exchange = await _asked(context, url, headers)
-    if asked := _rest_asked(exchange):
-        context.throttle.pause(host(url), min(asked, context.settings.max_retry_after))
+    _refuse_to_wait(context, asked.url, longest_rest)
+    at = host(asked.url)
+    async with context.throttle.slot(at, spaced=spaced):
+        exchange = await _asked(context, asked)
+    if rest := _rest_asked(exchange):
+        context.throttle.pause(at, min(rest, context.settings.max_retry_after))
     return exchange
 
 
@@ -122,16 +113,17 @@ def _rest_asked(exchange: Exchange) -> float | None:
     return retry_after_seconds(exchange.status, asked, datetime.now(UTC))
 
 
-async def _asked(context: CrawlContext, url: str, headers: tuple[tuple[str, str], ...]) -> Exchange:
+async def _asked(context: CrawlContext, asked: Outgoing) -> Exchange:
+    at = host(asked.url)
     try:
-        exchange = await context.fetcher.fetch(url, headers=headers)
+        exchange = await context.fetcher.fetch(asked)
     except FetchError as error:
         if error.failure.kind is FailureKind.TIMEOUT:
-            context.dead.timed_out(host(url))
+            context.dead.timed_out(at)
         else:
-            context.dead.answered(host(url))
+            context.dead.answered(at)
         raise
-    context.dead.answered(host(url))
+    context.dead.answered(at)
     return exchange
 
 

@@ -23,6 +23,8 @@ class Obtained:
         wall: whose challenge the response says it is; empty if it does not.
         link_header: its ``Link`` fields, joined with commas.
         headers: (name, value) in order, names lower case.
+        led_by: the hosts that led to it, its own too, from the one that a person asked; none where
+            it was had with nobody's cookies.
     """
 
     ref: CaptureRef
@@ -36,6 +38,7 @@ class Obtained:
     wall: str = ""
     link_header: str = ""
     headers: tuple[tuple[str, str], ...] = ()
+    led_by: frozenset[str] = frozenset()
 
     @property
     def document(self) -> Document:

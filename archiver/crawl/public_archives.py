@@ -20,6 +20,7 @@ from archiver.memento.archived import (
 from archiver.memento.timestamps import http_date, to_datetime
 from archiver.model.exchange import Exchange
 from archiver.model.failure import Failure, FailureKind
+from archiver.net.outgoing import Outgoing
 from archiver.urls.parse import host, join, redirect_target
 from archiver.urls.surt import surt
 from archiver.warc.extension import CREATION_DATE, HEAD, SOURCE_URI, SYNTHESISED, one_line
@@ -106,8 +107,9 @@ async def fetch_memento(context: CrawlContext, asked: str, url: str) -> FoundMem
 
 async def _ask(context: CrawlContext, url: str, headers: tuple[tuple[str, str], ...]) -> Exchange:
     """One answer of an archive; where it says when to come again, that is waited for."""
+    asked = Outgoing(url, headers=headers)  # led there by nobody: with nobody's cookies
     for left in reversed(range(TRIES)):
-        exchange = await ask(context, url, headers=headers, spaced=True, longest_rest=LONGEST_REST)
+        exchange = await ask(context, asked, spaced=True, longest_rest=LONGEST_REST)
         rest = retry_after_seconds(
             exchange.status, exchange.header("retry-after"), datetime.now(UTC)
         )

@@ -76,7 +76,7 @@ class Chromium:
             BrowserError: the browser does not show it.
             TimeoutError: it takes too long.
         """
-        traffic = Traffic(self._means, None if afresh else page)
+        traffic = Traffic(self._means, None if afresh else page, page.led_by)
         async with (
             self._browser() as browser,
             self._gate(browser, traffic) as port,
@@ -262,4 +262,5 @@ def _rendered(
         for url, status in traffic.loaded.items()
         if url != ref.url
     )
-    return Rendered(ref, tuple(likenesses), document, loaded)
+    led_by = traffic.led_by | {host(ref.url)}
+    return Rendered(ref, tuple(likenesses), document, loaded, led_by=led_by)

@@ -70,6 +70,7 @@ class Rendered:
         document: the same for those who read pages.
         loaded: all that was loaded for it, scripts and what they asked for too.
         fidelity: how much of it is there without scripts.
+        led_by: the hosts that led to it, as of any page.
     """
 
     page: CaptureRef
@@ -77,6 +78,7 @@ class Rendered:
     document: Document
     loaded: tuple[RequisiteOutcome, ...] = ()
     fidelity: Fidelity = field(default_factory=Fidelity)
+    led_by: frozenset[str] = frozenset()
 
     @property
     def readable(self) -> Document:

@@ -2,8 +2,8 @@
 
 import asyncio
 from collections import OrderedDict, deque
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 
@@ -16,6 +16,8 @@ from archiver.index import gone
 from archiver.model.capture import Capture
 from archiver.model.failure import Failure, FailureKind
 from archiver.model.requisite import Requisite, RequisiteKind, RequisiteOutcome
+from archiver.net.outgoing import Outgoing
+from archiver.urls.parse import host
 
 AT_ONCE = 6
 """Requisites of one page under way at the same time, as browsers do for one host."""
@@ -27,18 +29,31 @@ FAILED_SECONDS = 600
 NESTED = frozenset({RequisiteKind.STYLE, RequisiteKind.FRAME, RequisiteKind.PART})
 
 
-Get = Callable[[str, str], Awaitable[Obtained]]
-"""Obtains a URL for the page of another; raises a ``FetchError`` where it can't be had."""
+Get = Callable[[Outgoing], Awaitable[Obtained]]
+"""Obtains what a page asks for; raises a ``FetchError`` where it can't be had."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Result:
-    """What became of one URL: a status or a failure, and what it needs in its turn."""
+    """What became of one URL: a status or a failure, and what it needs in its turn.
+
+    ``through``: the hosts by which it was had, its redirects' too: they lead to what it needs.
+    """
 
     status: int | None
     failure: Failure | None
     needs: tuple[Requisite, ...]
     until: datetime
+    through: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """A requisite of a page, so many levels below it, and the hosts that led to it."""
+
+    requisite: Requisite
+    depth: int
+    led_by: frozenset[str]
 
 
 class Requisites:
@@ -49,22 +64,30 @@ class Requisites:
 
     def __init__(self, context: CrawlContext, get: Get | None = None) -> None:
         self._context = context
-        self._get = get or partial(_from_its_host, context)
+        self._get = get or partial(fetch, context)
         self._under_way: dict[str, _Shared] = {}
         self._known: OrderedDict[str, _Result] = OrderedDict()
         self._known_bytes = 0
         self._deletions = 0
 
     async def fetch_all(
-        self, page_url: str, wanted: tuple[Requisite, ...]
+        self,
+        page_url: str,
+        wanted: tuple[Requisite, ...],
+        led_by: frozenset[str] = frozenset(),
     ) -> tuple[RequisiteOutcome, ...]:
         """Fetch a page's requisites and what those need; return what became of each.
 
         Never raises for a requisite: one that can't be had is an outcome. What the time or the
         number allowed for a page cuts off is an outcome too.
+
+        Args:
+            page_url: of the page.
+            wanted: what it needs.
+            led_by: the hosts that led to the page, its own too.
         """
         round_ = _Round(page_url, self._context.settings.max_requisites)
-        await self._add(round_, wanted, depth=0)
+        await self._add(round_, [_Wanted(each, 0, led_by) for each in wanted])
         try:
             async with asyncio.timeout(self._context.settings.page_timeout):
                 async with asyncio.TaskGroup() as group:
@@ -79,29 +102,29 @@ class Requisites:
             taken = await round_.take()
             if taken is None:
                 return
-            wanted, depth = taken
+            wanted = taken.requisite
             try:
-                result = await self._obtain(wanted, round_)
+                result = await self._obtain(taken, round_)
                 round_.outcomes[wanted.url] = RequisiteOutcome(
                     wanted.url, wanted.kind, result.status, result.failure, wanted.area
                 )
-                if result.needs and depth < MAX_DEPTH:
-                    below = depth if wanted.kind is RequisiteKind.PART else depth + 1
-                    await self._add(round_, result.needs, depth=below)
+                if result.needs and taken.depth < MAX_DEPTH:
+                    await self._add(round_, _below(taken, result))
             finally:
                 round_.finished()
 
-    async def _add(self, round_: "_Round", wanted: tuple[Requisite, ...], *, depth: int) -> None:
+    async def _add(self, round_: "_Round", wanted: Sequence[_Wanted]) -> None:
         """Add to a page's requisites, after one look at which of them are in the archive."""
         max_age = self._context.settings.requisite_max_age
         await self._forget_deleted()
         if max_age:
             since = datetime.now(UTC) - timedelta(seconds=max_age)
-            unknown = [each.url for each in wanted if each.url not in self._known]
+            urls = [each.requisite.url for each in wanted]
+            unknown = [each for each in urls if each not in self._known]
             held = await look_up(self._context, unknown, since)
             # What was an error then may be there now.
             round_.held |= {url: each for url, each in held.items() if each.status < 400}
-        round_.add(wanted, depth=depth)
+        round_.add(wanted)
 
     async def _forget_deleted(self) -> None:
         """Believe nothing that was remembered before something was thrown away."""
@@ -112,15 +135,16 @@ class Requisites:
             self._known.clear()
             self._known_bytes = 0
 
-    async def _obtain(self, wanted: Requisite, round_: "_Round") -> _Result:
-        known = self._known.get(wanted.url)
+    async def _obtain(self, wanted: _Wanted, round_: "_Round") -> _Result:
+        url = wanted.requisite.url
+        known = self._known.get(url)
         if known and known.until > datetime.now(UTC):
             return known
-        shared = self._under_way.get(wanted.url)
+        shared = self._under_way.get(url)
         if shared is None:
             shared = _Shared(asyncio.create_task(self._look(wanted, round_)))
-            self._under_way[wanted.url] = shared
-        return await self._share(wanted.url, shared)
+            self._under_way[url] = shared
+        return await self._share(url, shared)
 
     async def _share(self, url: str, shared: "_Shared") -> _Result:
         """Wait for a fetch with all who need it; it ends early only when the last of them goes."""
@@ -134,18 +158,19 @@ class Requisites:
                 del self._under_way[url]
                 await shared.stop()
 
-    async def _look(self, wanted: Requisite, round_: "_Round") -> _Result:
-        result = await self._find(wanted, round_)
-        self._remember(wanted.url, result)
+    async def _look(self, wanted: _Wanted, round_: "_Round") -> _Result:
+        result = await self._find(wanted.requisite, round_, wanted.led_by)
+        self._remember(wanted.requisite.url, result)
         return result
 
-    async def _find(self, wanted: Requisite, round_: "_Round") -> _Result:
+    async def _find(self, wanted: Requisite, round_: "_Round", led_by: frozenset[str]) -> _Result:
         until = datetime.now(UTC) + timedelta(seconds=self._context.settings.requisite_max_age)
         held = round_.held.get(wanted.url)
         if held and held.redirect_to is None and wanted.kind not in NESTED:
             return _Result(held.status, None, (), until)
         try:
-            found = await self._follow(wanted.url, round_.page_url, held)
+            asked = Outgoing(wanted.url, headers=(("Referer", round_.page_url),), led_by=led_by)
+            found, through = await self._follow(asked, held)
         except FetchError as error:
             again = datetime.now(UTC) + timedelta(seconds=FAILED_SECONDS)
             return _Result(None, error.failure, (), again)
@@ -153,18 +178,23 @@ class Requisites:
         if wanted.kind in NESTED and found.content:
             discovery = await self._context.derive.discover(found.document)
             needs = _of_the_same(wanted, discovery.requisites)
-        return _Result(found.ref.status, None, needs, until)
+        return _Result(found.ref.status, None, needs, until, through)
 
-    async def _follow(self, url: str, page_url: str, held: Capture | None) -> Obtained:
+    async def _follow(
+        self, asked: Outgoing, held: Capture | None
+    ) -> tuple[Obtained, frozenset[str]]:
+        """The last response, and the hosts of all."""
+        through = frozenset[str]()
         for _ in range(self._context.settings.max_redirects + 1):
+            through |= {host(asked.url)}
             found = await read_back(self._context, held) if held else None
             if found is None:
-                found = await self._get(url, page_url)
+                found = await self._get(replace(asked, led_by=asked.led_by | through))
             if found.redirect_to is None:
-                return found
-            url, held = found.redirect_to, None
+                return found, through
+            asked, held = replace(asked, url=found.redirect_to), None
         raise FetchError(
-            Failure(FailureKind.TOO_MANY_REDIRECTS, f"{url} leads to others without end.")
+            Failure(FailureKind.TOO_MANY_REDIRECTS, f"{asked.url} leads to others without end.")
         )
 
     def _remember(self, url: str, result: _Result) -> None:
@@ -203,14 +233,15 @@ class _Round:
         self.outcomes: OrderedDict[str, RequisiteOutcome] = OrderedDict()
         self.held: dict[str, Capture] = {}
         self._limit = limit
-        self._waiting: deque[tuple[Requisite, int]] = deque()
+        self._waiting: deque[_Wanted] = deque()
         self._seen = {page_url: Requisite(page_url, RequisiteKind.OTHER)}
         self._parts = 0
         self._busy = 0
         self._change = asyncio.Event()
 
-    def add(self, wanted: tuple[Requisite, ...], *, depth: int) -> None:
-        for each in wanted:
+    def add(self, wanted: Sequence[_Wanted]) -> None:
+        for one in wanted:
+            each = one.requisite
             if each.url in self._seen or len(self._seen) > 2 * self._limit:
                 continue
             self._seen[each.url] = each
@@ -222,10 +253,10 @@ class _Round:
                 message = f"The article has more than {MOST_PARTS} parts; the rest was left out."
                 self._leave_out(each, Failure(FailureKind.TOO_LARGE, message))
             else:
-                self._waiting.append((each, depth))
+                self._waiting.append(one)
         self._change.set()
 
-    async def take(self) -> tuple[Requisite, int] | None:
+    async def take(self) -> _Wanted | None:
         """The next one, or None once there will be none."""
         while not self._waiting:
             if not self._busy:
@@ -252,15 +283,18 @@ class _Round:
         )
 
 
+def _below(wanted: _Wanted, result: _Result) -> list[_Wanted]:
+    """What a requisite needs in its turn; the next part of an article is no deeper."""
+    depth = wanted.depth if wanted.requisite.kind is RequisiteKind.PART else wanted.depth + 1
+    led_by = wanted.led_by | result.through
+    return [_Wanted(each, depth, led_by) for each in result.needs]
+
+
 def _of_the_same(wanted: Requisite, needs: tuple[Requisite, ...]) -> tuple[Requisite, ...]:
     """What it needs; a page in a frame goes on by itself."""
     if wanted.kind is RequisiteKind.PART:
         return needs
     return tuple(each for each in needs if each.kind is not RequisiteKind.PART)
-
-
-async def _from_its_host(context: CrawlContext, url: str, page_url: str) -> Obtained:
-    return await fetch(context, url, referer=page_url)
 
 
 def _weight(url: str, result: _Result) -> int:

@@ -22,6 +22,7 @@ from archiver.model.failure import Failure, FailureKind
 from archiver.model.job import Lease
 from archiver.model.page import Discovery
 from archiver.model.rendering import Rendering
+from archiver.net.outgoing import Outgoing
 from archiver.urls.parse import host
 
 AT_ONCE = 4
@@ -143,8 +144,8 @@ class Rescuer:
         at: datetime,
         source: "_Source",
     ) -> Visit:
-        async def get(url: str, _: str) -> Obtained:
-            return await self._requisite(source, url)
+        async def get(asked: Outgoing) -> Obtained:
+            return await self._requisite(source, asked.url)
 
         requisites = Requisites(self._without_age, get)
         outcomes, article = await read_page(self._context, requisites, page, discovery)
@@ -167,7 +168,7 @@ class Rescuer:
             found = await read(self._context, got.exchange)
             return replace(found, ref=await self._keep(_Step(got.exchange, found)))
         if host(url) == host(source.asked):
-            return await fetch(self._context, url)
+            return await fetch(self._context, Outgoing(url))
         raise FetchError(_not_archived([source.asked]))
 
     async def _keep(self, step: _Step) -> CaptureRef:

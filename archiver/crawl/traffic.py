@@ -82,6 +82,7 @@ class Traffic:
     Args:
         means: of the crawl.
         page: what was sent for it already, which is its first answer; None to ask for it.
+        led_by: the hosts that led to the page; those that it is led to from there come to them.
 
     Attributes:
         pages: the captures of the documents that were answered, by URL.
@@ -89,8 +90,9 @@ class Traffic:
         failures: why others could not be.
     """
 
-    def __init__(self, means: Means, page: Obtained | None) -> None:
+    def __init__(self, means: Means, page: Obtained | None, led_by: frozenset[str]) -> None:
         self._means = means
+        self.led_by = led_by
         self._given = page if page and len(page.content) < PARSED_BYTES else None
         self.pages = dict[str, CaptureRef]()
         self.failures: dict[str, Failure] = {}
@@ -145,6 +147,8 @@ class Traffic:
             with self._awaited():
                 yield self._given_again(asked)
             return
+        if asked.is_navigation and self.led_by:
+            self.led_by |= {host(asked.url)}
         given = self._given
         if given and (asked.method, asked.url) == ("GET", given.ref.url):
             self._given = None
@@ -157,7 +161,7 @@ class Traffic:
                 turn.enter_context(self._awaited())
                 at = host(asked.url)
                 await turn.enter_async_context(self._means.throttle.slot(at, spaced=False))
-                async with self._means.fetcher.open(_whole(asked)) as answer:
+                async with self._means.fetcher.open(self._onward(asked)) as answer:
                     counted = _Counted(answer, self)
                     if counted.is_stream:
                         await turn.aclose()  # it holds nobody up
@@ -166,6 +170,11 @@ class Traffic:
         except FetchError as error:
             self.failures[asked.url] = error.failure
             raise
+
+    def _onward(self, asked: Outgoing) -> Outgoing:
+        """The request as it goes on: whole, with what says whose cookies may go with it."""
+        led_by = self.led_by if asked.is_own_site else frozenset[str]()
+        return replace(_whole(asked), led_by=led_by)
 
     def _given_again(self, asked: Outgoing) -> _Given:
         found = self._again.get(asked.url) if asked.method == "GET" else None

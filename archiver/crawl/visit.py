@@ -21,6 +21,7 @@ from archiver.model.job import Lease
 from archiver.model.page import Article, Discovery
 from archiver.model.rendering import Look, Rendering
 from archiver.model.requisite import RequisiteKind, RequisiteOutcome
+from archiver.net.outgoing import Outgoing
 from archiver.urls.parse import host
 
 GUARDED = frozenset({401, 403, 405, 406, 429, 503})
@@ -127,7 +128,7 @@ async def _visit_rendered(
     await context.recorder.settled()
     async with asyncio.TaskGroup() as group:
         article = group.create_task(context.derive.extract(rendered.readable))
-        outcomes = await requisites.fetch_all(rendered.page.url, found.requisites)
+        outcomes = await requisites.fetch_all(rendered.page.url, found.requisites, rendered.led_by)
     known = {each.url for each in outcomes}
     return Visit(
         timestamp=first.ref.timestamp,
@@ -159,16 +160,18 @@ async def _next_second(lease: Lease) -> None:
 async def _follow(context: CrawlContext, lease: Lease) -> tuple[Obtained, Obtained]:
     """The first response and the final one, each redirect kept as a capture of its own."""
     url, first, seen = lease.entry.url, None, set[str]()
+    led_by = frozenset(map(host, filter(None, [lease.feed])))
     for _ in range(context.settings.max_redirects + 1):
         found = None
+        led_by |= {host(url)}
         if lease.interrupted:
             found = await recall(context, url, since=lease.created_at)
         if found is None or _is_failure(found):
-            found = await fetch(context, url, unhurried=True)
+            found = await fetch(context, Outgoing(url, led_by=led_by), unhurried=True)
         first = first or found
         seen.add(url)
         if found.redirect_to is None:
-            return first, found
+            return first, replace(found, led_by=led_by)
         if found.redirect_to in seen:
             break
         url = found.redirect_to
@@ -212,15 +215,15 @@ async def read_page(
     """Read the article while what the page needs is fetched."""
     document = page.document
     if context.settings.articles == "later":
-        outcomes = await requisites.fetch_all(page.ref.url, found.requisites)
+        outcomes = await requisites.fetch_all(page.ref.url, found.requisites, page.led_by)
         return outcomes, unread_article(document, found)
     if not found.requisites:
         return (), await context.derive.extract(document)
     if any(each.kind is RequisiteKind.PART for each in found.requisites):
-        outcomes = await requisites.fetch_all(page.ref.url, found.requisites)
+        outcomes = await requisites.fetch_all(page.ref.url, found.requisites, page.led_by)
         await context.recorder.settled()
         return outcomes, await read_whole(context, document, outcomes, page.ref.timestamp)
     async with asyncio.TaskGroup() as group:
         article = group.create_task(context.derive.extract(document))
-        outcomes = await requisites.fetch_all(page.ref.url, found.requisites)
+        outcomes = await requisites.fetch_all(page.ref.url, found.requisites, page.led_by)
     return outcomes, article.result()

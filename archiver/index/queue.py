@@ -22,6 +22,7 @@ from archiver.model.capture import Timestamp
 from archiver.model.entry_ref import EntryRef
 from archiver.model.failure import Failure
 from archiver.model.job import Lease, State
+from archiver.model.subscription import feed_of
 
 INTERACTIVE = 0
 """Somebody is looking at it now."""
@@ -88,7 +89,7 @@ DELETE FROM queue_host WHERE priority = :priority AND host = :host AND NOT EXIST
 """
 
 
-_LEASES = select(job, entry.c.hash_url, entry.c.url, entry.c.latest).join(
+_LEASES = select(job, entry.c.hash_url, entry.c.url, entry.c.latest, entry.c.source).join(
     entry, entry.c.id == job.c.entry_id
 )
 
@@ -389,6 +390,7 @@ def _lease(row: Row[*tuple[Any, ...]]) -> Lease:
         latest=Timestamp(f"{row.latest:014d}") if row.latest else None,
         render=bool(row.render),
         rescue=bool(row.rescue),
+        feed=feed_of(row.source),
     )
 
 

@@ -7,6 +7,7 @@ from itertools import chain, repeat
 
 from archiver.model.highlight import Highlight
 from archiver.model.source_record import merged_source_records, write_source_record
+from archiver.model.subscription import feed_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +23,8 @@ class Annotation:
         title: the person's title; empty if none.
         tags: in order, without duplicates.
         note: free text; empty if none.
-        source: ``web``, ``cli``, ``api`` or ``import:<file name>``.
+        source: ``web``, ``cli``, ``api``, ``import:<file name>``, or ``feed:<its address>`` where
+            nobody but a feed has named it so far.
         is_read: the person has read it.
         is_starred: the person holds it dear.
         folders: the lists it lies in: paths, as ``model.folder_path`` writes them.
@@ -79,12 +81,18 @@ class Annotation:
             title=self.title or later.title,
             tags=tuple(dict.fromkeys((*self.tags, *later.tags))),
             note=_both_notes(self.note, later.note),
+            source=_whose_wish(self.source, later.source),
             is_read=self.is_read or later.is_read,
             is_starred=self.is_starred or later.is_starred,
             source_record=_all_that_was_said(self, later),
             highlights=_each_once((*self.highlights, *later.highlights)),
         )
         return both.in_lists(_in_both(self.lists, later.lists))
+
+
+def _whose_wish(first: str, later: str) -> str:
+    """The source of both: what a feed brought is a person's as soon as a person saves it."""
+    return later if feed_of(first) and later and not feed_of(later) else first
 
 
 def _all_that_was_said(first: Annotation, later: Annotation) -> str:

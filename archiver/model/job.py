@@ -81,6 +81,7 @@ class Lease:
         latest: timestamp of the entry's newest snapshot, if it has one.
         render: whether a browser is to show the page, needed or not.
         rescue: whether public archives are asked for the page, and not its host.
+        feed: that brought it; empty where a person asked for it.
     """
 
     job_id: int
@@ -93,6 +94,7 @@ class Lease:
     latest: Timestamp | None = None
     render: bool = False
     rescue: bool = False
+    feed: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,23 @@
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Final
+
+_SOURCE: Final = "feed:"
+
+
+def source_of(feed: str) -> str:
+    """The source of what a feed brought.
+
+    >>> source_of("http://a.example/feed")
+    'feed:http://a.example/feed'
+    """
+    return _SOURCE + feed
+
+
+def feed_of(source: str) -> str:
+    """The feed that brought what has a source; empty where a person saved it."""
+    return source.removeprefix(_SOURCE) if source.startswith(_SOURCE) else ""
 
 
 @dataclass(frozen=True, slots=True)

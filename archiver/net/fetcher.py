@@ -73,13 +73,13 @@ class Fetcher:
         self._session = self._browsers = None
         await self.resolver.close()
 
-    async def fetch(self, url: str, *, headers: tuple[tuple[str, str], ...] = ()) -> Exchange:
-        """Request a serialised http(s) URL once; redirects are not followed.
+    async def fetch(self, asked: Outgoing) -> Exchange:
+        """Request a URL once; redirects are not followed.
 
         Raises:
             FetchError: no whole response could be had; its failure says why.
         """
-        async with self.open(Outgoing(url, headers=headers)) as answer:
+        async with self.open(asked) as answer:
             async for _ in answer.payload():
                 pass
             return await answer.exchange()
@@ -95,12 +95,12 @@ class Fetcher:
             target = URL(asked.url, encoded=True)
             self._check_literal(target)
             at = datetime.now(UTC).replace(microsecond=0)
-            given = self._cookies.field_for(asked.url)
-            sent = given and asked.is_own_site and self._cookies.field_for(asked.url, asked.page)
+            given = self._cookies.field_for(asked.url, (host(asked.url),))
+            sent = given and self._cookies.field_for(asked.url, asked.led_by)
             async with self._pool(asked).request(
                 asked.method,
                 target,
-                headers=_with_cookies(asked.headers, sent or ""),
+                headers=_with_cookies(asked.headers, sent),
                 data=asked.body or None,
                 allow_redirects=False,
                 skip_auto_headers=_AUTOMATIC if asked.is_browser else None,

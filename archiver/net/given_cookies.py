@@ -1,7 +1,7 @@
 """The cookies that a person gave to the crawl: a file of their own, beside the archive."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Final
 
@@ -54,16 +54,16 @@ class GivenCookies:
         self._cookies: list[Cookie] = []
         self._looked_at = -LOOK_SECONDS
 
-    def field_for(self, url: str, page: str = "") -> str:
+    def field_for(self, url: str, led_by: Collection[str]) -> str:
         """The ``Cookie`` field for a request; empty where none goes with it.
 
         Args:
             url: that is requested.
-            page: that needs it; empty for a page itself.
+            led_by: the hosts that led to it, from the one that a person asked.
         """
         if self._clock() >= self._looked_at + LOOK_SECONDS:
             self._looked_at = self._clock()
             mark = self._file.mark()  # one look at a folder: it costs no more than a request's URL
             if mark != self._mark:
                 self._mark, self._cookies = mark, self._file.read()
-        return cookies_for(url, self._cookies, time.time(), page) if self._cookies else ""
+        return cookies_for(url, self._cookies, time.time(), led_by) if self._cookies else ""

@@ -15,6 +15,8 @@ class Outgoing:
         headers: (name, value) in order. Of a browser's request they are all there are.
         body: its content.
         is_browser: whether a browser says what the headers are, and how long it waits.
+        led_by: the hosts that led to it, from the one that a person asked for a page: what of their
+            cookies goes with it hangs on all of them. Empty where nobody's cookies are to go.
     """
 
     url: str
@@ -22,20 +24,23 @@ class Outgoing:
     headers: tuple[tuple[str, str], ...] = ()
     body: bytes = b""
     is_browser: bool = False
-
-    @property
-    def page(self) -> str:
-        """The page that needs what is asked for; empty for a page itself, and for a browser's."""
-        return "" if self.is_browser else self._field("referer")
+    led_by: frozenset[str] = frozenset()
 
     @property
     def is_own_site(self) -> bool:
-        """Whether no page of another site asks: of a browser's request it must itself say so.
+        """Whether no page of another site asks: a browser's request must itself say so.
 
         A page could otherwise have what is shown to a person sent to itself: the browser does not
         know of the cookies that are given beside it, and lets it read what is for everybody.
         """
-        return not self.is_browser or self._field("sec-fetch-site") in _OWN
+        return self._site in _OWN
 
-    def _field(self, wanted: str) -> str:
+    @property
+    def is_navigation(self) -> bool:
+        """Whether the browser's own address leads there, or a redirect from it: no page does."""
+        return self._site == "none"
+
+    @property
+    def _site(self) -> str:
+        wanted = "sec-fetch-site"
         return next((value for name, value in self.headers if name.lower() == wanted), "")

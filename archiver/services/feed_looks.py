@@ -15,7 +15,7 @@ from archiver.formats.feed_items import FORMS, feed_title
 from archiver.index import followed_feeds, seeds
 from archiver.logs import get_log
 from archiver.model.seed import Seed
-from archiver.model.subscription import FeedState, Followed, Subscription
+from archiver.model.subscription import FeedState, Followed, Subscription, source_of
 from archiver.urls.parse import host
 
 AT_ONCE = 4
@@ -207,7 +207,7 @@ def _annotated(item: Seed, subscription: Subscription, now: datetime) -> Seed:
         added_at=now,
         tags=subscription.tags,
         note="",
-        source=f"feed:{subscription.url}",
+        source=source_of(subscription.url),
         folders=(),
         source_record="",
     )

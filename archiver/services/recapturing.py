@@ -15,6 +15,8 @@ from archiver.warc.entry_record import SnapshotRecord
 
 STRETCH = 1_000
 GONE = (HTTPStatus.NOT_FOUND, HTTPStatus.GONE)
+UNASKED = ""
+"""Their source: nobody named these pages now, so what a feed brought stays a feed's."""
 
 
 class Recapturing:
@@ -25,7 +27,7 @@ class Recapturing:
         self._store = store
         self._entries = to_save
 
-    async def gaps(self, *, source: str) -> tuple[int, int]:
+    async def gaps(self) -> tuple[int, int]:
         """Queue entries whose newest snapshot lacks something; how many, and how many were not.
 
         Where all of that was gone (404 or 410) in the last two snapshots, there is little hope.
@@ -33,27 +35,26 @@ class Recapturing:
         queued = gone = 0
         async for hopeful, hopeless in self._with_gaps():
             if hopeful:
-                await self._entries.save(hopeful, source=source)
+                await self._entries.save(hopeful, source=UNASKED)
             queued, gone = queued + len(hopeful), gone + hopeless
         return queued, gone
 
-    async def unrendered(self, *, source: str) -> int:
+    async def unrendered(self) -> int:
         """Queue entries whose page needs a browser that showed none; how many."""
         queued, found = 0, {0: ""}
         while found:
             async with self._db.read() as conn:
                 found = await entries.unrendered(conn, after=max(found), limit=STRETCH)
             if found:
-                await self._entries.save([*found.values()], source=source, render=True)
+                await self._entries.save([*found.values()], source=UNASKED, render=True)
             queued += len(found)
         return queued
 
-    async def below(self, score: int, *, source: str, render: bool) -> int:
+    async def below(self, score: int, *, render: bool) -> int:
         """Queue entries whose newest snapshot was kept worse than that, the worst first; how many.
 
         Args:
             score: in hundredths.
-            source: who asks.
             render: whether a browser is to show them this time: a step up.
         """
         queued, after = 0, (-1, 0)
@@ -63,7 +64,7 @@ class Recapturing:
             if not found:
                 return queued
             after = found[-1].place
-            await self._entries.save([each.url for each in found], source=source, render=render)
+            await self._entries.save([each.url for each in found], source=UNASKED, render=render)
             queued += len(found)
 
     async def _with_gaps(self) -> AsyncIterator[tuple[list[str], int]]:

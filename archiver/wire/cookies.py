@@ -5,7 +5,7 @@ for it but what curl, wget and yt-dlp read and browser extensions write.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from ipaddress import ip_address
 from urllib.parse import urlsplit
@@ -98,23 +98,25 @@ def _flag(value: bool) -> str:
     return "TRUE" if value else "FALSE"
 
 
-def cookies_for(url: str, cookies: Sequence[Cookie], now: float, page: str = "") -> str:
+def cookies_for(url: str, cookies: Sequence[Cookie], now: float, led_by: Collection[str]) -> str:
     """The ``Cookie`` field for a request (§5.4); empty where none goes with it.
 
     Args:
         url: that is requested, serialised.
         cookies: that there are.
         now: Unix seconds.
-        page: that needs it; empty for a page itself. What another site's page needs gets none.
+        led_by: the hosts that led to the request, from the one that a person asked, with their
+            ports or without; none where nobody did. A cookie goes if all of them could have it.
     """
     asked = urlsplit(url)
     host, path = asked.hostname or "", asked.path or "/"
-    page_host = (urlsplit(page).hostname or "") if page else host
+    leading = {urlsplit(f"//{each}").hostname or "" for each in led_by}
     going = [
         each
         for each in cookies
         if each.goes_to(host)
-        and each.goes_to(page_host)
+        and leading
+        and all(_is_led_by(each, other) for other in leading)
         and each.goes_below(path)
         and (asked.scheme == "https" or not each.is_secure)
         and (not each.expires or each.expires > now)
@@ -127,6 +129,12 @@ def cookies_for(url: str, cookies: Sequence[Cookie], now: float, page: str = "")
             break
         field = longer
     return field
+
+
+def _is_led_by(cookie: Cookie, host: str) -> bool:
+    """Whether a host may lead to requests with a cookie: its own, with ``www.`` or without."""
+    other = host.removeprefix("www.") if host.startswith("www.") else f"www.{host}"
+    return cookie.goes_to(host) or cookie.goes_to(other)
 
 
 def _cookie(line: str) -> Cookie | None:

@@ -5,6 +5,7 @@ import gzip
 from aiohttp import web
 
 from archiver.config import Settings
+from archiver.model.subscription import source_of
 from archiver.runtime import open_runtime
 from archiver.services.given_cookies import CookieKeeping
 
@@ -54,3 +55,30 @@ async def test_they_go_with_what_their_own_site_asks_for_and_not_with_what_anoth
     assert asked["/theirs.txt"] == ""
     assert b"GET /mine.txt HTTP/1.1" in warc
     assert SECRET.encode() not in warc
+
+
+async def test_they_go_with_nothing_that_a_page_asks_for_to_which_another_site_led(live, tmp_path):
+    asked = {}
+    paths = ("brought", "framed", "led")
+    urls = {name: live.answer(f"/{name}.txt", answering(asked)) for name in paths}
+    brought = live.put("/brought", APP.format(name="brought", url=urls["brought"]))
+    frame = live.put("/frame", APP.format(name="frame", url=urls["framed"]))
+    live.put("/hostile", f'<!DOCTYPE html><p>Here.</p><iframe src="{frame}"></iframe>')
+    live.put("/app", APP.format(name="app", url=urls["led"]))
+
+    async def lead(_):
+        return web.Response(status=302, headers={"Location": live.url("/app")})
+
+    live.answer("/away", lead)
+    elsewhere = live.origin.replace("127.0.0.1", "localhost")
+    settings = Settings(
+        data=tmp_path / "data", allow_networks="127.0.0.0/8", host_delay=0, render="always"
+    )
+    CookieKeeping(settings.data).take(f"127.0.0.1\tFALSE\t/\tFALSE\t0\ts\t{SECRET}\n".encode())
+
+    async with open_runtime(settings) as runtime:
+        await runtime.entries.save([brought], source=source_of(f"{elsewhere}/feed"))
+        await runtime.entries.save([f"{elsewhere}/hostile", f"{elsewhere}/away"], source="cli")
+        await runtime.crawling.work()
+
+    assert asked == dict.fromkeys(["/brought.txt", "/framed.txt", "/led.txt"], "")

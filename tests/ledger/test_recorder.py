@@ -12,6 +12,7 @@ from archiver.ledger.recorder import BATCH
 from archiver.model.failure import FailureKind
 from archiver.model.job import State
 from archiver.model.page import PageMetadata
+from archiver.net.outgoing import Outgoing
 from archiver.store.survey import survey
 
 
@@ -19,7 +20,7 @@ async def test_what_arrives_while_the_disk_is_busy_is_one_batch(crawl, live):
     """All of it is handed over before the recorder begins, so there is one sync for all."""
     urls = [live.article(f"page{number}") for number in range(30)]
     for url in urls:
-        await crawl.context.recorder.keep(await crawl.context.fetcher.fetch(url))
+        await crawl.context.recorder.keep(await crawl.context.fetcher.fetch(Outgoing(url)))
     async with crawl.context.db.read() as conn:
         assert await segments.indexed(conn) == {}
 
@@ -110,7 +111,9 @@ async def keep_many(crawl, live, exchange, count):
     exchange.body.seek(0)
     body = exchange.body.read()
     # One that goes ahead alone: what comes while it is written makes whole batches.
-    await crawl.context.recorder.keep(await crawl.context.fetcher.fetch(live.article("ahead")))
+    await crawl.context.recorder.keep(
+        await crawl.context.fetcher.fetch(Outgoing(live.article("ahead")))
+    )
     for _ in range(count):
         await crawl.context.recorder.keep(replace(exchange, body=BytesIO(body)))
     await crawl.context.recorder.drain()
@@ -122,7 +125,7 @@ async def kept(crawl, url):
 
 
 async def test_a_payload_of_a_batch_whose_rows_are_going_in_is_not_stored_again(crawl, live):
-    exchange = await crawl.context.fetcher.fetch(live.article("foxes"))
+    exchange = await crawl.context.fetcher.fetch(Outgoing(live.article("foxes")))
     async with crawl.context.db.write() as conn:
         await conn.execute(text(f"CREATE TRIGGER slow AFTER INSERT ON capture BEGIN {COUNT}; END"))
 
@@ -139,7 +142,7 @@ async def test_rows_that_follow_rows_that_could_not_go_in_do_not_go_in_either(
 ):
     """The second batch may refer to what the first one stored, which nobody would find."""
     monkeypatch.setattr(refused, "MOST_TRIES", 99)  # a try for each batch, however many these are
-    exchange = await crawl.context.fetcher.fetch(live.article("foxes"))
+    exchange = await crawl.context.fetcher.fetch(Outgoing(live.article("foxes")))
     async with crawl.context.db.write() as conn:
         await conn.execute(
             text(

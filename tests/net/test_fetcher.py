@@ -11,6 +11,7 @@ from archiver.config import Settings
 from archiver.errors import FetchError
 from archiver.model.failure import FailureKind
 from archiver.net.fetcher import Fetcher
+from archiver.net.outgoing import Outgoing
 
 LARGE = bytes(range(256)) * 12_000
 ANSWERS = {
@@ -67,14 +68,14 @@ def settings(**more):
 async def failure(url, chosen):
     async with Fetcher(chosen) as fetcher:
         with pytest.raises(FetchError) as raised:
-            await fetcher.fetch(url)
+            await fetcher.fetch(Outgoing(url))
     return raised.value.failure.kind
 
 
 @pytest.mark.parametrize("path", ANSWERS)
 async def test_a_response_and_its_request_are_kept_byte_for_byte(path):
     async with raw_server(ANSWERS) as (port, received), Fetcher(settings()) as fetcher:
-        exchange = await fetcher.fetch(f"http://127.0.0.1:{port}{path}")
+        exchange = await fetcher.fetch(Outgoing(f"http://127.0.0.1:{port}{path}"))
 
         with exchange.body as body:
             assert exchange.head + body.read() == ANSWERS[path]
@@ -85,7 +86,7 @@ async def test_a_response_and_its_request_are_kept_byte_for_byte(path):
 async def test_an_interim_response_is_not_part_of_the_final_one():
     answers = {"/hints": HINTS + ANSWERS["/length"]}
     async with raw_server(answers) as (port, _), Fetcher(settings()) as fetcher:
-        exchange = await fetcher.fetch(f"http://127.0.0.1:{port}/hints")
+        exchange = await fetcher.fetch(Outgoing(f"http://127.0.0.1:{port}/hints"))
 
         with exchange.body as body:
             assert exchange.head + body.read() == ANSWERS["/length"]
@@ -95,7 +96,9 @@ async def test_the_payload_s_digest_does_not_depend_on_its_chunks():
     chunked = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n"
     answers = {"/a": ANSWERS["/length"], "/b": chunked}
     async with raw_server(answers) as (port, _), Fetcher(settings()) as fetcher:
-        found = [await fetcher.fetch(f"http://127.0.0.1:{port}{path}") for path in answers]
+        found = [
+            await fetcher.fetch(Outgoing(f"http://127.0.0.1:{port}{path}")) for path in answers
+        ]
 
     for each in found:
         each.body.close()

@@ -13,6 +13,7 @@ from archiver.config import Settings
 from archiver.errors import FetchError
 from archiver.model.truncation import Truncation
 from archiver.net.fetcher import Fetcher
+from archiver.net.outgoing import Outgoing
 from archiver.warc import build
 from archiver.warc.http_block import open_payload
 from archiver.warc.reader import read_record
@@ -67,7 +68,7 @@ async def fetching(answers):
         serving(answers) as (port, connections),
         Fetcher(Settings(allow_networks="127.0.0.0/8")) as fetcher,
     ):
-        yield lambda path: fetcher.fetch(f"http://127.0.0.1:{port}{path}"), connections
+        yield lambda path: fetcher.fetch(Outgoing(f"http://127.0.0.1:{port}{path}")), connections
 
 
 async def fetched(odd):

@@ -1,5 +1,7 @@
 """Cookies that a person gives: read as others write them, and sent as RFC 6265 has it."""
 
+from urllib.parse import urlsplit
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -31,8 +33,9 @@ _cookies = st.builds(
 )
 
 
-def sent(url, page=""):
-    return cookies_for(url, read_cookies(FILE)[0], NOW, page)
+def sent(url, *led_by):
+    hosts = led_by or (urlsplit(url).hostname,)
+    return cookies_for(url, read_cookies(FILE)[0], NOW, hosts)
 
 
 def test_a_file_is_read_as_curl_reads_it_and_what_is_no_cookie_is_named_by_its_line():
@@ -58,10 +61,24 @@ def test_a_cookie_goes_to_its_host_path_and_scheme_alone_and_not_after_its_end()
 
 
 def test_what_a_page_of_another_site_needs_gets_none():
+    asked = "https://x.shop.example/"
+
+    assert sent(asked, "x.shop.example", "shop.example") == "session=abc"
+    assert sent(asked, "evil.example", "x.shop.example") == ""
+
+
+def test_what_passed_another_site_on_its_way_gets_none_and_what_nobody_asked_for_neither():
     asked = "https://www.shop.example/"
 
-    assert sent(asked, page="https://shop.example/") == "session=abc"
-    assert sent(asked, page="https://evil.example/") == ""
+    assert sent(asked, "shop.example", "evil.example", "www.shop.example") == ""
+    assert cookies_for(asked, read_cookies(FILE)[0], NOW, ()) == ""
+
+
+def test_a_host_and_the_same_with_www_lead_to_each_other_and_no_other_beneath_it():
+    own = read_cookies("www.a.example\tFALSE\t/\tFALSE\t0\ta\tb\n")[0]
+
+    assert cookies_for("http://www.a.example/", own, NOW, ["a.example", "www.a.example"]) == "a=b"
+    assert cookies_for("http://www.a.example/", own, NOW, ["x.a.example"]) == ""
 
 
 def test_an_address_has_no_subdomains():
@@ -70,7 +87,7 @@ def test_an_address_has_no_subdomains():
     ][1:]
 
     assert not cookie.goes_to("1.127.0.0.1")
-    assert cookies_for("http://127.0.0.1:80/", [cookie], NOW) == "c=d"
+    assert cookies_for("http://127.0.0.1:80/", [cookie], NOW, ["127.0.0.1"]) == "c=d"
 
 
 @given(st.lists(_cookies, unique_by=lambda each: each.key))
@@ -80,7 +97,7 @@ def test_what_is_written_is_read(cookies):
 
 @given(st.text())
 def test_any_text_is_read_and_no_field_of_it_breaks_a_request(text):
-    field = cookies_for("https://a.example/", read_cookies(text)[0], NOW)
+    field = cookies_for("https://a.example/", read_cookies(text)[0], NOW, ["a.example"])
 
     assert not set(field) & set("\r\n\t\0")
 

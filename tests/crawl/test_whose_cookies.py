@@ -1,0 +1,177 @@
+"""Cookies that a person gave go where that person asked for a page, not where others lead."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from aiohttp import web
+
+from archiver.config import Settings
+from archiver.memento.timestamps import http_date
+from archiver.model.subscription import source_of
+from archiver.runtime import open_runtime
+from archiver.services.given_cookies import CookieKeeping
+from tests.conftest import SENTENCE
+
+SECRET = "s3cr3t-of-the-person"
+PIXEL = "image/png"
+
+
+class Members:
+    """A site that a person has a cookie for, and what each path of it was asked with."""
+
+    def __init__(self, live):
+        self.live = live
+        self.asked = {}
+
+    def __call__(self, path, body="", *, kind="text/html", **headers):
+        text = SENTENCE.format(name=path) * 6 + body if kind == "text/html" else body
+
+        async def answer(request):
+            self.asked[path] = SECRET in request.headers.get("Cookie", "")
+            return web.Response(text=text, content_type=kind, headers=headers)
+
+        return self.live.answer(path, answer)
+
+    @property
+    def known(self):
+        """The paths that were asked for by whom they know."""
+        return {path for path, is_known in self.asked.items() if is_known}
+
+
+@pytest.fixture
+def members(live):
+    return Members(live)
+
+
+@pytest.fixture
+def elsewhere(live):
+    """The address of a path of another site's."""
+    return lambda path: live.origin.replace("127.0.0.1", "localhost") + path
+
+
+@pytest.fixture
+def leads(live):
+    """A path that leads to another address; its own address at the site with the cookie."""
+
+    def put(path, target):
+        async def answer(_):
+            return web.Response(status=302, headers={"Location": target})
+
+        return live.answer(path, answer)
+
+    return put
+
+
+@pytest.fixture
+async def archive(tmp_path):
+    settings = Settings(data=tmp_path / "data", allow_networks="127.0.0.0/8", host_delay=0)
+    CookieKeeping(settings.data).take(f"127.0.0.1\tFALSE\t/\tFALSE\t0\ts\t{SECRET}\n".encode())
+    async with open_runtime(settings) as opened:
+        yield opened
+
+
+async def saved(archive, *urls, source="web"):
+    await archive.entries.save(urls, source=source)
+    await archive.crawling.work()
+
+
+def feed_of(*pages):
+    at = datetime.now(UTC) + timedelta(seconds=2)
+    items = "".join(
+        f"<item><link>{each}</link><pubDate>{http_date(at)}</pubDate></item>" for each in pages
+    )
+    return f"<rss version='2.0'><channel><title>A</title>{items}</channel></rss>"
+
+
+async def test_a_page_that_a_feed_of_another_site_names_is_asked_for_without_them(
+    archive, live, members, elsewhere
+):
+    page = members("/leave", '<img src="/seen.png">')
+    members("/seen.png", kind=PIXEL)
+    live.put("/theirs.xml", feed_of(page), kind="application/rss+xml")
+    await archive.subscriptions.follow(elsewhere("/theirs.xml"), everything=True)
+    await archive.crawling.work()
+
+    assert members.asked == {"/leave": False, "/seen.png": False}
+
+
+async def test_a_page_of_the_feed_s_own_site_is_asked_for_with_them(archive, live, members):
+    own = members("/story")
+    live.put("/own.xml", feed_of(own), kind="application/rss+xml")
+    await archive.subscriptions.follow(live.url("/own.xml"), everything=True)
+    await archive.crawling.work()
+
+    assert members.known == {"/story"}
+
+
+async def test_what_a_feed_named_becomes_a_person_s_when_they_save_it_and_not_by_itself(
+    archive, members, elsewhere
+):
+    page = members("/story", '<img src="/lost.png">')
+    await saved(archive, page, source=source_of(elsewhere("/theirs.xml")))
+    assert await archive.recapturing.gaps() == (1, 0)
+    await archive.crawling.work()
+    assert not members.known
+
+    await saved(archive, page)
+
+    assert members.known == {"/story"}
+    assert (await archive.entries.get(page)).entry.annotation.source == "web"
+
+
+async def test_a_redirect_through_another_site_is_followed_without_them(
+    archive, live, members, leads, elsewhere
+):
+    target, back = members("/target"), members("/back")
+    leads("/away", target)
+    leads("/round", back)
+    through = leads("/there", elsewhere("/round"))
+    own = leads("/own", members("/mine"))
+
+    await saved(archive, elsewhere("/away"), through, own)
+
+    assert members.asked == {"/target": False, "/back": False, "/mine": True}
+
+
+async def test_what_another_site_s_redirect_style_sheet_or_frame_names_is_asked_for_without_them(
+    archive, live, members, leads, elsewhere
+):
+    pixels = {name: members(f"/{name}.png", kind=PIXEL) for name in ("led", "styled", "framed")}
+    leads("/led", pixels["led"])
+    live.put("/a.css", f"p {{ background: url({pixels['styled']}) }}", kind="text/css")
+    live.put("/frame", f'<img src="{pixels["framed"]}">')
+    members("/own.png", kind=PIXEL)
+    page = members(
+        "/page",
+        f'<img src="{elsewhere("/led")}"><link rel=stylesheet href="{elsewhere("/a.css")}">'
+        f'<iframe src="{elsewhere("/frame")}"></iframe><img src="/own.png">',
+    )
+
+    await saved(archive, page)
+
+    unknown = dict.fromkeys(["/led.png", "/styled.png", "/framed.png"], False)
+    assert members.asked == {"/page": True, "/own.png": True, **unknown}
+
+
+async def test_a_public_archive_is_asked_with_nobody_s_cookies(live, members, leads, tmp_path):
+    data = tmp_path / "data"
+    CookieKeeping(data).take(f"127.0.0.1\tFALSE\t/\tFALSE\t0\ts\t{SECRET}\n".encode())
+    settings = Settings(
+        data=data, allow_networks="127.0.0.0/8", host_delay=0, rescue=live.url("/web/")
+    )
+    gone = "http://localhost:9/gone"
+    moment = {"Memento-Datetime": "Mon, 01 Jun 2015 00:00:00 GMT"}
+    members("/shot", f'<img src="{live.url("/shot.png")}">', **moment)
+    members("/shot.png", kind=PIXEL, **moment)
+
+    async def gate(request):
+        members.asked["gate"] = SECRET in request.headers.get("Cookie", "")
+        return web.Response(status=302, headers={"Location": "/shot"})
+
+    live.answer(f"/web/{gone}", gate)
+    async with open_runtime(settings) as opened:
+        await opened.entries.save([gone], source="web")
+        await opened.rescuing.rescue([gone])
+        await opened.crawling.work()
+
+    assert members.asked == {"gate": False, "/shot": False, "/shot.png": False}
