@@ -177,7 +177,7 @@ class Requisites:
         needs: tuple[Requisite, ...] = ()
         if wanted.kind in NESTED and found.content:
             discovery = await self._context.derive.discover(found.document)
-            needs = _of_the_same(wanted, discovery.requisites)
+            needs = of_the_same(wanted, discovery.requisites)
         return _Result(found.ref.status, None, needs, until, through)
 
     async def _follow(
@@ -290,8 +290,8 @@ def _below(wanted: _Wanted, result: _Result) -> list[_Wanted]:
     return [_Wanted(each, depth, led_by) for each in result.needs]
 
 
-def _of_the_same(wanted: Requisite, needs: tuple[Requisite, ...]) -> tuple[Requisite, ...]:
-    """What it needs; a page in a frame goes on by itself."""
+def of_the_same(wanted: Requisite, needs: tuple[Requisite, ...]) -> tuple[Requisite, ...]:
+    """What a requisite needs in its turn; the article of a page in a frame goes on by itself."""
     if wanted.kind is RequisiteKind.PART:
         return needs
     return tuple(each for each in needs if each.kind is not RequisiteKind.PART)

@@ -10,10 +10,10 @@ from email.errors import MessageError
 from email.parser import HeaderParser
 
 from archiver.model.kept_page import KeptPage, KeptPart, part_url
+from archiver.urls.parse import join
 
 MOST_PARTS = 1000
 MOST_HEAD = 64 << 10
-_HTTP = ("http://", "https://")
 _HTML = ("text/html", "application/xhtml+xml")
 _POINTING = ("text/html", "application/xhtml+xml", "text/css", "image/svg+xml")
 _CID = re.compile(rb"cid:([^\"'\s)>&\\]{1,300})")
@@ -78,17 +78,19 @@ def page_of(parts: list[MimePart], url: str) -> KeptPage | None:
     root = next((each for each in pages if each.location == url), None) or next(iter(pages), None)
     if root is None:
         return None
-    places = {each.content_id: _place(each) for each in parts if each.content_id}
+    places = {each.content_id: _place(each, url) for each in parts if each.content_id}
     others = tuple(
-        KeptPart(_place(each), each.media_type, _led(each, places))
+        KeptPart(_place(each, url), each.media_type, _led(each, places))
         for each in parts
         if each is not root
     )
     return KeptPage(_led(root, places), root.media_type, others)
 
 
-def _place(part: MimePart) -> str:
-    return part.location if part.location.startswith(_HTTP) else part_url(part.content)
+def _place(part: MimePart, url: str) -> str:
+    """Where a part is: at its address, which may be relative to the page's (RFC 2557 §5)."""
+    place = join(url, part.location) if part.location else None
+    return place or part_url(part.content)
 
 
 def _led(part: MimePart, places: Mapping[str, str]) -> bytes:

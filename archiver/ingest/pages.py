@@ -21,6 +21,7 @@ from archiver.index import captures, seeds, snapshots
 from archiver.index.database import AsyncConnection
 from archiver.ingest.exchanges import ForeignCapture, ForeignEntryRecord
 from archiver.ingest.likenesses import KeptLikenesses
+from archiver.ingest.needs import Needs
 from archiver.ledger.visit_result import Visit, VisitResult
 from archiver.memento.timestamps import to_datetime, to_timestamp
 from archiver.model.annotation import Annotation
@@ -33,10 +34,9 @@ from archiver.model.capture import (
     Timestamp,
 )
 from archiver.model.entry_ref import EntryRef
-from archiver.model.failure import Failure, FailureKind
 from archiver.model.likeness import LikenessKind, NewLikeness
 from archiver.model.rendering import Rendering
-from archiver.model.requisite import Requisite, RequisiteOutcome
+from archiver.model.requisite import RequisiteOutcome
 from archiver.model.seed import RevisedSeed, Seed
 from archiver.store.sorting import SortedLines
 from archiver.urls.parse import hash_url, host, parse_url
@@ -49,7 +49,6 @@ OK = 200
 FIRST_FINAL = 200
 """What has a lower status is an interim response (RFC 9110 §15.2), and no page."""
 MOST_REDIRECTS = 10
-NOT_IN_FILE = Failure(FailureKind.NOT_IN_FILE, "The imported file does not hold it.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +130,7 @@ class PageIntake:
     def __init__(self, context: CrawlContext, likenesses: KeptLikenesses | None = None) -> None:
         self._context = context
         self._likenesses = likenesses
+        self._needs = Needs(context)
 
     async def take(self, page: ForeignPage) -> asyncio.Future[VisitResult | None] | None:
         """Make a snapshot of a page; None if it is here already, or its capture is not."""
@@ -154,7 +154,7 @@ class PageIntake:
         needs = await self._context.derive.discover(document)
         outcomes = page.requisites
         if outcomes is None:
-            outcomes = await self._outcomes(needs.requisites, page.timestamp)
+            outcomes = await self._needs.outcomes(found.url, needs.requisites, page.timestamp)
         moment = to_datetime(page.timestamp)
         entry = EntryRef(entry_id, page.seed.hash_url, page.seed.url, page.seed.host)
         visit = Visit(
@@ -178,21 +178,6 @@ class PageIntake:
         if self._likenesses is None or page.told is None:
             return ()
         return await asyncio.to_thread(self._likenesses.of, page.told.likenesses)
-
-    async def _outcomes(
-        self, wanted: Sequence[Requisite], timestamp: Timestamp
-    ) -> tuple[RequisiteOutcome, ...]:
-        """What the archive has of what a page needs."""
-        outcomes = []
-        async with self._context.db.read() as conn:
-            for each in wanted:
-                found = await captures.nearest(conn, each.url, timestamp)
-                outcomes.append(
-                    RequisiteOutcome(each.url, each.kind, found.status, area=each.area)
-                    if found
-                    else RequisiteOutcome(each.url, each.kind, failure=NOT_IN_FILE, area=each.area)
-                )
-        return tuple(outcomes)
 
 
 def _as_it_stood(shown: Sequence[NewLikeness], url: str) -> Document | None:

@@ -69,6 +69,14 @@ def pages(data, name="file"):
     return [each.page for each in opened(data, name)[1]]
 
 
+@pytest.mark.parametrize("place", [b"a.png", b"/a.png", b"https://a.example/a.png"])
+def test_a_part_is_where_its_page_looks_for_it(place):
+    mark = b"Content-Location: https://a.example/a.png"
+    (page,) = pages(MHTML.replace(mark, b"Content-Location: " + place))
+
+    assert page.parts[0].url == "https://a.example/a.png"
+
+
 def test_a_page_of_mhtml_comes_with_its_parts_and_leads_to_them():
     (page,) = pages(MHTML)
     sheet, back = part_url(SHEET), part_url(b"GIF89a")

@@ -216,6 +216,6 @@ async def test_a_page_of_mhtml_is_replayed_with_its_parts(client, runtime):
     assert (status, taken["form"], taken["captures"]) == (201, "MHTML", 1)
     assert found.entry.title == "Café"
     assert "Café au lait" in found.text
-    assert [each.status for each in found.requisites] == [200, 200]
+    assert [each.status for each in found.requisites] == [200] * 3
     async with client.get(f"/web/{taken['timestamp']}im_/https://a.example/a.png") as got:
         assert await got.read() == PICTURE

