@@ -6,7 +6,7 @@ PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 CONSTRAINTS := .ci/constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test lint format bench wheel install-wheel check-image clean chromium strace iproute2
+.PHONY: help serve test lint format texts bench wheel install-wheel check-image clean chromium strace iproute2
 
 help:  ## what there is
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## */\t/' | expand -t 14
@@ -26,6 +26,9 @@ lint: $(VENV)/.installed-dev  ## formatter, linter, type checker, import contrac
 format: $(VENV)/.installed-dev  ## format and mend what can be mended
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+
+texts: $(VENV)/.installed-dev  ## bring the catalogues of archiver/locales/ up to date with the source
+	@.ci/texts $(BIN) archiver/locales
 
 bench: $(VENV)/.installed-dev  ## our crawl beside its two ancestors; ARGS="--urls 100000"
 	$(BIN)/python -m benchmarks.crawl $(ARGS)

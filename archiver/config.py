@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from archiver import __version__
+from archiver.model.language import TAGS
 from archiver.setting_kinds import (
     Kind,
     choice,
@@ -82,6 +83,11 @@ class Settings:
     )
     replay_origin: str | None = _setting(
         None, origin(), "Second origin that shows archived pages, such as http://127.0.0.1:8081."
+    )
+    language: Literal["en", "de", "fr", "es", "zh-Hans"] = _setting(
+        "en",
+        choice(*TAGS),
+        f"Language of pages, where neither the person nor the browser says: {', '.join(TAGS)}.",
     )
     max_upload_bytes: int = _setting(
         1 << 30, integer(least=1), "Largest bookmark file taken by the web page, in bytes."

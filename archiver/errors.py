@@ -26,10 +26,21 @@ A message is a sentence for the person who meets it and says what to do next.
 """
 
 from archiver.model.failure import Failure
+from archiver.model.message import Message
 
 
 class ArchiverError(Exception):
-    """The root: catch this at an edge, never in the middle."""
+    """The root: catch this at an edge, never in the middle.
+
+    Its text is English, with named places for values (``model.message``).
+
+    Attributes:
+        said: the sentence, for whoever words it in another language.
+    """
+
+    def __init__(self, text: str = "", /, **values: object) -> None:
+        self.said = Message(text, **values)
+        super().__init__(str(self.said))
 
 
 class InputError(ArchiverError):
@@ -50,12 +61,17 @@ class InvalidQuery(InputError):
         suggestion: the whole query as it was probably meant; empty if nobody knows.
     """
 
-    def __init__(self, message: str, *, at: int, length: int, suggestion: str = "") -> None:
-        super().__init__(f"{message} (At character {at + 1:,} of the search.)")
-        self.message = message
+    def __init__(
+        self, text: str, /, *, at: int, length: int, suggestion: str = "", **values: object
+    ) -> None:
+        super().__init__(text, **values)
+        self.message = str(self.said)
         self.at = at
         self.length = length
         self.suggestion = suggestion
+
+    def __str__(self) -> str:
+        return f"{self.message} (At character {self.at + 1:,} of the search.)"
 
 
 class UnreadableFile(InputError):
@@ -78,7 +94,7 @@ class NotInArchive(NotFound):
     """
 
     def __init__(self, url: str) -> None:
-        super().__init__(f"{url} is not in the archive.")
+        super().__init__("{url} is not in the archive.", url=url)
         self.url = url
 
 

@@ -9,3 +9,4 @@ _ROOT = _SHIPPED if _SHIPPED.is_dir() else _PACKAGE.parent
 TEMPLATES = _ROOT / "templates"
 STATIC = _ROOT / "static"
 MIGRATIONS = _ROOT / "migrations"
+LOCALES = _PACKAGE / "locales"

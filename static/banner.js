@@ -14,7 +14,7 @@ function show({ url, title, read, at }, isFirst) {
   banner.querySelector("p").hidden = !at;
   if (at) {
     time.dateTime = at;
-    time.textContent = new Date(at).toLocaleString([], { dateStyle: "medium", timeStyle: "short" });
+    time.textContent = new Date(at).toLocaleString(document.documentElement.lang, { dateStyle: "medium", timeStyle: "short" });
   }
   hide("[data-own]", !isFirst);
   hide("[data-back]", isFirst);

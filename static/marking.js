@@ -33,16 +33,16 @@ if (text && form) {
   bar.className = "marker";
   bar.hidden = true;
   bar.setAttribute("role", "toolbar");
-  bar.setAttribute("aria-label", "Mark these words");
+  bar.setAttribute("aria-label", form.dataset.label);
   for (const radio of form.querySelectorAll("[name=colour]")) {
     const button = document.createElement("button");
     button.className = `hl-${radio.value}`;
-    button.textContent = radio.value;
+    button.textContent = radio.closest("label").textContent.trim();
     button.addEventListener("click", () => fill(radio, true));
     bar.append(button);
   }
   const note = document.createElement("button");
-  note.textContent = "with a note…";
+  note.textContent = form.dataset.note;
   note.addEventListener("click", () => fill(form.querySelector("[name=colour]:checked"), false));
   bar.append(note);
   bar.addEventListener("mousedown", (event) => event.preventDefault());

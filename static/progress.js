@@ -1,5 +1,12 @@
 // Follows jobs and imports while they are under way; the page tells the same without it.
-const WORDS = { queued: "waiting", fetching: "fetching", saved: "saved", failed: "failed" };
+const WORDS = JSON.parse(document.querySelector("#progress-words").textContent);
+const { lang } = document.documentElement;
+const numbers = new Intl.NumberFormat(lang === "en" ? "en-GB" : lang);
+
+function reasonOf({ kind, status, message }) {
+  if (kind === "http-status" && WORDS.failures[kind]) return WORDS.answered.replace("{status}", status);
+  return WORDS.failures[kind] ?? message;
+}
 
 function showJob(job) {
   const row = document.querySelector(`[data-job="${job.id}"]`);
@@ -7,17 +14,17 @@ function showJob(job) {
   const state = row.querySelector(".state");
   row.dataset.state = job.state;
   state.className = `state ${job.state}`;
-  state.textContent = WORDS[job.state] ?? job.state;
+  state.textContent = WORDS.states[job.state] ?? job.state;
   if (job.title) row.querySelector("a").textContent = job.title;
-  const again = job.state === "queued" ? " It is tried again soon." : "";
-  row.querySelector(".why").textContent = job.failure ? job.failure.message + again : "";
+  const again = job.state === "queued" ? ` ${WORDS.again}` : "";
+  row.querySelector(".why").textContent = job.failure ? reasonOf(job.failure) + again : "";
 }
 
 function phaseOf(status, open) {
-  if (status.reading) return "Reading the file…";
-  if (status.paused) return "Interrupted: it goes on by itself in a moment";
-  if (open) return "Capturing…";
-  return status.error ? "Stopped" : "Done";
+  if (status.reading) return WORDS.phases.reading;
+  if (status.paused) return WORDS.phases.waiting;
+  if (open) return WORDS.phases.capturing;
+  return status.error ? WORDS.phases.stopped : WORDS.phases.done;
 }
 
 function showImport(status) {
@@ -26,7 +33,7 @@ function showImport(status) {
   const { queued, fetching, saved, failed } = status.counts;
   const values = { ...status, saved, failed };
   for (const field of box.querySelectorAll("[data-field]")) {
-    field.textContent = values[field.dataset.field].toLocaleString("en");
+    field.textContent = numbers.format(values[field.dataset.field]);
   }
   const bar = box.querySelector("progress");
   const wanted = queued + fetching + saved + failed;

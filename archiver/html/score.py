@@ -9,20 +9,56 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from archiver.model.appearance import WHOLE, Appearance, Reason, Score
+from archiver.model.message import Message, counted, forms
 from archiver.model.rendering import Rendering
 from archiver.model.requisite import RequisiteKind, RequisiteOutcome
 
 _COSTS: Final = {
-    RequisiteKind.STYLE: (0.35, "style sheet", "style sheets"),
-    RequisiteKind.PART: (0.35, "further page of the article", "further pages of the article"),
-    RequisiteKind.IMAGE: (0.25, "picture", "pictures"),
-    RequisiteKind.MEDIA: (0.15, "film or sound", "films and sounds"),
-    RequisiteKind.FRAME: (0.10, "frame", "frames"),
-    RequisiteKind.FONT: (0.03, "font", "fonts"),
-    RequisiteKind.OTHER: (0.03, "other part", "other parts"),
-    RequisiteKind.ICON: (0.01, "icon", "icons"),
+    RequisiteKind.STYLE: (
+        0.35,
+        forms(
+            "{missing} of {count} style sheet missing.",
+            "{missing} of {count} style sheets missing.",
+        ),
+    ),
+    RequisiteKind.PART: (
+        0.35,
+        forms(
+            "{missing} of {count} further page of the article missing.",
+            "{missing} of {count} further pages of the article missing.",
+        ),
+    ),
+    RequisiteKind.IMAGE: (
+        0.25,
+        forms("{missing} of {count} picture missing.", "{missing} of {count} pictures missing."),
+    ),
+    RequisiteKind.MEDIA: (
+        0.15,
+        forms(
+            "{missing} of {count} film or sound missing.",
+            "{missing} of {count} films and sounds missing.",
+        ),
+    ),
+    RequisiteKind.FRAME: (
+        0.10,
+        forms("{missing} of {count} frame missing.", "{missing} of {count} frames missing."),
+    ),
+    RequisiteKind.FONT: (
+        0.03,
+        forms("{missing} of {count} font missing.", "{missing} of {count} fonts missing."),
+    ),
+    RequisiteKind.OTHER: (
+        0.03,
+        forms(
+            "{missing} of {count} other part missing.", "{missing} of {count} other parts missing."
+        ),
+    ),
+    RequisiteKind.ICON: (
+        0.01,
+        forms("{missing} of {count} icon missing.", "{missing} of {count} icons missing."),
+    ),
 }
-"""What is lost where all of a kind is missing, and what one and many are called."""
+"""What is lost where all of a kind is missing, and what is said of one and of many."""
 _GONE: Final = frozenset({404, 410})
 _GONE_COUNTS: Final = 0.25
 _USUAL_AREA: Final = 60_000
@@ -54,54 +90,56 @@ def score_of(
         appearance: what was seen of it.
     """
     value, reasons = float(WHOLE), []
-    for leaves, sentence in (
+    for leaves, message in (
         *_of_page(rendering, appearance),
         *_of_requisites(requisites),
         *_of_replay(appearance),
     ):
         left = value * leaves
         if cost := round(value) - round(left):
-            reasons.append(Reason(sentence, cost))
+            reasons.append(Reason(message, cost))
         value = left
     return Score(round(value), tuple(reasons))
 
 
-def _of_page(rendering: Rendering, seen: Appearance) -> Iterator[tuple[float, str]]:
+def _of_page(rendering: Rendering, seen: Appearance) -> Iterator[tuple[float, Message]]:
     """(what each flaw leaves, sentence) of what was sent."""
     if rendering is Rendering.NEEDED:
-        yield _UNSHOWN, "It is empty until its scripts run, and no browser ran them."
+        yield _UNSHOWN, Message("It is empty until its scripts run, and no browser ran them.")
     elif seen.readable is not None and seen.source > _MUCH_SOURCE:
         if seen.readable < _LEAST_READ:
-            yield _EMPTY, "There is nothing to read on it."
+            yield _EMPTY, Message("There is nothing to read on it.")
         elif seen.readable < _LITTLE_READ and seen.readable * _MARKUP < seen.source:
-            yield _SPARSE, "There is little to read on it for as much source."
+            yield _SPARSE, Message("There is little to read on it for as much source.")
     if seen.is_error:
-        yield _ERROR, "It says that it is an error."
+        yield _ERROR, Message("It says that it is an error.")
     if seen.is_cut:
-        yield _CUT, "It broke off before its end."
+        yield _CUT, Message("It broke off before its end.")
 
 
-def _of_requisites(requisites: Sequence[RequisiteOutcome]) -> Iterator[tuple[float, str]]:
-    for kind, (cost, one, many) in _COSTS.items():
+def _of_requisites(requisites: Sequence[RequisiteOutcome]) -> Iterator[tuple[float, Message]]:
+    for kind, (cost, sentences) in _COSTS.items():
         mine = [each for each in requisites if each.kind is kind]
         missing = [each for each in mine if each.is_missing]
         if missing:
             lost = sum(_size(each) * _blame(each) for each in missing)
-            name = one if len(mine) == 1 else many
-            sentence = f"{len(missing)} of {len(mine)} {name} missing."
-            yield 1 - cost * lost / sum(map(_size, mine)), sentence
+            said = counted(*sentences, count=len(mine), missing=len(missing))
+            yield 1 - cost * lost / sum(map(_size, mine)), said
 
 
-def _of_replay(seen: Appearance) -> Iterator[tuple[float, str]]:
+def _of_replay(seen: Appearance) -> Iterator[tuple[float, Message]]:
     if seen.picture is not None:
         yield (
             1 - _PICTURE_COSTS * (WHOLE - min(seen.picture, WHOLE)) / WHOLE,
-            f"{seen.picture} % of it looks without scripts as it did in the browser.",
+            Message(
+                "{share} % of it looks without scripts as it did in the browser.",
+                share=seen.picture,
+            ),
         )
     if seen.words is not None:
         yield (
             1 - _WORDS_COST * (WHOLE - min(seen.words, WHOLE)) / WHOLE,
-            f"{seen.words} % of its words are there without scripts.",
+            Message("{share} % of its words are there without scripts.", share=seen.words),
         )
 
 

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from archiver.model.message import Message
+
 WHOLE = 100
 """The best score: a score is counted in hundredths."""
 
@@ -32,8 +34,13 @@ class Appearance:
 class Reason:
     """Why a snapshot is not whole: a sentence, and what that costs, in hundredths."""
 
-    sentence: str
+    message: Message
     cost: int
+
+    @property
+    def sentence(self) -> str:
+        """The sentence in English."""
+        return str(self.message)
 
 
 @dataclass(frozen=True, slots=True)

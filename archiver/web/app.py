@@ -1,6 +1,6 @@
 """Builds the application: what it carries, what stands around its handlers, and its routes."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from aiohttp import web
 
@@ -17,6 +17,7 @@ from archiver.web.keys import (
     SHOWN,
     SIGNER,
     STATIC,
+    WORDINGS,
 )
 from archiver.web.limits import ServerLimits
 from archiver.web.listeners import Listeners
@@ -31,6 +32,7 @@ from archiver.web.shown import ShownBelow
 from archiver.web.signing import Signer, load_secret
 from archiver.web.static import StaticFiles
 from archiver.web.uploads import go_on, remove_stale
+from archiver.web.wording import Wording, wordings
 
 
 def build_app(
@@ -38,6 +40,7 @@ def build_app(
     *,
     routes: Iterable[web.RouteDef] = ROUTES,
     limits: ServerLimits | None = None,
+    worded: Mapping[str, Wording] | None = None,
 ) -> web.Application:
     """Return the application over a runtime, which the caller opens and closes.
 
@@ -45,6 +48,7 @@ def build_app(
         runtime: every service.
         routes: all there are; a test may serve others behind the same middleware.
         limits: what one client may take of the service.
+        worded: the languages that there are, by their tags; those of ours, where it is left out.
 
     Raises:
         ConfigurationError: the archive's secret file is not ours.
@@ -62,6 +66,7 @@ def build_app(
         client_max_size=FORM_BYTES,
     )
     _furnish(app, runtime)
+    app[WORDINGS] = worded or wordings()
     app[LIMITS] = limits or ServerLimits()
     app.on_response_prepare.append(middleware.add_headers)
     app.on_shutdown.append(_end_streams)

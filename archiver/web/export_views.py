@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from archiver.model.listing import ListingQuery
+from archiver.model.message import Message
 from archiver.services.export_kinds import EXPORTS, ExportKind
 from archiver.services.kept_exports import KeptExport
 from archiver.web.views import Refusal
@@ -28,4 +29,4 @@ class ExportView:
     kept: tuple[KeptExport, ...]
     refusal: Refusal | None = None
     kinds: tuple[ExportKind, ...] = EXPORTS
-    title: str = "Export"
+    title: str | Message = Message("Export")

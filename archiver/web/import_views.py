@@ -6,6 +6,7 @@ from archiver.model.choices import Choices, ColumnRole
 from archiver.model.failure import Reason
 from archiver.model.folder_path import folder_names, folder_path
 from archiver.model.importing import ImportStatus
+from archiver.model.message import Message
 from archiver.model.survey import ImportSurvey
 from archiver.services.import_kinds import KnownFormat
 from archiver.services.import_undo import UndoPlan
@@ -25,7 +26,7 @@ class ImportView:
     formats: tuple[KnownFormat, ...]
     accept: str
     url: str = ""
-    title: str = "Import"
+    title: str | Message = Message("Import")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +48,7 @@ class ImportLookView:
     tags: str
     roles: tuple[ColumnRole, ...] = ()
     columns: tuple[tuple[str, ColumnRole], ...] = ()
-    title: str = "Import"
+    title: str | Message = Message("Import")
 
     @property
     def pickable(self) -> tuple[str, ...]:
@@ -82,7 +83,7 @@ class ImportStatusView:
     has_links: bool = False
     is_put_back: bool = False
     has_deletion: bool = False
-    title: str = "Import"
+    title: str | Message = Message("Import")
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,4 +92,4 @@ class ImportUndoView:
 
     status: ImportStatus
     plan: UndoPlan
-    title: str = "Undo an import"
+    title: str | Message = Message("Undo an import")

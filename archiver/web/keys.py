@@ -4,6 +4,8 @@ The middleware sets a request's before any handler or error page runs. (Typed ke
 warns of plain strings: ``request[CSRF_TOKEN]``, not ``request["csrf_token"]``.)
 """
 
+from collections.abc import Mapping
+
 from aiohttp import web
 
 from archiver.runtime import Runtime
@@ -15,6 +17,7 @@ from archiver.web.permissions import Permissions
 from archiver.web.shown import ShownBelow
 from archiver.web.signing import Signer
 from archiver.web.static import StaticFiles
+from archiver.web.wording import Wording
 
 RUNTIME = web.AppKey("runtime", Runtime)
 """Every service, and ``.settings``."""
@@ -39,6 +42,9 @@ METRICS = web.AppKey("metrics", Metrics)
 
 STATIC = web.AppKey("static", StaticFiles)
 """``app[STATIC].url("pages.css")`` is the address of a static file, with its content hash."""
+
+WORDINGS: web.AppKey[Mapping[str, Wording]] = web.AppKey("wordings", Mapping)
+"""How pages are worded, by the tag of the language."""
 
 SHOWN = web.AppKey("shown", ShownBelow)
 """What the frame below each banner shows."""

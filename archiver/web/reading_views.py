@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from archiver.model.comparison import Side
 from archiver.model.entry import Entry, Snapshot
 from archiver.model.highlight import Colour
+from archiver.model.message import Message
 from archiver.model.outline import Heading
 from archiver.services.comparing import Compared
 from archiver.services.entries import EntryDetail, SnapshotDetail
@@ -27,7 +28,6 @@ class BesideView:
 class Month:
     """The snapshots of a month: how many, and the newest; empty if there is none."""
 
-    name: str
     count: int
     newest: str
 
@@ -79,7 +79,7 @@ class EntryView:
     highlights: tuple[PlacedHighlight, ...] = ()
     colours: tuple[Colour, ...] = tuple(Colour)
     years: tuple[Year, ...] = ()
-    browser_problem: str = ""
+    browser_problem: Message | str = ""
     archives: tuple[str, ...] = ()
     notice: EditNotice | None = None
 

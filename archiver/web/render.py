@@ -1,20 +1,27 @@
 """Renders pages: Jinja2 with autoescape, where a name that is missing is an error."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
-from functools import cache
+from functools import cache, partial
 from typing import Protocol
 
-from aiohttp import web
+from aiohttp import hdrs, web
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from archiver import paths
 from archiver.memento.timestamps import to_datetime
 from archiver.model.capture import Timestamp
 from archiver.model.entry_list import EntryList
+from archiver.model.language import LANGUAGES
+from archiver.model.message import Message
 from archiver.model.source_record import read_source_record
+from archiver.web.csrf import SAFE_METHODS
+from archiver.web.failure_words import answered, reason, sentences, why
 from archiver.web.keys import CSRF_TOKEN, SIGNED_IN, STATIC
+from archiver.web.language import choice_of, wording_of
+from archiver.web.packing import vary
+from archiver.web.wording import Wording
 from archiver.wire.moments import in_utc, write_iso
 
 WORDS_A_MINUTE = 230
@@ -27,14 +34,15 @@ class View(Protocol):
     """What a template is given: a dataclass of ``views``."""
 
     @property
-    def title(self) -> str:
+    def title(self) -> str | Message:
         """The page's title."""
 
 
 def render(request: web.Request, template: str, view: View, *, status: int = 200) -> web.Response:
-    """The page of a template and its view."""
+    """The page of a template and its view, in the language of whoever asks."""
+    wording = wording_of(request)
     text = (
-        environment()
+        environment(wording)
         .get_template(template)
         .render(
             view=view,
@@ -42,37 +50,42 @@ def render(request: web.Request, template: str, view: View, *, status: int = 200
             signed_in=request[SIGNED_IN],
             static=request.app[STATIC].url,
             path=request.path,
+            here=request.path_qs if request.method in SAFE_METHODS else "",
+            chosen=choice_of(request),
         )
     )
-    return web.Response(text=text, content_type="text/html", status=status)
+    response = web.Response(text=text, content_type="text/html", status=status)
+    vary(response, hdrs.ACCEPT_LANGUAGE)
+    vary(response, hdrs.COOKIE)
+    return response
 
 
 @cache
-def environment() -> Environment:
-    """The templates, with the filters they use."""
+def environment(wording: Wording) -> Environment:
+    """The templates in one language, with the filters they use."""
     made = Environment(
         loader=FileSystemLoader(paths.TEMPLATES),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        extensions=["jinja2.ext.i18n"],
     )
-    made.filters.update(moment=moment, iso=iso, size=size, number=number, plural=plural)
-    made.filters.update(date=date, epoch=epoch, minutes=minutes_to_read)
-    made.filters.update(tag_list=tag_list, day=day, source_record=read_source_record)
-    made.filters.update(unturned=unturned, hundredths=hundredths, asks_for_list=asks_for_list)
+    made.policies["ext.i18n.trimmed"] = True
+    made.newstyle_gettext = True  # type: ignore[attr-defined]  # the extension adds it
+    made.globals.update(_=wording.gettext, gettext=wording.gettext, ngettext=wording.ngettext)
+    made.globals.update(pgettext=wording.pgettext, languages=LANGUAGES, language=wording.language)
+    made.globals.update(lang=wording.language.tag, month_names=wording.forms.month_names)
+    made.globals.update(failures=sentences(wording), answered=answered(wording))
+    made.filters.update(moment=lambda value: wording.moment(_when(value)), day=_day_in(wording))
+    made.filters.update(size=wording.size, number=wording.number, said=wording.said)
+    made.filters.update(hundredths=lambda count: wording.fraction(count / 100, 2))
+    made.filters.update(translated=wording.translated, why=partial(why, wording))
+    made.filters.update(reason=partial(reason, wording))
+    made.filters.update(date=date, iso=iso, epoch=epoch, minutes=minutes_to_read)
+    made.filters.update(tag_list=tag_list, source_record=read_source_record)
+    made.filters.update(unturned=unturned, asks_for_list=asks_for_list)
     return made
-
-
-def moment(value: datetime | Timestamp) -> str:
-    """A moment as people read it: ``20 Nov 2026, 22:18 UTC``."""
-    when = _when(value)
-    return f"{when.day} {when:%b} {when.year:04}, {when:%H:%M} UTC"
-
-
-def hundredths(count: int) -> str:
-    """Hundredths as people read them: ``0.75``."""
-    return f"{count / 100:.2f}"
 
 
 def minutes_to_read(word_count: int) -> int:
@@ -90,13 +103,15 @@ def epoch(seconds: int) -> datetime:
     return datetime.fromtimestamp(seconds, UTC)
 
 
-def day(date: str) -> str:
-    """A date as a page gives it, as people read it: ``5 Mar 2019``; as it is where it is none."""
-    try:
-        when = datetime.fromisoformat(date)
-    except ValueError:
-        return date
-    return f"{when.day} {when:%b} {when.year:04}"
+def _day_in(wording: Wording) -> Callable[[str], str]:
+    def day(date: str) -> str:
+        """A date as a page gives it, as people read it; as it is where it is none."""
+        try:
+            return wording.day(datetime.fromisoformat(date))
+        except ValueError:
+            return date
+
+    return day
 
 
 def unturned(text: str) -> str:
@@ -112,26 +127,6 @@ def asks_for_list(path: str) -> str:
 def iso(value: datetime | Timestamp) -> str:
     """A moment for ``<time datetime>``."""
     return write_iso(_when(value))
-
-
-def size(count: int) -> str:
-    """Bytes as people read them: ``1.4 MB``."""
-    amount = float(count)
-    for unit in ("bytes", "kB", "MB", "GB"):
-        if amount < 1000:
-            return f"{amount:.0f} {unit}" if unit == "bytes" else f"{amount:.1f} {unit}"
-        amount /= 1000
-    return f"{amount:.1f} TB"
-
-
-def number(count: int) -> str:
-    """A number with its thousands apart."""
-    return f"{count:,}"
-
-
-def plural(count: int, one: str, many: str) -> str:
-    """``1 page``, ``2 pages``."""
-    return f"{count:,} {one if count == 1 else many}"
 
 
 def tag_list(tags: Sequence[str]) -> str:

@@ -8,7 +8,7 @@ import re
 from aiohttp import web
 
 from archiver.services.export_kinds import BY_SUFFIX
-from archiver.web import cdx, downloads, events, feeds, files, health, memento, replay
+from archiver.web import cdx, downloads, events, feeds, files, health, language, memento, replay
 from archiver.web.api import captures as api_captures
 from archiver.web.api import entries as api_entries
 from archiver.web.api import feeds as api_feeds
@@ -113,6 +113,7 @@ ROUTES: tuple[web.RouteDef, ...] = (
     web.get("/login", login.form, name="login"),
     web.post("/login", login.sign_in, name="sign_in"),
     web.post("/logout", login.sign_out, name="sign_out"),
+    web.post("/language", language.choose, name="choose_language"),
     # The archive itself
     web.get("/web/cdx", cdx.pywb, name="cdx_pywb"),
     web.get(f"/web/{_URL}", replay.replay, name="replay"),

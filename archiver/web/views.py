@@ -11,6 +11,7 @@ from archiver.model.highlight import Colour
 from archiver.model.importing import ImportStatus, Rejected
 from archiver.model.job import Job
 from archiver.model.listing import ListingQuery, Sort, Summary
+from archiver.model.message import Message
 from archiver.model.requisite import RequisiteOutcome
 from archiver.services.deleting import Deleted
 from archiver.services.desk import OnDesk
@@ -64,7 +65,7 @@ class ListsView:
 
     lists: tuple[EntryList, ...]
     notice: EditNotice | None = None
-    title: str = "Lists"
+    title: str | Message = Message("Lists")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +75,7 @@ class TagsView:
     tags: tuple[TagInUse, ...]
     notice: EditNotice | None = None
     side: SideBar | None = None
-    title: str = "Tags"
+    title: str | Message = Message("Tags")
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +102,7 @@ class HomeView:
     jobs: tuple[Job, ...] = ()
     rejected: tuple[Rejected, ...] = ()
     tags: str = ""
-    problem: str = ""
+    problem: Message | str = ""
     here: str = ""
     can_render: bool = False
     side: SideBar | None = None
@@ -118,7 +119,7 @@ class Refusal:
         suggestion: the search that was probably meant; empty if nobody knows.
     """
 
-    message: str
+    message: Message
     before: str
     at: str
     behind: str
@@ -129,7 +130,7 @@ class Refusal:
         """What to show of a search that was refused."""
         end = error.at + error.length
         before, at, behind = q[: error.at], q[error.at : end], q[end:]
-        return cls(error.message, before[-SHOWN:], at[:SHOWN], behind[:SHOWN], error.suggestion)
+        return cls(error.said, before[-SHOWN:], at[:SHOWN], behind[:SHOWN], error.suggestion)
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +146,7 @@ class SaveView:
     given_title: str
     tags: str
     known: Entry | None = None
-    title: str = "Save a page"
+    title: str | Message = Message("Save a page")
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +158,7 @@ class StepView:
     """
 
     onward: str
-    title: str = "One moment"
+    title: str | Message = Message("One moment")
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +195,7 @@ class ListingView:
     notice: EditNotice | None = None
     side: SideBar = SideBar()
     archives: tuple[str, ...] = ()
-    title: str = "Snapshots"
+    title: str | Message = Message("Snapshots")
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +209,7 @@ class HighlightsView:
     notice: EditNotice | None = None
     colours: tuple[Colour, ...] = tuple(Colour)
     side: SideBar | None = None
-    title: str = "Highlights"
+    title: str | Message = Message("Highlights")
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,7 +217,7 @@ class SearchHelpView:
     """How to search."""
 
     language: Language
-    title: str = "How to search"
+    title: str | Message = Message("How to search")
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,8 +247,8 @@ class ErrorView:
     """What went wrong, and what to do."""
 
     status: int
-    message: str
-    title: str
+    message: Message
+    title: Message
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,7 +259,7 @@ class AbsentView:
     can_capture: bool
     is_framed: bool = False
     home: str = ""
-    title: str = "Not in the archive"
+    title: str | Message = Message("Not in the archive")
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,7 +275,7 @@ class PassageView:
     url: str
     onward: str
     by_itself: str
-    title: str = "Another page of the archive"
+    title: str | Message = Message("Another page of the archive")
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,7 +284,7 @@ class CapturesView:
 
     url: str
     captures: tuple[Capture, ...] = ()
-    title: str = "Captures"
+    title: str | Message = Message("Captures")
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,7 +292,7 @@ class SessionView:
     """A session, and whether it is the one of whoever looks at it."""
 
     session: Session
-    browser: str
+    browser: Message | str
     is_this: bool
 
 
@@ -313,8 +314,8 @@ class AccessView:
     tokens: tuple[Token, ...]
     sessions: tuple[SessionView, ...]
     made: str = ""
-    problem: str = ""
-    title: str = "Access"
+    problem: Message | str = ""
+    title: str | Message = Message("Access")
 
 
 @dataclass(frozen=True, slots=True)
@@ -322,5 +323,5 @@ class LoginView:
     """The form for the password."""
 
     next_path: str
-    problem: str = ""
-    title: str = "Sign in"
+    problem: Message | str = ""
+    title: str | Message = Message("Sign in")

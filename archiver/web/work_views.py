@@ -7,6 +7,7 @@ from archiver.model.entry import Entry
 from archiver.model.importing import Rejected
 from archiver.model.job import Job
 from archiver.model.listing import ListingQuery
+from archiver.model.message import Message
 from archiver.model.subscription import Followed
 from archiver.services.entries import KeptAddress
 from archiver.services.oversight import Room, Work
@@ -36,9 +37,9 @@ class SaveAgainView:
     title: str = ""
 
     @property
-    def page_title(self) -> str:
+    def page_title(self) -> Message:
         """What the page is called; ``title`` is what the person wants to call theirs."""
-        return "Before this is saved"
+        return Message("Before this is saved")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +62,7 @@ class DeleteView:
     timestamp: str = ""
     query: ListingQuery | None = None
     back: str = ""
-    title: str = "Delete"
+    title: str | Message = Message("Delete")
 
     @property
     def after(self) -> str:
@@ -84,10 +85,10 @@ class FeedsView:
 
     feeds: tuple[Followed, ...]
     interval: float
-    problem: str = ""
+    problem: Message | str = ""
     given: str = ""
     done: str = ""
-    title: str = "Feeds"
+    title: str | Message = Message("Feeds")
 
     @property
     def outcome(self) -> str:
@@ -117,7 +118,7 @@ class CrawlView:
     settings: Mapping[str, str]
     archives: tuple[str, ...] = ()
     done: str = ""
-    title: str = "The crawl"
+    title: str | Message = Message("The crawl")
 
     @property
     def outcome(self) -> str:

@@ -12,10 +12,12 @@ from aiohttp.typedefs import Handler, Middleware
 
 from archiver import errors
 from archiver.logs import get_log
+from archiver.model.message import Message
 from archiver.web.keys import CSRF_TOKEN, ORIGIN, SESSION, SIGNED_IN
 from archiver.web.listeners import Full
+from archiver.web.refusals import said_of
 
-ErrorPage = Callable[[web.Request, int, str], web.Response]
+ErrorPage = Callable[[web.Request, int, Message], web.Response]
 """Renders a page: (request, HTTP status, a sentence)."""
 
 _log = get_log(__name__)
@@ -36,13 +38,13 @@ _BY_CLASS: tuple[tuple[type[Exception], int, str], ...] = (
 """The first that fits wins, so the narrower class stands above the wider."""
 
 _SAYS = {
-    400: "The request can't be understood.",
-    404: "There is nothing at this address.",
-    405: "This address does not take such a request.",
-    408: "The request took too long to arrive.",
-    413: "This is more than one request may hold: send a file with the import instead.",
-    500: "Something went wrong here. The log says what.",
-    503: "Too many pages are listening for news: close some, or ask again later.",
+    400: Message("The request can't be understood."),
+    404: Message("There is nothing at this address."),
+    405: Message("This address does not take such a request."),
+    408: Message("The request took too long to arrive."),
+    413: Message("This is more than one request may hold: send a file with the import instead."),
+    500: Message("Something went wrong here. The log says what."),
+    503: Message("Too many pages are listening for news: close some, or ask again later."),
 }
 _FATAL = 500
 _GONE = 499
@@ -58,7 +60,7 @@ class Problem:
 
     status: int
     code: str
-    message: str
+    message: Message
     headers: dict[str, str] = field(default_factory=dict)
 
 
@@ -94,7 +96,7 @@ def _of_http(answer: web.HTTPException) -> Problem:
     return Problem(
         status=answer.status,
         code=_CODES.get(answer.status, phrase.lower().replace(" ", "_").replace("-", "_")),
-        message=_SAYS.get(answer.status, f"{phrase}.") if usual else given,
+        message=_SAYS.get(answer.status, Message(f"{phrase}.")) if usual else said_of(answer),
         headers={name: answer.headers[name] for name in _KEPT_HEADERS if name in answer.headers},
     )
 
@@ -104,17 +106,27 @@ def _of(error: Exception, request: web.Request) -> Problem:
         if isinstance(error, kind):
             if status >= _FATAL and kind is not Full:
                 _log.error("request_failed", route=request.match_info.route.name, exc_info=error)
-            return Problem(status, code, str(error) or _SAYS[status])
+            return Problem(status, code, _said(error) or _SAYS[status])
     _log.error("request_failed", route=request.match_info.route.name, exc_info=error)
     return Problem(_FATAL, "internal", _SAYS[_FATAL])
 
 
+def _said(error: Exception) -> Message:
+    if isinstance(error, errors.InvalidQuery):
+        return Message(
+            "{problem} (At character {place} of the search.)",
+            problem=error.said,
+            place=error.at + 1,
+        )
+    return error.said if isinstance(error, errors.ArchiverError) else Message(str(error))
+
+
 def _render(request: web.Request, problem: Problem, error_page: ErrorPage) -> web.Response:
     if request.path.startswith("/api/"):
-        shape = {"error": {"code": problem.code, "message": problem.message}}
+        shape = {"error": {"code": problem.code, "message": str(problem.message)}}
         response = web.json_response(shape, status=problem.status)
     elif request.match_info.route.name in _PLAIN_ROUTES:
-        response = web.Response(status=problem.status, text=problem.message + "\n")
+        response = web.Response(status=problem.status, text=f"{problem.message}\n")
     else:
         response = error_page(request, problem.status, problem.message)
     response.headers.update(problem.headers)

@@ -7,6 +7,7 @@ from aiohttp import web
 
 from archiver.errors import InputError
 from archiver.model.access import Scope
+from archiver.model.message import Message
 from archiver.web import auth
 from archiver.web.keys import RUNTIME, SESSION
 from archiver.web.render import render
@@ -43,11 +44,11 @@ async def change(request: web.Request) -> web.StreamResponse:
     try:
         return await _ACTIONS.get(form.get("do", ""), _unknown)(request, form)
     except InputError as error:
-        return _page(request, problem=str(error), status=400)
+        return _page(request, problem=error.said, status=400)
 
 
 def _page(
-    request: web.Request, *, status: int = 200, made: str = "", problem: str = ""
+    request: web.Request, *, status: int = 200, made: str = "", problem: Message | str = ""
 ) -> web.StreamResponse:
     control = request.app[RUNTIME].access
     own = control.session(request[SESSION])
@@ -65,15 +66,17 @@ def _page(
     return render(request, "pages/access.html", view, status=status)
 
 
-def browser_name(user_agent: str) -> str:
+def browser_name(user_agent: str) -> Message | str:
     """What a person calls a browser that calls itself so: ``Firefox on Linux``.
 
-    >>> browser_name("Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0")
+    >>> str(browser_name("Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"))
     'Firefox on Linux'
     """
     name = next((name for mark, name in _BROWSERS if mark in user_agent), "")
     system = next((name for mark, name in _SYSTEMS if mark in user_agent), "")
-    return f"{name} on {system}" if name and system else user_agent
+    if not (name and system):
+        return user_agent
+    return Message("{browser} on {system}", browser=name, system=system)
 
 
 async def _set_password(request: web.Request, form: _Form) -> web.StreamResponse:

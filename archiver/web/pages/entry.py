@@ -22,8 +22,6 @@ from archiver.web.reading_views import BesideView, EntryView, Month, Year
 from archiver.web.render import minutes_to_read, render
 from archiver.web.views import EditNotice
 
-MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split()
-
 
 async def entry(request: web.Request) -> web.StreamResponse:
     """Show an entry, read at its newest snapshot or at the one named by ``at``.
@@ -105,8 +103,8 @@ def calendar(snapshots: Sequence[Snapshot]) -> tuple[Year, ...]:
             year,
             sum(map(len, months.values())),
             tuple(
-                Month(name, len(some), some[0] if some else "")
-                for n, name in enumerate(MONTHS, 1)
+                Month(len(some), some[0] if some else "")
+                for n in range(1, 13)
                 for some in [months.get(f"{n:02}", [])]
             ),
         )

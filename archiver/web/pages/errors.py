@@ -1,21 +1,33 @@
 """Pages for what went wrong, in words that say what to do next."""
 
-from http import HTTPStatus
-
 from aiohttp import web
 
 from archiver.errors import InvalidUrl
+from archiver.model.message import Message
 from archiver.urls.parse import parse_url
 from archiver.web.render import render
 from archiver.web.views import AbsentView, ErrorView
 
+TITLES = {
+    400: Message("Bad Request"),
+    401: Message("Unauthorized"),
+    403: Message("Forbidden"),
+    404: Message("Not Found"),
+    405: Message("Method Not Allowed"),
+    408: Message("Request Timeout"),
+    413: Message("Request Entity Too Large"),
+    415: Message("Unsupported Media Type"),
+    422: Message("Unprocessable Entity"),
+    429: Message("Too Many Requests"),
+    500: Message("Internal Server Error"),
+    503: Message("Service Unavailable"),
+}
+"""What pages of errors are called (RFC 9110 §15)."""
 
-def error_page(request: web.Request, status: int, message: str) -> web.Response:
+
+def error_page(request: web.Request, status: int, message: Message) -> web.Response:
     """The page of an error."""
-    try:
-        title = HTTPStatus(status).phrase
-    except ValueError:
-        title = "Something went wrong"
+    title = TITLES.get(status, Message("Something went wrong"))
     return render(request, "pages/error.html", ErrorView(status, message, title), status=status)
 
 

@@ -7,6 +7,7 @@ from aiohttp import web
 from aiohttp.web_request import FileField
 
 from archiver.errors import InputError
+from archiver.model.message import Message
 from archiver.web.keys import RUNTIME
 from archiver.web.render import render
 from archiver.web.work_views import FeedsView
@@ -26,7 +27,7 @@ async def change(request: web.Request) -> web.StreamResponse:
     try:
         return await _ACTIONS.get(_text(form, "do"), _unknown)(request, form)
     except InputError as error:
-        return await _page(request, problem=str(error), given=_text(form, "url"), status=400)
+        return await _page(request, problem=error.said, given=_text(form, "url"), status=400)
 
 
 async def outline(request: web.Request) -> web.StreamResponse:
@@ -40,7 +41,7 @@ async def outline(request: web.Request) -> web.StreamResponse:
 
 
 async def _page(
-    request: web.Request, *, problem: str = "", given: str = "", status: int = 200
+    request: web.Request, *, problem: Message | str = "", given: str = "", status: int = 200
 ) -> web.StreamResponse:
     runtime = request.app[RUNTIME]
     view = FeedsView(

@@ -9,6 +9,7 @@ from aiohttp import web
 
 from archiver.errors import InputError
 from archiver.model.listing import ListingQuery
+from archiver.model.message import Message
 from archiver.services.entries import SaveResult
 from archiver.urls.pasted import with_scheme, without_trackers
 from archiver.web.api.questions import numbers
@@ -46,7 +47,7 @@ async def add(request: web.Request) -> web.StreamResponse:
             render=bool(form.get("render")),
         )
     except InputError as error:
-        view = await _view(request, [], problem=str(error), tags=tags)
+        view = await _view(request, [], problem=error.said, tags=tags)
         return render(request, "pages/home.html", view, status=400)
     jobs = [each.job_id for each in result.accepted if each.job_id is not None]
     if question:
@@ -91,7 +92,7 @@ async def _view(
     jobs: list[int],
     result: SaveResult | None = None,
     *,
-    problem: str = "",
+    problem: Message | str = "",
     tags: str = "",
 ) -> HomeView:
     runtime = request.app[RUNTIME]

@@ -2,6 +2,7 @@
 
 from aiohttp import web
 
+from archiver.model.message import Message
 from archiver.web import auth
 from archiver.web.keys import SIGNED_IN
 from archiver.web.render import render
@@ -22,7 +23,7 @@ async def sign_in(request: web.Request) -> web.StreamResponse:
     sent = await request.post()
     target = auth.local_path(str(sent.get("next", "/")))
     if not await auth.check_password(request, str(sent.get("password", ""))):
-        view = LoginView(target, problem="That is not the password.")
+        view = LoginView(target, problem=Message("That is not the password."))
         return render(request, "pages/login.html", view, status=401)
     response = web.Response(status=303, headers={"Location": target})
     await auth.start_session(request, response)

@@ -1,0 +1,180 @@
+"""How pages are worded in one language: its texts, dates and numbers.
+
+Babel reads the catalogues and knows CLDR; it is asked once a language, and never while a page is
+rendered (docs/decisions/0099-texts-in-five-languages.md).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cache
+from gettext import GNUTranslations, NullTranslations
+from io import BytesIO
+
+from babel import Locale
+from babel.dates import parse_pattern
+from babel.messages.mofile import write_mo
+from babel.messages.pofile import read_po
+from markupsafe import Markup
+
+from archiver import paths
+from archiver.model.language import ENGLISH, LANGUAGES, Language
+from archiver.model.message import Message
+
+
+@dataclass(frozen=True, slots=True)
+class Forms:
+    """How a language writes dates and numbers.
+
+    Attributes:
+        day, moment: patterns, to be filled in with the fields of a date.
+        months: their short names within a date, from January.
+        month_names: the same, standing alone.
+        group, decimal: what stands between thousands, and before a fraction.
+        least_grouped: the least number whose thousands stand apart.
+    """
+
+    day: str
+    moment: str
+    months: tuple[str, ...]
+    month_names: tuple[str, ...]
+    group: str
+    decimal: str
+    least_grouped: int
+
+    @classmethod
+    def of(cls, language: Language) -> "Forms":
+        """The forms that CLDR knows."""
+        locale = Locale.parse(language.locale)
+        day = str(parse_pattern(locale.datetime_skeletons["yMMMd"]).format)
+        time = str(parse_pattern(locale.datetime_skeletons["Hm"]).format)
+        both = str(locale.datetime_formats["medium"])
+        signs = locale.number_symbols["latn"]
+        return cls(
+            day=day,
+            moment=both.replace("{1}", day).replace("{0}", time).replace("'", "") + " UTC",
+            months=tuple(locale.months["format"]["abbreviated"].values()),
+            month_names=tuple(locale.months["stand-alone"]["abbreviated"].values()),
+            group=signs["group"],
+            decimal=signs["decimal"],
+            least_grouped=language.least_grouped,
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Wording:
+    """One language, ready to be spoken.
+
+    Attributes:
+        language: which.
+        texts: its catalogue; of English, the source is.
+        forms: of its dates and numbers.
+    """
+
+    language: Language
+    texts: NullTranslations
+    forms: Forms
+
+    @property
+    def is_source(self) -> bool:
+        """Whether it says what the source says."""
+        return type(self.texts) is NullTranslations
+
+    def said(self, message: Message | str) -> str:
+        """A message in this language; other text, which nobody translates, as it is."""
+        if isinstance(message, str):
+            return message
+        shown = {name: self.shown(value) for name, value in message.values.items()}
+        if message.many:
+            count = message.values["count"]
+            text = self.texts.ngettext(message.text, message.many, int(str(count)))
+        else:
+            text = self.translated(message.text)
+        return text.format(**shown) if shown else text
+
+    def translated(self, text: str) -> str:
+        """A text that was marked where it stands."""
+        return self.texts.gettext(text) if text else ""
+
+    def gettext(self, text: str, /, **values: object) -> Markup:
+        """What a template says, as newstyle gettext has it: values are escaped, numbers written."""
+        return self._filled(self.texts.gettext(text), values)
+
+    def pgettext(self, context: str, text: str, /, **values: object) -> Markup:
+        """The same of words that mean another thing elsewhere."""
+        return self._filled(self.texts.pgettext(context, text), values)
+
+    def ngettext(self, one: str, many: str, count: int, /, **values: object) -> Markup:
+        """The same of one or many."""
+        return self._filled(self.texts.ngettext(one, many, count), {"num": count, **values})
+
+    def _filled(self, text: str, values: Mapping[str, object]) -> Markup:
+        shown = {name: self.shown(value) for name, value in values.items()}
+        return Markup(text) % shown  # noqa: S704 (a text of ours; what goes in is escaped)
+
+    def shown(self, value: object) -> object:
+        """What goes into a sentence: numbers and messages in this language."""
+        if isinstance(value, bool):
+            return value
+        if isinstance(value, int):
+            return self.number(value)
+        return self.said(value) if isinstance(value, Message) else value
+
+    def number(self, count: int) -> str:
+        """A number with its thousands apart."""
+        if -self.forms.least_grouped < count < self.forms.least_grouped:
+            return str(count)
+        return f"{count:,}".replace(",", self.forms.group)
+
+    def fraction(self, value: float, digits: int) -> str:
+        """A number with so many digits of its fraction."""
+        return f"{value:.{digits}f}".replace(".", self.forms.decimal)
+
+    def size(self, count: int) -> str:
+        """Bytes as people read them: ``1.4 MB``."""
+        if count < 1000:
+            return str(self.ngettext("%(num)s byte", "%(num)s bytes", count))
+        amount, unit = count / 1000, 0
+        while amount >= 1000 and unit < 3:
+            amount, unit = amount / 1000, unit + 1
+        name = ("%(amount)s kB", "%(amount)s MB", "%(amount)s GB", "%(amount)s TB")[unit]
+        return str(self.gettext(name, amount=self.fraction(amount, 1)))
+
+    def moment(self, when: datetime) -> str:
+        """A moment in UTC: ``20 Nov 2026, 22:18 UTC``."""
+        return self.forms.moment % self._fields(when)
+
+    def day(self, when: datetime) -> str:
+        """A day: ``5 Mar 2019``."""
+        return self.forms.day % self._fields(when)
+
+    def _fields(self, when: datetime) -> dict[str, object]:
+        """The fields of those CLDR patterns that are in use here (UTS #35, Date Field Symbols)."""
+        return {
+            "y": f"{when.year:04}",
+            "M": when.month,
+            "MM": f"{when.month:02}",
+            "MMM": self.forms.months[when.month - 1],
+            "d": when.day,
+            "dd": f"{when.day:02}",
+            "H": when.hour,
+            "HH": f"{when.hour:02}",
+            "mm": f"{when.minute:02}",
+        }
+
+
+@cache
+def wordings() -> Mapping[str, Wording]:
+    """Every language by its tag. Reads files: to be called before anybody is served."""
+    return {each.tag: Wording(each, _texts(each), Forms.of(each)) for each in LANGUAGES}
+
+
+def _texts(language: Language) -> NullTranslations:
+    if language is ENGLISH:
+        return NullTranslations()
+    with (paths.LOCALES / f"{language.locale}.po").open("rb") as file:
+        catalogue = read_po(file, locale=language.locale)
+    compiled = BytesIO()
+    write_mo(compiled, catalogue)
+    compiled.seek(0)
+    return GNUTranslations(compiled)
