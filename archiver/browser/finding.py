@@ -32,7 +32,9 @@ def find_browser(settings: Settings) -> Path:
     if settings.browser:
         found = shutil.which(settings.browser)
         if found is None:
-            raise NoBrowser(f"ARCHIVER_BROWSER names {settings.browser}, which can't be run.")
+            raise NoBrowser(
+                "ARCHIVER_BROWSER names {browser}, which can't be run.", browser=settings.browser
+            )
         return Path(found)
     for name in NAMES:
         if found := shutil.which(name):
@@ -59,17 +61,25 @@ async def version_of(executable: Path) -> int:
             env=child_environment(),
         )
     except OSError as error:
-        raise NoBrowser(f"{executable} can't be run: {error.strerror}.") from error
+        raise NoBrowser(
+            "{executable} can't be run: {strerror}.", executable=executable, strerror=error.strerror
+        ) from error
     try:
         async with asyncio.timeout(_PATIENCE_SECONDS):
             said, _ = await process.communicate()
     except TimeoutError as error:
-        raise NoBrowser(f"{executable} does not say which version it is.") from error
+        raise NoBrowser(
+            "{executable} does not say which version it is.", executable=executable
+        ) from error
     finally:
         await end_child(process)
     found = _VERSION.search(said)
     if found is None or int(found[1]) < _OLDEST:
-        raise NoBrowser(f"{executable} is no Chromium of version {_OLDEST} or later.")
+        raise NoBrowser(
+            "{executable} is no Chromium of version {oldest} or later.",
+            executable=executable,
+            oldest=_OLDEST,
+        )
     return int(found[1])
 
 

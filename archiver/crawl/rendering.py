@@ -20,6 +20,7 @@ from archiver.logs import get_log
 from archiver.model.capture import CaptureRef, Timestamp
 from archiver.model.failure import Failure, FailureKind
 from archiver.model.likeness import NewLikeness
+from archiver.model.message import Message
 from archiver.model.page import Discovery
 from archiver.model.rendering import Look
 from archiver.model.requisite import RequisiteOutcome
@@ -106,7 +107,7 @@ class Renderer:
     """The browser of one crawling process, started for the first page that needs it.
 
     Attributes:
-        problem: why there is none, in a sentence; empty as far as nobody knows of any.
+        problem: why there is none, in a sentence; None as far as nobody knows of any.
     """
 
     def __init__(self, means: Means, hosts: LearnedHosts) -> None:
@@ -156,8 +157,8 @@ class Renderer:
             try:
                 return await self._show(page, afresh=afresh)
             except NoBrowser as error:
-                self.problem, self._failed_at = str(error), time.monotonic()
-                log.warning("no browser", reason=self.problem)
+                self.problem, self._failed_at = error.said, time.monotonic()
+                log.warning("no browser", reason=str(error))
                 return None
             except (BrowserError, TimeoutError) as error:
                 log.warning("page not shown by a browser", url=page.ref.url, reason=repr(error))
@@ -172,7 +173,7 @@ class Renderer:
                 self._instrument = module.Chromium(self._means)
             instrument: Instrument = self._instrument
             shown = await instrument.show(page, afresh=afresh)
-            self.problem = ""
+            self.problem = None
             return shown
 
     def _is_without(self) -> bool:
@@ -185,11 +186,11 @@ class Renderer:
             await self._instrument.stop()
 
 
-def _problem(settings: Settings) -> str:
+def _problem(settings: Settings) -> Message | None:
     if settings.render == "never":
-        return "ARCHIVER_RENDER says never."
+        return Message("ARCHIVER_RENDER says never.")
     try:
         find_browser(settings)
     except NoBrowser as error:
-        return str(error)
-    return ""
+        return error.said
+    return None

@@ -127,7 +127,8 @@ async def open_links(
     try:
         head, _ = unpack(await _receive(process, name))
         if "refused" in head:
-            raise UnreadableFile(head["refused"])
+            sentence = head["refused"]
+            raise UnreadableFile(sentence)
         yield LinkFile(process, head, name, read=skip, choices=choices)
     finally:
         feeding.cancel()
@@ -159,10 +160,11 @@ async def _receive(process: asyncio.subprocess.Process, name: str) -> bytes:
     try:
         (size,) = PREFIX.unpack(await answers.readexactly(PREFIX.size))
         if size > MOST_MESSAGE_BYTES:
-            raise UnreadableFile(f"{name} holds more than can be read at once.")
+            raise UnreadableFile("{name} holds more than can be read at once.", name=name)
         message: bytes = await answers.readexactly(size)
     except asyncio.IncompleteReadError as error:
         raise UnreadableFile(
-            f"Reading {name} broke off. It may need more than ARCHIVER_EXTRACT_MEMORY_BYTES."
+            "Reading {name} broke off. It may need more than ARCHIVER_EXTRACT_MEMORY_BYTES.",
+            name=name,
         ) from error
     return message

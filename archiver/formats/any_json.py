@@ -9,6 +9,7 @@ from archiver.formats.json_values import JsonText
 from archiver.formats.rows import plain
 from archiver.formats.table_head import URL_COLUMNS
 from archiver.model.bookmark import Bookmark
+from archiver.model.message import marked
 
 _LINES = ("jsonl", "ndjson")
 
@@ -35,5 +36,5 @@ ANY_JSON = Importer(
     lambda file: bool(file.json_paths) or (file.is_text and file.suffix in ("json", *_LINES)),
     _read,
     ("json", "jsonl", "ndjson"),
-    "any JSON or JSON lines with addresses in it, its fields told by their names",
+    marked("any JSON or JSON lines with addresses in it, its fields told by their names"),
 )

@@ -9,6 +9,7 @@ from archiver.formats.importer import Importer
 from archiver.formats.tables import table_rows
 from archiver.model.bookmark import Bookmark, unreadable
 from archiver.model.choices import ColumnRole
+from archiver.model.message import marked
 
 _SINGLE = frozenset({*ColumnRole} - {ColumnRole.KEEP, ColumnRole.TAGS, ColumnRole.FOLDER})
 
@@ -39,5 +40,5 @@ ANY_TABLE = Importer(
     lambda file: file.table is not None,
     _read,
     ("csv", "tsv"),
-    "any table with a column of addresses, its other columns told by their names",
+    marked("any table with a column of addresses, its other columns told by their names"),
 )

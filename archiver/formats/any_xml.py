@@ -9,6 +9,7 @@ from archiver.formats.rows import MAX_URL
 from archiver.formats.xml_events import elements, is_xml
 from archiver.model.annotation import Annotation
 from archiver.model.bookmark import Bookmark
+from archiver.model.message import marked
 
 _ADDRESS = re.compile(r"\s*+(https?://[^\s<>\"]{3,})\s*+", re.IGNORECASE)
 _TITLES = ("title", "name", "text", "description")
@@ -30,4 +31,4 @@ def _read(file: GivenFile) -> Iterator[Bookmark]:
             title = ""
 
 
-ANY_XML = Importer("XML", is_xml, _read, ("xml",), "any XML with addresses in it")
+ANY_XML = Importer("XML", is_xml, _read, ("xml",), marked("any XML with addresses in it"))

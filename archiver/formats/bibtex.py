@@ -9,6 +9,7 @@ from archiver.formats.importer import Importer
 from archiver.formats.reference_fields import MOST_FIELD, NO_ADDRESS, address_of_doi, lines_of
 from archiver.formats.rows import Row, text_of
 from archiver.model.bookmark import Bookmark, unreadable
+from archiver.model.message import marked
 
 _ENTRY = re.compile(r"@(\w+)\s*[{(]\s*([^,\s]*)\s*,")
 _FIELD = re.compile(r"\s*([\w-]+)\s*=\s*")
@@ -87,5 +88,5 @@ BIBTEX = Importer(
     ),
     _read,
     ("bib",),
-    "Zotero, Mendeley, JabRef: Export, BibTeX or BibLaTeX",
+    marked("Zotero, Mendeley, JabRef: Export, BibTeX or BibLaTeX"),
 )

@@ -9,6 +9,7 @@ from archiver.formats.rows import Row, names_of, text_of
 from archiver.formats.sqlite_file import SIGNATURE, DatabaseDamagedError, rows_of, tables_of
 from archiver.model.bookmark import Bookmark, unreadable
 from archiver.model.folder_path import folder_path
+from archiver.model.message import marked
 
 _FOLDERS = "SELECT id, parent, title FROM moz_bookmarks WHERE type = 2"
 _PLACES = """
@@ -122,19 +123,19 @@ PLACES = Importer(
     lambda file: {"moz_places", "moz_bookmarks"} <= _tables(file),
     _read_places,
     ("sqlite",),
-    "Firefox: the file places.sqlite of a profile; its bookmarks, not its history",
+    marked("Firefox: the file places.sqlite of a profile; its bookmarks, not its history"),
 )
 CHROME_HISTORY = Importer(
     "Chrome History",
     lambda file: {"urls", "visits"} <= _tables(file),
     _of_rows(_VISITED, _visit),
     (),
-    "Chrome, Edge, Brave, Vivaldi: the file History of a profile; every page once",
+    marked("Chrome, Edge, Brave, Vivaldi: the file History of a profile; every page once"),
 )
 BUKU = Importer(
     "buku database",
     lambda file: "bookmarks" in _tables(file),
     _of_rows(_BUKU, _buku),
     ("db",),
-    "buku: the file bookmarks.db",
+    marked("buku: the file bookmarks.db"),
 )

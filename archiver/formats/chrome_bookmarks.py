@@ -9,6 +9,7 @@ from archiver.formats.json_values import whole_json
 from archiver.formats.rows import Row, text_of
 from archiver.model.bookmark import Bookmark, unreadable
 from archiver.model.folder_path import folder_path
+from archiver.model.message import marked
 
 _DEEPEST = 500
 
@@ -58,5 +59,5 @@ CHROME_BOOKMARKS = Importer(
     lambda file: {"{}", "roots"} <= file.json_paths,
     _read,
     ("json",),
-    "Chrome, Edge, Brave, Vivaldi: the file Bookmarks of a profile",
+    marked("Chrome, Edge, Brave, Vivaldi: the file Bookmarks of a profile"),
 )

@@ -5,6 +5,7 @@ from archiver.formats.reference_fields import address_of_doi
 from archiver.formats.row_importers import json_importer
 from archiver.formats.rows import Row, text_of
 from archiver.model.bookmark import Bookmark
+from archiver.model.message import marked
 
 
 def _reference(row: Row) -> Bookmark:
@@ -23,5 +24,5 @@ def _fits(file: GivenFile) -> bool:
 
 
 CSL_JSON = json_importer(
-    "CSL JSON", _fits, _reference, origin="Zotero and others: Export library, CSL JSON"
+    "CSL JSON", _fits, _reference, origin=marked("Zotero and others: Export library, CSL JSON")
 )

@@ -8,6 +8,7 @@ from archiver.formats.pinboard import post
 from archiver.formats.row_importers import bookmarks_of
 from archiver.formats.xml_events import elements, is_xml
 from archiver.model.bookmark import Bookmark
+from archiver.model.message import marked
 
 
 def _read(file: GivenFile) -> Iterator[Bookmark]:
@@ -21,5 +22,5 @@ DELICIOUS_XML = Importer(
     lambda file: is_xml(file, "posts"),
     _read,
     ("xml",),
-    "Pinboard: Settings, Backup, XML; Delicious, and what speaks its API",
+    marked("Pinboard: Settings, Backup, XML; Delicious, and what speaks its API"),
 )

@@ -5,6 +5,7 @@ import re
 from archiver.formats.row_importers import has_columns, table_importer
 from archiver.formats.rows import Row, both
 from archiver.model.bookmark import Bookmark
+from archiver.model.message import marked
 
 _TAG = re.compile(r'"([^"]+)"|([^\s,"]+)')
 _NO_TAG = "no_tag"
@@ -27,5 +28,5 @@ DIIGO = table_importer(
     "Diigo CSV",
     has_columns("url", "annotations", "comments"),
     _bookmark,
-    origin="Diigo: Tools, Export, CSV",
+    origin=marked("Diigo: Tools, Export, CSV"),
 )

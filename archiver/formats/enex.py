@@ -15,6 +15,7 @@ from archiver.formats.rows import Row
 from archiver.formats.xml_events import elements, is_xml
 from archiver.model.bookmark import Bookmark
 from archiver.model.kept_page import KeptPage
+from archiver.model.message import marked
 
 _SAID = frozenset(
     "title created updated author source source-url latitude longitude reminder-time".split()
@@ -122,5 +123,5 @@ ENEX = Importer(
     lambda file: is_xml(file, "en-export"),
     _read,
     ("enex",),
-    "Evernote: Export notes, ENEX; what was clipped, and the links in notes",
+    marked("Evernote: Export notes, ENEX; what was clipped, and the links in notes"),
 )

@@ -12,6 +12,7 @@ from archiver.formats.row_importers import json_importer
 from archiver.formats.rows import Row, first_of
 from archiver.formats.xml_events import Element, elements, is_xml
 from archiver.model.bookmark import Bookmark
+from archiver.model.message import marked
 
 _ITEMS = frozenset({"item", "entry"})
 _DATES = ("published", "pubdate", "date", "created", "updated", "modified", "issued")
@@ -99,13 +100,13 @@ FEED = Importer(
     _is_feed,
     _read,
     ("rss", "atom", "xml"),
-    "any feed: its items become links",
+    marked("any feed: its items become links"),
 )
 JSON_FEED = json_importer(
     "JSON Feed",
     _is_json_feed,
     _json_item,
-    origin="any JSON Feed: its items become links",
+    origin=marked("any JSON Feed: its items become links"),
     within="items",
 )
 

@@ -11,6 +11,7 @@ from archiver.formats.lz4_block import MOST_UNPACKED, unpack_lz4
 from archiver.formats.rows import Row, text_of
 from archiver.model.bookmark import Bookmark, unreadable
 from archiver.model.folder_path import folder_path
+from archiver.model.message import marked
 
 MOZLZ4 = b"mozLz40\0"
 _ROOTS = frozenset(
@@ -96,12 +97,12 @@ FIREFOX_JSON = Importer(
     _fits,
     _read,
     ("json",),
-    "Firefox: Manage bookmarks, Import and Backup, Backup",
+    marked("Firefox: Manage bookmarks, Import and Backup, Backup"),
 )
 FIREFOX_JSONLZ4 = Importer(
     "Firefox backup (jsonlz4)",
     lambda file: file.head.startswith(MOZLZ4),
     _read_packed,
     ("jsonlz4",),
-    "Firefox: the folder bookmarkbackups of a profile",
+    marked("Firefox: the folder bookmarkbackups of a profile"),
 )

@@ -4,6 +4,7 @@ from archiver.formats.given_file import GivenFile
 from archiver.formats.row_importers import json_importer
 from archiver.formats.rows import Row
 from archiver.model.bookmark import Bookmark
+from archiver.model.message import marked
 
 _ITEM = "https://news.ycombinator.com/item?id="
 _MOST_NOTE = 10_000
@@ -32,6 +33,6 @@ HACKER_NEWS = json_importer(
     "Hacker News JSON",
     _fits,
     _story,
-    origin="Hacker News: what its search API gives",
+    origin=marked("Hacker News: what its search API gives"),
     within="hits",
 )

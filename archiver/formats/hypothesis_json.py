@@ -6,6 +6,7 @@ from archiver.formats.given_file import GivenFile
 from archiver.formats.row_importers import json_importer
 from archiver.formats.rows import Row, both, text_of
 from archiver.model.bookmark import Bookmark
+from archiver.model.message import marked
 
 
 def _bookmark(row: Row) -> Bookmark:
@@ -46,6 +47,6 @@ HYPOTHESIS = json_importer(
     "Hypothes.is JSON",
     _fits,
     _bookmark,
-    origin="Hypothes.is: its API, or an export of it",
+    origin=marked("Hypothes.is: its API, or an export of it"),
     within="rows",
 )

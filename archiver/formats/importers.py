@@ -162,13 +162,16 @@ def importer_of(file: GivenFile) -> Importer:
     """
     if not file.head.strip():
         raise UnreadableFile(
-            f"{file.name} is empty. Export your bookmarks again and give the new file."
+            "{name} is empty. Export your bookmarks again and give the new file.", name=file.name
         )
     if _has_passwords(file):
-        raise UnreadableFile(f"{file.name} holds passwords. Such a file is not read; delete it.")
+        raise UnreadableFile(
+            "{name} holds passwords. Such a file is not read; delete it.", name=file.name
+        )
     found = ANY_TABLE if file.columns_as and file.table else _first(IMPORTERS, file)
     if found is None:
-        raise UnreadableFile(f"{file.name} {reason_to_refuse(file)}")
+        sentence = f"{file.name} {reason_to_refuse(file)}"
+        raise UnreadableFile(sentence)
     return found
 
 

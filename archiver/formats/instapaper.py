@@ -5,6 +5,7 @@ from archiver.formats.row_importers import has_columns, table_importer
 from archiver.formats.rows import Row
 from archiver.model.bookmark import Bookmark
 from archiver.model.folder_path import folder_path
+from archiver.model.message import marked
 
 _STATES = ("unread", "archive", "starred")
 
@@ -29,5 +30,5 @@ INSTAPAPER = table_importer(
     "Instapaper CSV",
     has_columns("url", "title", "selection", "folder"),
     _bookmark,
-    origin="Instapaper: Settings, Export, Download .CSV file",
+    origin=marked("Instapaper: Settings, Export, Download .CSV file"),
 )

@@ -11,6 +11,7 @@ from archiver.formats.rows import Row, text_of
 from archiver.model.bookmark import Bookmark
 from archiver.model.folder_path import MOST_DEPTH, folder_path
 from archiver.model.kept_page import KeptPage
+from archiver.model.message import marked
 
 _QUERY = "smart"
 
@@ -78,5 +79,9 @@ def _fits(file: GivenFile) -> bool:
 
 
 KARAKEEP = Importer(
-    "Karakeep JSON", _fits, _read, ("json",), "Karakeep (Hoarder): Settings, Import and export"
+    "Karakeep JSON",
+    _fits,
+    _read,
+    ("json",),
+    marked("Karakeep (Hoarder): Settings, Import and export"),
 )

@@ -16,6 +16,7 @@ from archiver.formats.rows import text_of
 from archiver.formats.tar_members import TarMembers
 from archiver.model.bookmark import Bookmark
 from archiver.model.kept_page import KeptPage, html_page
+from archiver.model.message import marked
 
 _FORMAT = "karakeep.dump"
 _MANIFEST, _BOOKMARKS = "manifest.json", "bookmarks/index.jsonl"
@@ -116,5 +117,9 @@ def _fits(file: GivenFile) -> bool:
 
 
 KARAKEEP_DUMP = Importer(
-    "Karakeep dump", _fits, _read, ("gz",), "Karakeep: karakeep dump, with the pages it kept"
+    "Karakeep dump",
+    _fits,
+    _read,
+    ("gz",),
+    marked("Karakeep: karakeep dump, with the pages it kept"),
 )

@@ -4,6 +4,7 @@ from archiver.formats.given_file import GivenFile
 from archiver.formats.row_importers import json_importer
 from archiver.formats.rows import Row, both
 from archiver.model.bookmark import Bookmark
+from archiver.model.message import marked
 
 
 def _bookmark(row: Row) -> Bookmark:
@@ -24,5 +25,9 @@ def _fits(file: GivenFile) -> bool:
 
 
 LINKDING = json_importer(
-    "linkding JSON", _fits, _bookmark, origin="linkding: its API, /api/bookmarks/", within="results"
+    "linkding JSON",
+    _fits,
+    _bookmark,
+    origin=marked("linkding: its API, /api/bookmarks/"),
+    within="results",
 )

@@ -11,6 +11,7 @@ from archiver.formats.row_importers import bookmarks_of
 from archiver.formats.rows import Row, text_of
 from archiver.model.bookmark import Bookmark
 from archiver.model.folder_path import MOST_DEPTH, folder_path
+from archiver.model.message import marked
 
 
 def _read(file: GivenFile) -> Iterator[Bookmark]:
@@ -70,5 +71,5 @@ LINKWARDEN = Importer(
     ),
     _read,
     ("json",),
-    "Linkwarden: Settings, Account, Export Data",
+    marked("Linkwarden: Settings, Account, Export Data"),
 )

@@ -14,6 +14,7 @@ from archiver.formats.linkwarden import LINKWARDEN
 from archiver.formats.zip_members import Members
 from archiver.model.bookmark import Bookmark
 from archiver.model.kept_page import KeptPage
+from archiver.model.message import marked
 
 _KEPT = re.compile(r"(?:.*/)?archives/[0-9]+/([0-9]+)(\.html|\.pdf|_readability\.json)")
 
@@ -80,5 +81,5 @@ LINKWARDEN_ZIP = Importer(
     ),
     _read,
     ("zip",),
-    "Linkwarden: its JSON in a zip with the folder archives of its data",
+    marked("Linkwarden: its JSON in a zip with the folder archives of its data"),
 )

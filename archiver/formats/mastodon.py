@@ -9,6 +9,7 @@ from archiver.formats.row_importers import bookmarks_of
 from archiver.formats.rows import Row, text_of
 from archiver.model.annotation import Annotation
 from archiver.model.bookmark import Bookmark
+from archiver.model.message import marked
 
 
 def _read(file: GivenFile) -> Iterator[Bookmark]:
@@ -33,5 +34,5 @@ MASTODON = Importer(
     lambda file: "orderedItems" in file.json_paths,
     _read,
     ("json",),
-    "Mastodon: the bookmarks and likes of an archive; its bookmarks.csv is plain text",
+    marked("Mastodon: the bookmarks and likes of an archive; its bookmarks.csv is plain text"),
 )

@@ -3,6 +3,7 @@
 from archiver.formats.row_importers import has_columns, table_importer
 from archiver.formats.rows import Row
 from archiver.model.bookmark import Bookmark
+from archiver.model.message import marked
 
 
 def _bookmark(row: Row) -> Bookmark:
@@ -20,5 +21,5 @@ MATTER = table_importer(
     "Matter CSV",
     has_columns("url", "inqueue"),
     _bookmark,
-    origin="Matter: Profile, Settings, Export",
+    origin=marked("Matter: Profile, Settings, Export"),
 )

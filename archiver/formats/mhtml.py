@@ -10,6 +10,7 @@ from archiver.formats.mime_parts import boundary_of, mime_parts, page_of, read_h
 from archiver.formats.rows import Row, first_of
 from archiver.model.bookmark import Bookmark, unreadable
 from archiver.model.kept_page import KeptPage
+from archiver.model.message import marked
 
 MOST_BYTES = 64 << 20
 """A larger file is a link and no page."""
@@ -46,5 +47,5 @@ MHTML = Importer(
     lambda file: file.is_text and is_mhtml(file.text),
     _read,
     ("mhtml", "mht"),
-    "a page that Chrome, Edge or Outlook saved as one file",
+    marked("a page that Chrome, Edge or Outlook saved as one file"),
 )

@@ -20,6 +20,7 @@ from archiver.formats.rows import MAX_URL
 from archiver.model.annotation import Annotation
 from archiver.model.bookmark import Bookmark
 from archiver.model.folder_path import folder_path
+from archiver.model.message import marked
 from archiver.model.source_record import write_source_record
 
 MAX_TITLE = 10_000
@@ -363,7 +364,7 @@ OWN_HTML = Importer(
     _is_ours,
     lambda file: _read(file, is_ours=True),
     ("html",),
-    "archiver: Export, Bookmarks (HTML)",
+    marked("archiver: Export, Bookmarks (HTML)"),
     says_all_tags=True,
 )
 NETSCAPE = Importer(
@@ -371,5 +372,5 @@ NETSCAPE = Importer(
     _recognises,
     read_netscape,
     ("html", "htm"),
-    "the bookmarks of any browser, and what most services export as HTML",
+    marked("the bookmarks of any browser, and what most services export as HTML"),
 )

@@ -15,6 +15,7 @@ from archiver.formats.plain_text import read_plain_text
 from archiver.formats.rows import Row, text_of
 from archiver.model.bookmark import Bookmark
 from archiver.model.folder_path import folder_path
+from archiver.model.message import marked
 
 _NOTES = (".md", ".markdown", ".org")
 _SETTINGS = (".obsidian/", "logseq/config.edn")
@@ -105,5 +106,7 @@ NOTES_ZIP = Importer(
     _fits,
     _read,
     ("zip",),
-    "Obsidian, Logseq, any folder of Markdown: the links in notes, with their folders and tags",
+    marked(
+        "Obsidian, Logseq, any folder of Markdown: the links in notes, with their folders and tags"
+    ),
 )

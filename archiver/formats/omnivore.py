@@ -10,6 +10,7 @@ from archiver.formats.row_importers import bookmarks_of, json_importer
 from archiver.formats.rows import Row, text_of
 from archiver.formats.zip_members import Members
 from archiver.model.bookmark import Bookmark
+from archiver.model.message import marked
 
 _METADATA = re.compile(r"(?:^|/)metadata_\d+_to_\d+\.json\Z")
 _MOST_HIGHLIGHTS = 256 << 10
@@ -59,12 +60,12 @@ OMNIVORE_JSON = json_importer(
     "Omnivore JSON",
     _fits,
     lambda row: _bookmark(row, ""),
-    origin="Omnivore: a metadata file of its export; the zip has the pages too",
+    origin=marked("Omnivore: a metadata file of its export; the zip has the pages too"),
 )
 OMNIVORE = Importer(
     "Omnivore zip",
     lambda file: any(map(_METADATA.search, file.members)),
     _read,
     ("zip",),
-    "Omnivore: the zip of its export",
+    marked("Omnivore: the zip of its export"),
 )

@@ -8,6 +8,7 @@ from archiver.formats.importer import Importer
 from archiver.formats.rows import MAX_URL
 from archiver.model.annotation import Annotation
 from archiver.model.bookmark import Bookmark
+from archiver.model.message import marked
 
 _ONETAB = re.compile(r"\s*(?:[a-z][a-z0-9+.-]{1,20}:\S+) \| \S", re.IGNORECASE)
 
@@ -37,5 +38,5 @@ def _fits(file: GivenFile) -> bool:
 
 
 ONETAB = Importer(
-    "OneTab text", _fits, _read, ("txt",), "OneTab: Export URLs; lines of address | title"
+    "OneTab text", _fits, _read, ("txt",), marked("OneTab: Export URLs; lines of address | title")
 )

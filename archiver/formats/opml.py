@@ -8,6 +8,7 @@ from archiver.formats.rows import Row
 from archiver.formats.xml_events import elements, is_xml
 from archiver.model.bookmark import Bookmark
 from archiver.model.folder_path import folder_path
+from archiver.model.message import marked
 
 
 def outlines(file: GivenFile) -> Iterator[tuple[Row, str, Sequence[str]]]:
@@ -46,5 +47,5 @@ OPML = Importer(
     lambda file: is_xml(file, "opml"),
     _read,
     ("opml",),
-    "the subscriptions of any feed reader, and outliners",
+    marked("the subscriptions of any feed reader, and outliners"),
 )

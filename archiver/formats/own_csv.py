@@ -21,6 +21,7 @@ from archiver.formats.rows import Row, plain
 from archiver.model.annotation import Annotation
 from archiver.model.bookmark import Bookmark, unreadable
 from archiver.model.exported import Exported
+from archiver.model.message import marked
 from archiver.model.source_record import merged_source_records, write_source_record
 from archiver.wire.moments import read_iso, write_iso
 
@@ -121,7 +122,7 @@ OWN_CSV = replace(
         "archiver CSV",
         has_columns("url", "addedat", "isstarred", "sourcerecord", "hashurl"),
         _read_row,
-        origin="archiver: Export, CSV",
+        origin=marked("archiver: Export, CSV"),
     ),
     says_all_tags=True,
 )

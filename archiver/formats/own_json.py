@@ -17,6 +17,7 @@ from archiver.formats.own_document import (
 from archiver.formats.rows import text_of
 from archiver.model.bookmark import Bookmark, unreadable
 from archiver.model.exported import Exported
+from archiver.model.message import marked
 
 _ENTRIES = "entries"
 _NO_ENTRY = "This is no entry as archiver writes one."
@@ -82,6 +83,6 @@ OWN_JSON = Importer(
     _is_ours,
     _read,
     ("json", "jsonl"),
-    "archiver: Export, JSON or JSON lines",
+    marked("archiver: Export, JSON or JSON lines"),
     says_all_tags=True,
 )

@@ -4,6 +4,7 @@ from archiver.formats.given_file import GivenFile
 from archiver.formats.row_importers import json_importer
 from archiver.formats.rows import Row
 from archiver.model.bookmark import Bookmark
+from archiver.model.message import marked
 
 
 def post(row: Row) -> Bookmark:
@@ -24,4 +25,6 @@ def _fits(file: GivenFile) -> bool:
     return "[].href" in file.json_paths and bool({"[].extended", "[].toread"} & file.json_paths)
 
 
-PINBOARD = json_importer("Pinboard JSON", _fits, post, origin="Pinboard: Settings, Backup, JSON")
+PINBOARD = json_importer(
+    "Pinboard JSON", _fits, post, origin=marked("Pinboard: Settings, Backup, JSON")
+)

@@ -9,6 +9,7 @@ from archiver.formats.refusal import is_binary
 from archiver.formats.rows import MAX_URL
 from archiver.model.annotation import Annotation
 from archiver.model.bookmark import Bookmark
+from archiver.model.message import marked
 
 _MAX_LINE = 1 << 16
 _MAX_TITLE = 1_000
@@ -117,5 +118,5 @@ PLAIN_TEXT = Importer(
     _recognises,
     read_plain_text,
     ("txt", "md", "markdown", "text"),
-    "any text with links in it: a list of addresses, notes, a mail, Markdown",
+    marked("any text with links in it: a list of addresses, notes, a mail, Markdown"),
 )

@@ -3,6 +3,7 @@
 from archiver.formats.row_importers import has_columns, table_importer
 from archiver.formats.rows import Row
 from archiver.model.bookmark import Bookmark
+from archiver.model.message import marked
 
 
 def _bookmark(row: Row) -> Bookmark:
@@ -21,5 +22,7 @@ POCKET = table_importer(
     "Pocket CSV",
     has_columns("url", "timeadded", "status"),
     _bookmark,
-    origin="Pocket: the files in the zip of its export; give the zip itself, or one of them",
+    origin=marked(
+        "Pocket: the files in the zip of its export; give the zip itself, or one of them"
+    ),
 )

@@ -4,6 +4,7 @@ from archiver.formats.row_importers import has_columns, table_importer
 from archiver.formats.rows import Row, both
 from archiver.model.bookmark import Bookmark
 from archiver.model.folder_path import folder_path
+from archiver.model.message import marked
 
 _NO_FOLDER = "unsorted"
 _BETWEEN = " / "
@@ -28,5 +29,5 @@ RAINDROP = table_importer(
     "Raindrop.io CSV",
     has_columns("url", "folder", "excerpt"),
     _bookmark,
-    origin="Raindrop.io: Settings, Backups or Export, CSV",
+    origin=marked("Raindrop.io: Settings, Backups or Export, CSV"),
 )

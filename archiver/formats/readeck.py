@@ -6,6 +6,7 @@ from archiver.formats.row_importers import table_importer
 from archiver.formats.rows import Row
 from archiver.model.bookmark import Bookmark
 from archiver.model.folder_path import folder_path
+from archiver.model.message import marked
 
 
 def _bookmark(row: Row) -> Bookmark:
@@ -26,5 +27,5 @@ def _fits(file: GivenFile) -> bool:
 
 
 READECK = table_importer(
-    "Readeck CSV", _fits, _bookmark, origin="Readeck: Settings, Import and export, CSV"
+    "Readeck CSV", _fits, _bookmark, origin=marked("Readeck: Settings, Import and export, CSV")
 )

@@ -13,6 +13,7 @@ from archiver.formats.rows import Row
 from archiver.formats.zip_members import Members
 from archiver.model.bookmark import Bookmark
 from archiver.model.kept_page import KeptPage
+from archiver.model.message import marked
 
 _INFO = re.compile(r"((?:.*/)?bookmarks/[^/]+/)info\.json")
 _RESOURCES = "container/_resources/"
@@ -84,5 +85,5 @@ READECK_ZIP = Importer(
     lambda file: any(map(_INFO.fullmatch, file.members)),
     _read,
     ("zip",),
-    "Readeck: readeck export, or the export of an account; with articles and pictures",
+    marked("Readeck: readeck export, or the export of an account; with articles and pictures"),
 )

@@ -5,6 +5,7 @@ import re
 from archiver.formats.row_importers import has_columns, table_importer
 from archiver.formats.rows import Row
 from archiver.model.bookmark import Bookmark
+from archiver.model.message import marked
 
 _QUOTED = re.compile(r"""'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)\"""")
 _FAVORITE = "favorite"
@@ -27,5 +28,5 @@ READWISE = table_importer(
     "Readwise Reader CSV",
     has_columns("url", "documenttags"),
     _bookmark,
-    origin="Readwise Reader: Account settings, Export, CSV",
+    origin=marked("Readwise Reader: Account settings, Export, CSV"),
 )

@@ -8,6 +8,7 @@ from archiver.formats.json_values import JsonText
 from archiver.formats.row_importers import bookmarks_of, has_columns, table_importer
 from archiver.formats.rows import Row
 from archiver.model.bookmark import Bookmark
+from archiver.model.message import marked
 
 _REDDIT = "https://www.reddit.com"
 _MOST_NOTE = 10_000
@@ -51,12 +52,12 @@ REDDIT = table_importer(
     "Reddit CSV",
     has_columns("id", "permalink"),
     _saved,
-    origin="Reddit: saved_posts.csv and saved_comments.csv of a data request",
+    origin=marked("Reddit: saved_posts.csv and saved_comments.csv of a data request"),
 )
 REDDIT_JSON = Importer(
     "Reddit JSON",
     lambda file: "data.children[].data" in file.json_paths,
     _read_listing,
     ("json",),
-    "Reddit: /user/NAME/saved.json",
+    marked("Reddit: /user/NAME/saved.json"),
 )

@@ -8,6 +8,7 @@ from archiver.formats.importer import Importer
 from archiver.formats.reference_fields import NO_ADDRESS, address_of_doi, lines_of
 from archiver.formats.rows import Row
 from archiver.model.bookmark import Bookmark, unreadable
+from archiver.model.message import marked
 
 _FIELD = re.compile(r"\s*([A-Z][A-Z0-9])  ?- ?(.*)")
 _TITLES = ("TI", "T1", "CT", "BT")
@@ -56,5 +57,5 @@ RIS = Importer(
     lambda file: file.is_text and re.match(r"\s*TY  ?- ", file.text) is not None,
     _read,
     ("ris",),
-    "Zotero, Mendeley, EndNote: Export, RIS",
+    marked("Zotero, Mendeley, EndNote: Export, RIS"),
 )

@@ -11,6 +11,7 @@ from archiver.formats.rows import Row, text_of
 from archiver.formats.xml_events import is_xml
 from archiver.model.bookmark import Bookmark, unreadable
 from archiver.model.folder_path import folder_path
+from archiver.model.message import marked
 
 BINARY = b"bplist00"
 MOST = 64 << 20
@@ -86,5 +87,8 @@ SAFARI = Importer(
     _fits,
     _read,
     ("plist", "webloc"),
-    "Safari: ~/Library/Safari/Bookmarks.plist, with its reading list; a .webloc file of the Finder",
+    marked(
+        "Safari: ~/Library/Safari/Bookmarks.plist, with its reading list; a .webloc "
+        "file of the Finder"
+    ),
 )

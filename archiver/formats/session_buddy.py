@@ -9,6 +9,7 @@ from archiver.formats.json_values import whole_json
 from archiver.formats.rows import Row, text_of
 from archiver.model.bookmark import Bookmark
 from archiver.model.folder_path import folder_path
+from archiver.model.message import marked
 
 
 def _read(file: GivenFile) -> Iterator[Bookmark]:
@@ -50,5 +51,5 @@ SESSION_BUDDY = Importer(
     ),
     _read,
     ("json",),
-    "Session Buddy: Export, JSON; of version 3 and 4",
+    marked("Session Buddy: Export, JSON; of version 3 and 4"),
 )

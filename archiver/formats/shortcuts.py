@@ -7,6 +7,7 @@ from archiver.formats.given_file import GivenFile
 from archiver.formats.importer import Importer
 from archiver.formats.rows import Row
 from archiver.model.bookmark import Bookmark, unreadable
+from archiver.model.message import marked
 
 _SECTION = re.compile(r"\s*\[(InternetShortcut|Desktop Entry)\]", re.IGNORECASE)
 _URL_LINE = re.compile(r"^\s*URL(?:\[[^\]\n]*\])?\s*=", re.IGNORECASE | re.MULTILINE)
@@ -42,5 +43,5 @@ SHORTCUT = Importer(
     _fits,
     _read,
     ("url", "desktop"),
-    "Windows' .url and Linux' .desktop files, one link each; a zip of them is a list",
+    marked("Windows' .url and Linux' .desktop files, one link each; a zip of them is a list"),
 )

@@ -11,6 +11,7 @@ from archiver.formats.markup import resolve
 from archiver.formats.refusal import is_binary
 from archiver.formats.rows import Row
 from archiver.model.bookmark import Bookmark
+from archiver.model.message import marked
 
 _MARK = re.compile(r"<!--\s*Page saved with SingleFile\s*(.*?)-->", re.DOTALL | re.IGNORECASE)
 _URL = re.compile(r"^\s*url:\s*(\S+)", re.MULTILINE | re.IGNORECASE)
@@ -53,5 +54,5 @@ def _fits(file: GivenFile) -> bool:
 
 
 SINGLE_FILE = Importer(
-    "SingleFile HTML", _fits, _read, ("html",), "the extension SingleFile: a page it saved"
+    "SingleFile HTML", _fits, _read, ("html",), marked("the extension SingleFile: a page it saved")
 )

@@ -27,12 +27,14 @@ def read_subscriptions(content: bytes, name: str) -> list[Subscription]:
     """
     file = GivenFile(BytesIO(content), name)
     if not is_xml(file, "opml"):
-        raise UnreadableFile(f"{name} is no OPML. Feed readers export it as a list of feeds.")
+        raise UnreadableFile(
+            "{name} is no OPML. Feed readers export it as a list of feeds.", name=name
+        )
     found: dict[str, Subscription] = {}
     for each in _feeds(file):
         found.setdefault(each.url, each)
         if len(found) > MOST_FEEDS:
-            raise UnreadableFile(f"{name} names more than {MOST_FEEDS:,} feeds.")
+            raise UnreadableFile("{name} names more than {most} feeds.", name=name, most=MOST_FEEDS)
     return [*found.values()]
 
 

@@ -9,6 +9,7 @@ from archiver.formats.json_values import JsonText
 from archiver.formats.rows import Row, names_of, text_of
 from archiver.model.bookmark import Bookmark
 from archiver.model.folder_path import folder_path
+from archiver.model.message import marked
 
 
 def _read(file: GivenFile) -> Iterator[Bookmark]:
@@ -42,5 +43,5 @@ TAB_SESSION_MANAGER = Importer(
     lambda file: {"[].windows", "[].sessionStartTime"} <= file.json_paths,
     _read,
     ("json",),
-    "Tab Session Manager: Settings, Export",
+    marked("Tab Session Manager: Settings, Export"),
 )

@@ -9,6 +9,7 @@ from archiver.formats.rows import Row, both
 from archiver.formats.tables import table_rows
 from archiver.model.bookmark import Bookmark
 from archiver.model.folder_path import folder_path
+from archiver.model.message import marked
 
 _UNNAMED = ("default list", "saved", "export", "standard input", "upload")
 
@@ -38,5 +39,5 @@ TAKEOUT_SAVED = Importer(
     _fits,
     _read,
     ("csv",),
-    "Google Takeout: Saved; a file for each list, or the zip with them",
+    marked("Google Takeout: Saved; a file for each list, or the zip with them"),
 )

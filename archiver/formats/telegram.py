@@ -10,6 +10,7 @@ from archiver.formats.json_values import JsonText
 from archiver.formats.rows import Row, text_of
 from archiver.model.bookmark import Bookmark
 from archiver.model.folder_path import folder_path
+from archiver.model.message import marked
 
 _ADDRESS = re.compile(r"https?://[^\s<>\"]+")
 _KEPT = ("id", "date", "date_unixtime", "from", "forwarded_from", "edited")
@@ -70,5 +71,5 @@ TELEGRAM = Importer(
     lambda file: bool({"messages[].text", "chats.list[].messages"} & file.json_paths),
     _read,
     ("json",),
-    "Telegram Desktop: Export chat history, machine-readable JSON",
+    marked("Telegram Desktop: Export chat history, machine-readable JSON"),
 )

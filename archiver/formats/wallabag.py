@@ -9,6 +9,7 @@ from archiver.formats.markup import resolve
 from archiver.formats.row_importers import has_columns, json_importer, table_importer
 from archiver.formats.rows import Row, names_of
 from archiver.model.bookmark import Bookmark
+from archiver.model.message import marked
 
 _TAG = re.compile(r"</?[a-zA-Z][^<>]*>")
 _BY_PLACE = tuple(map(str, range(20)))
@@ -63,11 +64,14 @@ def _fits(file: GivenFile) -> bool:
 
 
 WALLABAG = json_importer(
-    "wallabag JSON", _fits, _entry, origin="wallabag: All entries, Export, JSON; also of version 1"
+    "wallabag JSON",
+    _fits,
+    _entry,
+    origin=marked("wallabag: All entries, Export, JSON; also of version 1"),
 )
 WALLABAG_CSV = table_importer(
     "wallabag CSV",
     has_columns("title", "url", "content", "mimetype"),
     _csv_entry,
-    origin="wallabag: All entries, Export, CSV",
+    origin=marked("wallabag: All entries, Export, CSV"),
 )

@@ -8,6 +8,7 @@ from archiver.formats.rows import Row
 from archiver.formats.xml_events import elements, is_xml
 from archiver.model.bookmark import Bookmark
 from archiver.model.folder_path import folder_path
+from archiver.model.message import marked
 
 
 def _read(file: GivenFile) -> Iterator[Bookmark]:
@@ -48,5 +49,5 @@ XBEL = Importer(
     lambda file: is_xml(file, "xbel"),
     _read,
     ("xbel", "xml"),
-    "Konqueror, Falkon, qutebrowser's tools, Floccus, buku",
+    marked("Konqueror, Falkon, qutebrowser's tools, Floccus, buku"),
 )

@@ -7,6 +7,7 @@ from archiver.formats.importer import Importer
 from archiver.formats.netscape import NETSCAPE, is_bookmark_file
 from archiver.formats.plain_text import PLAIN_TEXT
 from archiver.model.bookmark import Bookmark
+from archiver.model.message import marked
 
 FindImporter = Callable[[GivenFile], Importer | None]
 _TEXTS = ("txt", "md", "markdown", "url", "webloc", "desktop", "org")
@@ -30,7 +31,10 @@ def zip_of_lists(find: FindImporter) -> Importer:
         fits,
         read,
         ("zip",),
-        "any zip with such files in it: Pocket's, Safari's and Google Takeout's exports among them",
+        marked(
+            "any zip with such files in it: Pocket's, Safari's and Google Takeout's "
+            "exports among them"
+        ),
     )
 
 

@@ -9,6 +9,7 @@ from archiver.formats.reference_fields import NO_ADDRESS
 from archiver.formats.rows import Row
 from archiver.formats.xml_events import elements, is_xml
 from archiver.model.bookmark import Bookmark, unreadable
+from archiver.model.message import marked
 
 _SKIPPED = frozenset({"attachment", "memo", "collection", "rdf", "journal", "series"})
 
@@ -59,5 +60,5 @@ ZOTERO_RDF = Importer(
     lambda file: is_xml(file, "rdf"),
     _read,
     ("rdf",),
-    "Zotero: Export library, Zotero RDF",
+    marked("Zotero: Export library, Zotero RDF"),
 )

@@ -81,7 +81,9 @@ class Database:
             async with self._readers.transaction() as conn:
                 yield conn
         except DatabaseError as error:
-            raise IndexUnavailable(f"{self.path} can't be read: {error.orig}.") from error
+            raise IndexUnavailable(
+                "{path} can't be read: {orig}.", path=self.path, orig=error.orig
+            ) from error
 
     @asynccontextmanager
     async def write(self) -> AsyncIterator[AsyncConnection]:
@@ -90,7 +92,9 @@ class Database:
             async with self._alone(), self._writer.transaction() as conn:
                 yield conn
         except OperationalError as error:
-            raise IndexUnavailable(f"{self.path} can't be written: {error.orig}.") from error
+            raise IndexUnavailable(
+                "{path} can't be written: {orig}.", path=self.path, orig=error.orig
+            ) from error
 
     @asynccontextmanager
     async def write_much(self) -> AsyncIterator[AsyncConnection]:
@@ -157,7 +161,11 @@ class Database:
             # Nothing tells a loop that another process let go; a thread's wait can't be broken off.
             while not _try_lock(self._gate):
                 if time.monotonic() >= self._last_moment:
-                    raise IndexUnavailable(f"{self.path} can't be written: {_IN_THE_WAY}.")
+                    raise IndexUnavailable(
+                        "{path} can't be written: {in_the_way}.",
+                        path=self.path,
+                        in_the_way=_IN_THE_WAY,
+                    )
                 _try_lock(self._wanted, fcntl.LOCK_SH)
                 await asyncio.sleep(GATE_SECONDS)
         finally:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from archiver.model.folder_path import tidy_path
 from archiver.model.kind import Kind
+from archiver.model.message import Message, marked
 from archiver.query.dates import read_dates
 from archiver.query.tree import Column, Condition, Hundredths, Mark, Numbers, Value
 
@@ -120,36 +121,52 @@ def _name(text: str) -> str:
 _MARKS = tuple(Mark)
 _KINDS = tuple(Kind)
 FIELDS: tuple[Field, ...] = (
-    Field(Column.TITLE, "words", 'title:"field notes"', "pages with the words in their title"),
-    Field(Column.URL, "words", "url:blog/2019", "pages with the words in their address"),
+    Field(
+        Column.TITLE,
+        marked("words"),
+        'title:"field notes"',
+        marked("pages with the words in their title"),
+    ),
+    Field(
+        Column.URL,
+        marked("words"),
+        "url:blog/2019",
+        marked("pages with the words in their address"),
+    ),
     Field(
         Condition.SITE,
-        "a host",
+        marked("a host"),
         "site:example.org",
-        "pages of a host and of all hosts below it, such as www.example.org",
+        marked("pages of a host and of all hosts below it, such as www.example.org"),
         _site,
     ),
-    Field(Condition.TAG, "a tag", 'tag:"to read"', "pages with the tag", _name),
+    Field(Condition.TAG, marked("a tag"), 'tag:"to read"', marked("pages with the tag"), _name),
     Field(
         Condition.LIST,
-        "a list",
+        marked("a list"),
         "list:Recipes/Soups",
-        "what lies in the list, in its order; list:Recipes/ is it and all that lie in it",
+        marked("what lies in the list, in its order; list:Recipes/ is it and all that lie in it"),
         _list,
     ),
     Field(
         Column.NOTE,
-        "words",
+        marked("words"),
         "note:recipe",
-        "pages with the words in your note, or in what you highlighted",
+        marked("pages with the words in your note, or in what you highlighted"),
     ),
-    Field(Column.BY, "words", 'by:"Ursula Franklin"', "pages that name the author"),
-    Field(Condition.LANG, "a language", "lang:pt", "pages in the language, pt-BR too", _language),
+    Field(Column.BY, marked("words"), 'by:"Ursula Franklin"', marked("pages that name the author")),
+    Field(
+        Condition.LANG,
+        marked("a language"),
+        "lang:pt",
+        marked("pages in the language, pt-BR too"),
+        _language,
+    ),
     Field(
         Condition.TYPE,
         f"one of {', '.join(_KINDS)}",
         "type:pdf",
-        "what it is: an article has a text to read, a page has little",
+        marked("what it is: an article has a text to read, a page has little"),
         _one_of(*_KINDS),
         _KINDS,
     ),
@@ -157,60 +174,74 @@ FIELDS: tuple[Field, ...] = (
         Condition.IS,
         f"one of {', '.join(_MARKS)}",
         "is:gap",
-        "how it stands: a gap lacks a picture or a style, gone answered 404 or 410, unrendered is "
-        "empty without its scripts",
+        marked(
+            "how it stands: a gap lacks a picture or a style, gone answered 404 or 410, "
+            "unrendered is empty without its scripts"
+        ),
         _one_of(*_MARKS),
         _MARKS,
     ),
     Field(
         Condition.STATUS,
-        "saved, failed, queued, link, 404 or 4xx",
+        marked("saved, failed, queued, link, 404 or 4xx"),
         "status:4xx",
-        "the state, or the HTTP status of the newest snapshot",
+        marked("the state, or the HTTP status of the newest snapshot"),
         _status,
     ),
-    Field(Condition.ADDED, "a date", "added:2019-03..2020", "when you saved the link", read_dates),
+    Field(
+        Condition.ADDED,
+        marked("a date"),
+        "added:2019-03..2020",
+        marked("when you saved the link"),
+        read_dates,
+    ),
     Field(
         Condition.CAPTURED,
-        "a date",
+        marked("a date"),
         "captured:<7d",
-        "when its newest snapshot was taken",
+        marked("when its newest snapshot was taken"),
         read_dates,
     ),
     Field(
         Condition.PUBLISHED,
-        "a date",
+        marked("a date"),
         "published:>2015",
-        "when the page says it is from",
+        marked("when the page says it is from"),
         read_dates,
     ),
     Field(
         Condition.CHANGED,
-        "a number",
+        marked("a number"),
         "changed:>20",
-        "by how many hundredths of its words the article differs from the one before",
+        marked("by how many hundredths of its words the article differs from the one before"),
         _numbers,
     ),
-    Field(Condition.WORDS, "a number", "words:>2000", "how many words the article has", _numbers),
+    Field(
+        Condition.WORDS,
+        marked("a number"),
+        "words:>2000",
+        marked("how many words the article has"),
+        _numbers,
+    ),
     Field(
         Condition.SCORE,
-        "a number from 0 to 1",
+        marked("a number from 0 to 1"),
         "score:<0.5",
-        "how well the newest snapshot was kept: 1 is whole, its page says what is lacking",
+        marked("how well the newest snapshot was kept: 1 is whole, its page says what is lacking"),
         _hundredths,
     ),
     Field(
         Condition.IMPORT,
-        "a number or a file's name",
+        marked("a number or a file's name"),
         "import:bookmarks.html",
-        "what an import brought, by its number or its file's name",
+        marked("what an import brought, by its number or its file's name"),
         _name,
     ),
 )
 BY_NAME: Mapping[str, Field] = {field.name.value: field for field in FIELDS}
-DATES = (
-    "2019, 2019-03, 2019-03-05, 2019..2021, >2019, <2019; "
-    ">7d for longer ago than 7 days, <2w for the last two weeks; d, w, m, y"
+DATES = marked(
+    "2019, 2019-03, 2019-03-05, 2019..2021, >2019, <2019; >7d for longer ago than "
+    "7 days, <2w for the last two weeks; d, w, m, y"
 )
 """How a date is written."""
 
@@ -224,15 +255,27 @@ class Operator:
 
 
 OPERATORS: tuple[Operator, ...] = (
-    Operator("red kite", "both words, in any form of case and without accents"),
-    Operator('"red kite"', "the words in this order, side by side"),
-    Operator("kite -paper", "the first, where the second is not"),
-    Operator("kite OR heron", "one or the other; OR in capitals, and it binds closer than a space"),
-    Operator("bird (kite OR -paper)", "brackets hold together what belongs together"),
-    Operator("orni*", "words that begin so"),
+    Operator("red kite", marked("both words, in any form of case and without accents")),
+    Operator('"red kite"', marked("the words in this order, side by side")),
+    Operator("kite -paper", marked("the first, where the second is not")),
+    Operator(
+        "kite OR heron",
+        marked("one or the other; OR in capitals, and it binds closer than a space"),
+    ),
+    Operator("bird (kite OR -paper)", marked("brackets hold together what belongs together")),
+    Operator("orni*", marked("words that begin so")),
 )
 
 
-def explain(field: Field) -> str:
-    """What may stand behind a field's colon, for a sentence."""
-    return f"a date ({DATES})" if field.read is read_dates else field.takes
+def takes(field: Field) -> Message:
+    """What may stand behind a field's colon, in a few words."""
+    if field.values:
+        return Message("one of {values}", values=", ".join(field.values))
+    return Message(field.takes)
+
+
+def explain(field: Field) -> Message:
+    """The same for a sentence, with how a date is written."""
+    if field.read is read_dates:
+        return Message("a date ({dates})", dates=Message(DATES))
+    return takes(field)

@@ -12,7 +12,7 @@ import re
 from difflib import get_close_matches
 
 from archiver.errors import InvalidQuery
-from archiver.query.fields import BY_NAME, Field, explain
+from archiver.query.fields import BY_NAME, Field, explain, takes
 from archiver.query.tokens import Sign, Token, tokenize
 from archiver.query.tree import Column, Is, Node, Term, either, every, without
 from archiver.query.words import words_of
@@ -34,7 +34,9 @@ def parse_query(text: str) -> Node:
     """
     if len(text) > MAX_LENGTH:
         raise InvalidQuery(
-            f"A search has {MAX_LENGTH:,} characters at most; this one has {len(text):,}.",
+            "A search has {max_length} characters at most; this one has {count}.",
+            max_length=MAX_LENGTH,
+            count=len(text),
             at=MAX_LENGTH,
             length=len(text) - MAX_LENGTH,
         )
@@ -97,7 +99,10 @@ class _Parser:
         value = self._take() if self._peek() else token
         if value.sign not in (Sign.WORD, Sign.PHRASE, Sign.OR):
             raise _refusal(
-                f"Behind {field.name}: stands {field.takes}, without brackets or signs.", value
+                "Behind {field}: stands {takes}, without brackets or signs.",
+                value,
+                field=field.name,
+                takes=takes(field),
             )
         node = self._value(field, value)
         self._count(value, node)
@@ -107,7 +112,9 @@ class _Parser:
         if isinstance(field.name, Column) or field.read is None:
             term = _term(value, Column(field.name))
             if term is None:
-                raise _refusal(f"{field.name}: looks for words, and there is none in this.", value)
+                raise _refusal(
+                    "{field}: looks for words, and there is none in this.", value, field=field.name
+                )
             return term
         if value.has_star or not value.text.strip():
             raise self._unfit(field, value)
@@ -117,22 +124,43 @@ class _Parser:
             raise self._unfit(field, value) from None
 
     def _unknown(self, token: Token) -> InvalidQuery:
-        name, quoted = token.text, f'"{token.text}:…"'
+        name = token.text
         near = get_close_matches(name.lower(), BY_NAME, n=1)
-        meant = f" Did you mean {near[0]}:?" if near else ""
+        if not near:
+            return _refusal(
+                "There is no field {name}:. To find the words as they are, quote {quoted}.",
+                token,
+                name=name,
+                quoted=f'"{name}:…"',
+            )
         return _refusal(
-            f"There is no field {name}:.{meant} To find the words as they are, quote {quoted}.",
+            "There is no field {name}:. Did you mean {near}:? To find the words as they are, "
+            "quote {quoted}.",
             token,
-            self._with(token, f"{near[0]}:") if near else "",
+            self._with(token, f"{near[0]}:"),
+            name=name,
+            near=near[0],
+            quoted=f'"{name}:…"',
         )
 
     def _unfit(self, field: Field, value: Token) -> InvalidQuery:
         near = get_close_matches(value.text.lower(), field.values, n=1)
-        meant = f" Did you mean {field.name}:{near[0]}?" if near else ""
+        if not near:
+            return _refusal(
+                "{field}: takes {takes}; “{value}” is not that.",
+                value,
+                field=field.name,
+                takes=explain(field),
+                value=value.text,
+            )
         return _refusal(
-            f"{field.name}: takes {explain(field)}; “{value.text}” is not that.{meant}",
+            "{field}: takes {takes}; “{value}” is not that. Did you mean {field}:{near}?",
             value,
-            self._with(value, near[0]) if near else "",
+            self._with(value, near[0]),
+            field=field.name,
+            takes=explain(field),
+            value=value.text,
+            near=near[0],
         )
 
     def _with(self, token: Token, instead: str) -> str:
@@ -141,7 +169,9 @@ class _Parser:
     def _count(self, token: Token, node: Node | None) -> Node | None:
         self._terms += node is not None
         if self._terms > MAX_TERMS:
-            raise _refusal(f"A search has {MAX_TERMS} words and conditions at most.", token)
+            raise _refusal(
+                "A search has {most} words and conditions at most.", token, most=MAX_TERMS
+            )
         return node
 
     def _take(self) -> Token:
@@ -170,5 +200,7 @@ def _tidy(text: str) -> str:
     return " ".join(text.split())
 
 
-def _refusal(message: str, token: Token, suggestion: str = "") -> InvalidQuery:
-    return InvalidQuery(message, at=token.at, length=token.end - token.at, suggestion=suggestion)
+def _refusal(text: str, token: Token, suggestion: str = "", /, **values: object) -> InvalidQuery:
+    """The error of a token; what is said of it is extracted by this name, too."""
+    length = token.end - token.at
+    return InvalidQuery(text, at=token.at, length=length, suggestion=suggestion, **values)

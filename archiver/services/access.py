@@ -139,8 +139,10 @@ class AccessControl:
         self._refuse_configured()
         if not LEAST_PASSWORD <= len(new) <= LONGEST_PASSWORD:
             raise InputError(
-                f"A password has {LEAST_PASSWORD} characters at least and {LONGEST_PASSWORD:,} at "
-                "most. A sentence is a good one."
+                "A password has {least_password} characters at least and {longest_password} "
+                "at most. A sentence is a good one.",
+                least_password=LEAST_PASSWORD,
+                longest_password=LONGEST_PASSWORD,
             )
         kept = await asyncio.to_thread(hash_password, new)
         await self._change(lambda access: replace(access, password=kept, sessions=()))
@@ -166,7 +168,7 @@ class AccessControl:
         if not name:
             raise InputError("Give the token a name, such as the program's that will use it.")
         if len(self._access.tokens) >= MOST_TOKENS:
-            raise InputError(f"There are {MOST_TOKENS} tokens already. Revoke one first.")
+            raise InputError("There are {most} tokens already. Revoke one first.", most=MOST_TOKENS)
         made = TOKEN_PREFIX + secrets.token_urlsafe(_TOKEN_BYTES)
         token = Token(secrets.token_hex(8), name, scope, _hex(made), int(time.time()))
         await self._change(lambda access: replace(access, tokens=(*access.tokens, token)))

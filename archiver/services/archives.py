@@ -208,7 +208,11 @@ class _Taking:
     def refuse_if_nothing_was_read(self, name: str) -> None:
         """Let an import fail that brought nothing but problems."""
         if self._problem and not self._captures:
-            raise UnreadableFile(f"{name} holds no capture that can be read. {self._problem}")
+            raise UnreadableFile(
+                "{name} holds no capture that can be read. {problem}",
+                name=name,
+                problem=self._problem,
+            )
 
     async def _package(
         self, file: BinaryIO, name: str, *, is_inner: bool = False

@@ -48,8 +48,10 @@ class Books:
             raise NotFound("There is nothing to write: no entry is meant by that.")
         if len(manifest.entries) > MOST_ARTICLES:
             raise InputError(
-                f"These are {len(manifest.entries):,} articles; {MOST_ARTICLES:,} is the most that "
-                "one file takes. Narrow the list with a search, such as tag:… or added:2024."
+                "These are {count} articles; {most} is the most that one file takes. Narrow "
+                "the list with a search, such as tag:… or added:2024.",
+                count=len(manifest.entries),
+                most=MOST_ARTICLES,
             )
         return manifest
 

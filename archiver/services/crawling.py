@@ -9,6 +9,7 @@ from archiver.index import jobs
 from archiver.ledger.comparisons import compare_owed
 from archiver.ledger.documents import remake_stale
 from archiver.model.job import Job, QueueCounts
+from archiver.model.message import Message
 
 
 class Crawling:
@@ -25,10 +26,10 @@ class Crawling:
         return self._running is not None
 
     @property
-    def browser_problem(self) -> str:
-        """Why no page can be shown by a browser, in a sentence; empty where one can."""
+    def browser_problem(self) -> Message | None:
+        """Why no page can be shown by a browser, in a sentence; None where one can."""
         renderer = self._context.renderer
-        return renderer.problem if renderer else "No page is shown by a browser here."
+        return renderer.problem if renderer else Message("No page is shown by a browser here.")
 
     def wake(self) -> None:
         """Say that there is something new in the queue."""

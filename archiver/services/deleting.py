@@ -56,7 +56,7 @@ class Deleting:
         if not refs:
             raise InputError("Name what is to be deleted.")
         if len(refs) > MOST_REFS:
-            raise InputError(f"{MOST_REFS:,} entries at once is the most.")
+            raise InputError("{most} entries at once is the most.", most=MOST_REFS)
         async with self._db.read() as conn:
             numbers = [*dict.fromkeys([(await find_entry(conn, each))[0] for each in refs])]
         return await self._throw_away(_stretches(numbers))
@@ -89,7 +89,9 @@ class Deleting:
             wanted = [Timestamp(timestamp)]
             gone = await throw_snapshots_away(conn, self._store, entry_id, wanted, number=number)
             if not gone:
-                raise NotFound(f"{entry.url} has no snapshot of {timestamp}.")
+                raise NotFound(
+                    "{url} has no snapshot of {timestamp}.", url=entry.url, timestamp=timestamp
+                )
         await self._settle()
         return Deleted(number, 0, gone)
 

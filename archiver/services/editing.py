@@ -13,6 +13,7 @@ from archiver.model.annotation import Annotation
 from archiver.model.annotation_change import AnnotationChange
 from archiver.model.folder_path import folder_names, folder_path
 from archiver.model.listing import ListingQuery
+from archiver.model.message import Message
 from archiver.services.entries import clean_tags
 from archiver.services.naming import find_entry
 from archiver.services.search import matching_entries
@@ -72,7 +73,7 @@ class Editing:
             InputError: nothing is to be changed, or to something that can't be kept.
         """
         if len(refs) > MOST_REFS:
-            raise InputError(f"{MOST_REFS:,} entries at once is the most.")
+            raise InputError("{most} entries at once is the most.", most=MOST_REFS)
         change = _checked(wanted)
         async with self._db.read() as conn:
             numbers = [*dict.fromkeys([(await find_entry(conn, each))[0] for each in refs])]
@@ -207,12 +208,17 @@ def _becoming(change: AnnotationChange) -> Callable[[int, Annotation], Annotatio
         after = change.applied(before)
         if len(after.tags) > max(MOST_TAGS, len(before.tags)):
             raise InputError(
-                f"{before.url_given} would have {len(after.tags)} tags; {MOST_TAGS} is the most."
+                "{url_given} would have {count} tags; {most} is the most.",
+                url_given=before.url_given,
+                count=len(after.tags),
+                most=MOST_TAGS,
             )
         if len(after.folders) > max(MOST_FOLDERS, len(before.folders)):
             raise InputError(
-                f"{before.url_given} would be in {len(after.folders)} lists;"
-                f" {MOST_FOLDERS} is the most."
+                "{url_given} would be in {count} lists; {most} is the most.",
+                url_given=before.url_given,
+                count=len(after.folders),
+                most=MOST_FOLDERS,
             )
         return after
 
@@ -247,8 +253,8 @@ def _checked(wanted: AnnotationChange) -> AnnotationChange:
         )
     change = replace(
         wanted,
-        title=_text("title", wanted.title, MOST_TITLE),
-        note=_text("note", wanted.note, MOST_NOTE),
+        title=_text(Message("title"), wanted.title, MOST_TITLE),
+        note=_text(Message("note"), wanted.note, MOST_NOTE),
         tags=None if wanted.tags is None else clean_tags(wanted.tags),
         with_tags=clean_tags(wanted.with_tags),
         lists=None if wanted.lists is None else clean_paths(wanted.lists),
@@ -256,7 +262,7 @@ def _checked(wanted: AnnotationChange) -> AnnotationChange:
         without_lists=clean_paths(wanted.without_lists),
     )
     if change.is_empty:
-        raise InputError(f"A {'list' if wanted.with_lists else 'tag'} needs a name.")
+        raise InputError("A list or a tag needs a name.")
     return change
 
 
@@ -266,9 +272,11 @@ def clean_paths(paths: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(filter(None, tidy)))
 
 
-def _text(name: str, text: str | None, most: int) -> str | None:
+def _text(name: Message, text: str | None, most: int) -> str | None:
     if text is None:
         return None
     if len(text) > most:
-        raise InputError(f"The {name} is too long; {most:,} characters is the most.")
+        raise InputError(
+            "“{name}” is too long; {most} characters is the most.", name=name, most=most
+        )
     return well_formed(text.strip())

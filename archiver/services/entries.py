@@ -214,7 +214,7 @@ class Entries:
             found = await snapshots.around(conn, entry_id, wanted) if wanted else (None, None)
             held = _nearest(found, wanted)
             if held is None:
-                raise NotFound(f"{entry.url} has no snapshot yet.")
+                raise NotFound("{url} has no snapshot yet.", url=entry.url)
             earlier, later = await snapshots.neighbours(conn, entry_id, held.snapshot.timestamp)
             shown = await likenesses.of_snapshots(conn, [held.row_id])
         article, record, provenance = await asyncio.to_thread(self._read, held)
@@ -269,11 +269,15 @@ def clean_tags(tags: Sequence[str]) -> tuple[str, ...]:
     """
     cleaned = tuple(dict.fromkeys(filter(None, (tidy_tag(tag) for tag in tags))))
     if len(cleaned) > MOST_TAGS:
-        raise InputError(f"{len(cleaned)} tags are too many; {MOST_TAGS} is the most.")
+        raise InputError(
+            "{count} tags are too many; {most} is the most.", count=len(cleaned), most=MOST_TAGS
+        )
     for tag in cleaned:
         if len(tag) > MOST_TAG_CHARACTERS:
             raise InputError(
-                f"The tag “{tag[:30]}…” is too long; {MOST_TAG_CHARACTERS} characters is the most."
+                "The tag “{tag}…” is too long; {most} characters is the most.",
+                tag=tag[:30],
+                most=MOST_TAG_CHARACTERS,
             )
     return cleaned
 
@@ -289,8 +293,10 @@ def _given(urls: Sequence[str], *, is_described: bool) -> list[str]:
         raise InputError("There is no address here. Paste at least one, such as https://….")
     if len(given) > MOST_URLS:
         raise InputError(
-            f"These are {len(given):,} addresses; {MOST_URLS:,} at once is the most. "
-            "Import them as a file instead."
+            "These are {count} addresses; {most} at once is the most. Import them as a "
+            "file instead.",
+            count=len(given),
+            most=MOST_URLS,
         )
     if len(given) > 1 and is_described:
         raise InputError("A title and a note are of one address; give that alone.")

@@ -89,9 +89,9 @@ class EntryLists:
             known = await lists.all_of_them(conn)
             there = next((each for each in known if each.path == made.path), None)
             if there and (not there.query or not made.query):
-                raise InputError(f"There is a list “{made.path}” already.")
+                raise InputError("There is a list “{path}” already.", path=made.path)
             if len(known) >= lists.MOST:
-                raise InputError(f"{lists.MOST:,} lists is the most.")
+                raise InputError("{most} lists is the most.", most=lists.MOST)
             self._counted.pop(made.path, None)
             others = [made if each is there else each for each in known]
             await _arrange(conn, others if there else [*others, made])
@@ -111,7 +111,9 @@ class EntryLists:
         own = await self._find(path)
         other = await self._find_any(goal)
         if other and goal != path and (own.query or other.query):
-            raise InputError(f"There is “{goal}” already; a search can't become one with it.")
+            raise InputError(
+                "There is “{goal}” already; a search can't become one with it.", goal=goal
+            )
         if goal != path and is_within(goal, path):
             raise InputError("A list can't lie in itself.")
         await self._refuse_too_deep(path, goal)
@@ -163,7 +165,7 @@ class EntryLists:
             rows = await lists.in_order(conn, path)
             moved = {(await find_entry(conn, each))[0] for each in refs}
         if not moved <= dict(rows).keys():
-            raise NotFound(f"Not all of these lie in “{path}”.")
+            raise NotFound("Not all of these lie in “{path}”.", path=path)
         places = _places(rows, moved, where)
 
         def become(row: int, said: Annotation) -> Annotation:
@@ -194,7 +196,7 @@ class EntryLists:
     async def _find(self, path: str) -> EntryList:
         found = await self._find_any(path)
         if found is None:
-            raise NotFound(f"There is no list “{path}”.")
+            raise NotFound("There is no list “{path}”.", path=path)
         return found
 
     async def _find_any(self, path: str) -> EntryList | None:
@@ -208,7 +210,7 @@ class EntryLists:
             known = await lists.all_of_them(conn)
         moved = (moved_path(each.path, path, goal) for each in known if is_within(each.path, path))
         if any(len(folder_names(each)) > MOST_DEPTH for each in moved):
-            raise InputError(f"Lists lie in {MOST_DEPTH} others at most.")
+            raise InputError("Lists lie in {most} others at most.", most=MOST_DEPTH)
 
     async def _become_within(
         self, path: str, become: Callable[[int, Annotation], Annotation]

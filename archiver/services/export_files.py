@@ -206,7 +206,7 @@ def _open_alone(path: Path) -> IO[bytes]:
     except BlockingIOError:
         part.close()
         raise InputError(
-            f"{path.name[1:-5]} is being written by another process. Choose another name."
+            "{name} is being written by another process. Choose another name.", name=path.name[1:-5]
         ) from None
     return part
 

@@ -9,6 +9,7 @@ from archiver.formats.opml_hosts import OPML_HOSTS
 from archiver.formats.own_csv import CSV
 from archiver.formats.own_json import JSON, JSON_LINES
 from archiver.formats.own_schema import schema_text
+from archiver.model.message import marked
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +38,13 @@ class ExportKind:
 EXPORTS: tuple[ExportKind, ...] = (
     ExportKind(
         "bookmarks",
-        "Bookmarks (HTML)",
+        marked("Bookmarks (HTML)"),
         "bookmarks.html",
         "text/html; charset=utf-8",
-        "links with folders, titles, tags, notes, dates and to-read; every browser reads it, and "
-        "linkding, Pinboard, Raindrop and most other services",
+        marked(
+            "links with folders, titles, tags, notes, dates and to-read; every browser "
+            "reads it, and linkding, Pinboard, Raindrop and most other services"
+        ),
         BOOKMARKS_HTML,
     ),
     ExportKind(
@@ -49,16 +52,18 @@ EXPORTS: tuple[ExportKind, ...] = (
         "JSON",
         "json",
         "application/json",
-        "all that you said of each entry, highlights too, and what is known of its snapshots; "
-        "reads back here as it was, has a schema",
+        marked(
+            "all that you said of each entry, highlights too, and what is known of its "
+            "snapshots; reads back here as it was, has a schema"
+        ),
         JSON,
     ),
     ExportKind(
         "jsonl",
-        "JSON lines",
+        marked("JSON lines"),
         "jsonl",
         "application/jsonl",
-        "all that JSON says, an entry a line, for programs that read as they go",
+        marked("all that JSON says, an entry a line, for programs that read as they go"),
         JSON_LINES,
     ),
     ExportKind(
@@ -66,8 +71,10 @@ EXPORTS: tuple[ExportKind, ...] = (
         "CSV",
         "csv",
         "text/csv; charset=utf-8",
-        "all that you said of each entry, in columns, for spreadsheets; no cell is a formula; "
-        "reads back here as it was",
+        marked(
+            "all that you said of each entry, in columns, for spreadsheets; no cell is a "
+            "formula; reads back here as it was"
+        ),
         CSV,
     ),
     ExportKind(
@@ -75,7 +82,7 @@ EXPORTS: tuple[ExportKind, ...] = (
         "Atom",
         "atom",
         "application/atom+xml",
-        "links with titles, tags, notes and dates, for feed readers",
+        marked("links with titles, tags, notes and dates, for feed readers"),
         ATOM,
     ),
     ExportKind(
@@ -83,7 +90,7 @@ EXPORTS: tuple[ExportKind, ...] = (
         "OPML",
         "opml",
         "text/x-opml; charset=utf-8",
-        "the sites that the entries are from, each once, for what follows sites",
+        marked("the sites that the entries are from, each once, for what follows sites"),
         OPML_HOSTS,
     ),
     ExportKind(
@@ -91,23 +98,25 @@ EXPORTS: tuple[ExportKind, ...] = (
         "Markdown",
         "markdown.zip",
         "application/zip",
-        "a folder for each entry with its article, its pictures and what you said, linked among "
-        "each other; opens in Obsidian",
+        marked(
+            "a folder for each entry with its article, its pictures and what you said, "
+            "linked among each other; opens in Obsidian"
+        ),
     ),
     ExportKind(
         "epub",
         "EPUB",
         "epub",
         "application/epub+zip",
-        "articles with their pictures as a book",
+        marked("articles with their pictures as a book"),
         most=2_000,
     ),
     ExportKind(
         "html",
-        "One page (HTML)",
+        marked("One page (HTML)"),
         "html",
         "text/html; charset=utf-8",
-        "articles with their pictures as one page that needs nothing else",
+        marked("articles with their pictures as one page that needs nothing else"),
         most=2_000,
     ),
     ExportKind(
@@ -115,16 +124,20 @@ EXPORTS: tuple[ExportKind, ...] = (
         "WARC",
         "warc.gz",
         "application/warc",
-        "snapshots with all that belongs to them, and what you said; pywb and other archives open "
-        "it, and it reads back here as it was",
+        marked(
+            "snapshots with all that belongs to them, and what you said; pywb and other "
+            "archives open it, and it reads back here as it was"
+        ),
     ),
     ExportKind(
         "wacz",
         "WACZ",
         "wacz",
         "application/wacz+zip",
-        "snapshots with all that belongs to them, as one package with its index, as ReplayWeb.page "
-        "opens it",
+        marked(
+            "snapshots with all that belongs to them, as one package with its index, as "
+            "ReplayWeb.page opens it"
+        ),
     ),
 )
 """In the order they are offered."""

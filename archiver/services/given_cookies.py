@@ -52,7 +52,9 @@ class CookieKeeping:
             InputError: it is too large, or holds none.
         """
         if len(content) > MOST_BYTES:
-            raise InputError(f"A file of more than {MOST_BYTES:,} bytes is no file of cookies.")
+            raise InputError(
+                "A file of more than {most} bytes is no file of cookies.", most=MOST_BYTES
+            )
         found, refused = read_cookies(content.decode("utf-8", "replace"))
         if not found:
             raise InputError(
@@ -81,7 +83,7 @@ class CookieKeeping:
 
         self._file.change(without)
         if not gone:
-            raise InputError(f"No cookie is kept for {host}.")
+            raise InputError("No cookie is kept for {host}.", host=host)
         return len(gone)
 
 

@@ -143,7 +143,7 @@ def _content(file: BufferedReader) -> bytes:
     file.seek(0)
     content = file.read(MOST_PAGE + 1)
     if len(content) > MOST_PAGE:
-        raise UnreadableFile(f"A page of more than {MOST_PAGE:,} bytes is not taken.")
+        raise UnreadableFile("A page of more than {most} bytes is not taken.", most=MOST_PAGE)
     return content
 
 

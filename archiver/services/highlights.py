@@ -23,6 +23,7 @@ from archiver.model.highlight import (
     Highlight,
 )
 from archiver.model.listing import ListingQuery
+from archiver.model.message import Message
 from archiver.query.parse import parse_query
 from archiver.query.snippet import places
 from archiver.query.tree import (
@@ -108,18 +109,22 @@ class Highlights:
             NotFound: there is no such entry, or it has no article.
             InputError: there are no words, they are too long, or the colour is none.
         """
-        words = _checked("words", quote, MOST_QUOTE)
+        words = _checked(Message("words"), quote, MOST_QUOTE)
         if not words:
             raise InputError("Say which words are to be marked.")
         shown = await self._entries.snapshot(ref, timestamp)
         if not shown.article:
             raise NotFound("There is no text on this page to mark words in.")
         made = await asyncio.to_thread(_highlight, shown, words, start)
-        made = replace(made, colour=_colour(colour), note=_checked("note", note, MOST_REMARK))
+        made = replace(
+            made, colour=_colour(colour), note=_checked(Message("note"), note, MOST_REMARK)
+        )
 
         def become(before: Annotation) -> Annotation:
             if len(before.highlights) >= MOST_HIGHLIGHTS:
-                raise InputError(f"{MOST_HIGHLIGHTS} highlights of one page are the most.")
+                raise InputError(
+                    "{most} highlights of one page are the most.", most=MOST_HIGHLIGHTS
+                )
             return replace(before, highlights=(*before.highlights, made))
 
         edited = await self._editing.become(ref, become)
@@ -135,7 +140,7 @@ class Highlights:
             InputError: the colour is none, or the note is too long.
         """
         wanted = None if colour is None else _colour(colour)
-        said = None if note is None else _checked("note", note, MOST_REMARK)
+        said = None if note is None else _checked(Message("note"), note, MOST_REMARK)
         changed: list[Highlight] = []
 
         def other(each: Highlight) -> Highlight:
@@ -268,11 +273,13 @@ def _each_of(
 
 def _colour(name: str) -> Colour:
     if name not in set(Colour):
-        raise InputError(f"A colour is one of {', '.join(Colour)}.")
+        raise InputError("A colour is one of {known}.", known=", ".join(Colour))
     return Colour(name)
 
 
-def _checked(what: str, text: str, most: int) -> str:
+def _checked(what: Message, text: str, most: int) -> str:
     if len(text) > most:
-        raise InputError(f"That is too long for {what}; {most:,} characters is the most.")
+        raise InputError(
+            "“{name}” is too long; {most} characters is the most.", name=what, most=most
+        )
     return well_formed(text.replace("\r\n", "\n").strip())

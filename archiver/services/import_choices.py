@@ -37,8 +37,8 @@ def typed_choices(
     return Choices(
         tags=clean_tags(tags),
         folders_as=_one(FoldersAs, words.get("folders_as"), FoldersAs.TAGS, "Folders become"),
-        to_read=_one(ToRead, words.get("to_read"), ToRead.AS_SAID, "To be read are"),
-        capture=_one(CaptureWhen, words.get("capture"), CaptureWhen.NOW, "Links are captured"),
+        to_read=_one(ToRead, words.get("to_read"), ToRead.AS_SAID, "to_read"),
+        capture=_one(CaptureWhen, words.get("capture"), CaptureWhen.NOW, "capture"),
         only_folders=_paths(only_folders),
         into=_path(words.get("into", "")),
         columns=_columns(columns),
@@ -49,12 +49,12 @@ def _one(kind: type[_Kind], word: str | None, otherwise: _Kind, about: str) -> _
     try:
         return kind(word) if word else otherwise
     except ValueError:
-        raise InputError(f"{about} one of: {', '.join(kind)}.") from None
+        raise InputError("{name} is one of {known}.", name=about, known=", ".join(kind)) from None
 
 
 def _paths(given: Sequence[str]) -> tuple[str, ...]:
     if len(given) > MOST_FOLDERS:
-        raise InputError(f"{MOST_FOLDERS:,} folders at once is the most.")
+        raise InputError("{most} folders at once is the most.", most=MOST_FOLDERS)
     return tuple(dict.fromkeys(filter(None, map(_path, given))))
 
 
@@ -65,11 +65,11 @@ def _path(given: str) -> str:
 
 def _columns(given: Sequence[str]) -> dict[str, ColumnRole] | None:
     if len(given) > MOST_COLUMNS:
-        raise InputError(f"{MOST_COLUMNS} columns is the most.")
+        raise InputError("{most} columns is the most.", most=MOST_COLUMNS)
     found = {}
     for each in given:
         role, equals, name = each.partition("=")
         if not equals:
-            raise InputError(f"Say of a column what it says, such as url={each[:100]}.")
+            raise InputError("Say of a column what it says, such as url={each}.", each=each[:100])
         found[name] = _one(ColumnRole, role, ColumnRole.KEEP, "A column says")
     return found or None

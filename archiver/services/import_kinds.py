@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from archiver.formats.importers import IMPORTERS
+from archiver.model.message import marked
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,9 +22,9 @@ class KnownFormat:
 
 
 _ARCHIVES = (
-    KnownFormat("WARC", "captures of another archive", ("warc", "gz", "zst")),
-    KnownFormat("ARC", "captures of an old archive", ("arc",)),
-    KnownFormat("WACZ", "captures of another archive, packed with their index", ("wacz",)),
+    KnownFormat("WARC", marked("captures of another archive"), ("warc", "gz", "zst")),
+    KnownFormat("ARC", marked("captures of an old archive"), ("arc",)),
+    KnownFormat("WACZ", marked("captures of another archive, packed with their index"), ("wacz",)),
 )
 KNOWN_FORMATS: tuple[KnownFormat, ...] = (
     *(KnownFormat(each.name, each.origin, each.suffixes) for each in IMPORTERS),

@@ -58,7 +58,7 @@ class ImportSurveys:
             tally = _Tally()
             batch = await links.next_batch()
             if not batch:
-                raise UnreadableFile(f"{name} holds no link. Is it the right file?")
+                raise UnreadableFile("{name} holds no link. Is it the right file?", name=name)
             while batch and (most is None or tally.read < most):
                 tally.add(batch, await self._known(batch.seeds))
                 batch = await links.next_batch()

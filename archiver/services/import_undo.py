@@ -125,16 +125,17 @@ class ImportUndo:
         try:
             await self.undo(number)
         except ArchiverError:
-            log.exception("undoing an import broke off", number=number)
+            log.exception("undoing an import broke off", number=str(number))
 
     async def _checked(self, number: int) -> ImportStatus:
         status = await self._statuses.find(number)
         if status is None:
-            raise NotFound(f"There is no import number {number}.")
+            raise NotFound("There is no import number {number}.", number=str(number))
         if status.is_archive:
             raise InputError(
-                "An import of captures can't be undone: delete what it brought, which the search "
-                f"import:{number} finds."
+                "An import of captures can't be undone: delete what it brought, which the "
+                "search import:{number} finds.",
+                number=str(number),
             )
         if status.is_unread:
             raise InputError("Its file is still being read. Undo it when that is over.")

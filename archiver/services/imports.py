@@ -89,7 +89,7 @@ class Imports:
         async with self._reader.open_links(source, name, choices=choices) as links:
             first = await links.next_batch()
             if not first:
-                raise UnreadableFile(f"{name} holds no link. Is it the right file?")
+                raise UnreadableFile("{name} holds no link. Is it the right file?", name=name)
             number = await self._create(name, links.form, choices=choices)
             await self._to_the_end(
                 number, self._reader.read_links(number, first, links, on_progress)
@@ -156,7 +156,7 @@ class Imports:
         """
         found = await self._statuses.find(number)
         if found is None:
-            raise NotFound(f"There is no import number {number}.")
+            raise NotFound("There is no import number {number}.", number=str(number))
         return found
 
     async def recent(self) -> list[ImportStatus]:
@@ -174,7 +174,7 @@ class Imports:
                 return kind
             async with self._reader.open_links(source, name) as links:
                 if not await links.next_batch():
-                    raise UnreadableFile(f"{name} holds no link. Is it the right file?")
+                    raise UnreadableFile("{name} holds no link. Is it the right file?", name=name)
                 return links.form
 
     async def _create(

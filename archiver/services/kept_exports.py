@@ -159,7 +159,7 @@ class KeptExports:
 
     def _note(self, kind: ExportKind, query: ListingQuery) -> str:
         if len([*self._all()]) >= MOST_KEPT:
-            raise InputError(f"{MOST_KEPT} exports are kept at most. Delete one first.")
+            raise InputError("{most} exports are kept at most. Delete one first.", most=MOST_KEPT)
         asked = _OTHERS.sub("-", f"{query.q} {query.tag} {query.host} {query.status}".lower())
         stem = f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{asked.strip('-')[:36] or 'everything'}"
         names = (f"{stem}{n or ''}.{kind.suffix}" for n in range(MOST_KEPT + 1))

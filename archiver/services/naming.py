@@ -25,17 +25,19 @@ async def find_entry(conn: AsyncConnection, ref: str) -> tuple[int, Entry]:
     key = HashUrl(ref) if is_hash_url(ref) else hash_url(parse_url(with_scheme(ref)))
     found = await entries.by_hash(conn, key)
     if found is None:
-        raise NotFound(f"{ref} is not in the archive.")
+        raise NotFound("{ref} is not in the archive.", ref=ref)
     return found
 
 
 async def _begun(conn: AsyncConnection, beginning: str) -> tuple[int, Entry]:
     found = await entries.begun(conn, beginning, limit=2)
     if len(found) > 1:
-        raise InputError(f"More than one hash_url begins with {beginning}. Give more of it.")
+        raise InputError(
+            "More than one hash_url begins with {beginning}. Give more of it.", beginning=beginning
+        )
     if not found:
-        raise NotFound(f"No hash_url begins with {beginning}.")
+        raise NotFound("No hash_url begins with {beginning}.", beginning=beginning)
     known = await entries.by_hash(conn, found[0])
     if known is None:
-        raise NotFound(f"No hash_url begins with {beginning}.")
+        raise NotFound("No hash_url begins with {beginning}.", beginning=beginning)
     return known

@@ -138,7 +138,7 @@ class Search:
             InputError: the cursor, limit, sort or status is not one.
         """
         if not 1 <= query.limit <= MOST_PER_PAGE:
-            raise InputError(f"A page has 1 to {MOST_PER_PAGE} entries.")
+            raise InputError("A page has 1 to {most} entries.", most=MOST_PER_PAGE)
         tree = _tree(query)
         tree = half_typed(tree) if query.is_typing else tree
         async with self._db.read() as conn:
@@ -341,7 +341,7 @@ def _sort(query: ListingQuery, tree: Node) -> Sort:
     if query.sort == Sort.LIST or (query.sort in ("", Sort.BEST) and not has_words):
         return Sort.LIST if the_list(tree) and not has_words else Sort.NEWEST
     if query.sort not in set(Sort):
-        raise InputError(f"sort is one of {', '.join(Sort)}.")
+        raise InputError("sort is one of {known}.", known=", ".join(Sort))
     return Sort(query.sort)
 
 

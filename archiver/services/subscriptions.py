@@ -67,7 +67,7 @@ class Subscriptions:
 
         def add(held: list[Subscription]) -> list[Subscription]:
             if any(each.url == wanted.url for each in held):
-                raise InputError(f"{wanted.url} is followed already.")
+                raise InputError("{url} is followed already.", url=wanted.url)
             return [*held, wanted]
 
         await self._change(add)
@@ -83,7 +83,7 @@ class Subscriptions:
         def remove(held: list[Subscription]) -> list[Subscription]:
             left = [each for each in held if each.url != url]
             if len(left) == len(held):
-                raise NotFound(f"{url} is not followed.")
+                raise NotFound("{url} is not followed.", url=url)
             return left
 
         await self._change(remove)
@@ -99,10 +99,10 @@ class Subscriptions:
             InputError: it is too large, no OPML, or names no feed.
         """
         if len(content) > MOST_BYTES:
-            raise InputError(f"{name} is larger than {MOST_BYTES:,} bytes.")
+            raise InputError("{name} is larger than {most} bytes.", name=name, most=MOST_BYTES)
         found = await asyncio.to_thread(read_subscriptions, content, name)
         if not found:
-            raise InputError(f"{name} names no feed.")
+            raise InputError("{name} names no feed.", name=name)
         since = None if everything else datetime.now(UTC).replace(microsecond=0)
         wanted = [each if each.since else replace(each, since=since) for each in found]
         before = 0
@@ -131,7 +131,7 @@ class Subscriptions:
         for each in await self.all():
             if each.subscription.url == url:
                 return await self._look(each)
-        raise NotFound(f"{url} is not followed.")
+        raise NotFound("{url} is not followed.", url=url)
 
     async def look_at_all(self) -> list[Followed]:
         """Look at every feed now, but for those that are gone."""
@@ -170,7 +170,7 @@ class Subscriptions:
             before = self._read()
             after = change(before)
             if len(after) > MOST_FEEDS:
-                raise InputError(f"{MOST_FEEDS:,} feeds are the most.")
+                raise InputError("{most} feeds are the most.", most=MOST_FEEDS)
             if after != before:
                 self._file.write(_written(after, is_more=len(after) > len(before)))
             return after
@@ -190,7 +190,7 @@ def _written(subscriptions: Sequence[Subscription], *, is_more: bool) -> bytes:
     """The file, which must be one that is read again."""
     written = write_subscriptions(subscriptions)
     if is_more and len(written) > MOST_BYTES:
-        raise InputError(f"The list of feeds would be larger than {MOST_BYTES:,} bytes.")
+        raise InputError("The list of feeds would be larger than {most} bytes.", most=MOST_BYTES)
     return written
 
 

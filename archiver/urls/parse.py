@@ -27,7 +27,7 @@ def parse_url(given: str) -> str:
     if not text:
         raise InvalidUrl("This is empty. An address starts with https:// or http://.")
     if len(text) > MOST_CHARACTERS:
-        raise InvalidUrl(f"The address is longer than {MOST_CHARACTERS:,} characters.")
+        raise InvalidUrl("The address is longer than {most} characters.", most=MOST_CHARACTERS)
     if _FORBIDDEN.search(text):
         raise InvalidUrl("The address holds characters that no address may hold.")
     return _serialise(text)
@@ -96,10 +96,11 @@ def _serialise(text: str) -> str:
         raise InvalidUrl(_why_not(text)) from None
     if not href.startswith(_KEPT):
         scheme = href.partition(":")[0]
+        if "." in scheme:
+            sentence = _suggest_scheme(text)
+            raise InvalidUrl(sentence)
         raise InvalidUrl(
-            f"Only http and https addresses can be kept, and this one is “{scheme}:”."
-            if "." not in scheme
-            else _suggest_scheme(text)
+            "Only http and https addresses can be kept, and this one is “{scheme}:”.", scheme=scheme
         )
     if "@" in href.split("/", 3)[2]:
         raise InvalidUrl(
@@ -108,7 +109,7 @@ def _serialise(text: str) -> str:
         )
     url: str = href.partition("#")[0]
     if len(url) > MOST_CHARACTERS:
-        raise InvalidUrl(f"The address is longer than {MOST_CHARACTERS:,} characters.")
+        raise InvalidUrl("The address is longer than {most} characters.", most=MOST_CHARACTERS)
     return url
 
 

@@ -72,15 +72,19 @@ class Package:
         try:
             size = _contents_bytes(file)
             if size > MOST_CONTENTS_BYTES:
-                raise UnreadableFile(f"{name} claims to hold far too many files.")
+                raise UnreadableFile("{name} claims to hold far too many files.", name=name)
             self._zip = zipfile.ZipFile(file)
         except _DAMAGED as error:
-            raise UnreadableFile(f"{name} is a damaged zip file: {_reason(error)}.") from error
+            raise UnreadableFile(
+                "{name} is a damaged zip file: {reason}.", name=name, reason=_reason(error)
+            ) from error
         names = list(dict.fromkeys(self._zip.namelist()))
         self.records = [each for each in names if each.lower().endswith(SUFFIXES)]
         self.packages = [each for each in names if each.lower().endswith(PACKAGE_SUFFIX)]
         if not self.records and not self.packages:
-            raise UnreadableFile(f"{name} is a zip file without a WARC file in it, so no WACZ.")
+            raise UnreadableFile(
+                "{name} is a zip file without a WARC file in it, so no WACZ.", name=name
+            )
         self._pages = [
             each for each in names if each.startswith("pages/") and each.endswith(".jsonl")
         ]
@@ -94,12 +98,16 @@ class Package:
         info = self._zip.getinfo(name)
         if info.flag_bits & 1:
             raise UnreadableFile(
-                f"{name} is encrypted. Unpack {self._name} with its password and pack it again."
+                "{name} is encrypted. Unpack {name2} with its password and pack it again.",
+                name=name,
+                name2=self._name,
             )
         try:
             return Entry(self._zip.open(info), name, info.compress_size)
         except _DAMAGED as error:
-            raise UnreadableFile(f"{name} can't be read: {_reason(error)}.") from error
+            raise UnreadableFile(
+                "{name} can't be read: {reason}.", name=name, reason=_reason(error)
+            ) from error
 
     def window(self, name: str) -> FileWindow | None:
         """A file in it that is not compressed, where it lies; None if it is compressed."""
@@ -155,10 +163,16 @@ class Entry(ExitStack):
         try:
             data = read(size)
         except _DAMAGED as error:
-            raise UnreadableFile(f"{self._name} is damaged: {_reason(error)}.") from error
+            raise UnreadableFile(
+                "{name} is damaged: {reason}.", name=self._name, reason=_reason(error)
+            ) from error
         self._left -= len(data)
         if self._left < 0:
-            raise UnreadableFile(f"{self._name} unpacks to more than {MOST_RATIO} times its size.")
+            raise UnreadableFile(
+                "{name} unpacks to more than {most} times its size.",
+                name=self._name,
+                most=MOST_RATIO,
+            )
         return data
 
 

@@ -6,8 +6,10 @@ from base64 import b64decode
 from aiohttp import web
 
 from archiver.model.access import Token
+from archiver.model.message import counted
 from archiver.services.access import SESSION_SECONDS
 from archiver.web.keys import ATTEMPTS, PERMISSIONS, RUNTIME, SESSION, SIGNER
+from archiver.web.refusals import refusing
 
 COOKIE = "archiver_session"
 ANONYMOUS = "anonymous"
@@ -52,10 +54,13 @@ def _refuse_guessing(request: web.Request) -> None:
     wait = request.app[ATTEMPTS].wait(request.remote)
     if wait > 0:
         seconds = int(wait) + 1
-        raise web.HTTPTooManyRequests(
-            text=f"Too many wrong passwords: try again in {seconds} seconds.",
-            headers={"Retry-After": str(seconds)},
+        said = counted(
+            "Too many wrong passwords: try again in {count} second.",
+            "Too many wrong passwords: try again in {count} seconds.",
+            count=seconds,
         )
+        answer = web.HTTPTooManyRequests(headers={"Retry-After": str(seconds)})
+        raise refusing(answer, said)
 
 
 def _count(request: web.Request, *, is_right: bool) -> bool:

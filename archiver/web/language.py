@@ -1,5 +1,7 @@
 """Which language a page is in: the person's choice, else the browser's, else the service's."""
 
+from urllib.parse import urlsplit
+
 from aiohttp import web
 
 from archiver.model.language import LANGUAGES, asked_for
@@ -31,9 +33,7 @@ async def choose(request: web.Request) -> web.StreamResponse:
     """Keep the language that the footer's form names, and show the same page in it."""
     form = await request.post()
     tag = str(form.get("language", ""))
-    response = web.Response(
-        status=303, headers={"Location": auth.local_path(str(form.get("back", "/")))}
-    )
+    response = web.Response(status=303, headers={"Location": _page_before(request)})
     if tag in {each.tag for each in LANGUAGES}:
         response.set_cookie(
             COOKIE, tag, max_age=_YEAR, httponly=True, samesite="Lax", secure=auth.is_https(request)
@@ -41,3 +41,17 @@ async def choose(request: web.Request) -> web.StreamResponse:
     else:
         response.del_cookie(COOKIE)
     return response
+
+
+def _page_before(request: web.Request) -> str:
+    """The page that the form stood on, by the browser's word.
+
+    A field would say the same, but nothing of a request may stand beside a permission (BREACH).
+    """
+    try:
+        before = urlsplit(request.headers.get("Referer", ""))
+    except ValueError:
+        return "/"
+    if before.netloc != request.host:
+        return "/"
+    return auth.local_path(f"{before.path}?{before.query}" if before.query else before.path)

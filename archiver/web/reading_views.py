@@ -60,7 +60,7 @@ class EntryView:
         beside: the list it was opened from.
         highlights: what was marked in it.
         years: how many snapshots each month of each year has, and the newest of each.
-        browser_problem: why no page is shown by a browser; empty where one is.
+        browser_problem: why no page is shown by a browser; None where one is.
         archives: hosts of public archives that may be asked for it.
     """
 
@@ -79,7 +79,7 @@ class EntryView:
     highlights: tuple[PlacedHighlight, ...] = ()
     colours: tuple[Colour, ...] = tuple(Colour)
     years: tuple[Year, ...] = ()
-    browser_problem: Message | str = ""
+    browser_problem: Message | None = None
     archives: tuple[str, ...] = ()
     notice: EditNotice | None = None
 

@@ -50,7 +50,7 @@ def render(request: web.Request, template: str, view: View, *, status: int = 200
             signed_in=request[SIGNED_IN],
             static=request.app[STATIC].url,
             path=request.path,
-            here=request.path_qs if request.method in SAFE_METHODS else "",
+            can_choose=request.method in SAFE_METHODS,
             chosen=choice_of(request),
         )
     )

@@ -12,6 +12,7 @@ from aiohttp import web
 
 from archiver.config import Settings
 from archiver.errors import ConfigurationError
+from archiver.model.message import Message
 from archiver.runtime import open_runtime
 from archiver.services.access import has_password, is_loopback
 from archiver.web.app import build_app
@@ -124,7 +125,7 @@ def _stop_on_signals() -> asyncio.Event:
     return stop
 
 
-def _announce(listening: socket.socket, *, passed_by: int, browser_problem: str) -> None:
+def _announce(listening: socket.socket, *, passed_by: int, browser_problem: Message | None) -> None:
     host, port = listening.getsockname()[:2]
     shown = f"[{host}]" if ":" in host else host
     sys.stdout.write(f"archiver listens on http://{shown}:{port}/\n")

@@ -18,6 +18,7 @@ from aiohttp.http_exceptions import BadHttpMessage
 
 from archiver.errors import TooLarge, UnreadableFile
 from archiver.model.importing import ImportStatus
+from archiver.model.message import marked
 from archiver.services.handing_in import Given, HandedIn
 from archiver.web import csrf
 from archiver.web.keys import LIMITS, RUNTIME
@@ -214,8 +215,10 @@ def _is_too_long(request: web.Request) -> bool:
 def _too_large(request: web.Request) -> TooLarge:
     limit = request.app[RUNTIME].settings.max_upload_bytes
     return TooLarge(
-        f"The file is larger than {limit:,} bytes. Split it, raise ARCHIVER_MAX_UPLOAD_BYTES, "
-        "or read it with the command: archiver import FILE"
+        "The file is larger than {limit} bytes. Split it, raise "
+        "ARCHIVER_MAX_UPLOAD_BYTES, or read it with the command: archiver import "
+        "FILE",
+        limit=limit,
     )
 
 
@@ -237,7 +240,7 @@ async def _chunks_of_part(request: web.Request, part: BodyPartReader) -> AsyncIt
 async def _file_part(request: web.Request, *, with_token: bool) -> _File:
     """Find the file among the parts (RFC 7578); what stands before it is small or refused."""
     if request.content_type != "multipart/form-data":
-        raise web.HTTPUnsupportedMediaType(text="Send the file as multipart/form-data.")
+        raise web.HTTPUnsupportedMediaType(text=marked("Send the file as multipart/form-data."))
     if _is_too_long(request):
         raise _too_large(request)
     try:
@@ -247,7 +250,7 @@ async def _file_part(request: web.Request, *, with_token: bool) -> _File:
 
 
 def _malformed() -> web.HTTPBadRequest:
-    return web.HTTPBadRequest(text="The upload broke off or is not well-formed multipart.")
+    return web.HTTPBadRequest(text=marked("The upload broke off or is not well-formed multipart."))
 
 
 async def _search_parts(request: web.Request, parts: MultipartReader, *, with_token: bool) -> _File:
@@ -266,7 +269,9 @@ async def _search_parts(request: web.Request, parts: MultipartReader, *, with_to
         elif part.name:
             fields[part.name] = value.decode("utf-8", "replace")
     if not verified:
-        raise web.HTTPForbidden(text="This form is no longer valid: reload the page, send again.")
+        raise web.HTTPForbidden(
+            text=marked("This form is no longer valid: reload the page, send again.")
+        )
     raise UnreadableFile("No file was chosen: choose one that holds bookmarks or links.")
 
 

@@ -44,7 +44,7 @@ def decode(pieces: Iterable[bytes], content_encoding: str | None, *, limit: int)
     for piece in pieces:
         total += len(piece)
         if total > limit:
-            raise TooLarge(f"The content decompresses to more than {limit:,} bytes.")
+            raise TooLarge("The content decompresses to more than {limit} bytes.", limit=limit)
         yield piece
 
 

@@ -106,4 +106,4 @@ async def test_a_session_that_was_ended_elsewhere_is_over(client):
     ],
 )
 def test_a_browser_is_called_what_people_call_it(user_agent, name):
-    assert browser_name(user_agent) == name
+    assert str(browser_name(user_agent)) == name

@@ -6,6 +6,7 @@ from aiohttp import web
 from aiohttp.typedefs import Handler
 
 from archiver.model.access import Scope
+from archiver.model.message import marked
 from archiver.rewrite.address import Modifier, ReplayAddress
 from archiver.services.access import TOKEN_PREFIX
 from archiver.web import auth, csrf
@@ -126,7 +127,7 @@ def _refusal(request: web.Request) -> web.HTTPException:
     page = request.method in csrf.SAFE_METHODS and request.headers.get("Sec-Fetch-Dest") in _PAGES
     if page and not machine:
         return web.HTTPSeeOther("/login?" + urlencode({"next": request.raw_path}))
-    return _unauthorized("Sign in first: this archive has a password.")
+    return _unauthorized(marked("Sign in first: this archive has a password."))
 
 
 def _unauthorized(message: str) -> web.HTTPUnauthorized:

@@ -5,6 +5,7 @@ import asyncio
 from aiohttp import web
 from aiohttp.typedefs import Handler
 
+from archiver.model.message import marked
 from archiver.web import csrf
 from archiver.web.keys import LIMITS
 
@@ -18,8 +19,8 @@ FILED = frozenset({"change_feeds"})
 """Routes whose form may hold a small file; larger ones stream."""
 _FORM_WITH_FILE = "multipart/form-data"
 _FORM = "application/x-www-form-urlencoded"
-_FOREIGN = "This request was sent by another site, so it was not carried out."
-_STALE = (
+_FOREIGN = marked("This request was sent by another site, so it was not carried out.")
+_STALE = marked(
     "This form is no longer valid: perhaps you signed in or out since it was opened. "
     "Go back, reload the page, and send it again."
 )
@@ -51,7 +52,7 @@ async def _check_form(request: web.Request) -> None:
         async with asyncio.timeout(request.app[LIMITS].body_seconds):
             form = await request.post()
     except ValueError:
-        raise web.HTTPBadRequest(text="The form is not UTF-8.") from None
+        raise web.HTTPBadRequest(text=marked("The form is not UTF-8.")) from None
     token = form.get(csrf.FIELD)
     if not isinstance(token, str) or not csrf.is_valid(request, token):
         raise web.HTTPForbidden(text=_STALE)

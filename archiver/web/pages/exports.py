@@ -36,7 +36,7 @@ async def keep(request: web.Request) -> web.StreamResponse:
     form = await request.post()
     kind = BY_KEY.get(str(form.get("form", "")))
     if kind is None:
-        raise InputError(f"An export is one of {', '.join(BY_KEY)}.")
+        raise InputError("An export is one of {known}.", known=", ".join(BY_KEY))
     q, tag, host, status = (str(form.get(name, "")) for name in _NARROWING)
     query = ListingQuery(q, tag, host, status)
     runtime = request.app[RUNTIME]

@@ -37,7 +37,7 @@ async def order(request: web.Request) -> web.StreamResponse:
     refs = [str(each) for each in form.getall("entry", [])]
     where = str(form.get("where", ""))
     if where not in set(Where):
-        raise InputError(f"Entries go {', '.join(Where)}.")
+        raise InputError("Entries go {known}.", known=", ".join(Where))
     if not refs:
         return back(form, "/snapshots", nothing=1)
     edited = await request.app[RUNTIME].lists.order(str(form.get("list", "")), refs, Where(where))
