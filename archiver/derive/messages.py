@@ -11,13 +11,13 @@ from enum import StrEnum
 from io import BytesIO
 from typing import Any
 
+from archiver.derive.packed_seeds import pack_columns, read_columns
 from archiver.model.appearance import Appearance
 from archiver.model.importing import Rejected
 from archiver.model.kept_page import KeptPage, KeptPart
 from archiver.model.page import Article, Charset, Discovery, PageMetadata
 from archiver.model.requisite import Requisite, RequisiteKind
 from archiver.model.seed import Seed
-from archiver.warc.annotation import read_annotation, write_annotation
 
 PREFIX = struct.Struct(">I")
 COLLECT = (20_000, 20, 100)
@@ -159,10 +159,7 @@ def pack_seeds(
     """Some links of a file, for the service."""
     return pack(
         {
-            "seeds": [
-                [each.hash_url, each.url, each.host, write_annotation(each.annotation)]
-                for each in seeds
-            ],
+            "seeds": pack_columns(seeds),
             "rejected": [
                 [each.given, each.reason, each.row, each.is_left_out] for each in rejected
             ],
@@ -185,13 +182,10 @@ def pack_seeds(
 def read_seeds(message: bytes) -> tuple[list[Seed], list[Rejected], list[PageOfSeed]]:
     """What ``pack_seeds`` packed."""
     head, payload = unpack(message)
-    seeds = [
-        Seed(key, url, host, read_annotation(document))
-        for key, url, host, document in head["seeds"]
-    ]
     rejected = [Rejected(*each) for each in head["rejected"]]
     contents = BytesIO(payload)
-    return seeds, rejected, [_page(each, contents) for each in head["pages"]]
+    pages = [_page(each, contents) for each in head["pages"]]
+    return read_columns(head["seeds"]), rejected, pages
 
 
 def _page(head: Sequence[Any], contents: BytesIO) -> PageOfSeed:

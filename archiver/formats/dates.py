@@ -1,7 +1,7 @@
 """When a bookmark was saved: the many ways producers write a moment, read as one."""
 
 import re
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
 _NUMBER = re.compile(r"\s*([0-9]{1,20})(?:\.[0-9]{0,20})?\s*")
@@ -18,15 +18,15 @@ _FORMS = (
 )
 """As people write dates; not 3/4/2020, which is two days."""
 _MOST = 100
-_UNIX = datetime(1970, 1, 1, tzinfo=UTC)
-_COCOA = datetime(2001, 1, 1, tzinfo=UTC)
-_WEBKIT = datetime(1601, 1, 1, tzinfo=UTC)
+_UNIX = 0
+_COCOA = int(datetime(2001, 1, 1, tzinfo=UTC).timestamp())
+_WEBKIT = int(datetime(1601, 1, 1, tzinfo=UTC).timestamp())
 
 _EARLIEST_COCOA = 63_072_000
 """2003 in Cocoa seconds, the year of Safari; smaller numbers are counters, not moments."""
 _EARLIEST_UNIX = 820_454_400
 """1996. Numbers below it would be bookmarks older than any bookmark file: they are Cocoa's."""
-_LATEST = datetime(2100, 1, 1, tzinfo=UTC)
+_LATEST = int(datetime(2100, 1, 1, tzinfo=UTC).timestamp())
 _MILLISECONDS, _MICROSECONDS, _WEBKIT_MICROSECONDS = 10**11, 10**14, 10**16
 
 
@@ -69,11 +69,10 @@ def _from_number(value: int) -> datetime | None:
     return _sensible(_COCOA, value) if value >= _EARLIEST_COCOA else None
 
 
-def _sensible(epoch: datetime, seconds: int) -> datetime | None:
-    try:
-        return _within(epoch + timedelta(seconds=seconds))
-    except OverflowError:
-        return None
+def _sensible(epoch: int, seconds: int) -> datetime | None:
+    """A moment so many seconds behind an epoch, itself in Unix seconds."""
+    since = epoch + seconds
+    return datetime.fromtimestamp(since, UTC) if _EARLIEST_UNIX <= since < _LATEST else None
 
 
 def _from_iso(text: str) -> datetime | None:
@@ -104,5 +103,4 @@ def _from_people(text: str) -> datetime | None:
 
 
 def _within(moment: datetime) -> datetime | None:
-    earliest = _UNIX + timedelta(seconds=_EARLIEST_UNIX)
-    return moment if earliest <= moment < _LATEST else None
+    return moment if _EARLIEST_UNIX <= moment.timestamp() < _LATEST else None

@@ -31,6 +31,10 @@ _SWALLOWED = re.compile(r"<(?:/?a|/?dl|dt|dd|h3)\b", re.IGNORECASE | re.ASCII)
 _REFERENCE = re.compile(
     r"&(?:#[0-9]{1,7}+;?+|#[xX][0-9a-fA-F]{1,6}+;?+|[a-zA-Z][a-zA-Z0-9]{1,31}+;)"
 )
+# A bookmark as nearly all are written: nothing in it that could be read in two ways.
+_LINK = re.compile(
+    r"""<[dD][tT]><[aA]((?:\s++[^\s=<>"'/]++="[^"<>]*+")++)>([^<]{0,4000}+)</[aA]>\s*+"""
+)
 _RAW_END = {
     name: re.compile(f"(?=</{name})", re.IGNORECASE | re.ASCII) for name in ("script", "style")
 }
@@ -51,12 +55,29 @@ class Tag(NamedTuple):
     attributes: str
 
 
+class Link(NamedTuple):
+    """``<dt>``, ``<a>``, the text in it, ``</a>``, and white space behind, all at once.
+
+    Attributes:
+        attributes: of the ``<a>``, as a tag has them.
+        text: references left in.
+    """
+
+    attributes: str
+    text: str
+
+
 def tokenize(chunks: Iterable[str]) -> Iterator[Tag | str]:
     """Split text into tags and (a string each, references left in) the text between them."""
     return _Tokenizer(iter(chunks)).tokens()
 
 
-def attributes_of(tag: Tag) -> dict[str, str]:
+def tokenize_list(chunks: Iterable[str]) -> Iterator[Tag | str | Link]:
+    """The same; what is a plain item of a list comes as one token in the place of its five."""
+    return _Tokenizer(iter(chunks)).tokens_and_links()
+
+
+def attributes_of(tag: Tag | Link) -> dict[str, str]:
     """Read the attributes of a tag: names lower case, references resolved, the first one wins."""
     found: dict[str, str] = {}
     for name, double, single, bare in _ATTRIBUTE.findall(tag.attributes):
@@ -85,26 +106,38 @@ class _Tokenizer:
         self._ended = False
         self._lenient_until = 0
 
+    def tokens_and_links(self) -> Iterator[Tag | str | Link]:
+        # What ``tokens`` gives is behind ``_at`` by then, so what stands there may be taken away.
+        others = self.tokens()
+        while True:
+            while link := _LINK.match(self._buffer, self._at):
+                self._at = link.end()
+                yield Link(link[1], link[2])
+            token = next(others, None)
+            if token is None:
+                return
+            yield token
+
     def tokens(self) -> Iterator[Tag | str]:
         while True:
             start = self._buffer.find("<", self._at)
-            if start != self._at:
-                yield from self._text(len(self._buffer) if start < 0 else start)
             if start < 0:
+                yield from self._text(len(self._buffer))
                 if not self._more():
                     return
+            elif start > self._at:
+                yield from self._text(start)  # whoever asked may have taken more away since
             elif self._buffer.startswith("<!", start):
                 self._skip_declaration()
             elif token := self._tag():
-                yield token
                 if isinstance(token, Tag) and token.name in _RAW_END:
                     self._skip_to(_RAW_END[token.name])
+                yield token
 
     def _text(self, end: int) -> Iterator[str]:
         while self._at < end:
-            piece_end = min(end, self._at + _MAX_TEXT)
-            yield self._buffer[self._at : piece_end]
-            self._at = piece_end
+            start, self._at = self._at, min(end, self._at + _MAX_TEXT)
+            yield self._buffer[start : self._at]
 
     def _tag(self) -> Tag | str:
         """Read the tag at the position, or the "<" that begins none; empty for half a tag."""

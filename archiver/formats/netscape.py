@@ -14,7 +14,7 @@ from archiver.formats.dates import parse_date
 from archiver.formats.given_file import GivenFile
 from archiver.formats.guessing import guessed_tags
 from archiver.formats.importer import Importer
-from archiver.formats.markup import Tag, attributes_of, resolve, tokenize
+from archiver.formats.markup import Link, Tag, attributes_of, resolve, tokenize_list
 from archiver.formats.refusal import is_binary
 from archiver.formats.rows import MAX_URL
 from archiver.model.annotation import Annotation
@@ -97,12 +97,11 @@ def read_netscape(file: GivenFile) -> Iterator[Bookmark]:
 
 def _read(file: GivenFile, *, is_ours: bool) -> Iterator[Bookmark]:
     reader = _Reader(is_ours=is_ours)
-    for token in tokenize(file.chunks()):
-        if isinstance(token, Tag):
-            if bookmark := reader.tag(token):
-                yield bookmark
-        else:
+    for token in tokenize_list(file.chunks()):
+        if isinstance(token, str):
             reader.text(token)
+        elif bookmark := reader.link(token) if isinstance(token, Link) else reader.tag(token):
+            yield bookmark
     if bookmark := reader.finish():
         yield bookmark
 
@@ -128,6 +127,18 @@ class _Reader:
         """Take the text between two tags."""
         if self._wanted is not None:
             self._wanted.add(text)
+
+    def link(self, link: Link) -> Bookmark | None:
+        """Take an item whole, as ``tag`` and ``text`` take it in parts; gives the one before."""
+        ended = self.finish()
+        self._in_item = True
+        attributes = attributes_of(link)
+        if "href" in attributes:
+            self._link = attributes
+            self._note.take()
+            self._title.take()
+            self._title.add(link.text)
+        return ended
 
     def tag(self, tag: Tag) -> Bookmark | None:
         """Take a tag; gives the bookmark that it ends, if it ends one."""
@@ -162,7 +173,7 @@ class _Reader:
         folders, note = self._folders, self._note.take()
         if self._is_ours:
             return self._as_it_was(link, note.strip())
-        note, is_outside = _note(note), not folders.depth
+        note, is_outside = _note(note) if note else "", not folders.depth
         return Bookmark(
             Annotation(
                 url_given=link.pop("href").strip()[:MAX_URL],
@@ -295,6 +306,8 @@ class _Text:
 
     def take(self) -> str:
         """Give what there is, references resolved, and be empty again."""
+        if not self._pieces:
+            return ""
         text = resolve("".join(self._pieces))
         self._pieces.clear()
         self._room = self._limit

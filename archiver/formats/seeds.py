@@ -1,8 +1,10 @@
 """From what a person gave to a seed: a URL that can be used, and texts of bounded length."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import lru_cache
+from operator import attrgetter
 from typing import Any
 
 from archiver.model.annotation import Annotation
@@ -20,6 +22,10 @@ MOST_NOTE = 100_000
 MOST_SOURCE = 2000
 MOST_GIVEN = 64 << 10
 MOST_FOLDERS = 100
+_MOST_LOOKED_AT = 1000
+"""Characters of a tag, of which most may be white space."""
+_BOUNDED = ("title", "tags", "note", "source", "url_given", "folders", "source_record")
+_given = attrgetter(*_BOUNDED)
 
 
 def seed_of(annotation: Annotation, *, now: datetime) -> Seed:
@@ -34,17 +40,19 @@ def seed_of(annotation: Annotation, *, now: datetime) -> Seed:
 
 def bounded(annotation: Annotation) -> Annotation:
     """A stranger's annotation, its texts cut where they are too long."""
-    said: dict[str, Any] = {
-        "title": well_formed(annotation.title.strip()[:MOST_TITLE]),
-        "tags": bounded_tags(annotation.tags) if annotation.tags else (),
-        "note": well_formed(annotation.note.strip()[:MOST_NOTE]),
-        "source": annotation.source[:MOST_SOURCE],
-        "url_given": annotation.url_given[:MOST_GIVEN],
-        "folders": _bounded_folders(annotation.folders) if annotation.folders else (),
-        "source_record": _bounded_record(annotation.source_record),
-    }
+    given = _given(annotation)
+    title, tags, note, source, url_given, folders, record = given
+    said = (
+        well_formed(title.strip()[:MOST_TITLE]),
+        bounded_tags(tags) if tags else (),
+        well_formed(note.strip()[:MOST_NOTE]) if note else "",
+        well_formed(source[:MOST_SOURCE]),
+        url_given[:MOST_GIVEN],
+        _bounded_folders(folders) if folders else (),
+        _bounded_record(record),
+    )
     # Most are as they were; making another one costs more than all of the above.
-    changed = {name: value for name, value in said.items() if value != getattr(annotation, name)}
+    changed: dict[str, Any] = dict(zip(_BOUNDED, said, strict=True)) if said != given else {}
     kept = replace(annotation, **changed) if changed else annotation
     return kept.in_lists(_bounded_lists(annotation)) if annotation.places else kept
 
@@ -68,11 +76,15 @@ def tidy_tag(tag: str) -> str:
     return " ".join(well_formed(tag).replace("\0", "").split())
 
 
-@lru_cache(4096)
-def bounded_tags(tags: tuple[str, ...]) -> tuple[str, ...]:
+def bounded_tags(tags: Sequence[str]) -> tuple[str, ...]:
     """A stranger's tags, as many and as long as may be."""
-    some = (tidy_tag(tag)[:MOST_TAG_CHARACTERS] for tag in tags[:MOST_TAGS])
+    some = [_bounded_tag(tag[:_MOST_LOOKED_AT]) for tag in tags[:MOST_TAGS]]
     return tuple(dict.fromkeys(filter(None, some)))
+
+
+@lru_cache(4096)
+def _bounded_tag(tag: str) -> str:
+    return tidy_tag(tag)[:MOST_TAG_CHARACTERS]
 
 
 @lru_cache(4096)

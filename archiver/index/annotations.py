@@ -1,7 +1,7 @@
 """What a person says of an entry, as columns of its row; ``labels`` has its tags and lists."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from operator import attrgetter
 from typing import Any
@@ -11,6 +11,7 @@ from sqlalchemy import Row
 from archiver.index.labels import Labels
 from archiver.index.schema import entry
 from archiver.model.annotation import Annotation
+from archiver.model.highlight import Highlight
 from archiver.warc.web_annotation import read_web_annotation, write_web_annotation
 
 COLUMNS = {
@@ -35,7 +36,10 @@ def values(annotation: Annotation) -> tuple[str | int, ...]:
     Raises:
         ValueError: nobody has filled in yet when it was made.
     """
-    return tuple([write(annotation) for write in _WRITERS])
+    said = [*_said(annotation)]
+    for place, write in _WRITERS:
+        said[place] = write(said[place])
+    return tuple(said)
 
 
 def changes(before: Annotation, after: Annotation) -> Mapping[str, str | int]:
@@ -54,16 +58,21 @@ def of_row(row: Row[*tuple[Any, ...]], labels: Labels) -> Annotation:
     return Annotation(**found, tags=labels.tags).in_lists(labels.lists)
 
 
-def _highlights(said: Annotation) -> str:
-    marked = [write_web_annotation(each) for each in said.highlights]
+def _seconds(added_at: datetime | None) -> int:
+    if added_at is None:
+        raise ValueError("nobody knows yet when it was saved")
+    return int(added_at.timestamp())
+
+
+def _highlights(highlights: Sequence[Highlight]) -> str:
+    marked = [*map(write_web_annotation, highlights)]
     return json.dumps(marked, ensure_ascii=False, separators=(",", ":")) if marked else ""
 
 
-_APART: Mapping[str, Callable[[Annotation], str | int]] = {
-    "added_at": lambda said: int(said.saved_at.timestamp()),
+_said = attrgetter(*COLUMNS)
+_APART: Mapping[str, Callable[[Any], str | int]] = {
+    "added_at": _seconds,
     "highlights": _highlights,
-    "is_read": lambda said: int(said.is_read),
-    "is_starred": lambda said: int(said.is_starred),
 }
-_WRITERS = [_APART.get(field, attrgetter(field)) for field in COLUMNS]
-"""How each field is written, in the order of ``COLUMNS``; most stand as they are."""
+_WRITERS = [(place, _APART[field]) for place, field in enumerate(COLUMNS) if field in _APART]
+"""How fields are written, by their places in ``COLUMNS``; most stand as they are."""

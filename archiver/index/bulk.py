@@ -4,6 +4,7 @@ A statement that is run for row after row hands Python's lock over at each of th
 that computes meanwhile keeps it for milliseconds. So rows go in as one statement's VALUES.
 """
 
+import asyncio
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
@@ -33,10 +34,14 @@ async def execute_rows(
 ) -> None:
     """Run a statement of SQLite's own over rows; ``{rows}`` in it stands for their VALUES.
 
-    As a table their columns are called column1, column2, and so on.
+    As a table their columns are called column1, column2, and so on. A stretch of rows is put
+    together while SQLite is at the one before.
     """
-    for some in stretches(rows, width=len(rows[0]) if rows else 1):
-        await conn.exec_driver_sql(*_over(statement, some))
+    width = len(rows[0]) if rows else 1
+    under_way = [
+        conn.exec_driver_sql(*_over(statement, some)) for some in stretches(rows, width=width)
+    ]
+    await asyncio.gather(*under_way)
 
 
 async def scalars_of(

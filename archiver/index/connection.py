@@ -52,11 +52,11 @@ class AsyncConnection:
         """Run a statement, once or for each set of parameters; its rows are here already."""
         return await self._run(lambda conn: _whole(conn.execute(statement, parameters)))
 
-    async def exec_driver_sql(
+    def exec_driver_sql(
         self, statement: str, parameters: tuple[Any, ...] | None = None
-    ) -> CursorResult[*tuple[Any, ...]]:
-        """Run a statement in SQLite's own words."""
-        return await self._run(lambda conn: _whole(conn.exec_driver_sql(statement, parameters)))
+    ) -> "asyncio.Future[CursorResult[*tuple[Any, ...]]]":
+        """Run a statement in SQLite's own words: begun at once, behind those begun before."""
+        return self._run(lambda conn: _whole(conn.exec_driver_sql(statement, parameters)))
 
     async def begin(self) -> None:
         """Begin a transaction."""

@@ -46,7 +46,7 @@ async def put(
         known: ``sort_at`` of entries that may lie in lists already.
         sort_at: of all others.
     """
-    before = await of_entries(conn, [each for each in wanted if each in known])
+    before = await of_entries(conn, wanted.keys() & known.keys())
     lost = {
         (entry_id, path)
         for entry_id, lists in before.items()
@@ -57,12 +57,11 @@ async def put(
         (entry_id, path): place
         for entry_id, lists in wanted.items()
         for path, place in lists.items()
-        if place or path not in before.get(entry_id, {})
-        if before.get(entry_id, {}).get(path) != place
+        if entry_id not in before or _is_new(path, place, before[entry_id])
     }
     if not lost and not gained:
         return set()
-    ids = await _ids(conn, [path for _, path in (*gained, *lost)])
+    ids = await _ids(conn, dict.fromkeys(path for _, path in (*gained, *lost)))
     await _take_out(conn, {(entry_id, ids[path]) for entry_id, path in lost})
     fresh = (ids[path] for entry_id, path in gained if path not in before.get(entry_id, {}))
     rows = [
@@ -71,6 +70,11 @@ async def put(
     ]
     await _put_in(conn, rows, fresh=Counter(fresh))
     return {entry_id for entry_id, _ in (*lost, *gained)}
+
+
+def _is_new(path: str, place: int, before: Mapping[str, int]) -> bool:
+    """Whether an entry that lies in these lists is to lie in this one, or elsewhere in it."""
+    return before.get(path) != place if place else path not in before
 
 
 async def take_out_all(conn: AsyncConnection, entry_ids: Collection[int]) -> None:

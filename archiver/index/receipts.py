@@ -1,6 +1,7 @@
 """Receipts: what became of each row of each import, written with the rows themselves."""
 
 from collections.abc import Mapping, Sequence
+from operator import itemgetter
 from typing import Any
 
 from sqlalchemy import func, insert, select, update
@@ -10,7 +11,7 @@ from archiver.index.connection import AsyncConnection
 from archiver.index.schema import entry, import_row, imports
 from archiver.model.importing import ARCHIVE_FORMS, Outcome, ReceiptRow, Rejected
 from archiver.model.job import State
-from archiver.model.seed import Received, Seed
+from archiver.model.seed import Received, Reception, Seed
 
 _COLUMNS = ("import_id", "row", "outcome", "given", "hash_url", "reason")
 _HEAD = (
@@ -18,6 +19,7 @@ _HEAD = (
     *("rejected_samples", "error", "saved", "failed", "passed_over", "choices", "undone"),
 )
 """What a receipt says of its import, by column."""
+_OUTCOMES = {each: Outcome(each).value for each in Reception}
 MOST_GIVEN = 10_000
 
 
@@ -32,17 +34,19 @@ async def write(
         (
             import_id,
             row,
-            Outcome(received.reception).value,
+            _OUTCOMES[received.reception],
             seed.annotation.url_given[:MOST_GIVEN],
             received.hash_url,
             "",
         )
         for row, seed, received in taken
     ]
-    rows += [
-        (import_id, each.row, _outcome(each), each.given, None, each.reason) for each in rejected
-    ]
-    rows.sort(key=lambda each: each[1])
+    if rejected:
+        rows += [
+            (import_id, each.row, _outcome(each), each.given, None, each.reason)
+            for each in rejected
+        ]
+        rows.sort(key=itemgetter(1))
     await insert_rows(conn, import_row, _COLUMNS, rows)
 
 
@@ -64,6 +68,21 @@ async def page(
         ReceiptRow(row.row, Outcome(row.outcome), row.given, row.hash_url, row.reason)
         for row in found
     ]
+
+
+async def documents(
+    conn: AsyncConnection, import_id: int, *, after: int, limit: int
+) -> tuple[list[str], int]:
+    """The rows behind a number as JSON arrays, as SQLite writes them, and the last number."""
+    array = func.json_array(*(import_row.c[name] for name in _COLUMNS[1:]))
+    found = await conn.execute(
+        select(array, import_row.c.row)
+        .where(import_row.c.import_id == import_id, import_row.c.row > after)
+        .order_by(import_row.c.row)
+        .limit(limit)
+    )
+    rows = found.all()
+    return [document for document, _ in rows], rows[-1][1] if rows else after
 
 
 async def reasons(conn: AsyncConnection, import_id: int, *, limit: int) -> list[tuple[str, int]]:

@@ -304,10 +304,12 @@ async def _attach(
     sort_at = int(now.timestamp())
     given = {ids[key]: names for key, seed in seeds.items() if (names := seed.annotation.tags)}
     tagged = await tags.attach(conn, given, known=places, sort_at=sort_at)
-    wanted = {ids[key]: at for key, seed in seeds.items() if (at := seed.annotation.lists)}
+    wanted = {
+        ids[key]: seed.annotation.lists for key, seed in seeds.items() if seed.annotation.folders
+    }
     present = await lists.of_entries(conn, wanted.keys() & places.keys())
-    both = {each: {**at, **present.get(each, {})} for each, at in wanted.items()}
-    return tagged | await lists.put(conn, both, known=places, sort_at=sort_at)
+    wanted |= {each: {**wanted[each], **at} for each, at in present.items()}
+    return tagged | await lists.put(conn, wanted, known=places, sort_at=sort_at)
 
 
 async def _enrich(

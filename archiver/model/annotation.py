@@ -1,9 +1,10 @@
 """What a person says of a link: the one value that every other carries whole."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from itertools import chain, repeat
+from operator import attrgetter
 
 from archiver.model.highlight import Highlight
 from archiver.model.source_record import merged_source_records, write_source_record
@@ -61,12 +62,20 @@ class Annotation:
     @property
     def lists(self) -> dict[str, int]:
         """Its place in each list that it lies in, by path; 0 where it has none yet."""
+        if not self.places:
+            return dict.fromkeys(self.folders, 0)
         return dict(zip(self.folders, chain(self.places, repeat(0)), strict=False))
 
     def in_lists(self, lists: Mapping[str, int]) -> "Annotation":
         """The same in these lists, at these places."""
         places = tuple(lists.values())
         return replace(self, folders=tuple(lists), places=places if any(places) else ())
+
+    def labelled(self, tags: tuple[str, ...], source: str) -> "Annotation":
+        """The same with these tags, from there; ``replace`` takes twice as long, for each row."""
+        said = [*_values(self)]
+        said[_TAGS], said[_SOURCE] = tags, source
+        return Annotation(*said)
 
     def dated(self, now: datetime) -> "Annotation":
         """The same, saved now unless it is known when."""
@@ -93,6 +102,11 @@ class Annotation:
 def _whose_wish(first: str, later: str) -> str:
     """The source of both: what a feed brought is a person's as soon as a person saves it."""
     return later if feed_of(first) and later and not feed_of(later) else first
+
+
+_NAMES = [each.name for each in fields(Annotation)]
+_TAGS, _SOURCE = _NAMES.index("tags"), _NAMES.index("source")
+_values = attrgetter(*_NAMES)
 
 
 def _all_that_was_said(first: Annotation, later: Annotation) -> str:

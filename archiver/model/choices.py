@@ -111,14 +111,17 @@ class Choices:
         of_folders = _of_folders(annotation.folders, self.folders_as) if annotation.folders else ()
         source = annotation.source or source
         if not of_folders and self._adds_nothing:
-            return replace(annotation, source=source)
+            return annotation.labelled(annotation.tags, source)
         own = (*of_folders, *annotation.tags, *self.tags)
         tags = dict.fromkeys((*own, TO_READ) if self.to_read is ToRead.ALL else own)
         if self.to_read is ToRead.NONE:
             tags.pop(TO_READ, None)
-        kept = {} if self.folders_as is FoldersAs.LEFT_OUT else annotation.lists
-        lists = _within(self.into, kept) if self.into else kept
-        return replace(annotation, tags=tuple(tags), source=source).in_lists(lists)
+        said = annotation.labelled(tuple(tags), source)
+        is_left_out = self.folders_as is FoldersAs.LEFT_OUT
+        if not (self.into or is_left_out):
+            return said
+        kept = {} if is_left_out else annotation.lists
+        return said.in_lists(_within(self.into, kept) if self.into else kept)
 
     @property
     def _adds_nothing(self) -> bool:

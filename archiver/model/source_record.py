@@ -14,6 +14,7 @@ MOST_OF_ONE = 64 << 10
 """Characters of one line of it."""
 _MOST_TEXT = 2000
 """Characters that a long text is cut to where a line would be too long; more stays if it may."""
+_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=str)
 _CUT = " […]"
 
 
@@ -63,7 +64,7 @@ def read_source_record(record: str) -> list[dict[str, Any]]:
 
 def _dump(said: Mapping[str, Any]) -> str:
     try:
-        return json.dumps(said, ensure_ascii=False, separators=(",", ":"), default=str)
+        return _ENCODER.encode(said)
     except (RecursionError, ValueError):
         return json.dumps({"left out": [*map(str, said)][:100]}, ensure_ascii=False)
 

@@ -167,7 +167,8 @@ class ImportReader:
                         import_id=number,
                         capture=links.choices.capture,
                     )
-                    received = [early.pop(each.hash_url, each) for each in received]
+                    if early:
+                        received = [early.pop(each.hash_url, each) for each in received]
                     tally = Counter(each.reception for each in received)
                     are_links = links.choices.capture is CaptureWhen.NEVER
                     await imports.advance(conn, number, tally, batch.rejected, are_links=are_links)

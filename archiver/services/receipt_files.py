@@ -83,11 +83,11 @@ async def _write(db: Database, directory: Path, number: int, head: dict[str, Any
             after = rows = 0
             while True:
                 async with db.read() as conn:
-                    page = await receipts.page(conn, number, after=after, limit=PAGE)
+                    page, after = await receipts.documents(conn, number, after=after, limit=PAGE)
                 if not page:
                     break
-                await asyncio.to_thread(packed.write, b"".join(map(_row_line, page)))
-                after, rows = page[-1].row, rows + len(page)
+                await asyncio.to_thread(packed.write, "\n".join((*page, "")).encode())
+                rows += len(page)
             await asyncio.to_thread(packed.write, _line({"rows": rows}))
         await asyncio.to_thread(_sync, file)
     await asyncio.to_thread(_put_in_place, part, path)
@@ -100,10 +100,6 @@ def _name(started_at: int, number: int) -> str:
 def _line(document: object) -> bytes:
     text = json.dumps(document, ensure_ascii=False, separators=(",", ":"))
     return f"{text}\n".encode("utf-8", "surrogatepass")
-
-
-def _row_line(row: ReceiptRow) -> bytes:
-    return _line([row.row, row.outcome, row.given, row.hash_url, row.reason])
 
 
 def _sync(file: BinaryIO) -> None:

@@ -102,7 +102,7 @@ def _serialise(text: str) -> str:
         raise InvalidUrl(
             "Only http and https addresses can be kept, and this one is “{scheme}:”.", scheme=scheme
         )
-    if "@" in href.split("/", 3)[2]:
+    if "@" in href and "@" in href.split("/", 3)[2]:
         raise InvalidUrl(
             "The address holds a user name or password, which the archive would give away. "
             "Remove what stands before the @."

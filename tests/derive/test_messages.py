@@ -1,10 +1,15 @@
-"""What a child says of the pages that came with links is what the service hears."""
+"""What a child says of links, and of the pages that came with them, is what the service hears."""
+
+from datetime import UTC
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from archiver.derive.messages import PREFIX, PageOfSeed, pack_seeds, read_seeds
+from archiver.model.annotation import Annotation
+from archiver.model.highlight import Colour, Highlight
 from archiver.model.kept_page import KeptPage, KeptPart
+from archiver.model.seed import Seed
 
 _parts = st.builds(KeptPart, st.text(), st.text(), st.binary())
 _pages = st.builds(
@@ -20,3 +25,36 @@ def test_pages_come_with_all_their_bytes(pages):
     message = pack_seeds([], [], pages)
 
     assert read_seeds(message[PREFIX.size :]) == ([], [], pages)
+
+
+_moments = st.datetimes(timezones=st.just(UTC)).map(lambda moment: moment.replace(microsecond=0))
+_highlights = st.builds(
+    Highlight,
+    id=st.from_regex(r"[0-9a-f]{16}", fullmatch=True),
+    quote=st.text("aé ", min_size=1),
+    colour=st.sampled_from(Colour),
+    note=st.text("aé "),
+    made_at=_moments,
+)
+_annotations = st.builds(
+    Annotation,
+    st.text(),
+    st.none() | _moments,
+    title=st.text(),
+    tags=st.lists(st.text()).map(tuple),
+    note=st.text(),
+    source=st.text(),
+    is_read=st.booleans(),
+    is_starred=st.booleans(),
+    folders=st.lists(st.text()).map(tuple),
+    places=st.lists(st.integers(0, 1 << 61)).map(tuple),
+    source_record=st.text(),
+    highlights=st.lists(_highlights, max_size=2).map(tuple),
+)
+
+
+@given(st.lists(st.builds(Seed, st.text(), st.text(), st.text(), _annotations)))
+def test_seeds_come_with_all_that_is_said_of_them(seeds):
+    message = pack_seeds(seeds, [])
+
+    assert read_seeds(message[PREFIX.size :]) == (seeds, [], [])
