@@ -82,6 +82,7 @@ def _raise_loopback() -> None:
 
 
 def _start(plan: dict[str, Any], libc: Any) -> int:
+    mine = os.getpid()
     pid = os.fork()
     if pid:
         for each in plan["pipes"]:
@@ -90,6 +91,8 @@ def _start(plan: dict[str, Any], libc: Any) -> int:
     try:
         os.setsid()
         libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+        if os.getppid() != mine:
+            os._exit(127)  # whoever was to be outlived by nothing was killed before that held
         for each in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
             signal.signal(each, signal.SIG_DFL)
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

@@ -18,7 +18,7 @@ from archiver.index.database import Database
 from archiver.model.rendering import Rendering
 from archiver.urls.parse import hash_url
 from tests.conftest import LiveWeb, live_web
-from tests.crawl.test_browser_ends import GONE_SECONDS, is_alive
+from tests.crawl.test_browser_ends import ended, is_alive
 from tests.crawler import Crawl, crawler
 from tests.processes import Archive
 
@@ -78,6 +78,7 @@ async def survives(victim: str, data: Path) -> Rendering:
         assert killed
         for each in killed:
             each.send_signal(signal.SIGKILL)
+        await ended(each.pid for each in (found if victim == "browser" else killed))
         live.closing.set()
         await running
         async with context.db.read() as conn:
@@ -90,13 +91,15 @@ async def survives(victim: str, data: Path) -> Rendering:
 
 async def test_a_page_whose_browser_is_killed_is_shown_again(tmp_path, monkeypatch):
     monkeypatch.setattr(render, "LEAST_SECONDS", 1.2)
-    for each in KINDS:  # migrations run one at a time
-        (tmp_path / each).mkdir()
-        await (await Database.open(tmp_path / each / "archive.sqlite3")).close()
+    archives = {each: Archive(tmp_path / each) for each in KINDS}
+    for each in archives.values():  # migrations run one at a time
+        each.data.mkdir(parents=True)
+        await (await Database.open(each.data / "archive.sqlite3")).close()
 
-    found = await asyncio.gather(*(survives(each, tmp_path / each) for each in KINDS))
+    found = await asyncio.gather(*(survives(kind, each.data) for kind, each in archives.items()))
 
     assert found == [Rendering.DONE] * len(KINDS)
+    await asyncio.gather(*(each.run("verify") for each in archives.values()))
 
 
 async def test_a_killed_crawl_leaves_nothing_behind_and_its_page_is_shown_by_the_next(
@@ -110,9 +113,7 @@ async def test_a_killed_crawl_leaves_nothing_behind_and_its_page_is_shown_by_the
 
     crawl.kill()
     await crawl.wait()
-    async with asyncio.timeout(GONE_SECONDS):
-        while any(map(is_alive, left)):  # noqa: ASYNC110 - they are nobody's children any more
-            await asyncio.sleep(0.02)
+    await ended(left)
 
     assert left
     assert [*(archive.data / "tmp").iterdir()] == []
