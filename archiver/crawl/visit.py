@@ -62,7 +62,9 @@ async def visit(context: CrawlContext, requisites: Requisites, lease: Lease) -> 
         charset=found.charset,
         rendering=Rendering.NEEDED if found.needs_browser else Rendering.NONE,
         look=look,
-        appearance=replace(found.appearance, is_cut=page.is_truncated),
+        appearance=replace(found.appearance, is_cut=True)
+        if page.is_truncated
+        else found.appearance,
     )
     return _learned(context, visited)
 

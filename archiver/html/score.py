@@ -118,6 +118,8 @@ def _of_page(rendering: Rendering, seen: Appearance) -> Iterator[tuple[float, Me
 
 
 def _of_requisites(requisites: Sequence[RequisiteOutcome]) -> Iterator[tuple[float, Message]]:
+    if not any(each.is_missing for each in requisites):
+        return
     for kind, (cost, sentences) in _COSTS.items():
         mine = [each for each in requisites if each.kind is kind]
         missing = [each for each in mine if each.is_missing]

@@ -55,7 +55,8 @@ def of_row(row: Row[*tuple[Any, ...]], labels: Labels) -> Annotation:
     found["added_at"] = datetime.fromtimestamp(row.added_at, UTC)
     marked = json.loads(row.highlights) if row.highlights else ()
     found["highlights"] = tuple(map(read_web_annotation, marked))
-    return Annotation(**found, tags=labels.tags).in_lists(labels.lists)
+    said = Annotation(**found, tags=labels.tags)
+    return said.in_lists(labels.lists) if labels.lists else said
 
 
 def _seconds(added_at: datetime | None) -> int:

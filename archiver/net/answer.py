@@ -54,21 +54,45 @@ class Answer:
         Raises:
             FetchError: it is too large, or broke off before anything came.
         """
-        reader, sink, limit = self._reader, self._sink, self._limit
-        if (reader.content_length or 0) > limit:
-            raise too_large(self._asked.url, limit)
+        self._refuse_too_large(self._reader.content_length or 0)
         async for wire in self._response.content.iter_any():
-            piece = reader.take_payload() if reader.is_chunked else wire
-            await sink.take(wire, piece)
-            if max(sink.payload_length, sink.wire_length) > limit:
-                raise too_large(self._asked.url, limit)
-            yield piece
-        rest = reader.take_payload()
-        await sink.take(b"", rest)
-        if reader.truncation and not sink.payload_length:
-            raise FetchError(broken_off(self._asked.url))
-        if rest:
+            yield await self._take(wire)
+        if rest := await self._take_rest():
             yield rest
+
+    async def whole(self) -> Exchange:
+        """The exchange, once all of its body was read; whoever takes it closes that.
+
+        Raises:
+            FetchError: it is too large, or broke off before anything came.
+        """
+        try:
+            self._refuse_too_large(self._reader.content_length or 0)
+            while wire := await self._response.content.readany():
+                await self._take(wire)
+            await self._take_rest()
+            return await self.exchange()
+        except BaseException:
+            self.discard()
+            raise
+
+    def _refuse_too_large(self, length: int) -> None:
+        if length > self._limit:
+            raise too_large(self._asked.url, self._limit)
+
+    async def _take(self, wire: bytes) -> bytes:
+        """What came next, without its transfer coding."""
+        piece = self._reader.take_payload() if self._reader.is_chunked else wire
+        await self._sink.take(wire, piece)
+        self._refuse_too_large(max(self._sink.payload_length, self._sink.wire_length))
+        return piece
+
+    async def _take_rest(self) -> bytes:
+        rest = self._reader.take_payload()
+        await self._sink.take(b"", rest)
+        if self._reader.truncation and not self._sink.payload_length:
+            raise FetchError(broken_off(self._asked.url))
+        return rest
 
     async def exchange(self, *, truncated: Truncation | None = None) -> Exchange:
         """The exchange, as far as its body was read; whoever takes it closes that.

@@ -1,12 +1,12 @@
 """Fetches one URL over a long-lived pool of connections: what crossed the wire comes home."""
 
 from collections.abc import AsyncIterator, Iterable
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import UTC, datetime
 from types import TracebackType
 from typing import Self, cast
 
-from aiohttp import ClientSession, ClientTimeout, DummyCookieJar, TCPConnector, hdrs
+from aiohttp import ClientResponse, ClientSession, ClientTimeout, DummyCookieJar, TCPConnector, hdrs
 from aiohttp.abc import AbstractResolver
 from multidict import CIMultiDict
 from yarl import URL
@@ -79,10 +79,10 @@ class Fetcher:
         Raises:
             FetchError: no whole response could be had; its failure says why.
         """
-        async with self.open(asked) as answer:
-            async for _ in answer.payload():
-                pass
-            return await answer.exchange()
+        with failures(asked.url, self._settings):
+            at, given = _now(), self._given(asked)
+            async with self._request(asked, given) as received:
+                return await self._answer(asked, at, received, given).whole()
 
     @asynccontextmanager
     async def open(self, asked: Outgoing) -> AsyncIterator[Answer]:
@@ -92,28 +92,36 @@ class Fetcher:
             FetchError: no answer could be had, or, within the block, not to its end.
         """
         with failures(asked.url, self._settings):
-            target = URL(asked.url, encoded=True)
-            self._check_literal(target)
-            at = datetime.now(UTC).replace(microsecond=0)
-            given = self._cookies.field_for(asked.url, (host(asked.url),))
-            sent = given and self._cookies.field_for(asked.url, asked.led_by)
-            async with self._pool(asked).request(
-                asked.method,
-                target,
-                headers=_with_cookies(asked.headers, sent),
-                data=asked.body or None,
-                allow_redirects=False,
-                skip_auto_headers=_AUTOMATIC if asked.is_browser else None,
-            ) as received:
-                response = cast("TappedResponse", received)
-                if not self.guard.permits(response.peer):
-                    raise BlockedAddressError(host(asked.url), response.peer)
-                answer = Answer(asked, at, response, self._settings, is_private=bool(given))
+            at, given = _now(), self._given(asked)
+            async with self._request(asked, given) as received:
+                answer = self._answer(asked, at, received, given)
                 try:
                     yield answer
                 except BaseException:
                     answer.discard()
                     raise
+
+    def _request(self, asked: Outgoing, given: str) -> AbstractAsyncContextManager[ClientResponse]:
+        """The request of what is asked for, with the cookies that a person gave for it."""
+        target = URL(asked.url, encoded=True)
+        self._check_literal(target)
+        sent = given and self._cookies.field_for(asked.url, asked.led_by)
+        return self._pool(asked).request(
+            asked.method,
+            target,
+            headers=_with_cookies(asked.headers, sent),
+            data=asked.body or None,
+            allow_redirects=False,
+            skip_auto_headers=_AUTOMATIC if asked.is_browser else None,
+        )
+
+    def _answer(
+        self, asked: Outgoing, at: datetime, received: ClientResponse, given: str
+    ) -> Answer:
+        response = cast("TappedResponse", received)
+        if not self.guard.permits(response.peer):
+            raise BlockedAddressError(host(asked.url), response.peer)
+        return Answer(asked, at, response, self._settings, is_private=bool(given))
 
     def _pool(self, asked: Outgoing) -> ClientSession:
         """The session for a request: a browser's waits for a silent stream as long as it likes."""
@@ -131,6 +139,11 @@ class Fetcher:
         name = url.raw_host or ""
         if (":" in name or name.replace(".", "").isdecimal()) and not self.guard.permits(name):
             raise BlockedAddressError(name, name)
+
+
+def _now() -> datetime:
+    """Now, as WARC-Date has it: to the second."""
+    return datetime.now(UTC).replace(microsecond=0)
 
 
 def _with_cookies(headers: Iterable[tuple[str, str]], cookies: str) -> CIMultiDict[str]:

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable
-from dataclasses import replace
 from datetime import UTC, datetime
 
 from archiver.model.annotation import Annotation
@@ -42,9 +41,11 @@ def findable(
     word_count = words.count(" ") + bool(words)
     kind = kind_of(media_type, word_count)
     published = published_at(metadata.published)
-    return replace(
-        unvisited(annotation, url=url, host=host, revision=revision),
+    return Findable(
         title=indexed(" ".join(dict.fromkeys((annotation.title, metadata.title)))),
+        url=_indexed_address(url),
+        note=indexed(said(annotation)),
+        tags=indexed(" ".join(annotation.tags)),
         by=indexed(f"{metadata.byline} {metadata.site}"),
         text=words,
         keys=" ".join((*_said_keys(annotation, host), *_page_keys(kind, language, published))),
@@ -52,6 +53,7 @@ def findable(
         language=language,
         published=int(published.timestamp()) if published else None,
         kind=kind,
+        revision=revision,
     )
 
 
@@ -59,12 +61,16 @@ def unvisited(annotation: Annotation, *, url: str, host: str, revision: int) -> 
     """What an entry is found by that no page was brought home for."""
     return Findable(
         title=indexed(annotation.title),
-        url=indexed(url.partition("://")[2]),
+        url=_indexed_address(url),
         note=indexed(said(annotation)),
         tags=indexed(" ".join(annotation.tags)),
         keys=" ".join(_said_keys(annotation, host)),
         revision=revision,
     )
+
+
+def _indexed_address(url: str) -> str:
+    return indexed(url.partition("://")[2])
 
 
 def said(annotation: Annotation) -> str:

@@ -19,6 +19,7 @@ MOST_LABELS = 10
 MOST_YEARS, MOST_YEARS_BY_MONTH = 30, 2
 
 
+@lru_cache(4096)
 def key(condition: Condition, value: str) -> str:
     """The word that stands for a condition and its value."""
     digest = blake2b(f"{condition}:{fold(value)}".encode("utf-8", "replace"), digest_size=8)
