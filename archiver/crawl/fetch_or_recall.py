@@ -67,10 +67,10 @@ async def ask(
     Raises:
         FetchError: no response could be had.
     """
-    _refuse_to_wait(context, asked.url, longest_rest)
     at = host(asked.url)
+    _refuse_to_wait(context, at, longest_rest)
     async with context.throttle.slot(at, spaced=spaced):
-        exchange = await _asked(context, asked)
+        exchange = await _asked(context, at, asked)
     if rest := _rest_asked(exchange):
         context.throttle.pause(at, min(rest, context.settings.max_retry_after))
     return exchange
@@ -78,13 +78,22 @@ async def ask(
 
 async def keep(context: CrawlContext, exchange: Exchange) -> Obtained:
     """Read an exchange, and hand it to the recorder."""
-    found = await read(context, exchange)
-    await context.recorder.keep(exchange, record_id=found.ref.record_id)
+    capture = capture_of(exchange, new_record_id())
+    found = await read(context, exchange, capture)
+    await context.recorder.keep(exchange, capture)
     return found
 
 
-async def read(context: CrawlContext, exchange: Exchange) -> Obtained:
-    """What an exchange brought, not kept yet; its body is closed where it can't be read."""
+async def read(
+    context: CrawlContext, exchange: Exchange, capture: Capture | None = None
+) -> Obtained:
+    """What an exchange brought, not kept yet; its body is closed where it can't be read.
+
+    Args:
+        context: of the crawl.
+        exchange: what is read.
+        capture: that it will be, where that is settled.
+    """
     try:
         if _is_short(exchange):
             kind, content = _read_exchange(exchange, context)
@@ -94,7 +103,7 @@ async def read(context: CrawlContext, exchange: Exchange) -> Obtained:
         exchange.body.close()
         raise
     return Obtained(
-        ref=CaptureRef.of(capture_of(exchange, new_record_id())),
+        ref=CaptureRef.of(capture or capture_of(exchange, new_record_id())),
         at=exchange.at,
         redirect_to=redirect_target(exchange.url, exchange.status, exchange.header("location")),
         media_type=kind,
@@ -113,8 +122,7 @@ def _rest_asked(exchange: Exchange) -> float | None:
     return retry_after_seconds(exchange.status, asked, datetime.now(UTC))
 
 
-async def _asked(context: CrawlContext, asked: Outgoing) -> Exchange:
-    at = host(asked.url)
+async def _asked(context: CrawlContext, at: str, asked: Outgoing) -> Exchange:
     try:
         exchange = await context.fetcher.fetch(asked)
     except FetchError as error:
@@ -127,13 +135,13 @@ async def _asked(context: CrawlContext, asked: Outgoing) -> Exchange:
     return exchange
 
 
-def _refuse_to_wait(context: CrawlContext, url: str, longest: float) -> None:
-    if longest > LEAST_REST and context.dead.is_dead(host(url)):
-        message = f"{host(url)} did not answer several times in a row; this was left out."
+def _refuse_to_wait(context: CrawlContext, at: str, longest: float) -> None:
+    if longest > LEAST_REST and context.dead.is_dead(at):
+        message = f"{at} did not answer several times in a row; this was left out."
         raise FetchError(Failure(FailureKind.TIMEOUT, message))
-    rest = context.throttle.resting(host(url))
+    rest = context.throttle.resting(at)
     if rest > longest:
-        message = f"{host(url)} asked to be left alone for a while."
+        message = f"{at} asked to be left alone for a while."
         raise FetchError(Failure(FailureKind.RESTING, message, retry_after=rest))
 
 

@@ -34,26 +34,31 @@ class LearnedHosts:
 
     async def of(self, url: str) -> Look:
         """What the newest look at a page of a URL's host told; nothing where it was whole."""
-        await self._refresh()
+        if self._is_old:
+            await self._refresh()
         _, look = self._known.get(host(url), (0, Look.NONE))
         return Look.NONE if look is Look.WHOLE else look
 
     def note(self, url: str, timestamp: int, look: Look) -> None:
         """Learn from a look at a page."""
+        if look is Look.NONE:
+            return
         at = host(url)
         before, _ = self._known.get(at, (0, Look.NONE))
-        if look is Look.NONE or timestamp < before:
+        if timestamp < before:
             return
         self._known.pop(at, None)
         self._known[at] = timestamp, look
         if len(self._known) > MOST_HOSTS:
             del self._known[next(iter(self._known))]
 
+    @property
+    def _is_old(self) -> bool:
+        return time.monotonic() - self._looked_at >= REFRESH_SECONDS
+
     async def _refresh(self) -> None:
-        if time.monotonic() - self._looked_at < REFRESH_SECONDS:
-            return
         async with self._turn:
-            if time.monotonic() - self._looked_at < REFRESH_SECONDS:
+            if not self._is_old:
                 return
             async with self._db.read() as conn:
                 found = await looks.after(conn, self._row, limit=MOST_HOSTS)

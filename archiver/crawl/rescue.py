@@ -14,6 +14,7 @@ from archiver.crawl.requisites import Requisites
 from archiver.crawl.visit import examine, read_page
 from archiver.errors import FetchError
 from archiver.index import captures, entries
+from archiver.ledger.records import capture_of
 from archiver.ledger.visit_result import Visit
 from archiver.memento.archived import PublicMemento, nearest_first, read_address
 from archiver.model.capture import CaptureRef
@@ -180,7 +181,7 @@ class Rescuer:
             if (each.url, each.payload_digest) == (ref.url, ref.payload_digest):
                 exchange.body.close()
                 return CaptureRef.of(each)
-        return await self._context.recorder.keep(exchange, record_id=ref.record_id)
+        return await self._context.recorder.keep(exchange, capture_of(exchange, ref.record_id))
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,14 +37,15 @@ async def visit(context: CrawlContext, requisites: Requisites, lease: Lease) -> 
     """
     await _next_second(lease)
     first, page = await _follow(context, lease)
-    known = await _known_need(context, lease, page)
+    learned = await _learned_of(context, page)
+    known = _known_need(lease, page, learned)
     rendered = await _render_at_once(context, page, known)
     if rendered:
         return await _visit_rendered(context, requisites, first, rendered)
     found, failure = await examine(context, page)
     if known is Look.NONE:  # else it was tried just now
         rendered = await _render(context, lease, page, found, failure)
-    look = await _told(context, page, found, failure)
+    look = _told(context, found, failure, learned)
     if rendered:
         visited = await _visit_rendered(context, requisites, first, rendered)
         return _learned(context, replace(visited, look=look))
@@ -69,13 +70,17 @@ async def visit(context: CrawlContext, requisites: Requisites, lease: Lease) -> 
     return _learned(context, visited)
 
 
-async def _known_need(context: CrawlContext, lease: Lease, page: Obtained) -> Look:
-    """Why a page is shown by a browser at once, without a look at it; nothing where it is not."""
+async def _learned_of(context: CrawlContext, page: Obtained) -> Look:
+    """Why pages of a host are shown by a browser at once; nothing where they are not."""
     renderer = context.renderer
-    if renderer is None or page.wall or status_failure(page.ref.status, None):
+    return await renderer.learned(page.ref.url) if renderer else Look.NONE
+
+
+def _known_need(lease: Lease, page: Obtained, learned: Look) -> Look:
+    """Why a page is shown by a browser at once, without a look at it; nothing where it is not."""
+    if learned is Look.NONE or page.wall or status_failure(page.ref.status, None):
         return Look.NONE
-    known = await renderer.learned(page.ref.url)
-    return Look.NONE if known is Look.NONE or is_asked_plainly(lease) else known
+    return Look.NONE if is_asked_plainly(lease) else learned
 
 
 async def _render_at_once(context: CrawlContext, page: Obtained, known: Look) -> Rendered | None:
@@ -85,8 +90,8 @@ async def _render_at_once(context: CrawlContext, page: Obtained, known: Look) ->
     return await context.renderer.show(page, afresh=known is Look.WALLED)
 
 
-async def _told(
-    context: CrawlContext, page: Obtained, found: Discovery | None, failure: Failure | None
+def _told(
+    context: CrawlContext, found: Discovery | None, failure: Failure | None, learned: Look
 ) -> Look:
     """What a plain look at a page tells of its host, as far as that is worth keeping."""
     if context.renderer is None:
@@ -95,8 +100,7 @@ async def _told(
         return Look.WALLED if failure.kind is FailureKind.WALLED else Look.NONE
     if found and found.needs_browser:
         return Look.EMPTY
-    is_learned = await context.renderer.learned(page.ref.url) is not Look.NONE
-    return Look.WHOLE if is_learned else Look.NONE
+    return Look.NONE if learned is Look.NONE else Look.WHOLE
 
 
 def _learned(context: CrawlContext, visited: Visit) -> Visit:

@@ -57,7 +57,7 @@ async def insert_all(conn: AsyncConnection, needed: Mapping[int, Iterable[str]])
         conn,
         "INSERT OR REPLACE INTO need (snapshot_id, urls) {rows}",
         [
-            (row_id, array("q", sorted({key(url) for url in urls})).tobytes())
+            (row_id, array("q", sorted(map(key, set(urls)))).tobytes())
             for row_id, urls in needed.items()
         ],
     )

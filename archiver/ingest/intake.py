@@ -49,7 +49,7 @@ class Intake:
         taken = await self._look_up(found, fresh)
         for each in fresh:
             exchange, record_id = self._identified(each, taken)
-            await self._context.recorder.keep(exchange, record_id=record_id)
+            await self._context.recorder.keep(exchange, capture_of(exchange, record_id))
         return len(fresh)
 
     async def _here(self, found: Sequence[ForeignCapture]) -> set[_Mark]:

@@ -73,9 +73,14 @@ class Recorder:
         self._unindexed: list[Capture] = []
         self._refused = RefusedRecords(db, store)
 
-    async def keep(self, exchange: Exchange, *, record_id: RecordId | None = None) -> CaptureRef:
-        """Take an exchange over; its body is closed here. Waits while too much is on its way."""
-        capture = records.capture_of(exchange, record_id or new_record_id())
+    async def keep(self, exchange: Exchange, capture: Capture | None = None) -> CaptureRef:
+        """Take an exchange over; its body is closed here. Waits while too much is on its way.
+
+        Args:
+            exchange: what crossed the wire.
+            capture: that it is, where a record's id was settled before.
+        """
+        capture = capture or records.capture_of(exchange, new_record_id())
         weight = LEAST_WEIGHT + min(exchange.payload_length, SPOOLED_BYTES)
         await self._put(Item(Kept(exchange, capture), weight))
         return CaptureRef.of(capture)
