@@ -101,6 +101,10 @@ class Fetcher:
                     answer.discard()
                     raise
 
+    def _given(self, asked: Outgoing) -> str:
+        """What a person gave for an address, whoever asks: it makes the answer a private one."""
+        return self._cookies.field_for(asked.url, (host(asked.url),))
+
     def _request(self, asked: Outgoing, given: str) -> AbstractAsyncContextManager[ClientResponse]:
         """The request of what is asked for, with the cookies that a person gave for it."""
         target = URL(asked.url, encoded=True)
