@@ -8,6 +8,7 @@ from aiohttp import web
 from archiver.crawl.fetch_or_recall import BOMB_BYTES, fetch
 from archiver.errors import FetchError
 from archiver.model.failure import FailureKind
+from archiver.net.outgoing import Outgoing
 from archiver.urls.parse import host
 
 
@@ -25,7 +26,7 @@ def packed(live, path, content):
 
 async def obtained(crawl, url):
     async with crawl.recording():
-        return await fetch(crawl.context, url)
+        return await fetch(crawl.context, Outgoing(url))
 
 
 async def test_of_what_unpacks_to_far_more_than_a_page_does_only_the_start_is_read(crawl, live):
