@@ -12,7 +12,8 @@ from archiver.config import Settings
 from archiver.formats.documents import to_document
 from archiver.model.listing import ListingQuery
 from archiver.reading import open_to_read
-from archiver.services.search import MOST_PER_PAGE, ListedEntry, Search
+from archiver.services.listed import ListedEntry
+from archiver.services.search import MOST_PER_PAGE, Search
 from archiver.wire.moments import write_iso
 
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 from archiver.config import Settings
 from archiver.crawl.dead_hosts import DeadHosts
+from archiver.crawl.drawn import Drawn
 from archiver.crawl.rendering import Renderer
 from archiver.derive.pool import DerivePool
 from archiver.index.database import Database
@@ -26,3 +27,4 @@ class CrawlContext:
     recorder: Recorder
     renderer: Renderer | None = None
     dead: DeadHosts = field(default_factory=DeadHosts)
+    drawn: Drawn = field(default_factory=Drawn)

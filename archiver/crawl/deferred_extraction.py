@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from archiver.crawl.context import CrawlContext
+from archiver.crawl.emblems import draw_emblems
 from archiver.crawl.fetch_or_recall import read_back
 from archiver.crawl.parts import read_whole
 from archiver.errors import ArchiverError, StoreError
@@ -128,14 +129,17 @@ class DeferredExtraction:
             if kept.extractor != UNREAD:
                 raise StoreError("Its article could not be read again; what was read before stays.")
             article = Article(record.metadata)
+        found = await self._context.derive.discover(obtained.document)
+        page = CaptureRef.of(kept.capture)
         visit = Visit(
             timestamp=kept.timestamp,
             at=to_datetime(kept.timestamp),
-            page=CaptureRef.of(kept.capture),
+            page=page,
             article=article,
             requisites=record.requisites,
             charset=record.charset,
             rendering=record.rendering,
+            likenesses=await draw_emblems(self._context, page, found, article),
             look=record.look,
             appearance=record.appearance,
         )

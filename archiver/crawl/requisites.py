@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import OrderedDict, deque
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -26,6 +26,8 @@ MAX_DEPTH = 4
 REMEMBERED_BYTES = 16 << 20
 FAILED_SECONDS = 600
 """For so long a requisite that could not be had is not asked for again."""
+EMBLEM_SECONDS = 86400
+"""For so long a host is not asked again at the least for what lists show its pages by."""
 NESTED = frozenset({RequisiteKind.STYLE, RequisiteKind.FRAME, RequisiteKind.PART})
 
 
@@ -95,7 +97,7 @@ class Requisites:
                         group.create_task(self._work(round_))
         except TimeoutError:
             round_.give_up("The page took too long; this was left out.", FailureKind.TIMEOUT)
-        return tuple(round_.outcomes.values())
+        return tuple(round_.told())
 
     async def _work(self, round_: "_Round") -> None:
         while True:
@@ -106,7 +108,12 @@ class Requisites:
             try:
                 result = await self._obtain(taken, round_)
                 round_.outcomes[wanted.url] = RequisiteOutcome(
-                    wanted.url, wanted.kind, result.status, result.failure, wanted.area
+                    wanted.url,
+                    wanted.kind,
+                    result.status,
+                    result.failure,
+                    wanted.area,
+                    wanted.is_emblem,
                 )
                 if result.needs and taken.depth < MAX_DEPTH:
                     await self._add(round_, _below(taken, result))
@@ -115,16 +122,22 @@ class Requisites:
 
     async def _add(self, round_: "_Round", wanted: Sequence[_Wanted]) -> None:
         """Add to a page's requisites, after one look at which of them are in the archive."""
-        max_age = self._context.settings.requisite_max_age
         await self._forget_deleted()
-        if max_age:
+        unknown = [each.requisite for each in wanted if each.requisite.url not in self._known]
+        for is_emblem in (False, True):
+            max_age = self._max_age(is_emblem=is_emblem)
+            urls = [each.url for each in unknown if each.is_emblem is is_emblem]
             since = datetime.now(UTC) - timedelta(seconds=max_age)
-            urls = [each.requisite.url for each in wanted]
-            unknown = [each for each in urls if each not in self._known]
-            held = await look_up(self._context, unknown, since)
+            held = await look_up(self._context, urls if max_age else [], since)
             # What was an error then may be there now.
-            round_.held |= {url: each for url, each in held.items() if each.status < 400}
+            kept = {url: each for url, each in held.items() if is_emblem or each.status < 400}
+            round_.held |= kept
         round_.add(wanted)
+
+    def _max_age(self, *, is_emblem: bool) -> float:
+        """Seconds for which what was had of a host is taken as it is."""
+        max_age = self._context.settings.requisite_max_age
+        return max(max_age, EMBLEM_SECONDS) if is_emblem else max_age
 
     async def _forget_deleted(self) -> None:
         """Believe nothing that was remembered before something was thrown away."""
@@ -138,7 +151,7 @@ class Requisites:
     async def _obtain(self, wanted: _Wanted, round_: "_Round") -> _Result:
         url = wanted.requisite.url
         known = self._known.get(url)
-        if known and known.until > datetime.now(UTC):
+        if known and _holds(known, wanted.requisite):
             return known
         shared = self._under_way.get(url)
         if shared is None:
@@ -164,7 +177,8 @@ class Requisites:
         return result
 
     async def _find(self, wanted: Requisite, round_: "_Round", led_by: frozenset[str]) -> _Result:
-        until = datetime.now(UTC) + timedelta(seconds=self._context.settings.requisite_max_age)
+        now, lasts = datetime.now(UTC), self._max_age(is_emblem=wanted.is_emblem)
+        until = now + timedelta(seconds=lasts)
         held = round_.held.get(wanted.url)
         if held and held.redirect_to is None and wanted.kind not in NESTED:
             return _Result(held.status, None, (), until)
@@ -172,7 +186,7 @@ class Requisites:
             asked = Outgoing(wanted.url, headers=(("Referer", round_.page_url),), led_by=led_by)
             found, through = await self._follow(asked, held)
         except FetchError as error:
-            again = datetime.now(UTC) + timedelta(seconds=FAILED_SECONDS)
+            again = now + timedelta(seconds=lasts if wanted.is_emblem else FAILED_SECONDS)
             return _Result(None, error.failure, (), again)
         needs: tuple[Requisite, ...] = ()
         if wanted.kind in NESTED and found.content:
@@ -210,6 +224,17 @@ class Requisites:
             self._known_bytes -= _weight(url, result)
 
 
+def _holds(known: _Result, wanted: Requisite) -> bool:
+    """Whether what was had of a URL is taken as it is.
+
+    For what lists show a page by, a failure is believed for longer than for what a page needs.
+    """
+    now = datetime.now(UTC)
+    if known.failure and not wanted.is_emblem:
+        return now < known.until <= now + timedelta(seconds=FAILED_SECONDS)
+    return known.until > now
+
+
 @dataclass(slots=True)
 class _Shared:
     """A fetch under way, and how many pages wait for it: it belongs to all of them."""
@@ -238,6 +263,12 @@ class _Round:
         self._parts = 0
         self._busy = 0
         self._change = asyncio.Event()
+
+    def told(self) -> Iterator[RequisiteOutcome]:
+        """The outcomes, but for emblems of which there is no capture."""
+        for outcome in self.outcomes.values():
+            if outcome.status is not None or not outcome.is_emblem:
+                yield outcome
 
     def add(self, wanted: Sequence[_Wanted]) -> None:
         for one in wanted:
@@ -279,7 +310,11 @@ class _Round:
 
     def _leave_out(self, wanted: Requisite, failure: Failure) -> None:
         self.outcomes[wanted.url] = RequisiteOutcome(
-            wanted.url, wanted.kind, failure=failure, area=wanted.area
+            wanted.url,
+            wanted.kind,
+            failure=failure,
+            area=wanted.area,
+            is_emblem=wanted.is_emblem,
         )
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from archiver.crawl.context import CrawlContext
+from archiver.crawl.emblems import draw_fetched
 from archiver.crawl.fetch_or_recall import fetch, read
 from archiver.crawl.obtained import Obtained
 from archiver.crawl.public_archives import FoundMemento, fetch_memento, locate
@@ -158,6 +159,7 @@ class Rescuer:
             requisites=outcomes,
             charset=discovery.charset,
             rendering=Rendering.NEEDED if discovery.needs_browser else Rendering.NONE,
+            likenesses=await draw_fetched(self._context, page.ref, discovery, article),
             appearance=discovery.appearance,
         )
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from archiver.crawl.context import CrawlContext
+from archiver.crawl.emblems import draw_fetched, wanted_emblems
 from archiver.crawl.fetch_or_recall import fetch, recall
 from archiver.crawl.learned_hosts import is_asked_plainly
 from archiver.crawl.obtained import Obtained
@@ -20,7 +21,7 @@ from archiver.model.failure import Failure, FailureKind
 from archiver.model.job import Lease
 from archiver.model.page import Article, Discovery
 from archiver.model.rendering import Look, Rendering
-from archiver.model.requisite import RequisiteKind, RequisiteOutcome
+from archiver.model.requisite import Requisite, RequisiteKind, RequisiteOutcome
 from archiver.net.outgoing import Outgoing
 from archiver.urls.parse import host
 
@@ -53,7 +54,8 @@ async def visit(context: CrawlContext, requisites: Requisites, lease: Lease) -> 
         raise FetchError(failure or _NOTHING)
     if page.is_truncated:
         _try_for_the_rest(context, lease, page)
-    outcomes, article = await read_page(context, requisites, page, found)
+    emblems = wanted_emblems(found)
+    outcomes, article = await read_page(context, requisites, page, found, emblems)
     visited = Visit(
         timestamp=first.ref.timestamp,
         at=first.at,
@@ -62,6 +64,7 @@ async def visit(context: CrawlContext, requisites: Requisites, lease: Lease) -> 
         requisites=outcomes,
         charset=found.charset,
         rendering=Rendering.NEEDED if found.needs_browser else Rendering.NONE,
+        likenesses=await draw_fetched(context, page.ref, found, article),
         look=look,
         appearance=replace(found.appearance, is_cut=True)
         if page.is_truncated
@@ -134,7 +137,9 @@ async def _visit_rendered(
     await context.recorder.settled()
     async with asyncio.TaskGroup() as group:
         article = group.create_task(context.derive.extract(rendered.readable))
-        outcomes = await requisites.fetch_all(rendered.page.url, found.requisites, rendered.led_by)
+        wanted = (*wanted_emblems(found), *found.requisites)
+        outcomes = await requisites.fetch_all(rendered.page.url, wanted, rendered.led_by)
+    emblems = await draw_fetched(context, rendered.page, found, article.result())
     known = {each.url for each in outcomes}
     return Visit(
         timestamp=first.ref.timestamp,
@@ -144,7 +149,7 @@ async def _visit_rendered(
         requisites=(*outcomes, *(each for each in rendered.loaded if each.url not in known)),
         charset=found.charset,
         rendering=Rendering.DONE,
-        likenesses=rendered.likenesses,
+        likenesses=(*rendered.likenesses, *emblems),
         appearance=replace(
             found.appearance,
             picture=rendered.fidelity.picture,
@@ -216,20 +221,24 @@ async def examine(context: CrawlContext, page: Obtained) -> tuple[Discovery | No
 
 
 async def read_page(
-    context: CrawlContext, requisites: Requisites, page: Obtained, found: Discovery
+    context: CrawlContext,
+    requisites: Requisites,
+    page: Obtained,
+    found: Discovery,
+    emblems: tuple[Requisite, ...] = (),
 ) -> tuple[tuple[RequisiteOutcome, ...], Article]:
-    """Read the article while what the page needs is fetched."""
-    document = page.document
+    """Read the article while what the page needs is fetched, and what lists show it by."""
+    document, wanted = page.document, (*emblems, *found.requisites)
     if context.settings.articles == "later":
-        outcomes = await requisites.fetch_all(page.ref.url, found.requisites, page.led_by)
+        outcomes = await requisites.fetch_all(page.ref.url, wanted, page.led_by)
         return outcomes, unread_article(document, found)
-    if not found.requisites:
+    if not wanted:
         return (), await context.derive.extract(document)
     if any(each.kind is RequisiteKind.PART for each in found.requisites):
-        outcomes = await requisites.fetch_all(page.ref.url, found.requisites, page.led_by)
+        outcomes = await requisites.fetch_all(page.ref.url, wanted, page.led_by)
         await context.recorder.settled()
         return outcomes, await read_whole(context, document, outcomes, page.ref.timestamp)
     async with asyncio.TaskGroup() as group:
         article = group.create_task(context.derive.extract(document))
-        outcomes = await requisites.fetch_all(page.ref.url, found.requisites, page.led_by)
+        outcomes = await requisites.fetch_all(page.ref.url, wanted, page.led_by)
     return outcomes, article.result()

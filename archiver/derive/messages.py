@@ -15,6 +15,7 @@ from archiver.derive.packed_seeds import pack_columns, read_columns
 from archiver.model.appearance import Appearance
 from archiver.model.importing import Rejected
 from archiver.model.kept_page import KeptPage, KeptPart
+from archiver.model.likeness import LikenessKind, NewLikeness
 from archiver.model.page import Article, Charset, Discovery, PageMetadata
 from archiver.model.requisite import Requisite, RequisiteKind
 from archiver.model.seed import Seed
@@ -23,12 +24,17 @@ PREFIX = struct.Struct(">I")
 COLLECT = (20_000, 20, 100)
 """How seldom a child looks for cycles of garbage: it makes many objects, and few of those."""
 
+MOST_PICTURE_BYTES = 16 << 20
+"""Of a picture that is to be made small."""
+
 
 class Task(StrEnum):
     """What a child is asked to do."""
 
     DISCOVER = "discover"
     EXTRACT = "extract"
+    ICON = "icon"
+    COVER = "cover"
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,8 +104,15 @@ def read_request(body: bytes) -> tuple[Task, Document, int]:
     return Task(head["task"]), document, head["limit"]
 
 
-def pack_result(result: Article | Discovery) -> bytes:
+Result = Article | Discovery | NewLikeness | None
+
+
+def pack_result(result: Result) -> bytes:
     """What a child answers."""
+    if result is None:
+        return pack({})
+    if isinstance(result, NewLikeness):
+        return pack({"kind": result.kind, "media_type": result.media_type}, result.content)
     if isinstance(result, Discovery):
         return pack(
             {
@@ -108,6 +121,7 @@ def pack_result(result: Article | Discovery) -> bytes:
                 "metadata": asdict(result.metadata),
                 "signals": [result.needs_browser, result.wall, result.parked, result.feed],
                 "appearance": asdict(result.appearance),
+                "emblems": [result.icons, result.covers],
             }
         )
     head = {"metadata": asdict(result.metadata), "text": result.text, "words": result.words}
@@ -120,6 +134,7 @@ def read_discovery(head: dict[str, Any]) -> Discovery:
         Requisite(url, RequisiteKind(kind), area) for url, kind, area in head["requisites"]
     )
     needs_browser, wall, parked, feed = head["signals"]
+    icons, covers = head["emblems"]
     return Discovery(
         requisites=needs,
         charset=Charset(*head["charset"]),
@@ -129,6 +144,8 @@ def read_discovery(head: dict[str, Any]) -> Discovery:
         parked=parked,
         feed=feed,
         appearance=Appearance(**head["appearance"]),
+        icons=tuple(icons),
+        covers=tuple(covers),
     )
 
 
@@ -136,6 +153,11 @@ def read_article(head: dict[str, Any], html: bytes) -> Article:
     """The answer to EXTRACT."""
     metadata = PageMetadata(**head["metadata"])
     return Article(metadata, html.decode(), head["text"], words=head["words"])
+
+
+def read_drawn(head: dict[str, Any], content: bytes) -> NewLikeness | None:
+    """The answer to ICON and COVER."""
+    return NewLikeness(LikenessKind(head["kind"]), head["media_type"], content) if head else None
 
 
 @dataclass(frozen=True, slots=True)

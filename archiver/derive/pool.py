@@ -16,11 +16,13 @@ from archiver.derive.messages import (
     pack_request,
     read_article,
     read_discovery,
+    read_drawn,
     unpack,
 )
 from archiver.encoding.choose import is_xml
 from archiver.html.plain import file_name, text_article
 from archiver.logs import get_log
+from archiver.model.likeness import LikenessKind, NewLikeness
 from archiver.model.page import UNREAD, Article, Discovery, PageMetadata
 from archiver.wire.sniff import is_css, is_html
 
@@ -71,6 +73,11 @@ class DerivePool:
             return text_article(document.payload.decode(), file_name(document.url))
         answer = await self._ask(Task.EXTRACT, document)
         return read_article(*answer) if answer else Article()
+
+    async def draw(self, kind: LikenessKind, content: bytes, url: str) -> NewLikeness | None:
+        """An icon or a cover made small of a picture; None where it is none worth showing."""
+        answer = await self._ask(Task(kind), Document(content, "", "", url))
+        return read_drawn(*answer) if answer else None
 
     async def _ask(self, task: Task, document: Document) -> tuple[dict[str, Any], bytes] | None:
         child = await self._take(urgent=task is Task.DISCOVER)

@@ -2,7 +2,8 @@
 
 from dataclasses import replace
 
-from archiver.derive.messages import Document, Task
+from archiver.derive.drawing import draw
+from archiver.derive.messages import Document, Result, Task
 from archiver.encoding.choose import (
     Choice,
     Decoded,
@@ -17,14 +18,17 @@ from archiver.html.pdf import pdf_article
 from archiver.html.plain import file_name, text_article
 from archiver.html.requisites import find_linked, find_xml_requisites, look_through
 from archiver.html.sheets import find_sheet_requisites
+from archiver.model.likeness import LikenessKind
 from archiver.model.page import Article, Charset, Discovery, PageMetadata
 from archiver.model.requisite import Requisite
 from archiver.query.findable import indexed
 from archiver.wire.sniff import is_css, is_html, is_pdf
 
 
-def perform(task: Task, document: Document, limit: int) -> Article | Discovery:
+def perform(task: Task, document: Document, limit: int) -> Result:
     """Do one task; ``limit`` is the most requisites to name."""
+    if task in (Task.ICON, Task.COVER):
+        return draw(LikenessKind(task), document.payload)
     if task is Task.DISCOVER:
         return _discover(document, limit)
     article = _extract(document)

@@ -69,8 +69,8 @@ _NAMES = (
 
 def read_metadata(tree: LexborHTMLParser) -> PageMetadata:
     """Read what a parsed page says of itself."""
-    meta = _meta(tree)
-    data = _json_ld(tree)
+    meta = meta_of(tree)
+    data = json_ld_of(tree)
     shown = _document_title(tree)
     titles = (_headline(data, shown), _first(meta, _TITLES), shown, _heading(tree))
     title = next((each for each in titles if each and not _ADDRESS.fullmatch(each)), "")
@@ -86,16 +86,17 @@ def read_metadata(tree: LexborHTMLParser) -> PageMetadata:
 
 def is_article(tree: LexborHTMLParser) -> bool:
     """Whether a parsed page says that it is one article, and no list of several."""
-    meta = _meta(tree)
+    meta = meta_of(tree)
     if meta.get("og:type", "").lower() in _ARTICLE_OBJECTS:
         return True
-    data = _json_ld(tree)
+    data = json_ld_of(tree)
     if _WRITTEN_TYPES.search(str(data.get("@type", ""))[:200]):
         return True
     return len(tree.css("article")[:2]) == 1
 
 
-def _meta(tree: LexborHTMLParser) -> dict[str, str]:
+def meta_of(tree: LexborHTMLParser) -> dict[str, str]:
+    """What the ``meta`` elements say, by lower-case name; of several of a name the first."""
     found: dict[str, str] = {}
     for node in tree.css("meta[content]"):
         attributes = node.attributes
@@ -107,7 +108,8 @@ def _meta(tree: LexborHTMLParser) -> dict[str, str]:
     return found
 
 
-def _json_ld(tree: LexborHTMLParser) -> dict[str, Any]:
+def json_ld_of(tree: LexborHTMLParser) -> dict[str, Any]:
+    """The first object of JSON-LD that is a page with a headline; empty where there is none."""
     for node in tree.css('script[type="application/ld+json"]'):
         text = node.text() or ""
         if len(text) > MOST_JSON:

@@ -11,6 +11,7 @@ from typing import Final
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from archiver.html.emblems import find_covers, find_icons
 from archiver.html.error_pages import is_error
 from archiver.html.foreign import ForeignContent
 from archiver.html.metadata import read_metadata
@@ -76,6 +77,8 @@ def look_through(html: str, base_url: str, limit: int) -> Discovery:
         wall=wall_in_page(tree, html, text),
         parked=parked_by(tree, html, text),
         feed=_find_feed(tree, base_url),
+        icons=find_icons(tree, base_url),
+        covers=find_covers(tree, base_url),
         appearance=Appearance(len(text), len(html), is_error=is_error(metadata.title, text)),
     )
 

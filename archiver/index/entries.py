@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any
 
 from sqlalchemy import (
@@ -359,4 +360,5 @@ def _entry(row: Row[*tuple[Any, ...]], carried: labels.Labels) -> Entry:
         media_type=row.media_type,
         rendering=Rendering(row.rendering),
         score=row.score,
+        sorted_at=datetime.fromtimestamp(row.sort_at, UTC),
     )

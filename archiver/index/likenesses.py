@@ -1,21 +1,21 @@
-"""Where the likenesses of snapshots lie."""
+"""Where the likenesses of snapshots lie, and by which of them lists show them."""
 
 from collections import defaultdict
 from collections.abc import Sequence
 
-from sqlalchemy import delete, func, select
+from sqlalchemy import delete, func, literal_column, select
 
 from archiver.index.bulk import among, insert_rows
 from archiver.index.connection import AsyncConnection
 from archiver.index.schema import capture, likeness, segment, snapshot
 from archiver.model.capture import Capture, Location
-from archiver.model.likeness import Likeness, LikenessKind
+from archiver.model.likeness import EMBLEMS, Emblems, Likeness, LikenessKind
 from archiver.model.rendering import Rendering
 from archiver.urls.surt import surt
 
 NEAR = 1000
 """Ten minutes, as timestamps count: a page may fetch itself again while it is shown."""
-_NEW = ("snapshot_id", "kind", "media_type", "segment_id", "offset", "length")
+_NEW = ("snapshot_id", "kind", "media_type", "segment_id", "offset", "length", "digest")
 
 
 async def put(
@@ -33,6 +33,7 @@ async def put(
             segments[each.location.segment],
             each.location.offset,
             each.location.length,
+            each.digest,
         )
         for row_id, many in found.items()
         for each in many
@@ -54,8 +55,44 @@ async def of_snapshots(
     found: dict[int, list[Likeness]] = defaultdict(list)
     for row in rows:
         place = Location(row.name, row.offset, row.length)
-        found[row.snapshot_id].append(Likeness(LikenessKind(row.kind), row.media_type, place))
+        found[row.snapshot_id].append(
+            Likeness(LikenessKind(row.kind), row.media_type, place, row.digest)
+        )
     return {row_id: tuple(many) for row_id, many in found.items()}
+
+
+async def emblems_of(conn: AsyncConnection, row_ids: Sequence[int]) -> dict[int, Emblems]:
+    """What lists show these snapshots by, by row id; how it looked in a browser if need be."""
+    rows = await conn.execute(
+        select(likeness.c.snapshot_id, likeness.c.kind, likeness.c.digest).where(
+            likeness.c.snapshot_id.in_(among(row_ids)), likeness.c.kind.in_(EMBLEMS)
+        )
+    )
+    found: dict[int, dict[str, str]] = defaultdict(dict)
+    for row in rows:
+        found[row.snapshot_id][row.kind] = row.digest
+    return {
+        row_id: Emblems(
+            of.get(LikenessKind.ICON, ""),
+            of.get(LikenessKind.COVER) or of.get(LikenessKind.THUMBNAIL, ""),
+        )
+        for row_id, of in found.items()
+    }
+
+
+async def by_digest(conn: AsyncConnection, digest: str) -> Likeness | None:
+    """One of the emblems that hold just that."""
+    query = (
+        select(likeness, segment.c.name)
+        .join(segment, segment.c.id == likeness.c.segment_id)
+        .where(likeness.c.digest == digest, likeness.c.digest != literal_column("''"))
+        .limit(1)
+    )
+    row = (await conn.execute(query)).one_or_none()
+    if row is None:
+        return None
+    place = Location(row.name, row.offset, row.length)
+    return Likeness(LikenessKind(row.kind), row.media_type, place, row.digest)
 
 
 async def page_of(conn: AsyncConnection, shown: Capture) -> Location | None:

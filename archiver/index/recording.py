@@ -234,6 +234,7 @@ async def _bring_articles(
             for each, row_id in brought
         ],
     )
+    await likenesses.put(conn, {row_id: each.likenesses for each, row_id in brought}, known)
     rows = await conn.execute(
         select(entry.c.id, entry.c.latest).where(
             entry.c.id.in_(among(each.entry_id for each, _ in brought))

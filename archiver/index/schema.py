@@ -35,7 +35,7 @@ __all__ = [
 ]
 """What is defined elsewhere and belongs here; the rest needs no list."""
 
-HEAD = "0022"
+HEAD = "0023"
 """The revision in migrations/ that these tables are."""
 
 entry = Table(
@@ -339,6 +339,8 @@ likeness = Table(
     Column("segment_id", ForeignKey("segment.id"), nullable=False),
     Column("offset", Integer, nullable=False),
     Column("length", Integer, nullable=False),
+    Column("digest", Text, nullable=False, server_default=""),
+    Index("likeness_digest", "digest", sqlite_where=text("digest <> ''")),
     sqlite_with_rowid=False,
 )
 

@@ -1,6 +1,7 @@
 """How pages looked in a browser, on the way in from a file of this program's.
 
-They come before the record that says whose they are, so they wait in a file of their own.
+They come before the record that says whose they are, so they wait in a file of their own. Icons
+and covers are none of them: they are drawn anew of what the file holds.
 """
 
 from collections.abc import Sequence
@@ -8,7 +9,14 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 
 from archiver.model.capture import RecordId
-from archiver.model.likeness import MEDIA_TYPES, PAGE_TYPE, LikenessKind, LikenessRef, NewLikeness
+from archiver.model.likeness import (
+    DRAWN,
+    MEDIA_TYPES,
+    PAGE_TYPE,
+    LikenessKind,
+    LikenessRef,
+    NewLikeness,
+)
 from archiver.scratch import scratch_file
 from archiver.warc.foreign import ForeignRecord
 from archiver.wire.media_type import essence_of, parse_media_type
@@ -34,7 +42,7 @@ class ForeignLikeness:
 def is_likeness(record: ForeignRecord) -> bool:
     """Whether a record is one that may be kept, by its target, its type and its length."""
     kind = record.target_uri.rpartition(":")[2]
-    if record.type != "conversion" or kind not in set(LikenessKind):
+    if record.type != "conversion" or kind not in set(LikenessKind) - DRAWN:
         return False
     stated = essence_of(parse_media_type(record.get("content-type")))
     return stated in MEDIA_TYPES[LikenessKind(kind)] and record.block.left <= MOST_BYTES

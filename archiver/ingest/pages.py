@@ -12,6 +12,7 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 
 from archiver.crawl.context import CrawlContext
+from archiver.crawl.emblems import draw_emblems
 from archiver.crawl.fetch_or_recall import read_back
 from archiver.crawl.rendering import as_read
 from archiver.derive.pool import Document
@@ -157,20 +158,24 @@ class PageIntake:
             outcomes = await self._needs.outcomes(found.url, needs.requisites, page.timestamp)
         moment = to_datetime(page.timestamp)
         entry = EntryRef(entry_id, page.seed.hash_url, page.seed.url, page.seed.host)
+        article = await self._context.derive.extract(as_read(document) if stood else document)
+        ref = CaptureRef.of(found)
+        emblems = await draw_emblems(self._context, ref, needs, article)
         visit = Visit(
             timestamp=page.timestamp,
             at=moment,
-            page=CaptureRef.of(found),
-            article=await self._context.derive.extract(as_read(document) if stood else document),
+            page=ref,
+            article=article,
             requisites=outcomes,
             charset=needs.charset,
             rendering=Rendering.NEEDED if needs.needs_browser else Rendering.NONE,
+            likenesses=emblems,
             appearance=needs.appearance,
         )
         if page.told:
             visit = replace(visit, look=page.told.look, appearance=page.told.appearance)
         if stood:
-            visit = replace(visit, rendering=Rendering.DONE, likenesses=shown)
+            visit = replace(visit, rendering=Rendering.DONE, likenesses=(*shown, *emblems))
         return VisitResult(entry, moment, visit=visit)
 
     async def _shown(self, page: ForeignPage) -> tuple[NewLikeness, ...]:

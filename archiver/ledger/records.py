@@ -243,7 +243,7 @@ def _snapshot(plan: Plan, visit: Visit, facts: EntryFacts) -> SnapshotRecord:
 def _likenesses(plan: Plan, visit: Visit, facts: EntryFacts) -> tuple[LikenessRef, ...]:
     placed = []
     for each in visit.likenesses:
-        made = LikenessRef(each.kind, each.media_type, new_record_id())
+        made = LikenessRef(each.kind, each.media_type, new_record_id(), each.digest)
         placed.append((made, len(plan.records)))
         plan.records.append(
             build.conversion(

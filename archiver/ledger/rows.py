@@ -66,7 +66,7 @@ def new_snapshot(
         score=score_of(visit.rendering, visit.requisites, visit.appearance).hundredths,
         needs=needs_of(facts.entry.url, visit.page.url, visit.requisites),
         likenesses=tuple(
-            Likeness(made.kind, made.media_type, places[n])
+            Likeness(made.kind, made.media_type, places[n], made.digest)
             for made, n in plan.likenesses.get(key, ())
         ),
     )

@@ -1,6 +1,6 @@
 """An entry: one link a person keeps, with what they say of it, and its snapshots."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from archiver.model.annotation import Annotation
@@ -28,6 +28,8 @@ class Entry:
         media_type: of the newest snapshot.
         rendering: whether a browser showed the newest snapshot, or should have.
         score: how well that was kept, in hundredths; None as long as nobody has worked it out.
+        sorted_at: what lists have it by: when it was captured last, or that failed, or it was
+            saved (aware, UTC); of no account where entries are compared.
     """
 
     hash_url: HashUrl
@@ -43,6 +45,7 @@ class Entry:
     media_type: str = ""
     rendering: Rendering = Rendering.NONE
     score: int | None = None
+    sorted_at: datetime = field(default=datetime.fromtimestamp(0, UTC), compare=False)
 
     @property
     def changed_at(self) -> datetime:

@@ -1,5 +1,6 @@
-"""Likenesses: how a page looked in a browser, kept beside what was sent."""
+"""Likenesses: how a page looked in a browser, and what it is recognised by, kept beside it."""
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -17,6 +18,10 @@ class LikenessKind(StrEnum):
     THUMBNAIL = "thumbnail"
     PRINT = "print"
     """As a PDF."""
+    ICON = "icon"
+    """The icon of its site, small."""
+    COVER = "cover"
+    """The picture that it names as its own, small."""
 
 
 PAGE_TYPE = "text/html; charset=utf-8"
@@ -26,8 +31,16 @@ MEDIA_TYPES: Mapping[LikenessKind, frozenset[str]] = {
     LikenessKind.PICTURE: frozenset({"image/webp", "image/jpeg"}),
     LikenessKind.THUMBNAIL: frozenset({"image/webp", "image/jpeg"}),
     LikenessKind.PRINT: frozenset({"application/pdf"}),
+    LikenessKind.ICON: frozenset({"image/webp", "image/svg+xml"}),
+    LikenessKind.COVER: frozenset({"image/webp"}),
 }
 """What each kind may be: a file of somebody else may say anything."""
+DRAWN = frozenset({LikenessKind.ICON, LikenessKind.COVER})
+"""Made small of what is kept, whenever that is read."""
+EMBLEMS = (LikenessKind.ICON, LikenessKind.COVER, LikenessKind.THUMBNAIL)
+"""What lists show a page by; each is asked for by what it holds."""
+DIGEST_DIGITS = 32
+_HEX = frozenset("0123456789abcdef")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,14 +51,22 @@ class NewLikeness:
     media_type: str
     content: bytes
 
+    @property
+    def digest(self) -> str:
+        """What an emblem is asked for by: half of its SHA-256, in hex; empty for what is none."""
+        if self.kind not in EMBLEMS:
+            return ""
+        return hashlib.sha256(self.content).hexdigest()[:DIGEST_DIGITS]
+
 
 @dataclass(frozen=True, slots=True)
 class LikenessRef:
-    """A likeness whose record is named."""
+    """A likeness whose record is named; ``digest`` as of ``NewLikeness``, empty if unknown."""
 
     kind: LikenessKind
     media_type: str
     record_id: RecordId
+    digest: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +77,29 @@ class Likeness:
         kind: what it shows.
         media_type: of its record's block.
         location: of that record.
+        digest: what it is asked for by, if it is an emblem.
     """
 
     kind: LikenessKind
     media_type: str
     location: Location
+    digest: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Emblems:
+    """What a list shows a page by: digests, empty for what there is none of."""
+
+    icon: str = ""
+    cover: str = ""
+
+
+NO_EMBLEMS = Emblems()
+
+
+def is_digest(given: str) -> bool:
+    """Whether that is the digest of an emblem."""
+    return len(given) == DIGEST_DIGITS and set(given) <= _HEX
 
 
 def likenesses_of(
@@ -68,7 +107,7 @@ def likenesses_of(
 ) -> tuple[Likeness, ...]:
     """Those of the likenesses that are named whose records' places are known."""
     return tuple(
-        Likeness(each.kind, each.media_type, places[each.record_id])
+        Likeness(each.kind, each.media_type, places[each.record_id], each.digest)
         for each in named
         if each.record_id in places
     )

@@ -79,6 +79,8 @@ class Discovery:
         wall: whose wall it is, where it is one that stands in the page's place.
         parked: who sells the domain, where it is an offer of that.
         feed: the first feed that it names, absolute; empty if it names none.
+        icons: where the icon of its site may be, the best first.
+        covers: where the picture may be that it names as its own, the best first.
         appearance: what tells how whole it is.
     """
 
@@ -89,4 +91,6 @@ class Discovery:
     wall: str = ""
     parked: str = ""
     feed: str = ""
+    icons: tuple[str, ...] = ()
+    covers: tuple[str, ...] = ()
     appearance: Appearance = field(default_factory=Appearance)

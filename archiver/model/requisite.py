@@ -31,24 +31,32 @@ class Requisite:
         url: where it leads.
         kind: what it is for.
         area: CSS pixels that it takes of the page, where the markup tells; else 0.
+        is_emblem: lists show the page by it; where it can't be had, the page lacks nothing.
     """
 
     url: str
     kind: RequisiteKind
     area: int = 0
+    is_emblem: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class RequisiteOutcome:
-    """What became of a requisite in a snapshot: its status, or why there is none; its ``area``."""
+    """What became of a requisite in a snapshot: its status, or why there is none.
+
+    ``area`` and ``is_emblem`` are as the page had them.
+    """
 
     url: str
     kind: RequisiteKind
     status: int | None = None
     failure: Failure | None = None
     area: int = 0
+    is_emblem: bool = False
 
     @property
     def is_missing(self) -> bool:
         """Whether it could not be had, or the server had nothing but an error for it."""
+        if self.is_emblem:
+            return False
         return self.status is None or self.status >= FIRST_ERROR_STATUS

@@ -67,7 +67,7 @@ class Comparing:
 
         Args:
             ref: hash_url or URL.
-            earlier: 4 to 14 digits; empty for the snapshot before the later one.
+            earlier: 4 to 14 digits; empty for its neighbour, the one before it if there is one.
             later: the same; empty for the newest.
 
         Raises:
@@ -75,9 +75,11 @@ class Comparing:
             InputError: a timestamp is none, or there is one snapshot only.
         """
         one = await self._entries.snapshot(ref, later or None)
-        before = earlier or one.earlier
+        before = earlier or one.earlier or one.later
         if before is None:
-            raise InputError("There is no snapshot before this one to compare it with.")
+            raise InputError(
+                "There is one snapshot of this page so far: nothing to compare it with."
+            )
         other = await self._entries.snapshot(ref, before)
         first, second = sorted((one, other), key=lambda each: each.snapshot.timestamp)
         return await asyncio.to_thread(self._compare, first, second)

@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from archiver.index import desk, documents, entries, snapshots
+from archiver.index import desk, entries, snapshots
 from archiver.index.connection import AsyncConnection
 from archiver.index.database import Database
-from archiver.services.search import ListedEntry, described
+from archiver.services.listed import ListedEntry, shown_of
 
 WEEK = timedelta(days=7)
 MOST_NEW = 6
@@ -63,11 +63,4 @@ def _span(first: datetime, beyond: datetime) -> tuple[int, int]:
 
 async def _listed(conn: AsyncConnection, ids: list[int]) -> dict[int, ListedEntry]:
     known = await entries.by_ids(conn, ids)
-    held = await snapshots.latest_of(conn, ids)
-    counts = await documents.word_counts(conn, ids)
-    return {
-        row: ListedEntry(
-            found, page=described([held[row]] if row in held else []), word_count=counts.get(row, 0)
-        )
-        for row, found in known.items()
-    }
+    return await shown_of(conn, known, await snapshots.latest_of(conn, ids))

@@ -244,6 +244,19 @@ class Entries:
                 return each.media_type, await asyncio.to_thread(record.block.read)
         raise NotFound("There is no such picture of this snapshot.")
 
+    async def emblem(self, digest: str) -> tuple[str, bytes]:
+        """(media type, content) of an icon or a picture that lists show a page by.
+
+        Raises:
+            NotFound: there is none, or what had it was thrown away.
+        """
+        async with self._db.read() as conn:
+            found = await likenesses.by_digest(conn, digest)
+        if found is None:
+            raise NotFound("There is no such picture.")
+        record = await asyncio.to_thread(self._store.read, found.location)
+        return found.media_type, await asyncio.to_thread(record.block.read)
+
     async def jobs(self, ids: Sequence[int]) -> list[Job]:
         """These jobs as they stand, in the order they were made."""
         async with self._db.read() as conn:

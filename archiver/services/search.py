@@ -3,11 +3,20 @@
 import asyncio
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import AsyncIterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from archiver.errors import InputError, InvalidQuery, StoreError
-from archiver.index import counters, documents, entries, jobs, search, segments, snapshots, tags
+from archiver.index import (
+    counters,
+    documents,
+    entries,
+    jobs,
+    search,
+    segments,
+    snapshots,
+    tags,
+)
 from archiver.index.conditions import Setting
 from archiver.index.database import AsyncConnection, Database
 from archiver.index.entries import Filters, Place
@@ -21,7 +30,6 @@ from archiver.model.capture import HashUrl, Location, Timestamp
 from archiver.model.entry import Entry
 from archiver.model.job import Job, QueueCounts, State
 from archiver.model.listing import ListingQuery, Sort, Summary
-from archiver.model.page import PageMetadata
 from archiver.query.parse import parse_query
 from archiver.query.snippet import Marked, snippet
 from archiver.query.tree import (
@@ -38,6 +46,7 @@ from archiver.query.tree import (
 from archiver.services.corrections import correction
 from archiver.services.facets import narrowing
 from archiver.services.finding import Page, page_of
+from archiver.services.listed import ListedEntry, shown_of
 from archiver.services.walking import Walk
 from archiver.store.segments import SegmentStore
 
@@ -51,25 +60,6 @@ FEW = 3
 """Where a search finds fewer, another spelling may have been meant."""
 _Excerpt = tuple[tuple[Marked, ...], Timestamp | None]
 _DAMAGED = "This page's address is damaged; start from the first page."
-
-
-@dataclass(frozen=True, slots=True)
-class ListedEntry:
-    """An entry in a list.
-
-    Attributes:
-        entry: itself.
-        excerpt: the stretch of its text where the words were found.
-        page: what its newest snapshot says of itself.
-        word_count: of its article; 0 where that was not read.
-        found_at: the earlier snapshot that the excerpt is of; None if it is of the newest.
-    """
-
-    entry: Entry
-    excerpt: tuple[Marked, ...] = ()
-    page: PageMetadata = field(default_factory=PageMetadata)
-    word_count: int = 0
-    found_at: Timestamp | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +137,7 @@ class Search:
             listed = await entries.by_ids(conn, page.entries)
             has_words = any(sought(answered))
             held = await _held(conn, listed, with_earlier=has_words)
-            counts = await documents.word_counts(conn, page.entries)
+            shown = await shown_of(conn, listed, {row: of[0] for row, of in held.items()})
             is_poor = not query.after and len(page.entries) - page.partial < FEW
             meant = await correction(conn, question.setting.parts, tree) if is_poor else None
         ids = [each for each in page.entries if each in listed]
@@ -158,8 +148,8 @@ class Search:
                 lambda: [self._excerpt(each, answered) for each in own]
             )
         items = [
-            ListedEntry(listed[each], excerpt, described(found), counts.get(each, 0), at)
-            for each, found, (excerpt, at) in zip(ids, own, excerpts, strict=True)
+            replace(shown[each], excerpt=excerpt, found_at=at)
+            for each, (excerpt, at) in zip(ids, excerpts, strict=True)
         ]
         return Listing(
             items=tuple(items),
@@ -256,16 +246,6 @@ class Search:
             return article_text(self._store, place)
         except StoreError:
             return ""
-
-
-def described(held: Sequence[Held]) -> PageMetadata:
-    """What the newest snapshot's page says of itself."""
-    if not held:
-        return PageMetadata()
-    kept = held[0].snapshot
-    return PageMetadata(
-        kept.title, kept.byline, kept.site, kept.excerpt, kept.language, kept.published
-    )
 
 
 async def _held(

@@ -15,7 +15,7 @@ from archiver.model.annotation import Annotation
 from archiver.model.appearance import Appearance
 from archiver.model.capture import HashUrl, RecordId, Timestamp
 from archiver.model.failure import Failure, FailureKind
-from archiver.model.likeness import LikenessKind, LikenessRef
+from archiver.model.likeness import LikenessKind, LikenessRef, is_digest
 from archiver.model.page import Charset, PageMetadata
 from archiver.model.rendering import Look, Rendering
 from archiver.model.requisite import RequisiteKind, RequisiteOutcome
@@ -248,6 +248,8 @@ def _write_outcome(outcome: RequisiteOutcome) -> dict[str, Any]:
     document: dict[str, Any] = {"url": outcome.url, "kind": outcome.kind}
     if outcome.area:
         document["area"] = outcome.area
+    if outcome.is_emblem:
+        document["emblem"] = True
     if outcome.failure:
         return document | {"failure": _write_failure(outcome.failure)}
     return document | {"status": outcome.status}
@@ -261,22 +263,26 @@ def _read_outcome(document: dict[str, Any]) -> RequisiteOutcome:
         status=None if status is None else int(status),
         failure=_read_failure(failure) if failure else None,
         area=min(max(int(document.get("area", 0)), 0), MOST_NUMBER),
+        is_emblem=document.get("emblem") is True,
     )
 
 
 def _write_likeness(likeness: LikenessRef) -> dict[str, Any]:
-    return {
+    document = {
         "kind": likeness.kind,
         "media_type": likeness.media_type,
         "record": likeness.record_id,
     }
+    return document | {"digest": likeness.digest} if likeness.digest else document
 
 
 def _read_likeness(document: dict[str, Any]) -> LikenessRef:
+    digest = text(document.get("digest", ""))
     return LikenessRef(
         LikenessKind(document["kind"]),
         text(document["media_type"]),
         RecordId(text(document["record"])),
+        digest if is_digest(digest) else "",
     )
 
 

@@ -18,7 +18,7 @@ MOST_PICKABLE = 500
 class ImportView:
     """The form for a file, what it may be, and the imports so far.
 
-    ``url`` is of a page that is to be handed in.
+    ``url`` is of a page that is to be handed in; ``problem`` says why one could not be.
     """
 
     recent: tuple[ImportStatus, ...]
@@ -26,6 +26,7 @@ class ImportView:
     formats: tuple[KnownFormat, ...]
     accept: str
     url: str = ""
+    problem: str | Message = ""
     title: str | Message = Message("Import")
 
 

@@ -100,6 +100,15 @@ class FoldedPiece:
 
 
 @dataclass(frozen=True, slots=True)
+class AloneView:
+    """An entry that has nothing to be compared: one snapshot, or none."""
+
+    entry: Entry
+    snapshots: tuple[Snapshot, ...]
+    title: str | Message = Message("Nothing to compare yet")
+
+
+@dataclass(frozen=True, slots=True)
 class CompareView:
     """Two snapshots held against each other.
 

@@ -17,6 +17,7 @@ from archiver.model.language import LANGUAGES
 from archiver.model.message import Message
 from archiver.model.source_record import read_source_record
 from archiver.web.csrf import SAFE_METHODS
+from archiver.web.density import Density, density_of, remember
 from archiver.web.failure_words import answered, reason, sentences, why
 from archiver.web.keys import CSRF_TOKEN, SIGNED_IN, STATIC
 from archiver.web.language import choice_of, wording_of
@@ -52,11 +53,14 @@ def render(request: web.Request, template: str, view: View, *, status: int = 200
             path=request.path,
             can_choose=request.method in SAFE_METHODS,
             chosen=choice_of(request),
+            density=density_of(request),
+            densities=tuple(Density),
         )
     )
     response = web.Response(text=text, content_type="text/html", status=status)
     vary(response, hdrs.ACCEPT_LANGUAGE)
     vary(response, hdrs.COOKIE)
+    remember(request, response)
     return response
 
 
@@ -84,7 +88,7 @@ def environment(wording: Wording) -> Environment:
     made.filters.update(reason=partial(reason, wording))
     made.filters.update(date=date, iso=iso, epoch=epoch, minutes=minutes_to_read)
     made.filters.update(tag_list=tag_list, source_record=read_source_record)
-    made.filters.update(unturned=unturned, asks_for_list=asks_for_list)
+    made.filters.update(initial=initial, unturned=unturned, asks_for_list=asks_for_list)
     return made
 
 
@@ -117,6 +121,16 @@ def _day_in(wording: Wording) -> Callable[[str], str]:
 def unturned(text: str) -> str:
     """Text without the marks that turn what stands around it, too (Unicode UAX #9 §2.1 to 2.3)."""
     return _TURNING.sub("", text)
+
+
+def initial(site: str) -> str:
+    """The letter that stands for a site without an icon.
+
+    >>> initial("www.example.org")
+    'E'
+    """
+    name = site.removeprefix("www.").lstrip("[.")
+    return name[:1].upper() or "?"
 
 
 def asks_for_list(path: str) -> str:

@@ -73,6 +73,7 @@ ROUTES: tuple[web.RouteDef, ...] = (
         likeness.likeness,
         name="likeness",
     ),
+    web.get("/emblem/{digest:[0-9a-f]{32}}", likeness.emblem, name="emblem"),
     web.get(f"/export/{_HASH}.{_FORM}", downloads.export, name="export_entry"),
     web.get("/export", exports.page, name="export_page"),
     web.post("/export", exports.keep, name="keep_export"),

@@ -24,6 +24,7 @@ from archiver.index import (
     edits,
     entries,
     gone,
+    likenesses,
     lists,
     looks,
     search,
@@ -50,6 +51,7 @@ from archiver.model.entry_ref import EntryRef
 from archiver.model.exchange import Exchange
 from archiver.model.failure import Failure, FailureKind
 from archiver.model.highlight import Colour, Highlight
+from archiver.model.likeness import LikenessKind, NewLikeness
 from archiver.model.page import EXTRACTOR_VERSION, UNREAD, Article, Charset, PageMetadata
 from archiver.model.rendering import Look
 from archiver.model.requisite import RequisiteKind, RequisiteOutcome
@@ -89,6 +91,7 @@ class Bring:
     charset: Charset
     look: Look = Look.NONE
     appearance: Appearance = field(default_factory=Appearance)
+    likenesses: tuple[NewLikeness, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -173,6 +176,7 @@ outcomes = st.lists(
         st.sampled_from(["http://a.example/x.png", "http://a.example/y.css"]),
         st.sampled_from(RequisiteKind),
         st.integers(100, 599),
+        is_emblem=st.booleans(),
     )
     | st.builds(
         RequisiteOutcome,
@@ -232,6 +236,16 @@ brought = st.builds(
         st.none() | st.integers(0, 100),
         st.none() | st.integers(0, 100),
     ),
+    st.lists(
+        st.builds(
+            NewLikeness,
+            st.sampled_from(LikenessKind),
+            st.just("image/webp"),
+            st.sampled_from([b"badger", b"vole"]),
+        ),
+        max_size=2,
+        unique_by=lambda each: each.kind,
+    ).map(tuple),
 )
 steps = st.lists(
     st.builds(Say, st.sampled_from(URLS), said)
@@ -420,6 +434,7 @@ class Archive:
             step.charset,
             look=step.look,
             appearance=step.appearance,
+            likenesses=step.likenesses,
         )
         await self.recorder.close(VisitResult(entry_ref, at, visit=visit))
         if step.article.extractor == UNREAD:
@@ -489,6 +504,14 @@ async def everything(archive: Archive) -> dict[str, object]:
             ]
             for number in numbers
         }
+        shown_by = {
+            (numbers[number], each.snapshot.timestamp): {
+                (one.kind, one.media_type, one.digest)
+                for one in (await likenesses.of_snapshots(conn, [each.row_id])).get(each.row_id, ())
+            }
+            for number in numbers
+            for each in await snapshots.of_entry(conn, number, limit=99)
+        }
         attempts = await conn.execute(select(attempt))
         found = {
             word: sorted(await _found(conn, word))
@@ -502,6 +525,7 @@ async def everything(archive: Archive) -> dict[str, object]:
             "revisions": {row.hash_url: row.revision for row in rows},
             "generations": {row.hash_url: row.generation for row in rows},
             "snapshots": held,
+            "likenesses": shown_by,
             "captures": {_bare_capture(each) for each in await _captures(conn)},
             "attempts": {(numbers[row.entry_id], row.at, row.failure) for row in attempts},
             "tags": sorted(await tags.most_used(conn, 99)),

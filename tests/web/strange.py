@@ -59,6 +59,7 @@ QUERIES = st.lists(st.tuples(NAMES, VALUES), max_size=5).map(
 
 _FITTING = {
     "hash_url": st.just(hash_url(PAGE)) | st.just("0" * 32),
+    "digest": st.just("0" * 32),
     "timestamp": st.sampled_from([MOMENT, "0" * 14, "9" * 14, "2020", "20209999999999"]),
     "form": st.sampled_from(["warc.gz", "wacz", "csv", "json"]),
     "id": st.sampled_from(["1", "0", "9" * 18]),

@@ -90,8 +90,17 @@ async def test_one_snapshot_has_nothing_to_be_compared_with(client, live):
     await captured(client.runtime, live, SAME, path="/owls")
     answer = await client.get(f"/{hash_url(live.url('/owls'))}/compare")
 
-    assert answer.status == 400
-    assert "no snapshot before" in await answer.text()
+    assert answer.status == 200
+    assert "Save it again" in await answer.text()
+
+
+async def test_the_oldest_is_compared_with_the_one_after_it(client, live):
+    key = hash_url(live.url("/foxes"))
+    detail = await client.runtime.entries.get(key)
+
+    shown = await page_of(client, f"/{key}/compare?to={detail.snapshots[-1].timestamp}")
+
+    assert "<ins>old" in shown
 
 
 async def found(runtime, q):

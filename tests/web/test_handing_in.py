@@ -76,6 +76,21 @@ async def test_html_that_does_not_say_where_it_was_needs_its_address(client, run
     assert "herons" in (await runtime.entries.snapshot(URL)).text
 
 
+async def test_the_form_asks_for_the_address_that_a_page_does_not_tell(client):
+    form = FormData()
+    page = await (await client.get("/import")).text()
+    form.add_field("csrf_token", re.search(r'name="csrf_token" value="([^"]+)"', page)[1])
+    form.add_field("url", "")
+    form.add_field("file", ARTICLE.encode(), filename="page.html")
+
+    answer = await client.post("/import/page", data=form)
+
+    page = await answer.text()
+    assert answer.status == 400
+    assert 'role="alert">The page does not say where it was' in page
+    assert 'action="/import/page"' in page
+
+
 @pytest.mark.parametrize("at", ["yesterday", "2020-13-01"])
 async def test_a_moment_that_is_none_is_refused(client, at):
     status, refused = await hand_in(client, SINGLE_FILE, at=at)

@@ -8,9 +8,10 @@ from archiver.rewrite.article import archive_images, let_code_scroll
 from archiver.services.entries import SnapshotDetail
 from archiver.web.keys import PERMISSIONS, RUNTIME
 from archiver.web.origin import home_of_replay, replay_origin
-from archiver.web.reading_views import CompareView, FoldedPiece
+from archiver.web.reading_views import AloneView, CompareView, FoldedPiece
 from archiver.web.render import render
 
+TWO = 2
 CONTEXT = 400
 """Characters of what is the same that are shown around what is not."""
 
@@ -19,8 +20,11 @@ async def compare(request: web.Request) -> web.StreamResponse:
     """Show what came and went between ``from`` and ``to``; with ``side`` side by side."""
     asked = request.query
     key, earlier, later = request.match_info["hash_url"], asked.get("from", ""), asked.get("to", "")
-    found = await request.app[RUNTIME].comparing.compare(key, earlier, later)
     detail = await request.app[RUNTIME].entries.get(key)
+    if len(detail.snapshots) < TWO:
+        alone = AloneView(detail.entry, detail.snapshots)
+        return render(request, "pages/compare_alone.html", alone)
+    found = await request.app[RUNTIME].comparing.compare(key, earlier, later)
     side = "side" in asked
     view = CompareView(
         compared=found,

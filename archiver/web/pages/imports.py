@@ -2,7 +2,7 @@
 
 from aiohttp import hdrs, web
 
-from archiver.errors import NotFound
+from archiver.errors import InputError, NotFound
 from archiver.model.importing import ImportStatus
 from archiver.services.import_kinds import KNOWN_FORMATS, suffixes
 from archiver.web.import_views import ImportStatusView, ImportUndoView, ImportView
@@ -20,17 +20,21 @@ _RECEIPTS = {"csv": "text/csv; charset=utf-8", "json": "application/json"}
 
 async def form(request: web.Request) -> web.StreamResponse:
     """Show the form."""
+    return render(request, "pages/import.html", await _form(request))
+
+
+async def _form(request: web.Request, problem: str = "") -> ImportView:
     runtime = request.app[RUNTIME]
     recent = tuple(await runtime.imports.recent())
     accept = ",".join(suffixes())
-    view = ImportView(
+    return ImportView(
         recent,
         runtime.settings.max_upload_bytes,
         KNOWN_FORMATS,
         accept,
         url=request.query.get("url", ""),
+        problem=problem,
     )
-    return render(request, "pages/import.html", view)
 
 
 async def upload(request: web.Request) -> web.StreamResponse:
@@ -43,7 +47,11 @@ async def upload(request: web.Request) -> web.StreamResponse:
 
 async def hand_in(request: web.Request) -> web.StreamResponse:
     """Take a page that a browser saved, and lead to it; captures lead to what is newest."""
-    taken = await handed_in_from_form(request)
+    try:
+        taken = await handed_in_from_form(request)
+    except InputError as error:
+        view = await _form(request, str(error))
+        return render(request, "pages/import.html", view, status=400)
     raise web.HTTPSeeOther(
         f"/{taken.hash_url}/?at={taken.timestamp}" if taken.hash_url else "/import"
     )

@@ -1,0 +1,124 @@
+"""Strangers' pictures made small, in a child: bounded in pixels, without whatever else they hold.
+
+Only the formats of the web are read. What says that it is larger than ``MOST_PIXELS`` is not
+unpacked at all.
+"""
+
+import re
+import warnings
+from io import BytesIO
+from typing import Final
+
+from lxml import etree
+from PIL import Image, ImageOps
+
+from archiver.derive.messages import MOST_PICTURE_BYTES
+from archiver.model.likeness import LikenessKind, NewLikeness
+
+MOST_PIXELS: Final = 50_000_000
+COVER_SIDE: Final = 480
+ICON_SIDE: Final = 64
+LEAST_COVER: Final = (200, 100)
+"""Pixels: what is smaller is no picture of a page, but a badge."""
+LEAST_ICON: Final = 8
+MOST_STRETCH: Final = 5
+"""So many times as long as it is high, or the other way round; beyond it is a rule or a banner."""
+MOST_DRAWING: Final = 32 << 10
+_FORMATS: Final = ("PNG", "JPEG", "GIF", "WEBP", "ICO", "BMP", "AVIF")
+_SVG: Final = "{http://www.w3.org/2000/svg}"
+_LEFT_OUT: Final = frozenset(
+    f"{_SVG}{name}"
+    for name in ("script", "foreignObject", "image", "a", "feImage", "animate", "set")
+)
+_POINTS: Final = frozenset({"href", "{http://www.w3.org/1999/xlink}href"})
+_LOADS = re.compile(r"@import|url\(\s*['\"]?\s*(?!#)", re.IGNORECASE)
+
+Image.MAX_IMAGE_PIXELS = MOST_PIXELS
+warnings.simplefilter("error", Image.DecompressionBombWarning)
+
+
+def draw(kind: LikenessKind, content: bytes) -> NewLikeness | None:
+    """An icon or a picture as lists show it; None where it is none that is worth showing."""
+    if len(content) > MOST_PICTURE_BYTES:
+        return None
+    if kind is LikenessKind.ICON and _is_drawing(content):
+        drawing = harmless(content)
+        return NewLikeness(kind, "image/svg+xml", drawing) if drawing else None
+    try:
+        small = _icon(content) if kind is LikenessKind.ICON else _cover(content)
+    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError, Warning):
+        return None
+    return NewLikeness(kind, "image/webp", small) if small else None
+
+
+def harmless(content: bytes) -> bytes | None:
+    """A drawing without what runs, links or loads; None where it is no SVG that can be read."""
+    if len(content) > MOST_DRAWING or b"<!ENTITY" in content:
+        return None
+    parser = etree.XMLParser(
+        resolve_entities=False, no_network=True, load_dtd=False, remove_comments=True
+    )
+    try:
+        root = etree.fromstring(content, parser)
+    except (etree.XMLSyntaxError, ValueError):
+        return None
+    if root.tag != f"{_SVG}svg":
+        return None
+    for element in [*root.iter()]:
+        is_element = isinstance(element.tag, str)
+        if not is_element or element.tag in _LEFT_OUT or _LOADS.search(element.text or ""):
+            if element is not root and (parent := element.getparent()) is not None:
+                parent.remove(element)
+            continue
+        for name, value in element.attrib.items():
+            leads_out = name in _POINTS and not value.strip().startswith("#")
+            if leads_out or str(name).lower().startswith("on") or _LOADS.search(str(value)):
+                del element.attrib[name]
+    packed: bytes = etree.tostring(root)
+    return packed
+
+
+def _is_drawing(content: bytes) -> bool:
+    start = content[:1024].lstrip(b"\xef\xbb\xbf \t\r\n")
+    return start.startswith(b"<") and b"<svg" in content[:4096]
+
+
+def _cover(content: bytes) -> bytes | None:
+    with Image.open(BytesIO(content), formats=_FORMATS) as image:
+        wide, high = image.size
+        if not _is_worth(wide, high):
+            return None
+        image.draft("RGB", (COVER_SIDE, COVER_SIDE))
+        small = ImageOps.exif_transpose(image)
+        small.thumbnail((COVER_SIDE, COVER_SIDE), Image.Resampling.BILINEAR)
+        return _packed(_flat(small), quality=74)
+
+
+def _icon(content: bytes) -> bytes | None:
+    with Image.open(BytesIO(content), formats=_FORMATS) as image:
+        if min(image.size) < LEAST_ICON or image.size[0] * image.size[1] > MOST_PIXELS:
+            return None
+        small = image.convert("RGBA")
+        small.thumbnail((ICON_SIDE, ICON_SIDE))
+        return _packed(small, quality=90)
+
+
+def _is_worth(wide: int, high: int) -> bool:
+    is_large = wide >= LEAST_COVER[0] and high >= LEAST_COVER[1]
+    is_even = max(wide, high) <= MOST_STRETCH * min(wide, high)
+    return is_large and is_even and wide * high <= MOST_PIXELS
+
+
+def _flat(image: Image.Image) -> Image.Image:
+    """On white, where light shines through it."""
+    if not image.has_transparency_data:
+        return image.convert("RGB")
+    clear = image.convert("RGBA")
+    ground = Image.new("RGBA", clear.size, "white")
+    return Image.alpha_composite(ground, clear).convert("RGB")
+
+
+def _packed(image: Image.Image, *, quality: int) -> bytes:
+    out = BytesIO()
+    image.save(out, "WEBP", quality=quality, method=0, exif=b"", icc_profile=b"", xmp=b"")
+    return out.getvalue()

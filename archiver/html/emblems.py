@@ -1,0 +1,93 @@
+"""What a page is recognised by in a list: the icon of its site, and the picture it calls its own.
+
+``link rel=icon`` (HTML §4.6.7.8), Open Graph, Twitter's cards, JSON-LD.
+"""
+
+import re
+from typing import Any, Final
+
+from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+from archiver.html.metadata import json_ld_of, meta_of
+from archiver.references.use import clean_reference
+from archiver.urls.parse import join
+
+MOST_ICONS: Final = 4
+MOST_COVERS: Final = 2
+MOST_LINKS: Final = 50
+WANTED: Final = 48
+"""Pixels a side of an icon that is sharp enough; what is larger is made small."""
+_DRAWN: Final = WANTED + 1
+_UNSAID: Final = 32
+_TOUCH: Final = 180
+"""Pixels of icons whose links don't say so; Apple's are of that size."""
+_NO_ICONS: Final = frozenset({"mask-icon", "fluid-icon"})
+"""Shapes to be coloured, and pictures for programs that are no more."""
+_SIZE = re.compile(r"([0-9]{1,4})x[0-9]{1,4}")
+_COVERS: Final = ("og:image:secure_url", "og:image", "og:image:url", "twitter:image")
+_FURTHER: Final = ("twitter:image:src", "thumbnailurl")
+
+
+def find_icons(tree: LexborHTMLParser, url: str) -> tuple[str, ...]:
+    """Where the icon of a page's site may be, absolute, the best first.
+
+    Where no link names one it is where browsers look for it.
+    """
+    links = [each for each in tree.css("link[rel*='icon' i][href]")[:MOST_LINKS] if _is_icon(each)]
+    if not links:
+        guess = join(url, "/favicon.ico")
+        return (guess,) if guess and guess.startswith(("http:", "https:")) else ()
+    links.sort(key=_badness)
+    base = _base(tree, url)
+    return _resolved([each.attributes["href"] or "" for each in links], base)[:MOST_ICONS]
+
+
+def find_covers(tree: LexborHTMLParser, url: str) -> tuple[str, ...]:
+    """Where the picture may be that a page names as its own, absolute, the best first."""
+    meta = meta_of(tree)
+    given = [meta[name] for name in _COVERS if name in meta]
+    given += _addresses(json_ld_of(tree).get("image"))
+    given += [meta[name] for name in _FURTHER if name in meta]
+    return _resolved(given, _base(tree, url))[:MOST_COVERS]
+
+
+def _is_icon(link: LexborNode) -> bool:
+    relations = set((link.attributes.get("rel") or "").lower().split())
+    return not relations & _NO_ICONS
+
+
+def _badness(link: LexborNode) -> tuple[bool, bool, int]:
+    """Sorts links: the smallest that is sharp, then drawings, then the largest of the others."""
+    said = link.attributes
+    size = _size(link)
+    return bool(said.get("media")), size < WANTED, size if size >= WANTED else -size
+
+
+def _size(link: LexborNode) -> int:
+    said = link.attributes
+    kind, href = (said.get("type") or "").lower(), (said.get("href") or "").lower()
+    if "svg" in kind or href.partition("?")[0].endswith(".svg"):
+        return _DRAWN
+    sizes = [int(each) for each in _SIZE.findall((said.get("sizes") or "").lower()[:200])]
+    if sizes:
+        return max(sizes)
+    return _TOUCH if "apple-touch" in (said.get("rel") or "").lower() else _UNSAID
+
+
+def _addresses(image: Any) -> list[str]:
+    """The addresses of an ``image`` of JSON-LD: text, an object, or several of them."""
+    if isinstance(image, list):
+        return [each for one in image[:MOST_COVERS] for each in _addresses(one)]
+    found = (image.get("url") or image.get("contentUrl")) if isinstance(image, dict) else image
+    return [found] if isinstance(found, str) else []
+
+
+def _base(tree: LexborHTMLParser, url: str) -> str:
+    base = tree.css_first("base[href]")
+    return (join(url, clean_reference(base.attributes["href"] or "")) or url) if base else url
+
+
+def _resolved(given: list[str], base: str) -> tuple[str, ...]:
+    """Absolute addresses, each once; what is no page of the web is left out."""
+    found = (join(base, clean_reference(each).partition("#")[0]) for each in given if each)
+    return tuple(dict.fromkeys(each for each in found if each))

@@ -1,0 +1,66 @@
+"""What a list shows of each entry, in as many queries as there are kinds of things."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from archiver.index import documents, likenesses
+from archiver.index.connection import AsyncConnection
+from archiver.index.snapshots import Held
+from archiver.model.capture import Timestamp
+from archiver.model.entry import Entry
+from archiver.model.likeness import NO_EMBLEMS, Emblems
+from archiver.model.page import PageMetadata
+from archiver.query.snippet import Marked
+
+
+@dataclass(frozen=True, slots=True)
+class ListedEntry:
+    """An entry in a list.
+
+    Attributes:
+        entry: itself.
+        excerpt: the stretch of its text where the words were found.
+        page: what its newest snapshot says of itself.
+        word_count: of its article; 0 where that was not read.
+        found_at: the earlier snapshot that the excerpt is of; None if it is of the newest.
+        emblems: the icon and the picture that it is recognised by.
+    """
+
+    entry: Entry
+    excerpt: tuple[Marked, ...] = ()
+    page: PageMetadata = field(default_factory=PageMetadata)
+    word_count: int = 0
+    found_at: Timestamp | None = None
+    emblems: Emblems = NO_EMBLEMS
+
+
+async def shown_of(
+    conn: AsyncConnection, known: Mapping[int, Entry], newest: Mapping[int, Held]
+) -> dict[int, ListedEntry]:
+    """What a list shows of these entries, by row id.
+
+    Args:
+        conn: a connection.
+        known: the entries.
+        newest: their newest snapshots, of those that have one.
+    """
+    counts = await documents.word_counts(conn, [*known])
+    drawn = await likenesses.emblems_of(conn, [each.row_id for each in newest.values()])
+    found = {}
+    for row, entry in known.items():
+        held = newest.get(row)
+        found[row] = ListedEntry(
+            entry,
+            page=_described(held) if held else PageMetadata(),
+            word_count=counts.get(row, 0),
+            emblems=drawn.get(held.row_id, NO_EMBLEMS) if held else NO_EMBLEMS,
+        )
+    return found
+
+
+def _described(held: Held) -> PageMetadata:
+    """What the page of a snapshot says of itself."""
+    kept = held.snapshot
+    return PageMetadata(
+        kept.title, kept.byline, kept.site, kept.excerpt, kept.language, kept.published
+    )
