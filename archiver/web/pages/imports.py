@@ -2,8 +2,9 @@
 
 from aiohttp import hdrs, web
 
-from archiver.errors import InputError, NotFound
+from archiver.errors import InputError, NotFound, TooLarge
 from archiver.model.importing import ImportStatus
+from archiver.model.message import Message
 from archiver.services.import_kinds import KNOWN_FORMATS, suffixes
 from archiver.web.import_views import ImportStatusView, ImportUndoView, ImportView
 from archiver.web.keys import RUNTIME
@@ -23,7 +24,7 @@ async def form(request: web.Request) -> web.StreamResponse:
     return render(request, "pages/import.html", await _form(request))
 
 
-async def _form(request: web.Request, problem: str = "") -> ImportView:
+async def _form(request: web.Request, problem: str | Message = "") -> ImportView:
     runtime = request.app[RUNTIME]
     recent = tuple(await runtime.imports.recent())
     accept = ",".join(suffixes())
@@ -49,8 +50,10 @@ async def hand_in(request: web.Request) -> web.StreamResponse:
     """Take a page that a browser saved, and lead to it; captures lead to what is newest."""
     try:
         taken = await handed_in_from_form(request)
+    except TooLarge:
+        raise
     except InputError as error:
-        view = await _form(request, str(error))
+        view = await _form(request, error.said)
         return render(request, "pages/import.html", view, status=400)
     raise web.HTTPSeeOther(
         f"/{taken.hash_url}/?at={taken.timestamp}" if taken.hash_url else "/import"
