@@ -1,5 +1,6 @@
 """Values as JSON says them: an entry and what a person says of it are one object there."""
 
+import json
 from dataclasses import fields, is_dataclass
 from datetime import datetime
 from typing import Any
@@ -40,7 +41,9 @@ def flattened_schema(schemas: dict[str, Any]) -> dict[str, Any]:
     within = schemas.get("Annotation")
     if within is None:
         return schemas
-    return {name: _with(schema, within) for name, schema in schemas.items() if schema is not within}
+    flat = {name: _with(schema, within) for name, schema in schemas.items() if schema is not within}
+    stands_alone = '/Annotation"' in json.dumps(flat)  # in a list of them, and in no other object
+    return flat | {"Annotation": within} if stands_alone else flat
 
 
 def _with(schema: dict[str, Any], within: dict[str, Any]) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from archiver.web.api import imports as api_imports
 from archiver.web.api import jobs as api_jobs
 from archiver.web.api import lists as api_lists
 from archiver.web.api import openapi
+from archiver.web.api import rescue as api_rescue
 from archiver.web.pages import (
     access,
     compare,
@@ -159,7 +160,17 @@ ROUTES: tuple[web.RouteDef, ...] = (
     ),
     web.post("/api/v1/imports", api_imports.start, name="api_import", expect_handler=expect_file),
     web.get("/api/v1/imports", api_imports.recent, name="api_imports"),
+    web.post(
+        "/api/v1/imports/look", api_imports.look, name="api_import_look", expect_handler=expect_file
+    ),
     web.get(f"/api/v1/imports/{_ID}", api_imports.show, name="api_import_status"),
+    web.get(f"/api/v1/imports/{_ID}/receipt", api_imports.receipt, name="api_import_receipt"),
+    web.get(f"/api/v1/imports/{_ID}/failures", api_imports.failures, name="api_import_failures"),
+    web.post(f"/api/v1/imports/{_ID}/again", api_imports.again, name="api_import_again"),
+    web.post(f"/api/v1/imports/{_ID}/capture", api_imports.capture, name="api_import_capture"),
+    web.get(f"/api/v1/imports/{_ID}/undo", api_imports.undo_plan, name="api_import_undo_plan"),
+    web.post(f"/api/v1/imports/{_ID}/undo", api_imports.undo, name="api_import_undo"),
+    web.post("/api/v1/rescue", api_rescue.ask, name="api_rescue"),
     web.get("/api/v1/jobs", api_jobs.show, name="api_jobs"),
     web.get("/api/v1/queue", api_jobs.queue, name="api_queue"),
     web.get("/api/v1/events", events.events, name="api_events"),

@@ -17,14 +17,18 @@ from aiohttp import BodyPartReader, MultipartReader, web
 from aiohttp.http_exceptions import BadHttpMessage
 
 from archiver.errors import TooLarge, UnreadableFile
+from archiver.model.choices import Choices
 from archiver.model.importing import ImportStatus
 from archiver.model.message import marked
+from archiver.model.survey import ImportSurvey
 from archiver.services.handing_in import Given, HandedIn
 from archiver.web import csrf
 from archiver.web.keys import LIMITS, RUNTIME
 from archiver.web.looked_at import LookedAt, keep
 from archiver.web.looked_at import remove_stale as remove_stale_looks
 
+MOST_COUNTED = 2_000_000
+"""Links that are looked at where somebody asks for all of them: a minute's work."""
 _CHUNK = 1 << 18
 _MOST_PARTS = 16
 _MOST_FIELD = 4096
@@ -70,19 +74,37 @@ async def import_from_form(request: web.Request) -> ImportStatus | LookedAt:
     return await _received(request, file, lambda whole: _look_or_start(request, file, whole))
 
 
-async def import_from_api(request: web.Request) -> ImportStatus:
+async def import_from_api(request: web.Request, choices: Choices) -> ImportStatus:
     """Take a file from a program: multipart/form-data, or the bare bytes with ``?name=``.
 
     Raises:
         web.HTTPUnsupportedMediaType: it is sent as something else.
         TooLarge, UnreadableFile: as the message says.
     """
-    if request.content_type == "application/octet-stream":
-        file = _File(clean_name(request.query.get("name", "")), _chunks_of_body(request))
-    else:
-        file = await _file_part(request, with_token=False)
-    imports = request.app[RUNTIME].imports
-    return await _received(request, file, lambda whole: imports.start(whole, name=file.name))
+    file, imports = await _file_of_program(request), request.app[RUNTIME].imports
+    return await _received(
+        request, file, lambda whole: imports.start(whole, name=file.name, choices=choices)
+    )
+
+
+async def survey_from_api(request: web.Request, choices: Choices) -> ImportSurvey:
+    """Take a file from a program likewise, look at it, and keep nothing.
+
+    Raises:
+        web.HTTPUnsupportedMediaType: it is sent as something else.
+        TooLarge, UnreadableFile: as the message says.
+    """
+    file = await _file_of_program(request)
+
+    async def look(whole: Path) -> ImportSurvey:
+        with await asyncio.to_thread(whole.open, "rb") as source:
+            survey = await request.app[RUNTIME].surveys.look(
+                source, file.name, choices=choices, most=MOST_COUNTED
+            )
+        await asyncio.to_thread(whole.unlink)
+        return survey
+
+    return await _received(request, file, look)
 
 
 async def handed_in_from_form(request: web.Request) -> HandedIn:
@@ -113,6 +135,12 @@ async def handed_in_from_api(request: web.Request) -> HandedIn:
             "application/octet-stream."
         )
     return await _hand_in(request, file, "api")
+
+
+async def _file_of_program(request: web.Request) -> _File:
+    if request.content_type == "application/octet-stream":
+        return _File(clean_name(request.query.get("name", "")), _chunks_of_body(request))
+    return await _file_part(request, with_token=False)
 
 
 async def _hand_in(request: web.Request, file: _File, source: str) -> HandedIn:

@@ -1,65 +1,47 @@
 import asyncio
 import os
-from pathlib import Path
+import re
 
 import pytest
-from aiohttp import FormData, web
+from aiohttp import FormData
+from aiohttp.test_utils import TestClient
 
-from archiver.errors import UnreadableFile
-from archiver.web.keys import CSRF_TOKEN
-from archiver.web.uploads import (
-    clean_name,
-    expect_file,
-    import_from_api,
-    import_from_form,
-    remove_stale,
-)
+from archiver.config import Settings
+from archiver.runtime import open_runtime
+from archiver.web.app import build_app
+from archiver.web.uploads import clean_name, remove_stale
+from tests.web.conftest import BoundedTestServer
 
-
-class Taken:
-    """Stands where the import service does: takes files over, as far as it is told to."""
-
-    def __init__(self) -> None:
-        self.files: list[tuple[str, bytes]] = []
-        self.error: Exception | None = None
-
-    async def start(self, path: Path, *, name: str) -> str:
-        if self.error:
-            raise self.error
-        self.files.append((name, await asyncio.to_thread(path.read_bytes)))
-        await asyncio.to_thread(path.unlink)
-        return name
-
-
-async def form(request: web.Request) -> web.Response:
-    return web.Response(text=request[CSRF_TOKEN])
-
-
-async def upload(request: web.Request) -> web.Response:
-    return web.Response(text=str(await import_from_form(request)))
-
-
-async def api(request: web.Request) -> web.Response:
-    return web.json_response(await import_from_api(request))
-
-
-ROUTES = (
-    web.get("/import", form),
-    web.post("/import", upload, name="upload", expect_handler=expect_file),
-    web.post("/api/v1/imports", api, expect_handler=expect_file),
-)
 LIMIT = 300_000
 BYTES = {"Content-Type": "application/octet-stream"}
+LINKS = b"".join(b'<DT><A HREF="http://127.0.0.1:1/%05d">A link</A>\n' % n for n in range(4_000))
 
 
 @pytest.fixture
-def taken() -> Taken:
-    return Taken()
+async def runtime(tmp_path):
+    async with open_runtime(Settings(data=tmp_path / "data", max_upload_bytes=LIMIT)) as runtime:
+        yield runtime
 
 
 @pytest.fixture
-async def client(serve, taken):
-    return await serve(*ROUTES, services={"imports": taken}, max_upload_bytes=LIMIT)
+async def client(runtime):
+    server = BoundedTestServer(build_app(runtime), skip_url_asserts=True)
+    async with TestClient(server) as client:
+        yield client
+
+
+@pytest.fixture
+def taken(runtime):
+    """The files that were taken over, by name, with how many links each held."""
+
+    async def read():
+        for each in await runtime.imports.recent():
+            async for status in runtime.following.one_import(each.id):
+                if not status.is_unread:
+                    break
+        return [(each.name, each.read) for each in reversed(await runtime.imports.recent())]
+
+    return read
 
 
 @pytest.fixture
@@ -67,23 +49,24 @@ def left(tmp_path):
     return lambda: [path.name for path in (tmp_path / "data").glob("tmp/*")]
 
 
-async def fields(
-    client, *, token: str | None = None, body=b"x" * 200_000, name="b.html"
-) -> FormData:
+async def token_of(client) -> str:
+    page = await (await client.get("/import")).text()
+    return re.search(r'name="csrf_token" value="([^"]+)"', page)[1]
+
+
+async def fields(client, *, token: str | None = None, body=LINKS, name="b.html") -> FormData:
     data = FormData()
-    data.add_field(
-        "csrf_token", await (await client.get("/import")).text() if token is None else token
-    )
+    data.add_field("csrf_token", await token_of(client) if token is None else token)
     data.add_field("file", body, filename=name, content_type="text/html")
     return data
 
 
-async def test_a_form_with_a_file_is_taken(client, taken, left):
+async def test_a_form_with_a_file_is_taken(client, taken, left, eventually):
     answer = await client.post("/import", data=await fields(client))
 
     assert answer.status == 200
-    assert taken.files == [("b.html", b"x" * 200_000)]
-    assert left() == []
+    assert await taken() == [("b.html", 4_000)]
+    await eventually(lambda: not left())
 
 
 async def test_a_form_without_our_token_is_refused_before_the_file(client, taken, left):
@@ -91,12 +74,12 @@ async def test_a_form_without_our_token_is_refused_before_the_file(client, taken
     only_file.add_field("file", b"x", filename="b.html")
     deferred = FormData()
     deferred.add_field("file", b"x", filename="b.html")
-    deferred.add_field("csrf_token", await (await client.get("/import")).text())
+    deferred.add_field("csrf_token", await token_of(client))
 
     for data in (await fields(client, token="wrong"), only_file, deferred):
         assert (await client.post("/import", data=data)).status == 403
 
-    assert taken.files == []
+    assert await taken() == []
     assert left() == []
 
 
@@ -107,8 +90,8 @@ async def test_a_program_needs_no_token(client, taken):
     )
     unnamed = await client.post("/api/v1/imports", data=b"https://a.example/", headers=BYTES)
 
-    assert (multipart.status, bare.status, unnamed.status) == (200, 200, 200)
-    assert [name for name, _ in taken.files] == ["b.html", "é.txt", "upload"]
+    assert (multipart.status, bare.status, unnamed.status) == (202, 202, 202)
+    assert [name for name, _ in await taken()] == ["b.html", "é.txt", "upload"]
 
 
 async def test_another_kind_of_body_is_415(client):
@@ -128,7 +111,7 @@ async def test_a_body_over_the_limit_is_413_and_leaves_nothing(client, taken, le
 
     assert (said.status, streamed.status, posted.status) == (413, 413, 413)
     assert "ARCHIVER_MAX_UPLOAD_BYTES" in await posted.text()
-    assert taken.files == []
+    assert await taken() == []
     assert left() == []
 
 
@@ -147,10 +130,12 @@ async def test_a_body_said_to_be_too_long_is_refused_before_it_is_sent(client, r
     assert "100 Continue" not in answer
 
 
-async def test_a_client_that_asks_is_told_to_go_on(client, taken):
-    answer = await client.post("/api/v1/imports", data=b"x", headers=BYTES, expect100=True)
+async def test_a_client_that_asks_is_told_to_go_on(client):
+    links = b"https://a.example/"
 
-    assert answer.status == 200
+    answer = await client.post("/api/v1/imports", data=links, headers=BYTES, expect100=True)
+
+    assert answer.status == 202
 
 
 @pytest.mark.parametrize("body", [b"", None])
@@ -165,11 +150,10 @@ async def test_no_file_or_an_empty_one_is_422(client, left, body):
 
 
 async def test_what_the_importer_refuses_leaves_nothing(client, taken, left):
-    taken.error = UnreadableFile("This is a picture.")
-
-    answer = await client.post("/import", data=await fields(client))
+    answer = await client.post("/import", data=await fields(client, body=b"\x89PNG\r\n\x1a\n"))
 
     assert answer.status == 422
+    assert await taken() == []
     assert left() == []
 
 
@@ -202,7 +186,7 @@ async def test_malformed_multipart_is_the_clients_mistake(client, taken, left, b
     answer = await client.post("/api/v1/imports", data=body, headers=kind)
 
     assert 400 <= answer.status < 500
-    assert taken.files == []
+    assert await taken() == []
     assert left() == []
 
 
@@ -216,7 +200,7 @@ async def test_a_client_that_goes_away_leaves_nothing(client, taken, left, event
     writer.close()
 
     await eventually(lambda: not left())
-    assert taken.files == []
+    assert await taken() == []
 
 
 @pytest.mark.parametrize(

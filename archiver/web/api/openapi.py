@@ -12,7 +12,8 @@ from pydantic import TypeAdapter
 
 from archiver import __version__
 from archiver.formats.documents import flattened_schema
-from archiver.web.api.operations import OPERATIONS, Json, Operation, Parameter
+from archiver.web.api.operation import Json, Operation, Parameter
+from archiver.web.api.operations import OPERATIONS
 
 _Mode = Literal["serialization", "validation"]
 

@@ -1,10 +1,6 @@
 """The operations of the API, one for each of its routes: what ``openapi`` describes them by."""
 
-from dataclasses import dataclass
-from typing import Any
-
 from archiver.model.entry_list import EntryList
-from archiver.model.importing import ImportStatus
 from archiver.model.job import Job, QueueCounts
 from archiver.model.listing import Sort, Summary
 from archiver.model.subscription import Followed
@@ -15,6 +11,8 @@ from archiver.services.entries import EntryDetail, SaveResult, SnapshotDetail
 from archiver.services.handing_in import HandedIn
 from archiver.services.highlights import Highlighted, HighlightList
 from archiver.services.search import Listing
+from archiver.web.api.import_operations import IMPORT_OPERATIONS
+from archiver.web.api.operation import Json, Operation, Parameter
 from archiver.web.api.questions import (
     EditRequest,
     FeedRequest,
@@ -25,46 +23,6 @@ from archiver.web.api.questions import (
     OrderRequest,
     SaveRequest,
 )
-
-Json = dict[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Parameter:
-    """A value in the path or the query."""
-
-    name: str
-    says: str
-    schema: Json
-    place: str = "query"
-
-
-@dataclass(frozen=True, slots=True)
-class Operation:
-    """One route of the API: what it takes, and what it answers when all is well.
-
-    Attributes:
-        method: lower case.
-        path: as in the document, with ``{names}``.
-        name: of the route, and the ``operationId``.
-        says: what it does.
-        parameters: in path and query.
-        takes: media types of the body with the type of each; ``bytes`` is a file.
-        status: of the answer.
-        gives: type of the JSON answer; ``str`` is text of ``media_type``.
-        media_type: of the answer.
-    """
-
-    method: str
-    path: str
-    name: str
-    says: str
-    gives: Any
-    parameters: tuple[Parameter, ...] = ()
-    takes: tuple[tuple[str, Any], ...] = ()
-    status: int = 200
-    media_type: str = "application/json"
-
 
 _HASH = Parameter(
     "hash_url",
@@ -87,7 +45,6 @@ _TIMESTAMP = Parameter(
 _HIGHLIGHT = Parameter(
     "id", "Of the highlight.", {"type": "string", "pattern": "^[0-9a-f]{16}$"}, "path"
 )
-_ID = Parameter("id", "Of the import.", {"type": "integer", "minimum": 0}, "path")
 _TEXT: Json = {"type": "string"}
 _NARROWED = (
     Parameter("q", "A search: see /search/help.", _TEXT),
@@ -310,31 +267,7 @@ OPERATIONS = (
         ),
         201,
     ),
-    Operation(
-        "post",
-        "/api/v1/imports",
-        "api_import",
-        "Read a file of bookmarks or links into the queue; reading goes on after the answer.",
-        ImportStatus,
-        (Parameter("name", "Of the file, when the body is the file itself.", _TEXT),),
-        (("multipart/form-data", bytes), ("application/octet-stream", bytes)),
-        202,
-    ),
-    Operation(
-        "get",
-        "/api/v1/imports",
-        "api_imports",
-        "List the latest imports, newest first.",
-        list[ImportStatus],
-    ),
-    Operation(
-        "get",
-        "/api/v1/imports/{id}",
-        "api_import_status",
-        "Show how far an import has come.",
-        ImportStatus,
-        (_ID,),
-    ),
+    *IMPORT_OPERATIONS,
     Operation(
         "get",
         "/api/v1/jobs",

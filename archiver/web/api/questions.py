@@ -10,9 +10,11 @@ from pydantic import Field, ValidationError
 
 from archiver.errors import InputError
 from archiver.model.annotation_change import AnnotationChange
+from archiver.model.choices import Choices
 from archiver.model.highlight import Colour
 from archiver.model.listing import ListingQuery
 from archiver.services.entry_lists import Where
+from archiver.services.import_choices import typed_choices
 from archiver.web.api.answers import adapter
 from archiver.web.keys import LIMITS
 
@@ -20,6 +22,8 @@ MOST_URLS = 10_000
 MOST_JOBS = 1_000
 LISTED = ("q", "tag", "host", "status", "sort", "after")
 """What says which list is asked for, and which page of it."""
+CHOSEN = ("folders_as", "to_read", "capture", "into")
+"""What is chosen for an import by one word, or one path."""
 
 _MOST_ID_DIGITS = 18
 _T = TypeVar("_T")
@@ -111,6 +115,24 @@ class HighlightChange:
     note: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class AgainRequest:
+    """Failures of which reason are to be tried again; of every reason, if none is given."""
+
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RescueRequest:
+    """Pages to ask public archives for: by hash_url or URL, all that a search finds, or all gone.
+
+    ``entries`` and ``query`` are not both given.
+    """
+
+    entries: Annotated[list[str], Field(max_length=MOST_JOBS)] | None = None
+    query: str | None = None
+
+
 async def read_json(request: web.Request, shape: type[_T]) -> _T:
     """Read the body.
 
@@ -168,6 +190,21 @@ def listed_query(text: str) -> ListingQuery:
     asked = dict(parse_qsl(text, max_num_fields=20)) if text.count("&") < 20 else {}
     q, tag, host, status, sort, after = (asked.get(name, "") for name in LISTED)
     return ListingQuery(q, tag, host, status, sort, after)
+
+
+def chosen(request: web.Request) -> Choices:
+    """Read what is chosen for an import, from the query; tags may have commas between them.
+
+    Raises:
+        InputError: a word is none of those that there are.
+    """
+    asked = request.query
+    return typed_choices(
+        tags=",".join(asked.getall("tags", [])).split(","),
+        words={name: asked.get(name, "") for name in CHOSEN},
+        only_folders=asked.getall("only_folder", []),
+        columns=asked.getall("column", []),
+    )
 
 
 def list_query(query: ListingQuery) -> str:

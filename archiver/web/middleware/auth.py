@@ -25,6 +25,7 @@ PEOPLES_ROUTES = frozenset({"access", "change_access"})
 ADDING_ROUTES = frozenset(
     {
         *("api_save", "api_hand_in", "api_import", "api_imports", "api_import_status"),
+        *("api_import_look", "api_import_receipt", "api_import_failures"),
         *("api_jobs", "api_queue", "api_events"),
     }
 )

@@ -13,11 +13,10 @@ from archiver.web.import_views import ImportLookView
 from archiver.web.keys import RUNTIME
 from archiver.web.looked_at import LookedAt, find
 from archiver.web.render import render
+from archiver.web.uploads import MOST_COUNTED
 
 MOST_LOOKED_AT = 100_000
 """Links; the counts of a longer file are those of its first ones, and it says so."""
-MOST_COUNTED = 2_000_000
-"""Links that are looked at where somebody asks for all of them: a minute's work."""
 MOST_COLUMNS = 60
 """Columns that can be corrected on the page; the command takes all."""
 

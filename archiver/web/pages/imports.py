@@ -110,7 +110,11 @@ async def undo(request: web.Request) -> web.StreamResponse:
 
 async def receipt(request: web.Request) -> web.StreamResponse:
     """Send what became of every row of a file, as CSV or JSON."""
-    found, form = await _found(request), request.match_info["form"]
+    return await send_receipt(request, await _found(request), request.match_info["form"])
+
+
+async def send_receipt(request: web.Request, found: ImportStatus, form: str) -> web.StreamResponse:
+    """Send the receipt of an import, row by row, as ``csv`` or ``json``."""
     receipts = request.app[RUNTIME].receipts
     pieces = receipts.csv(found.id) if form == "csv" else receipts.json(found.id)
     response = web.StreamResponse(

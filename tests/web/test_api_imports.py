@@ -1,0 +1,125 @@
+"""What the page and the command can do with an import, a program can do over the API."""
+
+import pytest
+from aiohttp.test_utils import TestClient, TestServer
+
+from archiver.config import Settings
+from archiver.runtime import open_runtime
+from archiver.web.app import build_app
+
+FILE = (
+    b"address,what,folder\n"
+    b"http://127.0.0.1:1/1,One,Food/Soups\n"
+    b"http://127.0.0.1:1/2,Two,Work\n"
+    b"javascript:alert(1),Bad,Food\n"
+)
+BYTES = {"Content-Type": "application/octet-stream"}
+CHOSEN = (
+    ("name", "mine.csv"),
+    ("tags", "new, other"),
+    ("folders_as", "nothing"),
+    ("capture", "never"),
+    ("into", "Shelf"),
+    ("only_folder", "Food"),
+    ("column", "url=address"),
+    ("column", "title=what"),
+    ("column", "folder=folder"),
+)
+
+
+@pytest.fixture
+async def runtime(tmp_path):
+    settings = Settings(
+        data=tmp_path / "data",
+        allow_networks="127.0.0.0/8",
+        retries=0,
+        host_delay=0,
+        rescue="http://127.0.0.1:1/timegate/",
+    )
+    async with open_runtime(settings) as opened:
+        yield opened
+
+
+@pytest.fixture
+async def client(runtime):
+    async with TestClient(TestServer(build_app(runtime), skip_url_asserts=True)) as client:
+        yield client
+
+
+async def imported(runtime, client, choices=()):
+    answer = await client.post("/api/v1/imports", params=choices, data=FILE, headers=BYTES)
+    number = (await answer.json())["id"]
+    async for status in runtime.following.one_import(number):
+        if not status.is_unread:
+            break
+    return f"/api/v1/imports/{number}"
+
+
+async def json_of(client, path, body=None):
+    asking = client.get(path) if body is None else client.post(path, json=body)
+    async with asking as answer:
+        assert answer.status in (200, 202)
+        return await answer.json()
+
+
+async def test_a_dry_run_says_what_would_be_and_keeps_nothing(runtime, client):
+    answer = await client.post("/api/v1/imports/look", params=CHOSEN, data=FILE, headers=BYTES)
+    survey = await answer.json()
+
+    assert (survey["new"], survey["left_out"], survey["unusable"]) == (1, 1, 1)
+    assert survey["sample"][0]["tags"] == ["new", "other"]
+    assert await runtime.imports.recent() == []
+    assert list((runtime.settings.data / "tmp").iterdir()) == []
+
+
+async def test_all_that_can_be_chosen_is_chosen_in_the_query_and_shown_in_the_receipt(
+    runtime, client
+):
+    path = await imported(runtime, client, CHOSEN)
+
+    said = (await runtime.entries.get("http://127.0.0.1:1/1")).entry.annotation
+    assert (said.title, said.tags) == ("One", ("new", "other"))
+    assert said.folders == ("Shelf/Food/Soups",)
+    receipt = await json_of(client, f"{path}/receipt")
+    assert [each["outcome"] for each in receipt] == ["added", "left out", "unusable"]
+    assert (await json_of(client, path))["without_capture"] == 1
+    wrong = await client.post(
+        "/api/v1/imports", params={"capture": "soon"}, data=FILE, headers=BYTES
+    )
+    assert wrong.status == 400
+    assert "now, idle, never" in (await wrong.json())["error"]["message"]
+
+
+async def test_links_are_captured_what_failed_is_counted_and_tried_again(runtime, client):
+    path = await imported(runtime, client, (("capture", "never"), ("column", "url=address")))
+
+    assert await json_of(client, f"{path}/capture", {}) == {"queued": 2}
+    await runtime.crawling.work()
+    (failed,) = await json_of(client, f"{path}/failures")
+    assert failed["entries"] == 2
+    assert await json_of(client, f"{path}/again", {"reason": failed["reason"]}) == {"queued": 2}
+    await runtime.crawling.work()
+    assert await json_of(client, f"{path}/again", {}) == {"queued": 2}
+
+
+async def test_undoing_is_said_before_it_is_done(runtime, client):
+    path = await imported(runtime, client)
+
+    assert await json_of(client, f"{path}/undo") == {"removed": 2, "changed": 0}
+    done = await json_of(client, f"{path}/undo", {})
+    assert (done["undone"]["removed"], done["undone"]["is_done"]) == (2, True)
+    assert (await client.get("/api/v1/imports/99/undo")).status == 404
+
+
+async def test_public_archives_are_asked_for_pages_that_are_named_found_or_gone(runtime, client):
+    await imported(runtime, client)
+    await runtime.crawling.work()
+
+    asked = [
+        await json_of(client, "/api/v1/rescue", body)
+        for body in ({"entries": ["http://127.0.0.1:1/1"]}, {"query": "is:failed"}, {})
+    ]
+
+    assert [each["queued"] for each in asked] == [1, 1, 0]
+    both = await client.post("/api/v1/rescue", json={"entries": ["a"], "query": "b"})
+    assert both.status == 400
