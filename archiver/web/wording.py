@@ -19,7 +19,14 @@ from markupsafe import Markup
 
 from archiver import paths
 from archiver.model.language import ENGLISH, LANGUAGES, Language
-from archiver.model.message import Message
+from archiver.model.message import Message, marked
+
+_SIZES = (
+    marked("%(amount)s kB"),
+    marked("%(amount)s MB"),
+    marked("%(amount)s GB"),
+    marked("%(amount)s TB"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,10 +142,9 @@ class Wording:
         if count < 1000:
             return str(self.ngettext("%(num)s byte", "%(num)s bytes", count))
         amount, unit = count / 1000, 0
-        while amount >= 1000 and unit < 3:
+        while amount >= 1000 and unit < len(_SIZES) - 1:
             amount, unit = amount / 1000, unit + 1
-        name = ("%(amount)s kB", "%(amount)s MB", "%(amount)s GB", "%(amount)s TB")[unit]
-        return str(self.gettext(name, amount=self.fraction(amount, 1)))
+        return str(self.gettext(_SIZES[unit], amount=self.fraction(amount, 1)))
 
     def moment(self, when: datetime) -> str:
         """A moment in UTC: ``20 Nov 2026, 22:18 UTC``."""

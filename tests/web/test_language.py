@@ -1,0 +1,117 @@
+"""Which language a page is in, and how a person chooses it."""
+
+import re
+from collections.abc import AsyncIterator
+
+import pytest
+from aiohttp import web
+from aiohttp.test_utils import TestClient, TestServer
+
+from archiver.config import Settings
+from archiver.runtime import open_runtime
+from archiver.web.app import build_app
+
+TOKEN = re.compile(r'name="csrf_token" value="([^"]+)"')
+
+
+@pytest.fixture
+async def client(tmp_path) -> AsyncIterator[TestClient]:
+    async with open_runtime(Settings(data=tmp_path / "data", language="fr")) as runtime:
+        server = TestServer(build_app(runtime), skip_url_asserts=True)
+        async with TestClient(server) as client:
+            yield client
+
+
+async def language(client: TestClient, accept: str = "") -> str:
+    page = await (await client.get("/tags", headers={"Accept-Language": accept})).text()
+    (tag,) = re.findall(r'<html lang="([^"]+)" dir="ltr">', page)
+    return tag
+
+
+async def choose(client: TestClient, tag: str, page: str = "/tags?x=1") -> web.Response:
+    token = TOKEN.search(await (await client.get(page)).text())
+    address = client.make_url(page)
+    return await client.post(
+        "/language",
+        data={"csrf_token": token[1], "language": tag},
+        headers={"Referer": str(address)},
+        allow_redirects=False,
+    )
+
+
+async def test_the_choice_goes_before_the_browser_and_that_before_the_setting(client):
+    assert await language(client) == "fr"
+    assert await language(client, "pt") == "fr"
+    assert await language(client, "de") == "de"
+
+    await choose(client, "zh-Hans")
+
+    assert await language(client, "de") == "zh-Hans"
+
+
+async def test_a_choice_is_taken_back(client):
+    await choose(client, "zh-Hans")
+    await choose(client, "")
+
+    assert await language(client, "de") == "de"
+
+
+async def test_a_language_that_there_is_not_is_not_kept(client):
+    await choose(client, "tlh")
+
+    assert await language(client, "de") == "de"
+
+
+async def test_the_same_page_is_shown_again_in_the_language_chosen(client):
+    answer = await choose(client, "de")
+
+    assert (answer.status, answer.headers["Location"]) == (303, "/tags?x=1")
+
+
+@pytest.mark.parametrize("before", ["https://b.example/tags", "", "http://[", "//b.example/"])
+async def test_nobody_is_led_to_another_site(client, before):
+    token = TOKEN.search(await (await client.get("/tags")).text())
+
+    answer = await client.post(
+        "/language",
+        data={"csrf_token": token[1], "language": "de"},
+        headers={"Referer": before},
+        allow_redirects=False,
+    )
+
+    assert answer.headers["Location"] == "/"
+
+
+async def test_caches_are_told_what_the_language_hangs_on(client):
+    answer = await client.get("/tags")
+
+    assert {"Accept-Language", "Cookie"} <= set(answer.headers["Vary"].split(", "))
+    assert answer.headers["Cache-Control"] == "private, no-cache"
+
+
+async def test_who_is_not_signed_in_can_choose_too(tmp_path):
+    settings = Settings(data=tmp_path / "data", password="a long sentence")
+    async with open_runtime(settings) as runtime:
+        server = TestServer(build_app(runtime), skip_url_asserts=True)
+        async with TestClient(server) as client:
+            await choose(client, "de", page="/login")
+            page = await (await client.get("/login")).text()
+
+    assert "Anmelden" in page
+
+
+async def test_errors_are_in_the_language_and_programs_read_english(client):
+    headers = {"Accept-Language": "de"}
+    page = await (await client.get("/nothing-here", headers=headers)).text()
+    told = await (await client.get(f"/api/v1/entries/{'0' * 32}", headers=headers)).json()
+
+    assert "An dieser Adresse gibt es nichts." in page
+    assert told["error"]["message"] == f"{'0' * 32} is not in the archive."
+
+
+async def test_numbers_of_a_search_that_is_refused_stand_in_the_sentence(client):
+    page = await (
+        await client.get("/snapshots?q=titel:x", headers={"Accept-Language": "de"})
+    ).text()
+
+    assert "Es gibt kein Feld titel:. Meinten Sie title:?" in page
