@@ -33,6 +33,10 @@ MOST_IN_BLOCK, MOST_IN_SENTENCE, MOST_IN_CAPTION = 0.2, 0.33, 0.6
 MOST_LINKED = 0.75
 """The share of links in text that is named as the matter: lists of sources are often no more."""
 
+FEWEST_IN_SERIES, MOST_GOING = 4, 0.75
+"""So many of one name are a series; it stays whole where a smaller share of it would go."""
+
+_REPEATED = ("div", "section", "article", "li", "p")
 _CONDITIONAL = frozenset({"form", "fieldset", "table", "ul", "ol", "div", "section"})
 _ASIDE = frozenset({"aside", "footer", "nav"})
 _KEEPING = frozenset({"figure", "pre", "code", "math", "blockquote", "dl"})
@@ -60,10 +64,13 @@ class Rules:
     weighted: bool = True
 
 
-def clear_away(root: Element, rules: Rules) -> Measure:
-    """Clear an article; return what is left of it."""
+def clear_away(root: Element, rules: Rules, before: dict[Element, Measure]) -> Measure:
+    """Clear an article; return what is left of it.
+
+    ``before`` is how much there was in its elements.
+    """
     data = find_data(root)
-    keeping = _within_kept(root, data)
+    keeping = _within_kept(root, data) | _in_series(root, rules, before)
     measures: dict[Element, Measure] = {}
     for element in bottom_up(root):
         measure = take(element, measures)
@@ -85,6 +92,26 @@ def _within_kept(root: Element, data: set[Element]) -> set[Element]:
             found.add(element)
         if element is not root and (element.tag in _KEEPING or _is_named_note(element)):
             holders.add(element)
+    return found
+
+
+def _in_series(root: Element, rules: Rules, before: dict[Element, Measure]) -> set[Element]:
+    """What a page repeats, where most of it stays: headers of posts, entries of a live blog.
+
+    Each for itself would go or stay by the length of a name.
+    """
+    alike: dict[str, list[Element]] = {}
+    for element in root.iter(*_REPEATED):
+        if name := element.get("class"):
+            alike.setdefault(name, []).append(element)
+    found: set[Element] = set()
+    for each in alike.values():
+        if len(each) >= FEWEST_IN_SERIES:
+            going = [one for one in each if _goes(one, before.get(one, Measure()), rules)]
+            if 0 < len(going) < MOST_GOING * len(each):
+                found.update(each)
+                for one in going:
+                    found.update(one.iterdescendants())
     return found
 
 

@@ -1,5 +1,6 @@
 """How much there is in an element: of text, of links, of what else an article is made of."""
 
+import re
 from dataclasses import dataclass
 
 from lxml.etree import _Element as Element
@@ -9,8 +10,12 @@ from archiver.html.reader.names import EMBEDDED, HEADINGS, KEPT_EMPTY, TEXTISH
 INNER_LINK = 0.3
 """What a link within the page counts: tables of contents are less beside the matter than others."""
 
+A_PICTURE = 100
+"""What a picture that leads to itself, larger, is worth in characters: galleries have few words."""
+
 _COMMAS = ",\u060c\ufe50\ufe10\ufe11\u2e41\u2e34\u2e32\uff0c"
 _OTHER_COMMAS = tuple(_COMMAS[1:])
+_PICTURE = re.compile(r"\.(?:jpe?g|png|gif|webp|avif|svg)(?:$|[?#])", re.IGNORECASE)
 _COUNTED = {
     "p": "paragraphs",
     "li": "items",
@@ -34,6 +39,9 @@ class Measure:
     paragraphs: int = 0
     pictures: int = 0
     linked_pictures: int = 0
+    enlarged: int = 0
+    """Pictures that lead to themselves, larger."""
+
     items: int = 0
     controls: int = 0
     embedded: int = 0
@@ -44,6 +52,11 @@ class Measure:
 
     kept: int = 0
     """Parts that an article is not read without: tables, code, formulas, quotes, definitions."""
+
+    @property
+    def worth(self) -> int:
+        """How much there is to read and to see, in characters."""
+        return self.text + A_PICTURE * self.enlarged
 
     @property
     def link_density(self) -> float:
@@ -61,6 +74,7 @@ class Measure:
         self.paragraphs += other.paragraphs
         self.pictures += other.pictures
         self.linked_pictures += other.linked_pictures
+        self.enlarged += other.enlarged
         self.items += other.items
         self.controls += other.controls
         self.embedded += other.embedded
@@ -108,6 +122,9 @@ def count_element(measure: Measure, element: Element) -> None:
         name = _COUNTED[tag]
         setattr(measure, name, getattr(measure, name) + 1)
     elif tag == "a":
+        if measure.pictures and leads_to_picture(element):
+            measure.enlarged = measure.pictures
+            return
         is_inner = (element.get("href") or "").startswith("#")
         measure.linked = measure.text * (INNER_LINK if is_inner else 1.0)
         measure.linked_pictures = measure.pictures
@@ -121,3 +138,8 @@ def count_element(measure: Measure, element: Element) -> None:
         measure.crowded_items += 1
     if tag in TEXTISH:
         measure.textish = max(measure.textish, measure.text)
+
+
+def leads_to_picture(link: Element) -> bool:
+    """Whether a link leads to a picture: around a small one it is that picture, not a way away."""
+    return _PICTURE.search(link.get("href") or "") is not None

@@ -9,7 +9,7 @@ from typing import Final
 from lxml.etree import _Element as Element
 
 UNLIKELY: Final = re.compile(
-    r"-ad-|ai2html|banner|breadcrumbs|combx|comment|community|cover-wrap|disqus|extra|footer|gdpr"
+    r"-ad-|ai2html|banner|breadcrumbs|combx|comment|community|cookie-?(?:notice|law|consent|bar|banner|info)|cover-wrap|disqus|extra|footer|gdpr"
     r"|header|legends|menu|related|remark|replies|rss|shoutbox|sidebar|skyscraper|social|sponsor"
     r"|supplemental|ad-break|agegate|pagination|pager|popup|yom-remote",
     re.IGNORECASE,

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from lxml import etree
 from lxml.etree import _Element as Element
 
-from archiver.html.reader.measures import Measure, measure_all
+from archiver.html.reader.coverage import Coverage
+from archiver.html.reader.measures import Measure, leads_to_picture, measure_all
 from archiver.html.reader.names import (
     HEADINGS,
     PERHAPS,
@@ -29,7 +30,15 @@ TOP = 5
 SENTENCE = 80
 """Characters of a paragraph that can stand alone."""
 
+FEWEST_IN_SERIES = 3
+"""So many siblings of one name that have something to read are one text."""
+
 _SHORTEST = 25
+_WORDS = re.compile(r"[^\W_]+")
+_TOPICS = frozenset("header headers footer footers banner menu menus legends popup extra".split())
+"""Names of parts of a page that are often what a section is about, too."""
+
+_HELD = ("h2", "h3", "h4", "h5", "h6", "figure", "pre")
 _SENTENCE_END = re.compile(r"\.(?: |$)")
 _EMPTY_GOES = frozenset({"div", "section", "header"} | HEADINGS)
 _BASE = {
@@ -39,7 +48,8 @@ _BASE = {
     **dict.fromkeys((*HEADINGS, "th"), -5),
 }
 _STAYS = frozenset({"div", "article", "section", "p", "ol", "ul", "pre", "table", "dl", "figure"})
-_GUARDED = frozenset({"table", "code", "pre", "math", "figure"})
+_SECTIONS = frozenset({"section", "article"})
+_GUARDED = frozenset({"table", "code", "pre", "math", "figure"}) | HEADINGS
 """What stands in them is never unlikely by name."""
 
 
@@ -82,14 +92,21 @@ class Scores:
             self._scores[element] = score
         top = self._common_parent([(score, each) for score, _, each in ranked])
         top = self._climb(top)
-        return Choice(top, tuple(self._with_siblings(top)))
+        return self._widened(Choice(top, tuple(self._with_siblings(top))))
+
+    def _widened(self, choice: Choice) -> Choice:
+        """The choice, or what holds much more of the page's prose."""
+        top = Coverage(self._body, self.measures).widen(choice.top, choice.parts)
+        if top is choice.top:
+            return choice
+        return Choice(top, tuple(top) if top is self._body else (top,))
 
     def _ranked(self) -> Iterator[tuple[int, tuple[Element, float]]]:
         yield from enumerate(self._scores.items())
 
     def _give_points(self, element: Element) -> None:
         measure = self.measures.get(element)
-        if measure is None or measure.text < _SHORTEST:
+        if measure is None or (measure.text < _SHORTEST and element.tag != "a"):
             return
         points = 2 + measure.commas + min(measure.text // 100, 3)
         above = element.getparent()
@@ -143,7 +160,7 @@ class Scores:
                 last = score
             above = above.getparent()
         above = top.getparent()
-        while above is not None and above.tag != "body" and len(above) == 1:
+        while above is not None and above.tag != "body" and _is_wrapper(above):
             top, above = above, above.getparent()
         self._scores.setdefault(top, self._start(top))
         return top
@@ -152,17 +169,27 @@ class Scores:
         score = self._scores[top]
         least = max(10.0, score * 0.2)
         name = top.get("class") or ""
-        for sibling in top.getparent() if top.getparent() is not None else [top]:
-            if sibling is top or self._belongs(sibling, name, score * 0.2, least):
+        siblings = list(top.getparent()) if top.getparent() is not None else [top]
+        alike = self._alike(siblings, name)
+        for sibling in siblings:
+            if sibling is top or sibling in alike or self._belongs(sibling, name, score, least):
                 if sibling.tag not in _STAYS:
                     sibling.tag = "div"
                 yield sibling
 
-    def _belongs(self, sibling: Element, name: str, bonus: float, least: float) -> bool:
-        if _is_alike(sibling, name) and self._is_prose(sibling):
-            return True
+    def _alike(self, siblings: list[Element], name: str) -> set[Element]:
+        """Siblings by whose classes and content they are of a kind: cells, sections, posts.
+
+        Where most are, the short ones are, too.
+        """
+        named = [each for each in siblings if _is_alike(each, name)]
+        found = {each for each in named if self._is_prose(each)}
+        is_series = len(found) >= FEWEST_IN_SERIES and 2 * len(found) > len(named)
+        return set(named) if is_series else found
+
+    def _belongs(self, sibling: Element, name: str, top: float, least: float) -> bool:
         score = self._scores.get(sibling)
-        same = bonus if name and sibling.get("class") == name else 0.0
+        same = 0.2 * top if name and sibling.get("class") == name else 0.0
         if score is not None and score + same >= least:
             return True
         if sibling.tag != "p":
@@ -180,6 +207,11 @@ class Scores:
         return bool(shows) and measure.link_density < 0.25
 
 
+def _is_wrapper(element: Element) -> bool:
+    """Whether there is one child, alone or under its heading: a section is both."""
+    return len(element) == 1 or (len(element) == 2 and element[0].tag in HEADINGS)
+
+
 def _is_alike(element: Element, name: str) -> bool:
     """Whether an element shares most of its classes with those given: cells, sections, posts."""
     theirs, ours = set((element.get("class") or "").split()), set(name.split())
@@ -189,11 +221,12 @@ def _is_alike(element: Element, name: str) -> bool:
 def _prepare(body: Element, *, strict: bool) -> list[Element]:
     """Drop what is unlikely, make paragraphs; return what is scored, in document order."""
     scored: list[Element] = []
+    targets = _targets(body) if strict else frozenset()
     stack: list[tuple[Element, bool]] = [(each, False) for each in reversed(body)]
     while stack:
         element, guarded = stack.pop()
         tag = element.tag
-        if strict and not guarded and _is_unlikely(element):
+        if strict and not guarded and _is_unlikely(element, targets):
             remove(element)
             continue
         if tag in _EMPTY_GOES and _is_empty(element):
@@ -202,21 +235,52 @@ def _prepare(body: Element, *, strict: bool) -> list[Element]:
         if tag == "div" and not guarded:
             element = _settle_block(element)
             tag = element.tag
-        if tag in SCORED:
+        elif tag in _SECTIONS and not guarded:
+            wrap_loose_text(element)
+        if tag in SCORED or (tag == "a" and _shows_picture(element)):
             scored.append(element)
         inside = guarded or tag in _GUARDED
         stack.extend((each, inside) for each in reversed(element))
     return scored
 
 
-def _is_unlikely(element: Element) -> bool:
+def _shows_picture(link: Element) -> bool:
+    return leads_to_picture(link) and next(link.iterdescendants("img"), None) is not None
+
+
+def _is_unlikely(element: Element, targets: frozenset[str]) -> bool:
     role = element.get("role")
     if role in UNLIKELY_ROLES:
         return True
     if element.tag in {"a", "body"}:
         return False
     name = named(element)
-    return UNLIKELY.search(name) is not None and PERHAPS.search(name) is None
+    if UNLIKELY.search(name) is None or PERHAPS.search(name) is not None:
+        return False
+    return not _is_named_after_its_matter(element, targets)
+
+
+def _is_named_after_its_matter(element: Element, targets: frozenset[str]) -> bool:
+    """Whether an id says what a section is about, not what part of a page it is.
+
+    It has several words, with one that names parts of pages: of a section on long headers, say.
+    Its heading has most of these words, or the page leads to it (headers of pages have an ``h1``).
+    """
+    name = element.get("id") or ""
+    words = _WORDS.findall(name.lower())
+    if len(words) < 2 or _TOPICS.isdisjoint(words) or UNLIKELY.search(element.get("class") or ""):
+        return False
+    held = next(element.iter(*_HELD), None)
+    if held is None:
+        return False
+    text = "".join(held.itertext()).lower() if held.tag in HEADINGS else ""
+    return name in targets or 2 * sum(each in text for each in words) > len(words)
+
+
+def _targets(body: Element) -> frozenset[str]:
+    """Where links within a page lead."""
+    links = (each.get("href") or "" for each in body.iter("a"))
+    return frozenset(each[1:] for each in links if each.startswith("#"))
 
 
 def _is_empty(element: Element) -> bool:

@@ -1,0 +1,104 @@
+"""Lays out pages of built sites as ``benchmarks.reading`` reads them.
+
+Usage: python -m benchmarks.reading_set CLONES FOLDER
+
+``benchmarks/reading_pages.toml`` lists the pages and what of each is its article. CLONES holds a
+git repository for each, as ``OWNER+NAME``; one that is not there is cloned from GitHub. The pages
+are not kept with this program: their licences vary.
+"""
+
+import argparse
+import subprocess
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+
+from selectolax.lexbor import LexborHTMLParser
+
+from archiver.encoding.choose import decode_document
+
+PAGES = Path(__file__).with_name("reading_pages.toml")
+NEVER = "script, style, noscript, button, form"
+"""What is no part of any article."""
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """Pages of one repository that are built alike.
+
+    Attributes:
+        kind: of what they hold.
+        repository: as ``owner/name``.
+        commit: at which they are read.
+        address: where the repository's root was published.
+        article: selects the elements that are the article.
+        beside: selects what in them is beside the matter; empty: nothing.
+        pages: their paths.
+        unwrapped: elements that only lay code out; what is in them stays.
+    """
+
+    kind: str
+    repository: str
+    commit: str
+    address: str
+    article: str
+    beside: str
+    pages: list[str]
+    unwrapped: tuple[str, ...] = ()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("clones", type=Path)
+    parser.add_argument("folder", type=Path)
+    options = parser.parse_args()
+    sites = [Site(**each) for each in tomllib.loads(PAGES.read_text())["site"]]
+    for site in sites:
+        clone = clone_of(site, options.clones)
+        for path in site.pages:
+            lay_out(site, path, shown(clone, site.commit, path), options.folder)
+    print(f"{sum(len(site.pages) for site in sites)} pages of {len(sites)} sites")
+
+
+def clone_of(site: Site, clones: Path) -> Path:
+    """Where a site's repository lies; it is fetched if it is not there."""
+    clone = clones / site.repository.replace("/", "+")
+    if not clone.exists():
+        address = f"https://github.com/{site.repository}"
+        command = ["git", "clone", "--quiet", "--bare", "--filter=blob:none", address, str(clone)]
+        subprocess.run(command, check=True)
+    return clone
+
+
+def shown(clone: Path, commit: str, path: str) -> bytes:
+    """A file of a repository, as it was at a commit."""
+    command = ["git", "-C", str(clone), "show", f"{commit}:{path}"]
+    return subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout
+
+
+def lay_out(site: Site, path: str, body: bytes, folder: Path) -> None:
+    """Write a page, its address, and what is expected of it.
+
+    Raises:
+        ValueError: if the page has no such article.
+    """
+    url = site.address + path.removesuffix("index.html")
+    tree = LexborHTMLParser(decode_document(body, "text/html", "", url).text)
+    for node in tree.css(f"{NEVER}, {site.beside}" if site.beside else NEVER):
+        node.decompose()
+    articles = tree.css(site.article)
+    if not articles:
+        raise ValueError(f"{url} has no {site.article}")
+    for each in articles:
+        each.unwrap_tags(list(site.unwrapped))
+    name = f"{site.repository} {path}".replace("/", "-").replace(" ", "-").removesuffix(".html")
+    into = folder / name
+    into.mkdir(parents=True, exist_ok=True)
+    (into / "source.html").write_bytes(body)
+    (into / "url.txt").write_text(url, encoding="utf-8")
+    expected = "\n".join(each.html or "" for each in articles)
+    (into / "expected.html").write_text(expected, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,104 @@
+"""What is chosen of a page is what it holds to read and to see, and nothing that leads around."""
+
+from archiver.html.article import extract_article
+
+URL = "https://example.com/deep/page.html"
+SENTENCE = "The mill stood by the river and ground what the valley grew each year. "
+
+
+def article_of(body: str) -> str:
+    """The article of a page with such a body."""
+    return extract_article(f"<html><body>{body}</body></html>", URL).html
+
+
+def test_pictures_that_lead_to_themselves_are_a_gallery():
+    items = "".join(f'<li><a href="{n}.jpg"><img src="s{n}.jpg"></a></li>' for n in range(8))
+
+    found = article_of(f"<div id=main><h2>The mill</h2><ul>{items}</ul></div>")
+
+    assert found.count("<img") == 8
+
+
+def test_a_manual_in_sections_is_read_whole():
+    sections = "".join(
+        f"<div class=sect><h2>Part {n}</h2><div class=body><div><p>{SENTENCE * size}</p></div>"
+        "</div></div>"
+        for n, size in enumerate((2, 9, 1, 3))
+    )
+
+    found = article_of(f"<div id=header><h1>Mill</h1></div><div id=content>{sections}</div>")
+
+    assert all(f"Part {n}</h2>" in found for n in range(4))
+
+
+def test_a_thread_whose_posts_are_no_paragraphs_is_read_whole():
+    posts = "".join(
+        f"<div class=post><h4>{name}</h4><div><span>{SENTENCE * 4}</span></div></div>"
+        for name in ("Ada", "Grace", "Mary")
+    )
+    quoting = posts.replace("<span>", "<span></span><table><tr><td>said</td></tr></table><span>")
+
+    found = article_of(f"<h1>Mills</h1><div id=posts>{quoting}</div>")
+
+    assert all(name in found for name in ("Ada", "Grace", "Mary"))
+
+
+def test_lists_that_stand_above_and_below_lead_around():
+    around = '<ul><li>Next message: <a href="1">On rivers</a><li>By <a href="2">author</a></ul>'
+
+    found = article_of(f"{around}<hr><pre>{SENTENCE * 3}</pre><hr>{around}")
+
+    assert SENTENCE in found
+    assert "Next message" not in found
+
+
+def test_a_list_of_links_that_stands_once_stays():
+    once = '<ul><li>See <a href="1">mills</a><li>and <a href="2">rivers</a></ul>'
+
+    assert "rivers" in article_of(f"<pre>{SENTENCE * 3}</pre>{once}")
+
+
+def test_what_a_page_repeats_stays_as_one():
+    entry = f"<div class=entry><h4>Noon</h4><p>{SENTENCE * 3}</p></div>"
+    card = '<div class=entry><a href="/x"><img src="x.png"><h4>Report of the day</h4></a></div>'
+
+    found = article_of(f"<div id=content>{entry * 3}{card}{entry}</div>")
+
+    assert "Report of the day" in found
+    assert found.count("<img") == 1
+
+
+def test_a_section_is_not_unlikely_for_what_it_is_about():
+    section = (
+        '<div id="long-header"><h3>Long Header</h3><p>A packet has a header.</p></div>'
+        f"<div id=site-footer><p>{SENTENCE}</p></div>"
+    )
+
+    found = article_of(f"<div id=content><p>{SENTENCE * 9}</p>{section}<p>{SENTENCE * 9}</p></div>")
+
+    assert "A packet has a header" in found
+    assert found.count("The mill") == 18
+
+
+def test_the_number_of_a_heading_stays():
+    heading = '<h2><span class="header-section-number">2.5</span> Tables</h2>'
+
+    assert "2.5" in article_of(f"<div>{heading}<p>{SENTENCE * 9}</p></div>")
+
+
+def test_a_short_page_does_not_gain_what_is_around_it():
+    found = article_of(
+        f"<p class=breadcrumbs>Boards / Mills</p><article><p>{SENTENCE * 4}</p></article>"
+        f"<footer class=site-footer><p>Made from a dump, by a program, in July.</p></footer>"
+    )
+
+    assert "Boards" not in found
+    assert "dump" not in found
+
+
+def test_words_loose_in_a_section_are_text():
+    found = article_of(
+        f"<section>{SENTENCE}<b>Twice.</b></section><div><p>{SENTENCE * 9}</p></div>"
+    )
+
+    assert "Twice." in found
