@@ -16,7 +16,7 @@ from archiver.index.matching import expression
 from archiver.index.schema import document
 from archiver.index.search_tables import PART_SIZE, SEARCH_COLUMNS, search_table
 from archiver.query.tree import Node, Term, conjuncts, every
-from archiver.query.words import phrase_of
+from archiver.query.words import is_open, phrase_of
 
 WEIGHTS = {"title": 8.0, "tags": 6.0, "note": 4.0, "by": 3.0, "url": 2.0, "keys": 0.0, "text": 1.0}
 """How much a word in a column counts, against one in the text."""
@@ -26,6 +26,8 @@ them, that has them near each other, or side by side."""
 NEAR_WORDS = 10
 MOST_COUNTED = 8
 """Words of a query whose rarity is looked up."""
+PARTS_OF_NAMES, PARTS_OF_PREFIXES = 8, 2
+"""Parts in which names are looked for; a beginning of words costs as much as all that begin so."""
 _LEAST_RARITY = 1e-6
 
 
@@ -66,10 +68,7 @@ async def scored(
         return []
     scores = await _bm25(conn, match, parts)
     scales = await _scales(conn, tree, parts) if len(parts) > 1 else {parts[0].number: 1.0}
-    factors = [
-        (factor, await _which(conn, f"{match} AND {better}", parts))
-        for factor, better in _better(tree)
-    ]
+    factors = await _factors(conn, match, tree, parts)
     found = []
     for document_id, score in scores.items():
         weighed = score * scales[document_id // PART_SIZE]
@@ -79,11 +78,20 @@ async def scored(
     return sorted(found, key=lambda each: (-each.score, -each.document_id))
 
 
-def in_names(tree: Node) -> str:
-    """The expression of those that have all plain words in their title or tags; empty if none."""
+def in_names(match: str, tree: Node) -> str:
+    """The expression of those that match with all plain words in their title or tags.
+
+    Empty if the query has no plain words, or words that are sought elsewhere.
+    """
     terms = _plain_terms(tree)
     others = [each for each in conjuncts(tree) if isinstance(each, Term) and each.column]
-    return "" if not terms or others else _named(terms)
+    return "" if not terms or others else _narrowed(match, tree, _named(terms))
+
+
+def names_sought_in(tree: Node, parts: Sequence[int]) -> Sequence[int]:
+    """The newest parts, in which names are looked for: of a word that is in each, all are read."""
+    is_costly = any(term.prefix or is_open(term.text) for term in _plain_terms(tree))
+    return parts[: PARTS_OF_PREFIXES if is_costly else PARTS_OF_NAMES]
 
 
 async def _bm25(conn: AsyncConnection, match: str, parts: Sequence[_Part]) -> dict[int, float]:
@@ -92,6 +100,27 @@ async def _bm25(conn: AsyncConnection, match: str, parts: Sequence[_Part]) -> di
     rows = await conn.execute(text(_union(parts, scores)), {"match": match})
     wanted = {each for part in parts for each in part.candidates}
     return {row.rowid: row.score for row in rows if row.rowid in wanted}
+
+
+async def _factors(
+    conn: AsyncConnection, match: str, tree: Node, parts: Sequence[_Part]
+) -> list[tuple[float, set[int]]]:
+    """How much better some of the candidates are than bm25 knows, and which these are."""
+    found: list[tuple[float, set[int]]] = []
+    for factor, better in _better(tree):
+        within = parts
+        if factor == FIRST:  # whose title begins with the words has them in its title
+            numbers = {each // PART_SIZE for _, named in found for each in named}
+            within = [part for part in parts if part.number in numbers]
+        those = await _which(conn, _narrowed(match, tree, better), within) if within else set()
+        found.append((factor, those))
+    return found
+
+
+def _narrowed(match: str, tree: Node, better: str) -> str:
+    """What is better, within what matches; plain words match wherever they are better."""
+    terms = _plain_terms(tree)
+    return better if match == expression(every(terms)) else f"{match} AND {better}"
 
 
 async def _which(conn: AsyncConnection, match: str, parts: Sequence[_Part]) -> set[int]:
@@ -116,7 +145,7 @@ async def _scales(conn: AsyncConnection, tree: Node, parts: Sequence[_Part]) -> 
     """
     terms = _plain_terms(tree)
     words = [*dict.fromkeys(word for term in terms for word in phrase_of(term.text))][:MOST_COUNTED]
-    counts = {part.number: await _counts(conn, part.number, words) for part in parts}
+    counts = await _counts(conn, [part.number for part in parts], words)
     size = sum(part.size for part in parts)
     whole = sum(_rarity(sum(each.get(word, 0) for each in counts.values()), size) for word in words)
     scales = {}
@@ -129,14 +158,19 @@ async def _scales(conn: AsyncConnection, tree: Node, parts: Sequence[_Part]) -> 
     return scales
 
 
-async def _counts(conn: AsyncConnection, part: int, words: Sequence[str]) -> Mapping[str, int]:
-    """How many documents of a part have each word."""
-    arm = "SELECT term, doc FROM {0}_words WHERE term = :w{1}"
-    arms = " UNION ALL ".join(arm.format(search_table(part), n) for n in range(len(words)))
-    if not arms:
-        return {}
-    rows = await conn.execute(text(arms), {f"w{n}": word for n, word in enumerate(words)})
-    return {row.term: row.doc for row in rows}
+async def _counts(
+    conn: AsyncConnection, parts: Sequence[int], words: Sequence[str]
+) -> Mapping[int, Mapping[str, int]]:
+    """How many documents of each part have each word."""
+    names = ", ".join(f":w{n}" for n in range(len(words)))
+    arm = "SELECT {0} AS part, term, doc FROM {1}_words WHERE term IN ({2})"
+    arms = " UNION ALL ".join(arm.format(part, search_table(part), names) for part in parts)
+    found: dict[int, dict[str, int]] = {part: {} for part in parts}
+    if words:
+        given = {f"w{n}": word for n, word in enumerate(words)}
+        for row in await conn.execute(text(arms), given):
+            found[row.part][row.term] = row.doc
+    return found
 
 
 def _rarity(count: int, size: int) -> float:

@@ -4,6 +4,7 @@ import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import islice
 
 from archiver.query.tree import Column, Node, Term, sought
@@ -36,8 +37,8 @@ def snippet(text: str, tree: Node) -> tuple[Marked, ...]:
     them (the title did) gives its beginning, unmarked; an empty one gives nothing.
     """
     text = " ".join(text[:_MOST_TEXT].split())
-    folded = text.translate(_FOLDED)
-    pattern = _pattern([each for each in sought(tree) if each.column in _SHOWN])
+    folded = _fold(text)
+    pattern = _pattern(tuple(each for each in sought(tree) if each.column in _SHOWN))
     hits = [match.span() for match in islice(pattern.finditer(folded), _MOST_HITS)]
     start, end = _window(text, _best(folded, hits))
     pieces = list(_pieces(text, start, end, hits))
@@ -46,8 +47,8 @@ def snippet(text: str, tree: Node) -> tuple[Marked, ...]:
 
 def places(text: str, tree: Node) -> list[tuple[int, int]]:
     """Where the words of a query stand in a text: stretches in order, the first few hundred."""
-    folded = text[:_MOST_TEXT].translate(_FOLDED)
-    pattern = _pattern([each for each in sought(tree) if each.column in _SHOWN])
+    folded = _fold(text[:_MOST_TEXT])
+    pattern = _pattern(tuple(each for each in sought(tree) if each.column in _SHOWN))
     return [match.span() for match in islice(pattern.finditer(folded), _MOST_MARKED)]
 
 
@@ -64,7 +65,12 @@ class _Folding(dict[int, int]):
 _FOLDED = _Folding()
 
 
-def _pattern(wanted: Sequence[Term]) -> re.Pattern[str]:
+def _fold(text: str) -> str:
+    return text.lower() if text.isascii() else text.translate(_FOLDED)
+
+
+@lru_cache(maxsize=64)
+def _pattern(wanted: tuple[Term, ...]) -> re.Pattern[str]:
     """Match any of the terms where a word begins; longer ones are tried first.
 
     In scripts without spaces a word begins and ends anywhere.
@@ -73,12 +79,16 @@ def _pattern(wanted: Sequence[Term]) -> re.Pattern[str]:
     for term in sorted(wanted, key=lambda term: len(term.text), reverse=True):
         words = _WORD.findall(term.text.translate(_FOLDED))
         if words:
-            written.append(_begin(words) + r"[\W_]{1,20}+".join(words) + _end(words, term))
+            phrase = r"[\W_]{1,20}+".join(words)
+            written.append(phrase[0] + _begin(phrase[0]) + phrase[1:] + _end(words, term))
     return re.compile("|".join(written) or r"(?!)")
 
 
-def _begin(words: Sequence[str]) -> str:
-    return "" if is_unspaced(words[0][0]) else rf"(?:(?<![^\W_])|(?<=[{UNSPACED}]))"
+def _begin(first: str) -> str:
+    """What stands before a word's first letter, asked behind it: letters are found quickly."""
+    if is_unspaced(first):
+        return ""
+    return rf"(?:(?<![^\W_]{first})|(?<=[{UNSPACED}]{first}))"
 
 
 def _end(words: Sequence[str], term: Term) -> str:

@@ -48,16 +48,16 @@ async def _ranked(conn: AsyncConnection, question: Question, tree: Node) -> tupl
     newest = await Walk(conn, question).page(None, CANDIDATES)
     passing = {each.place.row: each.entry_id for each in newest.spots}
     match, is_cut = split(tree).match, newest.beyond is not None
-    named = ranking.in_names(tree)
+    named = ranking.in_names(match, tree)
     if is_cut and named:
-        passing |= await _passing(conn, f"{match} AND {named}", question)
+        passing |= await _passing(conn, named, question)
     scored = await ranking.scored(conn, match, tree, passing)
     return [passing[each.document_id] for each in scored], is_cut
 
 
 async def _passing(conn: AsyncConnection, match: str, question: Question) -> dict[int, int]:
     """Some of the newest documents that match, and their entries."""
-    parts = question.setting.parts
+    parts = ranking.names_sought_in(question.tree, question.setting.parts)
     found = await search.matching(conn, match, parts, count=CANDIDATES // 5)
     return await search.entries_of(conn, found, split(question.tree).rest, question)
 

@@ -6,7 +6,9 @@ import pytest
 
 from archiver.index import documents, search_tables
 from archiver.index.database import Database
+from archiver.index.ranking import names_sought_in
 from archiver.model.listing import ListingQuery
+from archiver.query.parse import parse_query
 from archiver.services.search import Search
 from benchmarks.synthetic import Page, fill
 
@@ -201,3 +203,11 @@ async def test_lists_are_put_in_other_orders(kept, q, sort, expected):
 
     assert await names(search, q, sort=sort, limit=2) == expected[:2]
     assert await names(search, q, sort=sort) == expected
+
+
+def test_names_are_looked_for_in_no_more_parts_than_a_few():
+    parts = range(31, -1, -1)
+
+    assert len(names_sought_in(parse_query("mill"), parts)) == 8
+    assert len(names_sought_in(parse_query("mill*"), parts)) == 2
+    assert names_sought_in(parse_query("mill"), parts)[0] == 31
