@@ -1,0 +1,140 @@
+"""What a page's scripts ask for by POST, by HEAD or in part: kept, and never taken for a page."""
+
+import gzip
+from contextlib import aclosing
+
+import pytest
+from aiohttp import web
+
+from archiver.cdx.query import parse_cdx_query
+from archiver.config import Settings
+from archiver.errors import NotFound
+from archiver.model.listing import ListingQuery
+from archiver.replay.asked import Asked
+from archiver.rewrite.address import Modifier, ReplayAddress
+from archiver.runtime import open_runtime
+from archiver.services.reindexing import reindex
+from archiver.store.scanning import scan
+from archiver.warc.record import RecordType
+from tests.conftest import live_web
+from tests.hand_made import VIEWER
+
+SHELL = """<!DOCTYPE html><title>Shop</title><div id="root"></div><script>
+const say = (words) => root.insertAdjacentHTML('beforeend', `<p>The shop says: ${words}.</p>`);
+const ask = async (path, options) => (await fetch(path, options)).text();
+(async () => {
+  say(await ask('/api', {method: 'GET'}));
+  say(await ask('/api', {method: 'POST', body: 'query { herons }'}));
+  say(await ask('/api', {method: 'PUT', body: '{}'}));
+  say((await fetch('/only-head', {method: 'HEAD'})).headers.get('x-count') + ' by its head');
+  say(await ask('/long.txt', {headers: {Range: 'bytes=5-9'}}));
+})();
+</script>"""
+SAID = {"/api GET", "/api POST", "/api PUT", "41 by its head", "part"}
+
+
+async def api(request):
+    return web.Response(text=f"{request.path} {request.method}")
+
+
+async def head(_):
+    return web.Response(headers={"X-Count": "41"})
+
+
+async def long(request):
+    assert request.headers["Range"] == "bytes=5-9"
+    fields = {"Content-Range": "bytes 5-9/100"}
+    return web.Response(status=206, text="part", headers=fields)
+
+
+async def keep_site(data):
+    settings = Settings(data=data, allow_networks="127.0.0.0/8", host_delay=0, retries=0)
+    async with live_web() as live, open_runtime(settings) as runtime:
+        for path, answer in {"/api": api, "/only-head": head, "/long.txt": long}.items():
+            live.answer(path, answer)
+        url = live.put("/shop", SHELL)
+        await runtime.entries.save([url], source="web")
+        await runtime.crawling.work()
+        (data / "origin").write_text(live.origin)
+
+
+@pytest.fixture
+async def settings(prepared, tmp_path):
+    await prepared.copy(keep_site, tmp_path / "data")
+    return Settings(data=tmp_path / "data")
+
+
+@pytest.fixture
+def origin(settings):
+    return (settings.data / "origin").read_text()
+
+
+async def listed(runtime, origin):
+    """(path, status) of every row of the CDX of a site."""
+    query = parse_cdx_query({"url": [f"{origin}/*"], "fl": ["original,statuscode"]})
+    async with aclosing(runtime.cdx.answer(query)) as rows:
+        lines = b"".join([piece async for piece in rows]).decode().splitlines()
+    return sorted(line.removeprefix(origin) for line in lines)
+
+
+async def replayed(runtime, url):
+    capture = await runtime.replay.resolve(ReplayAddress("", Modifier.IDENTITY, url))
+    answer = await runtime.replay.open(capture, Asked(VIEWER, Modifier.IDENTITY))
+    async with aclosing(answer.body) as body:
+        return b"".join([piece async for piece in body]).decode()
+
+
+async def test_what_they_brought_is_on_the_page_and_found(settings, origin):
+    async with open_runtime(settings) as runtime:
+        found = await runtime.entries.snapshot(f"{origin}/shop")
+        listing = await runtime.search.listing(ListingQuery(q='"api POST"'))
+
+    assert [words for words in SAID if words not in found.text] == []
+    assert [each.entry.url for each in listing.items] == [f"{origin}/shop"]
+    assert {each.url.removeprefix(origin): each.status for each in found.requisites} == {
+        "/api": 200
+    }
+
+
+async def test_they_are_whole_records_with_their_requests_and_no_captures(settings, origin):
+    kept = {}
+    for segment in sorted(settings.data.glob("warc/*.warc.gz")):
+        for each in scan(segment, from_offset=0):
+            path = (each.record.target_uri or "").removeprefix(origin)
+            kind = each.record.get("warc-archiver-answers")
+            if kind and each.record.type is RecordType.RESPONSE:
+                kept[path, kind] = each.record.block.read().partition(b"\r\n\r\n")[2]
+    async with open_runtime(settings) as runtime:
+        rows = await listed(runtime, origin)
+        findings = [each async for each in runtime.fixity.verify()]
+    warc = b"".join(
+        gzip.decompress(each.read_bytes()) for each in settings.data.glob("warc/*.warc.gz")
+    )
+
+    assert kept == {
+        ("/api", "POST"): b"/api POST",
+        ("/api", "PUT"): b"/api PUT",
+        ("/only-head", "HEAD"): b"",
+        ("/long.txt", "part"): b"part",
+    }
+    assert b"query { herons }" in warc
+    assert rows == ["/api 200", "/shop 200"]
+    assert findings == []
+
+
+async def test_none_is_shown_for_its_address_and_an_index_built_again_says_the_same(
+    settings, origin
+):
+    async def seen():
+        async with open_runtime(settings) as runtime:
+            assert await replayed(runtime, f"{origin}/api") == "/api GET"
+            for path in ("/only-head", "/long.txt"):
+                with pytest.raises(NotFound):
+                    await replayed(runtime, origin + path)
+            return await listed(runtime, origin), await runtime.entries.snapshot(f"{origin}/shop")
+
+    before = await seen()
+    report = await reindex(settings)
+
+    assert report.problems == ()
+    assert await seen() == before
