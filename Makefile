@@ -42,13 +42,14 @@ install-wheel: $(VENV)/.pip  ## that wheel and what it needs, into PREFIX
 	@$(PYTHON) -m venv --without-pip $(PREFIX)
 	@$(PIP) --python $(PREFIX)/bin/python install --constraint $(CONSTRAINTS) dist/*.whl
 
-check-image: wheel  ## the steps of the Dockerfile, in a temporary folder
+check-image: wheel chromium  ## the steps of the Dockerfile, in a temporary folder
 	@where=$$(mktemp -d) && trap 'rm -rf "$$where"' EXIT \
 	&& $(MAKE) --no-print-directory install-wheel PREFIX="$$where/venv" \
 	&& cd "$$where" && venv/bin/archiver --help > help && venv/bin/archiver --version \
 	&& echo https://example.invalid/ | venv/bin/archiver import - --no-crawl --data data > counts \
 	&& venv/bin/archiver list --data data \
 	&& venv/bin/python $(CURDIR)/.ci/visit.py venv/bin/archiver data \
+	&& chmod 755 . && venv/bin/python $(CURDIR)/.ci/render.py venv/bin/archiver \
 	&& echo "The image's steps work."
 
 clean:  ## remove what was built, not what was archived
