@@ -7,8 +7,9 @@ Then each page is looked at live, by the same browser driven by playwright, and 
 person reads there are counted: how many of them stand in the article, and in the replay without
 scripts. ``--rounds`` captures the pages again and again, for pages a minute, processor time a page,
 and the memory of all processes of the browser (their own and what they share with each other);
-``--copies`` makes so many pages of each path. In the end it counts the processes and files of the
-browser that are left.
+``--copies`` makes so many pages of each path. How long a page is compared with itself without
+scripts is told, and ``--without-comparison`` leaves that out, to be held beside. In the end it
+counts the processes and files of the browser that are left.
 Beside it ``chromium --headless --dump-dom`` shows the same pages, a process a page.
 """
 
@@ -20,6 +21,7 @@ import os
 import re
 import resource
 import shutil
+import statistics
 import subprocess
 import tempfile
 import threading
@@ -29,12 +31,17 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import aclosing, asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Self
+from unittest import mock
 
 import psutil
 from playwright.async_api import Browser, async_playwright
 
+from archiver.browser.page import Page, Standing
 from archiver.browser.supervisor import memory_of
 from archiver.config import Settings
+from archiver.crawl import render
+from archiver.crawl.rendering import Fidelity
+from archiver.crawl.traffic import Traffic
 from archiver.errors import ArchiverError
 from archiver.replay.asked import Asked
 from archiver.replay.protection import Viewer
@@ -162,6 +169,25 @@ def cpu() -> float:
     )
 
 
+@contextmanager
+def comparing(*, is_wanted: bool) -> Iterator[list[float]]:
+    """Time the comparisons without scripts while the block runs, or leave them out; seconds."""
+    compare_ = render._compare  # noqa: SLF001
+    taken: list[float] = []
+
+    async def timed(shown: Page, traffic: Traffic, standing: Standing) -> Fidelity:
+        if not is_wanted:
+            return Fidelity()
+        begun = time.monotonic()
+        try:
+            return await compare_(shown, traffic, standing)
+        finally:
+            taken.append(time.monotonic() - begun)
+
+    with mock.patch.object(render, "_compare", timed):
+        yield taken
+
+
 async def capture(settings: Settings, urls: Sequence[str], rounds: int) -> None:
     async with open_runtime(settings) as runtime:
         for number in range(rounds):
@@ -212,6 +238,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--at-once", type=int, default=2)
     parser.add_argument("--without-dump-dom", action="store_true")
+    parser.add_argument("--without-comparison", action="store_true")
     asked = parser.parse_args()
     with serving(asked.folder) as origin, tempfile.TemporaryDirectory() as data:
         urls = [f"{origin}/{path}" for path in asked.paths]
@@ -225,7 +252,10 @@ def main() -> None:
             browser_pages=asked.at_once,
         )
         before = cpu()
-        asyncio.run(capture(settings, urls, asked.rounds))
+        with comparing(is_wanted=not asked.without_comparison) as taken:
+            asyncio.run(capture(settings, urls, asked.rounds))
+        if taken:
+            print(f"{statistics.median(taken):.2f} s a page compared without scripts (median)")
         pages = len(urls) * asked.rounds
         print(f"{(cpu() - before) / pages:.1f} s of processor time a page, all processes")
         if not asked.without_dump_dom:
