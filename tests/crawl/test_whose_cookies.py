@@ -1,5 +1,6 @@
 """Cookies that a person gave go where that person asked for a page, not where others lead."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -10,6 +11,7 @@ from archiver.memento.timestamps import http_date
 from archiver.model.subscription import source_of
 from archiver.runtime import open_runtime
 from archiver.services.given_cookies import CookieKeeping
+from archiver.services.reindexing import reindex
 from tests.conftest import SENTENCE
 
 SECRET = "s3cr3t-of-the-person"
@@ -63,9 +65,15 @@ def leads(live):
 
 
 @pytest.fixture
-async def archive(tmp_path):
+def settings(tmp_path):
+    """Those of an archive with a cookie for one of the two sites."""
     settings = Settings(data=tmp_path / "data", allow_networks="127.0.0.0/8", host_delay=0)
     CookieKeeping(settings.data).take(f"127.0.0.1\tFALSE\t/\tFALSE\t0\ts\t{SECRET}\n".encode())
+    return settings
+
+
+@pytest.fixture
+async def archive(settings):
     async with open_runtime(settings) as opened:
         yield opened
 
@@ -153,12 +161,22 @@ async def test_what_another_site_s_redirect_style_sheet_or_frame_names_is_asked_
     assert members.asked == {"/page": True, "/own.png": True, **unknown}
 
 
-async def test_a_public_archive_is_asked_with_nobody_s_cookies(live, members, leads, tmp_path):
-    data = tmp_path / "data"
-    CookieKeeping(data).take(f"127.0.0.1\tFALSE\t/\tFALSE\t0\ts\t{SECRET}\n".encode())
-    settings = Settings(
-        data=data, allow_networks="127.0.0.0/8", host_delay=0, rescue=live.url("/web/")
-    )
+async def test_who_asked_for_a_page_outlives_the_index(settings, members, elsewhere):
+    feed = source_of(elsewhere("/theirs.xml"))
+    theirs, mine = members("/theirs"), members("/mine")
+    async with open_runtime(settings) as archive:
+        await saved(archive, theirs, mine, source=feed)
+        await saved(archive, mine)
+
+    await reindex(settings)
+
+    async with open_runtime(settings) as archive:
+        entries = [(await archive.entries.get(each)).entry for each in (theirs, mine)]
+    assert [each.annotation.source for each in entries] == [feed, "web"]
+
+
+async def test_a_public_archive_is_asked_with_nobody_s_cookies(live, members, leads, settings):
+    settings = replace(settings, rescue=live.url("/web/"))
     gone = "http://localhost:9/gone"
     moment = {"Memento-Datetime": "Mon, 01 Jun 2015 00:00:00 GMT"}
     members("/shot", f'<img src="{live.url("/shot.png")}">', **moment)
