@@ -19,7 +19,8 @@ from archiver.warc.record import RecordType
 from tests.conftest import live_web
 from tests.hand_made import VIEWER
 
-SHELL = """<!DOCTYPE html><title>Shop</title><div id="root"></div><script>
+SHELL = """<!DOCTYPE html><title>Shop</title><link rel=icon href="data:,">
+<div id="root"></div><script>
 const say = (words) => root.insertAdjacentHTML('beforeend', `<p>The shop says: ${words}.</p>`);
 const ask = async (path, options) => (await fetch(path, options)).text();
 (async () => {
