@@ -26,6 +26,7 @@ from archiver.model.likeness import PAGE_TYPE, LikenessKind, NewLikeness
 from archiver.model.requisite import RequisiteKind, RequisiteOutcome
 from archiver.net.gate import Beyond, Gate
 from archiver.net.gate_key import make_gate_key
+from archiver.net.outgoing import led_on
 from archiver.net.tunnel import connect
 from archiver.urls.parse import host
 
@@ -262,5 +263,5 @@ def _rendered(
         for url, status in traffic.loaded.items()
         if url != ref.url
     )
-    led_by = traffic.led_by | {host(ref.url)}
+    led_by = led_on(traffic.led_by, frozenset({host(ref.url)}))
     return Rendered(ref, tuple(likenesses), document, loaded, led_by=led_by)

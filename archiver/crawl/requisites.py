@@ -16,7 +16,7 @@ from archiver.index import gone
 from archiver.model.capture import Capture
 from archiver.model.failure import Failure, FailureKind
 from archiver.model.requisite import Requisite, RequisiteKind, RequisiteOutcome
-from archiver.net.outgoing import Outgoing
+from archiver.net.outgoing import Outgoing, led_on
 from archiver.urls.parse import host
 
 AT_ONCE = 6
@@ -203,7 +203,7 @@ class Requisites:
             through |= {host(asked.url)}
             found = await read_back(self._context, held) if held else None
             if found is None:
-                found = await self._get(replace(asked, led_by=asked.led_by | through))
+                found = await self._get(replace(asked, led_by=led_on(asked.led_by, through)))
             if found.redirect_to is None:
                 return found, through
             asked, held = replace(asked, url=found.redirect_to), None
@@ -321,7 +321,7 @@ class _Round:
 def _below(wanted: _Wanted, result: _Result) -> list[_Wanted]:
     """What a requisite needs in its turn; the next part of an article is no deeper."""
     depth = wanted.depth if wanted.requisite.kind is RequisiteKind.PART else wanted.depth + 1
-    led_by = wanted.led_by | result.through
+    led_by = led_on(wanted.led_by, result.through)
     return [_Wanted(each, depth, led_by) for each in result.needs]
 
 

@@ -17,7 +17,7 @@ from archiver.model.failure import Failure, FailureKind
 from archiver.model.truncation import Truncation
 from archiver.net.answer import Answer
 from archiver.net.gate import Answering
-from archiver.net.outgoing import Outgoing
+from archiver.net.outgoing import Outgoing, led_on
 from archiver.urls.parse import host
 from archiver.warc.extension import ANSWERS
 from archiver.wire.head import ResponseHead
@@ -147,8 +147,8 @@ class Traffic:
             with self._awaited():
                 yield self._given_again(asked)
             return
-        if asked.is_navigation and self.led_by:
-            self.led_by |= {host(asked.url)}
+        if asked.is_navigation:
+            self.led_by = led_on(self.led_by, frozenset({host(asked.url)}))
         given = self._given
         if given and (asked.method, asked.url) == ("GET", given.ref.url):
             self._given = None

@@ -5,6 +5,15 @@ from dataclasses import dataclass
 _OWN = frozenset({"none", "same-origin", "same-site"})
 
 
+def led_on(led_by: frozenset[str], hosts: frozenset[str]) -> frozenset[str]:
+    """The hosts that lead to a request once these do, too; what nobody asked for stays so.
+
+    >>> led_on(frozenset(), frozenset({"a.example"}))
+    frozenset()
+    """
+    return led_by | hosts if led_by else led_by
+
+
 @dataclass(frozen=True, slots=True)
 class Outgoing:
     """One request.

@@ -42,7 +42,7 @@ async def test_they_go_with_what_their_own_site_asks_for_and_not_with_what_anoth
     CookieKeeping(settings.data).take(f"127.0.0.1\tFALSE\t/\tFALSE\t0\ts\t{SECRET}\n".encode())
 
     async with open_runtime(settings) as runtime:
-        assert runtime.crawling.browser_problem == ""
+        assert not runtime.crawling.browser_problem
         await runtime.entries.save([own, hostile], source="cli")
         await runtime.crawling.work()
         shown = await runtime.entries.snapshot(own)

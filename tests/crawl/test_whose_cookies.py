@@ -7,7 +7,9 @@ import pytest
 from aiohttp import web
 
 from archiver.config import Settings
+from archiver.crawl.requisites import Requisites
 from archiver.memento.timestamps import http_date
+from archiver.model.requisite import Requisite, RequisiteKind
 from archiver.model.subscription import source_of
 from archiver.runtime import open_runtime
 from archiver.services.given_cookies import CookieKeeping
@@ -159,6 +161,18 @@ async def test_what_another_site_s_redirect_style_sheet_or_frame_names_is_asked_
 
     unknown = dict.fromkeys(["/led.png", "/styled.png", "/framed.png"], False)
     assert members.asked == {"/page": True, "/own.png": True, **unknown}
+
+
+async def test_what_nobody_asked_for_is_fetched_without_them_whatever_it_needs(
+    settings, crawling, members, live
+):
+    sheet = members("/a.css", "@import '/b.css'", kind="text/css")
+    members("/b.css", kind="text/css")
+    async with crawling() as crawl, crawl.recording():
+        wanted = Requisite(sheet, RequisiteKind.STYLE)
+        await Requisites(crawl.context).fetch_all(live.url("/page"), (wanted,))
+
+    assert members.asked == {"/a.css": False, "/b.css": False}
 
 
 async def test_who_asked_for_a_page_outlives_the_index(settings, members, elsewhere):
