@@ -59,6 +59,7 @@ ROUTES: tuple[web.RouteDef, ...] = (
     web.get("/snapshots", snapshots.listing, name="snapshots"),
     web.get("/search/help", snapshots.explain, name="search_help"),
     web.get(f"/{_HASH}/", entry.entry, name="entry"),
+    web.get(f"/{_HASH}", entry.as_directory, name="entry_unslashed"),
     web.post(f"/{_HASH}/edit", editing.edit_entry, name="edit_entry"),
     web.post(f"/{_HASH}/rescue", rescue.rescue, name="rescue"),
     web.get(f"/{_HASH}/compare", compare.compare, name="compare"),
@@ -68,6 +69,7 @@ ROUTES: tuple[web.RouteDef, ...] = (
     web.post(f"/{_HASH}/read-again", entry.read_again, name="read_again"),
     web.get(f"/{_HASH}/index.md", entry.entry_markdown, name="entry_markdown"),
     web.get(f"/{_HASH}/{_TIMESTAMP}/", snapshot.snapshot, name="snapshot"),
+    web.get(f"/{_HASH}/{_TIMESTAMP}", entry.as_directory, name="snapshot_unslashed"),
     web.get("/shown/{banner:[0-9a-f]{16}}", snapshot.shown, name="shown"),
     web.get(
         f"/{_HASH}/{_TIMESTAMP}/{{kind:picture|thumbnail|print}}",

@@ -42,6 +42,16 @@ async def send(client, path, *fields, page):
         return answer.status, answer.url.path_qs, await answer.text()
 
 
+async def test_an_address_without_its_last_slash_leads_to_the_page(client, live):
+    key = hash_url(live.article("foxes"))
+    answer = await client.get(f"/{key}?at=20200101000000", allow_redirects=False)
+    assert (answer.status, answer.headers["Location"]) == (308, f"/{key}/?at=20200101000000")
+    assert (await client.get(f"/{key}")).status == 200
+    entry = (await (await client.get(f"/api/v1/entries/{key}")).json())["entry"]
+    shown = await client.get(f"/{key}/{entry['latest']}")
+    assert (shown.status, shown.url.path) == (200, f"/{key}/{entry['latest']}/")
+
+
 async def test_what_an_older_reader_has_read_is_offered_to_be_read_again(client, live):
     path = f"/{hash_url(live.url('/foxes'))}/"
     assert "Read it again" not in await page_of(client, path)

@@ -44,6 +44,13 @@ async def entry(request: web.Request) -> web.StreamResponse:
     return render(request, "pages/entry.html", view)
 
 
+async def as_directory(request: web.Request) -> web.StreamResponse:
+    """Lead an address that lost its last slash to the page that it names."""
+    there = request.rel_url.raw_path + "/"
+    query = request.rel_url.raw_query_string
+    raise web.HTTPPermanentRedirect(f"{there}?{query}" if query else there)
+
+
 async def entry_markdown(request: web.Request) -> web.StreamResponse:
     """Show an entry as ``index.md``."""
     exports = request.app[RUNTIME].exports
