@@ -88,7 +88,8 @@ def _cover(content: bytes) -> bytes | None:
         wide, high = image.size
         if not _is_worth(wide, high):
             return None
-        image.draft("RGB", (COVER_SIDE, COVER_SIDE))
+        scale = min(1, COVER_SIDE / max(wide, high))
+        image.draft("RGB", (int(wide * scale), int(high * scale)))
         small = ImageOps.exif_transpose(image)
         small.thumbnail((COVER_SIDE, COVER_SIDE), Image.Resampling.BILINEAR)
         return _packed(_flat(small), quality=74)

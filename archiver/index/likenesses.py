@@ -2,8 +2,9 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
+from typing import Any
 
-from sqlalchemy import delete, func, literal_column, select
+from sqlalchemy import Row, delete, func, literal_column, select
 
 from archiver.index.bulk import among, insert_rows
 from archiver.index.connection import AsyncConnection
@@ -54,10 +55,7 @@ async def of_snapshots(
     )
     found: dict[int, list[Likeness]] = defaultdict(list)
     for row in rows:
-        place = Location(row.name, row.offset, row.length)
-        found[row.snapshot_id].append(
-            Likeness(LikenessKind(row.kind), row.media_type, place, row.digest)
-        )
+        found[row.snapshot_id].append(_likeness(row))
     return {row_id: tuple(many) for row_id, many in found.items()}
 
 
@@ -89,10 +87,7 @@ async def by_digest(conn: AsyncConnection, digest: str) -> Likeness | None:
         .limit(1)
     )
     row = (await conn.execute(query)).one_or_none()
-    if row is None:
-        return None
-    place = Location(row.name, row.offset, row.length)
-    return Likeness(LikenessKind(row.kind), row.media_type, place, row.digest)
+    return _likeness(row) if row else None
 
 
 async def page_of(conn: AsyncConnection, shown: Capture) -> Location | None:
@@ -116,3 +111,8 @@ async def page_of(conn: AsyncConnection, shown: Capture) -> Location | None:
     )
     row = (await conn.execute(query)).one_or_none()
     return Location(*row) if row else None
+
+
+def _likeness(row: Row[*tuple[Any, ...]]) -> Likeness:
+    place = Location(row.name, row.offset, row.length)
+    return Likeness(LikenessKind(row.kind), row.media_type, place, row.digest)

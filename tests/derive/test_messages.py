@@ -5,10 +5,22 @@ from datetime import UTC
 from hypothesis import given
 from hypothesis import strategies as st
 
-from archiver.derive.messages import PREFIX, PageOfSeed, pack_seeds, read_seeds
+from archiver.derive.messages import (
+    PREFIX,
+    PageOfSeed,
+    pack_result,
+    pack_seeds,
+    read_discovery,
+    read_drawn,
+    read_seeds,
+    unpack,
+)
 from archiver.model.annotation import Annotation
 from archiver.model.highlight import Colour, Highlight
 from archiver.model.kept_page import KeptPage, KeptPart
+from archiver.model.likeness import LikenessKind, NewLikeness
+from archiver.model.page import Discovery
+from archiver.model.requisite import Requisite, RequisiteKind
 from archiver.model.seed import Seed
 
 _parts = st.builds(KeptPart, st.text(), st.text(), st.binary())
@@ -58,3 +70,27 @@ def test_seeds_come_with_all_that_is_said_of_them(seeds):
     message = pack_seeds(seeds, [])
 
     assert read_seeds(message[PREFIX.size :]) == (seeds, [], [])
+
+
+@given(st.none() | st.builds(NewLikeness, st.sampled_from(LikenessKind), st.text(), st.binary()))
+def test_a_drawn_picture_comes_as_it_was_made(drawn):
+    message = pack_result(drawn)
+
+    assert read_drawn(*unpack(message[PREFIX.size :])) == drawn
+
+
+@given(
+    st.builds(
+        Discovery,
+        st.lists(
+            st.builds(Requisite, st.text(), st.sampled_from(RequisiteKind), st.integers(0, 99))
+        ).map(tuple),
+        feed=st.text(),
+        icons=st.lists(st.text()).map(tuple),
+        covers=st.lists(st.text()).map(tuple),
+    )
+)
+def test_what_a_page_names_comes_whole(found):
+    message = pack_result(found)
+
+    assert read_discovery(unpack(message[PREFIX.size :])[0]) == found
