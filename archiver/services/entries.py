@@ -90,7 +90,8 @@ class SnapshotDetail:
         entry: its entry.
         snapshot: the snapshot.
         article: sanitised HTML with absolute URLs; empty if it has none.
-        requisites: what became of each: found with that status, or missing, and why.
+        requisites: what became of each: found with that status, or missing, and why; but for
+            what was asked for to be shown in lists alone.
         charset: the encoding the page was read in, and the one it declared.
         likenesses: how it looked in a browser, if one showed it.
         score: how well it was kept, and what it lacks.
@@ -222,7 +223,7 @@ class Entries:
             entry=entry,
             snapshot=held.snapshot,
             article=article,
-            requisites=record.requisites,
+            requisites=tuple(each for each in record.requisites if not each.is_emblem),
             charset=record.charset,
             likenesses=shown.get(held.row_id, ()),
             score=score_of(record.rendering, record.requisites, record.appearance),
