@@ -19,7 +19,7 @@ import time
 import urllib.error
 import urllib.request
 import venv
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -119,11 +119,18 @@ def compare(root: Path, data: Path, programs: Path, captures: list[tuple[str, st
 
 @contextmanager
 def serving(
-    command: list[str | Path], port: int, cwd: Path | None = None
+    command: Sequence[str | Path],
+    port: int,
+    cwd: Path | None = None,
+    environment: Mapping[str, str] | None = None,
 ) -> Iterator[subprocess.Popen[bytes]]:
     """Run a server until the block ends; wait until it listens."""
     process = subprocess.Popen(
-        command, cwd=cwd, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        command,
+        cwd=cwd,
+        env=environment,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
     )
     try:
         deadline = time.monotonic() + PATIENCE_SECONDS
