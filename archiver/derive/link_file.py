@@ -14,6 +14,7 @@ from archiver.derive.messages import PREFIX, PageOfSeed, read_seeds, unpack
 from archiver.errors import UnreadableFile
 from archiver.logs import get_log
 from archiver.model.choices import NO_CHOICES, Choices, ColumnRole
+from archiver.model.entry_list import EntryList
 from archiver.model.importing import Rejected
 from archiver.model.seed import Seed
 
@@ -31,16 +32,18 @@ class Batch:
         seeds: those that can be kept.
         rejected: those that can't.
         pages: what came with some of the seeds.
+        lists: those that the file tells of, entries or not.
         before: how many links stand before these.
     """
 
     seeds: list[Seed]
     rejected: list[Rejected]
     pages: list[PageOfSeed]
+    lists: list[EntryList]
     before: int = 0
 
     def __bool__(self) -> bool:
-        return bool(self.seeds or self.rejected)
+        return bool(self.seeds or self.rejected or self.lists)
 
     @property
     def size(self) -> int:

@@ -58,13 +58,23 @@ def main() -> None:
     found = importer.read(file)
     for _ in islice(found, skip):
         pass
-    row = skip
-    while read := _say_batch(found, name, choices, row):
-        row += read
+    _say_batches(file, found, choices, skip)
 
 
-def _say_batch(found: Iterator[Bookmark], name: str, choices: Choices, row: int) -> int:
-    """Read some links and hand them over; returns how many."""
+def _say_batches(file: GivenFile, found: Iterator[Bookmark], choices: Choices, row: int) -> None:
+    """Hand all links over, the last batch an empty one, with lists as they are met."""
+    is_more = True
+    while is_more:
+        batch = _read_batch(found, file.name, choices, row)
+        lists = choices.arranged(file.lists)
+        file.lists.clear()
+        _say(pack_seeds(batch.seeds, batch.rejected, batch.pages, lists))
+        row += batch.size
+        is_more = bool(batch.size or lists)
+
+
+def _read_batch(found: Iterator[Bookmark], name: str, choices: Choices, row: int) -> "_Batch":
+    """Read some links."""
     batch, now, length = _Batch(), datetime.now(UTC), 0
     for bookmark in islice(found, BATCH):
         row += 1
@@ -84,8 +94,7 @@ def _say_batch(found: Iterator[Bookmark], name: str, choices: Choices, row: int)
                 batch.add(seed, bookmark)
         if length > BATCH_BYTES:
             break
-    _say(pack_seeds(batch.seeds, batch.rejected, batch.pages))
-    return len(batch.seeds) + len(batch.rejected)
+    return batch
 
 
 class _Batch:
@@ -95,6 +104,10 @@ class _Batch:
         self.seeds: list[Seed] = []
         self.rejected: list[Rejected] = []
         self.pages: list[PageOfSeed] = []
+
+    @property
+    def size(self) -> int:
+        return len(self.seeds) + len(self.rejected)
 
     def add(self, seed: Seed, bookmark: Bookmark) -> None:
         if bookmark.page:

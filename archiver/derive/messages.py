@@ -13,6 +13,7 @@ from typing import Any
 
 from archiver.derive.packed_seeds import pack_columns, read_columns
 from archiver.model.appearance import Appearance
+from archiver.model.entry_list import EntryList
 from archiver.model.importing import Rejected
 from archiver.model.kept_page import KeptPage, KeptPart
 from archiver.model.likeness import LikenessKind, NewLikeness
@@ -176,12 +177,16 @@ class PageOfSeed:
 
 
 def pack_seeds(
-    seeds: Sequence[Seed], rejected: Sequence[Rejected], pages: Sequence[PageOfSeed] = ()
+    seeds: Sequence[Seed],
+    rejected: Sequence[Rejected],
+    pages: Sequence[PageOfSeed] = (),
+    lists: Sequence[EntryList] = (),
 ) -> bytes:
     """Some links of a file, for the service."""
     return pack(
         {
             "seeds": pack_columns(seeds),
+            "lists": [[each.path, each.query] for each in lists],
             "rejected": [
                 [each.given, each.reason, each.row, each.is_left_out] for each in rejected
             ],
@@ -201,13 +206,16 @@ def pack_seeds(
     )
 
 
-def read_seeds(message: bytes) -> tuple[list[Seed], list[Rejected], list[PageOfSeed]]:
+def read_seeds(
+    message: bytes,
+) -> tuple[list[Seed], list[Rejected], list[PageOfSeed], list[EntryList]]:
     """What ``pack_seeds`` packed."""
     head, payload = unpack(message)
     rejected = [Rejected(*each) for each in head["rejected"]]
     contents = BytesIO(payload)
     pages = [_page(each, contents) for each in head["pages"]]
-    return read_columns(head["seeds"]), rejected, pages
+    lists = [EntryList(*each) for each in head["lists"]]
+    return read_columns(head["seeds"]), rejected, pages, lists
 
 
 def _page(head: Sequence[Any], contents: BytesIO) -> PageOfSeed:

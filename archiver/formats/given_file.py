@@ -16,6 +16,8 @@ from archiver.model.choices import ColumnRole
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
+    from archiver.model.entry_list import EntryList
+
 _MOST_SHOWN = 8
 Spool = Callable[[BinaryIO], BinaryIO]
 
@@ -33,6 +35,9 @@ class GivenFile:
         name: as the person knows it; a hint, and part of messages.
         spool: makes a stream seekable, for kinds whose table of contents is at the end.
         columns_as: what columns of a table say, where a person has said so.
+
+    Attributes:
+        lists: which a reader has met beside bookmarks, where its kind tells of them.
     """
 
     def __init__(
@@ -47,6 +52,7 @@ class GivenFile:
         self.columns_as = columns_as or {}
         self.suffix = name.rpartition(".")[2].lower() if "." in name else ""
         self.head = _read_head(source)
+        self.lists: list[EntryList] = []
         self._source = source
         self._spool = spool
         self._spooled: BinaryIO | None = None

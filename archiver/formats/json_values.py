@@ -65,6 +65,7 @@ class JsonText:
             else:
                 for value in self._value():
                     yield name, value
+        self._at += following == "}"
 
     def _colon(self) -> bool:
         is_there = self._peek() == ":"

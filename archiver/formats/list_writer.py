@@ -6,6 +6,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Protocol
 
+from archiver.model.entry_list import EntryList
 from archiver.model.exported import Exported
 
 
@@ -24,10 +25,17 @@ class Order(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """What stands above a list: its title, and when it was begun (aware, UTC)."""
+    """What stands above a list of entries.
+
+    Attributes:
+        title: of it.
+        begun_at: when it was begun (aware, UTC).
+        lists: those that a person keeps, in their order, where it is of everything.
+    """
 
     title: str
     begun_at: datetime
+    lists: tuple[EntryList, ...] = ()
 
 
 class ListWriter(Protocol):

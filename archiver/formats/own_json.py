@@ -1,6 +1,6 @@
 """Our own JSON and JSON lines: all that is said of entries and held of them, written and read."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from archiver.formats.given_file import GivenFile
@@ -15,20 +15,28 @@ from archiver.formats.own_document import (
     written,
 )
 from archiver.formats.rows import text_of
+from archiver.formats.seeds import tidy_tag
 from archiver.model.bookmark import Bookmark, unreadable
+from archiver.model.entry_list import EntryList
 from archiver.model.exported import Exported
+from archiver.model.folder_path import folder_names, folder_path
 from archiver.model.message import marked
+from archiver.wire.text import well_formed
 
 _ENTRIES = "entries"
+_LISTS = "lists"
+_MOST_LISTS = 5_000
+_MOST_QUERY = 2_000
 _NO_ENTRY = "This is no entry as archiver writes one."
 
 
 class _Json:
-    def __init__(self, _: Heading, after: str | None) -> None:
+    def __init__(self, heading: Heading, after: str | None) -> None:
+        self._lists = written(_listed(heading.lists))
         self._between = "\n" if after is None else ",\n"
 
     def opening(self) -> str:
-        return f'{{"{MARK}":{VERSION},"{_ENTRIES}":['
+        return f'{{"{MARK}":{VERSION},"{_LISTS}":{self._lists},"{_ENTRIES}":['
 
     def item(self, exported: Exported, _: str) -> str:
         between, self._between = self._between, ",\n"
@@ -39,11 +47,12 @@ class _Json:
 
 
 class _JsonLines:
-    def __init__(self, _: Heading, after: str | None) -> None:
+    def __init__(self, heading: Heading, after: str | None) -> None:
         del after  # each line stands for itself
+        self._lists = _listed(heading.lists)
 
     def opening(self) -> str:
-        return ""
+        return f"{written({MARK: VERSION, _LISTS: self._lists})}\n" if self._lists else ""
 
     def item(self, exported: Exported, _: str) -> str:
         return f"{written(entry_document(exported))}\n"
@@ -53,17 +62,33 @@ class _JsonLines:
 
 
 def _is_ours(file: GivenFile) -> bool:
-    return MARK in file.json_paths and bool({_ENTRIES, "hash_url"} & file.json_paths)
+    return MARK in file.json_paths and bool({_ENTRIES, _LISTS, "hash_url"} & file.json_paths)
 
 
 def _read(file: GivenFile) -> Iterator[Bookmark]:
     text = JsonText(file)
-    if "hash_url" in file.json_paths:
+    if not {_ENTRIES, _LISTS} & file.json_paths:
         yield from map(_bookmark, text.values())
         return
-    for name, value in text.members(_ENTRIES):
+    for name, value in text.members(_LISTS, _ENTRIES):
         if name in (_ENTRIES, ""):
             yield _bookmark(value)
+        elif name == _LISTS and len(file.lists) < _MOST_LISTS:
+            file.lists += _entry_lists(value)
+    yield from map(_bookmark, text.values())  # JSON lines, behind the one of the lists
+
+
+def _listed(lists: Iterable[EntryList]) -> list[dict[str, str]]:
+    return [{"path": each.path, "query": each.query} for each in lists]
+
+
+def _entry_lists(value: Any) -> Iterator[EntryList]:
+    """The list that one value tells of; what is none is passed over."""
+    said = value if isinstance(value, dict) else {}
+    path = folder_path(map(tidy_tag, folder_names(text_of(said.get("path")))))
+    query = well_formed(text_of(said.get("query")))
+    if path and len(query) <= _MOST_QUERY:
+        yield EntryList(path, query)
 
 
 def _bookmark(value: Any) -> Bookmark:

@@ -25,8 +25,24 @@ def own_schema() -> dict[str, Any]:
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": f"urn:archiver:export:{VERSION}",
         "title": "What archiver exports as JSON",
-        **_object({MARK: _VERSION, "entries": entries}),
+        **_object(
+            {
+                MARK: _VERSION,
+                "lists": _said(
+                    {"type": "array", "items": {"$ref": "#/$defs/list"}},
+                    "all that are kept, in their order, where everything is exported; in JSON "
+                    "lines they are the first line",
+                ),
+                "entries": entries,
+            }
+        ),
         "$defs": {
+            "list": _object(
+                {
+                    "path": _said(_TEXT, "names with / between, as of folders"),
+                    "query": _said(_TEXT, "what a saved search finds; empty for other lists"),
+                }
+            ),
             "entry": _entry(),
             "highlight": _highlight(),
             "archive": _archive(),

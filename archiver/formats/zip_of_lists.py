@@ -21,6 +21,7 @@ def zip_of_lists(find: FindImporter) -> Importer:
 
     def read(file: GivenFile) -> Iterator[Bookmark]:
         for _, inner, importer in _lists(file, find):
+            inner.lists = file.lists
             yield from importer.read(inner)
 
     def fits(file: GivenFile) -> bool:

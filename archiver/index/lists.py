@@ -149,6 +149,18 @@ async def arrange(conn: AsyncConnection, lists: Sequence[EntryList]) -> None:
     )
 
 
+async def add(conn: AsyncConnection, given: Sequence[EntryList]) -> None:
+    """Let there be these lists too, behind those that there are; who has the path keeps it."""
+    if not given:
+        return
+    known = await all_of_them(conn)
+    there = {each.path for each in known}
+    wanted = with_outer([*known, *(each for each in given if each.path not in there)])
+    if len(there) < len(wanted) <= MOST:
+        await arrange(conn, wanted)
+        await owe(conn)
+
+
 async def owe(conn: AsyncConnection) -> None:
     """Note that which lists there are, and in which order, is to be written down."""
     await counters.change(conn, {_REVISION: 1})

@@ -1,12 +1,13 @@
 """What a person chooses for all links of a file: what is kept, how, and when it is captured."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import lru_cache
 
 from archiver.model.annotation import Annotation
+from archiver.model.entry_list import EntryList
 from archiver.model.folder_path import folder_names, folder_path
 
 TO_READ = "toread"
@@ -122,6 +123,16 @@ class Choices:
             return said
         kept = {} if is_left_out else annotation.lists
         return said.in_lists(_within(self.into, kept) if self.into else kept)
+
+    def arranged(self, lists: Sequence[EntryList]) -> tuple[EntryList, ...]:
+        """The lists that a file tells of, as was chosen for what lies in folders."""
+        if self.only_folders or self.folders_as is FoldersAs.LEFT_OUT:
+            return ()
+        if not self.into:
+            return tuple(lists)
+        inner = _within(self.into, dict.fromkeys((each.path for each in lists), 0))
+        queries = (each.query for each in lists)
+        return tuple(map(EntryList, inner, queries)) if lists else ()
 
     @property
     def _adds_nothing(self) -> bool:

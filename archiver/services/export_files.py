@@ -18,10 +18,10 @@ from time import monotonic
 from typing import IO
 
 from archiver.errors import InputError
-from archiver.formats.list_writer import Heading, ListForm
+from archiver.formats.list_writer import ListForm
 from archiver.index.database import Database
 from archiver.services.export_kinds import ExportKind
-from archiver.services.exporting import Exporting, noted, title_of
+from archiver.services.exporting import Exporting, heading_of, noted
 from archiver.services.lists import Lists, Written
 from archiver.services.manifest import Selected
 from archiver.store.segments import SegmentStore
@@ -105,7 +105,7 @@ class ExportFiles:
         mark, plan = await self._begun(file, form)
         with plan:
             await asyncio.to_thread(file.part.truncate, mark.size)
-            heading = Heading(title_of(file.selected), read_iso(mark.begun_at))
+            heading = await heading_of(self._db, file.selected, read_iso(mark.begun_at))
             done = mark.done if mark.done >= 0 else None
             marks = _Marks(file, mark)
             try:

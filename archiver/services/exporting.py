@@ -9,7 +9,9 @@ from typing import IO
 
 from archiver.errors import NotFound
 from archiver.formats.list_writer import Heading, ListForm
+from archiver.index import lists
 from archiver.index.database import Database
+from archiver.model.entry_list import EntryList, with_outer
 from archiver.services.books import Books
 from archiver.services.export_kinds import ExportKind
 from archiver.services.export_plan import write_plan
@@ -65,10 +67,11 @@ class Exporting:
         plan = await asyncio.to_thread(_temporary)
         try:
             await noted(self._db, wanted, form, plan)
+            heading = await heading_of(self._db, wanted, datetime.now(UTC))
         except BaseException:
             plan.close()
             raise
-        return self._list(plan, form, Heading(title_of(wanted), datetime.now(UTC)))
+        return self._list(plan, form, heading)
 
     async def _list(
         self, plan: IO[bytes], form: ListForm, heading: Heading
@@ -78,6 +81,15 @@ class Exporting:
                 async for each in written:
                     if each.data:
                         yield each.data
+
+
+async def heading_of(db: Database, wanted: Selected, begun_at: datetime) -> Heading:
+    """What stands above a list that was begun then (aware, UTC)."""
+    kept: list[EntryList] = []
+    if wanted.is_everything:
+        async with db.read() as conn:
+            kept = with_outer(await lists.all_of_them(conn))
+    return Heading(title_of(wanted), begun_at, tuple(kept))
 
 
 def title_of(wanted: Selected) -> str:

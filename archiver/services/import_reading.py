@@ -12,14 +12,16 @@ from time import monotonic
 from typing import BinaryIO
 
 from archiver.derive.link_file import Batch, LinkFile, open_links
-from archiver.errors import ArchiverError, UnreadableFile
-from archiver.index import imports, receipts, seeds
+from archiver.errors import ArchiverError, InvalidQuery, UnreadableFile
+from archiver.index import imports, lists, receipts, seeds
 from archiver.index.database import Database
 from archiver.ingest.saved_pages import SavedPage
 from archiver.logs import get_log
 from archiver.model.choices import CaptureWhen
+from archiver.model.entry_list import EntryList
 from archiver.model.importing import ImportStatus, Taken
 from archiver.model.seed import Received
+from archiver.query.parse import parse_query
 from archiver.scratch import scratch_file
 from archiver.services.archives import WACZ, Archives, kind_of
 from archiver.services.import_status import ImportStatuses
@@ -158,6 +160,7 @@ class ImportReader:
         try:
             async with self._db.write_much() as conn:
                 while True:
+                    await lists.add(conn, [each for each in batch.lists if _is_usable(each)])
                     now = datetime.now(UTC)
                     received = await seeds.receive(
                         conn,
@@ -189,6 +192,15 @@ class ImportReader:
 def kind_of_file(source: BinaryIO, name: str) -> str | None:
     """What archive file it is, if it is one; nothing of it is read away. Blocking."""
     return kind_of(source, name) if isinstance(source, BufferedReader) else None
+
+
+def _is_usable(given: EntryList) -> bool:
+    """Whether a list is one by hand, or a search that can be read."""
+    try:
+        parse_query(given.query)
+    except InvalidQuery:
+        return False
+    return True
 
 
 def _has_links(following: "asyncio.Future[Batch]") -> bool:

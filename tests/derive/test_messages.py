@@ -16,6 +16,7 @@ from archiver.derive.messages import (
     unpack,
 )
 from archiver.model.annotation import Annotation
+from archiver.model.entry_list import EntryList
 from archiver.model.highlight import Colour, Highlight
 from archiver.model.kept_page import KeptPage, KeptPart
 from archiver.model.likeness import LikenessKind, NewLikeness
@@ -36,7 +37,7 @@ _pages = st.builds(
 def test_pages_come_with_all_their_bytes(pages):
     message = pack_seeds([], [], pages)
 
-    assert read_seeds(message[PREFIX.size :]) == ([], [], pages)
+    assert read_seeds(message[PREFIX.size :]) == ([], [], pages, [])
 
 
 _moments = st.datetimes(timezones=st.just(UTC)).map(lambda moment: moment.replace(microsecond=0))
@@ -67,9 +68,11 @@ _annotations = st.builds(
 
 @given(st.lists(st.builds(Seed, st.text(), st.text(), st.text(), _annotations)))
 def test_seeds_come_with_all_that_is_said_of_them(seeds):
-    message = pack_seeds(seeds, [])
+    lists = [EntryList("A/B"), EntryList("C", "fox")]
 
-    assert read_seeds(message[PREFIX.size :]) == (seeds, [], [])
+    message = pack_seeds(seeds, [], [], lists)
+
+    assert read_seeds(message[PREFIX.size :]) == (seeds, [], [], lists)
 
 
 @given(st.none() | st.builds(NewLikeness, st.sampled_from(LikenessKind), st.text(), st.binary()))

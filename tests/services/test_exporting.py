@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from archiver.errors import InputError, NotFound
+from archiver.model.choices import Choices, FoldersAs
 from archiver.model.listing import ListingQuery
 from archiver.services.export_kinds import BY_KEY, EXPORTS
 from archiver.services.manifest import Selected
@@ -54,6 +55,64 @@ async def test_a_list_that_went_through_an_empty_archive_is_the_list_it_was(
 
         assert status.rejected == 0
         assert await exported(second, key) == given
+
+
+ARRANGED = (("Later/Empty", ""), ("Found", "tag:x fox"), ("A/B/C", ""), ("Food", ""), ("Ä", ""))
+
+
+@pytest.mark.parametrize("key", ["json", "jsonl"])
+async def test_lists_go_with_everything_empty_ones_searches_and_their_order_too(
+    opened, settings, tmp_path, key
+):
+    async with opened() as first:
+        for path, query in ARRANGED:
+            await first.lists.make(path, query)
+        await take_in(first, a_list(), "a.json")
+        kept = await first.lists.all()
+        given = await exported(first, key)
+        one = await exported(first, key, Selected(ListingQuery(tag="x")))
+
+    async with opened(replace(settings, data=tmp_path / "other")) as second:
+        await take_in(second, given, f"x.{key}")
+        await take_in(second, given, f"again.{key}")
+        assert await exported(second, key) == given
+        assert [(each.path, each.query) for each in await second.lists.all()] == [
+            (each.path, each.query) for each in kept
+        ]
+    assert b"Later/Empty" in given
+    assert b"Later/Empty" not in one
+
+
+async def test_lists_of_a_file_stand_behind_those_that_there_are_and_as_was_chosen(archive):
+    lists = [{"path": "Mine", "query": "fox"}, {"path": "New/One"}, {"path": "S", "query": "added:someday"}]
+    entry = json.loads(a_list())["entries"][1]
+    file = json.dumps({"archiver": 1, "lists": [*lists, 7, {}], "entries": [entry]})
+    await archive.lists.make("Mine")
+
+    await take_in(archive, file, "a.json")
+    await archive.imports.read_file(
+        io.BytesIO(file.encode()), name="b.json", choices=Choices(into="Shelf")
+    )
+    await archive.imports.read_file(
+        io.BytesIO(file.replace("New", "Out").encode()),
+        name="c.json",
+        choices=Choices(folders_as=FoldersAs.LEFT_OUT),
+    )
+
+    found = [(each.path, each.query) for each in await archive.lists.all()]
+    assert found[:3] == [("Mine", ""), ("New", ""), ("New/One", "")]
+    assert {*found[3:]} == {
+        *(("Shelf", ""), ("Shelf/Mine", "fox"), ("Shelf/New", ""), ("Shelf/New/One", ""))
+    }
+
+
+async def test_lists_alone_are_taken_in_too(archive):
+    file = '{"archiver":1,"lists":[{"path":"A","query":""}],"entries":[\n]}\n'
+
+    status = await take_in(archive, file, "a.json")
+
+    assert (status.read, status.error) == (0, "")
+    assert [each.path for each in await archive.lists.all()] == ["A"]
 
 
 async def test_json_says_what_was_said_and_what_is_held_by_its_schema(archive, live):
