@@ -27,6 +27,7 @@ from archiver.model.bookmark import Bookmark
 from archiver.model.choices import Choices
 from archiver.model.importing import Rejected
 from archiver.model.seed import Seed
+from archiver.wire.text import well_formed
 
 BATCH = 5000
 BATCH_BYTES = 16 << 20
@@ -116,10 +117,12 @@ class _Batch:
         self.seeds.append(seed)
 
     def reject(self, given: str, reason: str, row: int) -> None:
-        self.rejected.append(Rejected(given[:MOST_SHOWN], reason, row))
+        shown = well_formed(given[:MOST_SHOWN])
+        self.rejected.append(Rejected(shown, well_formed(reason), row))
 
     def leave_out(self, given: str, row: int) -> None:
-        left_out = Rejected(given[:MOST_SHOWN], NOT_CHOSEN, row, is_left_out=True)
+        shown = well_formed(given[:MOST_SHOWN])
+        left_out = Rejected(shown, NOT_CHOSEN, row, is_left_out=True)
         self.rejected.append(left_out)
 
 

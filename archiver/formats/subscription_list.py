@@ -40,15 +40,16 @@ def read_subscriptions(content: bytes, name: str) -> list[Subscription]:
 
 def _feeds(file: GivenFile) -> Iterator[Subscription]:
     for row, title, around in outlines(file):
+        given = row.text("xmlurl")
         try:
-            url = parse_url(row.text("xmlurl"))
+            url = parse_url(given)
         except InvalidUrl:
             continue
         own = row.names("category", "categories")
         tags = dict.fromkeys((*own, *(each[:MOST_TITLE] for each in around if each)))
         yield Subscription(
             url=url,
-            title=title[:MOST_TITLE],
+            title="" if title in (given, url) else title[:MOST_TITLE],
             home=_address(row.text("htmlurl")),
             tags=bounded_tags(tuple(tags)),
             since=row.moment("created", "createdat"),

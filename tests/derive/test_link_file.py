@@ -62,6 +62,14 @@ async def test_what_can_not_be_kept_comes_with_the_reason():
     assert batch.rejected[0].reason
 
 
+async def test_half_a_pair_in_what_can_not_be_kept_is_shown_as_a_mark():
+    rows = rb'[{"href": "http://\ud800/", "description": "x", "extended": "", "toread": "no"}]'
+    async with open_links(BytesIO(rows), "p.json", memory_bytes=MEMORY) as file:
+        (rejected,) = (await file.next_batch()).rejected
+
+    assert rejected.given == "http://\ufffd/"
+
+
 async def test_a_file_of_the_wrong_kind_is_refused_in_words():
     with pytest.raises(UnreadableFile, match="PDF"):
         async with open_links(BytesIO(b"%PDF-1.7 x"), "a.pdf", memory_bytes=MEMORY):

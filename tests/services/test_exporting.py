@@ -84,7 +84,11 @@ async def test_lists_go_with_everything_empty_ones_searches_and_their_order_too(
 
 
 async def test_lists_of_a_file_stand_behind_those_that_there_are_and_as_was_chosen(archive):
-    lists = [{"path": "Mine", "query": "fox"}, {"path": "New/One"}, {"path": "S", "query": "added:someday"}]
+    lists = [
+        {"path": "Mine", "query": "fox"},
+        {"path": "New/One"},
+        {"path": "S", "query": "added:someday"},
+    ]
     entry = json.loads(a_list())["entries"][1]
     file = json.dumps({"archiver": 1, "lists": [*lists, 7, {}], "entries": [entry]})
     await archive.lists.make("Mine")

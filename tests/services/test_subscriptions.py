@@ -173,6 +173,19 @@ async def test_an_outline_of_another_reader_is_taken_in_and_given_back(archive, 
     assert (await archive.subscriptions.all())[0].subscription == followed.subscription
 
 
+@pytest.mark.parametrize("title", ["", 'text="{url}"'])
+async def test_a_feed_taken_in_without_a_title_gets_its_own_at_the_first_look(archive, feed, title):
+    outline = (
+        f'<opml><body><outline {title.format(url=feed.url)} xmlUrl="{feed.url}"/></body></opml>'
+    )
+    await archive.subscriptions.take_in(outline.encode(), "f.opml")
+
+    await archive.subscriptions.look(feed.url)
+
+    (followed,) = await archive.subscriptions.all()
+    assert followed.subscription.title == "A & B"
+
+
 @pytest.mark.parametrize("content", [b"", b"not xml", b"<rss/>", b"<opml/>"])
 async def test_what_is_no_outline_of_feeds_is_refused(archive, content):
     with pytest.raises(InputError):
