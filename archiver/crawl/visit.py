@@ -135,17 +135,16 @@ async def _visit_rendered(
     if found.wall:
         raise FetchError(walled(host(rendered.page.url), found.wall))
     await context.recorder.settled()
-    async with asyncio.TaskGroup() as group:
-        article = group.create_task(context.derive.extract(rendered.readable))
-        wanted = (*wanted_emblems(found), *found.requisites)
-        outcomes = await requisites.fetch_all(rendered.page.url, wanted, rendered.led_by)
-    emblems = await draw_fetched(context, rendered.page, found, article.result())
+    wanted = (*wanted_emblems(found), *found.requisites)
+    shown = replace(rendered, document=rendered.readable)
+    outcomes, article = await _read_and_fetch(context, requisites, shown, wanted)
+    emblems = await draw_fetched(context, rendered.page, found, article)
     known = {each.url for each in outcomes}
     return Visit(
         timestamp=first.ref.timestamp,
         at=first.at,
         page=rendered.page,
-        article=article.result(),
+        article=article,
         requisites=(*outcomes, *(each for each in rendered.loaded if each.url not in known)),
         charset=found.charset,
         rendering=Rendering.DONE,
@@ -234,11 +233,23 @@ async def read_page(
         return outcomes, unread_article(document, found)
     if not wanted:
         return (), await context.derive.extract(document)
-    if any(each.kind is RequisiteKind.PART for each in found.requisites):
-        outcomes = await requisites.fetch_all(page.ref.url, wanted, page.led_by)
+    return await _read_and_fetch(context, requisites, page, wanted)
+
+
+async def _read_and_fetch(
+    context: CrawlContext,
+    requisites: Requisites,
+    page: Obtained | Rendered,
+    wanted: tuple[Requisite, ...],
+) -> tuple[tuple[RequisiteOutcome, ...], Article]:
+    """Read an article while what its page needs is fetched; one of several parts afterwards."""
+    reference = page.page if isinstance(page, Rendered) else page.ref
+    document = page.document
+    if any(each.kind is RequisiteKind.PART for each in wanted):
+        outcomes = await requisites.fetch_all(reference.url, wanted, page.led_by)
         await context.recorder.settled()
-        return outcomes, await read_whole(context, document, outcomes, page.ref.timestamp)
+        return outcomes, await read_whole(context, document, outcomes, reference.timestamp)
     async with asyncio.TaskGroup() as group:
         article = group.create_task(context.derive.extract(document))
-        outcomes = await requisites.fetch_all(page.ref.url, wanted, page.led_by)
+        outcomes = await requisites.fetch_all(reference.url, wanted, page.led_by)
     return outcomes, article.result()

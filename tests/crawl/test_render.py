@@ -116,6 +116,11 @@ root.innerHTML = '<p id="cookie-recipe">This cookie recipe stays. </p>'.repeat(9
   + '<div role="dialog" style="position: fixed">Subscribe to the newsletter.</div>';
 setTimeout(() => root.insertAdjacentHTML('beforeend',
   '<div id="CybotCookiebotDialog">This one comes late.</div>'), 1200);</script>"""
+SERIAL = """<!DOCTYPE html><title>Serial</title><div id="root"></div><script>
+root.innerHTML = '<article>'
+  + '<p>This is the first part, which a script brought here. </p>'.repeat(9) + '</article>';
+document.head.insertAdjacentHTML('beforeend', '<link rel="next" href="/serial?page=2">');
+</script>"""
 HOSTILE = r"""<!DOCTYPE html><title>Hostile</title><div id="root"></div><script>
 const RUN = "top.ran = 1";
 const BREAK = `<script>${RUN}</` + `script><img src="/gone" onerror="${RUN}">`;
@@ -169,6 +174,8 @@ def put_site(live: LiveWeb) -> str:
     live.put("/halved", HALVED)
     live.put("/bannered", BANNERED)
     live.put("/hostile", HOSTILE)
+    live.put("/serial", SERIAL)
+    live.article("serial?page=2")
     live.article("led")
     live.article("whole")
     return live.put("/shell", SHELL.format("Shell"))
@@ -184,7 +191,7 @@ async def keep_site(data: Path) -> None:
         (data / "origin").write_text(live.origin)
 
 
-SHOWN = ("shell", "leads", "halved", "bannered", "hostile")
+SHOWN = ("shell", "leads", "halved", "bannered", "hostile", "serial")
 
 
 class Kept:
@@ -258,6 +265,13 @@ async def test_banners_that_ask_for_consent_are_taken_away_and_nothing_else(kept
     for words in ("cookie recipe stays", "Subscribe to the newsletter"):
         assert words in replayed
     assert found.score.reasons == ()
+
+
+async def test_a_next_part_that_a_script_names_is_read_with_the_first(kept):
+    found = await kept.shown("/serial")
+
+    assert "the first part" in found.text
+    assert "called serial?page=2 has" in found.text
 
 
 async def test_a_script_that_leads_on_is_followed(kept):
