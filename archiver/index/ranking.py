@@ -97,7 +97,7 @@ def names_sought_in(tree: Node, parts: Sequence[int]) -> Sequence[int]:
 async def _bm25(conn: AsyncConnection, match: str, parts: Sequence[_Part]) -> dict[int, float]:
     weights = ", ".join(str(WEIGHTS[column]) for column in SEARCH_COLUMNS)
     scores = "SELECT rowid, -bm25({0}, WEIGHTS) AS score FROM {0}".replace("WEIGHTS", weights)
-    rows = await conn.execute(text(_union(parts, scores)), {"match": match})
+    rows = await conn.execute(text(_union(parts, scores)), _given(match, parts))
     wanted = {each for part in parts for each in part.candidates}
     return {row.rowid: row.score for row in rows if row.rowid in wanted}
 
@@ -124,17 +124,28 @@ def _narrowed(match: str, tree: Node, better: str) -> str:
 
 
 async def _which(conn: AsyncConnection, match: str, parts: Sequence[_Part]) -> set[int]:
-    rows = await conn.execute(text(_union(parts, "SELECT rowid FROM {0}")), {"match": match})
+    statement = text(_union(parts, "SELECT rowid FROM {0}"))
+    rows = await conn.execute(statement, _given(match, parts))
     return set(rows.scalars())
 
 
 def _union(parts: Sequence[_Part], selects: str) -> str:
-    """One statement over the stretch of each part in which its candidates lie."""
-    arm = f"{selects} WHERE {{0}} MATCH :match AND rowid BETWEEN {{1}} AND {{2}}"
+    """One statement over the stretch of each part in which its candidates lie.
+
+    The stretches are parameters, so that it is compiled once.
+    """
+    arm = f"{selects} WHERE {{0}} MATCH :match AND rowid BETWEEN :first{{1}} AND :last{{1}}"
     return " UNION ALL ".join(
-        arm.format(search_table(part.number), part.candidates[0], part.candidates[-1])
-        for part in parts
+        arm.format(search_table(part.number), n) for n, part in enumerate(parts)
     )
+
+
+def _given(match: str, parts: Sequence[_Part]) -> dict[str, str | int]:
+    """The parameters of ``_union``."""
+    given: dict[str, str | int] = {"match": match}
+    for n, part in enumerate(parts):
+        given |= {f"first{n}": part.candidates[0], f"last{n}": part.candidates[-1]}
+    return given
 
 
 async def _scales(conn: AsyncConnection, tree: Node, parts: Sequence[_Part]) -> dict[int, float]:

@@ -8,6 +8,7 @@ from archiver.index.connection import AsyncConnection
 from archiver.index.entries import Filters, Place
 from archiver.index.matching import Split, split
 from archiver.index.search import Question
+from archiver.query.tree import EVERYTHING
 
 LEAST_LOOK, MOST_LOOK = 100, 5000
 """Rows that are looked at in one go; it grows while few of them pass."""
@@ -118,6 +119,8 @@ class Walk:
             oldest_first=self._oldest_first,
             arranged=self._arranged,
         )
-        passing = await search.passing(self._conn, [place.row for place in rows], question)
+        passing = {place.row for place in rows}
+        if question.tree != EVERYTHING or question.filters != self._filters:
+            passing = await search.passing(self._conn, [*passing], question)
         spots = [Spot(place.row, place) for place in rows if place.row in passing]
         return spots, rows[-1] if len(rows) == count else None
