@@ -26,6 +26,7 @@ from archiver.formats.seeds import bounded, seed_of
 from archiver.model.bookmark import Bookmark
 from archiver.model.choices import Choices
 from archiver.model.importing import Rejected
+from archiver.model.message import marked
 from archiver.model.seed import Seed
 from archiver.wire.text import well_formed
 
@@ -33,7 +34,7 @@ BATCH = 5000
 BATCH_BYTES = 16 << 20
 """Of pages that came with links."""
 MOST_SHOWN = 500
-NOT_CHOSEN = "It lies in none of the folders that were chosen."
+NOT_CHOSEN = marked("It lies in none of the folders that were chosen.")
 _PIECE = 1 << 20
 
 

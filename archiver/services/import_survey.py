@@ -11,6 +11,7 @@ from archiver.index import entries
 from archiver.index.database import Database
 from archiver.model.annotation import Annotation
 from archiver.model.choices import NO_CHOICES, Choices
+from archiver.model.message import marked
 from archiver.model.seed import Seed
 from archiver.model.source_record import read_source_record
 from archiver.model.survey import Counted, ImportSurvey
@@ -23,12 +24,12 @@ SAMPLE = 20
 MOST_NAMES = 100_000
 MOST_SHOWN = 200
 _FIELDS = {
-    "title": "title",
-    "note": "note",
-    "tags": "tags",
-    "folders": "folders",
-    "is_read": "read",
-    "is_starred": "starred",
+    "title": marked("title"),
+    "note": marked("note"),
+    "tags": marked("tags"),
+    "folders": marked("folders"),
+    "is_read": marked("read"),
+    "is_starred": marked("starred"),
 }
 
 

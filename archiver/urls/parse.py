@@ -93,12 +93,11 @@ def _serialise(text: str) -> str:
     try:
         href = ada_url.normalize_url(text)
     except ValueError:
-        raise InvalidUrl(_why_not(text)) from None
+        raise _why_not(text) from None
     if not href.startswith(_KEPT):
         scheme = href.partition(":")[0]
         if "." in scheme:
-            sentence = _suggest_scheme(text)
-            raise InvalidUrl(sentence)
+            raise _suggest_scheme(text)
         raise InvalidUrl(
             "Only http and https addresses can be kept, and this one is “{scheme}:”.", scheme=scheme
         )
@@ -113,13 +112,14 @@ def _serialise(text: str) -> str:
     return url
 
 
-def _why_not(text: str) -> str:
+def _why_not(text: str) -> InvalidUrl:
     if _SCHEME.match(text):
-        return "This is not an address a browser would accept."
+        return InvalidUrl("This is not an address a browser would accept.")
     return _suggest_scheme(text)
 
 
-def _suggest_scheme(text: str) -> str:
+def _suggest_scheme(text: str) -> InvalidUrl:
     if " " not in text and "." in text:
-        return f"The address has no scheme. Did you mean https://{text[:200]}?"
-    return "This is not an address. An address starts with https:// or http://."
+        meant = f"https://{text[:200]}"
+        return InvalidUrl("The address has no scheme. Did you mean {meant}?", meant=meant)
+    return InvalidUrl("This is not an address. An address starts with https:// or http://.")

@@ -6,9 +6,11 @@ from typing import Final
 from aiohttp import web
 from aiohttp.web_request import FileField
 
-from archiver.errors import InputError
+from archiver.errors import FetchError, InputError
 from archiver.model.message import Message
+from archiver.web.failure_words import why
 from archiver.web.keys import RUNTIME
+from archiver.web.language import wording_of
 from archiver.web.render import render
 from archiver.web.work_views import FeedsView
 
@@ -27,7 +29,15 @@ async def change(request: web.Request) -> web.StreamResponse:
     try:
         return await _ACTIONS.get(_text(form, "do"), _unknown)(request, form)
     except InputError as error:
-        return await _page(request, problem=error.said, given=_text(form, "url"), status=400)
+        return await _page(
+            request, problem=_why(request, error), given=_text(form, "url"), status=400
+        )
+
+
+def _why(request: web.Request, error: InputError) -> Message | str:
+    """What can't be done, in words; a feed that can't be had says why, as a page would."""
+    cause = error.__cause__
+    return why(wording_of(request), cause.failure) if isinstance(cause, FetchError) else error.said
 
 
 async def outline(request: web.Request) -> web.StreamResponse:

@@ -8,6 +8,7 @@ from aiohttp import web
 from multidict import MultiMapping
 
 from archiver.model.choices import Choices, ColumnRole
+from archiver.model.message import Message
 from archiver.services.import_choices import typed_choices
 from archiver.web.import_views import ImportLookView
 from archiver.web.keys import RUNTIME
@@ -40,7 +41,7 @@ async def look(request: web.Request) -> web.StreamResponse:
         tags,
         roles=tuple(ColumnRole),
         columns=survey.columns[:MOST_COLUMNS],
-        title=f"Before {kept.name} is imported",
+        title=Message("Before {name} is imported", name=kept.name),
     )
     return render(request, "pages/import_look.html", view)
 

@@ -73,7 +73,7 @@ async def status(request: web.Request) -> web.StreamResponse:
         has_links=bool(found.without_capture) and await runtime.oversight.has_links(found.id),
         is_put_back=bool(deletion and (await runtime.import_undo.plan(found.id)).removed),
         has_deletion=bool(deletion and await runtime.deleting.find(deletion)),
-        title=f"Import of {found.name}",
+        title=Message("Import of {name}", name=found.name),
     )
     return render(request, "pages/import_status.html", view)
 
@@ -97,7 +97,7 @@ async def ask_undo(request: web.Request) -> web.StreamResponse:
     """Say what undoing an import would do."""
     found = await _found(request)
     plan = await request.app[RUNTIME].import_undo.plan(found.id)
-    view = ImportUndoView(found, plan, title=f"Undo the import of {found.name}")
+    view = ImportUndoView(found, plan, title=Message("Undo the import of {name}", name=found.name))
     return render(request, "pages/import_undo.html", view)
 
 

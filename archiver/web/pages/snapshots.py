@@ -8,6 +8,7 @@ from aiohttp import web
 from archiver.errors import InvalidQuery
 from archiver.model.job import State
 from archiver.model.listing import ListingQuery, Sort, Summary
+from archiver.model.message import Message
 from archiver.services.language import LANGUAGE
 from archiver.services.search import Listing
 from archiver.web.api.questions import LISTED, list_query, listing_query
@@ -64,5 +65,5 @@ async def _view(request: web.Request, query: ListingQuery) -> ListingView:
         notice=await notice_of(request),
         side=side,
         archives=runtime.rescuing.archives if is_of_failed else (),
-        title=side.current.name if side.current else "Snapshots",
+        title=side.current.name if side.current else Message("Snapshots"),
     )

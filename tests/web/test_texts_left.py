@@ -1,0 +1,229 @@
+"""No page says anything that was not marked for translation.
+
+Every text is put between marks, as a language of its own would be; what stands outside of them on
+a page is a name, a number, a date, or something that somebody else wrote.
+"""
+
+import re
+from collections.abc import AsyncIterator
+from gettext import NullTranslations
+from pathlib import Path
+
+import pytest
+from aiohttp import FormData
+from aiohttp.test_utils import TestClient, TestServer
+from babel.messages.pofile import read_po
+from bs4 import BeautifulSoup, NavigableString, Tag
+
+from archiver import paths
+from archiver.config import Settings
+from archiver.model.annotation_change import AnnotationChange
+from archiver.model.language import Language
+from archiver.runtime import open_runtime
+from archiver.services.import_kinds import KNOWN_FORMATS
+from archiver.urls.parse import hash_url
+from archiver.web.app import build_app
+from archiver.web.keys import RUNTIME
+from archiver.web.wording import Forms, Wording
+from tests.prepared import take_in
+from tests.warcs import Warc
+
+PAGE, GONE, PRIVATE = "http://a.example/1", "http://a.example/2", "http://127.0.0.1:9/3"
+TABLE, PICTURE, PDF = "http://a.example/4", "http://a.example/5", "http://a.example/6"
+LINK, BARE = "http://a.example/7", "http://a.example/8"
+FIRST, LAST = "20200102030405", "20200303030405"
+CSRF = re.compile(r'name="csrf_token" value="([^"]+)"')
+MARKED = re.compile("⟦[^⟦⟧]*⟧")
+SHOWN = ("aria-label", "title", "placeholder", "alt")
+FORMATS = sorted((each.name for each in KNOWN_FORMATS), key=len, reverse=True)
+NAMES = re.compile(
+    "|".join(map(re.escape, ("JSON (W3C Web Annotation)", "JSON Feed", *FORMATS)))
+    + r"|archiver|https?://\S*|\S*a\.example\S*|hash_url|sha256:\S+|ARCHIVER_\w+|\bUTC\b|WACZ|WARC"
+    r"|EPUB|PDF|JSON|CSV|Atom|OPML|Markdown|Recipes/Soups"
+    r"|Web ARChive, ISO 28500|\w+/\w+|[\w-]*\d[\w.-]*|some\.warc\.gz"
+    r"|\b(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sept|Oct|Nov|Dec)\b"
+)
+"""What is called so in every language, months, and whatever has a digit in it, as all data here."""
+
+
+with (paths.LOCALES / "de.po").open("rb") as file:
+    KNOWN = {(each.context, each.id) for each in read_po(file)}
+
+
+class Marked(NullTranslations):
+    """Says everything between marks that stands in the catalogues."""
+
+    def gettext(self, message: str) -> str:
+        return f"⟦{message}⟧" if (None, message) in KNOWN else message
+
+    def pgettext(self, context: str, message: str) -> str:
+        return f"⟦{message}⟧" if (context, message) in KNOWN else message
+
+    def ngettext(self, msgid1: str, msgid2: str, n: int) -> str:
+        text = msgid1 if n == 1 else msgid2
+        return f"⟦{text}⟧" if (None, (msgid1, msgid2)) in KNOWN else text
+
+
+MARKS = Wording(Language("qps", "Q0", "en_GB"), Marked(), Forms.of(Language("qps", "Q0", "en_GB")))
+
+
+def article(words: str) -> bytes:
+    text = "<p>" + f"1x 2x 3x {words} 4x 5x. " * 40
+    return f"<html lang=pt><title>t1</title><img src=/9.png>{text}</html>".encode()
+
+
+def archived() -> bytes:
+    made = Warc()
+    made.response(PAGE, article("6x 7x"), "text/html", at="2020-01-02T03:04:05Z")
+    made.response(PAGE, article("8x"), "text/html", at="2020-02-02T03:04:05Z")
+    made.response(PAGE, article("9x 10x"), "text/html", at="2020-03-03T03:04:05Z")
+    made.response(TABLE, b"1,2\n", "text/csv")
+    made.response(PICTURE, b"\x89PNG\r\n\x1a\n", "image/png")
+    made.response(PDF, b"%PDF-1.4", "application/pdf")
+    made.response(BARE, b"<title>t8</title>", "text/html")
+    return made.bytes
+
+
+async def fill(data: Path) -> None:
+    async with open_runtime(Settings(data=data, retries=0)) as runtime:
+        await take_in(runtime, archived())
+        await runtime.entries.save([PRIVATE], source="s1")
+        await runtime.crawling.work()
+        await runtime.entries.save([GONE], tags=("T1", "t1"), source="s1", note="n1")
+        change = AnnotationChange(with_tags=("T1", "t1"), with_lists=("L1/L2",), is_starred=True)
+        await runtime.editing.change([hash_url(PAGE)], change)
+        await runtime.lists.make("L3")
+        await runtime.lists.make("S1", "1x")
+        await runtime.highlights.add(hash_url(PAGE), quote="9x 10x", note="n2")
+
+
+@pytest.fixture
+async def client(prepared, tmp_path) -> AsyncIterator[TestClient]:
+    await prepared.copy(fill, tmp_path / "data")
+    async with open_runtime(Settings(data=tmp_path / "data", retries=0)) as runtime:
+        server = TestServer(build_app(runtime, worded={"en": MARKS}), skip_url_asserts=True)
+        async with TestClient(server) as client:
+            yield client
+
+
+def visible(page: str) -> str:
+    """All that a person reads of a page, attributes too, but what is in another language."""
+    soup = BeautifulSoup(page, "lxml")
+    for each in soup.select("script, style, code, dt:has(> code) + dd, [data-text], .text"):
+        each.decompose()
+    for each in soup.select("[lang]"):
+        if not each.decomposed and each["lang"] != "qps":
+            each.decompose()
+    said = [each[name] for each in soup.find_all(True) for name in SHOWN if name in each.attrs]
+    texts = (str(each) for each in soup.descendants if type(each) is NavigableString)
+    return "\n".join([*said, " ".join(texts)])
+
+
+def left(page: str) -> list[str]:
+    """Words of a page outside of marks that are no names."""
+    text, count = visible(page), 1
+    while count:
+        text, count = MARKED.subn(" ", text)
+    assert "⟦" not in text
+    assert "⟧" not in text
+    text = re.sub("[“”«»]", " ", text)
+    return re.findall(r"[^\W\d_]{2,}", NAMES.sub(" ", text))
+
+
+def tree(page: str) -> Tag:
+    return BeautifulSoup(page, "lxml")
+
+
+async def token(client: TestClient) -> str:
+    return CSRF.search(await (await client.get("/tags")).text())[1]
+
+
+async def send(client: TestClient, to: str, **fields: str) -> str:
+    data = {"csrf_token": await token(client), **fields}
+    async with client.post(to, data=data) as answer:
+        return await answer.text()
+
+
+K = hash_url(PAGE)
+PAGES = [
+    "/", "/save?url=http://a.example/99", f"/save?url={PAGE}", "/snapshots", "/snapshots?q=1x",
+    "/snapshots?q=1x%20nothing0", "/snapshots?q=zz0", "/snapshots?q=foo:1", "/snapshots?q=type:1",
+    "/snapshots?q=added:1x", "/snapshots?q=list:L1/L2", "/snapshots?q=list:L3&sort=list",
+    "/snapshots?status=failed", "/snapshots?tag=t1&sort=title", "/snapshots?host=a.example",
+    "/snapshots?nothing=1", "/snapshots?undone=1", "/snapshots?edit=1", "/search/help",
+    f"/{K}/", f"/{K}/?at={FIRST}", f"/{K}/?in=q%3D1x", f"/{hash_url(GONE)}/",
+    f"/{hash_url(PRIVATE)}/", f"/{hash_url(TABLE)}/", f"/{hash_url(PICTURE)}/",
+    f"/{hash_url(PDF)}/", f"/{hash_url(BARE)}/", f"/{K}/compare?from={FIRST}&to={LAST}",
+    f"/{K}/compare?from={FIRST}&to={LAST}&side", f"/{K}/{LAST}/", f"/{K}/delete",
+    f"/{K}/delete?at={FIRST}", "/highlights", "/highlights?q=zz0", "/highlights?q=foo:1", "/tags",
+    "/lists", "/feeds", "/feeds?done=followed-2", "/crawl", "/crawl?done=ask",
+    "/crawl?done=queued-2",
+    "/crawl?done=cancelled-2", "/crawl?done=asked-2", "/import", "/import/1", "/import/1?queued=2",
+    "/export", "/export?q=1x", "/export?q=foo:1", "/access", f"/web/*/{PAGE}",
+    "/web/http://b.example/1",
+    "/nothing-here", f"/{'0' * 32}/", "/login",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("group", range(4))
+async def test_every_page_is_worded(client, group):
+    for path in PAGES[group::4]:
+        async with client.get(path) as answer:
+            page = await answer.text()
+
+        assert answer.content_type == "text/html", path
+        assert left(page) == [], path
+
+
+TRACKED = "http://a.example/10?utm_source=1"
+FORMS = [
+    ("/add", {"url": f"{TRACKED}\n{PAGE}\n1\nhttp://a.example/11"}),
+    ("/add", {"url": ""}),
+    ("/add", {"url": "http://1 1/"}),
+    ("/delete", {"scope": "all", "q": "host:a.example"}),
+    ("/delete", {"entry": K}),
+    ("/edit", {"scope": "all", "q": "1x", "is_read": "1"}),
+    ("/edit", {"entry": K, "with_tags": "1" * 999}),
+    ("/export", {"form": "csv"}),
+    ("/export", {"form": "1"}),
+    ("/feeds", {"do": "follow", "url": PRIVATE}),
+    ("/feeds", {"do": "1"}),
+    ("/lists", {"do": "make", "path": "L3"}),
+    ("/tags", {"do": "rename", "name": "t1", "new": ""}),
+    ("/access", {"do": "set-password", "new": "1"}),
+    (f"/{K}/highlights", {"do": "add", "quote": ""}),
+]
+
+
+@pytest.mark.parametrize("group", range(3))
+async def test_what_is_answered_to_a_form_is_worded(client, group):
+    for path, fields in FORMS[group::3]:
+        page = await send(client, path, **fields)
+
+        assert "⟦" in page, (path, fields)
+        assert left(page) == [], (path, fields)
+
+
+async def test_what_a_file_would_bring_is_worded(client):
+    form = FormData({"csrf_token": await token(client), "look": "1"})
+    form.add_field(
+        "file", b"url,title,tags,folder\nhttp://a.example/12,t9,T2,F1\n1,,,\n", filename="f1.csv"
+    )
+    async with client.post("/import", data=form) as answer:
+        page = await answer.text()
+
+    assert [each for each in left(page) if each not in ("url", "title", "tags", "folder")] == []
+
+
+async def test_what_a_person_sees_who_signs_in_is_worded(client):
+    access = client.app[RUNTIME].access
+    await access.set_password("1" * 20)
+
+    wrong = await send(client, "/login", password="2")
+    await send(client, "/login", password="1" * 20)
+    made = await send(client, "/access", do="make-token", name="T1", scope="add")
+    refused = await send(client, "/access", do="set-password", new="3" * 20)
+
+    for page in (wrong, made, refused):
+        assert "⟦" in page
+        assert left(page) == []
