@@ -104,7 +104,7 @@ def test_a_message_is_said_with_its_numbers_and_other_messages_in_it():
 def test_what_goes_into_a_text_of_a_page_is_escaped():
     wording = wordings()["de"]
 
-    assert wording.gettext("Import of %(name)s", name="<b>") == "Import von &lt;b&gt;"
+    assert wording.gettext("Revoke “%(name)s”", name="<b>") == "„&lt;b&gt;“ widerrufen"
 
 
 @pytest.mark.parametrize(
