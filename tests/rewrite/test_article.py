@@ -1,5 +1,7 @@
+import pytest
+
 from archiver.html.sanitise import sanitise
-from archiver.rewrite.article import lead_to_entries, let_code_scroll, links_of
+from archiver.rewrite.article import lead_to_entries, let_code_scroll, links_of, name_images
 
 KEY = "0" * 32
 HELD = {"http://a.example/x?a&b": KEY}
@@ -24,3 +26,16 @@ def test_code_can_be_reached_without_a_mouse():
     assert let_code_scroll('<pre class="a">x</pre><p>&lt;pre&gt;</p>') == (
         '<pre tabindex="0" class="a">x</pre><p>&lt;pre&gt;</p>'
     )
+
+
+def test_an_image_that_says_nothing_of_itself_is_told_by_its_file():
+    url = "https://example.org/a/a%20fox%00%22.jpg?w=3"
+    assert name_images(f'<p><img src="{url}" width="3">') == (
+        f'<p><img alt="a fox&quot;.jpg" src="{url}" width="3">'
+    )
+
+
+@pytest.mark.parametrize("alt", ["", "a fox"])
+def test_an_image_that_says_what_it_is_or_that_it_is_nothing_keeps_that(alt):
+    image = f'<img src="https://example.org/fox.jpg" alt="{alt}">'
+    assert name_images(image) == image

@@ -10,7 +10,7 @@ from archiver.model.entry import Snapshot
 from archiver.model.page import EXTRACTOR_VERSION, UNREAD, supersedes
 from archiver.model.rendering import Rendering
 from archiver.rewrite.address import Modifier, ReplayAddress, plain_path
-from archiver.rewrite.article import archive_images, let_code_scroll
+from archiver.rewrite.article import archive_images, let_code_scroll, name_images
 from archiver.services.entries import SnapshotDetail
 from archiver.services.reader import Reading
 from archiver.services.search import Beside, Neighbour
@@ -84,7 +84,7 @@ def _view(request: web.Request, reading: Reading, notice: EditNotice | None) -> 
     return replace(
         view,
         article=let_code_scroll(
-            archive_images(shown.article, shown.snapshot.timestamp, write=write)
+            archive_images(name_images(shown.article), shown.snapshot.timestamp, write=write)
         ),
         payload_url=write(payload),
         payload_link=plain_path(payload),
