@@ -30,6 +30,11 @@ class Web:
     def __init__(self) -> None:
         self.asked: list[bytes] = []
 
+    @property
+    def pages(self) -> list[bytes]:
+        """What was asked for, but for the icon of the site."""
+        return [each for each in self.asked if each != b"/favicon.ico"]
+
     def answer(self, target: bytes) -> bytes:
         self.asked.append(target)
         if target.startswith(b"/from/"):
@@ -49,14 +54,14 @@ async def test_a_redirect_is_followed_as_a_browser_does_and_so_it_stays(settings
             for seed in seeds:
                 await page.goto(seed)
                 await page.goto("about:blank")
-        by_browser = [each for each in web.asked if each != b"/favicon.ico"]
+        by_browser = web.pages
         web.asked.clear()
 
         for seed in seeds:
             await archive.entries.save([seed], source="cli")
             await archive.crawling.work()
 
-        assert web.asked == by_browser
+        assert web.pages == by_browser
         captures = [await archive.replay.captures_of(seed) for seed in seeds]
         assert [finding async for finding in archive.fixity.verify()] == []
 
