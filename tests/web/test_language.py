@@ -10,6 +10,7 @@ from aiohttp.test_utils import TestClient, TestServer
 from archiver.config import Settings
 from archiver.runtime import open_runtime
 from archiver.web.app import build_app
+from tests.browser import chromium
 
 TOKEN = re.compile(r'name="csrf_token" value="([^"]+)"')
 
@@ -115,3 +116,14 @@ async def test_numbers_of_a_search_that_is_refused_stand_in_the_sentence(client)
     ).text()
 
     assert "Es gibt kein Feld titel:. Meinten Sie title:?" in page
+
+
+@pytest.mark.parametrize(("locale", "tag"), [("de-AT", "de"), ("zh-CN", "zh-Hans")])
+async def test_no_page_is_wider_than_a_phone(client, locale, tag):
+    async with chromium() as browser:
+        page = await browser.new_page(locale=locale, viewport={"width": 360, "height": 700})
+        for path in ("/", "/snapshots", "/crawl", "/import", "/export", "/access", "/search/help"):
+            await page.goto(str(client.make_url(path)))
+
+            assert await page.evaluate("document.documentElement.lang") == tag
+            assert await page.evaluate("document.documentElement.scrollWidth") <= 360, path
