@@ -68,8 +68,19 @@ async (limit) => {
     }
   };
 
+  // A sheet may show what an attribute hides: whoever reads without sheets would miss it.
+  const styleAttribute = (element, value) => {
+    if (!element.style || !/hidden|none/i.test(value)) return value;
+    const shown = getComputedStyle(element), left = document.createElement('p').style;
+    left.cssText = value;
+    if (left.visibility === 'hidden' && shown.visibility === 'visible') left.removeProperty('visibility');
+    if (left.display === 'none' && shown.display !== 'none') left.removeProperty('display');
+    return left.length === element.style.length ? value : left.cssText;
+  };
+
   const attributes = (element, name, replaced) => {
-    for (const {name: given, value} of element.attributes) {
+    for (const {name: given, value: stated} of element.attributes) {
+      const value = given === 'style' ? styleAttribute(element, stated) : stated;
       const key = given.toLowerCase();
       if (key.startsWith('on') || key in replaced || key === 'nonce' || key === 'integrity') continue;
       if (/[\s"'<>/=]/.test(given)) continue;
