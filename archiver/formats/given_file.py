@@ -125,6 +125,10 @@ class GivenFile:
             return f"by its root element <{self.root.name}>"
         return "by how it begins" if self.head else ""
 
+    def inner(self, stream: BinaryIO, name: str) -> "GivenFile":
+        """A file in this one, made seekable where this one is."""
+        return GivenFile(stream, name, spool=self._spool)
+
     def stream(self) -> BinaryIO:
         """The whole content, to be read once."""
         if self._spooled:

@@ -22,6 +22,7 @@ from archiver.formats.hypothesis_json import HYPOTHESIS
 from archiver.formats.importer import Importer
 from archiver.formats.instapaper import INSTAPAPER
 from archiver.formats.karakeep import KARAKEEP
+from archiver.formats.karakeep_data import KARAKEEP_DATA
 from archiver.formats.karakeep_dump import KARAKEEP_DUMP
 from archiver.formats.linkding_json import LINKDING
 from archiver.formats.linkwarden import LINKWARDEN
@@ -120,6 +121,7 @@ IMPORTERS: tuple[Importer, ...] = (
     READECK_ZIP,
     LINKWARDEN_ZIP,
     KARAKEEP_DUMP,
+    KARAKEEP_DATA,
     NOTES_ZIP,
     zip_of_lists(lambda file: _first(_ALONE, file)),
     *_ALONE,

@@ -1123,6 +1123,49 @@ golden(
     said(C, AT, {"id": 8}, title="C", folders=("Food",)),
 )
 golden(
+    "Karakeep data",
+    "karakeep.zip",
+    zipped(
+        {
+            "data/db.db": database(
+                "CREATE TABLE bookmarks (id TEXT, createdAt INTEGER, title TEXT, archived INTEGER,"
+                " favourited INTEGER, note TEXT, summary TEXT, type TEXT)",
+                "CREATE TABLE bookmarkLinks (id TEXT, url TEXT, title TEXT, author TEXT,"
+                " htmlContent TEXT)",
+                "CREATE TABLE bookmarkTags (id TEXT, name TEXT)",
+                "CREATE TABLE tagsOnBookmarks (bookmarkId TEXT, tagId TEXT)",
+                "CREATE TABLE bookmarkLists (id TEXT, name TEXT, type TEXT, parentId TEXT)",
+                "CREATE TABLE bookmarksInLists (bookmarkId TEXT, listId TEXT)",
+                "CREATE TABLE assets (id TEXT, assetType TEXT, bookmarkId TEXT, userId TEXT)",
+                "INSERT INTO bookmarks VALUES"
+                f" ('b1', {UNIX}, NULL, 1, 1, 'a note', 'short', 'link'),"
+                f" ('b2', {UNIX}, 'B', 0, 0, NULL, NULL, 'link')",
+                f"INSERT INTO bookmarkLinks VALUES ('b1', '{A}', 'A', 'Ann', '<p>not this</p>'),"
+                f" ('b2', '{B}', 'b', NULL, '<p>An article</p>')",
+                "INSERT INTO bookmarkTags VALUES ('t', 'one')",
+                "INSERT INTO tagsOnBookmarks VALUES ('b1', 't')",
+                "INSERT INTO bookmarkLists VALUES ('l1', 'Food', 'manual', NULL)",
+                "INSERT INTO bookmarksInLists VALUES ('b1', 'l1')",
+                "INSERT INTO assets VALUES ('a1', 'linkFullPageArchive', 'b1', 'u1')",
+            ),
+            "data/assets/u1/a1/asset.bin": "<html><p>A whole page</p></html>",
+            "data/assets/u1/a1/metadata.json": json.dumps({"contentType": "text/html"}),
+        }
+    ),
+    said(
+        A,
+        AT,
+        {"summary": "short", "content": {"author": "Ann"}},
+        title="A",
+        note="a note",
+        tags=("one",),
+        folders=("Food",),
+        is_read=True,
+        is_starred=True,
+    ),
+    said(B, AT, title="B"),
+)
+golden(
     "Karakeep dump",
     "karakeep-dump.tar.gz",
     tarred(

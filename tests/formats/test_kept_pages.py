@@ -135,6 +135,13 @@ def test_an_article_of_readeck_comes_with_the_pictures_that_it_shows():
                 ("text/html; charset=utf-8", b"<p>An article</p>"),
             ],
         ),
+        (
+            "Karakeep data",
+            [
+                ("text/html", b"<html><p>A whole page</p></html>"),
+                ("text/html; charset=utf-8", b"<p>An article</p>"),
+            ],
+        ),
     ],
 )
 def test_the_best_that_was_kept_of_a_page_is_taken(form, expected):

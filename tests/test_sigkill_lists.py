@@ -1,0 +1,131 @@
+"""Killed while it takes a list away or asks other archives, it goes on; nothing is twice."""
+
+import asyncio
+import json
+import re
+from collections import Counter
+from contextlib import suppress
+
+import aiohttp
+import pytest
+from aiohttp import web
+
+from tests.processes import Archive
+
+LINKS, LEAST = 3_000, (1, 200_000)
+GONE, HITS = 24, (3, 9)
+PAGE = "<!DOCTYPE html><title>Page {0}</title><article><p>{1}</article>"
+WORDS = "Whoever keeps a page keeps a piece of the time that it was written in. " * 9
+
+
+@pytest.fixture
+def archive(tmp_path):
+    return Archive(tmp_path)
+
+
+async def until(holds):
+    while not holds():  # noqa: ASYNC110 - another process's file; the suite's limit bounds it
+        await asyncio.sleep(0.001)
+
+
+async def keep_an_export(address):
+    """Ask for an export to be kept, as the page's button does."""
+    async with aiohttp.ClientSession() as session:
+        page = await (await session.get(f"{address}/export")).text()
+        token = re.search(r'name="csrf_token" value="([^"]+)"', page)[1]
+        async with session.post(
+            f"{address}/export", data={"csrf_token": token, "form": "json"}
+        ) as answer:
+            assert answer.status == 200
+
+
+async def killed(process):
+    process.kill()
+    await process.wait()
+
+
+async def test_a_kept_export_that_was_killed_goes_on_under_its_name(archive, tmp_path):
+    await archive.queue([f"http://127.0.0.1:1/{number}" for number in range(LINKS)])
+    exports, waiting = archive.data / "exports", {"ARCHIVER_CRAWL_PROCESSES": "1"}
+    paused = {"ARCHIVER_HOST_DELAY": "3600", **waiting}
+    process, address = await archive.serve(**paused)
+    await keep_an_export(address)
+    for least in LEAST:
+        await until(lambda most=least: so_far(exports) >= most)
+        await killed(process)
+        process, _ = await archive.serve(**paused)
+
+    await until(lambda: [*exports.glob("*.json")])
+    await killed(process)
+    await archive.run("export", "json", str(tmp_path / "again.json"))
+
+    (kept,) = exports.glob("*.json")
+    again = json.loads((tmp_path / "again.json").read_text())
+    found = json.loads(kept.read_text())
+    assert [each["url"] for each in found["entries"]] == [each["url"] for each in again["entries"]]
+    assert len(found["entries"]) == LINKS
+    assert sorted(each.name for each in exports.iterdir()) == [kept.name, f"{kept.name}.wanted"]
+
+
+def so_far(exports):
+    """Bytes that there are of what is kept, whole or not."""
+    size = 0
+    for each in exports.iterdir():
+        if each.suffix in (".json", ".part"):
+            with suppress(FileNotFoundError):  # it has its name by now
+                size += each.stat().st_size
+    return size
+
+
+class PublicArchive:
+    """A TimeGate and mementos of pages that are gone (RFC 7089), and what was asked of it."""
+
+    def __init__(self):
+        self.origin = ""
+        self.asked = Counter()
+
+    async def answer(self, request):
+        path = request.path
+        if path.startswith("/gone/"):
+            raise web.HTTPNotFound
+        if path.startswith("/timegate/"):
+            where = f"{self.origin}/web/20200102030405/{path.removeprefix('/timegate/')}"
+            return web.Response(status=302, headers={"Location": where, "Vary": "accept-datetime"})
+        moment = {"Memento-Datetime": "Thu, 02 Jan 2020 03:04:05 GMT"}
+        self.asked[path.rpartition("/")[2]] += 1
+        text = PAGE.format(path.rpartition("/")[2], WORDS)
+        return web.Response(text=text, headers=moment, content_type="text/html")
+
+
+@pytest.fixture
+async def public():
+    served = PublicArchive()
+    app = web.Application()
+    app.router.add_get("/{path:.*}", served.answer)
+    runner = web.AppRunner(app, shutdown_timeout=0)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    served.origin = f"http://127.0.0.1:{runner.addresses[0][1]}"
+    yield served
+    await runner.cleanup()
+
+
+async def test_a_rescue_that_was_killed_keeps_each_page_once(archive, public):
+    urls = [f"{public.origin}/gone/{number}" for number in range(GONE)]
+    await archive.queue(urls)
+    await archive.run("crawl")
+    asking = {"ARCHIVER_RESCUE": f"{public.origin}/timegate/"}
+    for hits in HITS:
+        process = await archive.start("rescue", **asking)
+        await until(lambda most=hits: public.asked.total() >= most)
+        await killed(process)
+
+    process = await archive.start("rescue", **asking)
+    await process.communicate()
+
+    listing = json.loads(await archive.run("list", "--json", "--all"))
+    kept = archive.times_kept()
+    assert sorted(each["url"] for each in listing) == sorted(urls)
+    assert {(each["state"], each["snapshot_count"]) for each in listing} == {("saved", 1)}
+    assert {kept[url] for url in urls} == {1}
+    assert (await archive.run("verify")).splitlines()[-1].split("\t") == ["problems", "0"]
