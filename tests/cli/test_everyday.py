@@ -44,7 +44,7 @@ def test_the_beginning_of_a_hash_names_an_entry(kept, site):
 def test_a_tag_without_a_name_is_refused(kept, site):
     done = kept("edit", site.url("/foxes"), "--tag", "")
 
-    assert (done.returncode, done.stderr) == (1, "archiver: A tag needs a name.\n")
+    assert (done.returncode, done.stderr) == (1, "archiver: A list or a tag needs a name.\n")
 
 
 def test_addresses_come_from_standard_input(kept, site):
