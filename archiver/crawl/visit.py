@@ -17,6 +17,7 @@ from archiver.derive.pool import unread_article
 from archiver.errors import FetchError
 from archiver.ledger.visit_result import Visit
 from archiver.memento.timestamps import to_timestamp
+from archiver.model.appearance import Appearance
 from archiver.model.failure import Failure, FailureKind
 from archiver.model.job import Lease
 from archiver.model.page import Article, Discovery
@@ -66,11 +67,14 @@ async def visit(context: CrawlContext, requisites: Requisites, lease: Lease) -> 
         rendering=Rendering.NEEDED if found.needs_browser else Rendering.NONE,
         likenesses=await draw_fetched(context, page.ref, found, article),
         look=look,
-        appearance=replace(found.appearance, is_cut=True)
-        if page.is_truncated
-        else found.appearance,
+        appearance=_seen(page, found),
     )
     return _learned(context, visited)
+
+
+def _seen(page: Obtained, found: Discovery) -> Appearance:
+    """What was seen of a page, and whether it came to its end."""
+    return replace(found.appearance, is_cut=True) if page.is_truncated else found.appearance
 
 
 async def _learned_of(context: CrawlContext, page: Obtained) -> Look:

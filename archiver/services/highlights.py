@@ -116,18 +116,9 @@ class Highlights:
         if not shown.article:
             raise NotFound("There is no text on this page to mark words in.")
         made = await asyncio.to_thread(_highlight, shown, words, start)
-        made = replace(
-            made, colour=_colour(colour), note=_checked(Message("note"), note, MOST_REMARK)
-        )
-
-        def become(before: Annotation) -> Annotation:
-            if len(before.highlights) >= MOST_HIGHLIGHTS:
-                raise InputError(
-                    "{most} highlights of one page are the most.", most=MOST_HIGHLIGHTS
-                )
-            return replace(before, highlights=(*before.highlights, made))
-
-        edited = await self._editing.become(ref, become)
+        remark = _checked(Message("note"), note, MOST_REMARK)
+        made = replace(made, colour=_colour(colour), note=remark)
+        edited = await self._editing.become(ref, lambda before: _with(before, made))
         return Highlighted(made, edited.id)
 
     async def change(
@@ -275,6 +266,17 @@ def _colour(name: str) -> Colour:
     if name not in set(Colour):
         raise InputError("A colour is one of {known}.", known=", ".join(Colour))
     return Colour(name)
+
+
+def _with(before: Annotation, made: Highlight) -> Annotation:
+    """An annotation with one more highlight.
+
+    Raises:
+        InputError: it has as many as it may.
+    """
+    if len(before.highlights) >= MOST_HIGHLIGHTS:
+        raise InputError("{most} highlights of one page are the most.", most=MOST_HIGHLIGHTS)
+    return replace(before, highlights=(*before.highlights, made))
 
 
 def _checked(what: Message, text: str, most: int) -> str:

@@ -14,10 +14,11 @@ from typing import BinaryIO
 from archiver.derive.link_file import Batch, LinkFile, open_links
 from archiver.errors import ArchiverError, InvalidQuery, UnreadableFile
 from archiver.index import imports, lists, receipts, seeds
+from archiver.index.connection import AsyncConnection
 from archiver.index.database import Database
 from archiver.ingest.saved_pages import SavedPage
 from archiver.logs import get_log
-from archiver.model.choices import CaptureWhen
+from archiver.model.choices import CaptureWhen, Choices
 from archiver.model.entry_list import EntryList
 from archiver.model.importing import ImportStatus, Taken
 from archiver.model.seed import Received
@@ -160,26 +161,7 @@ class ImportReader:
         try:
             async with self._db.write_much() as conn:
                 while True:
-                    await lists.add(conn, [each for each in batch.lists if _is_usable(each)])
-                    now = datetime.now(UTC)
-                    received = await seeds.receive(
-                        conn,
-                        batch.seeds,
-                        now=now,
-                        recapture=False,
-                        import_id=number,
-                        capture=links.choices.capture,
-                    )
-                    if early:
-                        received = [early.pop(each.hash_url, each) for each in received]
-                    tally = Counter(each.reception for each in received)
-                    are_links = links.choices.capture is CaptureWhen.NEVER
-                    await imports.advance(conn, number, tally, batch.rejected, are_links=are_links)
-                    taken = [
-                        (row, seed, each)
-                        for (row, seed), each in zip(batch.numbered(), received, strict=True)
-                    ]
-                    await receipts.write(conn, number, taken, batch.rejected)
+                    await _receive(conn, number, batch, links.choices, early)
                     await asyncio.wait([following], timeout=PATIENCE_SECONDS)
                     if self._db.is_wanted() or monotonic() >= until or not _has_links(following):
                         break
@@ -187,6 +169,34 @@ class ImportReader:
             return await following
         finally:
             following.cancel()
+
+
+async def _receive(
+    conn: AsyncConnection,
+    number: int,
+    batch: Batch,
+    choices: Choices,
+    early: dict[str, Received],
+) -> None:
+    """Queue the links of a batch, count them, and write what the receipt says of each."""
+    await lists.add(conn, [each for each in batch.lists if _is_usable(each)])
+    received = await seeds.receive(
+        conn,
+        batch.seeds,
+        now=datetime.now(UTC),
+        recapture=False,
+        import_id=number,
+        capture=choices.capture,
+    )
+    if early:
+        received = [early.pop(each.hash_url, each) for each in received]
+    tally = Counter(each.reception for each in received)
+    are_links = choices.capture is CaptureWhen.NEVER
+    await imports.advance(conn, number, tally, batch.rejected, are_links=are_links)
+    taken = [
+        (row, seed, each) for (row, seed), each in zip(batch.numbered(), received, strict=True)
+    ]
+    await receipts.write(conn, number, taken, batch.rejected)
 
 
 def kind_of_file(source: BinaryIO, name: str) -> str | None:
