@@ -4,9 +4,8 @@ A statement that is run for row after row hands Python's lock over at each of th
 that computes meanwhile keeps it for milliseconds. So rows go in as one statement's VALUES.
 """
 
-import asyncio
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Any, TypeVar
 
@@ -35,13 +34,17 @@ async def execute_rows(
     """Run a statement of SQLite's own over rows; ``{rows}`` in it stands for their VALUES.
 
     As a table their columns are called column1, column2, and so on. A stretch of rows is put
-    together while SQLite is at the one before.
+    together while SQLite is at the one before, and begun once that went well: after some failures
+    SQLite has ended the transaction, and what is run then stays.
     """
-    width = len(rows[0]) if rows else 1
-    under_way = [
-        conn.exec_driver_sql(*_over(statement, some)) for some in stretches(rows, width=width)
-    ]
-    await asyncio.gather(*under_way)
+    under_way: Awaitable[object] | None = None
+    for some in stretches(rows, width=len(rows[0]) if rows else 1):
+        following = _over(statement, some)
+        if under_way:
+            await under_way
+        under_way = conn.exec_driver_sql(*following)
+    if under_way:
+        await under_way
 
 
 async def scalars_of(
