@@ -130,9 +130,8 @@ class Choices:
             return ()
         if not self.into:
             return tuple(lists)
-        inner = _within(self.into, dict.fromkeys((each.path for each in lists), 0))
-        queries = (each.query for each in lists)
-        return tuple(map(EntryList, inner, queries)) if lists else ()
+        outer = folder_names(self.into)
+        return tuple(EntryList(_below(outer, each.path), each.query) for each in lists)
 
     @property
     def _adds_nothing(self) -> bool:
@@ -155,8 +154,12 @@ def _of_folders(folders: tuple[str, ...], folders_as: FoldersAs) -> tuple[str, .
 def _within(into: str, lists: Mapping[str, int]) -> dict[str, int]:
     """The same lists below another one, or that one alone."""
     outer = folder_names(into)
-    inner = {folder_path((*outer, *folder_names(path))): lists[path] for path in lists}
+    inner = {_below(outer, path): lists[path] for path in lists}
     return inner or {folder_path(outer): 0}
+
+
+def _below(outer: tuple[str, ...], path: str) -> str:
+    return folder_path((*outer, *folder_names(path)))
 
 
 NO_CHOICES = Choices()
