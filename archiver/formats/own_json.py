@@ -25,7 +25,10 @@ from archiver.wire.text import well_formed
 
 _ENTRIES = "entries"
 _LISTS = "lists"
+_KEY = "hash_url"
 _MOST_LISTS = 5_000
+_MOST_PATHS = 1 << 20
+"""Characters of all paths: each list brings those that it lies in, up to 63 times as much."""
 _MOST_QUERY = 2_000
 _NO_ENTRY = "This is no entry as archiver writes one."
 
@@ -62,33 +65,54 @@ class _JsonLines:
 
 
 def _is_ours(file: GivenFile) -> bool:
-    return MARK in file.json_paths and bool({_ENTRIES, _LISTS, "hash_url"} & file.json_paths)
+    return MARK in file.json_paths and bool({_ENTRIES, _LISTS, _KEY} & file.json_paths)
 
 
 def _read(file: GivenFile) -> Iterator[Bookmark]:
-    text = JsonText(file)
-    if not {_ENTRIES, _LISTS} & file.json_paths:
-        yield from map(_bookmark, text.values())
-        return
+    text, lists = JsonText(file), _Lists(file.lists)
+    if {_ENTRIES, _LISTS} & file.json_paths:
+        yield from _document(text, lists)
+    for value in text.values():  # JSON lines
+        if isinstance(value, dict) and _LISTS in value and _KEY not in value:
+            lists.take(value[_LISTS])
+        else:
+            yield _bookmark(value)
+
+
+def _document(text: JsonText, lists: "_Lists") -> Iterator[Bookmark]:
+    """What the first object holds: all entries, lists, or, where lines were joined, one entry."""
+    said: dict[str, Any] = {}
     for name, value in text.members(_LISTS, _ENTRIES):
         if name in (_ENTRIES, ""):
             yield _bookmark(value)
-        elif name == _LISTS and len(file.lists) < _MOST_LISTS:
-            file.lists += _entry_lists(value)
-    yield from map(_bookmark, text.values())  # JSON lines, behind the one of the lists
+        elif name == _LISTS:
+            lists.take([value])
+        else:
+            said[name] = value
+    if _KEY in said:
+        yield _bookmark(said)
+
+
+class _Lists:
+    """Takes lists from values, as many as may be; what is none is passed over."""
+
+    def __init__(self, found: list[EntryList]) -> None:
+        self._found = found
+        self._most, self._room = _MOST_LISTS, _MOST_PATHS
+
+    def take(self, values: Any) -> None:
+        for value in values if isinstance(values, list) else ():
+            said = value if isinstance(value, dict) else {}
+            path = folder_path(map(tidy_tag, folder_names(text_of(said.get("path")))))
+            query = well_formed(text_of(said.get("query")))
+            is_list = path and len(query) <= _MOST_QUERY
+            if is_list and self._most and len(path) <= self._room:
+                self._most, self._room = self._most - 1, self._room - len(path)
+                self._found.append(EntryList(path, query))
 
 
 def _listed(lists: Iterable[EntryList]) -> list[dict[str, str]]:
     return [{"path": each.path, "query": each.query} for each in lists]
-
-
-def _entry_lists(value: Any) -> Iterator[EntryList]:
-    """The list that one value tells of; what is none is passed over."""
-    said = value if isinstance(value, dict) else {}
-    path = folder_path(map(tidy_tag, folder_names(text_of(said.get("path")))))
-    query = well_formed(text_of(said.get("query")))
-    if path and len(query) <= _MOST_QUERY:
-        yield EntryList(path, query)
 
 
 def _bookmark(value: Any) -> Bookmark:

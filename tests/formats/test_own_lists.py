@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 from archiver.formats.bookmarks_html import BOOKMARKS_HTML
 from archiver.formats.feeds import ATOM
 from archiver.formats.formulas import as_it_was, defused
+from archiver.formats.given_file import GivenFile
 from archiver.formats.opml_hosts import OPML_HOSTS
 from archiver.formats.own_csv import CSV
-from archiver.formats.own_json import JSON, JSON_LINES
+from archiver.formats.own_json import JSON, JSON_LINES, OWN_JSON
 from archiver.formats.seeds import bounded
 from archiver.model.annotation import Annotation
 from archiver.model.folder_path import folder_names
@@ -213,3 +214,14 @@ def test_sites_are_read_back_as_addresses(found):
     read = annotations(written(OPML_HOSTS, found, places=hosts), "x.opml", form="OPML")
 
     assert [each.url_given for each in read] == [f"https://{host}/" for host in hosts]
+
+
+def test_a_file_tells_of_no_more_deep_lists_than_memory_holds_with_all_that_they_lie_in():
+    deep = "/".join(["x" * 200] * 60)
+    told = [{"path": f"{n}/{deep}"} for n in range(200)]
+    source = json.dumps({"archiver": 1, "lists": told, "entries": []}).encode()
+    file = GivenFile(io.BytesIO(source), "a.json")
+
+    assert [*OWN_JSON.read(file)] == []
+
+    assert 1 << 19 < sum(len(each.path) for each in file.lists) <= 1 << 20

@@ -110,6 +110,28 @@ async def test_lists_of_a_file_stand_behind_those_that_there_are_and_as_was_chos
     }
 
 
+async def test_lists_that_come_twice_stay_what_they_are_below_another_one(archive):
+    lists = [{"path": "A", "query": ""}, {"path": "A", "query": "fox"}, {"path": "B", "query": ""}]
+    file = json.dumps({"archiver": 1, "lists": lists, "entries": []})
+
+    await archive.imports.read_file(
+        io.BytesIO(file.encode()), name="a.json", choices=Choices(into="Shelf")
+    )
+
+    found = {each.path: each.query for each in await archive.lists.all()}
+    assert found == {"Shelf": "", "Shelf/A": "fox", "Shelf/B": ""}
+
+
+async def test_lines_that_were_joined_or_put_in_another_order_are_all_taken_in(archive):
+    entries = [{"hash_url": "", **each} for each in json.loads(a_list())["entries"]]
+    lines = [*entries[:1], {"archiver": 1, "lists": [{"path": "A", "query": ""}]}, *entries[1:]]
+
+    status = await take_in(archive, "\n".join(map(json.dumps, lines)), "a.jsonl")
+
+    assert (status.read, status.rejected) == (len(entries), 0)
+    assert "A" in [each.path for each in await archive.lists.all()]
+
+
 async def test_lists_alone_are_taken_in_too(archive):
     file = '{"archiver":1,"lists":[{"path":"A","query":""}],"entries":[\n]}\n'
 
