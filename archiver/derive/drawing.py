@@ -4,14 +4,13 @@ Only the formats of the web are read. What says that it is larger than ``MOST_PI
 unpacked at all.
 """
 
-import re
 import warnings
 from io import BytesIO
 from typing import Final
 
-from lxml import etree
 from PIL import Image, ImageOps
 
+from archiver.derive.icon_drawing import harmless
 from archiver.derive.messages import MOST_PICTURE_BYTES
 from archiver.model.likeness import LikenessKind, NewLikeness
 
@@ -21,25 +20,21 @@ ICON_SIDE: Final = 64
 LEAST_COVER: Final = (200, 100)
 """Pixels: what is smaller is no picture of a page, but a badge."""
 LEAST_ICON: Final = 8
+MOST_ICON_PIXELS: Final = 4_200_000
+"""An icon of 2,048 pixels a side is larger than any that is meant as one."""
+MOST_SCANS: Final = 50
+"""Of a JPEG: each is gone through for all pixels, however few bytes it has; ten are usual."""
+_SCAN: Final = b"\xff\xda"
 MOST_STRETCH: Final = 5
 """So many times as long as it is high, or the other way round; beyond it is a rule or a banner."""
-MOST_DRAWING: Final = 32 << 10
 _FORMATS: Final = ("PNG", "JPEG", "GIF", "WEBP", "ICO", "BMP", "AVIF")
-_SVG: Final = "{http://www.w3.org/2000/svg}"
-_LEFT_OUT: Final = frozenset(
-    f"{_SVG}{name}"
-    for name in ("script", "foreignObject", "image", "a", "feImage", "animate", "set")
-)
-_POINTS: Final = frozenset({"href", "{http://www.w3.org/1999/xlink}href"})
-_LOADS = re.compile(r"@import|url\(\s*['\"]?\s*(?!#)", re.IGNORECASE)
-
 Image.MAX_IMAGE_PIXELS = MOST_PIXELS
 warnings.simplefilter("error", Image.DecompressionBombWarning)
 
 
 def draw(kind: LikenessKind, content: bytes) -> NewLikeness | None:
     """An icon or a picture as lists show it; None where it is none that is worth showing."""
-    if len(content) > MOST_PICTURE_BYTES:
+    if len(content) > MOST_PICTURE_BYTES or _has_many_scans(content):
         return None
     if kind is LikenessKind.ICON and _is_drawing(content):
         drawing = harmless(content)
@@ -51,36 +46,14 @@ def draw(kind: LikenessKind, content: bytes) -> NewLikeness | None:
     return NewLikeness(kind, "image/webp", small) if small else None
 
 
-def harmless(content: bytes) -> bytes | None:
-    """A drawing without what runs, links or loads; None where it is no SVG that can be read."""
-    if len(content) > MOST_DRAWING or b"<!ENTITY" in content:
-        return None
-    parser = etree.XMLParser(
-        resolve_entities=False, no_network=True, load_dtd=False, remove_comments=True
-    )
-    try:
-        root = etree.fromstring(content, parser)
-    except (etree.XMLSyntaxError, ValueError):
-        return None
-    if root.tag != f"{_SVG}svg":
-        return None
-    for element in [*root.iter()]:
-        is_element = isinstance(element.tag, str)
-        if not is_element or element.tag in _LEFT_OUT or _LOADS.search(element.text or ""):
-            if element is not root and (parent := element.getparent()) is not None:
-                parent.remove(element)
-            continue
-        for name, value in element.attrib.items():
-            leads_out = name in _POINTS and not value.strip().startswith("#")
-            if leads_out or str(name).lower().startswith("on") or _LOADS.search(str(value)):
-                del element.attrib[name]
-    packed: bytes = etree.tostring(root)
-    return packed
-
-
 def _is_drawing(content: bytes) -> bool:
     start = content[:1024].lstrip(b"\xef\xbb\xbf \t\r\n")
     return start.startswith(b"<") and b"<svg" in content[:4096]
+
+
+def _has_many_scans(content: bytes) -> bool:
+    """Whether a JPEG is gone through too often (ITU T.81 §B.1.1.5: no such marker within data)."""
+    return content.startswith(b"\xff\xd8") and content.count(_SCAN) > MOST_SCANS
 
 
 def _cover(content: bytes) -> bytes | None:
@@ -97,7 +70,10 @@ def _cover(content: bytes) -> bytes | None:
 
 def _icon(content: bytes) -> bytes | None:
     with Image.open(BytesIO(content), formats=_FORMATS) as image:
-        if min(image.size) < LEAST_ICON or image.size[0] * image.size[1] > MOST_PIXELS:
+        if min(image.size) < LEAST_ICON or image.size[0] * image.size[1] > MOST_ICON_PIXELS:
+            return None
+        image.load()  # what an ICO says of its size is known to be true only now
+        if image.size[0] * image.size[1] > MOST_ICON_PIXELS:
             return None
         small = image.convert("RGBA")
         small.thumbnail((ICON_SIDE, ICON_SIDE))

@@ -30,6 +30,8 @@ __all__ = ["DerivePool", "Document", "unread_article"]
 
 PAGES_A_CHILD = 2000
 """After so many a child is replaced: libraries in C that see hostile input may leak."""
+DRAW_SECONDS = 10.0
+"""A picture that takes longer is none worth showing: a page may name eight, and others wait."""
 MOST_ANSWER_BYTES = 256 << 20
 SHORT_BYTES = 8 << 10
 SHORT_ANSWER_BYTES = 256 << 10
@@ -83,7 +85,7 @@ class DerivePool:
         child = await self._take(urgent=task is Task.DISCOVER)
         try:
             child = child or await self._begin()
-            async with asyncio.timeout(self._timeout):
+            async with asyncio.timeout(self._seconds(task)):
                 answer = await child.ask(pack_request(task, document, self._limit))
             if child.asked >= PAGES_A_CHILD:
                 child, spent = None, child
@@ -107,6 +109,11 @@ class DerivePool:
             log.warning("page not read", task=task, url=document.url, reason=head["error"])
             return None
         return head, payload
+
+    def _seconds(self, task: Task) -> float:
+        """How long a task may take."""
+        is_drawn = task in (Task.ICON, Task.COVER)
+        return min(self._timeout, DRAW_SECONDS) if is_drawn else self._timeout
 
     async def _take(self, *, urgent: bool) -> "_Child | None":
         """Wait for a place; a child if one is idle there, None where one has to be started."""

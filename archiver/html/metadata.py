@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from selectolax.lexbor import LexborHTMLParser
@@ -13,6 +13,8 @@ from archiver.wire.text import well_formed
 
 MOST_CHARACTERS = 1000
 MOST_JSON = 512 << 10
+MOST_LEVELS = 60
+"""JSON-LD that is nested deeper is nobody's description of a page."""
 LONGEST_NAME = 100
 _SPACES = re.compile(r"\s+")
 _SEPARATORS = re.compile(r"\s+[|\-\u2013\u2014\u00bb\u00b7/:]\s+")
@@ -118,11 +120,27 @@ def json_ld_of(tree: LexborHTMLParser) -> dict[str, Any]:
             parsed = json.loads(_FRAME.sub("", text), strict=False)
         except (ValueError, RecursionError):
             continue
-        for each in _objects(parsed):
+        for each in _objects(parsed) if _is_shallow(parsed) else ():
             kind = each.get("@type")
             if kind and _ARTICLE_TYPES.search(str(kind)[:200]) and _headline(each):
                 return each
     return {}
+
+
+def _is_shallow(parsed: Any) -> bool:
+    """Whether what reads it, level by level, comes to an end before Python's stack does."""
+    level = [parsed]
+    for _ in range(MOST_LEVELS):
+        level = [inner for each in level for inner in _inside(each)]
+        if not level:
+            return True
+    return False
+
+
+def _inside(value: Any) -> Iterable[Any]:
+    if isinstance(value, dict):
+        return value.values()
+    return value if isinstance(value, list) else ()
 
 
 def _objects(parsed: Any) -> Iterator[dict[str, Any]]:

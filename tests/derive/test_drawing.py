@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from archiver.derive.drawing import COVER_SIDE, ICON_SIDE, MOST_DRAWING, draw
+from archiver.derive.drawing import COVER_SIDE, ICON_SIDE, MOST_SCANS, draw
+from archiver.derive.icon_drawing import MOST_DRAWING
 from archiver.model.likeness import LikenessKind
 
 ICON, COVER = LikenessKind.ICON, LikenessKind.COVER
@@ -117,6 +118,13 @@ def drawing(inside, more=""):
         "<rect style='fill: url(https://evil.example/x.svg#a)'/>",
         "<rect onclick='alert(\"evil\")'/>",
         "<!-- evil -->",
+        "<h:script xmlns:h='http://www.w3.org/1999/xhtml'>evil</h:script>",
+        "<h:img xmlns:h='http://www.w3.org/1999/xhtml' src='https://evil.example/'/>",
+        "<animateTransform attributeName='evil'/>",
+        "<style>@\\69mport 'https://evil.example/x.css';</style>",
+        "<style><x/>@import 'https://evil.example/x.css';</style>",
+        "<style>g{fill: u\\72l(https://evil.example/x)}</style>",
+        "<style>g{mask: image-set('https://evil.example/x' 1x)}</style>",
     ],
 )
 def test_a_drawing_keeps_its_shapes_and_nothing_that_runs_or_loads(inside):
@@ -139,6 +147,65 @@ def test_a_drawing_keeps_its_shapes_and_nothing_that_runs_or_loads(inside):
 )
 def test_a_drawing_that_is_none_or_too_large_is_left_out(content):
     assert draw(ICON, content) is None
+
+
+def tenfold(levels):
+    """Groups that each show the one before ten times."""
+    shown = (f"<use href='#a{level}'/>" * 10 for level in range(levels))
+    groups = (f"<g id='a{level}'>{each}</g>" for level, each in enumerate(shown, 1))
+    return "<path id='a0' d='M0 0h9'/>" + "".join(groups)
+
+
+@pytest.mark.parametrize(
+    "inside",
+    [
+        tenfold(8),
+        "<g id='a'><use href='#a'/></g>",
+        "<pattern id='a'><path fill='url(#a)'/></pattern>",
+        "<style>.b, .c {mask: url('#a')}</style><mask id='a'><path class='c'/></mask>",
+        "<style>path {mask: url(#a)}</style><mask id='a'><path/></mask>",
+    ],
+)
+def test_a_drawing_that_a_browser_would_not_finish_is_left_out(inside):
+    assert draw(ICON, drawing(inside)) is None
+
+
+@pytest.mark.parametrize(
+    "inside",
+    [
+        tenfold(2),
+        "<style>.a{fill:url(#b)}</style><linearGradient id='b'/><path class='a'/>",
+        "<style>.a{mask:url(#c)} .b{fill:none}</style><mask id='c' class='b'/><g class='a'/>",
+    ],
+)
+def test_what_drawings_refer_to_within_themselves_stays(inside):
+    assert b"#" in draw(ICON, drawing(inside)).content
+
+
+def test_entities_are_seen_in_any_encoding():
+    text = '<?xml version="1.0" encoding="UTF-16"?><!--{}--><!DOCTYPE svg [<!ENTITY a "b">]>'
+    text += drawing("<path d='&a;'/>").decode()
+    before, after = (each.encode("utf-16-le") for each in text.split("{}"))
+
+    assert draw(ICON, before + b"<svg" + after) is None
+
+
+def test_a_picture_that_is_gone_through_too_often_is_not_unpacked():
+    whole = picture(400, 300, "JPEG", progressive=True)
+    last = whole[whole.rindex(b"\xff\xda") : -2]
+    often = whole[:-2] + last * MOST_SCANS + b"\xff\xd9"
+
+    assert draw(COVER, whole) is not None
+    assert draw(COVER, often) is None
+
+
+def test_an_icon_is_no_larger_than_icons_are_whatever_its_file_says():
+    large = picture(2100, 2100)
+    lying = struct.pack("<HHHBBBBHHII", 0, 1, 1, 16, 16, 0, 0, 1, 32, len(large), 22) + large
+
+    assert draw(ICON, large) is None
+    with pytest.warns(UserWarning, match="not the expected size"):
+        assert draw(ICON, lying) is None
 
 
 def test_a_drawing_is_no_cover():

@@ -3,6 +3,7 @@
 import pytest
 
 from archiver.derive.pool import DerivePool, Document
+from archiver.model.likeness import LikenessKind
 from archiver.model.page import Article
 
 PAGE = Document(
@@ -11,6 +12,8 @@ PAGE = Document(
     "",
     "http://example.com/",
 )
+
+ICON = b'<svg xmlns="http://www.w3.org/2000/svg"><path d="M0 0h9v9z"/></svg>'
 
 
 @pytest.fixture
@@ -42,3 +45,10 @@ async def test_a_child_that_takes_too_long_is_replaced_and_its_page_has_no_artic
     assert await impatient.extract(PAGE) == Article()
     assert await impatient.extract(PAGE) == Article()
     await impatient.stop()
+
+
+async def test_a_picture_has_less_time_than_an_article(pool, monkeypatch):
+    monkeypatch.setattr("archiver.derive.pool.DRAW_SECONDS", 0.000001)
+
+    assert await pool.draw(LikenessKind.ICON, ICON, "http://example.com/icon.svg") is None
+    assert (await pool.extract(PAGE)).metadata.title == "Hello"

@@ -6,6 +6,7 @@ import pytest
 
 from archiver.html.metadata import read_metadata
 from archiver.html.parsing import parse
+from archiver.html.requisites import look_through
 from archiver.model.page import PageMetadata
 
 
@@ -75,3 +76,15 @@ def test_a_date_is_read_from_wherever_it_can_be(html):
 
 def test_a_date_that_cannot_be_read_is_not_shown():
     assert read("<meta name=date content='article.date.isoformat()'>").published == ""
+
+
+@pytest.mark.parametrize("name", ["image", "author", "publisher"])
+@pytest.mark.parametrize("depth", [70, 700, 70_000])
+def test_a_description_without_end_is_left_unread_and_the_page_is_not(name, depth):
+    data = f'{{"@type": "Article", "headline": "Deep", "{name}": {"[" * depth}1{"]" * depth}}}'
+    page = f"<title>Kept</title><img src=a.png><script type='application/ld+json'>{data}</script>"
+
+    found = look_through(page, "https://a.example/", 9)
+
+    assert found.metadata.title == "Kept"
+    assert [each.url for each in found.requisites] == ["https://a.example/a.png"]
