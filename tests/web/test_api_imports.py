@@ -123,3 +123,14 @@ async def test_public_archives_are_asked_for_pages_that_are_named_found_or_gone(
     assert [each["queued"] for each in asked] == [1, 1, 0]
     both = await client.post("/api/v1/rescue", json={"entries": ["a"], "query": "b"})
     assert both.status == 400
+
+
+@pytest.mark.parametrize("body", [{"entries": []}, {"query": ""}, {"query": " "}, {"entry": "a"}])
+async def test_naming_nothing_does_not_ask_for_all_that_is_gone(runtime, client, body):
+    assert (await client.post("/api/v1/rescue", json=body)).status == 400
+
+
+async def test_a_reason_that_is_misspelt_does_not_mean_every_reason(runtime, client):
+    path = await imported(runtime, client)
+
+    assert (await client.post(f"{path}/again", json={"reasons": "dns"})).status == 400

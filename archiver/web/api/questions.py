@@ -2,11 +2,11 @@
 
 import asyncio
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, ClassVar, Literal, TypeVar
 from urllib.parse import parse_qsl, urlencode
 
 from aiohttp import web
-from pydantic import Field, ValidationError
+from pydantic import ConfigDict, Field, ValidationError
 
 from archiver.errors import InputError
 from archiver.model.annotation_change import AnnotationChange
@@ -26,6 +26,8 @@ CHOSEN = ("folders_as", "to_read", "capture", "into")
 """What is chosen for an import by one word, or one path."""
 
 _MOST_ID_DIGITS = 18
+_NOTHING_ELSE = ConfigDict(extra="forbid")
+"""Where saying nothing means all, a name that is misspelt is refused."""
 _T = TypeVar("_T")
 
 
@@ -83,6 +85,7 @@ class OrderRequest:
     """Entries of a list, by hash_url or URL, and where in it they go."""
 
     path: str
+    __pydantic_config__: ClassVar[ConfigDict] = _NOTHING_ELSE
     entries: Annotated[list[str], Field(min_length=1, max_length=MOST_JOBS)]
     where: Where
 
@@ -119,6 +122,7 @@ class HighlightChange:
 class AgainRequest:
     """Failures of which reason are to be tried again; of every reason, if none is given."""
 
+    __pydantic_config__: ClassVar[ConfigDict] = _NOTHING_ELSE
     reason: str | None = None
 
 
@@ -126,11 +130,13 @@ class AgainRequest:
 class RescueRequest:
     """Pages to ask public archives for: by hash_url or URL, all that a search finds, or all gone.
 
-    ``entries`` and ``query`` are not both given.
+    ``entries`` and ``query`` are not both given. An empty one is refused: who found nothing does
+    not mean everything.
     """
 
-    entries: Annotated[list[str], Field(max_length=MOST_JOBS)] | None = None
-    query: str | None = None
+    __pydantic_config__: ClassVar[ConfigDict] = _NOTHING_ELSE
+    entries: Annotated[list[str], Field(min_length=1, max_length=MOST_JOBS)] | None = None
+    query: Annotated[str, Field(pattern=r"\S")] | None = None
 
 
 async def read_json(request: web.Request, shape: type[_T]) -> _T:
