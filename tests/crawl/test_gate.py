@@ -92,7 +92,7 @@ async def way(crawl) -> AsyncIterator[Way]:
     context, names, key = crawl.context, Rebinding(), make_gate_key()
     async with Fetcher(context.settings, names) as fetcher, crawl.recording():
         means = Means(context.settings, fetcher, context.throttle, context.recorder)
-        traffic = Traffic(means, None)
+        traffic = Traffic(means, None, frozenset())
         listening = socket.create_server(("127.0.0.1", 0))
         port = listening.getsockname()[1]
         beyond = Beyond(traffic.answer, partial(connect, fetcher, context.settings))

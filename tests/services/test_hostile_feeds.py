@@ -38,7 +38,7 @@ async def test_a_title_that_is_no_json_is_none(archive):
     async with raw_web(lambda _: answered(feed)) as origin:
         followed = await archive.subscriptions.follow(f"{origin}/f")
 
-    assert followed.subscription.title == followed.subscription.url
+    assert followed.subscription.title == ""
 
 
 async def test_an_outline_leads_to_no_script_and_its_texts_are_bounded(archive):
