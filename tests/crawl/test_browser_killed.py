@@ -77,7 +77,8 @@ async def survives(victim: str, data: Path) -> Rendering:
         killed = [each for each in found if kind in words_of(each)]
         assert killed
         for each in killed:
-            each.send_signal(signal.SIGKILL)
+            with suppress(psutil.NoSuchProcess):  # it ended with the one before
+                each.send_signal(signal.SIGKILL)
         await ended(each.pid for each in (found if victim == "browser" else killed))
         live.closing.set()
         await running
