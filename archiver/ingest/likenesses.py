@@ -66,9 +66,14 @@ class KeptLikenesses(ExitStack):
             self._end += len(found.block)
 
     def of(self, named: Sequence[LikenessRef]) -> tuple[NewLikeness, ...]:
-        """Those that are named and there, one of a kind, as what their kind may be."""
+        """Those that are named and there, one of a kind, as what their kind may be.
+
+        What is drawn here is none of them, whatever records a file names as that.
+        """
         found: dict[LikenessKind, NewLikeness] = {}
         for each in named:
+            if each.kind in DRAWN:
+                continue
             media_type = essence_of(parse_media_type(each.media_type))
             if media_type in MEDIA_TYPES[each.kind] and each.record_id in self._places:
                 start, length = self._places[each.record_id]

@@ -105,9 +105,10 @@ def is_digest(given: str) -> bool:
 def likenesses_of(
     named: Sequence[LikenessRef], places: Mapping[RecordId, Location]
 ) -> tuple[Likeness, ...]:
-    """Those of the likenesses that are named whose records' places are known."""
-    return tuple(
-        Likeness(each.kind, each.media_type, places[each.record_id], each.digest)
-        for each in named
+    """Those of the likenesses that are named whose records' places are known, one of a kind."""
+    found = {
+        each.kind: Likeness(each.kind, each.media_type, places[each.record_id], each.digest)
+        for each in reversed(named)
         if each.record_id in places
-    )
+    }
+    return tuple(reversed(found.values()))

@@ -45,6 +45,8 @@ def test_what_is_named_is_given_one_of_a_kind(kept):
         (LikenessKind.PAGE, "application/xhtml+xml"),
         (LikenessKind.THUMBNAIL, "image/webp\r\nX-Header: 1"),
         (LikenessKind.THUMBNAIL, ""),
+        (LikenessKind.ICON, "image/svg+xml"),
+        (LikenessKind.COVER, "image/webp"),
     ],
 )
 def test_what_it_may_not_be_is_left_out(kept, kind, media_type):
