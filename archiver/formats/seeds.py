@@ -78,7 +78,7 @@ def tidy_tag(tag: str) -> str:
 
 def bounded_tags(tags: Sequence[str]) -> tuple[str, ...]:
     """A stranger's tags, as many and as long as may be."""
-    some = [_bounded_tag(tag[:_MOST_LOOKED_AT]) for tag in tags[:MOST_TAGS]]
+    some = [_bounded_tag(tag.lstrip()[:_MOST_LOOKED_AT]) for tag in tags[:MOST_TAGS]]
     return tuple(dict.fromkeys(filter(None, some)))
 
 
