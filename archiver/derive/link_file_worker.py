@@ -13,7 +13,7 @@ import signal
 import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from itertools import islice
+from itertools import chain, islice
 from tempfile import NamedTemporaryFile
 from typing import BinaryIO, cast
 
@@ -32,7 +32,7 @@ from archiver.wire.text import well_formed
 
 BATCH = 5000
 BATCH_BYTES = 16 << 20
-"""Of pages that came with links."""
+"""Of pages that came with links, with the characters of what is said of those."""
 MOST_SHOWN = 500
 NOT_CHOSEN = marked("It lies in none of the folders that were chosen.")
 _PIECE = 1 << 20
@@ -81,7 +81,7 @@ def _read_batch(found: Iterator[Bookmark], name: str, choices: Choices, row: int
     for bookmark in islice(found, BATCH):
         row += 1
         given = bookmark.annotation
-        length += bookmark.page.weight if bookmark.page else 0
+        length += _weight(bookmark)
         if bookmark.problem:
             batch.reject(given.url_given, bookmark.problem, row)
         elif not choices.takes(given):
@@ -97,6 +97,15 @@ def _read_batch(found: Iterator[Bookmark], name: str, choices: Choices, row: int
         if length > BATCH_BYTES:
             break
     return batch
+
+
+def _weight(bookmark: Bookmark) -> int:
+    """What it takes of memory, as far as that has no small bound of its own."""
+    said, page = bookmark.annotation, bookmark.page
+    texts = len(said.url_given) + len(said.note) + len(said.source_record)
+    labels = sum(map(len, chain(said.tags, said.folders)))
+    marks = sum(len(each.quote) + len(each.note) for each in said.highlights)
+    return texts + labels + marks + (page.weight if page else 0)
 
 
 class _Batch:

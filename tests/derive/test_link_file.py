@@ -1,13 +1,15 @@
 """A file of links is read by a child: in order, in batches, and a hostile one costs the child."""
 
+import json
 from datetime import UTC, datetime
 from io import BytesIO
 
 import pytest
 
 from archiver.derive.link_file import open_links
-from archiver.derive.link_file_worker import BATCH
+from archiver.derive.link_file_worker import BATCH, BATCH_BYTES
 from archiver.errors import UnreadableFile
+from archiver.formats.seeds import MOST_NOTE
 
 MEMORY = 1 << 30
 
@@ -27,6 +29,19 @@ async def test_links_come_in_batches_in_order_and_an_empty_batch_ends_them():
         f"http://a.example/{BATCH + 1}",
     ]
     assert not last
+
+
+async def test_links_of_which_much_is_said_come_in_smaller_batches():
+    note = "x" * MOST_NOTE
+    lines = [json.dumps({"url": f"http://a.example/{n}", "note": note}) for n in range(400)]
+    source = BytesIO("\n".join(lines).encode())
+    async with open_links(source, "list.jsonl", memory_bytes=MEMORY) as file:
+        batches = [await file.next_batch() for _ in range(3)]
+
+    sizes = [len(each.seeds) for each in batches]
+    assert all(size * MOST_NOTE <= BATCH_BYTES + MOST_NOTE for size in sizes)
+    assert all(sizes)
+    assert {len(each.annotation.note) for batch in batches for each in batch.seeds} == {MOST_NOTE}
 
 
 async def test_what_was_read_before_is_passed_over():
