@@ -125,14 +125,17 @@ class Requisites:
         await self._forget_deleted()
         unknown = [each.requisite for each in wanted if each.requisite.url not in self._known]
         for is_emblem in (False, True):
-            max_age = self._max_age(is_emblem=is_emblem)
             urls = [each.url for each in unknown if each.is_emblem is is_emblem]
-            since = datetime.now(UTC) - timedelta(seconds=max_age)
-            held = await look_up(self._context, urls if max_age else [], since)
-            # What was an error then may be there now.
-            kept = {url: each for url, each in held.items() if is_emblem or each.status < 400}
-            round_.held |= kept
+            round_.held |= await self._held(urls, is_emblem=is_emblem)
         round_.add(wanted)
+
+    async def _held(self, urls: Sequence[str], *, is_emblem: bool) -> dict[str, Capture]:
+        """What the archive has of these that is taken as it is."""
+        max_age = self._max_age(is_emblem=is_emblem)
+        since = datetime.now(UTC) - timedelta(seconds=max_age)
+        held = await look_up(self._context, urls if max_age else [], since)
+        # What was an error then may be there now.
+        return {url: each for url, each in held.items() if is_emblem or each.status < 400}
 
     def _max_age(self, *, is_emblem: bool) -> float:
         """Seconds for which what was had of a host is taken as it is."""
@@ -184,7 +187,7 @@ class Requisites:
             return _Result(held.status, None, (), until)
         try:
             asked = Outgoing(wanted.url, headers=(("Referer", round_.page_url),), led_by=led_by)
-            found, through = await self._follow(asked, held)
+            found, through = await self._follow(asked, held, is_emblem=wanted.is_emblem)
         except FetchError as error:
             again = now + timedelta(seconds=lasts if wanted.is_emblem else FAILED_SECONDS)
             return _Result(None, error.failure, (), again)
@@ -195,9 +198,9 @@ class Requisites:
         return _Result(found.ref.status, None, needs, until, through)
 
     async def _follow(
-        self, asked: Outgoing, held: Capture | None
+        self, asked: Outgoing, held: Capture | None, *, is_emblem: bool
     ) -> tuple[Obtained, frozenset[str]]:
-        """The last response, and the hosts of all."""
+        """The last response, and the hosts of all; from the archive as far as it leads there."""
         through = frozenset[str]()
         for _ in range(self._context.settings.max_redirects + 1):
             through |= {host(asked.url)}
@@ -206,7 +209,10 @@ class Requisites:
                 found = await self._get(replace(asked, led_by=led_on(asked.led_by, through)))
             if found.redirect_to is None:
                 return found, through
-            asked, held = replace(asked, url=found.redirect_to), None
+            asked = replace(asked, url=found.redirect_to)
+            if held:
+                known = await self._held([asked.url], is_emblem=is_emblem)
+                held = known.get(asked.url)
         raise FetchError(
             Failure(FailureKind.TOO_MANY_REDIRECTS, f"{asked.url} leads to others without end.")
         )

@@ -76,6 +76,20 @@ async def test_that_a_host_has_no_icon_is_remembered_by_the_next_process(crawlin
     assert live.asked["/favicon.ico"] == 1
 
 
+async def test_where_an_icon_has_moved_to_is_remembered_by_the_next_process(crawling, live):
+    async def moved(_):
+        raise web.HTTPFound("/moved.png")
+
+    live.answer("/favicon.ico", moved)
+    put_picture(live, "/moved.png", 32)
+    for name in ("one", "two"):
+        async with crawling(requisite_max_age=0) as crawl:
+            await crawl.queue(live.article(name))
+            await crawl.run()
+
+    assert (live.asked["/favicon.ico"], live.asked["/moved.png"]) == (1, 1)
+
+
 async def test_a_page_lacks_nothing_without_them(kept, live, crawl):
     url = live.article("page", head='<meta property="og:image" content="/gone.png">')
 
