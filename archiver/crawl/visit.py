@@ -139,7 +139,7 @@ async def _visit_rendered(
     if found.wall:
         raise FetchError(walled(host(rendered.page.url), found.wall))
     await context.recorder.settled()
-    wanted = (*wanted_emblems(found), *found.requisites)
+    wanted = (*found.requisites, *wanted_emblems(found))
     shown = replace(rendered, document=rendered.readable)
     outcomes, article = await _read_and_fetch(context, requisites, shown, wanted)
     emblems = await draw_fetched(context, rendered.page, found, article)
@@ -231,7 +231,7 @@ async def read_page(
     emblems: tuple[Requisite, ...] = (),
 ) -> tuple[tuple[RequisiteOutcome, ...], Article]:
     """Read the article while what the page needs is fetched, and what lists show it by."""
-    document, wanted = page.document, (*emblems, *found.requisites)
+    document, wanted = page.document, (*found.requisites, *emblems)
     if context.settings.articles == "later":
         outcomes = await requisites.fetch_all(page.ref.url, wanted, page.led_by)
         return outcomes, unread_article(document, found)
