@@ -22,7 +22,8 @@ async def _rescue(settings: Settings, refs: Sequence[str], query: str | None) ->
     async with open_runtime(settings) as runtime:
         asked = await _ask(runtime, refs, query)
         write_row("asked", str(asked))
-        if asked:
+        # One that was killed may have left some to be asked for.
+        if asked or (await runtime.crawling.counts()).open:
             await work_queue(runtime)
     return 0
 
