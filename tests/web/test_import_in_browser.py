@@ -65,6 +65,8 @@ async def test_a_list_is_shown_chosen_for_imported_told_of_and_undone(base, widt
         assert await page.is_checked("input[name=only][value=Food]")
         await page.click("button.primary:has-text('Import')")
         await page.wait_for_url(f"{base}/import/1")
+        if has_scripts:  # the page follows the import by itself, and reloads in the end
+            await page.wait_for_selector(".phase:has-text('Done')")
         while "Done" not in await page.inner_text(".phase"):
             await page.reload()
 
