@@ -39,6 +39,7 @@ from archiver.ledger.rows import needs_of
 from archiver.memento.timestamps import to_datetime
 from archiver.model.capture import Capture, HashUrl, Location, RecordId
 from archiver.model.likeness import likenesses_of
+from archiver.model.requisite import needed
 from archiver.model.seed import RevisedSeed, Seed
 from archiver.query.findable import findable, indexed, unvisited
 from archiver.store.scanning import scan
@@ -369,7 +370,7 @@ def _row(
         status=capture.status,
         media_type=capture.media_type,
         metadata=kept.metadata,
-        requisite_count=len(kept.requisites),
+        requisite_count=len(needed(kept.requisites)),
         missing_count=sum(each.is_missing for each in kept.requisites),
         article=article,
         extractor=kept.extractor,

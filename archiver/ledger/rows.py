@@ -22,7 +22,7 @@ from archiver.model.failure import Failure
 from archiver.model.findable import Findable
 from archiver.model.job import Lease
 from archiver.model.likeness import Likeness
-from archiver.model.requisite import RequisiteOutcome
+from archiver.model.requisite import RequisiteOutcome, needed
 from archiver.query.findable import unvisited
 
 
@@ -55,7 +55,7 @@ def new_snapshot(
         status=visit.page.status,
         media_type=visit.page.media_type,
         metadata=metadata_of(visit, facts),
-        requisite_count=len(visit.requisites),
+        requisite_count=len(needed(visit.requisites)),
         missing_count=sum(each.is_missing for each in visit.requisites),
         article=reused.article if reused else places[written] if written is not None else None,
         extractor=extractor_of(visit, facts),

@@ -1,5 +1,6 @@
 """A page requisite: something a page needs to look as it looked."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -60,3 +61,8 @@ class RequisiteOutcome:
         if self.is_emblem:
             return False
         return self.status is None or self.status >= FIRST_ERROR_STATUS
+
+
+def needed(outcomes: Iterable[RequisiteOutcome]) -> tuple[RequisiteOutcome, ...]:
+    """What a page itself needs of these, without what only lists show it by."""
+    return tuple(each for each in outcomes if not each.is_emblem)

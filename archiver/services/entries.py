@@ -25,7 +25,7 @@ from archiver.model.job import Attempt, Job
 from archiver.model.likeness import Likeness, LikenessKind
 from archiver.model.page import Charset
 from archiver.model.provenance import Provenance
-from archiver.model.requisite import RequisiteOutcome
+from archiver.model.requisite import RequisiteOutcome, needed
 from archiver.model.seed import Received, Seed
 from archiver.services.naming import find_entry
 from archiver.store.segments import SegmentStore
@@ -223,7 +223,7 @@ class Entries:
             entry=entry,
             snapshot=held.snapshot,
             article=article,
-            requisites=tuple(each for each in record.requisites if not each.is_emblem),
+            requisites=needed(record.requisites),
             charset=record.charset,
             likenesses=shown.get(held.row_id, ()),
             score=score_of(record.rendering, record.requisites, record.appearance),

@@ -7,6 +7,7 @@ import pytest
 
 from archiver.errors import NotFound
 from archiver.index import snapshots
+from archiver.ledger.snapshot_records import read_snapshot_record
 from archiver.ledger.visit_result import Visit, VisitResult
 from archiver.memento.timestamps import to_datetime
 from archiver.model.capture import CaptureRef
@@ -184,7 +185,9 @@ async def read_by_an_older_version(archive, later, *urls):
             said = PageMetadata(title=kept.title)
             article = Article(said, "<p>The woods.</p>", extractor="1", words="the woods")
             at = to_datetime(kept.timestamp)
-            visit = Visit(kept.timestamp, at, CaptureRef.of(kept.capture), article, ())
+            record = read_snapshot_record(context.store, each.held.record)
+            page = CaptureRef.of(kept.capture)
+            visit = Visit(kept.timestamp, at, page, article, record.requisites)
             ref = EntryRef(each.entry_id, kept.hash_url, kept.url, host(kept.url))
             await context.recorder.close(VisitResult(ref, at, visit=visit))
 
@@ -210,6 +213,7 @@ async def test_what_an_older_version_has_read_is_read_again_and_told_apart(live,
             await archive.articles.read_entry_again(urls[1])
         before = [await told(archive, url) for url in urls]
         assert {each.extractor for _, kept in before for each, _, _ in kept} == {EXTRACTOR_VERSION}
+        assert {each.requisite_count for _, kept in before for each, _, _ in kept} == {0}
         assert live.asked["/foxes"] == 1
 
     await reindex(later)
