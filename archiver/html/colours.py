@@ -26,6 +26,10 @@ _COLOURED = re.compile(r'<code class="language-[^"]+">.*?</code>', re.DOTALL)
 _SPAN = re.compile(r"</?span[^<>]*>")
 
 
+class _OutOfTime(BaseException):
+    """The time is over: no ``Exception``, which a lexer that is being made takes for its own."""
+
+
 def coloured(html: str) -> str:
     """A sanitised article whose code that says its language has spans; the same without time."""
     if '<code class="language-' not in html:
@@ -41,7 +45,7 @@ def coloured(html: str) -> str:
     try:
         with _within(SECONDS):
             return _CODE.sub(colour, html)
-    except (TimeoutError, RecursionError):
+    except (_OutOfTime, RecursionError):
         return html
 
 
@@ -62,15 +66,15 @@ def _spans(code: str, language: str) -> str | None:
 
 @contextmanager
 def _within(seconds: float) -> Iterator[None]:
-    """Raise TimeoutError in the block once it has taken so much CPU; in the main thread only."""
+    """Raise ``_OutOfTime`` in the block after so much CPU; at once outside of the main thread."""
 
     def ring(_: int, __: FrameType | None) -> None:
-        raise TimeoutError
+        raise _OutOfTime
 
     try:
         before = signal.signal(signal.SIGVTALRM, ring)
     except ValueError as error:
-        raise TimeoutError from error
+        raise _OutOfTime from error
     signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
     try:
         yield

@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from pygments.lexers import find_lexer_class_by_name
 
 from archiver.html import colours
 from archiver.html.colours import coloured, plain
@@ -51,3 +52,15 @@ def test_code_that_takes_too_long_stays_plain(monkeypatch):
     html = code("x = [1, 2, 3]\n" * 1000, "python")
 
     assert coloured(html) == html
+
+
+LARGE = ["raku", "lasso", "php", "mathematica", "scss", "vim", "erlang", "stata"]
+
+
+def test_time_that_ends_while_a_lexer_is_being_made_leaves_code_plain(monkeypatch):
+    monkeypatch.setattr(colours, "SECONDS", 0.0001)
+    for language in LARGE:
+        find_lexer_class_by_name(language)  # reads its module, and makes nothing of it yet
+    never_made = [code("x = [1, 2, 3]\n" * 1000, language) for language in LARGE]
+
+    assert [coloured(each) for each in never_made] == never_made
