@@ -16,7 +16,7 @@ from archiver.ledger.payloads import Moves
 from archiver.model.capture import Capture, HashUrl, Location, RecordId
 from archiver.scratch import spooled_file
 from archiver.store.rewriting import NextEdition
-from archiver.store.scanning import Damage, Scanned, scan
+from archiver.store.scanning import Damage, Scanned
 from archiver.store.segments import SegmentStore
 from archiver.urls.parse import hash_url
 from archiver.warc import build
@@ -131,7 +131,7 @@ def read_seen(store: SegmentStore, name: str) -> Iterator[list[Seen]]:
     Raises:
         StoreError: it can't be read.
     """
-    found = scan(store.directory / name, from_offset=0)
+    found = store.shelf.scan(name)
     records = (_seen(each) for each in found)
     first = next(records, None)
     if first is not None and first.type is not RecordType.WARCINFO:
@@ -253,7 +253,7 @@ def compare_editions(store: SegmentStore, was: str, to: str) -> list[Moved]:
 
 
 def _all_seen(store: SegmentStore, name: str) -> Iterator[tuple[Seen, bool]]:
-    for scanned in scan(store.directory / name, from_offset=0):
+    for scanned in store.shelf.scan(name):
         if isinstance(scanned, Damage) or scanned.record.type is RecordType.WARCINFO:
             continue
         is_chunked = False

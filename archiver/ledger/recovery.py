@@ -8,7 +8,6 @@ then do its remaining jobs go back into the queue. Files that it was reading wai
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from importlib import import_module
 
 from archiver.errors import StoreError
@@ -17,8 +16,7 @@ from archiver.index.database import Database
 from archiver.ledger.interrupted_imports import settle_interrupted
 from archiver.logs import get_log
 from archiver.store.segments import SegmentStore
-from archiver.store.survey import PassedBy, SegmentFile, Survey, survey
-from archiver.store.torn import cut_torn_end
+from archiver.store.survey import PassedBy, SegmentFile, Survey
 
 log = get_log(__name__)
 
@@ -32,11 +30,11 @@ async def recover(db: Database, store: SegmentStore) -> None:
     async with db.read() as conn:
         indexed = await segments.indexed(conn)
         owners = await queue.owners(conn)
-    found = await asyncio.to_thread(survey, store.directory)
+    found = await asyncio.to_thread(store.shelf.survey_here)
     if found.superseded:
         settling = import_module("archiver.ledger.settled_editions")
         await settling.settle_editions(db, store, found.superseded)
-        found = await asyncio.to_thread(survey, store.directory)
+        found = await asyncio.to_thread(store.shelf.survey_here)
         async with db.read() as conn:
             indexed = await segments.indexed(conn)
     left, uncut = await asyncio.to_thread(_cut_torn_ends, store, found.segments, indexed)
@@ -74,8 +72,8 @@ def _cut_torn_ends(
         is_known = start > 0 or store.lock.left_behind(each.writer)
         left[each.name] = each.size
         try:
-            left[each.name] = cut_torn_end(
-                store.directory / each.name, from_offset=start, is_writer_known=is_known
+            left[each.name] = store.shelf.cut_torn_end(
+                each.name, from_offset=start, is_writer_known=is_known
             )
         except StoreError as error:
             uncut.append(PassedBy(each.name, str(error), is_loss=True))
@@ -84,9 +82,9 @@ def _cut_torn_ends(
 
 def _keep(store: SegmentStore, found: Survey, more: Sequence[PassedBy]) -> None:
     """Keep for whoever asks what was found; tell of what can't be used, once."""
-    known = set(store.survey.passed_by)
+    known = set(store.shelf.passed_by)
     passed_by = {each.name: each for each in (*found.passed_by, *more)}
-    store.survey = replace(found, passed_by=tuple(passed_by[name] for name in sorted(passed_by)))
-    for each in store.survey.passed_by:
+    store.shelf.passed_by = tuple(passed_by[name] for name in sorted(passed_by))
+    for each in store.shelf.passed_by:
         if each not in known:
             log.warning("file passed by", file=each.name, problem=each.problem)

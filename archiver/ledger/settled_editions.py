@@ -13,7 +13,6 @@ from archiver.index import relocation, segments
 from archiver.index.database import Database
 from archiver.ledger.compaction import compare_editions
 from archiver.logs import get_log
-from archiver.store.rewriting import remove_segment
 from archiver.store.segments import SegmentStore
 
 log = get_log(__name__)
@@ -24,7 +23,7 @@ async def settle_editions(db: Database, store: SegmentStore, superseded: Mapping
     for was, to in superseded.items():
         try:
             holds = await _settle(db, store, was, to)
-            await asyncio.to_thread(remove_segment, store.directory, was if holds else to)
+            await asyncio.to_thread(store.shelf.remove, was if holds else to)
         except StoreError as error:
             log.warning("two editions of a segment left", segment=was, reason=str(error))
         else:
@@ -41,6 +40,6 @@ async def _settle(db: Database, store: SegmentStore, was: str, to: str) -> bool:
         wanted = await relocation.wanted(conn, was)
         if not wanted <= {each.old for each in moved}:
             return False
-        size = (store.directory / to).stat().st_size
+        size = await asyncio.to_thread(store.shelf.size, to)
         await relocation.switch(conn, was, to, moved, size=size)
     return True

@@ -33,10 +33,9 @@ from archiver.ledger.payloads import Moves, Revisit, plan_moves
 from archiver.ledger.recovery import recover
 from archiver.logs import get_log
 from archiver.model.capture import Capture, HashUrl, PayloadDigest
-from archiver.store import rewriting
 from archiver.store.editions import is_ours, serial_of, writer_of
 from archiver.store.segments import SegmentStore
-from archiver.store.survey import SegmentFile, survey
+from archiver.store.survey import SegmentFile
 from archiver.warc.http_block import read_head
 from archiver.wire.head import parse_head
 
@@ -150,7 +149,7 @@ class Compacting:
         dry_run: bool = False,
     ) -> None:
         """Go through all segments; with ``only_moves`` write those anew that take payloads in."""
-        found = (await asyncio.to_thread(survey, self._store.directory)).segments
+        found = (await asyncio.to_thread(self._store.shelf.survey)).segments
         async with self._db.read() as conn:
             indexed = await segments.indexed(conn)
         total, read = sum(each.size for each in found), 0
@@ -200,9 +199,7 @@ class Compacting:
         self, segment: SegmentFile, plan: Plan, moving: _Moving, done: Compacted
     ) -> None:
         store = self._store
-        edition = await asyncio.to_thread(
-            rewriting.NextEdition, store.directory, segment.name, SOFTWARE
-        )
+        edition = await asyncio.to_thread(store.shelf.next_edition, segment.name, SOFTWARE)
         try:
             moved = await asyncio.to_thread(
                 write_edition, store, edition, segment.name, plan, moving.moves
@@ -218,7 +215,7 @@ class Compacting:
                 await asyncio.to_thread(edition.take_place)
         finally:
             await asyncio.to_thread(edition.discard)
-        await asyncio.to_thread(rewriting.remove_segment, store.directory, segment.name)
+        await asyncio.to_thread(store.shelf.remove, segment.name)
         done.segments, done.records = done.segments + 1, done.records + plan.erased
         done.freed += segment.size - edition.size
 
@@ -253,7 +250,7 @@ class Compacting:
         file = os.open(self._locks / "compact", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o644)
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            await asyncio.to_thread(rewriting.remove_unready, self._store.directory)
+            await asyncio.to_thread(self._store.shelf.remove_unready)
             yield
         except BlockingIOError as error:
             raise ConfigurationError(_BUSY) from error

@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import islice
-from pathlib import Path
 
 from archiver.errors import StoreError
 from archiver.index import captures, likenesses, segments, snapshots, withheld
@@ -14,7 +13,8 @@ from archiver.model.capture import Capture, Location
 from archiver.model.likeness import Likeness
 from archiver.store import scanning
 from archiver.store.segments import SegmentStore
-from archiver.store.survey import PassedBy, Survey, survey
+from archiver.store.shelf import Shelf
+from archiver.store.survey import PassedBy, Survey
 from archiver.warc.record import RecordType
 from archiver.warc.verify import watch
 
@@ -68,7 +68,7 @@ class Fixity:
         """Read every stored record back, and check every digest and every index row against it."""
         async with self._db.read() as conn:
             indexed = await segments.indexed(conn)
-        found = await asyncio.to_thread(survey, self._store.directory)
+        found = await asyncio.to_thread(self._store.shelf.survey)
         for finding in _beside_segments(found, indexed):
             yield finding
         total, done, records = sum(each.size for each in found.segments), 0, 0
@@ -90,10 +90,10 @@ class Fixity:
     @property
     def passed_by(self) -> tuple[PassedBy, ...]:
         """The files among the segments that could not be used when they were looked at last."""
-        return self._store.survey.passed_by
+        return self._store.shelf.passed_by
 
     async def _stretches(self, name: str) -> AsyncIterator[list[_Checked]]:
-        records = _check_records(self._store.directory / name, name)
+        records = _check_records(self._store.shelf, name)
         while stretch := await asyncio.to_thread(lambda: list(islice(records, CHUNK))):
             yield stretch
 
@@ -169,11 +169,11 @@ def _beside_segments(found: Survey, indexed: Mapping[str, int]) -> Iterator[Find
         yield Finding(torn.name, f"{TORN} {torn.size:,} bytes.", is_wrong=False)
 
 
-def _check_records(path: Path, name: str) -> Iterator[_Checked]:
+def _check_records(shelf: Shelf, name: str) -> Iterator[_Checked]:
     """Read a segment's records one by one; what can't be read is a finding too."""
     place = Location(name, 0, 0)
     try:
-        for each in scanning.scan(path, from_offset=0):
+        for each in shelf.scan(name):
             if isinstance(each, scanning.Damage):
                 place = each.location
                 yield _Checked(place, None, (Finding(_where(place), each.problem),))

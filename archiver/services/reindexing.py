@@ -31,8 +31,7 @@ from archiver.services.fixity import Finding
 from archiver.services.import_carrying import carry_imports_over
 from archiver.services.receipt_files import receipts_of, restore_all, write_owed
 from archiver.store.segments import SegmentStore
-from archiver.store.survey import SegmentFile, survey
-from archiver.store.torn import cut_torn_end
+from archiver.store.survey import SegmentFile
 from archiver.warc.record import Record
 
 CHUNK = 1000
@@ -158,7 +157,7 @@ async def _build_index(
     Raises:
         StoreError: the directory of the segments can't be read.
     """
-    found = await asyncio.to_thread(survey, store.directory)
+    found = await asyncio.to_thread(store.shelf.survey)
     problems = [Finding(each.name, each.problem, each.is_loss) for each in found.passed_by]
     problems += await asyncio.to_thread(_cut_torn_ends, store, found.segments)
     rebuilt = await build_anew(
@@ -219,7 +218,7 @@ def _cut_torn_ends(store: SegmentStore, found: Sequence[SegmentFile]) -> list[Fi
     uncut = []
     for each in found:
         try:
-            cut_torn_end(store.directory / each.name, from_offset=0)
+            store.shelf.cut_torn_end(each.name, from_offset=0)
         except StoreError as error:
             uncut.append(Finding(each.name, str(error)))
     return uncut

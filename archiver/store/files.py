@@ -2,6 +2,24 @@
 
 import os
 from pathlib import Path
+from typing import Protocol
+
+
+class SegmentBytes(Protocol):
+    """The bytes of a segment, wherever they lie, read by position."""
+
+    @property
+    def size(self) -> int:
+        """How many they are, as of now."""
+
+    def seek(self, offset: int, /) -> int:
+        """Go to a byte."""
+
+    def read(self, size: int, /) -> bytes:
+        """Up to ``size`` bytes; empty at the end."""
+
+    def read_at(self, offset: int, size: int) -> bytes:
+        """Up to ``size`` bytes from a byte on."""
 
 
 class ReadOnly:

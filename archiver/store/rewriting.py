@@ -10,7 +10,7 @@ from pathlib import Path
 from archiver.errors import StoreError
 from archiver.model.capture import Location
 from archiver.store.editions import next_edition
-from archiver.store.files import ReadOnly, sync_directory
+from archiver.store.files import SegmentBytes, sync_directory
 from archiver.warc.build import warcinfo
 from archiver.warc.record import Record
 from archiver.warc.writer import write_record
@@ -27,11 +27,11 @@ class NextEdition:
         size: bytes written so far.
     """
 
-    def __init__(self, directory: Path, segment: str, software: str) -> None:
+    def __init__(self, directory: Path, source: SegmentBytes, segment: str, software: str) -> None:
         self.name = next_edition(segment)
         self.size = 0
         self._directory = directory
-        self._source = ReadOnly(directory / segment)
+        self._source = source
         self._unready = directory / f".{self.name}{_UNREADY}"
         self._file = self._unready.open("wb")
         now = datetime.now(UTC).replace(microsecond=0)

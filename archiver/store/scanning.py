@@ -1,14 +1,15 @@
 """Reads segments in order, from record to record, over whatever is damaged between them."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from isal import isal_zlib
 
 from archiver.errors import InvalidRecord, StoreError, TornRecord
 from archiver.model.capture import Location
-from archiver.store.files import ReadOnly
+from archiver.store.files import ReadOnly, SegmentBytes
 from archiver.warc.members import DAMAGED, Member, Source
 from archiver.warc.reader import StoredRecord, iterate, read_record
 
@@ -65,22 +66,29 @@ def scan(path: Path, *, from_offset: int) -> Iterator[Scanned | Damage]:
     Raises:
         StoreError: the segment can't be opened or read.
     """
+    return scan_opened(partial(ReadOnly, path), path.name, from_offset=from_offset)
+
+
+def scan_opened(
+    opened: Callable[[], SegmentBytes], name: str, *, from_offset: int
+) -> Iterator[Scanned | Damage]:
+    """As ``scan``, of what is opened when the first record is asked for."""
     start: int | None = from_offset
     try:
-        file = ReadOnly(path)
+        file = opened()
         while start is not None:
             begun, start = start, None
             try:
                 for record in iterate(file, begun):
-                    yield Scanned(record, path.name)
+                    yield Scanned(record, name)
             except (InvalidRecord, TornRecord) as error:
                 at = begun if error.offset is None else error.offset
                 start = _next_record(file, _Unpacked(file, at), at + 1)
-                place = Location(path.name, at, (start or file.size) - at)
+                place = Location(name, at, (start or file.size) - at)
                 is_last = start is None and isinstance(error, TornRecord)
                 yield Damage(place, str(error), is_torn=is_last and _is_incomplete(file, at))
     except OSError as error:
-        raise StoreError(f"{path.name} can't be read: {error.strerror}.") from error
+        raise StoreError(f"{name} can't be read: {error.strerror}.") from error
 
 
 class _Unpacked:
@@ -89,7 +97,7 @@ class _Unpacked:
     Its checksum is not looked at: an unpacker that does keeps back what came before it.
     """
 
-    def __init__(self, file: ReadOnly, offset: int) -> None:
+    def __init__(self, file: SegmentBytes, offset: int) -> None:
         self._file = file
         self._next = offset + _MEMBER_HEAD_BYTES
         self._unpack = isal_zlib.decompressobj(wbits=_RAW)
@@ -121,7 +129,7 @@ class _Unpacked:
         return b""
 
 
-def _next_record(file: ReadOnly, damaged: _Unpacked, offset: int) -> int | None:
+def _next_record(file: SegmentBytes, damaged: _Unpacked, offset: int) -> int | None:
     """Where the next record that can be begun starts, at or after a byte.
 
     What can't be compressed lies in a member as it is: a captured page may hold records of its
@@ -144,7 +152,7 @@ def _next_record(file: ReadOnly, damaged: _Unpacked, offset: int) -> int | None:
         at, held = at + len(held) - len(_MAGIC) + 1, held[-len(_MAGIC) + 1 :]
 
 
-def _begins_record(file: ReadOnly, offset: int) -> bool:
+def _begins_record(file: SegmentBytes, offset: int) -> bool:
     try:
         read_record(file, offset)
     except StoreError:
@@ -152,7 +160,7 @@ def _begins_record(file: ReadOnly, offset: int) -> bool:
     return True
 
 
-def _is_incomplete(file: ReadOnly, offset: int) -> bool:
+def _is_incomplete(file: SegmentBytes, offset: int) -> bool:
     """Whether the last member lacks its end, rather than being damaged so that it seems to.
 
     A member ends with the length of its content (RFC 1952 §2.3.1), which the record's head tells.
@@ -173,11 +181,11 @@ def _is_incomplete(file: ReadOnly, offset: int) -> bool:
     return _stated(file) != length % (1 << 32)
 
 
-def _stated(file: ReadOnly) -> int:
+def _stated(file: SegmentBytes) -> int:
     return int.from_bytes(file.read_at(file.size - 4, 4), "little")
 
 
-def _head_length(file: ReadOnly, offset: int) -> int:
+def _head_length(file: SegmentBytes, offset: int) -> int:
     member, length = Member(Source(file, offset)), 0
     while (line := member.line(MOST_HEAD_BYTES)).strip():
         length += len(line)

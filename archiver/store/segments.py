@@ -13,37 +13,39 @@ from pathlib import Path
 
 from archiver.errors import StoreError
 from archiver.model.capture import Location
-from archiver.store.files import ReadOnly, make_directory, sync_directory
+from archiver.store.files import make_directory, sync_directory
 from archiver.store.locks import RunLock
-from archiver.store.survey import Survey
+from archiver.store.shelf import Shelf
 from archiver.warc.build import warcinfo
 from archiver.warc.reader import StoredRecord, read_record
 from archiver.warc.record import Record
 from archiver.warc.writer import write_record
 
 FLUSHED_BYTES = 1 << 20
-COPIED_BYTES = 256 << 10
 
 
 class SegmentStore:
     """The segments of one archive, as one process writes and reads them.
 
     Attributes:
-        directory: where they lie.
+        shelf: where they lie.
         lock: of this process; its name is the writer's.
-        survey: what lay there, and can't be used, as ``ledger.recovery`` found it last.
     """
 
     def __init__(
         self, directory: Path, *, lock: RunLock, segment_bytes: int, software: str
     ) -> None:
-        self.directory = directory
+        self.shelf = Shelf(directory)
         self.lock = lock
         self._segment_bytes = segment_bytes
         self._software = software
         self._serial = 0
         self._open: _OpenSegment | None = None
-        self.survey = Survey()
+
+    @property
+    def directory(self) -> Path:
+        """The folder that this process writes into."""
+        return self.shelf.directory
 
     @property
     def writer(self) -> str:
@@ -91,7 +93,7 @@ class SegmentStore:
             StoreError: its segment is missing, or there is no such record.
         """
         try:
-            file = ReadOnly(self.directory / location.segment)
+            file = self.shelf.open(location.segment)
         except OSError as error:
             raise StoreError(f"{location.segment} can't be read: {error.strerror}.") from error
         return read_record(file, location.offset)
@@ -102,18 +104,7 @@ class SegmentStore:
         Raises:
             StoreError: the segment is missing, or ends before.
         """
-        try:
-            file = ReadOnly(self.directory / location.segment)
-            file.seek(location.offset)
-            left = location.length
-            while left:
-                piece = file.read(min(left, COPIED_BYTES))
-                if not piece:
-                    raise StoreError(f"{location.segment} ends too early. Run `archiver verify`.")
-                left -= len(piece)
-                yield piece
-        except OSError as error:
-            raise StoreError(f"{location.segment} can't be read: {error.strerror}.") from error
+        return self.shelf.copy(location.segment, location.offset, location.length)
 
     def close(self) -> None:
         """Finish the open segment."""

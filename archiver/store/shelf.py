@@ -1,0 +1,113 @@
+"""Where the segments of an archive lie, for everybody who reads, lists, replaces or removes them.
+
+Nobody else knows of a folder. ``store.segments`` alone writes into one. Functions here block.
+"""
+
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+from archiver.errors import StoreError
+from archiver.store.files import ReadOnly, SegmentBytes
+from archiver.store.rewriting import NextEdition, remove_segment, remove_unready
+from archiver.store.scanning import Damage, Scanned, scan_opened
+from archiver.store.survey import PassedBy, Survey, survey
+from archiver.store.torn import cut_torn_end
+
+COPIED_BYTES = 256 << 10
+
+
+class Shelf:
+    """The segments in a folder.
+
+    Attributes:
+        directory: where this machine's lie.
+        passed_by: what lies there and can't be used, as ``ledger.recovery`` found it last.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self.passed_by: tuple[PassedBy, ...] = ()
+
+    def open(self, name: str) -> SegmentBytes:
+        """A segment, to be read by position.
+
+        Raises:
+            OSError, StoreError: it is missing, or can't be read.
+        """
+        return ReadOnly(self.directory / name)
+
+    def open_whole(self, name: str) -> SegmentBytes:
+        """A segment, to be read from its beginning to its end; raises as ``open`` does."""
+        return self.open(name)
+
+    def survey(self) -> Survey:
+        """Every segment of the archive.
+
+        Raises:
+            StoreError: they can't be listed.
+        """
+        return self.survey_here()
+
+    def survey_here(self) -> Survey:
+        """The segments that lie on this machine, and so all that is being written on it.
+
+        Raises:
+            StoreError: the directory can't be read.
+        """
+        return survey(self.directory)
+
+    def scan(self, name: str, *, from_offset: int = 0) -> Iterator[Scanned | Damage]:
+        """Every record of a segment from a byte on; see ``scanning.scan``.
+
+        Raises:
+            StoreError: the segment can't be opened or read.
+        """
+        return scan_opened(partial(self.open_whole, name), name, from_offset=from_offset)
+
+    def copy(self, name: str, offset: int, length: int) -> Iterator[bytes]:
+        """A stretch of a segment as it lies, compressed, piece by piece.
+
+        Raises:
+            StoreError: the segment is missing, or ends before.
+        """
+        try:
+            file = self.open_whole(name)
+            file.seek(offset)
+            while length:
+                piece = file.read(min(length, COPIED_BYTES))
+                if not piece:
+                    raise StoreError(f"{name} ends too early. Run `archiver verify`.")
+                length -= len(piece)
+                yield piece
+        except OSError as error:
+            raise StoreError(f"{name} can't be read: {error.strerror}.") from error
+
+    def size(self, name: str) -> int:
+        """Bytes of a segment, as of now; raises as ``open`` does."""
+        return self.open(name).size
+
+    def cut_torn_end(self, name: str, *, from_offset: int, is_writer_known: bool = False) -> int:
+        """Put the torn end of a segment of this machine beside it; see ``torn.cut_torn_end``."""
+        path = self.directory / name
+        return cut_torn_end(path, from_offset=from_offset, is_writer_known=is_writer_known)
+
+    def next_edition(self, segment: str, software: str) -> NextEdition:
+        """Begin the next edition of a segment.
+
+        Raises:
+            OSError, StoreError: the segment can't be read, or nothing can be written.
+        """
+        return NextEdition(self.directory, self.open_whole(segment), segment, software)
+
+    def remove(self, name: str) -> int:
+        """Remove a segment; the bytes that it had, 0 if it is gone already.
+
+        Raises:
+            StoreError: it can't be removed.
+        """
+        return remove_segment(self.directory, name)
+
+    def remove_unready(self) -> None:
+        """Remove editions that a killed process left half written."""
+        remove_unready(self.directory)
