@@ -1,12 +1,15 @@
 """Builds archives of growing size and prints how long the service takes to answer in each.
 
 Usage: python -m benchmarks.scale [--sizes 10000 100000 1000000] [--requests 60] [--cpu]
+       [--in FOLDER] [--only TEXT]
 
 The archives are synthetic: real records for a few hundred pages, and index rows as the crawl makes
 them for all the rest, which point at those records. Each is served by ``archiver serve`` and asked
 over one kept connection; the times are those of whole answers. The last lines compare p95 in the
 largest with the smallest. With ``--cpu`` they are what the service computed for each answer: the
-same whatever else the machine does, without what it waits for the disk.
+same whatever else the machine does, without what it waits for the disk. With ``--in`` archives
+stay in that folder, and those that are there are asked again; ``--only`` asks for the rows whose
+names hold a text.
 """
 
 import argparse
@@ -16,7 +19,8 @@ import random
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -45,6 +49,7 @@ from benchmarks.pywb_replay import free_port, serving
 
 REAL = 200
 BATCH = 5000
+ADDED = "add one more"
 PAGEFUL = 50
 """Entries of each host, and with the rare word, at every size: the same page is asked for."""
 WORDS = [f"word{n}" for n in range(400)]
@@ -57,20 +62,33 @@ def main() -> None:
     parser.add_argument("--sizes", type=int, nargs="+", default=[10_000, 100_000, 1_000_000])
     parser.add_argument("--requests", type=int, default=60)
     parser.add_argument("--cpu", action="store_true")
+    parser.add_argument("--in", dest="folder", type=Path)
+    parser.add_argument("--only", default="")
     options = parser.parse_args()
     tables = {}
     for size in options.sizes:
         with tempfile.TemporaryDirectory() as directory, FastServer(body=2000) as server:
-            data = Path(directory) / "data"
-            begun = time.perf_counter()
-            keys = asyncio.run(build(data, size, server.base))
-            print(f"{size:,} snapshots built in {time.perf_counter() - begun:.0f} s", flush=True)
-            tables[size] = measure(data, keys, options.requests, server.base, cpu=options.cpu)
+            built = (options.folder or Path(directory)) / str(size)
+            base = kept(built, size, server.base)
+            with serving_in(built / "data", cpu=options.cpu) as (root, clock):
+                asked = asked_for(size, base, server.base, options.only)
+                tables[size] = asyncio.run(ask(root, asked, options.requests, clock))
     show(tables)
 
 
-async def build(data: Path, size: int, base: str) -> list[str]:
-    """Make an archive of so many snapshots; return the addresses of some entries."""
+def kept(folder: Path, size: int, base: str) -> str:
+    """Build an archive, unless it is there; return where the server of its real pages was."""
+    known = folder / "base"
+    if not known.exists():
+        begun = time.perf_counter()
+        asyncio.run(build(folder / "data", size, base))
+        print(f"{size:,} snapshots built in {time.perf_counter() - begun:.0f} s", flush=True)
+        known.write_text(base, encoding="ascii")
+    return known.read_text(encoding="ascii")
+
+
+async def build(data: Path, size: int, base: str) -> None:
+    """Make an archive of so many snapshots."""
     settings = Settings(
         data=data, allow_networks="127.0.0.0/8", host_delay=0, host_concurrency=100, concurrency=100
     )
@@ -80,21 +98,24 @@ async def build(data: Path, size: int, base: str) -> list[str]:
         held = [await runtime.entries.snapshot(f"{base}/real/{n}") for n in range(REAL)]
     db = await Database.open(data / INDEX)
     try:
-        made = []
         for start in range(0, size - REAL, BATCH):
             count = min(BATCH, size - REAL - start)
-            made += await fill(db, range(start, start + count), held, size // PAGEFUL)
+            await fill(db, range(start, start + count), held, size // PAGEFUL)
         async with db.write() as conn:
             await conn.exec_driver_sql("PRAGMA optimize")
     finally:
         await db.close()
-    return random.Random(1).sample(made, 500)
 
 
-async def fill(db: Database, numbers: range, held: list, hosts: int) -> list[str]:
-    """Index one snapshot for each number, as the crawl does; return their URLs."""
+def made_up(number: int, hosts: int) -> str:
+    """The URL of an entry that was never crawled."""
+    return f"https://host{number % hosts}.example/path/{number}"
+
+
+async def fill(db: Database, numbers: range, held: list, hosts: int) -> None:
+    """Index one snapshot for each number, as the crawl does."""
     chance = random.Random(numbers.start)
-    urls = [f"https://host{n % hosts}.example/path/{n}" for n in numbers]
+    urls = [made_up(n, hosts) for n in numbers]
     moments = [START + timedelta(seconds=60 * n) for n in numbers]
     said = [
         Seed(
@@ -127,7 +148,6 @@ async def fill(db: Database, numbers: range, held: list, hosts: int) -> list[str
         for each, seed, capture in zip(made, said, fresh, strict=True):
             each["entry_id"], each["capture_id"] = ids[seed.hash_url], rows[capture.record_id]
         await recording.add_snapshots(conn, [recording.NewSnapshot(**each) for each in made])
-    return urls
 
 
 def snapshot(
@@ -206,17 +226,16 @@ def tags_of(number: int, rare_every: int) -> tuple[str, ...]:
     return (f"tag{number % 50}", *(("seldom",) if number % rare_every == 5 else ()))
 
 
-def measure(
-    data: Path, urls: list[str], requests: int, base: str, *, cpu: bool
-) -> dict[str, list[float]]:
-    """Serve an archive and time its answers, by the clock or by its CPU."""
+@contextmanager
+def serving_in(data: Path, *, cpu: bool) -> Iterator[tuple[str, Callable[[], float]]]:
+    """Serve an archive: its address, and the clock or the service's CPU to time it by."""
     port = free_port()
     command = [sys.executable, "-m", "archiver", "serve", "--data", str(data), "--port", str(port)]
     os.environ["ARCHIVER_ALLOW_NETWORKS"] = "127.0.0.0/8"
     os.environ["ARCHIVER_HOST_DELAY"] = "0"
     with serving(command, port) as service:
         clock = partial(cpu_seconds, service.pid) if cpu else time.perf_counter
-        return asyncio.run(ask(f"http://127.0.0.1:{port}", urls, requests, base, clock))
+        yield f"http://127.0.0.1:{port}", clock
 
 
 def cpu_seconds(pid: int) -> float:
@@ -225,10 +244,8 @@ def cpu_seconds(pid: int) -> float:
     return sum(int(each.read_text().split()[0]) for each in tasks) / 1e9
 
 
-async def ask(
-    root: str, urls: list[str], requests: int, base: str, clock: Callable[[], float]
-) -> dict[str, list[float]]:
-    """Seconds of each answer, by what was asked."""
+def asked_for(size: int, base: str, live: str, only: str) -> dict[str, Callable[[int], str]]:
+    """What is asked for, another address for each number; what is added has one of its own."""
     chance = random.Random(2)
     real = [f"{base}/real/{n}" for n in range(REAL)]
     kinds = {
@@ -239,16 +256,27 @@ async def ask(
         **{name: address(asked) for name, asked in SEARCHES.items()},
         "entry": lambda n: f"/{hash_url(real[n % REAL])}/",
         "replay": lambda n: f"/web/2026id_/{real[n % REAL]}",
-        "index of a URL": lambda _: f"/timemap/json/{chance.choice(urls)}",
+        "index of a URL": lambda _: (
+            f"/timemap/json/{made_up(chance.randrange(size - REAL), size // PAGEFUL)}"
+        ),
+        ADDED: lambda n: f"{live}/new/{n}",
     }
+    return {name: path for name, path in kinds.items() if only in name}
+
+
+async def ask(
+    root: str, asked: dict[str, Callable[[int], str]], requests: int, clock: Callable[[], float]
+) -> dict[str, list[float]]:
+    """Seconds of each answer, by what was asked."""
     found: dict[str, list[float]] = {}
     async with aiohttp.ClientSession() as session:
-        for name, path in kinds.items():
+        for name, path in asked.items():
+            if name == ADDED:
+                times = range(min(requests, 20))
+                found[name] = [await add(session, root, path(n), clock) for n in times]
+                continue
             await get(session, root + path(0), clock)
             found[name] = [await get(session, root + path(n), clock) for n in range(requests)]
-        found["add one more"] = [
-            await add(session, root, f"{base}/new/{n}", clock) for n in range(min(requests, 20))
-        ]
     return found
 
 
