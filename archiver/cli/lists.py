@@ -7,6 +7,8 @@ from archiver.cli.output import write_json, write_row
 from archiver.config import Settings
 from archiver.errors import InputError
 from archiver.formats.documents import to_document
+from archiver.model.entry_list import is_within
+from archiver.model.folder_path import tidy_path
 from archiver.runtime import Runtime, open_runtime
 
 
@@ -15,11 +17,11 @@ def run(
     *,
     make: str | None,
     query: str,
-    rename: Sequence[str],
+    rename: Sequence[str] | None,
     delete: str | None,
     as_json: bool,
 ) -> int:
-    """Change lists, if that is asked for, and print what there is then; 1 if there are none."""
+    """Change lists and print those changed; print all if nothing is asked, 1 if there are none."""
     if query and not make:
         raise InputError("Say with --make under which name the search is saved.")
     return run_until_signal(_lists(settings, make, query, rename, delete, as_json=as_json))
@@ -29,7 +31,7 @@ async def _lists(
     settings: Settings,
     make: str | None,
     query: str,
-    rename: Sequence[str],
+    rename: Sequence[str] | None,
     delete: str | None,
     *,
     as_json: bool,
@@ -41,16 +43,24 @@ async def _lists(
             await runtime.lists.rename(*rename)
         if delete is not None:
             await runtime.lists.delete(delete)
-        if make is not None or rename or delete is not None:
+        is_changed = make is not None or bool(rename) or delete is not None
+        if is_changed:
             await runtime.crawling.write_down_changes()
-        return await _print(runtime, as_json=as_json)
+        there_now = [tidy_path(each) for each in (make, *(rename or ())[1:]) if each is not None]
+        return await _print(runtime, there_now if is_changed else None, as_json=as_json)
 
 
-async def _print(runtime: Runtime, *, as_json: bool) -> int:
-    found = await runtime.lists.all()
+async def _print(runtime: Runtime, changed: Sequence[str] | None, *, as_json: bool) -> int:
+    """Print the lists that were changed, with those in them; None stands for all there are."""
+    known = await runtime.lists.all()
+    found = [
+        each
+        for each in known
+        if changed is None or any(is_within(each.path, path) for path in changed)
+    ]
     if as_json:
         write_json(to_document(found))
-        return int(not found)
-    for each in found:
-        write_row(each.path, "-" if each.count is None else str(each.count), each.query or "-")
-    return int(not found)
+    else:
+        for each in found:
+            write_row(each.path, "-" if each.count is None else str(each.count), each.query or "-")
+    return int(changed is None and not found)

@@ -141,7 +141,8 @@ def edit(settings: Settings, **given: object) -> int:
 def lists(settings: Settings, **given: object) -> int:
     """Print the lists, each behind the one it lies in: path, entries, what a saved search asks.
 
-    `archiver edit --list` puts entries in, `archiver search list:PATH` prints them in their order.
+    After a change, only what was changed is printed. `archiver edit --list` puts entries in,
+    `archiver search list:PATH` prints them in their order.
     """
     return run_body("lists", settings, **given)
 

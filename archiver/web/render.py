@@ -83,7 +83,7 @@ def environment(wording: Wording) -> Environment:
     made.globals.update(failures=sentences(wording), answered=answered(wording))
     made.filters.update(moment=lambda value: wording.moment(_when(value)), day=_day_in(wording))
     made.filters.update(size=wording.size, number=wording.number, said=wording.said)
-    made.filters.update(hundredths=lambda count: wording.fraction(count / 100, 2))
+    made.filters.update(percent=wording.percent)
     made.filters.update(translated=wording.translated, why=partial(why, wording))
     made.filters.update(reason=partial(reason, wording))
     made.filters.update(date=date, iso=iso, epoch=epoch, minutes=minutes_to_read)

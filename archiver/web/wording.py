@@ -39,6 +39,7 @@ class Forms:
         month_names: the same, standing alone.
         group, decimal: what stands between thousands, and before a fraction.
         least_grouped: the least number whose thousands stand apart.
+        percent: a pattern, with ``#`` where the number goes.
     """
 
     day: str
@@ -48,6 +49,7 @@ class Forms:
     group: str
     decimal: str
     least_grouped: int
+    percent: str
 
     @classmethod
     def of(cls, language: Language) -> "Forms":
@@ -65,6 +67,7 @@ class Forms:
             group=signs["group"],
             decimal=signs["decimal"],
             least_grouped=language.least_grouped,
+            percent=str(locale.percent_formats[None].pattern).replace("#,##0", "#"),
         )
 
 
@@ -136,6 +139,10 @@ class Wording:
     def fraction(self, value: float, digits: int) -> str:
         """A number with so many digits of its fraction."""
         return f"{value:.{digits}f}".replace(".", self.forms.decimal)
+
+    def percent(self, count: int) -> str:
+        """So many hundredths: ``44%``."""
+        return self.forms.percent.replace("#", str(count))
 
     def size(self, count: int) -> str:
         """Bytes as people read them: ``1.4 MB``."""

@@ -56,11 +56,13 @@ def test_lists_are_made_filled_and_printed_in_order(kept, site):
     foxes, bears = site.url("/foxes"), site.url("/bears")
     kept("edit", foxes, "--list", "Later/Best")
     kept("edit", bears, "--list", "Later/Best")
-    kept("lists", "--make", "Fresh", "--query", "is:unread")
+    made = kept("lists", "--make", "Fresh", "--query", "is:unread")
 
     done = kept("lists", "--rename", "Later", "Soon")
 
-    assert done.stdout == "Soon\t0\t-\nSoon/Best\t2\t-\nFresh\t-\tis:unread\n"
+    assert made.stdout == "Fresh\t-\tis:unread\n"
+    assert done.stdout == "Soon\t0\t-\nSoon/Best\t2\t-\n"
+    assert kept("lists").stdout == done.stdout + made.stdout
     found = kept("search", "list:Soon/Best").stdout.splitlines()
     assert [line.split("\t")[4] for line in found] == [foxes, bears]
     kept("edit", foxes, "--unlist", "Soon/Best")
