@@ -142,6 +142,7 @@ class DeferredExtraction:
             likenesses=await draw_emblems(self._context, page, found, article),
             look=record.look,
             appearance=record.appearance,
+            answers=record.answers,
         )
         now = datetime.now(UTC).replace(microsecond=0)
         entry = EntryRef(unread.entry_id, kept.hash_url, kept.url, host(kept.url))

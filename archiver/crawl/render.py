@@ -264,4 +264,5 @@ def _rendered(
         if url != ref.url
     )
     led_by = led_on(traffic.led_by, frozenset({host(ref.url)}))
-    return Rendered(ref, tuple(likenesses), document, loaded, led_by=led_by)
+    answers = tuple(traffic.answers)
+    return Rendered(ref, tuple(likenesses), document, loaded, led_by=led_by, answers=answers)

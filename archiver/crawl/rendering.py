@@ -17,7 +17,7 @@ from archiver.derive.messages import Document
 from archiver.errors import BrowserError, BrowserGone, NoBrowser, PageGone
 from archiver.ledger.recorder import Recorder
 from archiver.logs import get_log
-from archiver.model.capture import CaptureRef, Timestamp
+from archiver.model.capture import CaptureRef, RecordId, Timestamp
 from archiver.model.failure import Failure, FailureKind
 from archiver.model.likeness import NewLikeness
 from archiver.model.message import Message
@@ -72,6 +72,7 @@ class Rendered:
         loaded: all that was loaded for it, scripts and what they asked for too.
         fidelity: how much of it is there without scripts.
         led_by: the hosts that led to it, as of any page.
+        answers: what was kept of what its scripts sent and of parts.
     """
 
     page: CaptureRef
@@ -80,6 +81,7 @@ class Rendered:
     loaded: tuple[RequisiteOutcome, ...] = ()
     fidelity: Fidelity = field(default_factory=Fidelity)
     led_by: frozenset[str] = frozenset()
+    answers: tuple[RecordId, ...] = ()
 
     @property
     def readable(self) -> Document:

@@ -11,7 +11,7 @@ from archiver.crawl.obtained import Obtained
 from archiver.crawl.rendering import Means
 from archiver.crawl.retry_policy import retry_after_seconds
 from archiver.errors import FetchError
-from archiver.model.capture import CaptureRef
+from archiver.model.capture import CaptureRef, RecordId
 from archiver.model.exchange import Exchange
 from archiver.model.failure import Failure, FailureKind
 from archiver.model.truncation import Truncation
@@ -88,6 +88,7 @@ class Traffic:
         pages: the captures of the documents that were answered, by URL.
         loaded: the statuses of all that are captures, by URL.
         failures: why others could not be.
+        answers: the records of those that are none.
     """
 
     def __init__(self, means: Means, page: Obtained | None, led_by: frozenset[str]) -> None:
@@ -97,6 +98,7 @@ class Traffic:
         self.pages = dict[str, CaptureRef]()
         self.failures: dict[str, Failure] = {}
         self.loaded: dict[str, int] = {}
+        self.answers = list[RecordId]()
         self._again: dict[str, _Given] = {}
         self._is_again = False
         self._room = MOST_GIVEN_AGAIN
@@ -232,9 +234,11 @@ class Traffic:
             self._means.throttle.pause(host(asked.url), min(wait, most))
         exchange = _named(asked, exchange)
         ref = await self._means.recorder.keep(exchange)
-        if exchange.is_shown:
-            self.loaded[asked.url] = ref.status
-        if exchange.is_shown and is_html(ref.media_type):
+        if not exchange.is_shown:
+            self.answers.append(ref.record_id)
+            return
+        self.loaded[asked.url] = ref.status
+        if is_html(ref.media_type):
             self.pages[asked.url] = ref
 
 

@@ -158,6 +158,7 @@ async def _visit_rendered(
             picture=rendered.fidelity.picture,
             words=rendered.fidelity.words,
         ),
+        answers=rendered.answers,
     )
 
 

@@ -9,7 +9,15 @@ from archiver.index import segments
 from archiver.index.bulk import execute_rows
 from archiver.index.captures import CAPTURES, to_capture
 from archiver.index.connection import AsyncConnection
-from archiver.index.schema import capture, likeness, segment, snapshot, withheld
+from archiver.index.schema import (
+    answer,
+    capture,
+    gone_capture,
+    likeness,
+    segment,
+    snapshot,
+    withheld,
+)
 from archiver.model.capture import Capture, PayloadDigest
 
 _LABEL = "sha256:"
@@ -29,8 +37,8 @@ UPDATE snapshot SET {name}_segment_id = :to, {name}_offset = moved.new,
 FROM temp.moved WHERE {name}_segment_id = :was AND {name}_offset = moved.old
 """
 
-_LIKENESSES = """
-UPDATE likeness SET segment_id = :to, "offset" = moved.new, length = moved.length
+_RECORDS = """
+UPDATE {table} SET segment_id = :to, "offset" = moved.new, length = moved.length
 FROM temp.moved WHERE segment_id = :was AND "offset" = moved.old
 """
 
@@ -64,6 +72,9 @@ async def wanted(conn: AsyncConnection, name: str) -> set[int]:
         (likeness.c.segment_id, likeness.c.offset),
     ):
         found.update((await conn.execute(select(offset).where(owner == number))).scalars())
+    gone = answer.c.record_id.in_(select(gone_capture.c.record_id))
+    answers = select(answer.c.offset).where(answer.c.segment_id == number, ~gone)
+    found.update((await conn.execute(answers)).scalars())
     return found
 
 
@@ -97,10 +108,12 @@ async def switch(
     )
     for table in (capture, withheld):
         await conn.execute(text(_CAPTURES.format(table=table.name)), between)
-    await conn.execute(text(_LIKENESSES), between)
+    for moving in (likeness, answer):
+        await conn.execute(text(_RECORDS.format(table=moving.name)), between)
     for name in ("article", "metadata"):
         await conn.execute(text(_PLACES.format(name=name)), between)
-    await conn.execute(delete(withheld).where(withheld.c.segment_id == numbers[was]))
+    for table in (withheld, answer):
+        await conn.execute(delete(table).where(table.c.segment_id == numbers[was]))
     await conn.execute(delete(segment).where(segment.c.id == numbers[was]))
     await conn.execute(text("DROP TABLE temp.moved"))
 

@@ -7,7 +7,7 @@ over.
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from io import BytesIO
-from typing import BinaryIO
+from typing import BinaryIO, TypeGuard
 
 from archiver.errors import ArchiverError, InvalidRecord, UnreadableFile
 from archiver.ingest.likenesses import MOST_BYTES, ForeignLikeness, is_likeness
@@ -17,7 +17,7 @@ from archiver.model.exchange import Exchange
 from archiver.scratch import scratch_file
 from archiver.urls.parse import parse_url
 from archiver.warc.digest import canonical, digest_by, digest_of, is_ours
-from archiver.warc.extension import HEAD, ORIGINAL_DIGEST, SYNTHESISED, carried, one_line
+from archiver.warc.extension import ANSWERS, HEAD, ORIGINAL_DIGEST, SYNTHESISED, carried, one_line
 from archiver.warc.foreign import ForeignRecord
 from archiver.wire.chunked import dechunk
 from archiver.wire.head import is_end_of_head, parse_head
@@ -76,6 +76,11 @@ class PassedOver:
 Found = (
     ForeignCapture | ForeignRevisit | ForeignEntryRecord | ForeignLikeness | Unusable | PassedOver
 )
+
+
+def is_capture(found: Found) -> TypeGuard[ForeignCapture]:
+    """Whether something is what its URL shows."""
+    return isinstance(found, ForeignCapture) and found.exchange.is_shown
 
 
 def read_found(record: ForeignRecord, *, most_bytes: int) -> Found:
@@ -139,6 +144,8 @@ def _capture(
     stated = _stated_digest(record, body, is_chunked=head.is_chunked)
     if stated:
         fields += ((ORIGINAL_DIGEST, stated),)
+    if answers := one_line(record.get(ANSWERS.lower())):
+        fields += ((ANSWERS, answers),)
     exchange = Exchange(
         url=url,
         at=record.date,
@@ -152,6 +159,7 @@ def _capture(
         payload_digest=digest,
         payload_length=length,
         fields=fields,
+        is_shown=not answers,
     )
     return ForeignCapture(exchange, record.id, stated)
 

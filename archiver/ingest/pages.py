@@ -20,6 +20,7 @@ from archiver.errors import ArchiverError
 from archiver.formats.seeds import MOST_TITLE, bounded
 from archiver.index import captures, seeds, snapshots
 from archiver.index.database import AsyncConnection
+from archiver.ingest.answers import KeptAnswers
 from archiver.ingest.exchanges import ForeignCapture, ForeignEntryRecord
 from archiver.ingest.likenesses import KeptLikenesses
 from archiver.ingest.needs import Needs
@@ -82,11 +83,13 @@ class NotedPages(ExitStack):
 
     Attributes:
         likenesses: how pages looked, as far as that came.
+        answers: what their scripts were answered, as far as that came.
     """
 
     def __init__(self) -> None:
         super().__init__()
         self.likenesses = self.enter_context(KeptLikenesses())
+        self.answers = self.enter_context(KeptAnswers())
         self._described, self._listed, self._html, self._other = (
             self.enter_context(SortedLines()) for _ in range(4)
         )
@@ -128,9 +131,15 @@ class NotedPages(ExitStack):
 class PageIntake:
     """Makes snapshots of pages whose captures are in the archive."""
 
-    def __init__(self, context: CrawlContext, likenesses: KeptLikenesses | None = None) -> None:
+    def __init__(
+        self,
+        context: CrawlContext,
+        likenesses: KeptLikenesses | None = None,
+        answers: KeptAnswers | None = None,
+    ) -> None:
         self._context = context
         self._likenesses = likenesses
+        self._answers = answers
         self._needs = Needs(context)
 
     async def take(self, page: ForeignPage) -> asyncio.Future[VisitResult | None] | None:
@@ -171,6 +180,7 @@ class PageIntake:
             rendering=Rendering.NEEDED if needs.needs_browser else Rendering.NONE,
             likenesses=emblems,
             appearance=needs.appearance,
+            answers=await self._answered(page),
         )
         if page.told:
             visit = replace(visit, look=page.told.look, appearance=page.told.appearance)
@@ -183,6 +193,14 @@ class PageIntake:
         if self._likenesses is None or page.told is None:
             return ()
         return await asyncio.to_thread(self._likenesses.of, page.told.likenesses)
+
+    async def _answered(self, page: ForeignPage) -> tuple[RecordId, ...]:
+        """What its scripts were answered, where the file holds it: taken in under new ids."""
+        if self._answers is None or page.told is None:
+            return ()
+        found = await asyncio.to_thread(self._answers.of, page.told.answers)
+        kept = [await self._context.recorder.keep(each) for each in found]
+        return tuple(each.record_id for each in kept)
 
 
 def _as_it_stood(shown: Sequence[NewLikeness], url: str) -> Document | None:

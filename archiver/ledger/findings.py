@@ -29,6 +29,7 @@ class Findings:
         records: how many records were read.
         end: the byte after the last of them.
         captures: of response and revisit records; a revisit's length is 0 here.
+        answers: record ids and places of responses that are not what their URLs show.
         conversions: record ids and places of conversion records.
         entry_records: places and dates of metadata records.
         deletions: what was thrown away.
@@ -40,6 +41,7 @@ class Findings:
     records: int = 0
     end: int = 0
     captures: list[Capture] = field(default_factory=list)
+    answers: list[tuple[RecordId, Location]] = field(default_factory=list)
     conversions: list[tuple[RecordId, Location]] = field(default_factory=list)
     entry_records: list[Dated] = field(default_factory=list)
     deletions: list[Deletion] = field(default_factory=list)
@@ -86,8 +88,9 @@ def _read_one(findings: Findings, scanned: Scanned) -> Location:
         findings.captures.append(replace(head, location=place))
         if stated := record.get(ORIGINAL_DIGEST.lower()):
             findings.stated_digests[stated] = head.payload_digest
-    elif record.type is RecordType.CONVERSION:
-        findings.conversions.append((record.id, place))
+    elif record.type in (RecordType.RESPONSE, RecordType.CONVERSION):
+        is_answer = record.type is RecordType.RESPONSE
+        (findings.answers if is_answer else findings.conversions).append((record.id, place))
     elif isinstance(of_no_entry, Deletion):
         findings.deletions.append(of_no_entry)
     elif of_no_entry:
@@ -110,6 +113,11 @@ def is_capture(record: StoredRecord) -> bool:
     """Whether a record is what its URL shows, and so has a row."""
     is_response = record.type in (RecordType.RESPONSE, RecordType.REVISIT)
     return is_response and not record.get(ANSWERS.lower())
+
+
+def is_answer(record: StoredRecord) -> bool:
+    """Whether a record is a response that is not what its URL shows."""
+    return record.type is RecordType.RESPONSE and bool(record.get(ANSWERS.lower()))
 
 
 def capture_of(

@@ -38,6 +38,7 @@ def _late_visit(entry_record: EntryRecord, snapshot: SnapshotRecord) -> LateVisi
         snapshot.timestamp,
         snapshot.capture_record,
         needs_of(entry_record.url, snapshot.capture_url, snapshot.requisites),
+        snapshot.answers,
     )
 
 

@@ -13,9 +13,11 @@ class LateVisit:
         hash_url: of the entry.
         timestamp, page: of the snapshot that is not to be, and the record of its page.
         needs: the addresses that it would be replayed from.
+        answers: the responses that it brought and that are not what their URLs show.
     """
 
     hash_url: HashUrl
     timestamp: Timestamp
     page: RecordId
     needs: tuple[str, ...]
+    answers: tuple[RecordId, ...] = ()

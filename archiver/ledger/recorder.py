@@ -18,7 +18,16 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from archiver.errors import StoreError
-from archiver.index import captures, entries, gone, outcomes, recording, segments, snapshots
+from archiver.index import (
+    answers,
+    captures,
+    entries,
+    gone,
+    outcomes,
+    recording,
+    segments,
+    snapshots,
+)
 from archiver.index.database import AsyncConnection, Database
 from archiver.ledger import records, rows
 from archiver.ledger.batch import (
@@ -301,8 +310,7 @@ class Recorder:
         async with self._db.write() as conn:
             if ends:
                 await segments.advance(conn, ends)
-            kept = [replace(each, location=places[n]) for n, each in plan.captures.items()]
-            made = await captures.insert_all(conn, kept)
+            made = await _insert_responses(conn, plan, places)
             there = await entries.still_there(conn, known.facts)
             wanted = await _still_wanted(conn, brought, there)
             rows_of = await self._rows_of(conn, batch, made, wanted)
@@ -356,6 +364,16 @@ class Recorder:
         self._rows.update(made)
         while len(self._rows) > REMEMBERED_ROWS:
             self._rows.popitem(last=False)
+
+
+async def _insert_responses(
+    conn: AsyncConnection, plan: records.Plan, places: Sequence[Location]
+) -> dict[RecordId, int]:
+    """Index what was answered; the rows of captures by record id."""
+    others = [(record_id, places[n]) for n, record_id in plan.answers.items()]
+    await answers.insert_all(conn, others)
+    kept = [replace(each, location=places[n]) for n, each in plan.captures.items()]
+    return await captures.insert_all(conn, kept)
 
 
 async def _still_wanted(

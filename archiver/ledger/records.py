@@ -71,6 +71,7 @@ class Plan:
     Attributes:
         records: in the order they are to be written.
         captures: for each exchange its capture, still without a place, by record position.
+        answers: ids of responses that are not what their URLs show, by record position.
         articles: positions of conversion records, by snapshot.
         entry_records: positions of the metadata records that close snapshots, by snapshot.
         likenesses: positions of the conversion records of likenesses, by snapshot.
@@ -78,6 +79,7 @@ class Plan:
 
     records: list[Record] = field(default_factory=list)
     captures: dict[int, Capture] = field(default_factory=dict)
+    answers: dict[int, RecordId] = field(default_factory=dict)
     articles: dict[SnapshotKey, int] = field(default_factory=dict)
     entry_records: dict[SnapshotKey, int] = field(default_factory=dict)
     likenesses: dict[SnapshotKey, list[tuple[LikenessRef, int]]] = field(default_factory=dict)
@@ -97,6 +99,8 @@ def plan_exchange(plan: Plan, exchange: Exchange, capture: Capture, originals: O
         capture = replace(capture, is_revisit=True, is_chunked=False)
     if exchange.is_shown:
         plan.captures[len(plan.records)] = capture
+    else:
+        plan.answers[len(plan.records)] = record_id
     request_id = new_record_id() if exchange.request else None
     if original is None:
         originals.add([capture] if exchange.is_shown else [])
@@ -237,6 +241,7 @@ def _snapshot(plan: Plan, visit: Visit, facts: EntryFacts) -> SnapshotRecord:
         likenesses=_likenesses(plan, visit, facts),
         look=visit.look,
         appearance=visit.appearance,
+        answers=visit.answers,
     )
 
 

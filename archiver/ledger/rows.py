@@ -85,6 +85,7 @@ def late(visit_results: Sequence[VisitResult], there: Collection[int]) -> list[L
             each.visit.timestamp,
             each.visit.page.record_id,
             needs_of(each.entry.url, each.visit.page.url, each.visit.requisites),
+            each.visit.answers,
         )
         for each in visit_results
         if each.visit and each.entry.id not in there

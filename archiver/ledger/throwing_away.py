@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from archiver.errors import StoreError
-from archiver.index import entries, gone, needs, removal, withheld
+from archiver.index import answers, entries, gone, needs, removal, withheld
 from archiver.index.connection import AsyncConnection
 from archiver.index.needs import Kept
 from archiver.index.withheld import MOST_ROUNDS, Seen
@@ -54,6 +54,7 @@ async def throw_entries_away(
     demands = [each for one in kept for each in _demands(one, said[one.id])]
     whole = {each.entry.url for each in known.values()}
     captures = await _unneeded(conn, store, demands, whole, {one.id for one in kept})
+    others = await _answers(conn, [each.answers for each in said.values() if each])
     removed = await removal.remove_entries(conn, [*known], number=number)
     found = [
         Gone(
@@ -63,7 +64,7 @@ async def throw_entries_away(
         )
         for row, each in known.items()
     ]
-    await _note(conn, found, captures, number=number)
+    await _note(conn, found, captures, others, number=number)
     return removed
 
 
@@ -88,7 +89,8 @@ async def throw_snapshots_away(
     removed = await removal.remove_snapshots(conn, [each.id for each in dead], number=number)
     snapshots = tuple(GoneSnapshot(each.timestamp, each.page) for each in dead)
     found = Gone(dead[0].hash_url, None, snapshots, articles)
-    await _note(conn, [found], captures, number=number)
+    gone_too = [named.answers for one in dead if (named := said[one.id])]
+    await _note(conn, [found], captures, await _answers(conn, gone_too), number=number)
     return removed
 
 
@@ -101,7 +103,8 @@ async def sweep_late(conn: AsyncConnection, store: SegmentStore, late: Sequence[
     ]
     captures = await _unneeded(conn, store, demands, set(), set())
     found = [Gone(each.hash_url, None, (GoneSnapshot(each.timestamp, each.page),)) for each in late]
-    await _note(conn, found, captures, number=None)
+    others = await _answers(conn, [each.answers for each in late])
+    await _note(conn, found, captures, others, number=None)
 
 
 async def keep_away(conn: AsyncConnection, *, after: int) -> None:
@@ -126,11 +129,13 @@ async def _note(
     conn: AsyncConnection,
     found: Sequence[Gone],
     captures: Mapping[int, RecordId],
+    others: Iterable[RecordId],
     *,
     number: int | None,
 ) -> None:
     now = datetime.now(UTC).replace(microsecond=0)
-    deletion = Deletion(_chance(), now, tuple(found), tuple(dict.fromkeys(captures.values())))
+    records = tuple(dict.fromkeys([*captures.values(), *others]))
+    deletion = Deletion(_chance(), now, tuple(found), records)
     await removal.keep_aside(conn, number, captures=[*captures], deletion_id=deletion.id)
     await withheld.withhold(conn, [*captures])
     await _owe(conn, deletion)
@@ -139,6 +144,16 @@ async def _note(
 async def _owe(conn: AsyncConnection, deletion: Deletion) -> None:
     await gone.note(conn, [deletion])
     await gone.owe(conn, json.dumps(write_deletion(deletion)))
+
+
+async def _answers(
+    conn: AsyncConnection, named: Iterable[tuple[RecordId, ...]]
+) -> Iterable[RecordId]:
+    """Those of the records that snapshots name as answers which are some: a file may say anything.
+
+    Each is of one snapshot, so nothing else needs it.
+    """
+    return await answers.places(conn, {each for one in named for each in one})
 
 
 async def _unneeded(

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from archiver.model.appearance import Appearance
-from archiver.model.capture import CaptureRef, Timestamp
+from archiver.model.capture import CaptureRef, RecordId, Timestamp
 from archiver.model.entry_ref import EntryRef
 from archiver.model.failure import Failure
 from archiver.model.job import Lease
@@ -29,6 +29,7 @@ class Visit:
         likenesses: how it looked there.
         look: what a plain look at it told of its host.
         appearance: what tells how whole it is.
+        answers: the responses that are not what their URLs show, as they were kept.
     """
 
     timestamp: Timestamp
@@ -41,6 +42,7 @@ class Visit:
     likenesses: tuple[NewLikeness, ...] = ()
     look: Look = Look.NONE
     appearance: Appearance = field(default_factory=Appearance)
+    answers: tuple[RecordId, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ from archiver.ingest.exchanges import (
     Found,
     PassedOver,
     Unusable,
+    is_capture,
 )
 from archiver.ingest.foreign_records import read_records
 from archiver.ingest.intake import Intake
@@ -189,7 +190,7 @@ class _Taking:
 
     async def pages(self, source: str) -> AsyncIterator[Taken]:
         """Make a snapshot of each page."""
-        intake = PageIntake(self._context, self._pages.likenesses)
+        intake = PageIntake(self._context, self._pages.likenesses, self._pages.answers)
         noted = await asyncio.to_thread(self._pages.best, source=source)
         while some := await asyncio.to_thread(_some, noted):
             closing = [made for page in some if (made := await intake.take(page))]
@@ -270,7 +271,7 @@ class _Taking:
             yield self._failed(name, error)
 
     async def _take(self, batch: Sequence[Found]) -> Taken:
-        captures = [self._marked(each) for each in batch if isinstance(each, ForeignCapture)]
+        captures = [self._marked(each) for each in batch if is_capture(each)]
         unusable = [each for each in batch if isinstance(each, Unusable)]
         fresh = await self._intake.captures(captures)
         await asyncio.to_thread(self._note, batch)
@@ -298,8 +299,10 @@ class _Taking:
         for each in batch:
             if isinstance(each, ForeignRevisit):
                 self._revisits.add(write_line(each))
-            elif isinstance(each, ForeignCapture):
+            elif is_capture(each):
                 self._pages.note_capture(each)
+            elif isinstance(each, ForeignCapture):
+                self._pages.answers.note(each)
             elif isinstance(each, ForeignLikeness):
                 self._pages.likenesses.note(each)
             elif isinstance(each, ForeignEntryRecord):

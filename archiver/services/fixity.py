@@ -3,14 +3,16 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import chain, islice
 
 from archiver.errors import StoreError
-from archiver.index import captures, likenesses, segments, snapshots, withheld
+from archiver.index import answers, captures, likenesses, segments, snapshots, withheld
 from archiver.index.database import Database
-from archiver.ledger.findings import capture_of, is_capture
-from archiver.model.capture import Capture, Location
+from archiver.ledger.findings import capture_of, is_answer, is_capture
+from archiver.ledger.snapshot_records import read_snapshot_record
+from archiver.model.capture import Capture, Location, RecordId
 from archiver.model.likeness import Likeness
+from archiver.model.rendering import Rendering
 from archiver.store import scanning
 from archiver.store.segments import SegmentStore
 from archiver.store.shelf import Shelf
@@ -19,6 +21,7 @@ from archiver.warc.record import RecordType
 from archiver.warc.verify import watch
 
 CHUNK = 200
+_NO_SUCH_RECORD = "The index has a row where there is no such record."
 TORN = "A record that a killed writer left half done; no part of the archive:"
 
 
@@ -48,11 +51,19 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class _Checked:
-    """A record that was read back: its place, its capture if it is one, and what is wrong."""
+    """A record that was read back.
+
+    Attributes:
+        location: its place.
+        capture: that it is, if it is one.
+        findings: what is wrong.
+        answer: its id, if it is a response that is not what its URL shows.
+    """
 
     location: Location
     capture: Capture | None
     findings: tuple[Finding, ...]
+    answer: RecordId | None = None
 
 
 class Fixity:
@@ -103,7 +114,8 @@ class Fixity:
         async with self._db.read() as conn:
             rows = await captures.between(conn, name, first, last)
             rows |= await withheld.between(conn, name, first, last)
-        findings = []
+            sent = await answers.between(conn, name, first, last)
+        findings = [*_other_answers(name, sent, stretch)]
         for checked in stretch:
             if checked.capture is None or checked.location.offset >= end:
                 continue
@@ -112,10 +124,7 @@ class Fixity:
                 findings.append(Finding(_where(checked.location), "The index has no row for it."))
             elif _essence(row) != _essence(checked.capture):
                 findings.append(Finding(_where(checked.location), "Its index row says otherwise."))
-        findings += [
-            Finding(_where(row.location), "The index has a row where there is no such record.")
-            for row in rows.values()
-        ]
+        findings += [Finding(_where(row.location), _NO_SUCH_RECORD) for row in rows.values()]
         return findings
 
     async def _verify_snapshots(self) -> AsyncIterator[Finding]:
@@ -129,6 +138,8 @@ class Fixity:
             async with self._db.read() as conn:
                 drawn = await likenesses.of_snapshots(conn, [each.row_id for each in held])
             for finding in await asyncio.to_thread(self._point_at_nothing, held, drawn):
+                yield finding
+            for finding in await self._lack_answers(held):
                 yield finding
 
     def _point_at_nothing(
@@ -149,6 +160,27 @@ class Fixity:
                     )
         return findings
 
+    async def _lack_answers(self, held: list[snapshots.Held]) -> list[Finding]:
+        """What snapshots name as brought by their scripts, and is not there."""
+        rendered = [each for each in held if each.snapshot.rendering is Rendering.DONE]
+        named = await asyncio.to_thread(lambda: [self._named(each) for each in rendered])
+        async with self._db.read() as conn:
+            known = await answers.places(conn, chain.from_iterable(named))
+        return [
+            Finding(
+                f"{each.snapshot.url} {each.snapshot.timestamp}",
+                "Answers to what its scripts sent are not where they were.",
+            )
+            for each, ids in zip(rendered, named, strict=True)
+            if set(ids) - known.keys()
+        ]
+
+    def _named(self, held: snapshots.Held) -> tuple[RecordId, ...]:
+        try:
+            return read_snapshot_record(self._store, held.record).answers
+        except StoreError:
+            return ()  # that was said already
+
     def _is_not(self, location: Location, kind: RecordType) -> str:
         try:
             record = self._store.read(location)
@@ -167,6 +199,16 @@ def _beside_segments(found: Survey, indexed: Mapping[str, int]) -> Iterator[Find
         yield Finding(name, "The index knows this segment, but its file is gone.")
     for torn in found.torn:
         yield Finding(torn.name, f"{TORN} {torn.size:,} bytes.", is_wrong=False)
+
+
+def _other_answers(
+    name: str, rows: Mapping[int, RecordId], stretch: list[_Checked]
+) -> Iterator[Finding]:
+    """The rows of answers of a stretch of a segment that are none of its records."""
+    there = {each.location.offset: each.answer for each in stretch}
+    for offset, record_id in rows.items():
+        if there.get(offset) != record_id:
+            yield Finding(_where(Location(name, offset, 0)), _NO_SUCH_RECORD)
 
 
 def _check_records(shelf: Shelf, name: str) -> Iterator[_Checked]:
@@ -198,7 +240,8 @@ def _check(scanned: scanning.Scanned, name: str) -> _Checked:
         problems = [str(error)]
     if capture:
         capture = replace(capture, location=place)
-    return _Checked(place, capture, tuple(Finding(_where(place), each) for each in problems))
+    findings = tuple(Finding(_where(place), each) for each in problems)
+    return _Checked(place, capture, findings, record.id if is_answer(record) else None)
 
 
 def _essence(capture: Capture) -> Capture:

@@ -2,25 +2,27 @@
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from itertools import chain, islice
 
 from archiver.errors import StoreError
-from archiver.index import attempts, captures, entries, likenesses, snapshots, withheld
+from archiver.index import answers, attempts, captures, entries, likenesses, snapshots, withheld
 from archiver.index.database import AsyncConnection, Database
 from archiver.index.entries import Revised
 from archiver.index.snapshots import Held
 from archiver.ledger.records import EntryFacts, entry_note
+from archiver.ledger.rows import needs_of
+from archiver.ledger.snapshot_records import read_snapshot_record
 from archiver.model.capture import Capture, Location, PayloadDigest, RecordId, Timestamp
 from archiver.model.entry import Snapshot
 from archiver.model.job import Attempt, State
 from archiver.model.likeness import Likeness
+from archiver.model.requisite import RequisiteOutcome
 from archiver.services.manifest import Manifest, Selected, draw_up
 from archiver.store.segments import SegmentStore
 from archiver.store.sorting import SortedLines
-from archiver.warc.entry_record import read_entry_record
 from archiver.warc.record import Record, RecordType
 
 PAGE = 1000
@@ -125,44 +127,43 @@ class Selection:
 
     async def _put_by(self, some: Sequence[Held], places: SortedLines) -> None:
         """Put the places of all records of snapshots by, as lines that sort as they lie."""
-        urls = await asyncio.to_thread(lambda: [self._urls_of(held) for held in some])
+        said = await asyncio.to_thread(
+            lambda: [read_snapshot_record(self._store, held.record) for held in some]
+        )
         async with self._db.read() as conn:
             found = [
-                await _captures_of(conn, wanted, held.snapshot)
-                for wanted, held in zip(urls, some, strict=True)
+                await _captures_of(conn, held.snapshot, each.requisites)
+                for held, each in zip(some, said, strict=True)
             ]
             drawn = await likenesses.of_snapshots(conn, [held.row_id for held in some])
+            sent = [await answers.places(conn, each.answers) for each in said]
         looked = [drawn.get(held.row_id, ()) for held in some]
-        lines = chain.from_iterable(map(self._lines_of, some, found, looked))
+        lines = chain.from_iterable(map(self._lines_of, some, found, sent, looked))
         await asyncio.to_thread(places.add_all, lines)
 
     def _lines_of(
-        self, held: Held, shown: list[Capture], looked: Sequence[Likeness]
+        self,
+        held: Held,
+        shown: list[Capture],
+        sent: Mapping[RecordId, Location],
+        looked: Sequence[Likeness],
     ) -> list[bytes]:
-        places = [held.record, *self._requests_of(shown), *(each.location for each in looked)]
+        responses = [*((each.record_id, each.location) for each in shown), *sent.items()]
+        places = [held.record, *sent.values(), *self._requests_of(responses)]
+        places += [each.location for each in looked]
         if held.snapshot.article:
             places.append(held.snapshot.article)
         return [*map(_line, shown), *(_write_line(place, None) for place in places)]
 
-    def _urls_of(self, held: Held) -> list[str]:
-        entry_record = read_entry_record(self._store.read(held.record).block.read())
-        if entry_record is None or entry_record.snapshot is None:
-            raise StoreError(
-                "The record of a snapshot is not what it must be. Run `archiver verify`."
-            )
-        had = [each.url for each in entry_record.snapshot.requisites if each.status is not None]
-        return [held.snapshot.url, held.snapshot.capture.url, *had]
-
-    def _requests_of(self, found: list[Capture]) -> list[Location]:
-        """The places of the requests behind captures: each stands right after its response."""
+    def _requests_of(self, responses: Sequence[tuple[RecordId, Location]]) -> list[Location]:
+        """The places of the requests behind responses: each stands right after its response."""
         places = []
-        for each in found:
-            place = each.location
+        for record_id, place in responses:
             try:
                 record = self._store.read(replace(place, offset=place.offset + place.length))
                 if record.type is not RecordType.REQUEST:
                     continue
-                if record.get("warc-concurrent-to").strip("<>") == each.record_id:
+                if record.get("warc-concurrent-to").strip("<>") == record_id:
                     places.append(Location(place.segment, record.offset, record.finish()))
             except StoreError:
                 continue  # the response is the last record of its segment
@@ -179,10 +180,12 @@ def _notes(revised: Revised, failed: Sequence[Attempt]) -> Iterator[Record]:
         yield entry_note(facts, now, is_waiting=state is State.QUEUED)
 
 
-async def _captures_of(conn: AsyncConnection, urls: list[str], snapshot: Snapshot) -> list[Capture]:
-    """What these URLs replay as at the moment of a snapshot: redirects, answers, originals."""
+async def _captures_of(
+    conn: AsyncConnection, snapshot: Snapshot, requisites: Iterable[RequisiteOutcome]
+) -> list[Capture]:
+    """What its URLs replay as at the moment of a snapshot: redirects, responses, originals."""
     found: dict[Location, Capture] = {snapshot.capture.location: snapshot.capture}
-    for url in dict.fromkeys(urls):
+    for url in dict.fromkeys(needs_of(snapshot.url, snapshot.capture.url, requisites)):
         step: str | None = url
         for _ in range(MOST_HOPS):
             capture = await captures.nearest(conn, step, snapshot.timestamp) if step else None

@@ -46,6 +46,7 @@ class SnapshotRecord:
         likenesses: the conversion records of how it looked there.
         look: what a plain look at it told of its host.
         appearance: what tells how whole it is.
+        answers: the responses that it brought and that are not what their URLs show.
     """
 
     timestamp: Timestamp
@@ -62,6 +63,7 @@ class SnapshotRecord:
     likenesses: tuple[LikenessRef, ...] = ()
     look: Look = Look.NONE
     appearance: Appearance = field(default_factory=Appearance)
+    answers: tuple[RecordId, ...] = ()
 
     @property
     def made(self) -> list[RecordId]:
@@ -211,6 +213,7 @@ def _read_snapshot(kept: dict[str, Any]) -> SnapshotRecord:
         likenesses=tuple(_read_likeness(each) for each in kept.get("likenesses", ())),
         look=Look(kept.get("look", "")),
         appearance=_read_appearance(kept.get("appearance")),
+        answers=tuple(RecordId(text(each)) for each in kept.get("answers", ())),
     )
 
 

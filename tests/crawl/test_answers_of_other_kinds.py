@@ -13,11 +13,14 @@ from archiver.model.listing import ListingQuery
 from archiver.replay.asked import Asked
 from archiver.rewrite.address import Modifier, ReplayAddress
 from archiver.runtime import open_runtime
+from archiver.services.manifest import Selected
 from archiver.services.reindexing import reindex
 from archiver.store.scanning import scan
+from archiver.urls.parse import hash_url
 from archiver.warc.record import RecordType
 from tests.conftest import live_web
 from tests.hand_made import VIEWER
+from tests.prepared import take_in
 
 SHELL = """<!DOCTYPE html><title>Shop</title><link rel=icon href="data:,">
 <div id="root"></div><script>
@@ -53,8 +56,11 @@ async def keep_site(data):
     async with live_web() as live, open_runtime(settings) as runtime:
         for path, answer in {"/api": api, "/only-head": head, "/long.txt": long}.items():
             live.answer(path, answer)
-        url = live.put("/shop", SHELL)
-        await runtime.entries.save([url], source="web")
+        shop, other = (
+            live.put("/shop", SHELL),
+            live.article("heron", head='<link rel=icon href="data:,">'),
+        )
+        await runtime.entries.save([shop, other], source="web")
         await runtime.crawling.work()
         (data / "origin").write_text(live.origin)
 
@@ -119,7 +125,7 @@ async def test_they_are_whole_records_with_their_requests_and_no_captures(settin
         ("/long.txt", "part"): b"part",
     }
     assert b"query { herons }" in warc
-    assert rows == ["/api 200", "/shop 200"]
+    assert rows == ["/api 200", "/heron 200", "/shop 200"]
     assert findings == []
 
 
@@ -139,3 +145,77 @@ async def test_none_is_shown_for_its_address_and_an_index_built_again_says_the_s
 
     assert report.problems == ()
     assert await seen() == before
+
+
+SENT = (b"query { herons }", b"/api POST", b"/api PUT", b"bytes=5-9", b"WARC-Archiver-Answers")
+
+
+def on_disk(data):
+    """All bytes of all segments, unpacked."""
+    return b"".join(gzip.decompress(each.read_bytes()) for each in data.glob("warc/*.warc.gz"))
+
+
+async def exported(runtime, selected):
+    manifest = await runtime.packages.begin(selected)
+    pieces = runtime.packages.warc(manifest, name="some.warc.gz")
+    return b"".join([each async for each in pieces])
+
+
+@pytest.mark.parametrize("is_built_anew", [False, True])
+async def test_they_leave_the_disk_with_the_page_that_brought_them(settings, origin, is_built_anew):
+    if is_built_anew:
+        (settings.data / "archive.sqlite3").unlink()
+        await reindex(settings)
+
+    async with open_runtime(settings) as runtime:
+        await runtime.deleting.entries([f"{origin}/shop"])
+        await runtime.compacting.compact()
+        findings = [each async for each in runtime.fixity.verify()]
+        left = on_disk(settings.data)
+        rows = await listed(runtime, origin)
+
+    assert [each for each in SENT if each in left] == []
+    assert rows == ["/heron 200"]
+    assert findings == []
+    assert (await reindex(settings)).problems == ()
+
+
+async def test_they_are_back_when_their_deletion_is_undone(settings, origin):
+    async with open_runtime(settings) as runtime:
+        deleted = await runtime.deleting.entries([f"{origin}/shop"])
+        await runtime.deleting.undo(deleted.id)
+        await runtime.deleting.entries([f"{origin}/heron"])
+        await runtime.compacting.compact()
+        findings = [each async for each in runtime.fixity.verify()]
+        left = on_disk(settings.data)
+        warc = gzip.decompress(
+            await exported(runtime, Selected(hash_url=hash_url(f"{origin}/shop")))
+        )
+
+    assert [each for each in SENT if each not in left] == []
+    assert [each for each in SENT if each not in warc] == []
+    assert findings == []
+
+
+async def test_a_page_takes_them_along_into_another_archive(settings, origin, tmp_path):
+    shop = hash_url(f"{origin}/shop")
+    async with open_runtime(settings) as runtime:
+        of_another = await exported(runtime, Selected(hash_url=hash_url(f"{origin}/heron")))
+        warc = await exported(runtime, Selected(hash_url=shop))
+    elsewhere = Settings(data=tmp_path / "elsewhere")
+    async with open_runtime(elsewhere) as runtime:
+        for _ in range(2):
+            await take_in(runtime, warc)
+        rows = await listed(runtime, origin)
+        held = on_disk(elsewhere.data)
+        findings = [each async for each in runtime.fixity.verify()]
+        again = gzip.decompress(await exported(runtime, Selected(hash_url=shop)))
+        await runtime.deleting.entries([shop])
+        await runtime.compacting.compact()
+
+    assert [each for each in SENT if each in gzip.decompress(of_another)] == []
+    assert held.count(b"WARC-Archiver-Answers: ") == 4
+    assert [each for each in SENT if each not in again] == []
+    assert rows == ["/api 200", "/shop 200"]
+    assert findings == []
+    assert [each for each in SENT if each in on_disk(elsewhere.data)] == []

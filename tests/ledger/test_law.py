@@ -19,6 +19,7 @@ from sqlalchemy import func, select, text
 from archiver.errors import InputError, NotFound
 from archiver.html.text import to_text
 from archiver.index import (
+    answers,
     captures,
     documents,
     edits,
@@ -33,7 +34,7 @@ from archiver.index import (
     tags,
 )
 from archiver.index.database import Database
-from archiver.index.schema import attempt, deletion, entry
+from archiver.index.schema import answer, attempt, deletion, entry
 from archiver.ledger import recorder as recorder_module
 from archiver.ledger import records
 from archiver.ledger.comparisons import compare_owed
@@ -61,6 +62,7 @@ from archiver.services.deleting import Deleting
 from archiver.store.locks import RunLock
 from archiver.store.segments import SegmentStore
 from archiver.urls.parse import hash_url, host
+from archiver.warc.extension import ANSWERS
 
 NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 URLS = ("http://a.example/", "http://a.example/%C3%A9?x=%0A", "https://b.example:8443/p")
@@ -92,6 +94,7 @@ class Bring:
     look: Look = Look.NONE
     appearance: Appearance = field(default_factory=Appearance)
     likenesses: tuple[NewLikeness, ...] = ()
+    answers: tuple[bytes, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -246,6 +249,7 @@ brought = st.builds(
         max_size=2,
         unique_by=lambda each: each.kind,
     ).map(tuple),
+    st.lists(st.sampled_from([b"", b"sent"]), max_size=2).map(tuple),
 )
 steps = st.lists(
     st.builds(Say, st.sampled_from(URLS), said)
@@ -404,6 +408,7 @@ class Archive:
                 record.requisites,
                 look=record.look,
                 appearance=record.appearance,
+                answers=record.answers,
             )
             at = NOON + timedelta(hours=2, seconds=self.reread)
             await self.recorder.close(VisitResult(entry_ref, at, visit=visit))
@@ -425,6 +430,7 @@ class Archive:
         at = NOON + timedelta(seconds=step.second)
         entry_ref = entry_ref or await self.entry(step.url)
         ref = await self.recorder.keep(exchange_of(step, at))
+        sent = [await self.recorder.keep(answer_of(step, body, at)) for body in step.answers]
         visit = Visit(
             to_timestamp(at),
             at,
@@ -435,6 +441,7 @@ class Archive:
             look=step.look,
             appearance=step.appearance,
             likenesses=step.likenesses,
+            answers=tuple(each.record_id for each in sent),
         )
         await self.recorder.close(VisitResult(entry_ref, at, visit=visit))
         if step.article.extractor == UNREAD:
@@ -466,6 +473,12 @@ def exchange_of(step: Bring, at: datetime) -> Exchange:
         payload_digest=PayloadDigest(f"sha256:{sha256(step.body).hexdigest()}"),
         payload_length=len(step.body),
     )
+
+
+def answer_of(step: Bring, body: bytes, at: datetime) -> Exchange:
+    """What the page's script was answered."""
+    whole = exchange_of(replace(step, body=body, location=""), at)
+    return replace(whole, is_shown=False, fields=((ANSWERS, "POST"),))
 
 
 @asynccontextmanager
@@ -526,12 +539,32 @@ async def everything(archive: Archive) -> dict[str, object]:
             "generations": {row.hash_url: row.generation for row in rows},
             "snapshots": held,
             "likenesses": shown_by,
+            "answers": await _answers(archive, numbers),
+            "answers that are gone": await _gone_answers(conn),
             "captures": {_bare_capture(each) for each in await _captures(conn)},
             "attempts": {(numbers[row.entry_id], row.at, row.failure) for row in attempts},
             "tags": sorted(await tags.most_used(conn, 99)),
             "lists": await lists.all_of_them(conn),
             "found": found,
         }
+
+
+async def _answers(archive: Archive, numbers):
+    """What the snapshots of entries name as answers, and whether it is where the index has it."""
+    found = {}
+    async with archive.db.read() as conn:
+        for number in numbers:
+            for each in await snapshots.of_entry(conn, number, limit=99):
+                named = read_snapshot_record(archive.store, each.record).answers
+                there = await answers.places(conn, named)
+                kept = {archive.store.read(place).id for place in there.values()}
+                found[numbers[number], each.snapshot.timestamp] = set(named), kept
+    return found
+
+
+async def _gone_answers(conn):
+    ids = (await conn.execute(select(answer.c.record_id))).scalars().all()
+    return await gone.captures(conn, ids)
 
 
 def _bare(snapshot):
