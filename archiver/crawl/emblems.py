@@ -1,18 +1,18 @@
 """Gives snapshots what lists show them by: an icon and a picture, drawn small of what is kept."""
 
 import asyncio
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from typing import Final
 
 from archiver.books.pictures import candidates
 from archiver.crawl.context import CrawlContext
 from archiver.derive.messages import MOST_PICTURE_BYTES
-from archiver.ledger.shown_payload import holder_at, read_payload
+from archiver.ledger.shown_payload import OK, holder_at, read_payload
 from archiver.model.capture import CaptureRef, Timestamp
 from archiver.model.likeness import LikenessKind, NewLikeness
 from archiver.model.page import UNREAD, Article, Discovery
-from archiver.model.requisite import Requisite, RequisiteKind
+from archiver.model.requisite import Requisite, RequisiteKind, RequisiteOutcome
 
 MOST_TRIED: Final = 4
 """Pictures that are looked at for one that is worth showing."""
@@ -33,16 +33,27 @@ def wanted_emblems(found: Discovery) -> tuple[Requisite, ...]:
 
 
 async def draw_fetched(
-    context: CrawlContext, page: CaptureRef, found: Discovery, article: Article
+    context: CrawlContext,
+    page: CaptureRef,
+    found: Discovery,
+    article: Article,
+    outcomes: Iterable[RequisiteOutcome],
 ) -> tuple[NewLikeness, ...]:
-    """As ``draw_emblems``, of what was fetched just now.
+    """As ``draw_emblems``, of what was fetched just now; ``outcomes``: what became of that.
 
     Where the article is left for later, so are they: they are drawn when it is read.
     """
     if article.extractor == UNREAD:
         return ()
+    lacking = {each.url for each in outcomes if each.status != OK}
+    wanted = {
+        kind: [url for url in urls if url not in lacking]
+        for kind, urls in _wanted(page, found, article).items()
+    }
+    if not any(wanted.values()):
+        return ()  # most pages of some sites: waiting for the recorder costs each of them
     await context.recorder.settled()
-    return await draw_emblems(context, page, found, article)
+    return await _draw(context, wanted, page.timestamp)
 
 
 async def draw_emblems(
@@ -56,10 +67,24 @@ async def draw_emblems(
         found: what it names.
         article: whose pictures are looked at where it names none.
     """
-    icon = await _first(context, LikenessKind.ICON, found.icons, page.timestamp)
+    return await _draw(context, _wanted(page, found, article), page.timestamp)
+
+
+def _wanted(page: CaptureRef, found: Discovery, article: Article) -> dict[LikenessKind, list[str]]:
+    """Where each emblem may be had, the best first."""
     covers = chain(found.covers, _pictures(page, article))
-    cover = await _first(context, LikenessKind.COVER, covers, page.timestamp)
-    return tuple(each for each in (icon, cover) if each)
+    each_kind = ((LikenessKind.ICON, found.icons), (LikenessKind.COVER, covers))
+    return {
+        kind: [*islice(dict.fromkeys(islice(urls, 2 * MOST_TRIED)), MOST_TRIED)]
+        for kind, urls in each_kind
+    }
+
+
+async def _draw(
+    context: CrawlContext, wanted: Mapping[LikenessKind, Sequence[str]], moment: Timestamp
+) -> tuple[NewLikeness, ...]:
+    drawn = [await _first(context, kind, urls, moment) for kind, urls in wanted.items()]
+    return tuple(each for each in drawn if each)
 
 
 def _pictures(page: CaptureRef, article: Article) -> Iterator[str]:
@@ -70,10 +95,10 @@ def _pictures(page: CaptureRef, article: Article) -> Iterator[str]:
 
 
 async def _first(
-    context: CrawlContext, kind: LikenessKind, urls: Iterable[str], moment: Timestamp
+    context: CrawlContext, kind: LikenessKind, urls: Sequence[str], moment: Timestamp
 ) -> NewLikeness | None:
     """The first of these that is worth showing."""
-    for url in islice(dict.fromkeys(islice(urls, 2 * MOST_TRIED)), MOST_TRIED):
+    for url in urls:
         async with context.db.read() as conn:
             holder = await holder_at(conn, url, moment)
         if holder is None:

@@ -159,7 +159,7 @@ class Rescuer:
             requisites=outcomes,
             charset=discovery.charset,
             rendering=Rendering.NEEDED if discovery.needs_browser else Rendering.NONE,
-            likenesses=await draw_fetched(self._context, page.ref, discovery, article),
+            likenesses=await draw_fetched(self._context, page.ref, discovery, article, outcomes),
             appearance=discovery.appearance,
         )
 

@@ -65,7 +65,7 @@ async def visit(context: CrawlContext, requisites: Requisites, lease: Lease) -> 
         requisites=outcomes,
         charset=found.charset,
         rendering=Rendering.NEEDED if found.needs_browser else Rendering.NONE,
-        likenesses=await draw_fetched(context, page.ref, found, article),
+        likenesses=await draw_fetched(context, page.ref, found, article, outcomes),
         look=look,
         appearance=_seen(page, found),
     )
@@ -142,7 +142,7 @@ async def _visit_rendered(
     wanted = (*found.requisites, *wanted_emblems(found))
     shown = replace(rendered, document=rendered.readable)
     outcomes, article = await _read_and_fetch(context, requisites, shown, wanted)
-    emblems = await draw_fetched(context, rendered.page, found, article)
+    emblems = await draw_fetched(context, rendered.page, found, article, outcomes)
     known = {each.url for each in outcomes}
     return Visit(
         timestamp=first.ref.timestamp,
