@@ -5,7 +5,7 @@ from typing import Any
 
 from archiver.formats.given_file import GivenFile
 from archiver.formats.importer import Importer
-from archiver.formats.json_values import whole_json
+from archiver.formats.json_values import of_object
 from archiver.formats.rows import Row, text_of
 from archiver.model.bookmark import Bookmark, unreadable
 from archiver.model.folder_path import folder_path
@@ -15,11 +15,11 @@ _DEEPEST = 500
 
 
 def _read(file: GivenFile) -> Iterator[Bookmark]:
-    document = whole_json(file)
-    if isinstance(document, Bookmark):
-        yield document
-        return
-    roots = document.get("roots") if isinstance(document, dict) else None
+    return of_object(file, _trees)
+
+
+def _trees(document: dict[str, Any]) -> Iterator[Bookmark]:
+    roots = document.get("roots")
     for name, node in roots.items() if isinstance(roots, dict) else ():
         if isinstance(node, dict):
             yield from _children(node, (), name)

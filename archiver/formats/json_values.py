@@ -7,10 +7,11 @@ that UTF-16 and marks at the start are the decoder's business, as for every othe
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from archiver.formats.given_file import GivenFile
+from archiver.formats.growing_text import GrowingText
 from archiver.model.bookmark import Bookmark, unreadable
 
 MOST_VALUE = 32 << 20
@@ -24,14 +25,11 @@ _BROKEN = "This is no JSON that can be read: {}."
 _ENDED = "The file ends in the middle of this: it seems to be cut off."
 
 
-class JsonText:
+class JsonText(GrowingText):
     """A JSON text that is read from its start to its end."""
 
     def __init__(self, file: GivenFile) -> None:
-        self._chunks = file.chunks()
-        self._buffer = ""
-        self._at = 0
-        self._ended = False
+        super().__init__(file.chunks())
 
     def values(self) -> Iterator[Any | Bookmark]:
         """What the text holds: of an array its items, else value after value (JSON lines)."""
@@ -129,25 +127,21 @@ class JsonText:
             if depth == 0 and token[0] in "]}":
                 return unreadable(given, problem)
 
-    def _more(self) -> bool:
-        """Read on: at least as much again as is held, so that trying again stays linear."""
-        held = [self._buffer[self._at :]]
-        wanted, got = max(1, len(held[0])), 0
-        self._at = 0
-        while got < wanted and not self._ended:
-            chunk = next(self._chunks, None)
-            if chunk is None:
-                self._ended = True
-            else:
-                held.append(chunk)
-                got += len(chunk)
-        self._buffer = "".join(held)
-        return got > 0
-
 
 def whole_json(file: GivenFile) -> Any | Bookmark:
     """The one value that a file is; a bookmark that says why, if it can't be read."""
     return next(JsonText(file).one(), None)
+
+
+def of_object(
+    file: GivenFile, read: Callable[[dict[str, Any]], Iterator[Bookmark]]
+) -> Iterator[Bookmark]:
+    """What ``read`` finds in the object that a file is; why, where it can't be read."""
+    document = whole_json(file)
+    if isinstance(document, Bookmark):
+        yield document
+    elif isinstance(document, dict):
+        yield from read(document)
 
 
 def _number(digits: str) -> int | str:

@@ -5,7 +5,7 @@ from typing import Any
 
 from archiver.formats.given_file import GivenFile
 from archiver.formats.importer import Importer
-from archiver.formats.json_values import whole_json
+from archiver.formats.json_values import of_object
 from archiver.formats.row_importers import bookmarks_of
 from archiver.formats.rows import Row, text_of
 from archiver.model.bookmark import Bookmark
@@ -17,11 +17,10 @@ _QUERY = "smart"
 
 
 def _read(file: GivenFile) -> Iterator[Bookmark]:
-    document = whole_json(file)
-    if not isinstance(document, dict):
-        if isinstance(document, Bookmark):
-            yield document
-        return
+    return of_object(file, _listed)
+
+
+def _listed(document: dict[str, Any]) -> Iterator[Bookmark]:
     known = lists_of(document.get("lists"))
     bookmarks = document.get("bookmarks")
     rows = iter(bookmarks if isinstance(bookmarks, list) else ())

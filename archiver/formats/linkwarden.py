@@ -6,7 +6,7 @@ from typing import Any
 
 from archiver.formats.given_file import GivenFile
 from archiver.formats.importer import Importer
-from archiver.formats.json_values import whole_json
+from archiver.formats.json_values import of_object
 from archiver.formats.row_importers import bookmarks_of
 from archiver.formats.rows import Row, text_of
 from archiver.model.bookmark import Bookmark
@@ -15,11 +15,10 @@ from archiver.model.message import marked
 
 
 def _read(file: GivenFile) -> Iterator[Bookmark]:
-    document = whole_json(file)
-    if not isinstance(document, dict):
-        if isinstance(document, Bookmark):
-            yield document
-        return
+    return of_object(file, _collected)
+
+
+def _collected(document: dict[str, Any]) -> Iterator[Bookmark]:
     collections = [each for each in _list(document, "collections") if isinstance(each, dict)]
     known = {text_of(each.get("id")): each for each in collections}
     pinned = {

@@ -10,6 +10,8 @@ from collections.abc import Iterable, Iterator
 from html import unescape
 from typing import NamedTuple
 
+from archiver.formats.growing_text import GrowingText
+
 MAX_TAG = 1 << 20
 """Characters of one tag; room for an icon in a ``data:`` URL, which producers write inside."""
 _MAX_TEXT = 1 << 12
@@ -96,14 +98,11 @@ def resolve(text: str) -> str:
     return _REFERENCE.sub(lambda reference: unescape(reference[0]), text)
 
 
-class _Tokenizer:
-    """The state of one pass: a buffer, and how far it has been read."""
+class _Tokenizer(GrowingText):
+    """The state of one pass."""
 
     def __init__(self, chunks: Iterator[str]) -> None:
-        self._chunks = chunks
-        self._buffer = ""
-        self._at = 0
-        self._ended = False
+        super().__init__(chunks)
         self._lenient_until = 0
 
     def tokens_and_links(self) -> Iterator[Tag | str | Link]:
@@ -195,18 +194,5 @@ class _Tokenizer:
         self._at = match.end()
 
     def _more(self) -> bool:
-        """Read on: at least as much again as is held, so that looking again stays linear."""
-        held = [self._buffer[self._at :]]
-        wanted = max(1, len(held[0]))
         self._lenient_until -= self._at
-        self._at = 0
-        got = 0
-        while got < wanted and not self._ended:
-            chunk = next(self._chunks, None)
-            if chunk is None:
-                self._ended = True
-            else:
-                held.append(chunk)
-                got += len(chunk)
-        self._buffer = "".join(held)
-        return got > 0
+        return super()._more()

@@ -5,7 +5,7 @@ from typing import Any
 
 from archiver.formats.given_file import GivenFile
 from archiver.formats.importer import Importer
-from archiver.formats.json_values import whole_json
+from archiver.formats.json_values import of_object
 from archiver.formats.rows import Row, text_of
 from archiver.model.bookmark import Bookmark
 from archiver.model.folder_path import folder_path
@@ -13,13 +13,13 @@ from archiver.model.message import marked
 
 
 def _read(file: GivenFile) -> Iterator[Bookmark]:
-    document = whole_json(file)
-    if isinstance(document, Bookmark):
-        yield document
-    elif isinstance(document, dict):
-        for name in ("collections", "sessions"):
-            for each in _objects(document.get(name)):
-                yield from _links(each, (), Row(each).moment("created", "generated", "updated"))
+    return of_object(file, _sessions)
+
+
+def _sessions(document: dict[str, Any]) -> Iterator[Bookmark]:
+    for name in ("collections", "sessions"):
+        for each in _objects(document.get(name)):
+            yield from _links(each, (), Row(each).moment("created", "generated", "updated"))
 
 
 def _links(node: dict[str, Any], outer: tuple[str, ...], added_at: Any) -> Iterator[Bookmark]:

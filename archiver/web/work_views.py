@@ -13,6 +13,24 @@ from archiver.services.entries import KeptAddress
 from archiver.services.oversight import Room, Work
 
 
+class _AfterAnAct:
+    """A page that says what was done a moment ago: ``done`` is a word, and it may be a number."""
+
+    __slots__ = ()
+    done: str
+
+    @property
+    def outcome(self) -> str:
+        """The word of ``done``."""
+        return self.done.partition("-")[0]
+
+    @property
+    def count(self) -> int:
+        """The number of ``done``; 0 where there is none."""
+        digits = self.done.partition("-")[2]
+        return int(digits) if digits.isascii() and digits.isdigit() and len(digits) < 12 else 0
+
+
 @dataclass(frozen=True, slots=True)
 class SaveAgainView:
     """Addresses that the person is asked about before they are captured.
@@ -72,7 +90,7 @@ class DeleteView:
 
 
 @dataclass(frozen=True, slots=True)
-class FeedsView:
+class FeedsView(_AfterAnAct):
     """The feeds that are followed.
 
     Attributes:
@@ -90,19 +108,9 @@ class FeedsView:
     done: str = ""
     title: str | Message = Message("Feeds")
 
-    @property
-    def outcome(self) -> str:
-        """The word of ``done``."""
-        return self.done.partition("-")[0]
-
-    @property
-    def count(self) -> int:
-        """The number of ``done``."""
-        return _number(self.done)
-
 
 @dataclass(frozen=True, slots=True)
-class CrawlView:
+class CrawlView(_AfterAnAct):
     """The work as it stands.
 
     Attributes:
@@ -119,19 +127,3 @@ class CrawlView:
     archives: tuple[str, ...] = ()
     done: str = ""
     title: str | Message = Message("The crawl")
-
-    @property
-    def outcome(self) -> str:
-        """The word of ``done``."""
-        return self.done.partition("-")[0]
-
-    @property
-    def count(self) -> int:
-        """The number of ``done``."""
-        return _number(self.done)
-
-
-def _number(done: str) -> int:
-    """The number behind the word of what was done; 0 where there is none."""
-    digits = done.partition("-")[2]
-    return int(digits) if digits.isascii() and digits.isdigit() and len(digits) < 12 else 0
