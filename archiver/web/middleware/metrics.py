@@ -15,11 +15,12 @@ async def measure(request: web.Request, handler: Handler) -> web.StreamResponse:
     status = 500
     try:
         response = await handler(request)
-        status = response.status
-        return response  # noqa: TRY300 - the finally wants the status on every path
     except web.HTTPException as answer:
         status = answer.status
         raise
+    else:
+        status = response.status
+        return response
     finally:
         route = request.match_info.route.name or "none"
         request.app[METRICS].answered(request.method, route, status, time.perf_counter() - began)
