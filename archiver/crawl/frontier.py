@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 
 from archiver.index import queue
 from archiver.index.database import Database
+from archiver.index.turns import Turns
 from archiver.model.job import Lease
 
 REMEMBERED_HOSTS = 4096
@@ -232,7 +233,7 @@ class Frontier:
         host.timer = None
         self._start(host)
 
-    def _turns(self) -> queue.Turns:
+    def _turns(self) -> Turns:
         """Which hosts may have how many more leases."""
         full = [
             name
@@ -244,4 +245,4 @@ class Frontier:
             )
         ]
         proven = [name for name, host in self._hosts.items() if host.allowed > 1]
-        return queue.Turns(busy=full + self._resting(), proven=proven)
+        return Turns(busy=full + self._resting(), proven=proven)

@@ -9,7 +9,7 @@ from sqlalchemy import select
 
 from archiver.index import segments
 from archiver.index.answer_table import answer
-from archiver.index.bulk import among, insert_rows
+from archiver.index.bulk import among_texts, insert_rows
 from archiver.index.connection import AsyncConnection
 from archiver.index.schema import segment
 from archiver.model.capture import Location, RecordId
@@ -34,7 +34,7 @@ async def places(conn: AsyncConnection, ids: Iterable[RecordId]) -> dict[RecordI
     rows = await conn.execute(
         select(own.record_id, segment.c.name, own.offset, own.length)
         .join(segment, segment.c.id == own.segment_id)
-        .where(own.record_id.in_(among(ids)))
+        .where(own.record_id.in_(among_texts(ids)))
     )
     return {RecordId(row[0]): Location(*row[1:]) for row in rows}
 

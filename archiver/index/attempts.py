@@ -3,23 +3,27 @@
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from sqlalchemy import select
+from sqlalchemy import exists, insert, select
 
 from archiver.index import failures
-from archiver.index.bulk import among, execute_rows
+from archiver.index.bulk import among, execute_rows, given, insert_rows, over
 from archiver.index.connection import AsyncConnection
 from archiver.index.schema import attempt
 from archiver.model.failure import Failure
 from archiver.model.job import Attempt
 
-_INSERT = "INSERT INTO attempt (entry_id, at, failure) {rows}"
-_INSERT_ONCE = """
-WITH fresh (entry_id, at, failure) AS ({rows})
-INSERT INTO attempt (entry_id, at, failure)
-SELECT DISTINCT entry_id, at, failure FROM fresh WHERE NOT EXISTS (
-    SELECT 1 FROM attempt AS known WHERE known.entry_id = fresh.entry_id
-        AND known.at = fresh.at AND known.failure = fresh.failure)
-"""
+_COLUMNS = ("entry_id", "at", "failure")
+_KNOWN = attempt.alias("known")
+_FRESH = given("fresh", *(attempt.c[name] for name in _COLUMNS))
+_INSERT_ONCE = over(
+    _FRESH,
+    insert(attempt).from_select(
+        _COLUMNS,
+        select(*_FRESH.c)
+        .where(~exists().where(*(_KNOWN.c[name] == _FRESH.c[name] for name in _COLUMNS)))
+        .distinct(),
+    ),
+)
 
 
 async def insert_all(
@@ -33,7 +37,10 @@ async def insert_all(
         once: whether two alike are one, of which there are two records.
     """
     rows = [(entry_id, int(at.timestamp()), failures.dump(why)) for entry_id, at, why in failed]
-    await execute_rows(conn, _INSERT_ONCE if once else _INSERT, rows)
+    if once:
+        await execute_rows(conn, _INSERT_ONCE, rows)
+    else:
+        await insert_rows(conn, attempt, _COLUMNS, rows)
 
 
 async def of_entries(conn: AsyncConnection, entry_ids: Sequence[int]) -> dict[int, list[Attempt]]:

@@ -6,7 +6,7 @@ from typing import Any
 from sqlalchemy import Row, Select, func, literal_column, select, update
 
 from archiver.index import segments
-from archiver.index.bulk import among, insert_rows, scalars_of
+from archiver.index.bulk import OverRows, among, among_texts, given, insert_rows, over, scalars_of
 from archiver.index.connection import AsyncConnection
 from archiver.index.numbering import next_number
 from archiver.index.schema import capture, segment, withheld
@@ -50,16 +50,29 @@ _NEW = (
     "ip",
     "is_chunked",
 )
-_HOLDER = """
-SELECT (SELECT id FROM capture WHERE payload_digest = column1 AND is_revisit = 0
-ORDER BY is_chunked, id LIMIT 1) FROM ({rows})
-"""
-_HOLDER_OF_URL = """
-SELECT (SELECT id FROM capture INDEXED BY capture_by_url
-WHERE surt = column1 AND url = column2 AND payload_digest = column3 AND is_revisit = 0 LIMIT 1)
-FROM ({rows})
-"""
-"""Many URLs may hold one payload, and their rows are not to be walked for each."""
+_PAYLOAD = given("wanted", capture.c.payload_digest)
+_HOLDER = over(
+    _PAYLOAD,
+    select(
+        select(capture.c.id)
+        .where(capture.c.payload_digest == _PAYLOAD.c.payload_digest, capture.c.is_revisit == 0)
+        .order_by(capture.c.is_chunked, capture.c.id)
+        .limit(1)
+        .scalar_subquery()
+    ).select_from(_PAYLOAD),
+)
+_PAIR = given("wanted", capture.c.surt, capture.c.url, capture.c.payload_digest)
+# Many URLs may hold one payload, and their rows are not to be walked for each: said with "< 1",
+# this is a row of no index of payloads.
+_HOLDER_OF_URL = over(
+    _PAIR,
+    select(
+        select(capture.c.id)
+        .where(*(capture.c[each.name] == each for each in _PAIR.c), capture.c.is_revisit < 1)
+        .limit(1)
+        .scalar_subquery()
+    ).select_from(_PAIR),
+)
 CAPTURES = select(*COLUMNS).join(segment, segment.c.id == capture.c.segment_id)
 
 
@@ -142,8 +155,8 @@ async def recent_of(
     """The newest capture of each of exactly these URLs since a moment."""
     rows = await conn.execute(
         CAPTURES.where(
-            capture.c.surt.in_(among({surt(url) for url in urls})),
-            capture.c.url.in_(among(urls)),
+            capture.c.surt.in_(among_texts({surt(url) for url in urls})),
+            capture.c.url.in_(among_texts(urls)),
             capture.c.timestamp >= int(since),
         ).order_by(capture.c.timestamp, capture.c.id)
     )
@@ -176,7 +189,7 @@ async def originals_of_urls(
 
 
 async def _first(
-    conn: AsyncConnection, holder: str, keys: Sequence[tuple[Any, ...]]
+    conn: AsyncConnection, holder: OverRows, keys: Sequence[tuple[Any, ...]]
 ) -> list[Capture]:
     """The captures whose row ids a query finds for rows of keys."""
     ids = await scalars_of(conn, holder, keys)
@@ -206,7 +219,7 @@ async def at_moments(
     """Captures of any of these URLs at any of these moments."""
     rows = await conn.execute(
         CAPTURES.where(
-            capture.c.surt.in_(among({surt(url) for url in urls})),
+            capture.c.surt.in_(among_texts({surt(url) for url in urls})),
             capture.c.timestamp.in_(among({int(each) for each in timestamps})),
         )
     )
@@ -219,8 +232,8 @@ async def of_records(
     """Row ids and captures by (URL, record id): one each, but for records that share an id."""
     rows = await conn.execute(
         CAPTURES.where(
-            capture.c.surt.in_(among({surt(url) for url, _ in wanted})),
-            capture.c.record_id.in_(among(record_id for _, record_id in wanted)),
+            capture.c.surt.in_(among_texts({surt(url) for url, _ in wanted})),
+            capture.c.record_id.in_(among_texts(record_id for _, record_id in wanted)),
         ).order_by(capture.c.id)
     )
     found: dict[tuple[str, RecordId], list[tuple[int, Capture]]] = {}

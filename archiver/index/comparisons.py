@@ -8,15 +8,17 @@ from collections.abc import Collection, Sequence
 
 from sqlalchemy import select, update
 
-from archiver.index.bulk import among, execute_rows
+from archiver.index.bulk import among, execute_rows, given, over
 from archiver.index.connection import AsyncConnection
 from archiver.index.schema import entry
 
-_SETTLED = """
-WITH fresh (id, latest, changed) AS ({rows})
-UPDATE entry SET changed = fresh.changed, comparison_owed = 0, document_stale = 1
-FROM fresh WHERE entry.id = fresh.id AND entry.latest = fresh.latest
-"""
+_FRESH = given("fresh", entry.c.id, entry.c.latest, entry.c.changed)
+_SETTLED = over(
+    _FRESH,
+    update(entry)
+    .values(changed=_FRESH.c.changed, comparison_owed=0, document_stale=1)
+    .where(entry.c.id == _FRESH.c.id, entry.c.latest == _FRESH.c.latest),
+)
 
 
 async def owe(conn: AsyncConnection, entry_ids: Collection[int]) -> None:

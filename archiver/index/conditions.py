@@ -25,6 +25,7 @@ from sqlalchemy import (
     true,
 )
 
+from archiver.index.dialect.functions import StatusOfFailure
 from archiver.index.matching import expression, is_worded
 from archiver.index.schema import (
     document,
@@ -182,8 +183,7 @@ def _has_gap() -> _Test:
 
 
 def _is_gone() -> _Test:
-    status = func.json_extract(entry.c.failure, "$.status")
-    return or_(entry.c.status.in_(GONE), status.in_(GONE))
+    return or_(entry.c.status.in_(GONE), StatusOfFailure(entry.c.failure).in_(GONE))
 
 
 def _is_untagged() -> _Test:

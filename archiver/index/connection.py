@@ -5,7 +5,6 @@ over four times a statement, and loads its ORM.
 """
 
 import asyncio
-import sqlite3
 import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -14,22 +13,26 @@ from typing import Any, TypeVar, TypeVarTuple, overload
 
 from sqlalchemy import Connection, CursorResult, Engine, Executable
 from sqlalchemy.engine.cursor import FullyBufferedCursorFetchStrategy
-from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.sql.selectable import TypedReturnsRows
 
 from archiver.finishing import to_its_end
+from archiver.index.dialect.port import Dialect
 
 _T = TypeVar("_T")
 _Ts = TypeVarTuple("_Ts")
 _Row = Mapping[str, Any]
-_PRIMARY = 0xFF
-"""The bits of a result code without what extends it."""
 
 
 class AsyncConnection:
-    """A connection in a transaction; ``Connections.transaction`` gives one."""
+    """A connection in a transaction; ``Connections.transaction`` gives one.
 
-    def __init__(self, engine: Engine) -> None:
+    Attributes:
+        dialect: how its engine says what is not the same SQL in each.
+    """
+
+    def __init__(self, engine: Engine, dialect: Dialect) -> None:
+        self.dialect = dialect
         self._engine = engine
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="index")
         self._opened: Connection | None = None
@@ -55,8 +58,17 @@ class AsyncConnection:
     def exec_driver_sql(
         self, statement: str, parameters: tuple[Any, ...] | None = None
     ) -> "asyncio.Future[CursorResult[*tuple[Any, ...]]]":
-        """Run a statement in SQLite's own words: begun at once, behind those begun before."""
+        """Run a statement in the engine's own words: begun at once, behind those begun before."""
         return self._run(lambda conn: _whole(conn.exec_driver_sql(statement, parameters)))
+
+    async def set_up(self, statement: str) -> None:
+        """Run a statement of ``dialect`` that sets a connection up, if it has one for that."""
+        if statement:
+            await self.exec_driver_sql(statement)
+
+    async def has_table(self, name: str) -> bool:
+        """Whether there is a table of that name."""
+        return await self._run(lambda conn: conn.dialect.has_table(conn, name))
 
     async def begin(self) -> None:
         """Begin a transaction."""
@@ -94,13 +106,22 @@ class Connections:
 
     Args:
         engine: opens them.
+        dialect: how it speaks.
         most: at the same time.
-        begins_again: whether to ask once more for a transaction that another program's stands in
-            the way of, given when it was first asked for (``time.monotonic``).
+        begins_again: whether to ask once more for a transaction that failed to begin, given when it
+            was first asked for (``time.monotonic``).
     """
 
-    def __init__(self, engine: Engine, most: int, *, begins_again: Callable[[float], bool]) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        dialect: Dialect,
+        most: int,
+        *,
+        begins_again: Callable[[DBAPIError, float], bool],
+    ) -> None:
         self.engine = engine
+        self._dialect = dialect
         self._begins_again = begins_again
         self._places = asyncio.Semaphore(most)
         self._idle: list[AsyncConnection] = []
@@ -109,7 +130,7 @@ class Connections:
     async def transaction(self) -> AsyncIterator[AsyncConnection]:
         """A connection in a transaction, which is committed unless the block raises."""
         async with self._places:
-            conn = self._idle.pop() if self._idle else AsyncConnection(self.engine)
+            conn = self._idle.pop() if self._idle else AsyncConnection(self.engine, self._dialect)
             is_sound = False
             try:
                 await self._begin(conn)
@@ -128,13 +149,13 @@ class Connections:
                     conn.close()
 
     async def _begin(self, conn: AsyncConnection) -> None:
-        """Begin a transaction: SQLite's own patience can't be broken off, so it is kept short."""
+        """Begin a transaction, however often that takes."""
         asked = time.monotonic()
         while True:
             try:
                 return await conn.begin()
-            except OperationalError as error:
-                if not _is_busy(error) or not self._begins_again(asked):
+            except DBAPIError as error:
+                if not self._begins_again(error, asked):
                     raise
 
     async def close(self) -> None:
@@ -144,12 +165,6 @@ class Connections:
             conn.close()
             await asyncio.to_thread(conn.wait_closed)
         self.engine.dispose()
-
-
-def _is_busy(error: OperationalError) -> bool:
-    """Whether a lock was in the way, of whatever kind (SQLITE_BUSY and its extended codes)."""
-    code: int = getattr(error.orig, "sqlite_errorcode", 0)
-    return code & _PRIMARY == sqlite3.SQLITE_BUSY
 
 
 def _begin(conn: Connection) -> None:

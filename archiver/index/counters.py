@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 
 from sqlalchemy import select
-from sqlalchemy.dialects.sqlite import insert
 
+from archiver.index.bulk import Clash, insert_rows
 from archiver.index.connection import AsyncConnection
 from archiver.index.schema import counter
 
@@ -14,19 +14,18 @@ QUEUED = "queued"
 FETCHING = "fetching"
 SAVED = "saved"
 FAILED = "failed"
+_COLUMNS = ("name", "value")
 
 
 async def change(conn: AsyncConnection, by: Mapping[str, int]) -> None:
     """Add to each named counter."""
-    rows = [{"name": name, "value": value} for name, value in by.items() if value]
-    if rows:
-        statement = insert(counter)
-        await conn.execute(
-            statement.on_conflict_do_update(
-                index_elements=["name"], set_={"value": counter.c.value + statement.excluded.value}
-            ),
-            rows,
-        )
+    rows = sorted((name, value) for name, value in by.items() if value)
+    await insert_rows(conn, counter, _COLUMNS, rows, Clash.ADDS)
+
+
+async def put(conn: AsyncConnection, values: Mapping[str, int]) -> None:
+    """Set each named counter."""
+    await insert_rows(conn, counter, _COLUMNS, sorted(values.items()), Clash.GOES)
 
 
 async def all_counters(conn: AsyncConnection) -> dict[str, int]:

@@ -7,26 +7,37 @@ what it does in one part is bounded by its size (docs/decisions/0060-search.md).
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import groupby
 from typing import Any
 
-from sqlalchemy import Row, delete, func, select, text, update
-from sqlalchemy.dialects.sqlite import insert
+from sqlalchemy import Row, case, column, delete, func, or_, select, text, update
 
-from archiver.index.bulk import among, execute_rows, insert_rows
+from archiver.index.bulk import OverRows, among, execute_rows, given, insert_rows, over
 from archiver.index.connection import AsyncConnection
 from archiver.index.numbering import next_number
 from archiver.index.schema import counter, document, entry, search_part
 from archiver.index.search_tables import PART_SIZE, SEARCH_COLUMNS, search_ddl, search_table
+from archiver.index.table_registry import Words
 from archiver.model.findable import Findable
 
 OWED_BELOW = "documents owed below"
-_DESCRIBE = """
-WITH fresh (id, word_count, language, published, kind) AS ({rows})
-UPDATE document SET word_count = fresh.word_count, language = fresh.language,
-    published = fresh.published, kind = fresh.kind
-FROM fresh WHERE document.id = fresh.id
-"""
+_DESCRIBED = ("word_count", "language", "published", "kind")
+_DESCRIPTION = given("fresh", document.c.id, *(document.c[name] for name in _DESCRIBED))
+_DESCRIBE = over(
+    _DESCRIPTION,
+    update(document)
+    .values({name: _DESCRIPTION.c[name] for name in _DESCRIBED})
+    .where(document.c.id == _DESCRIPTION.c.id),
+)
+_MADE = given("fresh", entry.c.id, entry.c.revision)
+_IS_STALE = entry.c.revision != _MADE.c.revision
+_MARK = over(
+    _MADE,
+    update(entry)
+    .values(document_stale=case((_IS_STALE, 1), else_=0))
+    .where(entry.c.id == _MADE.c.id, or_(entry.c.document_stale == 1, _IS_STALE)),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +69,7 @@ async def insert_all(conn: AsyncConnection, made: Sequence[NewDocument]) -> dict
     await insert_rows(
         conn,
         document,
-        ("id", "entry_id", "snapshot_id", "word_count", "language", "published", "kind"),
+        ("id", "entry_id", "snapshot_id", *_DESCRIBED),
         [
             (first + n, each.entry_id, each.snapshot_id, *_described(each.found_by))
             for n, each in enumerate(made)
@@ -165,13 +176,11 @@ async def _current(conn: AsyncConnection, rows: Sequence[Row[*tuple[Any, ...]]])
 
 async def _index(conn: AsyncConnection, made: Sequence[tuple[int, Findable]]) -> None:
     """Put documents into their parts; ascending, or FTS5 writes what it gathered at each."""
-    columns = ", ".join(SEARCH_COLUMNS)
     for part, some in groupby(made, key=lambda each: each[0] // PART_SIZE):
         await ensure_part(conn, part)
-        # Names are the schema's own; values are bound.
         await execute_rows(
             conn,
-            f"INSERT INTO {search_table(part)} (rowid, {columns}) {{rows}}",
+            _into(part),
             [
                 (row_id, *(getattr(found_by, name) for name in SEARCH_COLUMNS))
                 for row_id, found_by in some
@@ -179,25 +188,26 @@ async def _index(conn: AsyncConnection, made: Sequence[tuple[int, Findable]]) ->
         )
 
 
+@lru_cache
+def _into(part: int) -> OverRows:
+    columns = ", ".join(SEARCH_COLUMNS)
+    # Names are the schema's own.
+    statement = text(f"INSERT INTO {search_table(part)} (rowid, {columns}) {{rows}}")
+    return OverRows(statement, (document.c.id, *(column(each, Words) for each in SEARCH_COLUMNS)))
+
+
 async def ensure_part(conn: AsyncConnection, part: int) -> None:
     """Make the tables of a part, unless they are there."""
     there = await conn.execute(select(search_part.c.number).where(search_part.c.number == part))
     if there.scalar() is None:
-        await conn.execute(insert(search_part).values(number=part))
+        await insert_rows(conn, search_part, ("number",), [(part,)])
         for statement in search_ddl(part):
             await conn.execute(text(statement))
 
 
 async def _mark(conn: AsyncConnection, made: Sequence[NewDocument]) -> None:
     """Note which entries' annotations are not those that their new documents were made of."""
-    await execute_rows(
-        conn,
-        "WITH fresh (id, revision) AS ({rows}) UPDATE entry"
-        " SET document_stale = entry.revision <> fresh.revision FROM fresh"
-        " WHERE entry.id = fresh.id"
-        " AND (entry.document_stale = 1 OR entry.revision <> fresh.revision)",
-        [(each.entry_id, each.found_by.revision) for each in made],
-    )
+    await execute_rows(conn, _MARK, [(each.entry_id, each.found_by.revision) for each in made])
 
 
 def _described(found_by: Findable) -> tuple[int, str, int | None, str]:

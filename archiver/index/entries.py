@@ -9,6 +9,7 @@ from sqlalchemy import (
     Row,
     Select,
     bindparam,
+    case,
     func,
     literal_column,
     not_,
@@ -20,7 +21,7 @@ from sqlalchemy import (
 )
 
 from archiver.index import annotations, failures, labels
-from archiver.index.bulk import among
+from archiver.index.bulk import among, among_texts
 from archiver.index.connection import AsyncConnection
 from archiver.index.schema import attempt, document, entry, entry_tag, in_list, snapshot, tag
 from archiver.model.capture import HashUrl, Timestamp
@@ -273,7 +274,9 @@ async def mark_unrecorded(conn: AsyncConnection, entry_ids: Collection[int]) -> 
             .values(
                 unrecorded=1,
                 revision=entry.c.revision + 1,
-                document_stale=func.max(entry.c.document_stale, entry.c.document_id.is_not(None)),
+                document_stale=case(
+                    (entry.c.document_id.is_not(None), 1), else_=entry.c.document_stale
+                ),
             ),
             [{"entry_id": entry_id} for entry_id in sorted(entry_ids)],
         )
@@ -310,7 +313,7 @@ async def latest_of(conn: AsyncConnection, keys: Sequence[HashUrl]) -> dict[Hash
     """The newest snapshots' timestamps of those of these entries that have one."""
     rows = await conn.execute(
         select(entry.c.hash_url, entry.c.latest).where(
-            entry.c.hash_url.in_(among(keys)), entry.c.latest.is_not(None)
+            entry.c.hash_url.in_(among_texts(keys)), entry.c.latest.is_not(None)
         )
     )
     return {HashUrl(key): Timestamp(f"{latest:014d}") for key, latest in rows}
@@ -319,7 +322,7 @@ async def latest_of(conn: AsyncConnection, keys: Sequence[HashUrl]) -> dict[Hash
 async def states_of(conn: AsyncConnection, keys: Sequence[HashUrl]) -> dict[HashUrl, State]:
     """Where those of these entries stand that there are."""
     rows = await conn.execute(
-        select(entry.c.hash_url, entry.c.state).where(entry.c.hash_url.in_(among(keys)))
+        select(entry.c.hash_url, entry.c.state).where(entry.c.hash_url.in_(among_texts(keys)))
     )
     return {HashUrl(key): State(state) for key, state in rows}
 
@@ -327,7 +330,7 @@ async def states_of(conn: AsyncConnection, keys: Sequence[HashUrl]) -> dict[Hash
 async def rows_of(conn: AsyncConnection, keys: Sequence[HashUrl]) -> dict[HashUrl, int]:
     """Row ids of those of these entries that there are."""
     rows = await conn.execute(
-        select(entry.c.hash_url, entry.c.id).where(entry.c.hash_url.in_(among(keys)))
+        select(entry.c.hash_url, entry.c.id).where(entry.c.hash_url.in_(among_texts(keys)))
     )
     return {HashUrl(key): row for key, row in rows}
 

@@ -7,6 +7,7 @@ from sqlalchemy import Select, func, select
 
 from archiver.index.bulk import among
 from archiver.index.connection import AsyncConnection
+from archiver.index.dialect.functions import YearOf
 from archiver.index.schema import document, entry, entry_tag, tag
 from archiver.model.listing import Facet, FacetValue
 from archiver.query.tree import Condition
@@ -37,7 +38,7 @@ _QUERIES: dict[Condition, Select[Any]] = {
     .select_from(entry)
     .join(entry_tag, entry_tag.c.entry_id == entry.c.id)
     .join(tag, tag.c.id == entry_tag.c.tag_id),
-    Condition.ADDED: select(func.strftime("%Y", entry.c.added_at, "unixepoch").label("value")),
+    Condition.ADDED: select(YearOf(entry.c.added_at).label("value")),
     Condition.TYPE: select(document.c.kind.label("value"))
     .select_from(entry)
     .join(document, document.c.id == entry.c.document_id),

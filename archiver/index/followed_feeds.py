@@ -5,9 +5,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from sqlalchemy import Row, delete, select, update
-from sqlalchemy.dialects.sqlite import insert
 
-from archiver.index.bulk import among, execute_rows
+from archiver.index.bulk import Clash, among_texts, insert_rows
 from archiver.index.connection import AsyncConnection
 from archiver.index.schema import entry, feed, feed_item, gone_entry
 from archiver.model.capture import HashUrl
@@ -35,11 +34,7 @@ async def put_state(conn: AsyncConnection, url: str, state: FeedState) -> None:
         "modified": state.modified,
         "brought": state.brought,
     }
-    await conn.execute(
-        insert(feed)
-        .values(url=url, **values)
-        .on_conflict_do_update(index_elements=[feed.c.url], set_=values)
-    )
+    await insert_rows(conn, feed, ("url", *values), [(url, *values.values())], Clash.GOES)
 
 
 async def rename(conn: AsyncConnection, before: str, after: str) -> None:
@@ -67,14 +62,11 @@ async def note_items(
     number, seconds = found.scalar_one(), int(now.timestamp())
     mine = feed_item.c.feed_id == number
     rows = await conn.execute(
-        select(feed_item.c.hash_url).where(mine, feed_item.c.hash_url.in_(among(items)))
+        select(feed_item.c.hash_url).where(mine, feed_item.c.hash_url.in_(among_texts(items)))
     )
     seen = set(rows.scalars())
-    await execute_rows(
-        conn,
-        "INSERT OR REPLACE INTO feed_item (feed_id, hash_url, seen_at) {rows}",
-        [(number, each, seconds) for each in items],
-    )
+    held = [(number, each, seconds) for each in items]
+    await insert_rows(conn, feed_item, ("feed_id", "hash_url", "seen_at"), held, Clash.GOES)
     await conn.execute(
         delete(feed_item).where(mine, feed_item.c.seen_at < seconds - FORGOTTEN_SECONDS)
     )
@@ -83,9 +75,11 @@ async def note_items(
 
 async def kept_or_thrown_away(conn: AsyncConnection, keys: Collection[HashUrl]) -> set[HashUrl]:
     """Those that have an entry, or had one that was thrown away."""
-    kept = await conn.execute(select(entry.c.hash_url).where(entry.c.hash_url.in_(among(keys))))
+    kept = await conn.execute(
+        select(entry.c.hash_url).where(entry.c.hash_url.in_(among_texts(keys)))
+    )
     gone = await conn.execute(
-        select(gone_entry.c.hash_url).where(gone_entry.c.hash_url.in_(among(keys)))
+        select(gone_entry.c.hash_url).where(gone_entry.c.hash_url.in_(among_texts(keys)))
     )
     return {*kept.scalars(), *gone.scalars()}
 

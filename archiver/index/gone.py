@@ -7,10 +7,9 @@ are taken away by ``removal``.
 from collections.abc import Iterable, Sequence
 
 from sqlalchemy import delete, func, select
-from sqlalchemy.dialects.sqlite import insert
 
 from archiver.index import counters
-from archiver.index.bulk import among, execute_rows, insert_rows
+from archiver.index.bulk import Clash, among, among_texts, insert_rows
 from archiver.index.connection import AsyncConnection
 from archiver.index.schema import (
     capture,
@@ -50,53 +49,55 @@ async def note(conn: AsyncConnection, found: Sequence[Deletion]) -> None:
 
 
 async def _note(conn: AsyncConnection, deletion: Deletion) -> None:
-    await execute_rows(
+    await insert_rows(
         conn,
-        "INSERT OR IGNORE INTO gone_entry (hash_url, deletion, generation) {rows}",
+        gone_entry,
+        ("hash_url", "deletion", "generation"),
         [
             (each.hash_url, deletion.id, each.generation)
             for each in deletion.gone
             if each.generation is not None
         ],
+        Clash.STAYS,
     )
-    await execute_rows(
+    await insert_rows(
         conn,
-        "INSERT OR IGNORE INTO gone_snapshot (hash_url, timestamp, record_id, deletion) {rows}",
+        gone_snapshot,
+        ("hash_url", "timestamp", "record_id", "deletion"),
         [
             (each.hash_url, int(one.timestamp), one.page, deletion.id)
             for each in deletion.gone
             for one in each.snapshots
         ],
+        Clash.STAYS,
     )
-    await execute_rows(
+    named = [(each, deletion.id) for each in deletion.captures]
+    await insert_rows(conn, gone_capture, ("record_id", "deletion"), named, Clash.STAYS)
+    await insert_rows(
         conn,
-        "INSERT OR IGNORE INTO gone_capture (record_id, deletion) {rows}",
-        [(each, deletion.id) for each in deletion.captures],
-    )
-    await execute_rows(
-        conn,
-        "INSERT OR REPLACE INTO own_article (hash_url, timestamp, record_id) {rows}",
+        own_article,
+        ("hash_url", "timestamp", "record_id"),
         [
             (each.hash_url, int(one.timestamp), one.article)
             for each in deletion.gone
             for one in each.articles
         ],
+        Clash.GOES,
     )
 
 
 async def _restore(conn: AsyncConnection, deletions: Sequence[int]) -> None:
     for table in _BY_DELETION:
         await conn.execute(delete(table).where(table.c.deletion.in_(among(deletions))))
-    await conn.execute(
-        insert(restored).on_conflict_do_nothing(), [{"deletion": each} for each in deletions]
-    )
+    rows = [(each,) for each in deletions]
+    await insert_rows(conn, restored, ("deletion",), rows, Clash.STAYS)
 
 
 async def generations(conn: AsyncConnection, keys: Iterable[str]) -> dict[str, int]:
     """Up to which generation entries are gone, of those of which one is."""
     rows = await conn.execute(
         select(gone_entry.c.hash_url, func.max(gone_entry.c.generation))
-        .where(gone_entry.c.hash_url.in_(among(keys)))
+        .where(gone_entry.c.hash_url.in_(among_texts(keys)))
         .group_by(gone_entry.c.hash_url)
     )
     return dict(rows.all())
@@ -107,7 +108,7 @@ async def snapshots(
 ) -> set[tuple[HashUrl, Timestamp, RecordId]]:
     """The snapshots of entries that are gone: entry, timestamp, and record of the page."""
     rows = await conn.execute(
-        select(gone_snapshot).where(gone_snapshot.c.hash_url.in_(among(keys)))
+        select(gone_snapshot).where(gone_snapshot.c.hash_url.in_(among_texts(keys)))
     )
     return {
         (HashUrl(row.hash_url), Timestamp(f"{row.timestamp:014d}"), RecordId(row.record_id))
@@ -119,7 +120,9 @@ async def own_articles(
     conn: AsyncConnection, keys: Iterable[str]
 ) -> dict[tuple[HashUrl, Timestamp], RecordId]:
     """The articles of snapshots whose own records tell of a snapshot that is gone."""
-    rows = await conn.execute(select(own_article).where(own_article.c.hash_url.in_(among(keys))))
+    rows = await conn.execute(
+        select(own_article).where(own_article.c.hash_url.in_(among_texts(keys)))
+    )
     return {
         (HashUrl(row.hash_url), Timestamp(f"{row.timestamp:014d}")): RecordId(row.record_id)
         for row in rows
@@ -129,7 +132,9 @@ async def own_articles(
 async def captures(conn: AsyncConnection, record_ids: Sequence[RecordId]) -> set[RecordId]:
     """Which of these records are gone."""
     rows = await conn.execute(
-        select(gone_capture.c.record_id).where(gone_capture.c.record_id.in_(among(record_ids)))
+        select(gone_capture.c.record_id).where(
+            gone_capture.c.record_id.in_(among_texts(record_ids))
+        )
     )
     return {RecordId(each) for each in rows.scalars()}
 

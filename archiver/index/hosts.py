@@ -4,7 +4,7 @@ from collections.abc import Collection
 
 from sqlalchemy import select
 
-from archiver.index.bulk import execute_rows
+from archiver.index.bulk import Clash, insert_rows
 from archiver.index.connection import AsyncConnection
 from archiver.index.schema import host
 from archiver.query.keys import reversed_host, site_range
@@ -14,7 +14,7 @@ async def note(conn: AsyncConnection, names: Collection[str]) -> None:
     """Note hosts, of which any may be known."""
     if names:
         rows = [(name, reversed_host(name)) for name in sorted(names)]
-        await execute_rows(conn, "INSERT OR IGNORE INTO host (name, reversed) {rows}", rows)
+        await insert_rows(conn, host, ("name", "reversed"), rows, Clash.STAYS)
 
 
 async def of_site(conn: AsyncConnection, site: str, *, limit: int) -> list[str]:

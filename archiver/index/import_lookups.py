@@ -9,10 +9,9 @@ from collections.abc import Mapping, Sequence
 from hashlib import md5
 
 from sqlalchemy import select
-from sqlalchemy.dialects.sqlite import insert
 
-from archiver.index import gone
-from archiver.index.bulk import among, execute_rows
+from archiver.index import counters, gone
+from archiver.index.bulk import Clash, among, among_texts, insert_rows
 from archiver.index.connection import AsyncConnection
 from archiver.index.schema import capture, counter, record_id_seen, stated_digest
 from archiver.model.capture import PayloadDigest, RecordId
@@ -34,13 +33,8 @@ async def note_record_ids(conn: AsyncConnection) -> bool:
     rows = found.all()
     if rows:
         keys = sorted({(_key(row.record_id),) for row in rows})
-        await execute_rows(conn, "INSERT OR IGNORE INTO record_id_seen (id) {rows}", keys)
-        statement = insert(counter).values(name=_LAST_SEEN, value=rows[-1].id)
-        await conn.execute(
-            statement.on_conflict_do_update(
-                index_elements=["name"], set_={"value": statement.excluded.value}
-            )
-        )
+        await insert_rows(conn, record_id_seen, ("id",), keys, Clash.STAYS)
+        await counters.put(conn, {_LAST_SEEN: rows[-1].id})
     return len(rows) == STRETCH
 
 
@@ -56,9 +50,7 @@ async def taken(conn: AsyncConnection, record_ids: Sequence[RecordId]) -> set[Re
 async def note_stated_digests(conn: AsyncConnection, digests: Mapping[str, PayloadDigest]) -> None:
     """Note that payloads have other digests too: by those, such as ``sha1:`` and hex digits."""
     rows = [(stated, bytes.fromhex(ours.removeprefix(_LABEL))) for stated, ours in digests.items()]
-    await execute_rows(
-        conn, "INSERT OR REPLACE INTO stated_digest (digest, payload_digest) {rows}", sorted(rows)
-    )
+    await insert_rows(conn, stated_digest, ("digest", "payload_digest"), sorted(rows), Clash.GOES)
 
 
 async def by_stated_digest(
@@ -67,7 +59,7 @@ async def by_stated_digest(
     """The payloads that have these digests, of those that were noted."""
     rows = await conn.execute(
         select(stated_digest.c.digest, stated_digest.c.payload_digest).where(
-            stated_digest.c.digest.in_(among(digests))
+            stated_digest.c.digest.in_(among_texts(digests))
         )
     )
     return {row.digest: PayloadDigest(_LABEL + row.payload_digest.hex()) for row in rows}

@@ -12,7 +12,7 @@ from typing import Any
 from sqlalchemy import Row, Select, and_, bindparam, delete, func, or_, select, update
 
 from archiver.index import annotations, labels
-from archiver.index.bulk import among, insert_rows
+from archiver.index.bulk import among, among_texts, insert_rows
 from archiver.index.connection import AsyncConnection
 from archiver.index.schema import entry, import_share, imports
 from archiver.model.annotation import Annotation
@@ -228,7 +228,7 @@ async def restore(
     """Take over from another index whose entries are, and the shares of imports."""
     keys = {key for key, _ in owners} | {key for _, key, _, _ in shares}
     found = await conn.execute(
-        select(entry.c.hash_url, entry.c.id).where(entry.c.hash_url.in_(among(keys)))
+        select(entry.c.hash_url, entry.c.id).where(entry.c.hash_url.in_(among_texts(keys)))
     )
     ids: dict[str, int] = dict(found.all())
     known = {*(await conn.execute(select(imports.c.id))).scalars()}

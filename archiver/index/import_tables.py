@@ -1,56 +1,56 @@
 """The tables of imports and their receipts, as ``schema`` has all others."""
 
-from sqlalchemy import Column, ForeignKey, Index, Integer, Table, Text, text
+from sqlalchemy import Column, ForeignKey, Index, Table, text
 
-from archiver.index.table_registry import metadata
+from archiver.index.table_registry import Number, Words, metadata, partial_index
 
 imports = Table(
     "import",
     metadata,
-    Column("id", Integer, primary_key=True),
-    Column("name", Text, nullable=False),
-    Column("format", Text, nullable=False, server_default=""),
-    Column("path", Text),
-    Column("started_at", Integer, nullable=False),
-    Column("reading", Integer, nullable=False),
-    Column("read", Integer, nullable=False, server_default=text("0")),
-    Column("added", Integer, nullable=False, server_default=text("0")),
-    Column("known", Integer, nullable=False, server_default=text("0")),
-    Column("merged", Integer, nullable=False, server_default=text("0")),
-    Column("rejected", Integer, nullable=False, server_default=text("0")),
-    Column("rejected_samples", Text, nullable=False, server_default="[]"),
-    Column("error", Text, nullable=False, server_default=""),
-    Column("saved", Integer, nullable=False, server_default=text("0")),
-    Column("failed", Integer, nullable=False, server_default=text("0")),
-    Column("passed_over", Integer, nullable=False, server_default=text("0")),
-    Column("owner", Text),
-    Column("choices", Text, nullable=False, server_default=""),
-    Column("without_capture", Integer, nullable=False, server_default=text("0")),
-    Column("undone", Text, nullable=False, server_default=""),
-    Column("receipt_owed", Integer, nullable=False, server_default=text("0")),
+    Column("id", Number, primary_key=True),
+    Column("name", Words, nullable=False),
+    Column("format", Words, nullable=False, server_default=""),
+    Column("path", Words),
+    Column("started_at", Number, nullable=False),
+    Column("reading", Number, nullable=False),
+    Column("read", Number, nullable=False, server_default=text("0")),
+    Column("added", Number, nullable=False, server_default=text("0")),
+    Column("known", Number, nullable=False, server_default=text("0")),
+    Column("merged", Number, nullable=False, server_default=text("0")),
+    Column("rejected", Number, nullable=False, server_default=text("0")),
+    Column("rejected_samples", Words, nullable=False, server_default="[]"),
+    Column("error", Words, nullable=False, server_default=""),
+    Column("saved", Number, nullable=False, server_default=text("0")),
+    Column("failed", Number, nullable=False, server_default=text("0")),
+    Column("passed_over", Number, nullable=False, server_default=text("0")),
+    Column("owner", Words),
+    Column("choices", Words, nullable=False, server_default=""),
+    Column("without_capture", Number, nullable=False, server_default=text("0")),
+    Column("undone", Words, nullable=False, server_default=""),
+    Column("receipt_owed", Number, nullable=False, server_default=text("0")),
 )
 
 import_row = Table(
     "import_row",
     metadata,
     Column("import_id", ForeignKey("import.id"), primary_key=True),
-    Column("row", Integer, primary_key=True),
-    Column("outcome", Text, nullable=False),
-    Column("given", Text, nullable=False),
-    Column("hash_url", Text),
-    Column("reason", Text, nullable=False, server_default=""),
-    Index("import_row_reason", "import_id", "reason", sqlite_where=text("reason <> ''")),
+    Column("row", Number, primary_key=True),
+    Column("outcome", Words, nullable=False),
+    Column("given", Words, nullable=False),
+    Column("hash_url", Words),
+    Column("reason", Words, nullable=False, server_default=""),
+    partial_index("import_row_reason", "import_id", "reason", where="reason <> ''"),
     sqlite_with_rowid=False,
 )
 
 import_share = Table(
     "import_share",
     metadata,
-    Column("id", Integer, primary_key=True),
+    Column("id", Number, primary_key=True),
     Column("import_id", ForeignKey("import.id"), nullable=False),
     Column("entry_id", ForeignKey("entry.id"), nullable=False),
-    Column("share", Text, nullable=False),
-    Column("is_heir", Integer, nullable=False, server_default=text("0")),
+    Column("share", Words, nullable=False),
+    Column("is_heir", Number, nullable=False, server_default=text("0")),
     Index("import_share_of_import", "import_id", "id"),
     Index("import_share_of_entry", "entry_id"),
 )

@@ -6,11 +6,12 @@ from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Row, func, select, update
-from sqlalchemy.dialects.sqlite import insert
+from sqlalchemy import Row, insert, select, update
 
 from archiver.index import jobs
+from archiver.index.bulk import Clash, insert_rows
 from archiver.index.connection import AsyncConnection
+from archiver.index.dialect.functions import Greatest
 from archiver.index.schema import imports
 from archiver.model.choices import NO_CHOICES, Choices
 from archiver.model.importing import (
@@ -83,8 +84,8 @@ async def create(
     """
     row = {"name": name, "format": form, "path": path, "owner": owner, "reading": 1}
     row["choices"] = choices.write()
-    made = await conn.execute(insert(imports).values(started_at=int(now.timestamp()), **row))
-    return int(made.lastrowid)
+    statement = insert(imports).values(started_at=int(now.timestamp()), **row)
+    return int((await conn.execute(statement.returning(imports.c.id))).scalar_one())
 
 
 async def owners(conn: AsyncConnection) -> list[str]:
@@ -218,7 +219,7 @@ async def wait_for_links(conn: AsyncConnection, import_id: int, count: int) -> N
     await conn.execute(
         update(imports)
         .where(imports.c.id == import_id)
-        .values(without_capture=func.max(imports.c.without_capture - count, 0))
+        .values(without_capture=Greatest(imports.c.without_capture - count, 0))
     )
 
 
@@ -227,7 +228,7 @@ async def wait_again(conn: AsyncConnection, import_id: int, count: int) -> None:
     await conn.execute(
         update(imports)
         .where(imports.c.id == import_id)
-        .values(failed=func.max(imports.c.failed - count, 0))
+        .values(failed=Greatest(imports.c.failed - count, 0))
     )
 
 
@@ -241,14 +242,11 @@ async def unfinished(conn: AsyncConnection) -> list[Unfinished]:
 
 async def restore(conn: AsyncConnection, left: Unfinished) -> None:
     """Take an import over that another index did not see to its end; once, however often asked."""
-    row: dict[str, int | str] = {"id": left.id, "name": left.name, "format": left.format}
+    row: dict[str, int | str | None] = {"id": left.id, "name": left.name, "format": left.format}
     row |= left.counted
     row |= {"path": left.path, "choices": left.choices.write()}
-    await conn.execute(
-        insert(imports)
-        .values(started_at=left.started_at, read=left.read, reading=1, **row)
-        .on_conflict_do_nothing()
-    )
+    row |= {"started_at": left.started_at, "read": left.read, "reading": 1}
+    await insert_rows(conn, imports, tuple(row), [tuple(row.values())], Clash.STAYS)
 
 
 async def status(conn: AsyncConnection, import_id: int) -> ImportStatus | None:

@@ -3,15 +3,22 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from archiver.index import lists, tags
-from archiver.index.bulk import execute_rows
-from archiver.index.connection import AsyncConnection
+from sqlalchemy import Table, update
 
-_MOVED = """
-WITH moved (id) AS ({{rows}})
-UPDATE {table} SET sort_at = entry.sort_at
-FROM moved JOIN entry ON entry.id = moved.id WHERE {table}.entry_id = moved.id
-"""
+from archiver.index import lists, tags
+from archiver.index.bulk import OverRows, execute_rows, given, over
+from archiver.index.connection import AsyncConnection
+from archiver.index.schema import entry, entry_tag, in_list
+
+_MOVED = given("moved", entry.c.id)
+
+
+def _to_its_place(table: Table) -> OverRows:
+    moved = update(table).values(sort_at=entry.c.sort_at)
+    return over(_MOVED, moved.where(entry.c.id == _MOVED.c.id, table.c.entry_id == _MOVED.c.id))
+
+
+_TO_THEIR_PLACES = (_to_its_place(entry_tag), _to_its_place(in_list))
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,5 +47,5 @@ async def take_all(conn: AsyncConnection, entry_ids: Collection[int]) -> None:
 
 async def move(conn: AsyncConnection, entry_ids: Sequence[int]) -> None:
     """Bring entries to their places by time among those of the same tags and lists."""
-    for table in ("entry_tag", "in_list"):
-        await execute_rows(conn, _MOVED.format(table=table), [(each,) for each in entry_ids])
+    for statement in _TO_THEIR_PLACES:
+        await execute_rows(conn, statement, [(each,) for each in entry_ids])

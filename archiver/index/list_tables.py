@@ -1,18 +1,18 @@
 """The tables of lists, and of what lies in them."""
 
-from sqlalchemy import Column, ForeignKey, Index, Integer, Table, Text, text
+from sqlalchemy import Column, ForeignKey, Index, Table, text
 
-from archiver.index.table_registry import metadata
+from archiver.index.table_registry import Number, Words, metadata
 
 entry_list = Table(
     "entry_list",
     metadata,
-    Column("id", Integer, primary_key=True),
-    Column("path", Text, nullable=False, unique=True),
-    Column("folded", Text, nullable=False),
-    Column("position", Integer, nullable=False),
-    Column("query", Text, nullable=False, server_default=""),
-    Column("entry_count", Integer, nullable=False, server_default=text("0")),
+    Column("id", Number, primary_key=True),
+    Column("path", Words, nullable=False, unique=True),
+    Column("folded", Words, nullable=False),
+    Column("position", Number, nullable=False),
+    Column("query", Words, nullable=False, server_default=""),
+    Column("entry_count", Number, nullable=False, server_default=text("0")),
     Index("entry_list_folded", "folded"),
 )
 
@@ -21,8 +21,8 @@ in_list = Table(
     metadata,
     Column("entry_id", ForeignKey("entry.id"), primary_key=True),
     Column("list_id", ForeignKey("entry_list.id"), primary_key=True),
-    Column("place", Integer, nullable=False),
-    Column("sort_at", Integer, nullable=False),
+    Column("place", Number, nullable=False),
+    Column("sort_at", Number, nullable=False),
     Index("in_list_order", "list_id", "place", "entry_id"),
     Index("in_list_newest", "list_id", "sort_at", "entry_id"),
     sqlite_with_rowid=False,

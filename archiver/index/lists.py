@@ -10,10 +10,18 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 
-from sqlalchemy import bindparam, delete, func, select, update
+from sqlalchemy import bindparam, delete, func, select, tuple_, update
 
 from archiver.index import counters, gone
-from archiver.index.bulk import among, execute_rows, insert_rows
+from archiver.index.bulk import (
+    Clash,
+    among,
+    among_texts,
+    execute_rows,
+    given,
+    insert_rows,
+    over,
+)
 from archiver.index.connection import AsyncConnection
 from archiver.index.schema import counter, entry_list, in_list
 from archiver.model.entry_list import Arrangement, EntryList, with_outer
@@ -29,6 +37,11 @@ MOST = 5_000
 _REVISION = "lists"
 _ARRANGED = "lists arranged"
 _Rows = set[tuple[int, int]]
+_PAIRS = given("pairs", in_list.c.entry_id, in_list.c.list_id)
+_OUT = over(
+    _PAIRS,
+    delete(in_list).where(tuple_(in_list.c.entry_id, in_list.c.list_id).in_(select(*_PAIRS.c))),
+)
 
 
 async def put(
@@ -136,13 +149,14 @@ async def in_order(conn: AsyncConnection, path: str) -> list[tuple[int, int]]:
 
 async def arrange(conn: AsyncConnection, lists: Sequence[EntryList]) -> None:
     """Let there be these lists in this order, and behind them others that have entries."""
-    await execute_rows(
+    await insert_rows(
         conn,
-        "INSERT INTO entry_list (path, folded, position, query) {rows} "
-        "ON CONFLICT (path) DO UPDATE SET position = excluded.position, query = excluded.query",
+        entry_list,
+        ("path", "folded", "position", "query"),
         [(each.path, list_key(each.path), n, each.query) for n, each in enumerate(lists, 1)],
+        Clash.GOES,
     )
-    others = entry_list.c.path.not_in(among(each.path for each in lists))
+    others = entry_list.c.path.not_in(among_texts(each.path for each in lists))
     await conn.execute(delete(entry_list).where(others, entry_list.c.entry_count == 0))
     await conn.execute(
         update(entry_list).where(others).values(position=len(lists) + entry_list.c.id)
@@ -193,7 +207,7 @@ async def sweep(conn: AsyncConnection) -> None:
     await conn.execute(
         delete(entry_list).where(
             entry_list.c.position > await _counted(conn, _ARRANGED),
-            entry_list.c.path.not_in(among(kept)),
+            entry_list.c.path.not_in(among_texts(kept)),
         )
     )
 
@@ -220,7 +234,7 @@ async def _ids(conn: AsyncConnection, paths: Iterable[str]) -> dict[str, int]:
 
 async def _known(conn: AsyncConnection, paths: Iterable[str]) -> dict[str, int]:
     rows = await conn.execute(
-        select(entry_list.c.path, entry_list.c.id).where(entry_list.c.path.in_(among(paths)))
+        select(entry_list.c.path, entry_list.c.id).where(entry_list.c.path.in_(among_texts(paths)))
     )
     return dict(rows.all())
 
@@ -234,9 +248,8 @@ async def _put_in(
         if not place:
             last[list_id] += STEP
         placed.append((entry_id, list_id, place or last[list_id], sort_at))
-    await execute_rows(
-        conn, "INSERT OR REPLACE INTO in_list (entry_id, list_id, place, sort_at) {rows}", placed
-    )
+    names = ("entry_id", "list_id", "place", "sort_at")
+    await insert_rows(conn, in_list, names, placed, Clash.GOES)
     await _count(conn, fresh)
 
 
@@ -253,11 +266,7 @@ async def _last_places(conn: AsyncConnection, list_ids: Collection[int]) -> dict
 
 async def _take_out(conn: AsyncConnection, rows: _Rows) -> None:
     if rows:
-        await execute_rows(
-            conn,
-            "DELETE FROM in_list WHERE (entry_id, list_id) IN ({rows})",
-            sorted(rows),
-        )
+        await execute_rows(conn, _OUT, sorted(rows))
         await _count(conn, {each: -n for each, n in Counter(one for _, one in rows).items()})
 
 

@@ -12,7 +12,7 @@ from hashlib import md5
 
 from sqlalchemy import select
 
-from archiver.index.bulk import among, execute_rows
+from archiver.index.bulk import Clash, among, insert_rows
 from archiver.index.connection import AsyncConnection
 from archiver.index.schema import capture, entry, need, segment, snapshot
 from archiver.model.capture import HashUrl, Location, RecordId, Timestamp
@@ -53,14 +53,11 @@ def key(url: str) -> int:
 
 async def insert_all(conn: AsyncConnection, needed: Mapping[int, Iterable[str]]) -> None:
     """Note the addresses that snapshots need, by row id."""
-    await execute_rows(
-        conn,
-        "INSERT OR REPLACE INTO need (snapshot_id, urls) {rows}",
-        [
-            (row_id, array("q", sorted(map(key, set(urls)))).tobytes())
-            for row_id, urls in needed.items()
-        ],
-    )
+    rows = [
+        (row_id, array("q", sorted(map(key, set(urls)))).tobytes())
+        for row_id, urls in needed.items()
+    ]
+    await insert_rows(conn, need, ("snapshot_id", "urls"), rows, Clash.GOES)
 
 
 async def unknown(conn: AsyncConnection, *, limit: int) -> list[Kept]:

@@ -7,8 +7,8 @@ not mean another one by then.
 from typing import Any
 
 from sqlalchemy import Column, func, select
-from sqlalchemy.dialects.sqlite import insert
 
+from archiver.index import counters
 from archiver.index.connection import AsyncConnection
 from archiver.index.schema import capture, counter, document, entry, job, snapshot
 
@@ -25,14 +25,7 @@ async def next_number(conn: AsyncConnection, column: Column[Any]) -> int:
 
 async def keep_numbers(conn: AsyncConnection) -> None:
     """Note which numbers were given, before rows go."""
-    rows = [{"name": _name(each), "value": await next_number(conn, each) - 1} for each in _KEPT]
-    statement = insert(counter)
-    await conn.execute(
-        statement.on_conflict_do_update(
-            index_elements=["name"], set_={"value": statement.excluded.value}
-        ),
-        rows,
-    )
+    await counters.put(conn, {_name(each): await next_number(conn, each) - 1 for each in _KEPT})
 
 
 def _name(column: Column[Any]) -> str:

@@ -6,19 +6,27 @@ from datetime import datetime
 from sqlalchemy import bindparam, func, null, select, update
 
 from archiver.index import changes, counters, failures, queue
-from archiver.index.bulk import among, execute_rows
+from archiver.index.bulk import among, execute_rows, given, over
 from archiver.index.connection import AsyncConnection
 from archiver.index.schema import imports, job
 from archiver.model.capture import Timestamp
 from archiver.model.failure import Failure
 from archiver.model.job import Lease, State
 
-_ENDED = """
-WITH ended (id, state, timestamp, failure, changed_at_ms) AS ({rows})
-UPDATE job SET state = ended.state, timestamp = ended.timestamp, failure = ended.failure,
-    changed_at_ms = ended.changed_at_ms, attempts = attempts + 1, owner = NULL
-FROM ended WHERE job.id = ended.id
-"""
+_END = given("ended", job.c.id, job.c.state, job.c.timestamp, job.c.failure, job.c.changed_at_ms)
+_ENDED = over(
+    _END,
+    update(job)
+    .values(
+        state=_END.c.state,
+        timestamp=_END.c.timestamp,
+        failure=_END.c.failure,
+        changed_at_ms=_END.c.changed_at_ms,
+        attempts=job.c.attempts + 1,
+        owner=null(),
+    )
+    .where(job.c.id == _END.c.id),
+)
 
 
 async def end_jobs(

@@ -3,46 +3,31 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Any
 
-from sqlalchemy import TextClause, func, select, text
-from sqlalchemy.dialects.sqlite import insert
+from sqlalchemy import BigInteger, Select, case, cast, func, select
 
-from archiver.index import failures
-from archiver.index.bulk import among
+from archiver.index import counters, failures
+from archiver.index.bulk import among, among_texts
 from archiver.index.connection import AsyncConnection
-from archiver.index.schema import counter, entry, job
+from archiver.index.dialect.functions import HostOf, reason
+from archiver.index.schema import capture, counter, entry, job
 from archiver.model.failure import Failure, Reason
 from archiver.model.job import State
 
 _PAUSED = "paused"
-_WAITING = """
-SELECT host, count(*) AS jobs, min(not_before_ms) AS due, max(attempts) AS attempts
-FROM job WHERE state = 'queued' GROUP BY host ORDER BY jobs DESC, host LIMIT :limit
-"""
-_FAILED = """
-SELECT failure, count(*) AS entries FROM (
-    SELECT json_extract(failure, '$.kind') || ' ' || coalesce(json_extract(failure, '$.status'), '')
-        AS failure FROM entry WHERE state = 'failed' AND failure IS NOT NULL {narrowed}
-    ORDER BY sort_at DESC LIMIT :most
-) GROUP BY failure ORDER BY entries DESC, failure
-"""
-_OF_REASON = """
-SELECT id, host FROM entry WHERE state = 'failed' AND id > :after
-    AND json_extract(failure, '$.kind') || ' ' || coalesce(json_extract(failure, '$.status'), '')
-        = :reason {narrowed}
-ORDER BY id LIMIT :limit
-"""
-_OF_IMPORT = """
-AND EXISTS (SELECT 1 FROM job WHERE job.entry_id = entry.id AND job.import_id = :import_id)
-"""
-_BY_TYPE = """
-SELECT CASE WHEN media_type = '' THEN '?' ELSE media_type END, count(*), sum(length)
-FROM capture GROUP BY 1 ORDER BY 3 DESC LIMIT :limit
-"""
-_BY_SITE = """
-SELECT substr(surt, 1, instr(surt, ')') - 1), count(*), sum(length)
-FROM capture GROUP BY 1 ORDER BY 3 DESC LIMIT :limit
-"""
+_WAITING = (
+    select(
+        job.c.host,
+        func.count().label("jobs"),
+        func.min(job.c.not_before_ms).label("due"),
+        func.max(job.c.attempts).label("attempts"),
+    )
+    .where(job.c.state == State.QUEUED)
+    .group_by(job.c.host)
+    .order_by(func.count().desc(), job.c.host)
+)
+_TYPE = case((capture.c.media_type == "", "?"), else_=capture.c.media_type)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,22 +71,17 @@ async def is_paused(conn: AsyncConnection) -> bool:
 
 async def set_paused(conn: AsyncConnection, *, paused: bool) -> None:
     """Note whether anything is to be fetched."""
-    statement = insert(counter).values(name=_PAUSED, value=int(paused))
-    await conn.execute(
-        statement.on_conflict_do_update(
-            index_elements=["name"], set_={"value": statement.excluded.value}
-        )
-    )
+    await counters.put(conn, {_PAUSED: int(paused)})
 
 
 async def waiting_hosts(conn: AsyncConnection, *, limit: int) -> list[WaitingHost]:
     """The hosts with most jobs queued."""
-    rows = (await conn.execute(text(_WAITING), {"limit": limit})).all()
+    rows = (await conn.execute(_WAITING.limit(limit))).all()
     tried = await conn.execute(
         select(job.c.host, func.max(job.c.failure))
         .where(
             job.c.state == State.QUEUED,
-            job.c.host.in_(among(row.host for row in rows)),
+            job.c.host.in_(among_texts(row.host for row in rows)),
             job.c.failure.is_not(None),
         )
         .group_by(job.c.host)
@@ -125,17 +105,34 @@ async def failed_by_reason(
 
     ``import_id``: only of those that an import wanted.
     """
-    rows = await conn.execute(_narrowed(_FAILED, import_id), _of(import_id) | {"most": most})
+    latest = (
+        _failed(import_id)
+        .with_only_columns(reason(entry.c.failure).label("failure"))
+        .where(entry.c.failure.is_not(None))
+        .order_by(entry.c.sort_at.desc())
+        .limit(most)
+        .subquery()
+    )
+    count = func.count().label("entries")
+    rows = await conn.execute(
+        select(latest.c.failure, count)
+        .group_by(latest.c.failure)
+        .order_by(count.desc(), latest.c.failure)
+    )
     return [Reason(row.failure.strip(), row.entries) for row in rows]
 
 
 async def failed_of(
-    conn: AsyncConnection, *, reason: str, after: int, limit: int, import_id: int | None = None
+    conn: AsyncConnection, *, why: str, after: int, limit: int, import_id: int | None = None
 ) -> Sequence[tuple[int, str]]:
     """(row, host) of entries that failed for a reason, after a row: of all, or of an import."""
-    padded = reason if " " in reason else f"{reason} "
-    asked = {"reason": padded, "after": after, "limit": limit}
-    rows = await conn.execute(_narrowed(_OF_REASON, import_id), _of(import_id) | asked)
+    padded = why if " " in why else f"{why} "
+    rows = await conn.execute(
+        _failed(import_id)
+        .where(entry.c.id > after, reason(entry.c.failure) == padded)
+        .order_by(entry.c.id)
+        .limit(limit)
+    )
     return [(row.id, row.host) for row in rows]
 
 
@@ -152,12 +149,13 @@ async def links_of(
     return [(row.id, row.host) for row in rows]
 
 
-def _narrowed(query: str, import_id: int | None) -> TextClause:
-    return text(query.format(narrowed="" if import_id is None else _OF_IMPORT))
-
-
-def _of(import_id: int | None) -> dict[str, int | str]:
-    return {} if import_id is None else {"import_id": import_id}
+def _failed(import_id: int | None) -> Select[Any]:
+    """Entries that failed: all, or those that an import wanted."""
+    found = select(entry.c.id, entry.c.host).where(entry.c.state == State.FAILED)
+    if import_id is None:
+        return found
+    wanted = select(job.c.id).where(job.c.entry_id == entry.c.id, job.c.import_id == import_id)
+    return found.where(wanted.exists())
 
 
 async def queued(conn: AsyncConnection, *, limit: int) -> list[int]:
@@ -178,7 +176,10 @@ async def await_again(conn: AsyncConnection, entry_ids: Sequence[int]) -> None:
 async def room(conn: AsyncConnection, *, limit: int) -> tuple[list[Share], list[Share]]:
     """What takes most room, by media type and by site; reads every capture."""
     found = []
-    for query in (_BY_TYPE, _BY_SITE):
-        rows = await conn.execute(text(query), {"limit": limit})
+    for name in (_TYPE, HostOf(capture.c.surt)):
+        size = cast(func.sum(capture.c.length), BigInteger)
+        named = name.label("name")
+        query = select(named, func.count(), size).select_from(capture).group_by("name")
+        rows = await conn.execute(query.order_by(size.desc()).limit(limit))
         found.append([Share(*row) for row in rows])
     return found[0], found[1]

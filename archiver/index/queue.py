@@ -5,19 +5,33 @@ with queued jobs, ordered by when it may be asked next, so that hosts take turns
 was ordered and a slow one waits here and not in memory.
 """
 
-import json
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Row, and_, bindparam, func, or_, select, text, update
+from sqlalchemy import (
+    Row,
+    and_,
+    bindparam,
+    or_,
+    select,
+    update,
+)
 
-from archiver.index import changes, counters, failures
-from archiver.index.bulk import among, execute_rows, insert_rows
+from archiver.index import changes, counters, failures, turns
+from archiver.index.bulk import (
+    among,
+    among_texts,
+    execute_rows,
+    given,
+    insert_rows,
+    over,
+)
 from archiver.index.connection import AsyncConnection
+from archiver.index.dialect.functions import Greatest
 from archiver.index.numbering import next_number
 from archiver.index.schema import entry, job, queue_host
+from archiver.index.turns import Turns, to_ms
 from archiver.model.capture import Timestamp
 from archiver.model.entry_ref import EntryRef
 from archiver.model.failure import Failure
@@ -44,67 +58,18 @@ _NEW_JOB = (
     "changed_at_ms",
 )
 
-_READY = """
-SELECT priority, host FROM queue_host
-WHERE priority = :priority AND ready_at_ms <= :now
-  AND host NOT IN (SELECT value FROM json_each(:busy))
-  AND (host IN (SELECT value FROM json_each(:proven))) = :is_proven
-ORDER BY ready_at_ms LIMIT :count
-"""
-
-_NEXT = f"""
-SELECT job.id FROM ({_READY}) AS ready
-JOIN job ON job.id IN (
-    SELECT id FROM job AS waiting
-    WHERE waiting.state = 'queued' AND waiting.priority = ready.priority
-      AND waiting.host = ready.host AND waiting.not_before_ms <= :now
-    ORDER BY waiting.not_before_ms, waiting.id LIMIT :each
+_LEASED = given("taken", job.c.id, job.c.owner, job.c.changed_at_ms)
+_TAKEN = over(
+    _LEASED,
+    update(job)
+    .values(state=State.FETCHING, owner=_LEASED.c.owner, changed_at_ms=_LEASED.c.changed_at_ms)
+    .where(job.c.id == _LEASED.c.id),
 )
-LIMIT :count
-"""  # noqa: S608 - of constants
-
-_TAKEN = """
-WITH taken (id, owner, changed_at_ms) AS ({rows})
-UPDATE job SET state = 'fetching', owner = taken.owner, changed_at_ms = taken.changed_at_ms
-FROM taken WHERE job.id = taken.id
-"""
-
-_TURN = """
-UPDATE queue_host SET ready_at_ms = max(:now, coalesce((
-    SELECT min(not_before_ms) FROM job
-    WHERE state = 'queued' AND priority = queue_host.priority AND host = queue_host.host), 0))
-WHERE priority = :priority AND host = :host
-"""
-
-_SOONER = """
-INSERT INTO queue_host (priority, host, ready_at_ms) SELECT * FROM ({rows}) WHERE true
-ON CONFLICT (priority, host) DO UPDATE SET ready_at_ms = excluded.ready_at_ms
-WHERE excluded.ready_at_ms < ready_at_ms
-"""
-
-_FORGET = """
-DELETE FROM queue_host WHERE priority = :priority AND host = :host AND NOT EXISTS (
-    SELECT 1 FROM job
-    WHERE state = 'queued' AND priority = queue_host.priority AND host = queue_host.host)
-"""
 
 
 _LEASES = select(job, entry.c.hash_url, entry.c.url, entry.c.latest, entry.c.source).join(
     entry, entry.c.id == job.c.entry_id
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Turns:
-    """Hosts as one process knows them.
-
-    Attributes:
-        busy: those that must not be asked for more now.
-        proven: those that have answered lately.
-    """
-
-    busy: Sequence[str] = ()
-    proven: Sequence[str] = ()
 
 
 async def enqueue(
@@ -120,7 +85,7 @@ async def enqueue(
         return {}
     first = await next_number(conn, job.c.id)
     made = {entry_id: first + n for n, (entry_id, _) in enumerate(entries)}
-    now_ms, stamp = _ms(now), await changes.next_stamp(conn, now)
+    now_ms, stamp = to_ms(now), await changes.next_stamp(conn, now)
     created_at, queued = int(now.timestamp()), State.QUEUED.value
     await insert_rows(
         conn,
@@ -141,7 +106,7 @@ async def enqueue(
             for entry_id, host in entries
         ],
     )
-    await _make_ready(conn, {(priority, host): now_ms for _, host in entries})
+    await turns.make_ready(conn, {(priority, host): now_ms for _, host in entries})
     await counters.change(conn, {counters.QUEUED: len(entries)})
     return made
 
@@ -169,8 +134,8 @@ async def hurry(
             update(job).where(job.c.id == bindparam("job_id")).values(priority=priority),
             [{"job_id": row.id} for row in found],
         )
-        await _make_ready(conn, {(priority, row.host): _ms(now) for row in found})
-        await _turn(conn, {(row.priority, row.host) for row in found}, now)
+        await turns.make_ready(conn, {(priority, row.host): to_ms(now) for row in found})
+        await turns.turn(conn, {(row.priority, row.host) for row in found}, now)
 
 
 async def lease(
@@ -193,20 +158,21 @@ async def lease(
         now: the moment (aware, UTC).
     """
     ids: list[int] = []
-    known = {"busy": json.dumps(hosts.busy), "proven": json.dumps(hosts.proven), "now": _ms(now)}
+    known = {"busy": hosts.busy, "now": to_ms(now)}
     for priority in _PRIORITIES:
-        for is_proven in (0, 1):
+        for is_proven in (False, True):
             room = count - len(ids)
             if not room or (is_proven and not hosts.proven):
                 continue
             # A host without a name here may be dead: none of these takes more than half the room.
             most = room if is_proven else (room + 1) // 2 if hosts.proven else room
-            due = {"priority": priority, "is_proven": is_proven, "count": most} | known
-            found = await conn.execute(text(_NEXT), due | {"each": each if is_proven else 1})
+            due = {"priority": priority, "proven": hosts.proven, "count": most} | known
+            some = {"each": each if is_proven else 1}
+            found = await conn.execute(turns.next_jobs(conn.dialect, is_proven), due | some)
             taken = found.scalars().all()
             ids += taken
             if len(taken) < most:
-                await _put_right(conn, due, now)
+                await turns.put_right(conn, is_proven, due, now)
     return await _take(conn, ids, owner=owner, now=now)
 
 
@@ -225,8 +191,8 @@ async def lease_only(
         .where(
             job.c.id.in_(among(job_ids)),
             job.c.state == State.QUEUED,
-            job.c.not_before_ms <= _ms(now),
-            job.c.host.not_in(among(busy)),
+            job.c.not_before_ms <= to_ms(now),
+            job.c.host.not_in(among_texts(busy)),
         )
         .order_by(job.c.id)
         .limit(count)
@@ -253,8 +219,8 @@ async def put_last(conn: AsyncConnection, host: str, why: Failure, *, now: datet
             changed_at_ms=await changes.next_stamp(conn, now),
         )
     )
-    await _make_ready(conn, {(LAST, host): _ms(now)})
-    await _turn(conn, {(priority, host) for priority in found}, now)
+    await turns.make_ready(conn, {(LAST, host): to_ms(now)})
+    await turns.turn(conn, {(priority, host) for priority in found}, now)
 
 
 async def requeue(
@@ -278,11 +244,11 @@ async def requeue(
             state=State.QUEUED,
             owner=None,
             changed_at_ms=await changes.next_stamp(conn, now),
-            interrupted=func.max(job.c.interrupted, int(interrupted)),
+            interrupted=Greatest(job.c.interrupted, int(interrupted)),
         ),
         [{"job_id": row.id} for row in found],
     )
-    await _make_ready(conn, {(row.priority, row.host): _ms(now) for row in found})
+    await turns.make_ready(conn, {(row.priority, row.host): to_ms(now) for row in found})
     await counters.change(conn, {counters.QUEUED: len(found), counters.FETCHING: -len(found)})
 
 
@@ -339,15 +305,7 @@ async def wait_until(conn: AsyncConnection, rows: Sequence[tuple[int, str, int]]
     ready: dict[tuple[int, str], int] = {}
     for priority, host, due in rows:
         ready[priority, host] = min(due, ready.get((priority, host), due))
-    await _make_ready(conn, ready)
-
-
-async def _make_ready(conn: AsyncConnection, ready: dict[tuple[int, str], int]) -> None:
-    if not ready:
-        return
-    await execute_rows(
-        conn, _SOONER, [(priority, host, due) for (priority, host), due in ready.items()]
-    )
+    await turns.make_ready(conn, ready)
 
 
 async def _take(
@@ -359,23 +317,9 @@ async def _take(
     taken = rows.all()
     stamp = await changes.next_stamp(conn, now)
     await execute_rows(conn, _TAKEN, [(row.id, owner, stamp) for row in taken])
-    await _turn(conn, {(row.priority, row.host) for row in taken}, now)
+    await turns.turn(conn, {(row.priority, row.host) for row in taken}, now)
     await counters.change(conn, {counters.QUEUED: -len(taken), counters.FETCHING: len(taken)})
     return [_lease(row) for row in taken]
-
-
-async def _put_right(conn: AsyncConnection, due: dict[str, Any], now: datetime) -> None:
-    """Let no host stand first in line whose jobs are over, or due later: it would be in the way."""
-    ready = (await conn.execute(text(_READY), due)).all()
-    await _turn(conn, {(row.priority, row.host) for row in ready}, now)
-
-
-async def _turn(conn: AsyncConnection, hosts: set[tuple[int, str]], now: datetime) -> None:
-    """Send hosts to the end of the line, or out of it when nothing of theirs is queued."""
-    rows = [{"priority": priority, "host": host, "now": _ms(now)} for priority, host in hosts]
-    if rows:
-        await conn.execute(text(_TURN), rows)
-        await conn.execute(text(_FORGET), rows)
 
 
 def _lease(row: Row[*tuple[Any, ...]]) -> Lease:
@@ -392,7 +336,3 @@ def _lease(row: Row[*tuple[Any, ...]]) -> Lease:
         rescue=bool(row.rescue),
         feed=feed_of(row.source),
     )
-
-
-def _ms(moment: datetime) -> int:
-    return int(moment.timestamp() * 1000)

@@ -8,6 +8,7 @@ from sqlalchemy import func, insert, select, update
 
 from archiver.index.bulk import insert_rows
 from archiver.index.connection import AsyncConnection
+from archiver.index.dialect.functions import JsonRow
 from archiver.index.schema import entry, import_row, imports
 from archiver.model.importing import ARCHIVE_FORMS, Outcome, ReceiptRow, Rejected
 from archiver.model.job import State
@@ -73,8 +74,8 @@ async def page(
 async def documents(
     conn: AsyncConnection, import_id: int, *, after: int, limit: int
 ) -> tuple[list[str], int]:
-    """The rows behind a number as JSON arrays, as SQLite writes them, and the last number."""
-    array = func.json_array(*(import_row.c[name] for name in _COLUMNS[1:]))
+    """The rows behind a number as JSON arrays, and the last number."""
+    array = JsonRow(*(import_row.c[name] for name in _COLUMNS[1:]))
     found = await conn.execute(
         select(array, import_row.c.row)
         .where(import_row.c.import_id == import_id, import_row.c.row > after)

@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import delete, select, text
+from sqlalchemy import Column, MetaData, Table, Update, bindparam, case, delete, select, update
+from sqlalchemy.schema import CreateTable, DropTable
 
 from archiver.index import segments
-from archiver.index.bulk import execute_rows
+from archiver.index.bulk import insert_rows
 from archiver.index.captures import CAPTURES, to_capture
 from archiver.index.connection import AsyncConnection
 from archiver.index.schema import (
@@ -18,29 +19,47 @@ from archiver.index.schema import (
     snapshot,
     withheld,
 )
+from archiver.index.table_registry import Number
 from archiver.model.capture import Capture, PayloadDigest
 
 _LABEL = "sha256:"
-_MAP = """
-CREATE TEMP TABLE moved (
-    old INTEGER PRIMARY KEY, new INTEGER, length INTEGER, whole INTEGER, chunked INTEGER)
-"""
-_CAPTURES = """
-UPDATE {table} SET segment_id = :to, "offset" = moved.new, length = moved.length,
-    is_revisit = CASE WHEN moved.whole = 1 THEN 0 ELSE is_revisit END,
-    is_chunked = CASE WHEN moved.whole = 1 THEN moved.chunked ELSE is_chunked END
-FROM temp.moved WHERE {table}.segment_id = :was AND {table}."offset" = moved.old
-"""
-_PLACES = """
-UPDATE snapshot SET {name}_segment_id = :to, {name}_offset = moved.new,
-    {name}_length = moved.length
-FROM temp.moved WHERE {name}_segment_id = :was AND {name}_offset = moved.old
-"""
+_MOVED = Table(
+    "moved",
+    MetaData(),
+    Column("old", Number, primary_key=True, autoincrement=False),
+    Column("new", Number),
+    Column("length", Number),
+    Column("whole", Number),
+    Column("chunked", Number),
+    prefixes=["TEMPORARY"],
+)
+_WAS, _TO = bindparam("was", type_=Number), bindparam("became", type_=Number)
 
-_RECORDS = """
-UPDATE {table} SET segment_id = :to, "offset" = moved.new, length = moved.length
-FROM temp.moved WHERE segment_id = :was AND "offset" = moved.old
-"""
+
+def _to_new_places(table: Table, prefix: str = "") -> Update:
+    own = {name: table.c[prefix + name] for name in ("segment_id", "offset", "length")}
+    new = {own["segment_id"]: _TO, own["offset"]: _MOVED.c.new, own["length"]: _MOVED.c.length}
+    here = (own["segment_id"] == _WAS, own["offset"] == _MOVED.c.old)
+    return update(table).values(new).where(*here)
+
+
+def _made_whole(table: Table) -> Update:
+    """The same of captures; a revisit may have its payload now."""
+    whole, own = _MOVED.c.whole == 1, table.c
+    return _to_new_places(table).values(
+        is_revisit=case((whole, 0), else_=own.is_revisit),
+        is_chunked=case((whole, _MOVED.c.chunked), else_=own.is_chunked),
+    )
+
+
+_SWITCHED = (
+    _made_whole(capture),
+    _made_whole(withheld),
+    _to_new_places(likeness),
+    _to_new_places(answer),
+    _to_new_places(snapshot, "article_"),
+    _to_new_places(snapshot, "metadata_"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,24 +117,20 @@ async def switch(
     To be called only where it has all that is ``wanted``.
     """
     numbers = await segments.advance(conn, {to: size, was: 0})
-    between = {"was": numbers[was], "to": numbers[to]}
-    await conn.execute(text("DROP TABLE IF EXISTS temp.moved"))
-    await conn.execute(text(_MAP))
-    await execute_rows(
-        conn,
-        "INSERT INTO temp.moved {rows}",
-        [(each.old, each.new, each.length, each.is_whole, each.is_chunked) for each in moved],
-    )
-    for table in (capture, withheld):
-        await conn.execute(text(_CAPTURES.format(table=table.name)), between)
-    for moving in (likeness, answer):
-        await conn.execute(text(_RECORDS.format(table=moving.name)), between)
-    for name in ("article", "metadata"):
-        await conn.execute(text(_PLACES.format(name=name)), between)
+    between = {"was": numbers[was], "became": numbers[to]}
+    await conn.execute(DropTable(_MOVED, if_exists=True))
+    await conn.execute(CreateTable(_MOVED))
+    rows = [
+        (each.old, each.new, each.length, int(each.is_whole), int(each.is_chunked))
+        for each in moved
+    ]
+    await insert_rows(conn, _MOVED, tuple(_MOVED.c.keys()), rows)
+    for statement in _SWITCHED:
+        await conn.execute(statement, between)
     for table in (withheld, answer):
         await conn.execute(delete(table).where(table.c.segment_id == numbers[was]))
     await conn.execute(delete(segment).where(segment.c.id == numbers[was]))
-    await conn.execute(text("DROP TABLE temp.moved"))
+    await conn.execute(DropTable(_MOVED))
 
 
 async def revisits_of_withheld(conn: AsyncConnection, *, after: int = 0) -> list[Capture]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Row, Table, bindparam, delete, func, insert, select, update
+from sqlalchemy import Row, Table, bindparam, case, delete, func, insert, select, update
 
 from archiver.index import (
     counters,
@@ -271,7 +271,7 @@ async def _renew_one(
             comparison_owed=int(count > 1),
             sort_at=at,
             failure=why,
-            document_stale=entry.c.document_id.is_not(None),
+            document_stale=case((entry.c.document_id.is_not(None), 1), else_=0),
         )
     )
 

@@ -2,27 +2,35 @@
 
 from collections.abc import Sequence
 
-from sqlalchemy import select, text, update
+from sqlalchemy import or_, select, update
 
 from archiver.index.bulk import among
 from archiver.index.connection import AsyncConnection
+from archiver.index.dialect.functions import KindOfFailure, StatusOfFailure
 from archiver.index.schema import entry, job
 from archiver.model.failure import FailureKind
 from archiver.model.job import State
 
 GONE = (FailureKind.DNS, FailureKind.WALLED, FailureKind.PARKED, FailureKind.NOT_RESCUED)
 GONE_STATUSES = (404, 410)
-_GONE = f"""
-SELECT id, host FROM entry WHERE state = 'failed' AND snapshot_count = 0 AND id > :after AND (
-    json_extract(failure, '$.kind') IN ({", ".join(f"'{each}'" for each in GONE)})
-    OR json_extract(failure, '$.status') IN ({", ".join(map(str, GONE_STATUSES))}))
-ORDER BY id LIMIT :limit
-"""  # noqa: S608 - of constants
+_IS_GONE = or_(
+    KindOfFailure(entry.c.failure).in_(GONE), StatusOfFailure(entry.c.failure).in_(GONE_STATUSES)
+)
 
 
 async def gone(conn: AsyncConnection, *, after: int, limit: int) -> Sequence[tuple[int, str]]:
     """(row, host) of entries without a snapshot whose page is gone, after a row."""
-    rows = await conn.execute(text(_GONE), {"after": after, "limit": limit})
+    rows = await conn.execute(
+        select(entry.c.id, entry.c.host)
+        .where(
+            entry.c.state == State.FAILED,
+            entry.c.snapshot_count == 0,
+            entry.c.id > after,
+            _IS_GONE,
+        )
+        .order_by(entry.c.id)
+        .limit(limit)
+    )
     return [(row.id, row.host) for row in rows]
 
 

@@ -6,13 +6,11 @@ it rises with every transaction (``changes``).
 """
 
 from sqlalchemy import (
-    BLOB,
     Column,
     ForeignKey,
     Index,
-    Integer,
+    LargeBinary,
     Table,
-    Text,
     UniqueConstraint,
     text,
 )
@@ -22,7 +20,7 @@ from archiver.index.answer_table import answer
 from archiver.index.feed_tables import feed, feed_item
 from archiver.index.import_tables import import_row, import_share, imports
 from archiver.index.list_tables import entry_list, in_list
-from archiver.index.table_registry import metadata
+from archiver.index.table_registry import Number, Words, metadata, partial_index
 
 __all__ = [
     "answer",
@@ -43,57 +41,57 @@ HEAD = "0024"
 entry = Table(
     "entry",
     metadata,
-    Column("id", Integer, primary_key=True),
-    Column("hash_url", Text, nullable=False, unique=True),
-    Column("url", Text, nullable=False),
-    Column("url_given", Text, nullable=False),
-    Column("host", Text, nullable=False),
-    Column("given_title", Text, nullable=False, server_default=""),
-    Column("page_title", Text, nullable=False, server_default=""),
-    Column("note", Text, nullable=False, server_default=""),
-    Column("source", Text, nullable=False, server_default=""),
-    Column("added_at", Integer, nullable=False),
-    Column("state", Text, nullable=False),
-    Column("failure", Text),
-    Column("latest", Integer),
-    Column("snapshot_count", Integer, nullable=False, server_default=text("0")),
-    Column("status", Integer),
-    Column("media_type", Text, nullable=False, server_default=""),
-    Column("sort_at", Integer, nullable=False),
-    Column("document_id", Integer),
-    Column("unrecorded", Integer, nullable=False, server_default=text("0")),
-    Column("revision", Integer, nullable=False, server_default=text("0")),
-    Column("is_read", Integer, nullable=False, server_default=text("0")),
-    Column("is_starred", Integer, nullable=False, server_default=text("0")),
-    Column("document_stale", Integer, nullable=False, server_default=text("0")),
-    Column("rendering", Text, nullable=False, server_default=""),
-    Column("source_record", Text, nullable=False, server_default=""),
-    Column("generation", Integer, nullable=False, server_default=text("0")),
-    Column("highlights", Text, nullable=False, server_default=""),
-    Column("changed", Integer, nullable=False, server_default=text("0")),
-    Column("comparison_owed", Integer, nullable=False, server_default=text("0")),
-    Column("score", Integer),
-    Column("brought_by", Integer),
+    Column("id", Number, primary_key=True),
+    Column("hash_url", Words, nullable=False, unique=True),
+    Column("url", Words, nullable=False),
+    Column("url_given", Words, nullable=False),
+    Column("host", Words, nullable=False),
+    Column("given_title", Words, nullable=False, server_default=""),
+    Column("page_title", Words, nullable=False, server_default=""),
+    Column("note", Words, nullable=False, server_default=""),
+    Column("source", Words, nullable=False, server_default=""),
+    Column("added_at", Number, nullable=False),
+    Column("state", Words, nullable=False),
+    Column("failure", Words),
+    Column("latest", Number),
+    Column("snapshot_count", Number, nullable=False, server_default=text("0")),
+    Column("status", Number),
+    Column("media_type", Words, nullable=False, server_default=""),
+    Column("sort_at", Number, nullable=False),
+    Column("document_id", Number),
+    Column("unrecorded", Number, nullable=False, server_default=text("0")),
+    Column("revision", Number, nullable=False, server_default=text("0")),
+    Column("is_read", Number, nullable=False, server_default=text("0")),
+    Column("is_starred", Number, nullable=False, server_default=text("0")),
+    Column("document_stale", Number, nullable=False, server_default=text("0")),
+    Column("rendering", Words, nullable=False, server_default=""),
+    Column("source_record", Words, nullable=False, server_default=""),
+    Column("generation", Number, nullable=False, server_default=text("0")),
+    Column("highlights", Words, nullable=False, server_default=""),
+    Column("changed", Number, nullable=False, server_default=text("0")),
+    Column("comparison_owed", Number, nullable=False, server_default=text("0")),
+    Column("score", Number),
+    Column("brought_by", Number),
     Index("entry_newest", "sort_at", "id"),
     Index("entry_added", "added_at", "id"),
     Index("entry_by_host", "host", "sort_at", "id"),
     Index("entry_by_state", "state", "sort_at", "id"),
-    Index("entry_by_status", "status", "sort_at", "id", sqlite_where=text("status IS NOT NULL")),
-    Index("entry_changed", "sort_at", "id", sqlite_where=text("changed > 0")),
-    Index("entry_comparison_owed", "id", sqlite_where=text("comparison_owed = 1")),
-    Index("entry_highlighted", "sort_at", "id", sqlite_where=text("highlights <> ''")),
-    Index("entry_unrecorded", "id", sqlite_where=text("unrecorded = 1")),
-    Index("entry_document_stale", "id", sqlite_where=text("document_stale = 1")),
-    Index("entry_imperfect", "score", "id", sqlite_where=text("score < 100")),
-    Index("entry_unrendered", "id", sqlite_where=text("rendering = 'needed'")),
-    Index("entry_brought_by", "brought_by", "id", sqlite_where=text("brought_by IS NOT NULL")),
+    partial_index("entry_by_status", "status", "sort_at", "id", where="status IS NOT NULL"),
+    partial_index("entry_changed", "sort_at", "id", where="changed > 0"),
+    partial_index("entry_comparison_owed", "id", where="comparison_owed = 1"),
+    partial_index("entry_highlighted", "sort_at", "id", where="highlights <> ''"),
+    partial_index("entry_unrecorded", "id", where="unrecorded = 1"),
+    partial_index("entry_document_stale", "id", where="document_stale = 1"),
+    partial_index("entry_imperfect", "score", "id", where="score < 100"),
+    partial_index("entry_unrendered", "id", where="rendering = 'needed'"),
+    partial_index("entry_brought_by", "brought_by", "id", where="brought_by IS NOT NULL"),
 )
 
 host = Table(
     "host",
     metadata,
-    Column("name", Text, primary_key=True),
-    Column("reversed", Text, nullable=False),
+    Column("name", Words, primary_key=True),
+    Column("reversed", Words, nullable=False),
     Index("host_reversed", "reversed"),
     sqlite_with_rowid=False,
 )
@@ -101,10 +99,10 @@ host = Table(
 tag = Table(
     "tag",
     metadata,
-    Column("id", Integer, primary_key=True),
-    Column("name", Text, nullable=False, unique=True),
-    Column("entry_count", Integer, nullable=False, server_default=text("0")),
-    Column("folded", Text, nullable=False, server_default=""),
+    Column("id", Number, primary_key=True),
+    Column("name", Words, nullable=False, unique=True),
+    Column("entry_count", Number, nullable=False, server_default=text("0")),
+    Column("folded", Words, nullable=False, server_default=""),
     Index("tag_by_count", "entry_count"),
     Index("tag_folded", "folded"),
 )
@@ -114,7 +112,7 @@ entry_tag = Table(
     metadata,
     Column("entry_id", ForeignKey("entry.id"), primary_key=True),
     Column("tag_id", ForeignKey("tag.id"), primary_key=True),
-    Column("sort_at", Integer, nullable=False),
+    Column("sort_at", Number, nullable=False),
     Index("entry_tag_newest", "tag_id", "sort_at", "entry_id"),
     sqlite_with_rowid=False,
 )
@@ -122,47 +120,47 @@ entry_tag = Table(
 job = Table(
     "job",
     metadata,
-    Column("id", Integer, primary_key=True),
+    Column("id", Number, primary_key=True),
     Column("entry_id", ForeignKey("entry.id"), nullable=False),
     Column("import_id", ForeignKey("import.id")),
-    Column("host", Text, nullable=False),
-    Column("priority", Integer, nullable=False),
-    Column("state", Text, nullable=False),
-    Column("created_at", Integer, nullable=False),
-    Column("not_before_ms", Integer, nullable=False),
-    Column("changed_at_ms", Integer, nullable=False),
-    Column("attempts", Integer, nullable=False, server_default=text("0")),
-    Column("interrupted", Integer, nullable=False, server_default=text("0")),
-    Column("owner", Text),
-    Column("failure", Text),
-    Column("timestamp", Integer),
-    Column("render", Integer, nullable=False, server_default=text("0")),
-    Column("rescue", Integer, nullable=False, server_default=text("0")),
-    Index(
+    Column("host", Words, nullable=False),
+    Column("priority", Number, nullable=False),
+    Column("state", Words, nullable=False),
+    Column("created_at", Number, nullable=False),
+    Column("not_before_ms", Number, nullable=False),
+    Column("changed_at_ms", Number, nullable=False),
+    Column("attempts", Number, nullable=False, server_default=text("0")),
+    Column("interrupted", Number, nullable=False, server_default=text("0")),
+    Column("owner", Words),
+    Column("failure", Words),
+    Column("timestamp", Number),
+    Column("render", Number, nullable=False, server_default=text("0")),
+    Column("rescue", Number, nullable=False, server_default=text("0")),
+    partial_index(
         "job_open_once",
         "entry_id",
         unique=True,
-        sqlite_where=text("state IN ('queued', 'fetching')"),
+        where="state IN ('queued', 'fetching')",
     ),
     Index("job_of_entry", "entry_id", "id"),
-    Index(
+    partial_index(
         "job_queue",
         "priority",
         "host",
         "not_before_ms",
         "id",
-        sqlite_where=text("state = 'queued'"),
+        where="state = 'queued'",
     ),
-    Index("job_leased", "owner", sqlite_where=text("state = 'fetching'")),
+    partial_index("job_leased", "owner", where="state = 'fetching'"),
     Index("job_changed", "changed_at_ms"),
 )
 
 queue_host = Table(
     "queue_host",
     metadata,
-    Column("priority", Integer, primary_key=True),
-    Column("host", Text, primary_key=True),
-    Column("ready_at_ms", Integer, nullable=False),
+    Column("priority", Number, primary_key=True),
+    Column("host", Words, primary_key=True),
+    Column("ready_at_ms", Number, nullable=False),
     Index("queue_host_ready", "priority", "ready_at_ms"),
     sqlite_with_rowid=False,
 )
@@ -170,41 +168,41 @@ queue_host = Table(
 attempt = Table(
     "attempt",
     metadata,
-    Column("id", Integer, primary_key=True),
+    Column("id", Number, primary_key=True),
     Column("entry_id", ForeignKey("entry.id"), nullable=False),
-    Column("at", Integer, nullable=False),
-    Column("failure", Text, nullable=False),
+    Column("at", Number, nullable=False),
+    Column("failure", Words, nullable=False),
     Index("attempt_of_entry", "entry_id", "at"),
 )
 
 segment = Table(
     "segment",
     metadata,
-    Column("id", Integer, primary_key=True),
-    Column("name", Text, nullable=False, unique=True),
-    Column("indexed_bytes", Integer, nullable=False),
+    Column("id", Number, primary_key=True),
+    Column("name", Words, nullable=False, unique=True),
+    Column("indexed_bytes", Number, nullable=False),
 )
 
 
 def _capture_columns() -> tuple[SchemaItem, ...]:
     """What is known of the record of a response."""
     return (
-        Column("id", Integer, primary_key=True),
-        Column("surt", Text, nullable=False),
-        Column("url", Text, nullable=False),
-        Column("timestamp", Integer, nullable=False),
-        Column("status", Integer, nullable=False),
-        Column("media_type", Text, nullable=False),
-        Column("payload_digest", BLOB, nullable=False),
-        Column("payload_length", Integer, nullable=False),
-        Column("record_id", Text, nullable=False),
+        Column("id", Number, primary_key=True),
+        Column("surt", Words, nullable=False),
+        Column("url", Words, nullable=False),
+        Column("timestamp", Number, nullable=False),
+        Column("status", Number, nullable=False),
+        Column("media_type", Words, nullable=False),
+        Column("payload_digest", LargeBinary, nullable=False),
+        Column("payload_length", Number, nullable=False),
+        Column("record_id", Words, nullable=False),
         Column("segment_id", ForeignKey("segment.id"), nullable=False),
-        Column("offset", Integer, nullable=False),
-        Column("length", Integer, nullable=False),
-        Column("is_revisit", Integer, nullable=False),
-        Column("redirect_to", Text),
-        Column("ip", Text, nullable=False, server_default=""),
-        Column("is_chunked", Integer, nullable=False, server_default=text("0")),
+        Column("offset", Number, nullable=False),
+        Column("length", Number, nullable=False),
+        Column("is_revisit", Number, nullable=False),
+        Column("redirect_to", Words),
+        Column("ip", Words, nullable=False, server_default=""),
+        Column("is_chunked", Number, nullable=False, server_default=text("0")),
         UniqueConstraint("segment_id", "offset"),
     )
 
@@ -214,11 +212,11 @@ capture = Table(
     metadata,
     *_capture_columns(),
     Index("capture_by_url", "surt", "timestamp"),
-    Index("capture_payload", "payload_digest", "is_chunked", sqlite_where=text("is_revisit = 0")),
-    Index(
+    partial_index("capture_payload", "payload_digest", "is_chunked", where="is_revisit = 0"),
+    partial_index(
         "capture_leads_to",
         "redirect_to",
-        sqlite_where=text("redirect_to IS NOT NULL"),
+        where="redirect_to IS NOT NULL",
     ),
 )
 
@@ -226,109 +224,109 @@ withheld = Table(
     "withheld",
     metadata,
     *_capture_columns(),
-    Index("withheld_payload", "payload_digest", sqlite_where=text("is_revisit = 0")),
+    partial_index("withheld_payload", "payload_digest", where="is_revisit = 0"),
 )
 
 need = Table(
     "need",
     metadata,
     Column("snapshot_id", ForeignKey("snapshot.id"), primary_key=True),
-    Column("urls", BLOB, nullable=False),
+    Column("urls", LargeBinary, nullable=False),
 )
 
 gone_entry = Table(
     "gone_entry",
     metadata,
-    Column("hash_url", Text, primary_key=True),
-    Column("deletion", Integer, primary_key=True),
-    Column("generation", Integer, nullable=False),
+    Column("hash_url", Words, primary_key=True),
+    Column("deletion", Number, primary_key=True),
+    Column("generation", Number, nullable=False),
     sqlite_with_rowid=False,
 )
 
 gone_snapshot = Table(
     "gone_snapshot",
     metadata,
-    Column("hash_url", Text, primary_key=True),
-    Column("timestamp", Integer, primary_key=True),
-    Column("record_id", Text, primary_key=True),
-    Column("deletion", Integer, primary_key=True),
+    Column("hash_url", Words, primary_key=True),
+    Column("timestamp", Number, primary_key=True),
+    Column("record_id", Words, primary_key=True),
+    Column("deletion", Number, primary_key=True),
     sqlite_with_rowid=False,
 )
 
 gone_capture = Table(
     "gone_capture",
     metadata,
-    Column("record_id", Text, primary_key=True),
-    Column("deletion", Integer, primary_key=True),
+    Column("record_id", Words, primary_key=True),
+    Column("deletion", Number, primary_key=True),
     sqlite_with_rowid=False,
 )
 
 own_article = Table(
     "own_article",
     metadata,
-    Column("hash_url", Text, primary_key=True),
-    Column("timestamp", Integer, primary_key=True),
-    Column("record_id", Text, nullable=False),
+    Column("hash_url", Words, primary_key=True),
+    Column("timestamp", Number, primary_key=True),
+    Column("record_id", Words, nullable=False),
     sqlite_with_rowid=False,
 )
 
-restored = Table("restored", metadata, Column("deletion", Integer, primary_key=True))
+restored = Table("restored", metadata, Column("deletion", Number, primary_key=True))
 
 owed_record = Table(
     "owed_record",
     metadata,
-    Column("id", Integer, primary_key=True),
-    Column("document", Text, nullable=False),
+    Column("id", Number, primary_key=True),
+    Column("document", Words, nullable=False),
 )
 
 deletion = Table(
     "deletion",
     metadata,
-    Column("id", Integer, primary_key=True),
-    Column("entries", Integer, nullable=False, server_default=text("0")),
-    Column("snapshots", Integer, nullable=False, server_default=text("0")),
+    Column("id", Number, primary_key=True),
+    Column("entries", Number, nullable=False, server_default=text("0")),
+    Column("snapshots", Number, nullable=False, server_default=text("0")),
 )
 
 trash = Table(
     "trash",
     metadata,
     Column("deletion_id", ForeignKey("deletion.id"), primary_key=True),
-    Column("number", Integer, primary_key=True),
-    Column("content", Text, nullable=False),
+    Column("number", Number, primary_key=True),
+    Column("content", Words, nullable=False),
     sqlite_with_rowid=False,
 )
 
 snapshot = Table(
     "snapshot",
     metadata,
-    Column("id", Integer, primary_key=True),
+    Column("id", Number, primary_key=True),
     Column("entry_id", ForeignKey("entry.id"), nullable=False),
-    Column("timestamp", Integer, nullable=False),
+    Column("timestamp", Number, nullable=False),
     Column("capture_id", ForeignKey("capture.id"), nullable=False),
-    Column("final_url", Text, nullable=False),
-    Column("title", Text, nullable=False),
-    Column("byline", Text, nullable=False),
-    Column("site", Text, nullable=False),
-    Column("excerpt", Text, nullable=False),
-    Column("language", Text, nullable=False),
-    Column("published", Text, nullable=False),
-    Column("requisite_count", Integer, nullable=False),
-    Column("missing_count", Integer, nullable=False),
-    Column("extractor", Text, nullable=False),
+    Column("final_url", Words, nullable=False),
+    Column("title", Words, nullable=False),
+    Column("byline", Words, nullable=False),
+    Column("site", Words, nullable=False),
+    Column("excerpt", Words, nullable=False),
+    Column("language", Words, nullable=False),
+    Column("published", Words, nullable=False),
+    Column("requisite_count", Number, nullable=False),
+    Column("missing_count", Number, nullable=False),
+    Column("extractor", Words, nullable=False),
     Column("article_segment_id", ForeignKey("segment.id")),
-    Column("article_offset", Integer),
-    Column("article_length", Integer),
+    Column("article_offset", Number),
+    Column("article_length", Number),
     Column("metadata_segment_id", ForeignKey("segment.id"), nullable=False),
-    Column("metadata_offset", Integer, nullable=False),
-    Column("metadata_length", Integer, nullable=False),
-    Column("rendering", Text, nullable=False, server_default=""),
-    Column("look", Text, nullable=False, server_default=""),
-    Column("score", Integer),
+    Column("metadata_offset", Number, nullable=False),
+    Column("metadata_length", Number, nullable=False),
+    Column("rendering", Words, nullable=False, server_default=""),
+    Column("look", Words, nullable=False, server_default=""),
+    Column("score", Number),
     UniqueConstraint("entry_id", "timestamp"),
-    Index("snapshot_look", "id", sqlite_where=text("look <> ''")),
-    Index("snapshot_unscored", "id", sqlite_where=text("score IS NULL")),
-    Index("snapshot_with_gaps", "id", sqlite_where=text("missing_count > 0")),
-    Index("snapshot_unread", "id", sqlite_where=text("extractor = ''")),
+    partial_index("snapshot_look", "id", where="look <> ''"),
+    partial_index("snapshot_unscored", "id", where="score IS NULL"),
+    partial_index("snapshot_with_gaps", "id", where="missing_count > 0"),
+    partial_index("snapshot_unread", "id", where="extractor = ''"),
     Index("snapshot_of_capture", "capture_id"),
 )
 
@@ -336,37 +334,37 @@ likeness = Table(
     "likeness",
     metadata,
     Column("snapshot_id", ForeignKey("snapshot.id"), primary_key=True),
-    Column("kind", Text, primary_key=True),
-    Column("media_type", Text, nullable=False),
+    Column("kind", Words, primary_key=True),
+    Column("media_type", Words, nullable=False),
     Column("segment_id", ForeignKey("segment.id"), nullable=False),
-    Column("offset", Integer, nullable=False),
-    Column("length", Integer, nullable=False),
-    Column("digest", Text, nullable=False, server_default=""),
-    Index("likeness_digest", "digest", sqlite_where=text("digest <> ''")),
+    Column("offset", Number, nullable=False),
+    Column("length", Number, nullable=False),
+    Column("digest", Words, nullable=False, server_default=""),
+    partial_index("likeness_digest", "digest", where="digest <> ''"),
     sqlite_with_rowid=False,
 )
 
 document = Table(
     "document",
     metadata,
-    Column("id", Integer, primary_key=True),
+    Column("id", Number, primary_key=True),
     Column("entry_id", ForeignKey("entry.id"), nullable=False),
     Column("snapshot_id", ForeignKey("snapshot.id")),
-    Column("word_count", Integer, nullable=False, server_default=text("0")),
-    Column("language", Text, nullable=False, server_default=""),
-    Column("published", Integer),
-    Column("kind", Text, nullable=False, server_default=""),
+    Column("word_count", Number, nullable=False, server_default=text("0")),
+    Column("language", Words, nullable=False, server_default=""),
+    Column("published", Number),
+    Column("kind", Words, nullable=False, server_default=""),
     Index("document_of_entry", "entry_id"),
-    Index("document_of_snapshot", "snapshot_id", sqlite_where=text("snapshot_id IS NOT NULL")),
+    partial_index("document_of_snapshot", "snapshot_id", where="snapshot_id IS NOT NULL"),
 )
 
-search_part = Table("search_part", metadata, Column("number", Integer, primary_key=True))
+search_part = Table("search_part", metadata, Column("number", Number, primary_key=True))
 
 edit = Table(
     "edit",
     metadata,
-    Column("id", Integer, primary_key=True),
-    Column("at", Integer, nullable=False),
+    Column("id", Number, primary_key=True),
+    Column("at", Number, nullable=False),
 )
 
 edited = Table(
@@ -374,26 +372,26 @@ edited = Table(
     metadata,
     Column("edit_id", ForeignKey("edit.id"), primary_key=True),
     Column("entry_id", ForeignKey("entry.id"), primary_key=True),
-    Column("revision", Integer, nullable=False),
-    Column("before", Text, nullable=False),
+    Column("revision", Number, nullable=False),
+    Column("before", Words, nullable=False),
     Index("edited_entry", "entry_id"),
     sqlite_with_rowid=False,
 )
 
-record_id_seen = Table("record_id_seen", metadata, Column("id", Integer, primary_key=True))
+record_id_seen = Table("record_id_seen", metadata, Column("id", Number, primary_key=True))
 
 stated_digest = Table(
     "stated_digest",
     metadata,
-    Column("digest", Text, primary_key=True),
-    Column("payload_digest", BLOB, nullable=False),
+    Column("digest", Words, primary_key=True),
+    Column("payload_digest", LargeBinary, nullable=False),
     sqlite_with_rowid=False,
 )
 
 counter = Table(
     "counter",
     metadata,
-    Column("name", Text, primary_key=True),
-    Column("value", Integer, nullable=False),
+    Column("name", Words, primary_key=True),
+    Column("value", Number, nullable=False),
     sqlite_with_rowid=False,
 )

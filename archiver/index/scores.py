@@ -3,23 +3,27 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import literal_column, select
+from sqlalchemy import literal_column, select, update
 
-from archiver.index.bulk import execute_rows
+from archiver.index.bulk import execute_rows, given, over
 from archiver.index.connection import AsyncConnection
 from archiver.index.schema import entry, segment, snapshot
 from archiver.model.capture import Location
 
-_SNAPSHOTS = """
-WITH fresh (id, score) AS ({rows})
-UPDATE snapshot SET score = fresh.score FROM fresh WHERE snapshot.id = fresh.id
-"""
-_ENTRIES = """
-WITH fresh (id, score) AS ({rows})
-UPDATE entry SET score = fresh.score FROM fresh
-JOIN snapshot ON snapshot.id = fresh.id
-WHERE entry.id = snapshot.entry_id AND entry.latest = snapshot.timestamp
-"""
+_FRESH = given("fresh", snapshot.c.id, snapshot.c.score)
+_SNAPSHOTS = over(
+    _FRESH, update(snapshot).values(score=_FRESH.c.score).where(snapshot.c.id == _FRESH.c.id)
+)
+_ENTRIES = over(
+    _FRESH,
+    update(entry)
+    .values(score=_FRESH.c.score)
+    .where(
+        snapshot.c.id == _FRESH.c.id,
+        entry.c.id == snapshot.c.entry_id,
+        entry.c.latest == snapshot.c.timestamp,
+    ),
+)
 
 
 async def unscored(conn: AsyncConnection, *, limit: int) -> dict[int, Location]:

@@ -18,7 +18,7 @@ from archiver.index import (
     queue,
     tags,
 )
-from archiver.index.bulk import among, insert_rows
+from archiver.index.bulk import among, among_texts, insert_rows
 from archiver.index.connection import AsyncConnection
 from archiver.index.entries import mark_unrecorded
 from archiver.index.numbering import next_number
@@ -247,7 +247,7 @@ async def _known(conn: AsyncConnection, keys: Sequence[str]) -> dict[str, Row[*t
         entry.c.revision,
         entry.c.brought_by,
     )
-    rows = await conn.execute(select(*columns).where(entry.c.hash_url.in_(among(keys))))
+    rows = await conn.execute(select(*columns).where(entry.c.hash_url.in_(among_texts(keys))))
     return {row.hash_url: row for row in rows}
 
 

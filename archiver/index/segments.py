@@ -2,25 +2,17 @@
 
 from collections.abc import Mapping, Sequence
 
-from sqlalchemy import func, select
-from sqlalchemy.dialects.sqlite import insert
+from sqlalchemy import BigInteger, cast, func, select
 
+from archiver.index.bulk import Clash, insert_rows
 from archiver.index.connection import AsyncConnection
 from archiver.index.schema import segment
 
 
 async def advance(conn: AsyncConnection, ends: Mapping[str, int]) -> dict[str, int]:
     """Note that each segment is indexed up to that byte; return row ids by name."""
-    statement = insert(segment)
-    await conn.execute(
-        statement.on_conflict_do_update(
-            index_elements=["name"],
-            set_={
-                "indexed_bytes": func.max(segment.c.indexed_bytes, statement.excluded.indexed_bytes)
-            },
-        ),
-        [{"name": name, "indexed_bytes": end} for name, end in ends.items()],
-    )
+    rows = sorted(ends.items())
+    await insert_rows(conn, segment, ("name", "indexed_bytes"), rows, Clash.RISES)
     return await ids(conn, [*ends])
 
 
@@ -38,4 +30,6 @@ async def indexed(conn: AsyncConnection) -> dict[str, int]:
 
 async def total_bytes(conn: AsyncConnection) -> int:
     """Bytes of all segments, as indexed."""
-    return (await conn.execute(select(func.sum(segment.c.indexed_bytes)))).scalar() or 0
+    return (
+        await conn.execute(select(cast(func.sum(segment.c.indexed_bytes), BigInteger)))
+    ).scalar() or 0

@@ -1,5 +1,17 @@
-"""What all tables belong to, whichever module describes them."""
+"""What all tables belong to, whichever module describes them, and what their columns hold."""
 
-from sqlalchemy import MetaData
+from sqlalchemy import BigInteger, Index, Integer, MetaData, Text, text
 
 metadata = MetaData()
+
+Number = BigInteger().with_variant(Integer(), "sqlite")
+"""A whole number of 64 bits, as a timestamp, a moment in milliseconds or a place in a file is."""
+
+Words = Text().with_variant(Text(collation="C"), "postgresql")
+"""Text that sorts by its code points, as SQLite sorts all text."""
+
+
+def partial_index(name: str, *columns: str, where: str, unique: bool = False) -> Index:
+    """An index of those rows of which a predicate is true, which every engine understands."""
+    predicate = text(where)
+    return Index(name, *columns, unique=unique, sqlite_where=predicate, postgresql_where=predicate)

@@ -4,9 +4,8 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 
 from sqlalchemy import bindparam, delete, select, update
-from sqlalchemy.dialects.sqlite import insert
 
-from archiver.index.bulk import among, insert_rows
+from archiver.index.bulk import Clash, among, among_texts, insert_rows
 from archiver.index.connection import AsyncConnection
 from archiver.index.schema import entry_tag, tag
 from archiver.query.words import fold
@@ -56,7 +55,9 @@ async def detach(conn: AsyncConnection, unwanted: Mapping[int, Collection[str]])
     names = sorted({name for tags in unwanted.values() for name in tags})
     if not names:
         return
-    rows = await conn.execute(select(tag.c.name, tag.c.id).where(tag.c.name.in_(among(names))))
+    rows = await conn.execute(
+        select(tag.c.name, tag.c.id).where(tag.c.name.in_(among_texts(names)))
+    )
     ids: dict[str, int] = dict(rows.all())
     lost = {
         (entry_id, ids[name]) for entry_id, tags in unwanted.items() for name in tags if name in ids
@@ -120,12 +121,12 @@ async def all_of_them(conn: AsyncConnection, limit: int) -> list[tuple[str, str,
 
 
 async def _ids(conn: AsyncConnection, names: Sequence[str]) -> dict[str, int]:
-    await conn.execute(
-        insert(tag).on_conflict_do_nothing(),
-        [{"name": name, "folded": fold(name)} for name in names],
+    rows = [(name, fold(name)) for name in names]
+    await insert_rows(conn, tag, ("name", "folded"), rows, Clash.STAYS)
+    found = await conn.execute(
+        select(tag.c.name, tag.c.id).where(tag.c.name.in_(among_texts(names)))
     )
-    rows = await conn.execute(select(tag.c.name, tag.c.id).where(tag.c.name.in_(among(names))))
-    return dict(rows.all())
+    return dict(found.all())
 
 
 async def _insert(conn: AsyncConnection, rows: Sequence[tuple[int, int, int]]) -> None:

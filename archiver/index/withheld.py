@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import Select, Table, delete, insert, select
 
-from archiver.index.bulk import among
+from archiver.index.bulk import among, among_texts
 from archiver.index.captures import COLUMNS, original_of, to_capture
 from archiver.index.connection import AsyncConnection
 from archiver.index.numbering import keep_numbers
@@ -70,7 +70,7 @@ async def around(conn: AsyncConnection, urls: Collection[str]) -> dict[str, list
             if each.redirect_to:
                 wanted.add(each.redirect_to)
         leading = await conn.execute(
-            select(capture.c.url).where(capture.c.redirect_to.in_(among(fresh))).distinct()
+            select(capture.c.url).where(capture.c.redirect_to.in_(among_texts(fresh))).distinct()
         )
         wanted |= set(leading.scalars())
     return found
@@ -80,7 +80,9 @@ async def _of_urls(conn: AsyncConnection, urls: Collection[str]) -> list[Seen]:
     own = capture.c
     rows = await conn.execute(
         select(own.id, own.url, own.timestamp, own.redirect_to, own.record_id)
-        .where(own.surt.in_(among({surt(url) for url in urls})), own.url.in_(among(urls)))
+        .where(
+            own.surt.in_(among_texts({surt(url) for url in urls})), own.url.in_(among_texts(urls))
+        )
         .order_by(own.timestamp, own.id)
     )
     return [Seen(*row) for row in rows]

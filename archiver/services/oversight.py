@@ -114,7 +114,7 @@ class Oversight:
         while True:
             async with self.context.db.write() as conn:
                 found = await oversight.failed_of(
-                    conn, reason=reason, after=last, limit=BATCH, import_id=import_id
+                    conn, why=reason, after=last, limit=BATCH, import_id=import_id
                 )
                 if not found:
                     break

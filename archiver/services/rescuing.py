@@ -64,7 +64,7 @@ class Rescuing:
         """
         if not reason.strip():
             raise InputError("Say which failures the archives are to be asked for.")
-        return await self._each(partial(oversight.failed_of, reason=reason))
+        return await self._each(partial(oversight.failed_of, why=reason))
 
     async def rescue_found(self, query: ListingQuery) -> int:
         """Ask for what a list shows and of which there is no snapshot; how many those are.

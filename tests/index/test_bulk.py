@@ -4,7 +4,8 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.exc import IntegrityError
 
-from archiver.index.bulk import MOST_VALUES, insert_rows
+from archiver.index.bulk import insert_rows
+from archiver.index.dialect.sqlite import MOST_VALUES
 from archiver.index.schema import counter
 
 

@@ -5,7 +5,8 @@ import asyncio
 import pytest
 from sqlalchemy import text
 
-from archiver.index.database import MUCH_CACHE_KB, WRITER_CACHE_KB, Database
+from archiver.index.database import Database
+from archiver.index.dialect.sqlite import MUCH_CACHE_KB, WRITER_CACHE_KB
 
 
 @pytest.fixture

@@ -34,6 +34,7 @@ from archiver.index.capture_ranges import KeyRange
 from archiver.index.conditions import Setting
 from archiver.index.entries import Filters, Place
 from archiver.index.search import Question
+from archiver.index.turns import Turns
 from archiver.model.job import ChangeCursor, State
 from archiver.query.fields import FIELDS
 from archiver.query.parse import parse_query
@@ -44,7 +45,7 @@ BELOW = Place(1_700_000_000, 7)
 URL = "http://a.example/"
 MOMENT = "20260301120000"
 DIGESTS = ["sha256:" + "0" * 64, "sha256:" + "1" * 64]
-SMALL = r"json_each|ready|\(subquery|segment|counter|import|search_part|day_"
+SMALL = r"json_each|ready|wanted|taken|\(subquery|segment|counter|import|search_part|day_"
 """Lists that were given, a few rows made for this query, and tables of a few rows."""
 
 
@@ -171,7 +172,7 @@ class Plans:
         self.steps: list[str] = []
 
     def note(self, conn, _cursor, statement, parameters, _context, executemany) -> None:
-        if not statement.lstrip().upper().startswith(("SELECT", "UPDATE", "DELETE")):
+        if not statement.lstrip().upper().startswith(("SELECT", "WITH", "UPDATE", "DELETE")):
             return
         first = parameters[0] if executemany else parameters
         rows = conn.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", first)
@@ -218,7 +219,7 @@ async def test_leasing_walks_indices(db, watched, seed):
     async with db.write() as conn:
         await seeds.receive(conn, [seed(URL)], now=NOW, recapture=False)
         watched.steps.clear()
-        leases = await queue.lease(conn, owner="me", count=32, each=4, hosts=queue.Turns(), now=NOW)
+        leases = await queue.lease(conn, owner="me", count=32, each=4, hosts=Turns(), now=NOW)
         await queue.requeue(conn, [each.job_id for each in leases], interrupted=True, now=NOW)
 
     assert watched.steps

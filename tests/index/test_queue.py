@@ -7,6 +7,7 @@ from sqlalchemy import select, update
 from archiver.index import jobs, outcomes, queue, seeds
 from archiver.index.database import Database
 from archiver.index.schema import job, queue_host
+from archiver.index.turns import Turns
 from archiver.model.failure import Failure, FailureKind
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
@@ -29,7 +30,7 @@ def fill(db, seed):
     return queue_up
 
 
-PROVEN = queue.Turns(proven=["a.example", "b.example", "c.example"])
+PROVEN = Turns(proven=["a.example", "b.example", "c.example"])
 
 
 async def lease(db, count, *, owner="me", each=2, hosts=PROVEN, now=NOW):
@@ -72,7 +73,7 @@ async def test_a_host_that_had_its_turn_goes_to_the_end_of_the_line(db, fill):
 async def test_a_host_that_has_not_answered_yet_gives_one_lease(db, fill):
     await fill(("a", 50), ("b", 3))
 
-    found = await lease(db, 9, each=4, hosts=queue.Turns(proven=["b.example"]))
+    found = await lease(db, 9, each=4, hosts=Turns(proven=["b.example"]))
 
     assert Counter(each.entry.host for each in found) == {"a.example": 1, "b.example": 3}
 
@@ -80,9 +81,9 @@ async def test_a_host_that_has_not_answered_yet_gives_one_lease(db, fill):
 async def test_busy_hosts_are_left_out(db, fill):
     await fill(("a", 5), ("b", 5))
 
-    assert {
-        each.entry.host for each in await lease(db, 9, hosts=queue.Turns(busy=["a.example"]))
-    } == {"b.example"}
+    assert {each.entry.host for each in await lease(db, 9, hosts=Turns(busy=["a.example"]))} == {
+        "b.example"
+    }
 
 
 async def test_what_someone_is_looking_at_goes_before_an_import(db, fill):

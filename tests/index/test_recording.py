@@ -15,6 +15,7 @@ from archiver.index import (
 )
 from archiver.index.entries import Filters
 from archiver.index.schema import attempt
+from archiver.index.turns import Turns
 from archiver.model.failure import Failure, FailureKind
 from archiver.model.findable import Findable
 from archiver.model.job import State
@@ -33,7 +34,7 @@ async def lease(db, seed):
         said = seed(URL, title="Given", tags=("t",))
         await seeds.receive(conn, [said], now=NOW, recapture=False, import_id=number)
         await imports.advance(conn, number, {seeds.Reception.ADDED: 1}, [])
-        (held,) = await queue.lease(conn, owner="me", count=1, each=1, hosts=queue.Turns(), now=NOW)
+        (held,) = await queue.lease(conn, owner="me", count=1, each=1, hosts=Turns(), now=NOW)
     return held
 
 

@@ -5,6 +5,7 @@ from sqlalchemy import func, select, update
 
 from archiver.index import entries, jobs, outcomes, queue, seeds, tags
 from archiver.index.schema import entry, job
+from archiver.index.turns import Turns
 from archiver.model.job import State
 from archiver.model.seed import Reception, RevisedSeed
 
@@ -89,9 +90,7 @@ async def test_an_import_leaves_alone_what_has_a_snapshot_and_keeps_what_it_says
     await receive(db, seed("http://a.example/"))
     entry_id, _ = await entry_of(db, seed("http://a.example/"))
     async with db.write() as conn:
-        (lease,) = await queue.lease(
-            conn, owner="me", count=1, each=1, hosts=queue.Turns(), now=NOW
-        )
+        (lease,) = await queue.lease(conn, owner="me", count=1, each=1, hosts=Turns(), now=NOW)
         await keep(conn, entry_id, "http://a.example/")
         await outcomes.end_jobs(conn, [(lease, "20260301120000", None)], NOW)
 
@@ -110,7 +109,7 @@ async def test_saving_by_hand_brings_what_an_import_queued_to_the_front(db, seed
     await receive(db, seed("http://4.example/"), recapture=True)
 
     async with db.write() as conn:
-        leases = await queue.lease(conn, owner="me", count=1, each=1, hosts=queue.Turns(), now=NOW)
+        leases = await queue.lease(conn, owner="me", count=1, each=1, hosts=Turns(), now=NOW)
 
     assert [lease.entry.url for lease in leases] == ["http://4.example/"]
     assert [lease.priority for lease in leases] == [queue.INTERACTIVE]

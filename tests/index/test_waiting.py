@@ -1,6 +1,7 @@
 from datetime import UTC, datetime
 
 from archiver.index import entries, queue, seeds, waiting
+from archiver.index.turns import Turns
 from archiver.model.seed import RevisedSeed
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
@@ -12,7 +13,7 @@ async def test_what_is_open_is_told_as_the_wishes_it_was(db, seed):
     async with db.write() as conn:
         await seeds.receive(conn, [said], now=NOW, recapture=True)
         await seeds.receive(conn, others, now=NOW, recapture=False)
-        await queue.lease(conn, owner="me", count=2, each=1, hosts=queue.Turns(), now=NOW)
+        await queue.lease(conn, owner="me", count=2, each=1, hosts=Turns(), now=NOW)
 
     async with db.read() as conn:
         first, after = await waiting.open_seeds(conn, 0, limit=3)

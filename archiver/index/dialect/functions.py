@@ -1,0 +1,54 @@
+"""Functions that engines call otherwise; each engine's module says how it writes them."""
+
+from typing import Any
+
+from sqlalchemy import ColumnElement, Integer, Text, cast, func
+from sqlalchemy.sql.functions import FunctionElement
+
+
+class Greatest(FunctionElement[int]):
+    """The greatest of some numbers, none of them NULL."""
+
+    inherit_cache = True
+    type = Integer()
+
+
+class KindOfFailure(FunctionElement[str]):
+    """The kind of a failure that is kept as JSON; NULL where there is none."""
+
+    inherit_cache = True
+    type = Text()
+
+
+class StatusOfFailure(FunctionElement[int]):
+    """The status of a failure that is kept as JSON; NULL where there is none."""
+
+    inherit_cache = True
+    type = Integer()
+
+
+class YearOf(FunctionElement[str]):
+    """The year of a moment in Unix seconds (UTC), in four digits."""
+
+    inherit_cache = True
+    type = Text()
+
+
+class JsonRow(FunctionElement[str]):
+    """Some columns as the text of a JSON array."""
+
+    inherit_cache = True
+    type = Text()
+
+
+class HostOf(FunctionElement[str]):
+    """The host of a SURT: what stands before its bracket."""
+
+    inherit_cache = True
+    type = Text()
+
+
+def reason(failure: ColumnElement[Any]) -> ColumnElement[str]:
+    """Why something failed, in a few letters: the kind and, behind a space, the status."""
+    status = func.coalesce(cast(StatusOfFailure(failure), Text), "")
+    return cast(KindOfFailure(failure), Text).concat(" ").concat(status)

@@ -1,0 +1,88 @@
+"""SQLite's own words for what other engines say otherwise."""
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+from itertools import chain
+from typing import Any, TypeVar
+
+from sqlalchemy import Column, Select, Subquery, select
+from sqlalchemy.dialects.sqlite import dialect
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.sql.compiler import SQLCompiler
+from sqlalchemy.sql.functions import FunctionElement
+
+from archiver.index.dialect import functions
+from archiver.index.dialect.lists import WRITERS, Values
+from archiver.index.dialect.rows import MARK, OverRows
+
+_T = TypeVar("_T")
+
+MOST_VALUES = 8000
+"""Of one statement; SQLite takes 32,766."""
+WRITER_CACHE_KB = 16_000
+MUCH_CACHE_KB = 64_000
+
+
+class Sqlite:
+    """How SQLite says it."""
+
+    much = f"PRAGMA cache_size = -{MUCH_CACHE_KB}"
+    usual = f"PRAGMA cache_size = -{WRITER_CACHE_KB}"
+
+    def batches(
+        self, statement: OverRows, rows: Sequence[tuple[Any, ...]]
+    ) -> Iterator[tuple[str, tuple[Any, ...]]]:
+        """A statement over stretches of rows, as VALUES."""
+        written = _written(statement)
+        for some in stretches(rows, width=len(rows[0]) if rows else 1):
+            mark = f"({', '.join('?' * len(some[0]))})"
+            values = f"VALUES {', '.join([mark] * len(some))}"
+            yield written.replace(MARK, values), tuple(chain.from_iterable(some))
+
+    def of_each(self, groups: Subquery, first: Select[int], key: Column[int]) -> Select[int]:
+        """The rows that ``first`` finds for each of ``groups``, by their key."""
+        return select(key).select_from(groups.join(key.table, key.in_(first.correlate(groups))))
+
+
+def stretches(values: Sequence[_T], *, width: int) -> Iterator[Sequence[_T]]:
+    """Stretches of 1, 2, 4, 8 … rows of so many values, each short enough for one statement.
+
+    A driver keeps what it prepared for each number of rows: with any number, each batch's last
+    stretch was prepared anew, and 128 statements, large ones, were kept by each connection.
+    """
+    start, most = 0, (MOST_VALUES // width).bit_length()
+    while start < len(values):
+        size = 1 << min((len(values) - start).bit_length(), most) - 1
+        yield values[start : start + size]
+        start += size
+
+
+@cache
+def _written(statement: OverRows) -> str:
+    compiled = statement.statement.compile(
+        dialect=dialect(), compile_kwargs={"literal_binds": True}
+    )
+    return str(compiled)
+
+
+def _as_json(values: Iterable[Any]) -> str:
+    return json.dumps([*values])
+
+
+def _write(element: type[FunctionElement[Any]], template: str) -> None:
+    """Let SQLite write a function like this; the first field is its arguments."""
+
+    @compiles(element, "sqlite")
+    def written(each: FunctionElement[Any], compiler: SQLCompiler, **more: Any) -> str:
+        return template.format(compiler.process(each.clauses, **more))
+
+
+_write(Values, "json_each({})")
+_write(functions.Greatest, "max({})")
+_write(functions.KindOfFailure, "json_extract({}, '$.kind')")
+_write(functions.StatusOfFailure, "json_extract({}, '$.status')")
+_write(functions.YearOf, "strftime('%Y', {}, 'unixepoch')")
+_write(functions.JsonRow, "json_array({})")
+_write(functions.HostOf, "substr({0}, 1, instr({0}, ')') - 1)")
+WRITERS["sqlite"] = _as_json

@@ -1,0 +1,124 @@
+"""The hosts that have jobs waiting, in the order of their turns.
+
+``queue_host`` holds a row for each host with queued jobs, ordered by when it may be asked next.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cache
+from typing import Any
+
+from sqlalchemy import (
+    Integer,
+    Select,
+    bindparam,
+    delete,
+    exists,
+    func,
+    literal_column,
+    select,
+    update,
+)
+
+from archiver.index.bulk import Clash, insert_rows
+from archiver.index.connection import AsyncConnection
+from archiver.index.dialect import lists
+from archiver.index.dialect.functions import Greatest
+from archiver.index.dialect.port import Dialect
+from archiver.index.schema import job, queue_host
+
+_READY = (
+    select(queue_host.c.priority, queue_host.c.host)
+    .where(
+        queue_host.c.priority == bindparam("priority"),
+        queue_host.c.ready_at_ms <= bindparam("now"),
+        queue_host.c.host.not_in(lists.texts(bindparam("busy"))),
+    )
+    .order_by(queue_host.c.ready_at_ms)
+    .limit(bindparam("count", type_=Integer))
+    .with_for_update(skip_locked=True)
+)
+_IS_PROVEN = queue_host.c.host.in_(lists.texts(bindparam("proven")))
+_HOSTS = (_READY.where(~_IS_PROVEN), _READY.where(_IS_PROVEN))
+"""The hosts whose turn it is: those that may not answer, and those that do."""
+_WAITING = job.alias("waiting")
+_MINE = (
+    job.c.state == literal_column("'queued'"),
+    job.c.priority == queue_host.c.priority,
+    job.c.host == queue_host.c.host,
+)
+_SOONEST = select(func.min(job.c.not_before_ms)).where(*_MINE).scalar_subquery()
+_THIS = (queue_host.c.priority == bindparam("rank"), queue_host.c.host == bindparam("name"))
+_TURN = (
+    update(queue_host)
+    .where(*_THIS)
+    .values(
+        ready_at_ms=Greatest(
+            bindparam("now", type_=queue_host.c.ready_at_ms.type), func.coalesce(_SOONEST, 0)
+        )
+    )
+)
+_FORGET = delete(queue_host).where(*_THIS, ~exists().where(*_MINE))
+
+
+@dataclass(frozen=True, slots=True)
+class Turns:
+    """Hosts as one process knows them.
+
+    Attributes:
+        busy: those that must not be asked for more now.
+        proven: those that have answered lately.
+    """
+
+    busy: Sequence[str] = ()
+    proven: Sequence[str] = ()
+
+
+@cache
+def next_jobs(dialect: Dialect, is_proven: bool) -> Select[int]:
+    """The jobs that are due of the hosts whose turn it is, some of each."""
+    ready = _HOSTS[is_proven].subquery("ready")
+    own = _WAITING.c
+    first = (
+        select(own.id)
+        .where(
+            own.state == literal_column("'queued'"),
+            own.priority == ready.c.priority,
+            own.host == ready.c.host,
+            own.not_before_ms <= bindparam("now"),
+        )
+        .order_by(own.not_before_ms, own.id)
+        .limit(bindparam("each", type_=Integer))
+    )
+    found = dialect.of_each(ready, first, job.c.id)
+    return found.limit(bindparam("count", type_=Integer))
+
+
+async def make_ready(conn: AsyncConnection, ready: Mapping[tuple[int, str], int]) -> None:
+    """Let hosts, by (priority, host), have their turn at these moments (ms), or sooner."""
+    if not ready:
+        return
+    rows = sorted((priority, host, due) for (priority, host), due in ready.items())
+    await insert_rows(conn, queue_host, ("priority", "host", "ready_at_ms"), rows, Clash.SINKS)
+
+
+async def put_right(
+    conn: AsyncConnection, is_proven: bool, due: dict[str, Any], now: datetime
+) -> None:
+    """Let no host stand first in line whose jobs are over, or due later: it would be in the way."""
+    ready = (await conn.execute(_HOSTS[is_proven], due)).all()
+    await turn(conn, {(row.priority, row.host) for row in ready}, now)
+
+
+async def turn(conn: AsyncConnection, hosts: set[tuple[int, str]], now: datetime) -> None:
+    """Send hosts to the end of the line, or out of it when nothing of theirs is queued."""
+    rows = [{"rank": rank, "name": name, "now": to_ms(now)} for rank, name in sorted(hosts)]
+    if rows:
+        await conn.execute(_TURN, rows)
+        await conn.execute(_FORGET, rows)
+
+
+def to_ms(moment: datetime) -> int:
+    """Milliseconds since 1970."""
+    return int(moment.timestamp() * 1000)
