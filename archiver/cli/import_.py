@@ -89,5 +89,7 @@ def _summarise(status: ImportStatus) -> None:
     words = _OF_CAPTURES if status.is_archive else _OF_LINKS
     for what, word in words.items():
         write_row(word, str(getattr(status, what)))
+    if status.lists_left_out:
+        write_row("lists left out", str(status.lists_left_out))
     for sample in status.rejected_samples:
         write_row("-", "rejected", f"{sample.given}: {sample.reason}")

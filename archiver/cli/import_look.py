@@ -60,6 +60,10 @@ def _print(survey: ImportSurvey) -> None:
         write_row("encoding", survey.encoding)
     for what in ("read", "new", "known", "merged", "unusable", "left_out"):
         write_row(what.replace("_", " "), str(getattr(survey, what)))
+    if survey.lists:
+        write_row("lists", str(survey.lists))
+    if survey.lists_left_out:
+        write_row("lists left out", str(survey.lists_left_out))
     for name, role in survey.columns:
         write_row("column", f"{role}={name}")
     if survey.earliest and survey.latest:

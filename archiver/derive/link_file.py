@@ -4,7 +4,7 @@ The child parses while the index takes in what it read before; a hostile file co
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, BinaryIO
@@ -14,9 +14,9 @@ from archiver.derive.messages import PREFIX, PageOfSeed, read_seeds, unpack
 from archiver.errors import UnreadableFile
 from archiver.logs import get_log
 from archiver.model.choices import NO_CHOICES, Choices, ColumnRole
-from archiver.model.entry_list import EntryList
+from archiver.model.entry_list import GivenLists
 from archiver.model.importing import Rejected
-from archiver.model.seed import Seed
+from archiver.model.seed_columns import SeedColumns
 
 PIECE = 256 << 10
 MOST_MESSAGE_BYTES = 1 << 30
@@ -29,17 +29,17 @@ class Batch:
     """Some links of a file, in order.
 
     Attributes:
-        seeds: those that can be kept.
+        seeds: those that can be kept, each made when it is asked for.
         rejected: those that can't.
         pages: what came with some of the seeds.
         lists: those that the file tells of, entries or not.
         before: how many links stand before these.
     """
 
-    seeds: list[Seed]
+    seeds: SeedColumns
     rejected: list[Rejected]
     pages: list[PageOfSeed]
-    lists: list[EntryList]
+    lists: GivenLists
     before: int = 0
 
     def __bool__(self) -> bool:
@@ -50,11 +50,12 @@ class Batch:
         """How many links these are."""
         return len(self.seeds) + len(self.rejected)
 
-    def numbered(self) -> Iterator[tuple[int, Seed]]:
-        """The seeds with their places in the file, from 1."""
-        others = {each.row for each in self.rejected}
+    @property
+    def numbers(self) -> Sequence[int]:
+        """The places of the seeds in the file, from 1."""
         rows = range(self.before + 1, self.before + self.size + 1)
-        return zip((row for row in rows if row not in others), self.seeds, strict=True)
+        others = {each.row for each in self.rejected}
+        return [row for row in rows if row not in others] if others else rows
 
 
 class LinkFile:

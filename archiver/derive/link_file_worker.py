@@ -13,21 +13,24 @@ import signal
 import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from itertools import chain, islice
+from itertools import islice
 from tempfile import NamedTemporaryFile
 from typing import BinaryIO, cast
 
 from archiver.derive.messages import COLLECT, PageOfSeed, pack, pack_seeds
+from archiver.derive.packed_seeds import pack_columns
 from archiver.errors import InvalidUrl, UnreadableFile
 from archiver.formats.any_table import ANY_TABLE, file_columns
 from archiver.formats.given_file import GivenFile
 from archiver.formats.importers import importer_of
-from archiver.formats.seeds import bounded, seed_of
+from archiver.formats.seeds import bounded
+from archiver.model.annotation import Annotation
 from archiver.model.bookmark import Bookmark
 from archiver.model.choices import Choices
+from archiver.model.entry_list import GivenLists
 from archiver.model.importing import Rejected
 from archiver.model.message import marked
-from archiver.model.seed import Seed
+from archiver.urls.parse import hash_url, host, parse_url
 from archiver.wire.text import well_formed
 
 BATCH = 5000
@@ -49,33 +52,56 @@ def main() -> None:
     try:
         file = GivenFile(sys.stdin.buffer, name, spool=_spooled, columns_as=choices.columns)
         importer = importer_of(file)
+        if importer.says_all_tags:
+            choices = choices.where_tags_are_said()
+        found = importer.read(file)
+        first = _first_batch(file, found, choices, skip)
     except UnreadableFile as error:
         _say(pack({"refused": str(error)}))
         return
     head = {"form": importer.name, "encoding": file.encoding, "told_by": file.told_by}
     columns = file_columns(file) if importer is ANY_TABLE else {}
     _say(pack({**head, "columns": [*columns.items()]}))
-    if importer.says_all_tags:
-        choices = choices.where_tags_are_said()
-    found = importer.read(file)
+    _say_batches(file, first, found, choices, skip)
+
+
+def _first_batch(
+    file: GivenFile, found: Iterator[Bookmark], choices: Choices, skip: int
+) -> "_Batch":
+    """Read the first links behind those that are skipped.
+
+    Raises:
+        UnreadableFile: it is what it seemed to be by how it begins, and yet can't be read.
+    """
     for _ in islice(found, skip):
         pass
-    _say_batches(file, found, choices, skip)
+    first = _read_batch(found, choices, skip)
+    if first.is_broken and not (skip or file.lists):
+        raise UnreadableFile(
+            "{name} holds no link that can be read. {problem}",
+            name=file.name,
+            problem=first.rejected[0].reason,
+        )
+    return first
 
 
-def _say_batches(file: GivenFile, found: Iterator[Bookmark], choices: Choices, row: int) -> None:
+def _say_batches(
+    file: GivenFile, batch: "_Batch", found: Iterator[Bookmark], choices: Choices, row: int
+) -> None:
     """Hand all links over, the last batch an empty one, with lists as they are met."""
-    is_more = True
-    while is_more:
-        batch = _read_batch(found, file.name, choices, row)
-        lists = choices.arranged(file.lists)
+    while True:
+        lists = GivenLists(choices.arranged(file.lists), file.lists_left_out)
         file.lists.clear()
-        _say(pack_seeds(batch.seeds, batch.rejected, batch.pages, lists))
+        file.lists_left_out = 0
+        seeds = pack_columns(batch.addresses, batch.said, f"import:{file.name}")
+        _say(pack_seeds(seeds, batch.rejected, batch.pages, lists))
         row += batch.size
-        is_more = bool(batch.size or lists)
+        if not (batch.size or lists):
+            return
+        batch = _read_batch(found, choices, row)
 
 
-def _read_batch(found: Iterator[Bookmark], name: str, choices: Choices, row: int) -> "_Batch":
+def _read_batch(found: Iterator[Bookmark], choices: Choices, row: int) -> "_Batch":
     """Read some links."""
     batch, now, length = _Batch(), datetime.now(UTC), 0
     for bookmark in islice(found, BATCH):
@@ -84,16 +110,17 @@ def _read_batch(found: Iterator[Bookmark], name: str, choices: Choices, row: int
         length += _weight(bookmark)
         if bookmark.problem:
             batch.reject(given.url_given, bookmark.problem, row)
+            batch.broken += bookmark.is_broken
         elif not choices.takes(given):
             batch.leave_out(given.url_given, row)
         else:
-            annotation = choices.applied(given, f"import:{name}")
+            said = bounded(choices.applied(given, "")).dated(now)
             try:
-                seed = seed_of(bounded(annotation), now=now)
+                url = parse_url(said.url_given)
             except InvalidUrl as error:
                 batch.reject(given.url_given, str(error), row)
             else:
-                batch.add(seed, bookmark)
+                batch.add(url, said, bookmark)
         if length > BATCH_BYTES:
             break
     return batch
@@ -102,29 +129,40 @@ def _read_batch(found: Iterator[Bookmark], name: str, choices: Choices, row: int
 def _weight(bookmark: Bookmark) -> int:
     """What it takes of memory, as far as that has no small bound of its own."""
     said, page = bookmark.annotation, bookmark.page
-    texts = len(said.url_given) + len(said.note) + len(said.source_record)
-    labels = sum(map(len, chain(said.tags, said.folders)))
-    marks = sum(len(each.quote) + len(each.note) for each in said.highlights)
-    return texts + labels + marks + (page.weight if page else 0)
+    weight = len(said.url_given) + len(said.note) + len(said.source_record)
+    for names in (said.tags, said.folders):
+        for name in names:
+            weight += len(name)
+    for each in said.highlights:
+        weight += len(each.quote) + len(each.note)
+    return weight + (page.weight if page else 0)
 
 
 class _Batch:
     """What was read of a file, to be handed over at once."""
 
     def __init__(self) -> None:
-        self.seeds: list[Seed] = []
+        self.addresses: list[tuple[str, str, str]] = []
+        self.said: list[Annotation] = []
         self.rejected: list[Rejected] = []
         self.pages: list[PageOfSeed] = []
+        self.broken = 0
+
+    @property
+    def is_broken(self) -> bool:
+        """Whether nothing was read but that the file can't be read."""
+        return 0 < self.broken == self.size
 
     @property
     def size(self) -> int:
-        return len(self.seeds) + len(self.rejected)
+        return len(self.said) + len(self.rejected)
 
-    def add(self, seed: Seed, bookmark: Bookmark) -> None:
+    def add(self, url: str, said: Annotation, bookmark: Bookmark) -> None:
         if bookmark.page:
             is_dated = bookmark.annotation.added_at is not None
-            self.pages.append(PageOfSeed(len(self.seeds), bookmark.page, is_dated))
-        self.seeds.append(seed)
+            self.pages.append(PageOfSeed(len(self.said), bookmark.page, is_dated))
+        self.addresses.append((hash_url(url), url, host(url)))
+        self.said.append(said)
 
     def reject(self, given: str, reason: str, row: int) -> None:
         shown = well_formed(given[:MOST_SHOWN])

@@ -11,16 +11,17 @@ from enum import StrEnum
 from io import BytesIO
 from typing import Any
 
-from archiver.derive.packed_seeds import pack_columns, read_columns
+from archiver.derive.packed_seeds import read_columns
 from archiver.model.appearance import Appearance
-from archiver.model.entry_list import EntryList
+from archiver.model.entry_list import EntryList, GivenLists
 from archiver.model.importing import Rejected
 from archiver.model.kept_page import KeptPage, KeptPart
 from archiver.model.likeness import LikenessKind, NewLikeness
 from archiver.model.page import Article, Charset, Discovery, PageMetadata
 from archiver.model.requisite import Requisite, RequisiteKind
-from archiver.model.seed import Seed
+from archiver.model.seed_columns import SeedColumns
 
+NO_LISTS = GivenLists()
 PREFIX = struct.Struct(">I")
 COLLECT = (20_000, 20, 100)
 """How seldom a child looks for cycles of garbage: it makes many objects, and few of those."""
@@ -177,16 +178,17 @@ class PageOfSeed:
 
 
 def pack_seeds(
-    seeds: Sequence[Seed],
+    seeds: Sequence[Sequence[Any]],
     rejected: Sequence[Rejected],
     pages: Sequence[PageOfSeed] = (),
-    lists: Sequence[EntryList] = (),
+    lists: GivenLists = NO_LISTS,
 ) -> bytes:
-    """Some links of a file, for the service."""
+    """Some links of a file, for the service; ``seeds`` as ``pack_columns`` made them."""
     return pack(
         {
-            "seeds": pack_columns(seeds),
-            "lists": [[each.path, each.query] for each in lists],
+            "seeds": seeds,
+            "lists": [[each.path, each.query] for each in lists.found],
+            "lists_left_out": lists.left_out,
             "rejected": [
                 [each.given, each.reason, each.row, each.is_left_out] for each in rejected
             ],
@@ -208,13 +210,14 @@ def pack_seeds(
 
 def read_seeds(
     message: bytes,
-) -> tuple[list[Seed], list[Rejected], list[PageOfSeed], list[EntryList]]:
+) -> tuple[SeedColumns, list[Rejected], list[PageOfSeed], GivenLists]:
     """What ``pack_seeds`` packed."""
     head, payload = unpack(message)
     rejected = [Rejected(*each) for each in head["rejected"]]
     contents = BytesIO(payload)
     pages = [_page(each, contents) for each in head["pages"]]
-    lists = [EntryList(*each) for each in head["lists"]]
+    found = tuple(EntryList(*each) for each in head["lists"])
+    lists = GivenLists(found, head["lists_left_out"])
     return read_columns(head["seeds"]), rejected, pages, lists
 
 

@@ -4,77 +4,70 @@ A row costs what its JSON costs and little more: a column is made, and read, by 
 over all of it.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import fields
-from datetime import UTC, datetime
-from itertools import starmap
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime
 from operator import attrgetter
 from typing import Any
 
 from archiver.model.annotation import Annotation
 from archiver.model.highlight import Highlight
-from archiver.model.seed import Seed
+from archiver.model.seed_columns import SAID, SeedColumns
 from archiver.warc.web_annotation import read_web_annotation, write_web_annotation
 
-_ADDRESS = ("hash_url", "url", "host")
+_ADDRESS = 3
 
 
-def pack_columns(seeds: Sequence[Seed]) -> list[Sequence[Any]]:
-    """Seeds as columns: of their addresses, then a column for each field of an annotation."""
-    columns: list[Sequence[Any]] = [*zip(*map(_values, seeds), strict=True)]
-    for place, write in _WRITERS.items():
+def pack_columns(
+    addresses: Sequence[tuple[str, str, str]], said: Sequence[Annotation], source: str = ""
+) -> list[Sequence[Any]]:
+    """Seeds as columns: of their addresses, then a column for each field of an annotation.
+
+    Args:
+        addresses: hash_url, URL and host of each.
+        said: what is said of each.
+        source: of those that have none.
+    """
+    columns: list[Sequence[Any]] = [
+        *zip(*addresses, strict=True),
+        *zip(*map(_said, said), strict=True),
+    ]
+    if source and columns:
+        columns[_SOURCE] = [each or source for each in columns[_SOURCE]]
+    for place, write in _WRITERS:
         if columns and any(columns[place]):
             columns[place] = [*map(write, columns[place])]
     return columns
 
 
-def read_columns(columns: Sequence[Sequence[Any]]) -> list[Seed]:
+def read_columns(columns: Sequence[Sequence[Any]]) -> SeedColumns:
     """The seeds of which these are the columns.
 
     Raises:
         KeyError, TypeError, ValueError: they are not what they must be.
     """
-    if not columns:
-        return []
-    keys, urls, hosts, *said = [
-        map(_READERS[place], column) if place in _READERS else column
-        for place, column in enumerate(columns)
-    ]
-    return [*map(Seed, keys, urls, hosts, starmap(Annotation, zip(*said, strict=True)))]
-
-
-def _values(seed: Seed) -> tuple[Any, ...]:
-    return (seed.hash_url, seed.url, seed.host, *_said(seed.annotation))
+    keys, urls, hosts, *values = columns or [()] * (_ADDRESS + len(SAID))
+    said = dict(zip(SAID, values, strict=True))
+    if any(said["highlights"]):
+        said["highlights"] = [*map(_highlights, said["highlights"])]
+    return SeedColumns(keys, urls, hosts, said)
 
 
 def _seconds(moment: datetime | None) -> int | None:
     return None if moment is None else int(moment.timestamp() // 1)
 
 
-def _moment(seconds: int | None) -> datetime | None:
-    return None if seconds is None else datetime.fromtimestamp(seconds, UTC)
-
-
 def _written(highlights: Iterable[Highlight]) -> list[dict[str, Any]]:
     return [*map(write_web_annotation, highlights)]
 
 
-def _highlights(written: Iterable[Mapping[str, Any]]) -> tuple[Highlight, ...]:
+def _highlights(written: Iterable[dict[str, Any]]) -> tuple[Highlight, ...]:
     return tuple(map(read_web_annotation, written)) if written else ()
 
 
-_said = attrgetter(*(each.name for each in fields(Annotation)))
-_TYPES = {place: each.type for place, each in enumerate(fields(Annotation), len(_ADDRESS))}
-_NOT_JSON: Mapping[Any, tuple[Callable[[Any], Any] | None, Callable[[Any], Any]]] = {
-    datetime | None: (_seconds, _moment),
-    tuple[str, ...]: (None, tuple),
-    tuple[int, ...]: (None, tuple),
-    tuple[Highlight, ...]: (_written, _highlights),
-}
-"""How fields of a type are written, where JSON does not do that as it is, and read."""
-_WRITERS = {
-    place: write
-    for place, kind in _TYPES.items()
-    if kind in _NOT_JSON and (write := _NOT_JSON[kind][0])
-}
-_READERS = {place: _NOT_JSON[kind][1] for place, kind in _TYPES.items() if kind in _NOT_JSON}
+_said = attrgetter(*SAID)
+_SOURCE = _ADDRESS + SAID.index("source")
+_WRITERS: Sequence[tuple[int, Callable[[Any], Any]]] = (
+    (_ADDRESS + SAID.index("added_at"), _seconds),
+    (_ADDRESS + SAID.index("highlights"), _written),
+)
+"""How fields are written, by their column, where JSON does not do that as it is."""

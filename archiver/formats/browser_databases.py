@@ -7,7 +7,7 @@ from archiver.formats.given_file import GivenFile
 from archiver.formats.importer import Importer
 from archiver.formats.rows import Row, names_of, text_of
 from archiver.formats.sqlite_file import SIGNATURE, DatabaseDamagedError, rows_of, tables_of
-from archiver.model.bookmark import Bookmark, unreadable
+from archiver.model.bookmark import Bookmark, broken
 from archiver.model.folder_path import folder_path
 from archiver.model.message import marked
 
@@ -39,7 +39,7 @@ def _read_places(file: GivenFile) -> Iterator[Bookmark]:
         notes = _notes(file) if "moz_items_annos" in _tables(file) else {}
         rows = [*rows_of(stream, _PLACES)]
     except DatabaseDamagedError as error:
-        yield unreadable(file.name, _DAMAGED.format(error))
+        yield broken(file.name, _DAMAGED.format(error))
         return
     names = {number: _path(number, folders) for number in folders}
     tags: dict[Any, list[str]] = {}
@@ -109,7 +109,7 @@ def _of_rows(query: str, bookmark: Any) -> Any:
             for row in rows_of(file.seekable(), query):
                 yield bookmark(Row(row))
         except DatabaseDamagedError as error:
-            yield unreadable(file.name, _DAMAGED.format(error))
+            yield broken(file.name, _DAMAGED.format(error))
 
     return read
 

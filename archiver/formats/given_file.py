@@ -38,6 +38,7 @@ class GivenFile:
 
     Attributes:
         lists: which a reader has met beside bookmarks, where its kind tells of them.
+        lists_left_out: how many more it has met, of which there are too many.
     """
 
     def __init__(
@@ -53,6 +54,7 @@ class GivenFile:
         self.suffix = name.rpartition(".")[2].lower() if "." in name else ""
         self.head = _read_head(source)
         self.lists: list[EntryList] = []
+        self.lists_left_out = 0
         self._source = source
         self._spool = spool
         self._spooled: BinaryIO | None = None

@@ -9,7 +9,7 @@ from typing import Any
 from archiver.formats.rows import MAX_URL, Row, first_of, names_of, plain, text_of
 from archiver.formats.table_head import URL_COLUMNS
 from archiver.model.annotation import Annotation
-from archiver.model.bookmark import Bookmark, unreadable
+from archiver.model.bookmark import Bookmark, broken, unreadable
 from archiver.model.choices import TO_READ, ColumnRole
 from archiver.model.folder_path import folder_path
 
@@ -137,7 +137,7 @@ def guessed_in(value: Any, folders: tuple[str, ...] = ()) -> Iterator[Bookmark]:
     if isinstance(value, Bookmark):
         yield value
     elif len(folders) > _MOST_DEPTH:
-        yield unreadable(text_of(value), "This is nested too deep.")
+        yield broken(text_of(value), "This is nested too deep.")
     elif isinstance(value, str):
         if found := _ADDRESS.match(value.strip()):
             yield _of_address(found[0])

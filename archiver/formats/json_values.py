@@ -12,7 +12,7 @@ from typing import Any
 
 from archiver.formats.given_file import GivenFile
 from archiver.formats.growing_text import GrowingText
-from archiver.model.bookmark import Bookmark, unreadable
+from archiver.model.bookmark import Bookmark, broken
 
 MOST_VALUE = 32 << 20
 """Characters of one value; a tree of bookmarks is one."""
@@ -52,7 +52,7 @@ class JsonText(GrowingText):
         while (following := self._peek()) and following != "}":
             name = next(self._value(), None)
             if not isinstance(name, str) or not self._colon():
-                yield "", unreadable(str(name), _BROKEN.format("a name is missing"))
+                yield "", broken(str(name), _BROKEN.format("a name is missing"))
                 return
             if self._peek() == "[" and name in arrays:
                 self._at += 1
@@ -116,16 +116,16 @@ class JsonText(GrowingText):
             token = _SKIPPED.match(self._buffer, self._at)
             if token is None:
                 if not self._more():
-                    return unreadable(given, problem)
+                    return broken(given, problem)
                 continue
             if token[0] in "]}" and depth == 0:
                 self._at += not begun
-                return unreadable(given, problem)
+                return broken(given, problem)
             depth += (token[0] in "[{") - (token[0] in "]}")
             self._at = token.end()
             begun = True
             if depth == 0 and token[0] in "]}":
-                return unreadable(given, problem)
+                return broken(given, problem)
 
 
 def whole_json(file: GivenFile) -> Any | Bookmark:

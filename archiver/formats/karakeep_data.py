@@ -16,7 +16,7 @@ from archiver.formats.row_importers import bookmarks_of
 from archiver.formats.rows import text_of
 from archiver.formats.sqlite_file import DatabaseDamagedError, rows_of, tables_of
 from archiver.formats.zip_members import Members
-from archiver.model.bookmark import Bookmark, unreadable
+from archiver.model.bookmark import Bookmark, broken
 from archiver.model.kept_page import KeptPage, html_page
 from archiver.model.message import marked
 
@@ -56,7 +56,7 @@ def _read(file: GivenFile) -> Iterator[Bookmark]:
             read = partial(bookmark_of, lists=lists, page=page or "")
             yield from bookmarks_of(iter([_row(each)]), read)
     except DatabaseDamagedError as error:
-        yield unreadable(name, f"The database can't be read any further: {error}.")
+        yield broken(name, f"The database can't be read any further: {error}.")
 
 
 def _row(found: Mapping[str, Any]) -> dict[str, Any]:

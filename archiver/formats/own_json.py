@@ -17,7 +17,7 @@ from archiver.formats.own_document import (
 from archiver.formats.rows import text_of
 from archiver.formats.seeds import tidy_tag
 from archiver.model.bookmark import Bookmark, unreadable
-from archiver.model.entry_list import EntryList
+from archiver.model.entry_list import MOST_LISTS, MOST_PATHS, EntryList
 from archiver.model.exported import Exported
 from archiver.model.folder_path import folder_names, folder_path
 from archiver.model.message import marked
@@ -26,9 +26,6 @@ from archiver.wire.text import well_formed
 _ENTRIES = "entries"
 _LISTS = "lists"
 _KEY = "hash_url"
-_MOST_LISTS = 5_000
-_MOST_PATHS = 1 << 20
-"""Characters of all paths: each list brings those that it lies in, up to 63 times as much."""
 _MOST_QUERY = 2_000
 _NO_ENTRY = "This is no entry as archiver writes one."
 
@@ -69,7 +66,7 @@ def _is_ours(file: GivenFile) -> bool:
 
 
 def _read(file: GivenFile) -> Iterator[Bookmark]:
-    text, lists = JsonText(file), _Lists(file.lists)
+    text, lists = JsonText(file), _Lists(file)
     if {_ENTRIES, _LISTS} & file.json_paths:
         yield from _document(text, lists)
     for value in text.values():  # JSON lines
@@ -94,21 +91,24 @@ def _document(text: JsonText, lists: "_Lists") -> Iterator[Bookmark]:
 
 
 class _Lists:
-    """Takes lists from values, as many as may be; what is none is passed over."""
+    """Takes lists from values, as many as may be, and counts the others; what is none is passed."""
 
-    def __init__(self, found: list[EntryList]) -> None:
-        self._found = found
-        self._most, self._room = _MOST_LISTS, _MOST_PATHS
+    def __init__(self, file: GivenFile) -> None:
+        self._file = file
+        self._most, self._room = MOST_LISTS, MOST_PATHS
 
     def take(self, values: Any) -> None:
         for value in values if isinstance(values, list) else ():
             said = value if isinstance(value, dict) else {}
             path = folder_path(map(tidy_tag, folder_names(text_of(said.get("path")))))
             query = well_formed(text_of(said.get("query")))
-            is_list = path and len(query) <= _MOST_QUERY
-            if is_list and self._most and len(path) <= self._room:
-                self._most, self._room = self._most - 1, self._room - len(path)
-                self._found.append(EntryList(path, query))
+            if not path:
+                continue
+            if len(query) > _MOST_QUERY or not self._most or len(path) > self._room:
+                self._file.lists_left_out += 1
+                continue
+            self._most, self._room = self._most - 1, self._room - len(path)
+            self._file.lists.append(EntryList(path, query))
 
 
 def _listed(lists: Iterable[EntryList]) -> list[dict[str, str]]:

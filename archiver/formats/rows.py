@@ -11,6 +11,7 @@ from archiver.model.bookmark import Bookmark
 from archiver.model.kept_page import KeptPage, html_page
 from archiver.model.source_record import write_source_record
 
+_SHORT = 500
 MAX_URL = 10_000
 """Characters kept of a URL: more than can be captured, so that a longer one is still refused."""
 _TRUE = frozenset({"1", "true", "yes", "y", "on", "x", "t"})
@@ -121,11 +122,20 @@ def text_of(value: Any) -> str:
 def names_of(value: Any, between: str = ",") -> tuple[str, ...]:
     """The names in a list of texts or of objects with a name, or in a text; each once."""
     if isinstance(value, str):
-        value = value.split(between) if between else value.split()
+        return (_known_names if len(value) < _SHORT else _names_in)(value, between)
     if not isinstance(value, list | tuple):
         return ()
     some = (_name_of(each).strip() for each in value)
     return tuple(dict.fromkeys(each for each in some if each))
+
+
+def _names_in(text: str, between: str) -> tuple[str, ...]:
+    some = text.split(between) if between else text.split()
+    return tuple(dict.fromkeys(filter(None, map(str.strip, some))))
+
+
+_known_names = lru_cache(8192)(_names_in)
+"""The tags of one row are often those of another."""
 
 
 def _name_of(value: Any) -> str:

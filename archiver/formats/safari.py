@@ -9,7 +9,7 @@ from archiver.formats.given_file import GivenFile
 from archiver.formats.importer import Importer
 from archiver.formats.rows import Row, text_of
 from archiver.formats.xml_events import is_xml
-from archiver.model.bookmark import Bookmark, unreadable
+from archiver.model.bookmark import Bookmark, broken, unreadable
 from archiver.model.folder_path import folder_path
 from archiver.model.message import marked
 
@@ -26,7 +26,7 @@ def _read(file: GivenFile) -> Iterator[Bookmark]:
         tree = plistlib.loads(file.stream().read(MOST))
     except Exception as error:  # noqa: BLE001
         # plistlib raises whatever the bytes make it do: KeyError, struct.error, expat's own.
-        yield unreadable(file.name, _BROKEN.format(error or type(error).__name__))
+        yield broken(file.name, _BROKEN.format(error or type(error).__name__))
         return
     if isinstance(tree, dict) and isinstance(tree.get("URL"), str):
         yield Row({}).bookmark(tree["URL"], title=_name(file.name))

@@ -26,6 +26,7 @@ COLUMNS = {
     "highlights": entry.c.highlights,
 }
 """By the annotation's field."""
+_UNDATED = "nobody knows yet when it was saved"
 _FLAGS = frozenset({"is_read", "is_starred"})
 NAMES = tuple(column.name for column in COLUMNS.values())
 
@@ -40,6 +41,19 @@ def values(annotation: Annotation) -> tuple[str | int, ...]:
     for place, write in _WRITERS:
         said[place] = write(said[place])
     return tuple(said)
+
+
+def columns(said: Mapping[str, Sequence[Any]]) -> list[Sequence[Any]]:
+    """Annotations in columns, as ``model.seed_columns`` has them, as the columns of ``NAMES``.
+
+    Raises:
+        ValueError: nobody has filled in yet when one was made.
+    """
+    if None in said["added_at"]:
+        raise ValueError(_UNDATED)
+    marked = said["highlights"]
+    written = {"highlights": [*map(_highlights, marked)] if any(marked) else [""] * len(marked)}
+    return [written.get(field, said[field]) for field in COLUMNS]
 
 
 def changes(before: Annotation, after: Annotation) -> Mapping[str, str | int]:
@@ -61,7 +75,7 @@ def of_row(row: Row[*tuple[Any, ...]], labels: Labels) -> Annotation:
 
 def _seconds(added_at: datetime | None) -> int:
     if added_at is None:
-        raise ValueError("nobody knows yet when it was saved")
+        raise ValueError(_UNDATED)
     return int(added_at.timestamp())
 
 

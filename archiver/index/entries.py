@@ -327,7 +327,7 @@ async def states_of(conn: AsyncConnection, keys: Sequence[HashUrl]) -> dict[Hash
     return {HashUrl(key): State(state) for key, state in rows}
 
 
-async def rows_of(conn: AsyncConnection, keys: Sequence[HashUrl]) -> dict[HashUrl, int]:
+async def rows_of(conn: AsyncConnection, keys: Sequence[str]) -> dict[HashUrl, int]:
     """Row ids of those of these entries that there are."""
     rows = await conn.execute(
         select(entry.c.hash_url, entry.c.id).where(entry.c.hash_url.in_(among_texts(keys)))

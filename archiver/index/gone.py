@@ -95,6 +95,8 @@ async def _restore(conn: AsyncConnection, deletions: Sequence[int]) -> None:
 
 async def generations(conn: AsyncConnection, keys: Iterable[str]) -> dict[str, int]:
     """Up to which generation entries are gone, of those of which one is."""
+    if not await count(conn):
+        return {}
     rows = await conn.execute(
         select(gone_entry.c.hash_url, func.max(gone_entry.c.generation))
         .where(gone_entry.c.hash_url.in_(among_texts(keys)))

@@ -28,6 +28,7 @@ imports = Table(
     Column("without_capture", Number, nullable=False, server_default=text("0")),
     Column("undone", Words, nullable=False, server_default=""),
     Column("receipt_owed", Number, nullable=False, server_default=text("0")),
+    Column("lists_left_out", Number, nullable=False, server_default=text("0")),
 )
 
 import_row = Table(

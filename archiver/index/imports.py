@@ -25,7 +25,10 @@ from archiver.model.job import QueueCounts
 from archiver.model.seed import Reception
 
 SAMPLES = 20
-_COUNTED = ("added", "known", "merged", "rejected", "rejected_samples", "passed_over")
+_COUNTED = (
+    *("added", "known", "merged", "rejected", "rejected_samples", "passed_over"),
+    "lists_left_out",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +144,7 @@ async def advance(
     rejected: list[Rejected],
     *,
     are_links: bool = False,
+    lists_left_out: int = 0,
 ) -> None:
     """Count a batch of links that has been read; ``are_links``: nobody is to capture them."""
     left_out = sum(each.is_left_out for each in rejected)
@@ -161,6 +165,7 @@ async def advance(
             rejected_samples=json.dumps(samples),
             passed_over=row.passed_over + left_out,
             without_capture=row.without_capture + (added if are_links else 0),
+            lists_left_out=row.lists_left_out + lists_left_out,
         )
     )
 
@@ -282,6 +287,7 @@ async def _status(conn: AsyncConnection, row: Row[*tuple[Any, ...]]) -> ImportSt
         paused=bool(row.reading) and row.owner is None,
         without_capture=row.without_capture,
         undone=ImportUndone(**json.loads(row.undone)) if row.undone else None,
+        lists_left_out=row.lists_left_out,
     )
 
 

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 
-from sqlalchemy import bindparam, delete, func, select, tuple_, update
+from sqlalchemy import ColumnElement, bindparam, delete, func, select, tuple_, update
 
 from archiver.index import counters, gone
 from archiver.index.bulk import (
@@ -24,7 +24,14 @@ from archiver.index.bulk import (
 )
 from archiver.index.connection import AsyncConnection
 from archiver.index.schema import counter, entry_list, in_list
-from archiver.model.entry_list import Arrangement, EntryList, with_outer
+from archiver.model.entry_list import (
+    MOST_LISTS,
+    Arrangement,
+    EntryList,
+    beside,
+    with_more,
+    with_outer,
+)
 from archiver.query.keys import list_key
 from archiver.warc.lists_record import write_arrangement
 
@@ -32,8 +39,6 @@ STEP = 1 << 20
 """Between two places: so often what lies between others can be halved before all are moved."""
 MIDDLE = 1 << 40
 """The first place, far from 0, which is none."""
-MOST = 5_000
-"""Lists that are shown and put in order; what lies in more of them is kept all the same."""
 _REVISION = "lists"
 _ARRANGED = "lists arranged"
 _Rows = set[tuple[int, int]]
@@ -74,8 +79,9 @@ async def put(
     }
     if not lost and not gained:
         return set()
-    ids = await _ids(conn, dict.fromkeys(path for _, path in (*gained, *lost)))
-    await _take_out(conn, {(entry_id, ids[path]) for entry_id, path in lost})
+    known_ids = await _ids(conn, dict.fromkeys(path for _, path in lost))
+    await _take_out(conn, {(entry_id, known_ids[path]) for entry_id, path in lost})
+    ids = await _ids_to_fill(conn, dict.fromkeys(path for _, path in gained))
     fresh = (ids[path] for entry_id, path in gained if path not in before.get(entry_id, {}))
     rows = [
         (entry_id, ids[path], place, known.get(entry_id, sort_at))
@@ -83,6 +89,18 @@ async def put(
     ]
     await _put_in(conn, rows, fresh=Counter(fresh))
     return {entry_id for entry_id, _ in (*lost, *gained)}
+
+
+async def put_new(
+    conn: AsyncConnection, wanted: Iterable[tuple[int, Mapping[str, int]]], *, sort_at: int
+) -> None:
+    """Let entries that lie nowhere yet lie in lists: places by path, by entry, as for ``put``."""
+    gained = [(each, path, place) for each, lists in wanted for path, place in lists.items()]
+    if not gained:
+        return
+    ids = await _ids_to_fill(conn, dict.fromkeys(path for _, path, _ in gained))
+    rows = [(each, ids[path], place, sort_at) for each, path, place in gained]
+    await _put_in(conn, rows, fresh=Counter(list_id for _, list_id, _, _ in rows))
 
 
 def _is_new(path: str, place: int, before: Mapping[str, int]) -> bool:
@@ -122,7 +140,7 @@ async def all_of_them(conn: AsyncConnection) -> list[EntryList]:
     rows = await conn.execute(
         select(entry_list.c.path, entry_list.c.query, entry_list.c.entry_count)
         .order_by(entry_list.c.position, entry_list.c.id)
-        .limit(MOST)
+        .limit(MOST_LISTS)
     )
     return [EntryList(path, query, None if query else count) for path, query, count in rows]
 
@@ -161,18 +179,19 @@ async def arrange(conn: AsyncConnection, lists: Sequence[EntryList]) -> None:
     await conn.execute(
         update(entry_list).where(others).values(position=len(lists) + entry_list.c.id)
     )
+    await _part_from_searches(conn, entry_list.c.entry_count > 0)
 
 
-async def add(conn: AsyncConnection, given: Sequence[EntryList]) -> None:
-    """Let there be these lists too, behind those that there are; who has the path keeps it."""
+async def add(conn: AsyncConnection, given: Sequence[EntryList]) -> int:
+    """Let there be these lists too, behind those that there are; for how many there is no room."""
     if not given:
-        return
+        return 0
     known = await all_of_them(conn)
-    there = {each.path for each in known}
-    wanted = with_outer([*known, *(each for each in given if each.path not in there)])
-    if len(there) < len(wanted) <= MOST:
+    wanted, left_out = with_more(known, given)
+    if len(wanted) > len(known):
         await arrange(conn, wanted)
         await owe(conn)
+    return len(left_out)
 
 
 async def owe(conn: AsyncConnection) -> None:
@@ -217,6 +236,15 @@ async def _counted(conn: AsyncConnection, name: str) -> int:
     return known.scalar() or 0
 
 
+async def _ids_to_fill(conn: AsyncConnection, paths: Collection[str]) -> dict[str, int]:
+    """The rows of lists into which something is put, which are made where there are none."""
+    if not paths:
+        return {}
+    if await _part_from_searches(conn, entry_list.c.path.in_(among_texts(paths))):
+        await owe(conn)
+    return await _ids(conn, paths)
+
+
 async def _ids(conn: AsyncConnection, paths: Iterable[str]) -> dict[str, int]:
     """The rows of lists; those that there are not are made, behind all others."""
     wanted = [each.path for each in with_outer(map(EntryList, paths))]
@@ -227,9 +255,29 @@ async def _ids(conn: AsyncConnection, paths: Iterable[str]) -> dict[str, int]:
     last = (await conn.execute(select(func.max(entry_list.c.position)))).scalar() or 0
     rows = [(path, list_key(path), last + n) for n, path in enumerate(fresh, 1)]
     await insert_rows(conn, entry_list, ("path", "folded", "position"), rows)
-    if last < MOST:
+    if last < MOST_LISTS:
         await owe(conn)
     return await _known(conn, wanted)
+
+
+async def _part_from_searches(conn: AsyncConnection, which: ColumnElement[bool]) -> bool:
+    """Let saved searches be called otherwise, where their names are those of lists with entries.
+
+    Nobody would see those entries: a search shows what it finds, and not what lies in it.
+    """
+    found = await conn.execute(select(entry_list).where(which, entry_list.c.query != ""))
+    searches = found.all()
+    if searches:
+        taken = {*(await conn.execute(select(entry_list.c.path))).scalars()}
+        rows = []
+        for each in searches:
+            path = beside(each.path, taken)
+            taken.add(path)
+            rows.append((path, list_key(path), each.position, each.query))
+        await insert_rows(conn, entry_list, ("path", "folded", "position", "query"), rows)
+        ids = among(each.id for each in searches)
+        await conn.execute(update(entry_list).where(entry_list.c.id.in_(ids)).values(query=""))
+    return bool(searches)
 
 
 async def _known(conn: AsyncConnection, paths: Iterable[str]) -> dict[str, int]:

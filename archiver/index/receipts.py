@@ -1,6 +1,7 @@
 """Receipts: what became of each row of each import, written with the rows themselves."""
 
 from collections.abc import Mapping, Sequence
+from itertools import repeat
 from operator import itemgetter
 from typing import Any
 
@@ -12,35 +13,33 @@ from archiver.index.dialect.functions import JsonRow
 from archiver.index.schema import entry, import_row, imports
 from archiver.model.importing import ARCHIVE_FORMS, Outcome, ReceiptRow, Rejected
 from archiver.model.job import State
-from archiver.model.seed import Received, Reception, Seed
+from archiver.model.seed import Reception
+from archiver.model.seed_columns import SeedColumns
 
 _COLUMNS = ("import_id", "row", "outcome", "given", "hash_url", "reason")
 _HEAD = (
     *("name", "format", "started_at", "read", "added", "known", "merged", "rejected"),
     *("rejected_samples", "error", "saved", "failed", "passed_over", "choices", "undone"),
+    "lists_left_out",
 )
 """What a receipt says of its import, by column."""
-_OUTCOMES = {each: Outcome(each).value for each in Reception}
 MOST_GIVEN = 10_000
 
 
 async def write(
     conn: AsyncConnection,
     import_id: int,
-    taken: Sequence[tuple[int, Seed, Received]],
+    taken: SeedColumns,
+    numbers: Sequence[int],
+    receptions: Sequence[Reception],
     rejected: Sequence[Rejected],
 ) -> None:
-    """Write down what became of some rows: those that were taken, by number, and those not."""
+    """Write down what became of some rows: those that were taken, with numbers, and those not."""
+    given = [each[:MOST_GIVEN] for each in taken.said["url_given"]]
+    outcomes = map(str, receptions)  # an outcome is called what the reception is
+    alike, reason = repeat(import_id), repeat("")
     rows: list[tuple[int, int, str, str, str | None, str]] = [
-        (
-            import_id,
-            row,
-            _OUTCOMES[received.reception],
-            seed.annotation.url_given[:MOST_GIVEN],
-            received.hash_url,
-            "",
-        )
-        for row, seed, received in taken
+        *zip(alike, numbers, outcomes, given, taken.keys, reason, strict=False)
     ]
     if rejected:
         rows += [

@@ -1,6 +1,6 @@
 """Puts seeds into the queue: a batch at a time, each URL once, nothing a person said lost."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
@@ -9,27 +9,24 @@ from sqlalchemy import Row, bindparam, select, update
 
 from archiver.index import (
     annotations,
-    counters,
-    gone,
-    hosts,
+    entries,
     import_shares,
     labels,
     lists,
+    new_entries,
     queue,
     tags,
 )
-from archiver.index.bulk import among, among_texts, insert_rows
+from archiver.index.bulk import among, among_texts
 from archiver.index.connection import AsyncConnection
 from archiver.index.entries import mark_unrecorded
-from archiver.index.numbering import next_number
 from archiver.index.schema import entry, job
 from archiver.model.capture import HashUrl
 from archiver.model.choices import CaptureWhen
 from archiver.model.job import State
 from archiver.model.seed import Received, Reception, RevisedSeed, Seed
+from archiver.model.seed_columns import SeedColumns
 
-_NEW_ENTRY = ("id", "hash_url", "url", "host", *annotations.NAMES, "state", "sort_at")
-_NEW_ENTRY += ("generation", "brought_by", "unrecorded", "document_stale")
 _RANKS = {CaptureWhen.NOW: queue.BULK, CaptureWhen.IDLE: queue.IDLE, CaptureWhen.NEVER: queue.IDLE}
 
 
@@ -73,6 +70,34 @@ async def receive(
         await queue.hurry(conn, [*open_jobs.values()], priority=rank, now=now)
     fresh = {ids[key] for key in unique.keys() - known.keys()}
     return _results(seeds, ids, made, open_jobs, fresh)
+
+
+async def receive_columns(
+    conn: AsyncConnection,
+    seeds: SeedColumns,
+    *,
+    now: datetime,
+    import_id: int,
+    capture: CaptureWhen = CaptureWhen.NOW,
+) -> list[Reception]:
+    """``receive`` for the thousands of a file, most of which are new; how each was received."""
+    known = await entries.rows_of(conn, seeds.keys)
+    is_new = _first_times(seeds.keys, known)
+    fresh = seeds.where(is_new)
+    is_link = capture is CaptureWhen.NEVER
+    ids = await new_entries.insert(conn, fresh, now, import_id, is_link=is_link)
+    await new_entries.label(conn, ids, fresh, now)
+    if ids and not is_link:
+        hosts = {*fresh.hosts}
+        rank = _RANKS[capture]
+        await new_entries.enqueue(conn, ids, hosts, priority=rank, now=now, import_id=import_id)
+    rest = [seeds[place] for place, is_it in enumerate(is_new) if not is_it]
+    if not rest:
+        return [Reception.ADDED] * len(ids)
+    received = iter(
+        await receive(conn, rest, now=now, recapture=False, import_id=import_id, capture=capture)
+    )
+    return [Reception.ADDED if is_it else _of_known(next(received), known) for is_it in is_new]
 
 
 async def ensure(
@@ -259,37 +284,8 @@ async def _insert_entries(
     *,
     is_link: bool = False,
 ) -> dict[str, int]:
-    if not seeds:
-        return {}
-    first = await next_number(conn, entry.c.id)
-    ids: dict[str, int] = {seed.hash_url: first + n for n, seed in enumerate(seeds)}
-    sort_at = int(now.timestamp())
-    state, owed = (State.LINK.value, 1) if is_link else (State.QUEUED.value, 0)
-    before = await gone.generations(conn, ids)
-    await insert_rows(
-        conn,
-        entry,
-        _NEW_ENTRY,
-        [
-            (
-                ids[seed.hash_url],
-                seed.hash_url,
-                seed.url,
-                seed.host,
-                *annotations.values(seed.annotation),
-                state,
-                sort_at,
-                before.get(seed.hash_url, -1) + 1,
-                import_id,
-                owed,
-                owed,
-            )
-            for seed in seeds
-        ],
-    )
-    await hosts.note(conn, {seed.host for seed in seeds})
-    await counters.change(conn, {counters.ENTRIES: len(seeds)})
-    return ids
+    made = await new_entries.insert(conn, SeedColumns.of(seeds), now, import_id, is_link=is_link)
+    return {seed.hash_url: row for seed, row in zip(seeds, made, strict=True)}
 
 
 async def _attach(
@@ -357,6 +353,20 @@ async def _open_jobs(conn: AsyncConnection, entry_ids: Sequence[int]) -> dict[in
         )
     )
     return dict(rows.all())
+
+
+def _first_times(keys: Sequence[str], known: Collection[str]) -> list[bool]:
+    """Whether each key comes for the first time and is not known."""
+    met, found = {*known}, []
+    for key in keys:
+        found.append(key not in met)
+        met.add(key)
+    return found
+
+
+def _of_known(received: Received, known: Collection[str]) -> Reception:
+    """What a seed is whose entry was there; or was made for an earlier one of the same file."""
+    return received.reception if received.hash_url in known else Reception.MERGED
 
 
 def _results(

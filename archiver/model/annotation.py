@@ -1,6 +1,6 @@
 """What a person says of a link: the one value that every other carries whole."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from itertools import chain, repeat
@@ -62,9 +62,7 @@ class Annotation:
     @property
     def lists(self) -> dict[str, int]:
         """Its place in each list that it lies in, by path; 0 where it has none yet."""
-        if not self.places:
-            return dict.fromkeys(self.folders, 0)
-        return dict(zip(self.folders, chain(self.places, repeat(0)), strict=False))
+        return by_path(self.folders, self.places)
 
     def in_lists(self, lists: Mapping[str, int]) -> "Annotation":
         """The same in these lists, at these places."""
@@ -97,6 +95,13 @@ class Annotation:
             highlights=_each_once((*self.highlights, *later.highlights)),
         )
         return both.in_lists(_in_both(self.lists, later.lists))
+
+
+def by_path(folders: Sequence[str], places: Sequence[int]) -> dict[str, int]:
+    """Places by the paths they belong to; 0 where there is none."""
+    if not places:
+        return dict.fromkeys(folders, 0)
+    return dict(zip(folders, chain(places, repeat(0)), strict=False))
 
 
 def _whose_wish(first: str, later: str) -> str:

@@ -112,7 +112,8 @@ class Choices:
         of_folders = _of_folders(annotation.folders, self.folders_as) if annotation.folders else ()
         source = annotation.source or source
         if not of_folders and self._adds_nothing:
-            return annotation.labelled(annotation.tags, source)
+            is_same = source == annotation.source
+            return annotation if is_same else annotation.labelled(annotation.tags, source)
         own = (*of_folders, *annotation.tags, *self.tags)
         tags = dict.fromkeys((*own, TO_READ) if self.to_read is ToRead.ALL else own)
         if self.to_read is ToRead.NONE:

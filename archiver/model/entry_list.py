@@ -1,13 +1,18 @@
 """A list that a person keeps, and the order that all of them stand in."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import chain, count
 
-from archiver.model.folder_path import folder_names, folder_path, folders_above
+from archiver.model.folder_path import MOST_NAME, folder_names, folder_path, folders_above
 
 MOST_PLACE = 1 << 61
 """No place in a list is higher, so that there is room behind it."""
+MOST_LISTS = 5_000
+"""Lists that are shown and put in order; what lies in more of them is kept all the same."""
+MOST_PATHS = 1 << 20
+"""Characters of the paths of lists that a file brings, with those that they lie in."""
 _QUOTES = dict.fromkeys(map(ord, '"\u201c\u201d\u201e\u00ab\u00bb'))
 
 
@@ -44,6 +49,28 @@ class EntryList:
 
 
 @dataclass(frozen=True, slots=True)
+class GivenLists:
+    """Lists that a file tells of, entries or not.
+
+    Attributes:
+        found: in order.
+        left_out: how many more there are, of which there are too many.
+    """
+
+    found: tuple[EntryList, ...] = ()
+    left_out: int = 0
+
+    def __bool__(self) -> bool:
+        return bool(self.found or self.left_out)
+
+    def with_more(self, other: "GivenLists") -> "GivenLists":
+        """Those of two parts of a file."""
+        if not other:
+            return self
+        return GivenLists((*self.found, *other.found), self.left_out + other.left_out)
+
+
+@dataclass(frozen=True, slots=True)
 class Arrangement:
     """All lists, in order, as a record holds them.
 
@@ -73,6 +100,18 @@ def moved_path(path: str, old: str, new: str) -> str:
     return new + path[len(old) :] if is_within(path, old) else path
 
 
+def beside(path: str, taken: Collection[str]) -> str:
+    """What a saved search is called once its path is that of a list: one that is not taken.
+
+    >>> beside("Food/Soups", {"Food/Soups (search)"})
+    'Food/Soups (search 2)'
+    """
+    *outer, name = folder_names(path)
+    marks = chain([" (search)"], (f" (search {n})" for n in count(2)))
+    paths = (folder_path((*outer, name[: MOST_NAME - len(mark)] + mark)) for mark in marks)
+    return next(each for each in paths if each not in taken)
+
+
 def with_outer(lists: Iterable[EntryList]) -> list[EntryList]:
     """Each once, and before each those that it lies in."""
     given = {each.path: each for each in lists}
@@ -82,6 +121,29 @@ def with_outer(lists: Iterable[EntryList]) -> list[EntryList]:
             found.setdefault(outer, given.get(outer, EntryList(outer)))
         found.setdefault(path, each)
     return list(found.values())
+
+
+def with_more(
+    known: Iterable[EntryList], given: Sequence[EntryList]
+) -> tuple[list[EntryList], list[EntryList]]:
+    """Known lists, and behind them those given, as many as may be; and those there is no room for.
+
+    Who has a path keeps what it is there.
+    """
+    found = {each.path: each for each in with_outer(known)}
+    said = {each.path: each for each in given}
+    left_out: list[EntryList] = []
+    room = MOST_PATHS
+    for path, each in said.items():
+        around = (said.get(outer, EntryList(outer)) for outer in folders_above(path))
+        fresh = [one for one in (*around, each) if one.path not in found]
+        length = sum(len(one.path) for one in fresh)
+        if len(found) + len(fresh) > MOST_LISTS or length > room:
+            left_out.append(each)
+        else:
+            found |= {one.path: one for one in fresh}
+            room -= length
+    return list(found.values()), left_out
 
 
 def as_tree(lists: Sequence[EntryList]) -> list[EntryList]:

@@ -137,6 +137,8 @@ class ImportStatus:
         passed_over: records of an archive file that are no captures; links that were not chosen.
         error: why reading stopped early, in a sentence; empty if it did not.
         counts: where its jobs stand.
+        lists_left_out: lists that the file tells of and that were not taken in: there are too many,
+            or they are searches that can't be read.
     """
 
     id: int
@@ -156,6 +158,7 @@ class ImportStatus:
     paused: bool = False
     without_capture: int = 0
     undone: ImportUndone | None = None
+    lists_left_out: int = 0
 
     @property
     def is_archive(self) -> bool:

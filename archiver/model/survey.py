@@ -40,6 +40,9 @@ class ImportSurvey:
         fields: what is said, with how many links say it.
         kept: what goes into source records, with how many.
         sample: the first links, as they would be kept.
+        lists: how many it tells of beside its links, as entries or not.
+        lists_left_out: how many of them would not be taken in: there are too many, or they are
+            searches that can't be read.
         columns: what those of a table of an unknown kind are taken for, by name, in order.
     """
 
@@ -66,3 +69,5 @@ class ImportSurvey:
     kept: tuple[Counted, ...]
     sample: tuple[Annotation, ...]
     columns: tuple[tuple[str, ColumnRole], ...] = ()
+    lists: int = 0
+    lists_left_out: int = 0

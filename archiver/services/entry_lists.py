@@ -16,6 +16,7 @@ from archiver.index.connection import AsyncConnection
 from archiver.index.database import Database
 from archiver.model.annotation import Annotation
 from archiver.model.entry_list import (
+    MOST_LISTS,
     MOST_PLACE,
     EntryList,
     as_tree,
@@ -90,8 +91,8 @@ class EntryLists:
             there = next((each for each in known if each.path == made.path), None)
             if there and (not there.query or not made.query):
                 raise InputError("There is a list “{path}” already.", path=made.path)
-            if len(known) >= lists.MOST:
-                raise InputError("{most} lists is the most.", most=lists.MOST)
+            if len(known) >= MOST_LISTS:
+                raise InputError("{most} lists is the most.", most=MOST_LISTS)
             self._counted.pop(made.path, None)
             others = [made if each is there else each for each in known]
             await _arrange(conn, others if there else [*others, made])

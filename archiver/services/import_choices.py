@@ -12,6 +12,8 @@ from archiver.services.entries import clean_tags
 
 MOST_FOLDERS = 1_000
 MOST_COLUMNS = 500
+MOST_INTO = 16
+"""Names in the path of the list that all is put into."""
 _MOST_PATH = 5_000
 _Kind = TypeVar("_Kind", bound=StrEnum)
 
@@ -40,7 +42,7 @@ def typed_choices(
         to_read=_one(ToRead, words.get("to_read"), ToRead.AS_SAID, "to_read"),
         capture=_one(CaptureWhen, words.get("capture"), CaptureWhen.NOW, "capture"),
         only_folders=_paths(only_folders),
-        into=_path(words.get("into", "")),
+        into=_into(words.get("into", "")),
         columns=_columns(columns),
     )
 
@@ -61,6 +63,16 @@ def _paths(given: Sequence[str]) -> tuple[str, ...]:
 def _path(given: str) -> str:
     """A path as imports keep it."""
     return folder_path(map(tidy_tag, folder_names(given[:_MOST_PATH])))
+
+
+def _into(given: str) -> str:
+    """The list that all is put into: there is to be room below it for the folders of the file."""
+    path = _path(given)
+    if len(given) > _MOST_PATH or len(folder_names(given)) > MOST_INTO:
+        raise InputError(
+            "A list to put all into lies in {most} others at most.", most=MOST_INTO - 1
+        )
+    return path
 
 
 def _columns(given: Sequence[str]) -> dict[str, ColumnRole] | None:

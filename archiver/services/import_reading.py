@@ -19,9 +19,9 @@ from archiver.index.database import Database
 from archiver.ingest.saved_pages import SavedPage
 from archiver.logs import get_log
 from archiver.model.choices import CaptureWhen, Choices
-from archiver.model.entry_list import EntryList
+from archiver.model.entry_list import EntryList, GivenLists
 from archiver.model.importing import ImportStatus, Taken
-from archiver.model.seed import Received
+from archiver.model.seed import Reception
 from archiver.query.parse import parse_query
 from archiver.scratch import scratch_file
 from archiver.services.archives import WACZ, Archives, kind_of
@@ -129,7 +129,7 @@ class ImportReader:
 
     async def _take_in_pages(
         self, number: int, batch: Batch, links: LinkFile
-    ) -> dict[str, Received]:
+    ) -> dict[str, Reception]:
         """Queue links with pages first, then keep the pages; the batch is counted after that.
 
         So who is killed in between does it again, and finds what is there. Returns how each link
@@ -145,7 +145,7 @@ class ImportReader:
         ]
         origin = f"{links.name} ({links.form})"
         await self._archives.take_in_pages(pages, origin, import_id=number)
-        return {each.hash_url: each for each in reversed(received)}
+        return {each.hash_url: each.reception for each in reversed(received)}
 
     async def _take_in(
         self,
@@ -153,7 +153,7 @@ class ImportReader:
         batch: Batch,
         links: LinkFile,
         seconds: float,
-        early: dict[str, Received],
+        early: dict[str, Reception],
     ) -> Batch:
         """Take batches in for as long as one transaction may last; return the one after them."""
         until = monotonic() + seconds
@@ -176,27 +176,28 @@ async def _receive(
     number: int,
     batch: Batch,
     choices: Choices,
-    early: dict[str, Received],
+    early: dict[str, Reception],
 ) -> None:
     """Queue the links of a batch, count them, and write what the receipt says of each."""
-    await lists.add(conn, [each for each in batch.lists if _is_usable(each)])
-    received = await seeds.receive(
-        conn,
-        batch.seeds,
-        now=datetime.now(UTC),
-        recapture=False,
-        import_id=number,
-        capture=choices.capture,
+    left_out = await _add_lists(conn, batch.lists)
+    received = await seeds.receive_columns(
+        conn, batch.seeds, now=datetime.now(UTC), import_id=number, capture=choices.capture
     )
     if early:
-        received = [early.pop(each.hash_url, each) for each in received]
-    tally = Counter(each.reception for each in received)
+        both = zip(batch.seeds.keys, received, strict=True)
+        received = [early.pop(key, each) for key, each in both]
+    tally = Counter(received)
     are_links = choices.capture is CaptureWhen.NEVER
-    await imports.advance(conn, number, tally, batch.rejected, are_links=are_links)
-    taken = [
-        (row, seed, each) for (row, seed), each in zip(batch.numbered(), received, strict=True)
-    ]
-    await receipts.write(conn, number, taken, batch.rejected)
+    await imports.advance(
+        conn, number, tally, batch.rejected, are_links=are_links, lists_left_out=left_out
+    )
+    await receipts.write(conn, number, batch.seeds, batch.numbers, received, batch.rejected)
+
+
+async def _add_lists(conn: AsyncConnection, given: GivenLists) -> int:
+    """Take over what a file tells of lists; how many are left out."""
+    usable = usable_lists(given)
+    return await lists.add(conn, usable.found) + usable.left_out
 
 
 def kind_of_file(source: BinaryIO, name: str) -> str | None:
@@ -204,8 +205,13 @@ def kind_of_file(source: BinaryIO, name: str) -> str | None:
     return kind_of(source, name) if isinstance(source, BufferedReader) else None
 
 
+def usable_lists(given: GivenLists) -> GivenLists:
+    """The lists made by hand, and the searches that can be read."""
+    found = tuple(each for each in given.found if _is_usable(each))
+    return GivenLists(found, given.left_out + len(given.found) - len(found))
+
+
 def _is_usable(given: EntryList) -> bool:
-    """Whether a list is one by hand, or a search that can be read."""
     try:
         parse_query(given.query)
     except InvalidQuery:

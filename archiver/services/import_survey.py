@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from archiver.derive.link_file import Batch, LinkFile, open_links
 from archiver.errors import UnreadableFile
-from archiver.index import entries
+from archiver.index import entries, lists
 from archiver.index.database import Database
 from archiver.model.annotation import Annotation
 from archiver.model.choices import NO_CHOICES, Choices
+from archiver.model.entry_list import GivenLists, with_more
 from archiver.model.message import marked
 from archiver.model.seed import Seed
 from archiver.model.source_record import read_source_record
 from archiver.model.survey import Counted, ImportSurvey
+from archiver.services.import_reading import usable_lists
 from archiver.store.segments import SegmentStore
 
 if TYPE_CHECKING:
@@ -63,7 +65,15 @@ class ImportSurveys:
             while batch and (most is None or tally.read < most):
                 tally.add(batch, await self._known(batch.seeds))
                 batch = await links.next_batch()
-            return tally.survey(name, links, is_whole=not batch)
+            left_out = await self._left_out(tally.lists)
+            return tally.survey(name, links, is_whole=not batch, lists_left_out=left_out)
+
+    async def _left_out(self, given: GivenLists) -> int:
+        """How many lists would not be taken in."""
+        usable = usable_lists(given)
+        async with self._db.read() as conn:
+            _, left_out = with_more(await lists.all_of_them(conn), usable.found)
+        return len(left_out) + usable.left_out
 
     async def _known(self, seeds: Iterable[Seed]) -> set[str]:
         async with self._db.read() as conn:
@@ -80,6 +90,7 @@ class _Tally:
 
     def __init__(self) -> None:
         self.read = 0
+        self.lists = GivenLists()
         self._numbers: Counter[str] = Counter()
         self._seen: set[int] = set()
         self._reasons: Counter[str] = Counter()
@@ -95,6 +106,7 @@ class _Tally:
     def add(self, batch: Batch, known: set[str]) -> None:
         """Count a batch, of whose addresses these are in the archive."""
         self.read += batch.size
+        self.lists = self.lists.with_more(batch.lists)
         unusable = [each for each in batch.rejected if not each.is_left_out]
         self._numbers["unusable"] += len(unusable)
         self._numbers["left out"] += len(batch.rejected) - len(unusable)
@@ -105,7 +117,9 @@ class _Tally:
             self._add_annotation(seed.annotation)
         self._sample += tuple(each.annotation for each in batch.seeds[: SAMPLE - len(self._sample)])
 
-    def survey(self, name: str, links: LinkFile, *, is_whole: bool) -> ImportSurvey:
+    def survey(
+        self, name: str, links: LinkFile, *, is_whole: bool, lists_left_out: int
+    ) -> ImportSurvey:
         """What it comes to."""
         return ImportSurvey(
             name=name,
@@ -131,6 +145,8 @@ class _Tally:
             kept=_commonest(self._kept),
             sample=self._sample,
             columns=links.columns,
+            lists=len(self.lists.found) + self.lists.left_out,
+            lists_left_out=lists_left_out,
         )
 
     def _add_address(self, seed: Seed, *, is_known: bool) -> None:

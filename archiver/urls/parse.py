@@ -15,6 +15,14 @@ _SCHEME = re.compile(r"([a-zA-Z][a-zA-Z0-9+.-]*):")
 _FORBIDDEN = re.compile("[\0\ud800-\udfff]")
 _BEYOND_ASCII = re.compile("[\x80-\xff]")
 _KEPT = ("http://", "https://")
+# What a browser's parser gives back as it is: a name that is no number and needs no Unicode, no
+# port, no segment that could be "." or "..", nothing that is escaped or has to be.
+_AS_IT_IS = re.compile(
+    r"https?://(?![^/]*xn--)(?:[a-z0-9-]++\.)++[a-z]++"
+    r"(?:/(?:[\w~!$&'()*+,;=:@-][\w~!$&'()*+,;=:@.%-]*+)?+)++"
+    r"(?:\?[\w~!$&()*+,;=:@/?.%-]*+)?+",
+    re.ASCII,
+)
 
 
 def parse_url(given: str) -> str:
@@ -24,6 +32,8 @@ def parse_url(given: str) -> str:
         InvalidUrl: it is no http(s) URL that can be kept; the message says why.
     """
     text = given.strip()
+    if len(text) <= MOST_CHARACTERS and _AS_IT_IS.fullmatch(text):
+        return text
     if not text:
         raise InvalidUrl("This is empty. An address starts with https:// or http://.")
     if len(text) > MOST_CHARACTERS:

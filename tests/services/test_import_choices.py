@@ -6,7 +6,7 @@ from contextlib import aclosing
 
 import pytest
 
-from archiver.errors import InputError
+from archiver.errors import InputError, UnreadableFile
 from archiver.model.choices import CaptureWhen, Choices, ColumnRole, FoldersAs, ToRead
 from archiver.model.job import State
 from archiver.model.listing import ListingQuery
@@ -172,3 +172,26 @@ def test_choices_that_are_written_are_read_back():
 def test_a_choice_that_is_none_is_refused(given):
     with pytest.raises(InputError):
         typed_choices(**given)
+
+
+async def test_lists_for_which_there_is_no_room_are_told_of_before_and_after(archive, monkeypatch):
+    told = [{"path": f"A/{n}"} for n in range(4)] + [{"path": "Bad", "query": "colour:red"}]
+    monkeypatch.setattr("archiver.model.entry_list.MOST_LISTS", 3)
+    text = json.dumps({"archiver": 1, "lists": told, "entries": []})
+
+    survey = await archive.surveys.look(io.BytesIO(text.encode()), "x.json")
+    status = await imported(archive, text, "x.json")
+
+    assert (survey.lists, survey.lists_left_out, status.lists_left_out) == (5, 3, 3)
+    assert [each.path for each in await archive.lists.all()] == ["A", "A/0", "A/1"]
+
+
+async def test_a_file_of_which_nothing_can_be_read_is_refused_with_a_sentence(archive):
+    for text in ("[" * 100_000, '{"a": ' * 100_000, '[{"url": "http'):
+        with pytest.raises(UnreadableFile, match="holds no link that can be read"):
+            await archive.surveys.look(io.BytesIO(text.encode()), "x.json")
+
+
+def test_there_is_room_for_folders_below_the_list_that_all_is_put_into():
+    with pytest.raises(InputError, match="15 others"):
+        typed_choices(words={"into": "a/" * 17})

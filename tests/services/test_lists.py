@@ -170,7 +170,7 @@ async def test_what_can_be_no_list_is_refused(archive):
 
 
 async def test_more_lists_than_are_shown_are_kept_all_the_same(archive, monkeypatch):
-    monkeypatch.setattr(lists_module, "MOST", 2)
+    monkeypatch.setattr(lists_module, "MOST_LISTS", 2)
 
     await archive.editing.change([URLS[0]], AnnotationChange(with_lists=("X", "Y")))
 
@@ -195,3 +195,15 @@ async def test_an_import_s_folders_are_lists_in_the_order_of_the_file(opened, se
     async with opened() as archive:
         assert await found(archive, "list:Zoo") == "cba"
         assert await shown(archive) == [("Later", 0), ("Zoo", 3)]
+
+
+async def test_what_is_put_into_the_list_that_a_saved_search_is_called_is_seen(archive):
+    await archive.lists.make("Food/Sought", "soup")
+    await archive.lists.make("Food/Sought (search)")
+
+    await archive.editing.change([URLS[0]], AnnotationChange(with_lists=("Food/Sought",)))
+
+    found = {each.path: (each.query, each.count) for each in await archive.lists.all()}
+    assert found["Food/Sought"] == ("", 1)
+    assert found["Food/Sought (search 2)"][0] == "soup"
+    assert found["Food/Sought (search)"] == ("", 0)

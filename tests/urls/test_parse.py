@@ -2,15 +2,27 @@
 
 from contextlib import suppress
 
+import ada_url
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from archiver.errors import InvalidUrl
-from archiver.urls.parse import hash_url, host, is_hash_url, join, parse_url
+from archiver.urls.parse import _AS_IT_IS, hash_url, host, is_hash_url, join, parse_url
 from archiver.urls.surt import surt
 
 ORIGINAL = "http://pawelmhm.github.io/asyncio/python/aiohttp/2016/04/22/asyncio-aiohttp.html"
+
+
+_near = st.builds(
+    "https://a{}.example/{}".format, *[st.text("ab.-019xn/?%2eE:@#'é ", max_size=12)] * 2
+)
+
+
+@given(st.from_regex(_AS_IT_IS, fullmatch=True) | _near)
+def test_what_seems_to_need_no_parser_is_what_the_parser_gives(url):
+    if _AS_IT_IS.fullmatch(url):
+        assert ada_url.normalize_url(url) == url
 
 
 def test_the_name_of_an_entry_is_the_md5_of_its_url():
