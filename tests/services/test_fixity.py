@@ -1,19 +1,27 @@
 import pytest
 from sqlalchemy import text
 
+from archiver.config import Settings
 from archiver.index.database import Database
+from archiver.runtime import open_runtime
+from tests.conftest import live_web
 
 
-@pytest.fixture
-async def filled(live, settings, opened):
+async def fill(data):
     """Two articles that share a style sheet and a payload, captured twice."""
     head = '<link rel="stylesheet" href="/site.css">'
-    live.put("/site.css", "p { color: #123 }", kind="text/css")
-    async with opened() as archive:
+    settings = Settings(data=data, allow_networks="127.0.0.0/8", host_delay=0)
+    async with live_web() as live, open_runtime(settings) as archive:
+        live.put("/site.css", "p { color: #123 }", kind="text/css")
         for _ in range(2):
             urls = [live.article(name, head=head) for name in ("foxes", "bears")]
             await archive.entries.save(urls, source="cli")
             await archive.crawling.work()
+
+
+@pytest.fixture
+async def filled(prepared, settings):
+    await prepared.copy(fill, settings.data)
     return settings
 
 

@@ -1,21 +1,31 @@
 import pytest
 
+from archiver.config import Settings
 from archiver.errors import InputError
 from archiver.model.listing import ListingQuery
+from archiver.runtime import open_runtime
+from tests.conftest import live_web
+
+
+async def fill(data):
+    """Five captured articles, one page that is missing, and one link still queued."""
+    settings = Settings(data=data, allow_networks="127.0.0.0/8", host_delay=0, retries=0)
+    async with live_web() as live, open_runtime(settings) as archive:
+        for number in range(5):
+            tags = ("odd",) if number % 2 else ("even",)
+            body = "<p>Wombats dig.</p>" if number > 1 else ""
+            url = live.article(f"page{number}", body=body)
+            await archive.entries.save([url], tags=tags, source="cli")
+        await archive.entries.save([live.url("/missing")], source="cli")
+        await archive.crawling.work()
+        await archive.entries.save(["http://b.example/queued"], source="cli")
 
 
 @pytest.fixture
-async def filled(archive, live):
-    """Five captured articles, one page that is missing, and one link still queued."""
-    for number in range(5):
-        tags = ("odd",) if number % 2 else ("even",)
-        body = "<p>Wombats dig.</p>" if number > 1 else ""
-        url = live.article(f"page{number}", body=body)
-        await archive.entries.save([url], tags=tags, source="cli")
-    await archive.entries.save([live.url("/missing")], source="cli")
-    await archive.crawling.work()
-    await archive.entries.save(["http://b.example/queued"], source="cli")
-    return archive
+async def filled(prepared, settings, opened):
+    await prepared.copy(fill, settings.data)
+    async with opened() as archive:
+        yield archive
 
 
 async def listed(archive, **query):
