@@ -39,10 +39,10 @@ def shapes(connection):
 @pytest.fixture
 def connection(tmp_path):
     """A connection to a file that migrations have made."""
-    path = tmp_path / "archive.sqlite3"
-    migrate(path)
-    engine = create_engine(f"sqlite:///{path}")
+    engine = create_engine(f"sqlite:///{tmp_path / 'archive.sqlite3'}")
     with engine.connect() as opened:
+        command.upgrade(config_on(opened), "head")
+        opened.commit()
         yield opened
     engine.dispose()
 
@@ -61,6 +61,20 @@ def test_migrations_make_exactly_the_tables_of_the_schema(connection, tmp_path):
 
     assert compare_metadata(context, metadata) == []
     assert shapes(connection) == expected
+
+
+def test_a_new_index_is_what_migrations_make_of_nothing(connection, tmp_path):
+    migrate(tmp_path / "new.sqlite3")
+    engine = create_engine(f"sqlite:///{tmp_path / 'new.sqlite3'}")
+    with engine.connect() as new:
+        names = inspect(new).get_table_names()
+
+        assert names == inspect(connection).get_table_names()
+        assert shapes(new) == shapes(connection)
+        for name in names:
+            rows = text(f'SELECT * FROM "{name}"')
+            assert new.execute(rows).all() == connection.execute(rows).all()
+    engine.dispose()
 
 
 def test_the_way_down_leads_back_to_nothing_and_up_again(connection):

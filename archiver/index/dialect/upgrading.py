@@ -1,11 +1,20 @@
 """Which schema an index has, and the way to this program's."""
 
+from functools import cache
 from importlib import import_module
 
-from sqlalchemy import Connection, text
+from sqlalchemy import Connection, create_mock_engine, text
+from sqlalchemy.schema import ExecutableDDLElement
 
 from archiver.errors import ConfigurationError
-from archiver.index.schema import HEAD
+from archiver.index.schema import HEAD, metadata
+
+_REVISIONS = """
+CREATE TABLE alembic_version (
+    version_num VARCHAR(32) NOT NULL, CONSTRAINT alembic_version_pkc PRIMARY KEY (version_num)
+)
+"""
+"""As Alembic makes it."""
 
 
 def is_current(conn: Connection) -> bool:
@@ -22,12 +31,36 @@ def upgrade(conn: Connection, place: str) -> None:
     found = _revision(conn)
     if found == HEAD:
         return
-    if found is not None and found > HEAD:
+    if found is None:
+        _make(conn)
+        return
+    if found > HEAD:
         raise ConfigurationError(
             f"{place} was written by a newer version of archiver (schema {found}, this one knows "
             f"{HEAD}). Update the program, or run `archiver reindex` to build the index again."
         )
     import_module("archiver.index.migration").upgrade(conn)
+
+
+def _make(conn: Connection) -> None:
+    """Make an index where none is: as the migrations would, which take longer and load Alembic."""
+    for statement in _statements(conn.dialect.name):
+        conn.exec_driver_sql(statement)
+    conn.execute(text("INSERT INTO alembic_version VALUES (:head)"), {"head": HEAD})
+    conn.commit()
+
+
+@cache
+def _statements(engine: str) -> tuple[str, ...]:
+    """What makes every table of the schema, and the one in which Alembic keeps the revision."""
+    found = [_REVISIONS]
+
+    def take(element: ExecutableDDLElement, *_: object, **__: object) -> None:
+        found.append(str(element.compile(dialect=drawn.dialect)))
+
+    drawn = create_mock_engine(f"{engine}://", take)
+    metadata.create_all(drawn, checkfirst=False)
+    return tuple(found)
 
 
 def _revision(conn: Connection) -> str | None:
