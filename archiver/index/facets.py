@@ -1,9 +1,9 @@
 """What some entries are of: sites, tags, years and kinds, with how many of them each has."""
 
+from collections import Counter
 from collections.abc import Sequence
-from typing import Any
 
-from sqlalchemy import Select, func, select
+from sqlalchemy import func, select
 
 from archiver.index.bulk import among
 from archiver.index.connection import AsyncConnection
@@ -17,29 +17,36 @@ MOST_VALUES = 8
 
 async def facets_of(conn: AsyncConnection, entry_ids: Sequence[int]) -> tuple[Facet, ...]:
     """The most frequent values of each facet among these entries; those that tell nothing go."""
-    found = []
-    for condition, query in _QUERIES.items():
-        rows = await conn.execute(
-            query.where(entry.c.id.in_(among(entry_ids)))
-            .add_columns(func.count().label("entries"))
-            .group_by("value")
-            .order_by(func.count().desc(), "value")
-            .limit(MOST_VALUES)
-        )
-        values = tuple(FacetValue(str(row.value), row.entries) for row in rows if row.value)
-        if values:
-            found.append(Facet(condition.value, values))
-    return tuple(found)
+    found = await conn.execute(
+        select(entry.c.host, YearOf(entry.c.added_at), document.c.kind)
+        .select_from(entry.outerjoin(document, document.c.id == entry.c.document_id))
+        .where(entry.c.id.in_(among(entry_ids)))
+    )
+    rows = found.all()
+    sites, years, kinds = zip(*rows, strict=True) if rows else ((), (), ())
+    counted: dict[Condition, Counter[str]] = {
+        Condition.SITE: Counter(sites),
+        Condition.TAG: await _tags(conn, entry_ids),
+        Condition.ADDED: Counter(years),
+        Condition.TYPE: Counter(kinds),
+    }
+    most = ((condition, _most(counts)) for condition, counts in counted.items())
+    return tuple(Facet(condition.value, values) for condition, values in most if values)
 
 
-_QUERIES: dict[Condition, Select[Any]] = {
-    Condition.SITE: select(entry.c.host.label("value")),
-    Condition.TAG: select(tag.c.name.label("value"))
-    .select_from(entry)
-    .join(entry_tag, entry_tag.c.entry_id == entry.c.id)
-    .join(tag, tag.c.id == entry_tag.c.tag_id),
-    Condition.ADDED: select(YearOf(entry.c.added_at).label("value")),
-    Condition.TYPE: select(document.c.kind.label("value"))
-    .select_from(entry)
-    .join(document, document.c.id == entry.c.document_id),
-}
+async def _tags(conn: AsyncConnection, entry_ids: Sequence[int]) -> Counter[str]:
+    rows = await conn.execute(
+        select(tag.c.name, func.count())
+        .select_from(entry_tag)
+        .join(tag, tag.c.id == entry_tag.c.tag_id)
+        .where(entry_tag.c.entry_id.in_(among(entry_ids)))
+        .group_by(tag.c.id)
+    )
+    return Counter(dict(rows.all()))
+
+
+def _most(counts: Counter[str]) -> tuple[FacetValue, ...]:
+    """The most frequent ones; of two alike the one that the alphabet has first."""
+    known = ((value, count) for value, count in counts.items() if value)
+    put = sorted(known, key=lambda each: (-each[1], each[0]))
+    return tuple(FacetValue(value, count) for value, count in put[:MOST_VALUES])

@@ -4,6 +4,7 @@ Candidates are the newest that match, and the newest that match in their title o
 a word that stands everywhere, no more than that is looked at (docs/decisions/0060-search.md).
 """
 
+import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,10 +13,10 @@ from itertools import groupby
 from sqlalchemy import func, select, text
 
 from archiver.index.connection import AsyncConnection
-from archiver.index.matching import expression
+from archiver.index.matching import expression, is_worded
 from archiver.index.schema import document
 from archiver.index.search_tables import PART_SIZE, SEARCH_COLUMNS, search_table
-from archiver.query.tree import Node, Term, conjuncts, every
+from archiver.query.tree import Node, Term, conjuncts, every, sought
 from archiver.query.words import is_open, phrase_of
 
 WEIGHTS = {"title": 8.0, "tags": 6.0, "note": 4.0, "by": 3.0, "url": 2.0, "keys": 0.0, "text": 1.0}
@@ -26,9 +27,17 @@ them, that has them near each other, or side by side."""
 NEAR_WORDS = 10
 MOST_COUNTED = 8
 """Words of a query whose rarity is looked up."""
+SAMPLE = 512
+"""Documents of a part that have a word, by which it is told how many of them all do."""
+MOST_POSTINGS = 1 << 18
+"""bm25 reads all of a word's in a part, to count them: so many for one ranking, and no more."""
+_PREFIX_COST = 4
+"""A beginning of words stands in each document about so often."""
 PARTS_OF_NAMES, PARTS_OF_PREFIXES = 8, 2
 """Parts in which names are looked for; a beginning of words costs as much as all that begin so."""
 _LEAST_RARITY = 1e-6
+_Counts = Mapping[int, Mapping[str, int]]
+"""How many documents have each word, by the numbers of parts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,12 +75,10 @@ async def scored(
     ]
     if not parts:
         return []
-    scores = await _bm25(conn, match, parts)
-    scales = await _scales(conn, tree, parts) if len(parts) > 1 else {parts[0].number: 1.0}
     factors = await _factors(conn, match, tree, parts)
     found = []
-    for document_id, score in scores.items():
-        weighed = score * scales[document_id // PART_SIZE]
+    for document_id, score in (await _scores(conn, match, tree, parts)).items():
+        weighed = score
         for factor, those in factors:
             weighed *= factor if document_id in those else 1
         found.append(Scored(document_id, float(f"{weighed:.6g}")))
@@ -94,12 +101,59 @@ def names_sought_in(tree: Node, parts: Sequence[int]) -> Sequence[int]:
     return parts[: PARTS_OF_PREFIXES if is_costly else PARTS_OF_NAMES]
 
 
+async def _scores(
+    conn: AsyncConnection, match: str, tree: Node, parts: Sequence[_Part]
+) -> dict[int, float]:
+    """How good each candidate is by its words alone: by those of them that can be counted."""
+    if len(parts) == 1:
+        return await _bm25(conn, match, parts)
+    worded = [each for each in conjuncts(tree) if is_worded(each)]
+    words = [*dict.fromkeys(word for term in sought(every(worded)) for word in _words(term))]
+    counts = await _counts(conn, parts, words[:MOST_COUNTED])
+    counted = _countable(worded, parts, counts)
+    if not counted:
+        return {each: 1.0 for part in parts for each in part.candidates}
+    narrow = match if len(counted) == len(worded) else expression(every(counted))
+    scores = await _bm25(conn, narrow, parts)
+    scales = _scales(every(counted), parts, counts)
+    return {each: score * scales[each // PART_SIZE] for each, score in scores.items()}
+
+
+def _countable(worded: Sequence[Node], parts: Sequence[_Part], counts: _Counts) -> list[Node]:
+    """What bm25 is asked for: the rarer ones, as many as can be counted.
+
+    What is left out stands in so many documents that it would weigh little, or next to nothing.
+    """
+    costs = {node: _cost(node, parts, counts) for node in worded}
+    counted, left = [], MOST_POSTINGS
+    for node in sorted(costs, key=lambda each: costs[each]):
+        left -= costs[node]
+        if left >= 0:
+            counted.append(node)
+    return [node for node in worded if node in counted]
+
+
+def _cost(node: Node, parts: Sequence[_Part], counts: _Counts) -> int:
+    """How many postings bm25 reads of what a node looks for."""
+    terms = [*sought(node)]
+    begun = sum(term.prefix or is_open(term.text) for term in terms)
+    words = [word for term in terms for word in _words(term)]
+    return sum(
+        begun * _PREFIX_COST * part.size
+        + sum(counts[part.number].get(word, part.size) for word in words)
+        for part in parts
+    )
+
+
 async def _bm25(conn: AsyncConnection, match: str, parts: Sequence[_Part]) -> dict[int, float]:
     weights = ", ".join(str(WEIGHTS[column]) for column in SEARCH_COLUMNS)
     scores = "SELECT rowid, -bm25({0}, WEIGHTS) AS score FROM {0}".replace("WEIGHTS", weights)
-    rows = await conn.execute(text(_union(parts, scores)), _given(match, parts))
-    wanted = {each for part in parts for each in part.candidates}
-    return {row.rowid: row.score for row in rows if row.rowid in wanted}
+    # With a plus, SQLite asks each document that it finds, and not the index for each of them.
+    wanted = " AND +rowid IN (SELECT value FROM json_each(:wanted{1}))"
+    given = _given(match, parts)
+    given |= {f"wanted{n}": json.dumps(part.candidates) for n, part in enumerate(parts)}
+    rows = await conn.execute(text(_union(parts, scores, wanted)), given)
+    return {row.rowid: row.score for row in rows}
 
 
 async def _factors(
@@ -129,12 +183,13 @@ async def _which(conn: AsyncConnection, match: str, parts: Sequence[_Part]) -> s
     return set(rows.scalars())
 
 
-def _union(parts: Sequence[_Part], selects: str) -> str:
+def _union(parts: Sequence[_Part], selects: str, narrowed: str = "") -> str:
     """One statement over the stretch of each part in which its candidates lie.
 
     The stretches are parameters, so that it is compiled once.
     """
-    arm = f"{selects} WHERE {{0}} MATCH :match AND rowid BETWEEN :first{{1}} AND :last{{1}}"
+    stretch = "rowid BETWEEN :first{1} AND :last{1}"
+    arm = f"{selects} WHERE {{0}} MATCH :match AND {stretch}{narrowed}"
     return " UNION ALL ".join(
         arm.format(search_table(part.number), n) for n, part in enumerate(parts)
     )
@@ -148,40 +203,45 @@ def _given(match: str, parts: Sequence[_Part]) -> dict[str, str | int]:
     return given
 
 
-async def _scales(conn: AsyncConnection, tree: Node, parts: Sequence[_Part]) -> dict[int, float]:
+def _scales(tree: Node, parts: Sequence[_Part], counts: _Counts) -> dict[int, float]:
     """What the scores of each part are to be multiplied by to be those of one whole.
 
     bm25 weighs a word by how rare it is in its own part, and calls it worth nothing where more
     than half of a part has it; a new part has few documents.
     """
-    terms = _plain_terms(tree)
-    words = [*dict.fromkeys(word for term in terms for word in phrase_of(term.text))][:MOST_COUNTED]
-    counts = await _counts(conn, [part.number for part in parts], words)
+    plain = {word for term in _plain_terms(tree) for word in _words(term)}
+    words = [word for word in plain if word in counts[parts[0].number]]
     size = sum(part.size for part in parts)
-    whole = sum(_rarity(sum(each.get(word, 0) for each in counts.values()), size) for word in words)
+    whole = sum(_rarity(sum(each[word] for each in counts.values()), size) for word in words)
     scales = {}
     for part in parts:
         own = sum(
-            max(_LEAST_RARITY, _bm25_rarity(counts[part.number].get(word, 0), part.size))
-            for word in words
+            max(_LEAST_RARITY, _bm25_rarity(counts[part.number][word], part.size)) for word in words
         )
         scales[part.number] = whole / own if own and whole else 1.0
     return scales
 
 
 async def _counts(
-    conn: AsyncConnection, parts: Sequence[int], words: Sequence[str]
-) -> Mapping[int, Mapping[str, int]]:
-    """How many documents of each part have each word."""
-    names = ", ".join(f":w{n}" for n in range(len(words)))
-    arm = "SELECT {0} AS part, term, doc FROM {1}_words WHERE term IN ({2})"
-    arms = " UNION ALL ".join(arm.format(part, search_table(part), names) for part in parts)
-    found: dict[int, dict[str, int]] = {part: {} for part in parts}
-    if words:
-        given = {f"w{n}": word for n, word in enumerate(words)}
+    conn: AsyncConnection, parts: Sequence[_Part], words: Sequence[str]
+) -> dict[int, dict[str, int]]:
+    """About how many documents of each part have each word.
+
+    Told by how far the first that have it reach: FTS5's own count reads all of them.
+    """
+    arm = (
+        "SELECT {1} AS part, count(*) AS found, max(id) AS last FROM (SELECT rowid AS id FROM {0}"
+        " WHERE {0} MATCH :match ORDER BY rowid LIMIT :most)"
+    )
+    arms = " UNION ALL ".join(arm.format(search_table(each.number), each.number) for each in parts)
+    sizes = {part.number: part.size for part in parts}
+    counts: dict[int, dict[str, int]] = {part.number: {} for part in parts}
+    for word in words:
+        given = {"match": f'"{word}"', "most": SAMPLE}
         for row in await conn.execute(text(arms), given):
-            found[row.part][row.term] = row.doc
-    return found
+            seen = row.last % PART_SIZE + 1 if row.found == SAMPLE else sizes[row.part]
+            counts[row.part][word] = min(sizes[row.part], row.found * sizes[row.part] // seen)
+    return counts
 
 
 def _rarity(count: int, size: int) -> float:
@@ -211,6 +271,10 @@ def _better(tree: Node) -> list[tuple[float, str]]:
 
 def _named(terms: Sequence[Term]) -> str:
     return f"({{title tags}} : {expression(every(terms))})"
+
+
+def _words(term: Term) -> list[str]:
+    return phrase_of(term.text)
 
 
 def _plain_terms(tree: Node) -> list[Term]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from sqlalchemy import Row, Select, func, literal_column, select
@@ -12,7 +13,7 @@ from archiver.index.connection import AsyncConnection
 from archiver.index.schema import capture, entry, segment, snapshot
 from archiver.model.capture import Capture, HashUrl, Location, Timestamp
 from archiver.model.entry import Snapshot
-from archiver.model.page import UNREAD
+from archiver.model.page import UNREAD, PageMetadata
 from archiver.model.rendering import Rendering
 
 LAST_ROW = (1 << 63) - 1
@@ -31,6 +32,23 @@ class Held:
 
 
 @dataclass(frozen=True, slots=True)
+class Told:
+    """What a list tells of a snapshot.
+
+    Attributes:
+        row_id: of it.
+        timestamp: of it.
+        article: where that lies, if it has one.
+        page: what it says of itself.
+    """
+
+    row_id: int
+    timestamp: Timestamp
+    article: Location | None
+    page: PageMetadata
+
+
+@dataclass(frozen=True, slots=True)
 class Unread:
     """A snapshot whose article is to be read, and the row id of its entry."""
 
@@ -38,6 +56,7 @@ class Unread:
     held: Held
 
 
+@cache
 def _query() -> Select[*tuple[Any, ...]]:
     own = [column for column in snapshot.c if column.name not in ("id", "timestamp")]
     return (
@@ -59,6 +78,7 @@ def _query() -> Select[*tuple[Any, ...]]:
     )
 
 
+@cache
 def _query_with_ids() -> Select[*tuple[Any, ...]]:
     return _query().add_columns(
         snapshot.c.id.label("snapshot_id"), snapshot.c.entry_id.label("owner_id")
@@ -100,6 +120,27 @@ async def latest_of(conn: AsyncConnection, entry_ids: Sequence[int]) -> dict[int
         .add_columns(snapshot.c.entry_id.label("owner_id"))
     )
     return {row.owner_id: _held(row) for row in rows}
+
+
+async def told_of_newest(conn: AsyncConnection, entry_ids: Sequence[int]) -> dict[int, Told]:
+    """What lists tell of the newest snapshot of each of these entries, by entry id."""
+    rows = await conn.execute(
+        _telling()
+        .join(entry, (entry.c.id == snapshot.c.entry_id) & (entry.c.latest == snapshot.c.timestamp))
+        .where(snapshot.c.entry_id.in_(among(entry_ids)))
+    )
+    return {row.entry_id: _told(row) for row in rows}
+
+
+async def told_of(conn: AsyncConnection, entry_id: int, *, limit: int) -> list[Told]:
+    """The same of the newest snapshots of an entry, newest first."""
+    rows = await conn.execute(
+        _telling()
+        .where(snapshot.c.entry_id == entry_id)
+        .order_by(snapshot.c.timestamp.desc())
+        .limit(limit)
+    )
+    return [_told(row) for row in rows]
 
 
 async def of_entries(conn: AsyncConnection, entry_ids: Sequence[int]) -> dict[int, list[Held]]:
@@ -246,6 +287,22 @@ async def unread_count(conn: AsyncConnection) -> int:
     """How many snapshots have an article that was left for later."""
     query = select(func.count()).where(snapshot.c.extractor == literal_column("''"))
     return (await conn.execute(query)).scalar() or 0
+
+
+@cache
+def _telling() -> Select[*tuple[Any, ...]]:
+    own = snapshot.c
+    return select(
+        *(own.entry_id, own.id, own.timestamp, own.article_offset, own.article_length),
+        *(own.title, own.byline, own.site, own.excerpt, own.language, own.published),
+        _ARTICLE.c.name.label("article_segment"),
+    ).outerjoin_from(snapshot, _ARTICLE, _ARTICLE.c.id == own.article_segment_id)
+
+
+def _told(row: Row[*tuple[Any, ...]]) -> Told:
+    _, row_id, timestamp, offset, length, *said, segment_name = row
+    article = None if segment_name is None else Location(segment_name, offset, length)
+    return Told(row_id, Timestamp(f"{timestamp:014d}"), article, PageMetadata(*said))
 
 
 def _held(row: Row[*tuple[Any, ...]]) -> Held:

@@ -1,15 +1,42 @@
-"""Makes a click of each value of a facet: the query that narrows a list by it, or no more does."""
+"""What a list holds as a whole: how many entries, and facets whose values are clicks."""
 
 from dataclasses import replace
 
 from archiver.errors import InvalidQuery
-from archiver.model.listing import Facet, FacetValue
+from archiver.index import counters
+from archiver.index.connection import AsyncConnection
+from archiver.index.entries import Filters
+from archiver.index.facets import facets_of
+from archiver.index.search import Question
+from archiver.model.listing import Facet, FacetValue, Summary
 from archiver.query.parse import parse_query
-from archiver.query.tree import Node, conjuncts, every, write
+from archiver.query.tree import EVERYTHING, Node, conjuncts, every, write
+from archiver.services.walking import Found, Walk
+
+MOST_COUNTED = 1000
+"""Entries of a list that are counted and put into facets."""
 
 
-def narrowing(facet: Facet, tree: Node) -> Facet:
-    """A facet whose values know the query that each leads to."""
+async def summary_of(conn: AsyncConnection, question: Question, newest: Found | None) -> Summary:
+    """How many entries a question finds, and what they are of; the newest, if they are many.
+
+    Args:
+        conn: a connection.
+        question: what is looked for.
+        newest: what it finds, newest first, where somebody has walked there already.
+    """
+    walked = newest or await Walk(conn, question).page(None, MOST_COUNTED)
+    found = walked.first(MOST_COUNTED)
+    facets = await facets_of(conn, found.entries)
+    count, has_more = len(found.entries), found.beyond is not None
+    if has_more and (question.tree, question.filters) == (EVERYTHING, Filters()):
+        known = await counters.all_counters(conn)
+        count, has_more = known.get(counters.ENTRIES, 0), False
+    return Summary(count, has_more, tuple(_narrowing_all(each, question.tree) for each in facets))
+
+
+def _narrowing_all(facet: Facet, tree: Node) -> Facet:
+    """A facet whose values know the query that each leads to: narrower, or wider again."""
     return replace(
         facet, values=tuple(_narrowing(facet.field, each, tree) for each in facet.values)
     )

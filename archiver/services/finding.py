@@ -6,7 +6,7 @@ that match.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from archiver.errors import InputError
 from archiver.index import ordering
@@ -15,7 +15,7 @@ from archiver.index.entries import Place
 from archiver.index.search import Question
 from archiver.model.listing import Sort
 from archiver.services.ranked import best
-from archiver.services.walking import Walk
+from archiver.services.walking import Found, Walk
 
 SORTED = 3000
 """Entries that are put in another order than that of their coming."""
@@ -32,6 +32,8 @@ class Page:
         is_of_newest: only the newest that match were put in this order.
         partial: how many of them, the last ones, lack a word that was looked for.
         is_nothing_whole: nothing on this page or any other has all words.
+        newest: the newest that match, as far as they were walked through on the way here; None if
+            they were not, from the newest on.
     """
 
     entries: tuple[int, ...]
@@ -39,12 +41,27 @@ class Page:
     is_of_newest: bool = False
     partial: int = 0
     is_nothing_whole: bool = False
+    newest: Found | None = None
 
 
 async def page_of(
-    conn: AsyncConnection, question: Question, sort: Sort, beyond: Place | None, limit: int
+    conn: AsyncConnection,
+    question: Question,
+    sort: Sort,
+    beyond: Place | None,
+    limit: int,
+    *,
+    ahead: int = 0,
 ) -> Page:
     """A page of what a question matches.
+
+    Args:
+        conn: a connection.
+        question: what is looked for.
+        sort: what comes first.
+        beyond: where the page begins; None for the first.
+        limit: entries on it.
+        ahead: so many of the newest are wanted besides, if they are on the way.
 
     Raises:
         InputError: there is no such page.
@@ -52,17 +69,21 @@ async def page_of(
     if sort in (Sort.NEWEST, Sort.OLDEST, Sort.LIST):
         is_oldest, is_list = sort is Sort.OLDEST, sort is Sort.LIST
         walk = Walk(conn, question, oldest_first=is_oldest, arranged=is_list)
-        found = await walk.page(beyond, limit)
-        return Page(found.entries, found.beyond)
+        from_newest = sort is Sort.NEWEST and beyond is None
+        found = await walk.page(beyond, max(limit, ahead if from_newest else 0))
+        shown = found.first(limit)
+        return Page(shown.entries, shown.beyond, newest=found if from_newest else None)
     start = beyond.row if beyond else 0
     if start > SORTED:
         raise InputError(_DAMAGED)
     if sort is Sort.BEST:
         ranked = await best(conn, question)
-        return _cut(ranked.entries, start, limit, ranked.partial, is_of_newest=ranked.is_cut)
+        page = _cut(ranked.entries, start, limit, ranked.partial, is_of_newest=ranked.is_cut)
+        return replace(page, newest=ranked.newest)
     newest = await Walk(conn, question).page(None, SORTED)
     put = await ordering.in_order(conn, newest.entries, sort)
-    return _cut(put, start, limit, 0, is_of_newest=newest.beyond is not None)
+    page = _cut(put, start, limit, 0, is_of_newest=newest.beyond is not None)
+    return replace(page, newest=newest)
 
 
 def _cut(put: Sequence[int], start: int, limit: int, partial: int, *, is_of_newest: bool) -> Page:

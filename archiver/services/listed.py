@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from archiver.index import documents, likenesses
 from archiver.index.connection import AsyncConnection
-from archiver.index.snapshots import Held
+from archiver.index.snapshots import Told
 from archiver.model.capture import Timestamp
 from archiver.model.entry import Entry
 from archiver.model.likeness import NO_EMBLEMS, Emblems
@@ -35,32 +35,24 @@ class ListedEntry:
 
 
 async def shown_of(
-    conn: AsyncConnection, known: Mapping[int, Entry], newest: Mapping[int, Held]
+    conn: AsyncConnection, known: Mapping[int, Entry], newest: Mapping[int, Told]
 ) -> dict[int, ListedEntry]:
     """What a list shows of these entries, by row id.
 
     Args:
         conn: a connection.
         known: the entries.
-        newest: their newest snapshots, of those that have one.
+        newest: what is told of their newest snapshots, of those that have one.
     """
     counts = await documents.word_counts(conn, [*known])
     drawn = await likenesses.emblems_of(conn, [each.row_id for each in newest.values()])
     found = {}
     for row, entry in known.items():
-        held = newest.get(row)
+        told = newest.get(row)
         found[row] = ListedEntry(
             entry,
-            page=_described(held) if held else PageMetadata(),
+            page=told.page if told else PageMetadata(),
             word_count=counts.get(row, 0),
-            emblems=drawn.get(held.row_id, NO_EMBLEMS) if held else NO_EMBLEMS,
+            emblems=drawn.get(told.row_id, NO_EMBLEMS) if told else NO_EMBLEMS,
         )
     return found
-
-
-def _described(held: Held) -> PageMetadata:
-    """What the page of a snapshot says of itself."""
-    kept = held.snapshot
-    return PageMetadata(
-        kept.title, kept.byline, kept.site, kept.excerpt, kept.language, kept.published
-    )

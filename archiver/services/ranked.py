@@ -7,7 +7,7 @@ from archiver.index.connection import AsyncConnection
 from archiver.index.matching import split
 from archiver.index.search import Question
 from archiver.query.tree import Node, Term, conjuncts, either, every
-from archiver.services.walking import Walk
+from archiver.services.walking import Found, Walk
 
 CANDIDATES = 1000
 """Of the newest that match, and of the newest that match in their names, so many are ranked."""
@@ -24,26 +24,29 @@ class Ranked:
         entries: row ids.
         partial: how many of them, the last ones, lack a word.
         is_cut: more match than were ranked.
+        newest: those that have all words, the newest first.
     """
 
     entries: tuple[int, ...]
     partial: int
     is_cut: bool
+    newest: Found
 
 
 async def best(conn: AsyncConnection, question: Question) -> Ranked:
     """Rank what a question with words finds."""
-    found, is_cut = await _ranked(conn, question, question.tree)
+    found, newest = await _ranked(conn, question, question.tree)
     fewer = _all_but_one(question.tree)
     if len(found) >= ENOUGH or fewer is None:
-        return Ranked(tuple(found), 0, is_cut)
-    more, is_more_cut = await _ranked(conn, question, fewer)
+        return Ranked(tuple(found), 0, newest.beyond is not None, newest)
+    more, other = await _ranked(conn, question, fewer)
     added = [each for each in more if each not in found]
-    return Ranked((*found, *added), len(added), is_cut or is_more_cut)
+    is_cut = newest.beyond is not None or other.beyond is not None
+    return Ranked((*found, *added), len(added), is_cut, newest)
 
 
-async def _ranked(conn: AsyncConnection, question: Question, tree: Node) -> tuple[list[int], bool]:
-    """Entries, the best first; whether more match than were ranked."""
+async def _ranked(conn: AsyncConnection, question: Question, tree: Node) -> tuple[list[int], Found]:
+    """Entries, the best first; and the newest of those that match, which were ranked."""
     question = replace(question, tree=tree)
     newest = await Walk(conn, question).page(None, CANDIDATES)
     passing = {each.place.row: each.entry_id for each in newest.spots}
@@ -52,7 +55,7 @@ async def _ranked(conn: AsyncConnection, question: Question, tree: Node) -> tupl
     if is_cut and named:
         passing |= await _passing(conn, named, question)
     scored = await ranking.scored(conn, match, tree, passing)
-    return [passing[each.document_id] for each in scored], is_cut
+    return [passing[each.document_id] for each in scored], newest
 
 
 async def _passing(conn: AsyncConnection, match: str, question: Question) -> dict[int, int]:

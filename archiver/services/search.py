@@ -20,10 +20,9 @@ from archiver.index import (
 from archiver.index.conditions import Setting
 from archiver.index.database import AsyncConnection, Database
 from archiver.index.entries import Filters, Place
-from archiver.index.facets import facets_of
 from archiver.index.matching import is_worded
 from archiver.index.search import Question
-from archiver.index.snapshots import Held
+from archiver.index.snapshots import Told
 from archiver.ledger.article_text import article_text
 from archiver.ledger.documents import MOST_EARLIER
 from archiver.model.capture import HashUrl, Location, Timestamp
@@ -33,7 +32,6 @@ from archiver.model.listing import ListingQuery, Sort, Summary
 from archiver.query.parse import parse_query
 from archiver.query.snippet import Marked, snippet
 from archiver.query.tree import (
-    EVERYTHING,
     Condition,
     Is,
     Node,
@@ -44,7 +42,7 @@ from archiver.query.tree import (
     write,
 )
 from archiver.services.corrections import correction
-from archiver.services.facets import narrowing
+from archiver.services.facets import MOST_COUNTED, summary_of
 from archiver.services.finding import Page, page_of
 from archiver.services.listed import ListedEntry, shown_of
 from archiver.services.walking import Walk
@@ -52,12 +50,11 @@ from archiver.store.segments import SegmentStore
 
 MOST_PER_PAGE = 200
 MOST_DIGITS = 19
-MOST_COUNTED = 1000
-"""Entries of a list that are counted and put into facets."""
 MOST_LOOKED_BACK = 20
 """Entries of a page in whose earlier snapshots words are looked for, too."""
 FEW = 3
 """Where a search finds fewer, another spelling may have been meant."""
+NOTHING = Summary(0, has_more=False)
 _Excerpt = tuple[tuple[Marked, ...], Timestamp | None]
 _DAMAGED = "This page's address is damaged; start from the first page."
 
@@ -127,31 +124,40 @@ class Search:
             InvalidQuery: the query can't be read.
             InputError: the cursor, limit, sort or status is not one.
         """
+        listing, _ = await self._look(query)
+        return listing
+
+    async def overseen(self, query: ListingQuery) -> tuple[Listing, Summary]:
+        """A page of entries, and what all of that list are, from one walk through them.
+
+        Raises:
+            InvalidQuery: the query can't be read.
+            InputError: the cursor, limit, sort or status is not one.
+        """
+        return await self._look(query, ahead=MOST_COUNTED)
+
+    async def _look(self, query: ListingQuery, ahead: int = 0) -> tuple[Listing, Summary]:
+        """A page, and a summary of so many ahead of it; of none an empty one."""
         if not 1 <= query.limit <= MOST_PER_PAGE:
             raise InputError("A page has 1 to {most} entries.", most=MOST_PER_PAGE)
         tree = _tree(query)
         tree = half_typed(tree) if query.is_typing else tree
         async with self._db.read() as conn:
             question = await _question(conn, tree, query)
-            page, answered = await _page(conn, question, query)
+            page, answered = await _page(conn, question, query, ahead)
             listed = await entries.by_ids(conn, page.entries)
             has_words = any(sought(answered))
-            held = await _held(conn, listed, with_earlier=has_words)
-            shown = await shown_of(conn, listed, {row: of[0] for row, of in held.items()})
+            told = await _told(conn, listed, with_earlier=has_words)
+            shown = await shown_of(conn, listed, {row: of[0] for row, of in told.items()})
             is_poor = not query.after and len(page.entries) - page.partial < FEW
             meant = await correction(conn, question.setting.parts, tree) if is_poor else None
-        ids = [each for each in page.entries if each in listed]
-        own = [held.get(each, []) for each in ids]
-        excerpts: list[_Excerpt] = [((), None)] * len(ids)
+            asked = replace(question, tree=answered)
+            summary = await summary_of(conn, asked, page.newest) if ahead else NOTHING
+        items = [shown[each] for each in page.entries if each in listed]
         if has_words:
-            excerpts = await asyncio.to_thread(
-                lambda: [self._excerpt(each, answered) for each in own]
-            )
-        items = [
-            replace(shown[each], excerpt=excerpt, found_at=at)
-            for each, (excerpt, at) in zip(ids, excerpts, strict=True)
-        ]
-        return Listing(
+            own = [told.get(each, []) for each in page.entries if each in listed]
+            items = await asyncio.to_thread(self._with_excerpts, items, own, answered)
+        listing = Listing(
             items=tuple(items),
             after=_cursor(page.beyond) if page.beyond else None,
             sort=_sort(query, tree),
@@ -160,6 +166,7 @@ class Search:
             answers="" if answered == question.tree else write(answered),
             meant=write(meant) if meant else "",
         )
+        return listing, summary
 
     async def beside(self, query: ListingQuery, key: HashUrl) -> Beside | None:
         """What stands beside an entry on a page of a list; None where it is not on that page.
@@ -193,16 +200,7 @@ class Search:
         """
         async with self._db.read() as conn:
             question = await _question(conn, _tree(query), query)
-            walk = Walk(conn, question)
-            found = await walk.page(None, MOST_COUNTED)
-            facets = await facets_of(conn, found.entries)
-            count, has_more = len(found.entries), found.beyond is not None
-            if has_more and (question.tree, question.filters) == (EVERYTHING, Filters()):
-                known = await counters.all_counters(conn)
-                count, has_more = known.get(counters.ENTRIES, 0), False
-            return Summary(
-                count, has_more, tuple(narrowing(each, question.tree) for each in facets)
-            )
+            return await summary_of(conn, question, None)
 
     async def owed_share(self) -> float:
         """Which share of all entries is still to be made findable by words, 0 to 1."""
@@ -226,18 +224,28 @@ class Search:
                 under_way=tuple(await jobs.under_way(conn, 20)),
             )
 
-    def _excerpt(self, held: Sequence[Held], tree: Node) -> "_Excerpt":
+    def _with_excerpts(
+        self, items: Sequence[ListedEntry], told: Sequence[Sequence[Told]], tree: Node
+    ) -> list[ListedEntry]:
+        """Entries with the stretches of their texts where words stand; blocking."""
+        found = (self._excerpt(each, tree) for each in told)
+        return [
+            replace(item, excerpt=excerpt, found_at=at)
+            for item, (excerpt, at) in zip(items, found, strict=True)
+        ]
+
+    def _excerpt(self, told: Sequence[Told], tree: Node) -> "_Excerpt":
         """Where words stand in the newest article that has them; else how the newest begins."""
         begins: tuple[Marked, ...] = ()
         seen = set()
-        for n, each in enumerate(held):
-            place = each.snapshot.article
+        for n, each in enumerate(told):
+            place = each.article
             if place is None or place in seen:
                 continue
             seen.add(place)
             found = snippet(self._text(place), tree)
             if any(piece.hit for piece in found):
-                return found, each.snapshot.timestamp if n else None
+                return found, each.timestamp if n else None
             begins = begins or found
         return begins, None
 
@@ -248,16 +256,16 @@ class Search:
             return ""
 
 
-async def _held(
+async def _told(
     conn: AsyncConnection, listed: Mapping[int, Entry], *, with_earlier: bool
-) -> dict[int, list[Held]]:
+) -> dict[int, list[Told]]:
     """The newest snapshot of each entry; of a few also those before it."""
-    latest = await snapshots.latest_of(conn, [*listed])
-    held = {number: [each] for number, each in latest.items()}
-    several = [each for each in held if with_earlier and listed[each].snapshot_count > 1]
+    newest = await snapshots.told_of_newest(conn, [*listed])
+    told = {number: [each] for number, each in newest.items()}
+    several = [each for each in told if with_earlier and listed[each].snapshot_count > 1]
     for number in several[:MOST_LOOKED_BACK]:
-        held[number] = await snapshots.of_entry(conn, number, limit=1 + MOST_EARLIER)
-    return held
+        told[number] = await snapshots.told_of(conn, number, limit=1 + MOST_EARLIER)
+    return told
 
 
 async def matching_entries(
@@ -301,16 +309,17 @@ async def _question(conn: AsyncConnection, tree: Node, query: ListingQuery) -> Q
 
 
 async def _page(
-    conn: AsyncConnection, question: Question, query: ListingQuery
+    conn: AsyncConnection, question: Question, query: ListingQuery, ahead: int = 0
 ) -> tuple[Page, Node]:
     """A page, and the tree that it answers: words are taken for beginnings if nothing has them."""
     place = _place(query.after) if query.after else None
     sort = _sort(query, question.tree)
-    page = await page_of(conn, question, sort, place, query.limit)
+    page = await page_of(conn, question, sort, place, query.limit, ahead=ahead)
     begun = half_typed(question.tree)
     if not page.is_nothing_whole or sort is not Sort.BEST or begun == question.tree:
         return page, question.tree
-    other = await page_of(conn, replace(question, tree=begun), sort, place, query.limit)
+    begun_so = replace(question, tree=begun)
+    other = await page_of(conn, begun_so, sort, place, query.limit, ahead=ahead)
     return (page, question.tree) if other.is_nothing_whole else (other, begun)
 
 

@@ -41,6 +41,12 @@ class Found:
         """Row ids."""
         return tuple(each.entry_id for each in self.spots)
 
+    def first(self, count: int) -> "Found":
+        """The first so many of it."""
+        if len(self.spots) <= count:
+            return self
+        return Found(self.spots[:count], self.spots[count - 1].place)
+
 
 class Walk:
     """One walk through what a question matches: by time, or in the order of the list asked for."""
@@ -68,7 +74,7 @@ class Walk:
             some, last = await self._look(beyond, look)
             found += some
             if len(found) > limit:
-                return Found(tuple(found[:limit]), found[limit - 1].place)
+                return Found(tuple(found), None).first(limit)
             if last is None:
                 return Found(tuple(found), None)
             beyond, looked_at, look = last, looked_at + look, min(look * 4, MOST_LOOK)

@@ -44,9 +44,8 @@ async def explain(request: web.Request) -> web.StreamResponse:
 async def _view(request: web.Request, query: ListingQuery) -> ListingView:
     runtime = request.app[RUNTIME]
     search, is_of_failed = runtime.search, query.status == State.FAILED
-    found = await search.listing(query)
+    found, summary = await search.overseen(query)
     is_narrowed = replace(query, sort="", after="", is_typing=False) != ListingQuery()
-    summary = await search.summary(replace(query, q=found.answers or query.q))
     kept = {name: value for name in _KEPT if (value := getattr(query, name))}
     side = await side_bar(request, query.q)
     here = kept | ({"after": query.after} if query.after else {})
