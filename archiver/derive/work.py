@@ -1,8 +1,9 @@
 """What a child does with a document: pure, from bytes to values."""
 
 from dataclasses import replace
+from importlib import import_module
+from types import ModuleType
 
-from archiver.derive.drawing import draw
 from archiver.derive.messages import Document, Result, Task
 from archiver.encoding.choose import (
     Choice,
@@ -14,7 +15,6 @@ from archiver.encoding.choose import (
 )
 from archiver.html.article import extract_article, extract_stood, image_article
 from archiver.html.colours import coloured
-from archiver.html.pdf import pdf_article
 from archiver.html.plain import file_name, text_article
 from archiver.html.requisites import find_linked, find_xml_requisites, look_through
 from archiver.html.sheets import find_sheet_requisites
@@ -28,7 +28,8 @@ from archiver.wire.sniff import is_css, is_html, is_pdf
 def perform(task: Task, document: Document, limit: int) -> Result:
     """Do one task; ``limit`` is the most requisites to name."""
     if task in (Task.ICON, Task.COVER):
-        return draw(LikenessKind(task), document.payload)
+        drawn: Result = _drawing().draw(LikenessKind(task), document.payload)
+        return drawn
     if task is Task.DISCOVER:
         return _discover(document, limit)
     article = _extract(document)
@@ -72,7 +73,8 @@ def _extract(document: Document) -> Article:
             return extract_stood(text, document.url)
         return extract_article(text, document.url, part=document.part)
     if is_pdf(kind):
-        return pdf_article(document.payload, title)
+        article: Article = _pdf().pdf_article(document.payload, title)
+        return article
     if kind.startswith("image/"):
         return image_article(document.url, title)
     if is_text(kind):
@@ -90,3 +92,13 @@ def _choose(document: Document) -> Choice:
 
 def _charset(choice: Choice) -> Charset:
     return Charset(choice.encoding, choice.declared)
+
+
+def _drawing() -> ModuleType:
+    """Loaded by who draws: few children do, and it is a fifth of what they load."""
+    return import_module("archiver.derive.drawing")
+
+
+def _pdf() -> ModuleType:
+    """Loaded for the first PDF, as ``_drawing`` is."""
+    return import_module("archiver.html.pdf")
