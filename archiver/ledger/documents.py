@@ -17,14 +17,14 @@ from archiver.index.entries import Revised
 from archiver.index.snapshots import Held
 from archiver.ledger.article_text import article_text
 from archiver.logs import get_log
-from archiver.model.findable import Findable
+from archiver.model.findable import MOST_EARLIER, Findable
 from archiver.model.page import PageMetadata
 from archiver.query.findable import findable, indexed, unvisited
 from archiver.store.segments import SegmentStore
 
 STRETCH = 250
-MOST_EARLIER, MOST_EARLIER_WORDS = 8, 50_000
-"""Snapshots before the newest whose words are found, and words of theirs."""
+MOST_EARLIER_WORDS = 50_000
+"""Words of earlier snapshots that are found."""
 
 log = get_log(__name__)
 

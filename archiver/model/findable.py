@@ -4,6 +4,9 @@ from dataclasses import dataclass
 
 from archiver.model.kind import Kind
 
+MOST_EARLIER = 8
+"""Snapshots before the newest whose words are found."""
+
 
 @dataclass(frozen=True, slots=True)
 class Findable:

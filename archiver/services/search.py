@@ -24,9 +24,9 @@ from archiver.index.matching import is_worded
 from archiver.index.search import Question
 from archiver.index.snapshots import Told
 from archiver.ledger.article_text import article_text
-from archiver.ledger.documents import MOST_EARLIER
 from archiver.model.capture import HashUrl, Location, Timestamp
 from archiver.model.entry import Entry
+from archiver.model.findable import MOST_EARLIER
 from archiver.model.job import Job, QueueCounts, State
 from archiver.model.listing import ListingQuery, Sort, Summary
 from archiver.query.parse import parse_query
