@@ -13,7 +13,7 @@ import uvloop
 
 from archiver import logs
 from archiver.config import Settings
-from archiver.runtime import open_runtime
+from archiver.crawler import open_crawler
 
 UNTIL_EMPTY = "until-empty"
 
@@ -33,8 +33,8 @@ async def _help(settings: Settings, *, until_empty: bool) -> int:
     ended = asyncio.Event()
     loop.add_reader(sys.stdin.fileno(), ended.set)
     loop.add_signal_handler(signal.SIGTERM, ended.set)
-    async with open_runtime(settings) as runtime:
-        work = asyncio.ensure_future(runtime.crawling.work(until_empty=until_empty))
+    async with open_crawler(settings) as crawler:
+        work = asyncio.ensure_future(crawler.crawling.work(until_empty=until_empty))
         stop = asyncio.ensure_future(ended.wait())
         await asyncio.wait([work, stop], return_when=asyncio.FIRST_COMPLETED)
         for each in (work, stop):

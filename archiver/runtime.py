@@ -1,21 +1,14 @@
 """The runtime: the one place that builds, wires, starts and stops everything, in order."""
 
-import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, replace
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
 from functools import partial
 
-from archiver.archive import EXPORTS, Archive, open_archive, open_store
+from archiver.archive import EXPORTS, Archive, open_archive
 from archiver.config import Settings
-from archiver.crawl.context import CrawlContext
-from archiver.crawl.learned_hosts import LearnedHosts
-from archiver.crawl.rendering import Means, Renderer
-from archiver.derive.pool import DerivePool
-from archiver.ledger.recorder import Recorder
-from archiver.limits import fit_to_open_files, save_memory, share_among_processes
-from archiver.net.fetcher import Fetcher
-from archiver.net.throttle import Throttle
+from archiver.crawler import Crawler, crawler_of
+from archiver.limits import save_memory
 from archiver.services.access import AccessControl
 from archiver.services.archives import Archives
 from archiver.services.articles import Articles
@@ -54,8 +47,6 @@ from archiver.services.rescuing import Rescuing
 from archiver.services.search import Search
 from archiver.services.subscriptions import Subscriptions
 from archiver.services.supervision import kept_going
-
-_OpenWriter = Callable[[], AbstractAsyncContextManager[CrawlContext]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,8 +106,8 @@ async def open_runtime(
     save_memory()
     async with AsyncExitStack() as stack:
         archive = await stack.enter_async_context(open_archive(settings))
-        context = await stack.enter_async_context(_crawl_context(archive, connections))
-        runtime = _wire(archive, context, partial(_another_writer, context))
+        crawler = await stack.enter_async_context(crawler_of(archive, connections))
+        runtime = _wire(archive, crawler)
         if crawl:
             await runtime.imports.resume()
             for work, name in _beside(runtime):
@@ -144,44 +135,16 @@ def _beside(runtime: Runtime) -> tuple[tuple[Callable[[], Awaitable[object]], st
     )
 
 
-@asynccontextmanager
-async def _crawl_context(archive: Archive, connections: int) -> AsyncIterator[CrawlContext]:
-    settings = fit_to_open_files(share_among_processes(archive.settings), connections)
-    derive = DerivePool(
-        processes=settings.extract_processes,
-        timeout=settings.extract_timeout,
-        memory_bytes=settings.extract_memory_bytes,
-        max_requisites=settings.max_requisites,
-    )
-    recorder, throttle = Recorder(archive.db, archive.store), Throttle(settings)
-    async with AsyncExitStack() as stack:
-        stack.push_async_callback(derive.stop)
-        fetcher = await stack.enter_async_context(Fetcher(settings))
-        means = Means(settings, fetcher, throttle, recorder)
-        renderer = Renderer(means, LearnedHosts(archive.db))
-        stack.push_async_callback(renderer.stop)
-        yield CrawlContext(
-            settings=settings,
-            db=archive.db,
-            store=archive.store,
-            fetcher=fetcher,
-            throttle=throttle,
-            derive=derive,
-            recorder=recorder,
-            renderer=renderer,
-        )
-
-
-def _wire(archive: Archive, context: CrawlContext, open_writer: _OpenWriter) -> Runtime:
-    settings, db, store = archive.settings, archive.db, archive.store
-    crawling, search, archives = Crawling(context), Search(db, store), Archives(open_writer)
+def _wire(archive: Archive, crawler: Crawler) -> Runtime:
+    settings, db, store, crawling = crawler.settings, archive.db, archive.store, crawler.crawling
+    search, archives = Search(db, store), Archives(crawler.open_writer)
     entries, editing = Entries(db, store, crawling.wake), Editing(db, store, crawling.wake)
     return Runtime(
         settings=settings,
         access=AccessControl(settings.data, settings.password, settings.host),
         entries=entries,
-        recapturing=Recapturing(db, store, entries),
         editing=editing,
+        recapturing=Recapturing(db, store, entries),
         rescuing=Rescuing(db, settings, crawling.wake),
         compacting=Compacting(db, store, settings, crawling.close_segment),
         deleting=Deleting(db, store, on_changed=crawling.wake),
@@ -192,11 +155,11 @@ def _wire(archive: Archive, context: CrawlContext, open_writer: _OpenWriter) -> 
         lists=EntryLists(db, editing, search, on_changed=crawling.wake),
         feeds=Feeds(search),
         desk=Desk(db),
-        subscriptions=Subscriptions(settings.data, db, FeedLooks(context, crawling.wake)),
+        subscriptions=Subscriptions(settings.data, db, FeedLooks(crawler.context, crawling.wake)),
         crawling=crawling,
         following=Following(db, store),
-        oversight=Oversight(context, crawling, open_writer),
-        articles=Articles(context, open_writer, partial(_writer, crawling, open_writer, context)),
+        oversight=Oversight(crawler.context, crawling, crawler.open_writer),
+        articles=crawler.articles,
         documents=Documents(db, store),
         imports=(imports := _imports(archive, archives, crawling)),
         handing_in=HandingIn(imports, archives, memory_bytes=settings.extract_memory_bytes),
@@ -222,31 +185,3 @@ def _imports(archive: Archive, archives: Archives, crawling: Crawling) -> Import
         memory_bytes=archive.settings.extract_memory_bytes,
         on_queued=crawling.wake,
     )
-
-
-@asynccontextmanager
-async def _writer(
-    crawling: Crawling,
-    open_another: _OpenWriter,
-    context: CrawlContext,
-) -> AsyncIterator[CrawlContext]:
-    """The crawl's writer while that runs, another one else."""
-    if crawling.is_running:
-        yield context
-    else:
-        async with open_another() as other:
-            yield other
-
-
-@asynccontextmanager
-async def _another_writer(context: CrawlContext) -> AsyncIterator[CrawlContext]:
-    """A writer beside the crawl's: its own segments, and a recorder that runs."""
-    async with open_store(context.settings) as store:
-        recorder = Recorder(context.db, store)
-        recording = asyncio.create_task(recorder.run(), name="another-recorder")
-        try:
-            yield replace(context, store=store, recorder=recorder)
-        finally:
-            await recorder.drain()
-            recording.cancel()
-            await asyncio.wait([recording])

@@ -8,34 +8,36 @@ import click
 
 from archiver.cli.output import write_row
 from archiver.cli.progress import Bar, progress_bar
+from archiver.config import Settings
 from archiver.model.job import Job, QueueCounts
-from archiver.runtime import Runtime
+from archiver.services.articles import Articles
+from archiver.services.crawling import Crawling
 from archiver.services.helpers import helpers
 
 LOOK_SECONDS = 0.5
 
 
-async def work_queue(runtime: Runtime) -> None:
+async def work_queue(settings: Settings, crawling: Crawling, articles: Articles) -> None:
     """Capture until nothing is queued, then print how many were saved and how many failed."""
-    before = await runtime.crawling.counts()
+    before = await crawling.counts()
     with progress_bar("Capturing") as bar:
         now = [""]
 
         def on_change(job: Job) -> None:
             now[0] = job.url
 
-        async with _shown(runtime, bar, before, now):
-            async with helpers(runtime.settings, until_empty=True):
-                await runtime.crawling.work(on_change=on_change)
-            if (await runtime.crawling.counts()).open:
+        async with _shown(crawling, bar, before, now):
+            async with helpers(settings, until_empty=True):
+                await crawling.work(on_change=on_change)
+            if (await crawling.counts()).open:
                 # What a helper left that died when nothing else was to be done.
-                await runtime.crawling.work(on_change=on_change)
-    after = await runtime.crawling.counts()
+                await crawling.work(on_change=on_change)
+    after = await crawling.counts()
     write_row("saved", str(after.saved - before.saved))
     write_row("failed", str(after.failed - before.failed))
     if after.open:
         write_row("left", str(after.open))
-    unread = await runtime.articles.left()
+    unread = await articles.left()
     if unread:
         write_row("unread", str(unread))
         click.echo("Articles were left for later: `archiver extract` reads them.", err=True)
@@ -43,13 +45,13 @@ async def work_queue(runtime: Runtime) -> None:
 
 @asynccontextmanager
 async def _shown(
-    runtime: Runtime, bar: Bar, before: QueueCounts, now: list[str]
+    crawling: Crawling, bar: Bar, before: QueueCounts, now: list[str]
 ) -> AsyncIterator[None]:
     """Keep a bar up to date: the queue may be worked by several processes."""
 
     async def look() -> None:
         while True:
-            counts = await runtime.crawling.counts()
+            counts = await crawling.counts()
             done = counts.saved + counts.failed - before.saved - before.failed
             bar.show(done=done, total=done + counts.open, now=now[0])
             await asyncio.sleep(LOOK_SECONDS)

@@ -64,7 +64,7 @@ async def _import(settings: Settings, file: Path, choices: Choices, *, crawl: bo
             if choices.capture is CaptureWhen.NEVER:
                 await runtime.crawling.write_down_changes()
             if crawl and (status.counts.open or not status.is_archive):
-                await work_queue(runtime)
+                await work_queue(runtime.settings, runtime.crawling, runtime.articles)
     if status.error:
         raise ArchiverError(status.error)
     return 0

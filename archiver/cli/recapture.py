@@ -30,7 +30,7 @@ async def _recapture(settings: Settings, refs: Sequence[str], below: float | Non
         if gone:
             write_row("gone", str(gone))
         if queued:
-            await work_queue(runtime)
+            await work_queue(runtime.settings, runtime.crawling, runtime.articles)
     return 0
 
 

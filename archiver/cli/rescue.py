@@ -24,7 +24,7 @@ async def _rescue(settings: Settings, refs: Sequence[str], query: str | None) ->
         write_row("asked", str(asked))
         # One that was killed may have left some to be asked for.
         if asked or (await runtime.crawling.counts()).open:
-            await work_queue(runtime)
+            await work_queue(runtime.settings, runtime.crawling, runtime.articles)
     return 0
 
 

@@ -192,3 +192,17 @@ def test_a_password_is_read_from_input_and_taken_away(tmp_path):
     assert has_password(tmp_path / "new")
     assert ask("--remove").stdout == "The archive has no password now.\n"
     assert not has_password(tmp_path / "new")
+
+
+def test_who_crawls_loads_no_other_service() -> None:
+    code = """
+import sys
+import archiver.cli.crawl, archiver.helper
+others = {"archiver.runtime", "archiver.formats.importers", "archiver.services.imports"}
+print("LOADED", *others & sys.modules.keys())
+"""
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True
+    )
+
+    assert result.stdout.split() == ["LOADED"]

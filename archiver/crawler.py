@@ -1,0 +1,127 @@
+"""The archive opened to work its queue and nothing else: a process that crawls loads no more."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+
+from archiver.archive import Archive, open_archive, open_store
+from archiver.config import Settings
+from archiver.crawl.context import CrawlContext
+from archiver.crawl.learned_hosts import LearnedHosts
+from archiver.crawl.rendering import Means, Renderer
+from archiver.derive.pool import DerivePool
+from archiver.ledger.recorder import Recorder
+from archiver.limits import fit_to_open_files, save_memory, share_among_processes
+from archiver.net.fetcher import Fetcher
+from archiver.net.throttle import Throttle
+from archiver.services.articles import Articles
+from archiver.services.crawling import Crawling
+
+OpenWriter = Callable[[], AbstractAsyncContextManager[CrawlContext]]
+
+
+@dataclass(frozen=True, slots=True)
+class Crawler:
+    """What works the queue.
+
+    Attributes:
+        settings: in effect.
+        context: of the crawl.
+        open_writer: opens a writer beside the crawl's: its own segments, a recorder that runs.
+        crawling: the queue.
+        articles: those that were left for later.
+    """
+
+    settings: Settings
+    context: CrawlContext
+    open_writer: OpenWriter
+    crawling: Crawling
+    articles: Articles
+
+
+@asynccontextmanager
+async def open_crawler(settings: Settings) -> AsyncIterator[Crawler]:
+    """Open the archive; close it cleanly in the end.
+
+    Raises:
+        ConfigurationError: the data directory can't be used as it is.
+    """
+    save_memory()
+    async with open_archive(settings) as archive, crawler_of(archive) as crawler:
+        try:
+            yield crawler
+        finally:
+            archive.db.hurry()
+
+
+@asynccontextmanager
+async def crawler_of(archive: Archive, connections: int = 0) -> AsyncIterator[Crawler]:
+    """What works the queue of an archive that is open.
+
+    Args:
+        archive: the archive.
+        connections: open files to be left to those who are served.
+    """
+    async with _crawl_context(archive, connections) as context:
+        crawling, open_writer = Crawling(context), partial(_another_writer, context)
+        own_writer = partial(_writer, crawling, open_writer, context)
+        articles = Articles(context, open_writer, own_writer)
+        yield Crawler(archive.settings, context, open_writer, crawling, articles)
+
+
+@asynccontextmanager
+async def _crawl_context(archive: Archive, connections: int) -> AsyncIterator[CrawlContext]:
+    settings = fit_to_open_files(share_among_processes(archive.settings), connections)
+    derive = DerivePool(
+        processes=settings.extract_processes,
+        timeout=settings.extract_timeout,
+        memory_bytes=settings.extract_memory_bytes,
+        max_requisites=settings.max_requisites,
+    )
+    recorder, throttle = Recorder(archive.db, archive.store), Throttle(settings)
+    async with AsyncExitStack() as stack:
+        stack.push_async_callback(derive.stop)
+        fetcher = await stack.enter_async_context(Fetcher(settings))
+        means = Means(settings, fetcher, throttle, recorder)
+        renderer = Renderer(means, LearnedHosts(archive.db))
+        stack.push_async_callback(renderer.stop)
+        yield CrawlContext(
+            settings=settings,
+            db=archive.db,
+            store=archive.store,
+            fetcher=fetcher,
+            throttle=throttle,
+            derive=derive,
+            recorder=recorder,
+            renderer=renderer,
+        )
+
+
+@asynccontextmanager
+async def _writer(
+    crawling: Crawling,
+    open_another: OpenWriter,
+    context: CrawlContext,
+) -> AsyncIterator[CrawlContext]:
+    """The crawl's writer while that runs, another one else."""
+    if crawling.is_running:
+        yield context
+    else:
+        async with open_another() as other:
+            yield other
+
+
+@asynccontextmanager
+async def _another_writer(context: CrawlContext) -> AsyncIterator[CrawlContext]:
+    """A writer beside the crawl's: its own segments, and a recorder that runs."""
+    async with open_store(context.settings) as store:
+        recorder = Recorder(context.db, store)
+        recording = asyncio.create_task(recorder.run(), name="another-recorder")
+        try:
+            yield replace(context, store=store, recorder=recorder)
+        finally:
+            await recorder.drain()
+            recording.cancel()
+            await asyncio.wait([recording])
