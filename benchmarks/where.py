@@ -22,6 +22,7 @@ import uvloop
 
 from archiver.config import Settings
 from archiver.net.fetcher import Fetcher
+from archiver.net.outgoing import Outgoing
 from benchmarks.crawl import crawl_settings
 from benchmarks.fast_server import FastServer
 from benchmarks.measure import measure
@@ -106,7 +107,7 @@ def ours(urls: list[str], directory: Path) -> Callable[[], Awaitable[None]]:
 
             async def work(waiting: Iterator[str]) -> None:
                 for url in waiting:
-                    (await fetcher.fetch(url)).body.close()
+                    (await fetcher.fetch(Outgoing(url))).body.close()
 
             waiting = iter(urls)
             await asyncio.gather(*(work(waiting) for _ in range(AT_ONCE)))

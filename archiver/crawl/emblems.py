@@ -22,6 +22,8 @@ MOST_ARTICLE: Final = 200_000
 
 def wanted_emblems(found: Discovery) -> tuple[Requisite, ...]:
     """What is to be fetched for lists, beside what a page needs to look as it looked."""
+    if not (found.icons or found.covers):
+        return ()
     named = {each.url for each in found.requisites}
     icons = ((url, RequisiteKind.ICON) for url in found.icons)
     covers = ((url, RequisiteKind.IMAGE) for url in found.covers)
@@ -43,7 +45,7 @@ async def draw_fetched(
 
     Where the article is left for later, so are they: they are drawn when it is read.
     """
-    if article.extractor == UNREAD:
+    if article.extractor == UNREAD or not _may_show(page, found, article):
         return ()
     lacking = {each.url for each in outcomes if each.status != OK}
     wanted = {
@@ -68,6 +70,12 @@ async def draw_emblems(
         article: whose pictures are looked at where it names none.
     """
     return await _draw(context, _wanted(page, found, article), page.timestamp)
+
+
+def _may_show(page: CaptureRef, found: Discovery, article: Article) -> bool:
+    """Whether a page may have anything to be shown by: many have not, and are not looked into."""
+    named = found.icons or found.covers
+    return bool(named) or page.media_type.startswith("image/") or "<img" in article.html
 
 
 def _wanted(page: CaptureRef, found: Discovery, article: Article) -> dict[LikenessKind, list[str]]:

@@ -119,7 +119,7 @@ async def read(
 
 def _rest_asked(exchange: Exchange) -> float | None:
     asked = exchange.header("retry-after")
-    return retry_after_seconds(exchange.status, asked, datetime.now(UTC))
+    return retry_after_seconds(exchange.status, asked, datetime.now(UTC)) if asked else None
 
 
 async def _asked(context: CrawlContext, at: str, asked: Outgoing) -> Exchange:

@@ -36,6 +36,8 @@ class LearnedHosts:
         """What the newest look at a page of a URL's host told; nothing where it was whole."""
         if self._is_old:
             await self._refresh()
+        if not self._known:
+            return Look.NONE
         _, look = self._known.get(host(url), (0, Look.NONE))
         return Look.NONE if look is Look.WHOLE else look
 

@@ -88,8 +88,8 @@ class Answer:
         return piece
 
     async def _take_rest(self) -> bytes:
-        rest = self._reader.take_payload()
-        await self._sink.take(b"", rest)
+        if rest := self._reader.take_payload():
+            await self._sink.take(b"", rest)
         if self._reader.truncation and not self._sink.payload_length:
             raise FetchError(broken_off(self._asked.url))
         return rest

@@ -113,7 +113,7 @@ class Fetcher:
         return self._pool(asked).request(
             asked.method,
             target,
-            headers=_with_cookies(asked.headers, sent),
+            headers=_with_cookies(asked.headers, sent) if asked.headers or sent else None,
             data=asked.body or None,
             allow_redirects=False,
             skip_auto_headers=_AUTOMATIC if asked.is_browser else None,

@@ -6,7 +6,7 @@ reader passes over those it does not know.
 """
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import datetime
 from typing import Any
 
@@ -25,6 +25,15 @@ from archiver.wire.moments import read_iso
 FORMAT = "archiver/1"
 MOST_NUMBER = 10**9
 """Of what is counted and measured: a file of somebody else may say anything."""
+_ALWAYS = (
+    *("timestamp", "capture_url", "capture_timestamp", "capture_record"),
+    *("article", "article_of", "extractor"),
+)
+_FIRST = {
+    kind: [(each.name, each.default) for each in fields(kind)]
+    for kind in (PageMetadata, Charset, Appearance)
+}
+"""The fields of each kind, and what they are at first."""
 _HASH_DIGITS = 32
 _HEX = frozenset("0123456789abcdef")
 
@@ -143,13 +152,7 @@ def write_entry_record(entry_record: EntryRecord) -> dict[str, Any]:
         entry["generation"] = entry_record.generation
     document: dict[str, Any] = {"format": FORMAT, "at": iso(entry_record.at), "entry": entry}
     if entry_record.snapshot:
-        kept = _fields(entry_record.snapshot)
-        kept["metadata"] = _fields(entry_record.snapshot.metadata)
-        kept["charset"] = _fields(entry_record.snapshot.charset)
-        kept["appearance"] = _fields(entry_record.snapshot.appearance)
-        kept["likenesses"] = [_write_likeness(each) for each in kept["likenesses"]]
-        kept["requisites"] = [_write_outcome(each) for each in entry_record.snapshot.requisites]
-        document["snapshot"] = kept
+        document["snapshot"] = _write_snapshot(entry_record.snapshot)
     if entry_record.failure:
         document["failure"] = _write_failure(entry_record.failure)
     if entry_record.is_waiting:
@@ -194,6 +197,25 @@ def _read(document: dict[str, Any]) -> EntryRecord:
         generation=int(entry.get("generation", 0)),
         is_link=document.get("link") is True,
     )
+
+
+def _write_snapshot(snapshot: SnapshotRecord) -> dict[str, Any]:
+    """The JSON of what a visit brought, without what most bring nothing of."""
+    kept: dict[str, Any] = {name: getattr(snapshot, name) for name in _ALWAYS}
+    kept["metadata"] = _fields(snapshot.metadata)
+    kept["charset"] = _fields(snapshot.charset)
+    kept["requisites"] = [_write_outcome(each) for each in snapshot.requisites]
+    if appearance := _fields(snapshot.appearance):
+        kept["appearance"] = appearance
+    if snapshot.rendering:
+        kept["rendering"] = snapshot.rendering
+    if snapshot.look:
+        kept["look"] = snapshot.look
+    if snapshot.likenesses:
+        kept["likenesses"] = [_write_likeness(each) for each in snapshot.likenesses]
+    if snapshot.answers:
+        kept["answers"] = snapshot.answers
+    return kept
 
 
 def _read_snapshot(kept: dict[str, Any]) -> SnapshotRecord:
@@ -242,9 +264,13 @@ def _read_appearance(appearance: object) -> Appearance:
     )
 
 
-def _fields(value: SnapshotRecord | PageMetadata | Charset | Appearance) -> dict[str, Any]:
-    """The fields of a value, as they are: ``asdict`` copies all that they hold."""
-    return {name: getattr(value, name) for name in value.__dataclass_fields__}
+def _fields(value: PageMetadata | Charset | Appearance) -> dict[str, Any]:
+    """The fields of a value that are not as they begin: each page writes them, and has few."""
+    return {
+        name: held
+        for name, first in _FIRST[type(value)]
+        if (held := getattr(value, name)) is not first and held != first
+    }
 
 
 def _write_outcome(outcome: RequisiteOutcome) -> dict[str, Any]:
