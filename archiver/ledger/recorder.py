@@ -11,7 +11,6 @@ and a job ends in the same transaction as its rows, so a process can be killed a
 """
 
 import asyncio
-from collections import OrderedDict
 from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -41,6 +40,7 @@ from archiver.ledger.batch import (
     plan_all,
     settle,
 )
+from archiver.ledger.capture_rows import CaptureRows
 from archiver.ledger.originals import Originals
 from archiver.ledger.refused import RefusedRecords
 from archiver.ledger.throwing_away import sweep_late
@@ -60,7 +60,6 @@ BUSY_FACTOR = 2.5
 HELD_BYTES = 64 << 20
 LEAST_WEIGHT = 16 << 10
 SPOOLED_BYTES = 1 << 20
-REMEMBERED_ROWS = 8192
 
 log = get_log(__name__)
 
@@ -78,7 +77,7 @@ class Recorder:
         self._empty = asyncio.Event()
         self._empty.set()
         self._disk: ThreadPoolExecutor | None = None
-        self._rows: OrderedDict[RecordId, int] = OrderedDict()
+        self._rows = CaptureRows()
         self._unindexed: list[Capture] = []
         self._refused = RefusedRecords(db, store)
 
@@ -330,7 +329,7 @@ class Recorder:
             await entries.mark_recorded(conn, rows.now_recorded(visit_results, noted, known.facts))
             await gone.settle(conn, owed)
             await sweep_late(conn, self._store, rows.late(brought, there))
-        self._remember(made)
+        self._rows.remember(made)
 
     async def _rows_of(
         self,
@@ -344,26 +343,12 @@ class Recorder:
         A visit whose capture was in a batch that failed is told so, and keeps no other from the
         index.
         """
-        found: dict[int, int] = {}
-        for each in wanted:
-            if each.visit:
-                page = each.visit.page
-                row = made.get(page.record_id) or self._rows.pop(page.record_id, None)
-                row = row or await captures.find_row(conn, page.url, page.record_id)
-                found[id(each)] = row or 0
-        there = await captures.still_there(conn, found.values())
-        found = {key: row for key, row in found.items() if row in there}
+        found = await self._rows.of(conn, wanted, made)
         lost = {id(each) for each in wanted if each.visit} - found.keys()
         for item in batch:
             if id(item.thing) in lost and item.done and not item.done.done():
                 item.done.set_exception(StoreError("The capture of this page was not kept."))
         return found
-
-    def _remember(self, made: dict[RecordId, int]) -> None:
-        """Keep row ids at hand for the snapshots that will point at them."""
-        self._rows.update(made)
-        while len(self._rows) > REMEMBERED_ROWS:
-            self._rows.popitem(last=False)
 
 
 async def _insert_responses(
