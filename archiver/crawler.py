@@ -18,6 +18,8 @@ from archiver.net.fetcher import Fetcher
 from archiver.net.throttle import Throttle
 from archiver.services.articles import Articles
 from archiver.services.crawling import Crawling
+from archiver.services.entries import Entries
+from archiver.services.following import Following
 
 OpenWriter = Callable[[], AbstractAsyncContextManager[CrawlContext]]
 
@@ -32,6 +34,8 @@ class Crawler:
         open_writer: opens a writer beside the crawl's: its own segments, a recorder that runs.
         crawling: the queue.
         articles: those that were left for later.
+        entries: what is to be captured, and what became of it.
+        following: how jobs change that another process works.
     """
 
     settings: Settings
@@ -39,6 +43,8 @@ class Crawler:
     open_writer: OpenWriter
     crawling: Crawling
     articles: Articles
+    entries: Entries
+    following: Following
 
 
 @asynccontextmanager
@@ -68,7 +74,11 @@ async def crawler_of(archive: Archive, connections: int = 0) -> AsyncIterator[Cr
         crawling, open_writer = Crawling(context), partial(_another_writer, context)
         own_writer = partial(_writer, crawling, open_writer, context)
         articles = Articles(context, open_writer, own_writer)
-        yield Crawler(archive.settings, context, open_writer, crawling, articles)
+        entries = Entries(archive.db, archive.store, crawling.wake)
+        following = Following(archive.db, archive.store)
+        yield Crawler(
+            archive.settings, context, open_writer, crawling, articles, entries, following
+        )
 
 
 @asynccontextmanager

@@ -138,7 +138,7 @@ def _beside(runtime: Runtime) -> tuple[tuple[Callable[[], Awaitable[object]], st
 def _wire(archive: Archive, crawler: Crawler) -> Runtime:
     settings, db, store, crawling = crawler.settings, archive.db, archive.store, crawler.crawling
     search, archives = Search(db, store), Archives(crawler.open_writer)
-    entries, editing = Entries(db, store, crawling.wake), Editing(db, store, crawling.wake)
+    entries, editing = crawler.entries, Editing(db, store, crawling.wake)
     return Runtime(
         settings=settings,
         access=AccessControl(settings.data, settings.password, settings.host),
@@ -157,7 +157,7 @@ def _wire(archive: Archive, crawler: Crawler) -> Runtime:
         desk=Desk(db),
         subscriptions=Subscriptions(settings.data, db, FeedLooks(crawler.context, crawling.wake)),
         crawling=crawling,
-        following=Following(db, store),
+        following=crawler.following,
         oversight=Oversight(crawler.context, crawling, crawler.open_writer),
         articles=crawler.articles,
         documents=Documents(db, store),

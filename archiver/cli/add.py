@@ -8,9 +8,9 @@ from archiver.cli.crawl_loop import run_crawl
 from archiver.cli.output import write_row
 from archiver.cli.progress import Bar, progress_bar
 from archiver.config import Settings
+from archiver.crawler import Crawler, open_crawler
 from archiver.model.job import Job, State
 from archiver.model.seed import Received
-from archiver.runtime import Runtime, open_runtime
 
 
 def run(settings: Settings, *, urls: Sequence[str], tags: Sequence[str]) -> int:
@@ -27,23 +27,23 @@ def _given(urls: Sequence[str]) -> list[str]:
 
 
 async def _add(settings: Settings, urls: Sequence[str], tags: Sequence[str]) -> int:
-    async with open_runtime(settings) as runtime:
+    async with open_crawler(settings) as crawler:
         render = settings.render == "always"
-        result = await runtime.entries.save(urls, tags=tags, source="cli", render=render)
+        result = await crawler.entries.save(urls, tags=tags, source="cli", render=render)
         for rejected in result.rejected:
             write_row("-", "rejected", f"{rejected.given}: {rejected.reason}")
         with progress_bar("Capturing") as bar:
             report = _Report(result.accepted, bar)
-            await _capture(runtime, report)
+            await _capture(crawler, report)
     return int(report.failed or bool(result.rejected))
 
 
-async def _capture(runtime: Runtime, report: "_Report") -> None:
+async def _capture(crawler: Crawler, report: "_Report") -> None:
     """Make each job's first attempt, and wait for those that another process is making."""
     if report.waiting:
-        await runtime.crawling.work(only=sorted(report.waiting), on_change=report.note)
+        await crawler.crawling.work(only=sorted(report.waiting), on_change=report.note)
     if report.waiting:
-        async for change in runtime.following.jobs(report.waiting):
+        async for change in crawler.following.jobs(report.waiting):
             report.note(change)
             if not report.waiting:
                 return
