@@ -5,6 +5,9 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 CONSTRAINTS := .ci/constraints.txt
 
+# The tests start hundreds of processes: each would compile the program anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .PHONY: help serve test lint format texts bench wheel install-wheel check-image clean chromium strace iproute2
 
