@@ -9,13 +9,15 @@ CONSTRAINTS := .ci/constraints.txt
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test lint format texts bench wheel install-wheel check-image clean chromium strace iproute2
+.PHONY: help serve install test lint format texts bench wheel install-wheel check-image clean chromium strace iproute2
 
 help:  ## what there is
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## */\t/' | expand -t 14
 
 serve: $(VENV)/.installed  ## set everything up and serve on http://127.0.0.1:8080/
 	@exec $(BIN)/archiver serve $(ARGS)
+
+install: $(VENV)/.installed  ## what it needs, in .venv: `.venv/bin/archiver` is the command
 
 test: $(VENV)/.installed-dev chromium strace iproute2  ## install what the tests need, and run them
 	@$(BIN)/python -m pytest $(ARGS)
