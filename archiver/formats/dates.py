@@ -26,6 +26,7 @@ _EARLIEST_COCOA = 63_072_000
 """2003 in Cocoa seconds, the year of Safari; smaller numbers are counters, not moments."""
 _EARLIEST_UNIX = 820_454_400
 """1996. Numbers below it would be bookmarks older than any bookmark file: they are Cocoa's."""
+_FIRST_YEAR, _LAST_YEAR = 1996, 2099
 _LATEST = int(datetime(2100, 1, 1, tzinfo=UTC).timestamp())
 _MILLISECONDS, _MICROSECONDS, _WEBKIT_MICROSECONDS = 10**11, 10**14, 10**16
 
@@ -52,9 +53,12 @@ def parse_date(text: str) -> datetime | None:
 def sensible(moment: datetime) -> datetime | None:
     """An aware moment in UTC to the second; None if it is absurd."""
     try:
-        return _within(moment.astimezone(UTC).replace(microsecond=0))
+        moment = moment if moment.tzinfo is UTC else moment.astimezone(UTC)
     except (ValueError, OverflowError):
         return None
+    if not _FIRST_YEAR <= moment.year <= _LAST_YEAR:
+        return None
+    return moment.replace(microsecond=0) if moment.microsecond else moment
 
 
 def _from_number(value: int) -> datetime | None:
@@ -76,7 +80,7 @@ def _sensible(epoch: int, seconds: int) -> datetime | None:
 
 
 def _from_iso(text: str) -> datetime | None:
-    zone = _NAMED_UTC.sub("+00:00", text)
+    zone = text if text[-1].isdecimal() else _NAMED_UTC.sub("+00:00", text)
     try:
         moment = datetime.fromisoformat(zone)
     except ValueError:
@@ -100,7 +104,3 @@ def _from_people(text: str) -> datetime | None:
             continue
         return sensible(moment if moment.tzinfo else moment.replace(tzinfo=UTC))
     return None
-
-
-def _within(moment: datetime) -> datetime | None:
-    return moment if _EARLIEST_UNIX <= moment.timestamp() < _LATEST else None

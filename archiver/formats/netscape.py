@@ -30,6 +30,7 @@ MAX_NOTE = 500_000
 MAX_TAGS = 200
 """Tags kept of one bookmark."""
 _MAX_DEPTH = 64
+_SHORT = 500
 
 _BOOKMARKS = re.compile(
     r"<!doctype\s{1,20}netscape-bookmark|<dt\b[^<]{0,20}<(?:a|h3)\b", re.IGNORECASE
@@ -347,11 +348,17 @@ def _tags(link: dict[str, str]) -> tuple[str, ...]:
     later = link.get("toread") == "1"
     if not given and not later:
         return ()
+    named = (_known_tags if len(given) < _SHORT else _tags_in)(given)
+    return tuple(dict.fromkeys((*named, "toread")))[:MAX_TAGS] if later else named
+
+
+def _tags_in(given: str) -> tuple[str, ...]:
     own = (_SAID_TAGS.get(tag, tag) for tag in (word.strip() for word in given.split(",")))
-    named = dict.fromkeys(tag[:MAX_TITLE] for tag in own if tag)
-    if later:
-        named["toread"] = None
-    return tuple(named)[:MAX_TAGS]
+    return tuple(dict.fromkeys(tag[:MAX_TITLE] for tag in own if tag))[:MAX_TAGS]
+
+
+_known_tags = lru_cache(8192)(_tags_in)
+"""The tags of one bookmark are often those of another."""
 
 
 def _record(link: dict[str, str], root: str, section: str) -> str:

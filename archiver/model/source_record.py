@@ -6,6 +6,7 @@ are merged by putting each line once, and a later version of this program can re
 
 import json
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 MOST = 256 << 10
@@ -16,6 +17,7 @@ _MOST_TEXT = 2000
 """Characters that a long text is cut to where a line would be too long; more stays if it may."""
 _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=str)
 _CUT = " […]"
+_FEW, _SHORT = 2, 50
 
 
 def write_source_record(said: Mapping[str, Any]) -> str:
@@ -63,6 +65,20 @@ def read_source_record(record: str) -> list[dict[str, Any]]:
 
 
 def _dump(said: Mapping[str, Any]) -> str:
+    if len(said) <= _FEW and all(
+        type(each) is str and len(each) < _SHORT for each in said.values()
+    ):
+        return _written(tuple(said.items()))
+    return _dumped(said)
+
+
+@lru_cache(1024)
+def _written(said: tuple[tuple[str, str], ...]) -> str:
+    """The same of a few texts: many rows say the same of their links, such as ``shared: no``."""
+    return _dumped(dict(said))
+
+
+def _dumped(said: Mapping[str, Any]) -> str:
     try:
         return _ENCODER.encode(said)
     except (RecursionError, ValueError):
