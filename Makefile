@@ -9,7 +9,7 @@ CONSTRAINTS := .ci/constraints.txt
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help serve install test lint format texts bench wheel install-wheel check-image clean chromium strace iproute2
+.PHONY: help serve install test test-cluster lint format texts bench wheel install-wheel check-image clean chromium strace iproute2
 
 help:  ## what there is
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## */\t/' | expand -t 14
@@ -21,6 +21,10 @@ install: $(VENV)/.installed  ## what it needs, in .venv: `.venv/bin/archiver` is
 
 test: $(VENV)/.installed-dev chromium strace iproute2  ## install what the tests need, and run them
 	@$(BIN)/python -m pytest $(ARGS)
+
+test-cluster: $(VENV)/.installed-dev strace  ## the same for archives in an object store; needs Go, once
+	@.ci/versitygw > /dev/null
+	@$(BIN)/python -m pytest $(ARGS) tests/cluster
 
 lint: $(VENV)/.installed-dev  ## formatter, linter, type checker, import contracts
 	$(BIN)/ruff format --check .

@@ -15,6 +15,7 @@ from archiver import __version__
 from archiver.model.language import TAGS
 from archiver.setting_kinds import (
     Kind,
+    bucket,
     choice,
     decimal,
     integer,
@@ -67,6 +68,11 @@ class Settings:
     """
 
     data: Path = _setting(Path("data"), path(), "Directory of the archive.")
+    store: str | None = _setting(
+        None,
+        bucket(),
+        "Where WARC segments go once they are closed, such as s3://bucket/prefix; else they stay.",
+    )
 
     host: str = _setting("127.0.0.1", text(), "Address to listen on.")
     port: int = _setting(
@@ -177,6 +183,24 @@ class Settings:
     segment_bytes: int = _setting(
         512 << 20, integer(least=1), "A WARC segment is closed once it is this large, in bytes."
     )
+    seal_bytes: int = _setting(
+        64 << 20,
+        integer(least=1, most=1 << 30),
+        "With a store: a segment is closed, to be uploaded, once it is this large, in bytes.",
+    )
+    seal_seconds: float = _setting(
+        60, decimal(least=1), "With a store: a segment is closed once it is this old, in seconds."
+    )
+    backlog_bytes: int = _setting(
+        4 << 30,
+        integer(least=1),
+        "With a store: fetching pauses while more than that waits to be uploaded, in bytes.",
+    )
+    uploaded_bytes: int = _setting(
+        1 << 30,
+        integer(least=0),
+        "With a store: so much of what it has is kept on this machine too, in bytes.",
+    )
     feed_interval: float = _setting(
         3600, decimal(least=60), "Seconds between two looks of `serve` at a feed that is followed."
     )
@@ -253,6 +277,8 @@ def read_settings(given: Mapping[str, object], environment: Mapping[str, str]) -
     if settings.host_delay * settings.crawl_processes > LONGEST_HOST_DELAY:
         reason = f"times crawl_processes should be at most {LONGEST_HOST_DELAY}"
         raise InvalidSettings({"host_delay": reason})
+    if settings.store and settings.backlog_bytes < settings.seal_bytes:
+        raise InvalidSettings({"backlog_bytes": "should be no less than seal_bytes"})
     return settings
 
 

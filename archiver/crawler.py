@@ -20,6 +20,9 @@ from archiver.services.articles import Articles
 from archiver.services.crawling import Crawling
 from archiver.services.entries import Entries
 from archiver.services.following import Following
+from archiver.services.supervision import kept_going
+from archiver.services.uploading import Uploading
+from archiver.store.shelf import UploadingShelf
 
 OpenWriter = Callable[[], AbstractAsyncContextManager[CrawlContext]]
 
@@ -36,6 +39,7 @@ class Crawler:
         articles: those that were left for later.
         entries: what is to be captured, and what became of it.
         following: how jobs change that another process works.
+        uploading: closed segments to an object store, where one is set.
     """
 
     settings: Settings
@@ -45,6 +49,7 @@ class Crawler:
     articles: Articles
     entries: Entries
     following: Following
+    uploading: Uploading | None
 
 
 @asynccontextmanager
@@ -70,15 +75,34 @@ async def crawler_of(archive: Archive, connections: int = 0) -> AsyncIterator[Cr
         archive: the archive.
         connections: open files to be left to those who are served.
     """
-    async with _crawl_context(archive, connections) as context:
+    async with _crawl_context(archive, connections) as context, AsyncExitStack() as stack:
         crawling, open_writer = Crawling(context), partial(_another_writer, context)
         own_writer = partial(_writer, crawling, open_writer, context)
         articles = Articles(context, open_writer, own_writer)
         entries = Entries(archive.db, archive.store, crawling.wake)
         following = Following(archive.db, archive.store)
+        uploading = _uploading(archive, crawling)
+        if uploading:
+            stack.push_async_callback(uploading.finish)
+            for task in (uploading.watch, uploading.upload):
+                await stack.enter_async_context(kept_going(task, task.__name__))
         yield Crawler(
-            archive.settings, context, open_writer, crawling, articles, entries, following
+            archive.settings,
+            context,
+            open_writer,
+            crawling,
+            articles,
+            entries,
+            following,
+            uploading,
         )
+
+
+def _uploading(archive: Archive, crawling: Crawling) -> Uploading | None:
+    settings, store = archive.settings, archive.store
+    if not isinstance(store.shelf, UploadingShelf):
+        return None
+    return Uploading(archive.db, store, store.shelf, settings, crawling.close_segment)
 
 
 @asynccontextmanager
@@ -126,7 +150,7 @@ async def _writer(
 @asynccontextmanager
 async def _another_writer(context: CrawlContext) -> AsyncIterator[CrawlContext]:
     """A writer beside the crawl's: its own segments, and a recorder that runs."""
-    async with open_store(context.settings) as store:
+    async with open_store(context.settings, context.store.shelf) as store:
         recorder = Recorder(context.db, store)
         recording = asyncio.create_task(recorder.run(), name="another-recorder")
         try:

@@ -19,6 +19,7 @@ The tree::
     ├── InvalidResponse         what a server sent is no response that a browser would show
     └── StoreError              the bytes on disk are not what they must be
         ├── IndexUnavailable    the index can't be read or written now
+        ├── StoreUnavailable    segments that lie elsewhere can't be read or written now
         ├── InvalidRecord       not a WARC record, or one whose digest is wrong
         └── TornRecord          a record that ends too early
 
@@ -146,6 +147,10 @@ class StoreError(ArchiverError):
 
 class IndexUnavailable(StoreError):
     """The index can't be read or written now: the disk is full, or another process holds it."""
+
+
+class StoreUnavailable(StoreError):
+    """Segments that lie elsewhere can't be had now: no answer, a refusal, or not there yet."""
 
 
 class InvalidRecord(StoreError):

@@ -47,6 +47,7 @@ from archiver.services.rescuing import Rescuing
 from archiver.services.search import Search
 from archiver.services.subscriptions import Subscriptions
 from archiver.services.supervision import kept_going
+from archiver.services.uploading import Uploading
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +88,7 @@ class Runtime:
     cdx: Cdx
     mementos: Mementos
     fixity: Fixity
+    uploading: Uploading | None
 
 
 @asynccontextmanager
@@ -137,13 +139,12 @@ def _beside(runtime: Runtime) -> tuple[tuple[Callable[[], Awaitable[object]], st
 
 def _wire(archive: Archive, crawler: Crawler) -> Runtime:
     settings, db, store, crawling = crawler.settings, archive.db, archive.store, crawler.crawling
-    search, archives = Search(db, store), Archives(crawler.open_writer)
-    entries, editing = crawler.entries, Editing(db, store, crawling.wake)
+    search, archives, entries = Search(db, store), Archives(crawler.open_writer), crawler.entries
     return Runtime(
         settings=settings,
         access=AccessControl(settings.data, settings.password, settings.host),
         entries=entries,
-        editing=editing,
+        editing=(editing := Editing(db, store, crawling.wake)),
         recapturing=Recapturing(db, store, entries),
         rescuing=Rescuing(db, settings, crawling.wake),
         compacting=Compacting(db, store, settings, crawling.close_segment),
@@ -174,6 +175,7 @@ def _wire(archive: Archive, crawler: Crawler) -> Runtime:
         cdx=Cdx(db),
         mementos=Mementos(db),
         fixity=Fixity(db, store),
+        uploading=crawler.uploading,
     )
 
 

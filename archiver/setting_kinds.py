@@ -3,6 +3,7 @@
 ``read`` raises ``ValueError`` with what to give instead, as a clause.
 """
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from ipaddress import ip_network
@@ -18,6 +19,7 @@ TIMEGATES = {
     "aggregator": "https://timetravel.mementoweb.org/timegate/",
 }
 """Where public archives are asked, by the names that people know them by (RFC 7089)."""
+_BUCKET = re.compile(r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](?:/[A-Za-z0-9_-][A-Za-z0-9._-]*)*/?")
 _YES = frozenset({"1", "true", "yes", "on", "y", "t"})
 _NO = frozenset({"0", "false", "no", "off", "n", "f"})
 
@@ -127,6 +129,19 @@ def words() -> Kind:
 def timegates() -> Kind:
     """TimeGates, by their names or as what stands before the address that they are asked for."""
     return Kind("LIST", lambda value: tuple(map(_timegate, _words(value))), list)
+
+
+def bucket() -> Kind:
+    """A bucket of an S3-compatible store, with or without a prefix in it; or None."""
+
+    def read(value: str | None) -> str | None:
+        if not value:
+            return None
+        if not _BUCKET.fullmatch(value):
+            raise ValueError("should be s3://bucket or s3://bucket/prefix")
+        return value.rstrip("/")
+
+    return Kind("TEXT", read)
 
 
 def networks() -> Kind:

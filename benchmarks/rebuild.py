@@ -33,6 +33,7 @@ from archiver.model.job import State
 from archiver.model.page import Article, PageMetadata
 from archiver.store.locks import RunLock
 from archiver.store.segments import SegmentStore
+from archiver.store.shelf import Shelf
 from archiver.urls.parse import hash_url, host
 from archiver.warc.record import new_record_id
 
@@ -62,7 +63,7 @@ def make(data: Path, count: int) -> None:
     """An archive of segments alone."""
     lock = RunLock(data / "run")
     store = SegmentStore(
-        data / "warc", lock=lock, segment_bytes=1 << 30, software="archiver/benchmark"
+        Shelf(data / "warc"), lock=lock, segment_bytes=1 << 30, software="archiver/benchmark"
     )
     for first in range(0, count, BATCH):
         plan = records.Plan()

@@ -17,6 +17,7 @@ from archiver.rewrite.address import Modifier
 from archiver.services.replay import Replay
 from archiver.store.locks import RunLock
 from archiver.store.segments import SegmentStore
+from archiver.store.shelf import Shelf
 from archiver.urls.parse import redirect_target
 from archiver.warc import build
 from archiver.warc.record import new_record_id
@@ -103,7 +104,9 @@ async def archive_in(directory):
     settings = Settings(data=directory, max_decoded_bytes=4 << 20)
     db = await Database.open(directory / "archive.sqlite3")
     lock = RunLock(directory / "run")
-    store = SegmentStore(directory / "warc", lock=lock, segment_bytes=1 << 30, software="test")
+    store = SegmentStore(
+        Shelf(directory / "warc"), lock=lock, segment_bytes=1 << 30, software="test"
+    )
     yield Archive(db, store, settings)
     store.close()
     lock.release()

@@ -92,7 +92,7 @@ class Dispatcher:
             return IDLE_SECONDS
         if loop.time() >= self._noted + NOTE_SECONDS:
             await self._note_changes()
-        if not self._frontier.is_low or await self._frontier.lease():
+        if await self._has_room() and (not self._frontier.is_low or await self._frontier.lease()):
             return IDLE_SECONDS
         await self._frontier.settle_only()
         due = await self._frontier.due_in()
@@ -125,9 +125,21 @@ class Dispatcher:
         """Whether nothing is to be fetched for now; what was not begun is then given back."""
         async with self._context.db.read() as conn:
             paused = await oversight.is_paused(conn)
-        if paused and (aside := self._frontier.put_aside()):
-            await self._frontier.give_back(aside, interrupted=False)
+        if paused:
+            await self._put_aside()
         return paused
+
+    async def _has_room(self) -> bool:
+        """Whether what is fetched can be taken; else nothing is before the store took something."""
+        is_full = self._context.store.shelf.is_full
+        if is_full:
+            await self._put_aside()
+        return not is_full
+
+    async def _put_aside(self) -> None:
+        """Give back what was not begun."""
+        if aside := self._frontier.put_aside():
+            await self._frontier.give_back(aside, interrupted=False)
 
     async def _rest(self, seconds: float) -> None:
         try:

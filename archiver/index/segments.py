@@ -28,6 +28,12 @@ async def indexed(conn: AsyncConnection) -> dict[str, int]:
     return dict(rows.all())
 
 
+async def indexed_of(conn: AsyncConnection, names: Sequence[str]) -> dict[str, int]:
+    """How many bytes of some segments are indexed; those that are not known are left out."""
+    statement = select(segment.c.name, segment.c.indexed_bytes).where(segment.c.name.in_(names))
+    return dict((await conn.execute(statement)).all())
+
+
 async def total_bytes(conn: AsyncConnection) -> int:
     """Bytes of all segments, as indexed."""
     return (

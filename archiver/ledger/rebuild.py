@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 
-from archiver.errors import ArchiverError, IndexUnavailable, StoreError
+from archiver.errors import ArchiverError, IndexUnavailable, StoreError, StoreUnavailable
 from archiver.index import (
     answers,
     captures,
@@ -29,7 +29,6 @@ from archiver.ledger.late_visit import LateVisit
 from archiver.ledger.restoring import Problem, restore
 from archiver.memento.timestamps import to_datetime
 from archiver.model.capture import Location
-from archiver.store.scanning import scan
 from archiver.store.segments import SegmentStore
 from archiver.urls.parse import hash_url, is_kept
 from archiver.warc.entry_record import EntryRecord, read_entry_record
@@ -136,7 +135,7 @@ class _Rebuild:
         """Index a segment's captures; one that can't be read keeps no other from being read."""
         async with self._transaction() as conn:
             await segments.advance(conn, {name: start})
-        stretches = chunks(scan(self._store.directory / name, from_offset=start), CHUNK)
+        stretches = chunks(self._store.shelf.scan(name, from_offset=start), CHUNK)
         try:
             while findings := await asyncio.to_thread(next, stretches, None):
                 async with self._transaction() as conn:
@@ -146,7 +145,7 @@ class _Rebuild:
                 self._rebuilt.captures += len(findings.captures)
                 self._rebuilt.problems += findings.problems
                 self._on_progress(self._rebuilt)
-        except IndexUnavailable:
+        except (IndexUnavailable, StoreUnavailable):
             raise
         except StoreError as error:
             self._rebuilt.unreadable[name] = str(error)
@@ -189,6 +188,8 @@ def _read_entry_records(
             if entry_record:
                 _check(entry_record)
                 found.append((entry_record, place))
+        except StoreUnavailable:
+            raise
         except (ArchiverError, ValueError, OverflowError) as error:
             rebuilt.problems.append((place, str(error)))
     return found

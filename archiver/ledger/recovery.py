@@ -45,6 +45,18 @@ async def recover(db: Database, store: SegmentStore) -> None:
     _keep(store, found, (*uncut, *unreadable))
 
 
+async def settle_everywhere(db: Database, store: SegmentStore) -> None:
+    """Finish what a killed compaction began, wherever segments lie; ``recover`` looks here alone.
+
+    Raises:
+        StoreError: the segments can't be listed.
+    """
+    found = await asyncio.to_thread(store.shelf.survey)
+    if found.superseded:
+        settling = import_module("archiver.ledger.settled_editions")
+        await settling.settle_editions(db, store, found.superseded)
+
+
 async def _take_up(
     db: Database, store: SegmentStore, left: Mapping[str, int], dead: Sequence[str]
 ) -> list[PassedBy]:

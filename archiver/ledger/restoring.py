@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from archiver.errors import StoreError
+from archiver.errors import StoreError, StoreUnavailable
 from archiver.html.score import score_of
 from archiver.index import (
     captures,
@@ -161,6 +161,8 @@ def _words(
     for article in articles:
         try:
             found.append(indexed(article_text(store, article)) if article else "")
+        except StoreUnavailable:
+            raise
         except StoreError as error:
             problems.append((article or NOWHERE, str(error)))
             found.append("")

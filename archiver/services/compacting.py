@@ -9,7 +9,7 @@ that other captures revisit. Every step leaves an archive that is whole
 import asyncio
 import fcntl
 import os
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -30,10 +30,10 @@ from archiver.ledger.compaction import (
     write_edition,
 )
 from archiver.ledger.payloads import Moves, Revisit, plan_moves
-from archiver.ledger.recovery import recover
+from archiver.ledger.recovery import recover, settle_everywhere
+from archiver.ledger.settled import why_unsettled
 from archiver.logs import get_log
 from archiver.model.capture import Capture, HashUrl, PayloadDigest
-from archiver.store.editions import is_ours, serial_of, writer_of
 from archiver.store.segments import SegmentStore
 from archiver.store.survey import SegmentFile
 from archiver.warc.http_block import read_head
@@ -116,6 +116,7 @@ class Compacting:
                 await self._pass(done, _Moving(), on_progress, dry_run=True)
                 return done
             await recover(self._db, self._store)
+            await settle_everywhere(self._db, self._store)
             async with self._db.write() as conn:
                 await removal.forget(conn)
                 count, is_erased = await gone.count(conn), await gone.is_erased(conn)
@@ -154,7 +155,7 @@ class Compacting:
             indexed = await segments.indexed(conn)
         total, read = sum(each.size for each in found), 0
         for each in found:
-            why_not = self._why_not(each, found, indexed)
+            why_not = why_unsettled(each, found, indexed, self._store)
             plan = await self._plan(each.name, moving)
             wants = [verdict for _, verdict in plan.records if verdict is not Verdict.KEEP]
             if only_moves and not {Verdict.WHOLE, Verdict.REFER} & {*wants}:
@@ -168,22 +169,6 @@ class Compacting:
                 await self._rewrite(each, plan, moving, done)
             read += each.size
             on_progress(read, total)
-
-    def _why_not(
-        self, segment: SegmentFile, found: Sequence[SegmentFile], indexed: Mapping[str, int]
-    ) -> str:
-        """Why a segment can't be written anew; empty if it can."""
-        writer = writer_of(segment.name)
-        if not is_ours(segment.name):
-            return "It has another name than archiver's segments have."
-        if indexed.get(segment.name, 0) != segment.size:
-            return "It is being written, or holds what the index has not read."
-        if self._store.lock.is_alive(writer):
-            last = max(serial_of(each.name) for each in found if writer_of(each.name) == writer)
-            own = writer == self._store.writer and not self._store.is_writing
-            if serial_of(segment.name) == last and not own:
-                return "A running process writes it."
-        return ""
 
     async def _plan(self, name: str, moving: _Moving) -> Plan:
         plan = Plan()
@@ -212,7 +197,7 @@ class Compacting:
                     return
                 size = edition.size
                 await relocation.switch(conn, segment.name, edition.name, moved, size=size)
-                await asyncio.to_thread(edition.take_place)
+                await asyncio.to_thread(store.shelf.take_place, edition)
         finally:
             await asyncio.to_thread(edition.discard)
         await asyncio.to_thread(store.shelf.remove, segment.name)

@@ -9,6 +9,7 @@ from archiver.errors import StoreError
 from archiver.index import answers, captures, likenesses, segments, snapshots, withheld
 from archiver.index.database import Database
 from archiver.ledger.findings import capture_of, is_answer, is_capture
+from archiver.ledger.recovery import settle_everywhere
 from archiver.ledger.snapshot_records import read_snapshot_record
 from archiver.model.capture import Capture, Location, RecordId
 from archiver.model.likeness import Likeness
@@ -77,6 +78,7 @@ class Fixity:
         self, on_progress: Callable[[Progress], None] = lambda _: None
     ) -> AsyncIterator[Finding]:
         """Read every stored record back, and check every digest and every index row against it."""
+        await settle_everywhere(self._db, self._store)
         async with self._db.read() as conn:
             indexed = await segments.indexed(conn)
         found = await asyncio.to_thread(self._store.shelf.survey)

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 
@@ -51,7 +52,7 @@ async def _helper(
         *child_command("archiver.helper", "until-empty" if until_empty else "for-ever"),
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.DEVNULL,
-        env=child_environment(),
+        env=child_environment() | _for_store(settings),
     )
     try:
         if process.stdin:
@@ -59,6 +60,13 @@ async def _helper(
         yield process
     finally:
         await _stop(process)
+
+
+def _for_store(settings: Settings) -> dict[str, str]:
+    """The variables that reach a store: for helpers, not for those who read strangers' files."""
+    if settings.store is None:
+        return {}
+    return {name: value for name, value in os.environ.items() if name.startswith("AWS_")}
 
 
 async def _stop(process: asyncio.subprocess.Process) -> None:

@@ -31,7 +31,6 @@ from archiver.services.fixity import Finding
 from archiver.services.import_carrying import carry_imports_over
 from archiver.services.receipt_files import receipts_of, restore_all, write_owed
 from archiver.store.segments import SegmentStore
-from archiver.store.survey import SegmentFile
 from archiver.warc.record import Record
 
 CHUNK = 1000
@@ -159,7 +158,7 @@ async def _build_index(
     """
     found = await asyncio.to_thread(store.shelf.survey)
     problems = [Finding(each.name, each.problem, each.is_loss) for each in found.passed_by]
-    problems += await asyncio.to_thread(_cut_torn_ends, store, found.segments)
+    problems += await asyncio.to_thread(_cut_torn_ends, store)
     rebuilt = await build_anew(
         db,
         store,
@@ -213,10 +212,10 @@ def _append(store: SegmentStore, made: Sequence[Record]) -> None:
     store.close()
 
 
-def _cut_torn_ends(store: SegmentStore, found: Sequence[SegmentFile]) -> list[Finding]:
+def _cut_torn_ends(store: SegmentStore) -> list[Finding]:
     """Cut them; what could not be cut is read as it is."""
     uncut = []
-    for each in found:
+    for each in store.shelf.survey_here().segments:
         try:
             store.shelf.cut_torn_end(each.name, from_offset=0)
         except StoreError as error:

@@ -8,9 +8,10 @@ earlier one that lies beside it, left by a kill or put there by somebody, is nev
 import re
 from collections import defaultdict
 from collections.abc import Iterable
+from datetime import datetime
 
 _NAME = re.compile(
-    r"(?P<stem>archiver-\d{14}-(?P<writer>[0-9a-f]{12})-(?P<serial>\d{5,}))"
+    r"(?P<stem>archiver-(?P<created>\d{14})-(?P<writer>[0-9a-f]{12})-(?P<serial>\d{5,}))"
     r"(?:\.(?P<edition>[1-9]\d{0,8}))?\.warc\.gz"
 )
 
@@ -24,6 +25,15 @@ def writer_of(name: str) -> str:
     """The process that wrote a segment; empty if the name is not one of ours."""
     named = _NAME.fullmatch(name)
     return named["writer"] if named else ""
+
+
+def created_of(name: str) -> datetime | None:
+    """When a segment was begun; None if the name is not one of ours, or names no moment."""
+    named = _NAME.fullmatch(name)
+    try:
+        return datetime.strptime(f"{named['created']}Z", "%Y%m%d%H%M%S%z") if named else None
+    except ValueError:
+        return None
 
 
 def serial_of(name: str) -> int:

@@ -24,16 +24,18 @@ class NextEdition:
 
     Attributes:
         name: what it is called once it is whole.
+        earlier: the edition that it takes the place of.
+        path: where it lies until then.
         size: bytes written so far.
     """
 
     def __init__(self, directory: Path, source: SegmentBytes, segment: str, software: str) -> None:
         self.name = next_edition(segment)
+        self.earlier = segment
         self.size = 0
-        self._directory = directory
         self._source = source
-        self._unready = directory / f".{self.name}{_UNREADY}"
-        self._file = self._unready.open("wb")
+        self.path = directory / f".{self.name}{_UNREADY}"
+        self._file = self.path.open("wb")
         now = datetime.now(UTC).replace(microsecond=0)
         self.add(warcinfo(filename=self.name, software=software, date=now))
 
@@ -64,15 +66,10 @@ class NextEdition:
         os.fsync(self._file.fileno())
         self._file.close()
 
-    def take_place(self) -> None:
-        """Give it its name: from here on the earlier edition is not read any more."""
-        self._unready.rename(self._directory / self.name)
-        sync_directory(self._directory)
-
     def discard(self) -> None:
         """Throw it away; the earlier edition holds."""
         self._file.close()
-        self._unready.unlink(missing_ok=True)
+        self.path.unlink(missing_ok=True)
 
 
 def remove_unready(directory: Path) -> None:

@@ -155,7 +155,7 @@ def _next_record(file: SegmentBytes, damaged: _Unpacked, offset: int) -> int | N
 def _begins_record(file: SegmentBytes, offset: int) -> bool:
     try:
         read_record(file, offset)
-    except StoreError:
+    except (InvalidRecord, TornRecord):
         return False
     return True
 

@@ -6,9 +6,11 @@ time; ``read`` is for any number.
 """
 
 import os
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
+from math import inf
 from pathlib import Path
 
 from archiver.errors import StoreError
@@ -33,9 +35,16 @@ class SegmentStore:
     """
 
     def __init__(
-        self, directory: Path, *, lock: RunLock, segment_bytes: int, software: str
+        self,
+        shelf: Shelf,
+        *,
+        lock: RunLock,
+        segment_bytes: int,
+        software: str,
+        segment_seconds: float = inf,
     ) -> None:
-        self.shelf = Shelf(directory)
+        self.shelf = shelf
+        self._segment_seconds = segment_seconds
         self.lock = lock
         self._segment_bytes = segment_bytes
         self._software = software
@@ -57,6 +66,14 @@ class SegmentStore:
         """Whether a segment is open."""
         return self._open is not None
 
+    @property
+    def is_due(self) -> bool:
+        """Whether the open segment is large or old enough to be closed."""
+        opened = self._open
+        return opened is not None and (
+            opened.size >= self._segment_bytes or opened.age >= self._segment_seconds
+        )
+
     def append(self, records: Sequence[Record]) -> list[Location]:
         """Write records; return where each lies. They are on disk after ``sync``.
 
@@ -67,7 +84,8 @@ class SegmentStore:
         size = open_before.size if open_before else 0
         try:
             places = [self._writable().append(record) for record in records]
-            self._writable().flush()
+            if self._open:
+                self._open.flush()
         except OSError as error:
             self._give_up(open_before, size, serial)
             raise StoreError(f"Records can't be written: {error.strerror}.") from error
@@ -113,7 +131,7 @@ class SegmentStore:
             opened.close()
 
     def _writable(self) -> "_OpenSegment":
-        if self._open and self._open.size >= self._segment_bytes:
+        if self._open and self.is_due:
             self._open.flush()
             self._open.sync()
             self.close()
@@ -149,6 +167,7 @@ class _OpenSegment:
         self._file = os.open(directory / name, flags, 0o644)
         self.name = name
         self.size = 0
+        self._opened_at = time.monotonic()
         self._pending = bytearray()
         try:
             self.append(warcinfo(filename=name, software=software, date=created))
@@ -157,6 +176,11 @@ class _OpenSegment:
         except OSError:
             self.close()
             raise
+
+    @property
+    def age(self) -> float:
+        """Seconds since it was opened."""
+        return time.monotonic() - self._opened_at
 
     def append(self, record: Record) -> Location:
         length = write_record(record, self)

@@ -3,12 +3,13 @@
 Nobody else knows of a folder. ``store.segments`` alone writes into one. Functions here block.
 """
 
-from collections.abc import Iterator
+from abc import abstractmethod
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
 from archiver.errors import StoreError
-from archiver.store.files import ReadOnly, SegmentBytes
+from archiver.store.files import ReadOnly, SegmentBytes, sync_directory
 from archiver.store.rewriting import NextEdition, remove_segment, remove_unready
 from archiver.store.scanning import Damage, Scanned, scan_opened
 from archiver.store.survey import PassedBy, Survey, survey
@@ -22,11 +23,13 @@ class Shelf:
 
     Attributes:
         directory: where this machine's lie.
+        is_full: whether so much waits here to go elsewhere that no more is to come.
         passed_by: what lies there and can't be used, as ``ledger.recovery`` found it last.
     """
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
+        self.is_full = False
         self.passed_by: tuple[PassedBy, ...] = ()
 
     def open(self, name: str) -> SegmentBytes:
@@ -71,8 +74,15 @@ class Shelf:
         Raises:
             StoreError: the segment is missing, or ends before.
         """
+        return self.copy_of(self.open_whole, name, offset, length)
+
+    @staticmethod
+    def copy_of(
+        opened: Callable[[str], SegmentBytes], name: str, offset: int, length: int
+    ) -> Iterator[bytes]:
+        """As ``copy``, of what is opened so."""
         try:
-            file = self.open_whole(name)
+            file = opened(name)
             file.seek(offset)
             while length:
                 piece = file.read(min(length, COPIED_BYTES))
@@ -100,6 +110,15 @@ class Shelf:
         """
         return NextEdition(self.directory, self.open_whole(segment), segment, software)
 
+    def take_place(self, edition: NextEdition) -> None:
+        """Give an edition that is finished its name: it is read from here on.
+
+        Raises:
+            OSError, StoreError: it could not be put there.
+        """
+        edition.path.rename(self.directory / edition.name)
+        sync_directory(self.directory)
+
     def remove(self, name: str) -> int:
         """Remove a segment; the bytes that it had, 0 if it is gone already.
 
@@ -111,3 +130,19 @@ class Shelf:
     def remove_unready(self) -> None:
         """Remove editions that a killed process left half written."""
         remove_unready(self.directory)
+
+
+class UploadingShelf(Shelf):
+    """Segments that are written here, and go elsewhere once they are settled."""
+
+    @abstractmethod
+    def upload(self, name: str) -> None:
+        """Put a settled segment of this machine where it is to lie, prove it, and mark it so.
+
+        Raises:
+            StoreError: it is not taken, or other bytes are given back; it stays.
+        """
+
+    @abstractmethod
+    def forget(self, keep_bytes: int) -> None:
+        """Remove the oldest copies of what lies elsewhere, down to so many bytes."""

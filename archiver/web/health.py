@@ -6,6 +6,7 @@ from aiohttp import web
 
 from archiver.errors import ArchiverError
 from archiver.logs import get_log
+from archiver.services.uploading import Backlog, recovery_seconds
 from archiver.web.keys import LISTENERS, METRICS, RUNTIME
 
 _PATIENCE_SECONDS = 5
@@ -29,7 +30,22 @@ async def healthz(request: web.Request) -> web.StreamResponse:
     note = f"files passed by: {passed_by}; `archiver verify` names them\n" if passed_by else ""
     if request.app[RUNTIME].crawling.browser_problem:
         note += "no browser: pages that need one are kept as they were sent, and marked\n"
+    if uploading := request.app[RUNTIME].uploading:
+        note += _stored(uploading.backlog)
     return web.Response(text=f"ok\n{note}")
+
+
+def _stored(backlog: Backlog) -> str:
+    """What is not in the object store yet, in a line or two."""
+    seconds = recovery_seconds(backlog)
+    if not seconds:
+        return "object store: it has everything\n"
+    note = f"object store: {backlog.bytes:,} bytes of the last {seconds:,.0f} s are not in it yet\n"
+    if backlog.problem:
+        note += "object store: it took nothing the last time; the log says why\n"
+    if backlog.is_full:
+        note += "object store: fetching pauses until it has taken some of what waits\n"
+    return note
 
 
 async def metrics(request: web.Request) -> web.StreamResponse:
@@ -40,6 +56,9 @@ async def metrics(request: web.Request) -> web.StreamResponse:
     gauges.snapshots.set(kept.snapshots)
     gauges.warc_bytes.set(kept.warc_bytes)
     gauges.listeners.set(request.app[LISTENERS].count)
+    if uploading := request.app[RUNTIME].uploading:
+        gauges.unstored_bytes.set(uploading.backlog.bytes)
+        gauges.recovery_seconds.set(recovery_seconds(uploading.backlog))
     for state in ("queued", "fetching", "saved", "failed"):
         gauges.jobs.labels(state).set(getattr(kept.queue, state))
     return web.Response(body=gauges.page(), headers={"Content-Type": _TEXT_FORMAT})

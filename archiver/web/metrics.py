@@ -42,6 +42,12 @@ class Metrics:
         self.entries = self._gauge("archiver_entries", "Entries in the archive.")
         self.snapshots = self._gauge("archiver_snapshots", "Snapshots in the archive.")
         self.warc_bytes = self._gauge("archiver_warc_bytes", "Bytes of all WARC segments.")
+        self.unstored_bytes = self._gauge(
+            "archiver_unstored_bytes", "Bytes of segments that are not in the object store yet."
+        )
+        self.recovery_seconds = self._gauge(
+            "archiver_recovery_seconds", "Age of the oldest segment that is not in the store yet."
+        )
         self.jobs = Gauge("archiver_jobs", "Jobs by state.", ("state",), registry=self._registry)
 
     def _gauge(self, name: str, says: str) -> Gauge:

@@ -11,6 +11,7 @@ from archiver.model.message import Message
 from archiver.model.subscription import Followed
 from archiver.services.entries import KeptAddress
 from archiver.services.oversight import Room, Work
+from archiver.services.uploading import Backlog
 
 
 class _AfterAnAct:
@@ -118,6 +119,7 @@ class CrawlView(_AfterAnAct):
         room: what takes most of it on disk.
         settings: those in effect, by name.
         archives: hosts of public archives that may be asked for what is gone.
+        backlog: what is not in the object store yet; None where there is none.
         done: what was done a moment ago: a word and a number, or ``ask`` before all is cancelled.
     """
 
@@ -125,5 +127,6 @@ class CrawlView(_AfterAnAct):
     room: Room
     settings: Mapping[str, str]
     archives: tuple[str, ...] = ()
+    backlog: Backlog | None = None
     done: str = ""
     title: str | Message = Message("The crawl")

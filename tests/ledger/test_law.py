@@ -61,6 +61,7 @@ from archiver.query.findable import indexed
 from archiver.services.deleting import Deleting
 from archiver.store.locks import RunLock
 from archiver.store.segments import SegmentStore
+from archiver.store.shelf import Shelf
 from archiver.urls.parse import hash_url, host
 from archiver.warc.extension import ANSWERS
 
@@ -486,7 +487,9 @@ async def opened(data: Path, empty_index: Path) -> AsyncIterator[Archive]:
     (data / "run").mkdir(parents=True, exist_ok=True)
     shutil.copy(empty_index, data / "archive.sqlite3")
     lock = RunLock(data / "run")
-    store = SegmentStore(data / "warc", lock=lock, segment_bytes=1 << 30, software="archiver/test")
+    store = SegmentStore(
+        Shelf(data / "warc"), lock=lock, segment_bytes=1 << 30, software="archiver/test"
+    )
     db = await Database.open(data / "archive.sqlite3")
     recorder = Recorder(db, store)
     running = asyncio.create_task(recorder.run())

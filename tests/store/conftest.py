@@ -7,13 +7,14 @@ import pytest
 
 from archiver.store.locks import RunLock
 from archiver.store.segments import SegmentStore
+from archiver.store.shelf import Shelf
 
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[SegmentStore]:
     lock = RunLock(tmp_path / "run")
     opened = SegmentStore(
-        tmp_path / "warc", lock=lock, segment_bytes=1 << 30, software="archiver/test"
+        Shelf(tmp_path / "warc"), lock=lock, segment_bytes=1 << 30, software="archiver/test"
     )
     yield opened
     opened.close()

@@ -13,6 +13,7 @@ from archiver.errors import StoreError
 from archiver.model.capture import Location
 from archiver.store.locks import RunLock
 from archiver.store.segments import SegmentStore
+from archiver.store.shelf import Shelf
 from archiver.warc.record import RecordType
 from archiver.warc.verify import verify_record
 from tests.stored_records import ALL_KINDS, records
@@ -48,7 +49,7 @@ def test_every_record_is_read_back_where_it_lies(store):
 
 def test_a_segment_is_closed_once_it_is_large_enough(tmp_path):
     lock = RunLock(tmp_path / "run")
-    store = SegmentStore(tmp_path / "warc", lock=lock, segment_bytes=2000, software="test")
+    store = SegmentStore(Shelf(tmp_path / "warc"), lock=lock, segment_bytes=2000, software="test")
     places = [store.append(records((b"x", False)))[0] for _ in range(4)]
     store.close()
     lock.release()
@@ -60,7 +61,7 @@ def test_a_segment_is_closed_once_it_is_large_enough(tmp_path):
 def test_a_batch_that_finds_the_disk_full_leaves_every_segment_as_it_was(tmp_path):
     """Also where it went on into further segments; the files that were open then are closed."""
     lock = RunLock(tmp_path / "run")
-    store = SegmentStore(tmp_path / "warc", lock=lock, segment_bytes=60_000, software="test")
+    store = SegmentStore(Shelf(tmp_path / "warc"), lock=lock, segment_bytes=60_000, software="test")
     (before,) = store.append([records((b"x", False))[0]])
     store.sync()
     size = (store.directory / before.segment).stat().st_size

@@ -30,6 +30,7 @@ _BY_CLASS: tuple[tuple[type[Exception], int, str], ...] = (
     (errors.NotInArchive, 404, "not_in_archive"),
     (errors.NotFound, 404, "not_found"),
     (errors.IndexUnavailable, 503, "index_unavailable"),
+    (errors.StoreUnavailable, 503, "store_unavailable"),
     (errors.StoreError, 500, "store_error"),
     (errors.ArchiverError, 500, "error"),
     (Full, 503, "too_many_listeners"),

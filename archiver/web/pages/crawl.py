@@ -16,6 +16,7 @@ async def work(request: web.Request) -> web.StreamResponse:
         await oversight.room(),
         oversight.settings(),
         archives=request.app[RUNTIME].rescuing.archives,
+        backlog=uploading.backlog if (uploading := request.app[RUNTIME].uploading) else None,
         done=request.query.get("done", ""),
     )
     return render(request, "pages/crawl.html", view)

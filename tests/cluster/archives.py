@@ -1,0 +1,63 @@
+"""Archives whose segments lie in a bucket: filled from a small site, and read back whole."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from aiohttp import web
+from aiohttp.test_utils import TestServer
+
+from archiver.config import Settings
+from archiver.model.listing import ListingQuery
+from archiver.replay.asked import Asked
+from archiver.replay.protection import Viewer
+from archiver.rewrite.address import Modifier
+from archiver.runtime import Runtime, open_runtime
+
+NAMES = ("foxes", "bears", "owls", "hares")
+
+
+async def page(request: web.Request) -> web.Response:
+    text = f"<title>{request.path}</title><article><p>{f'Of {request.path} alone. ' * 40}</article>"
+    return web.Response(text=text, content_type="text/html")
+
+
+@asynccontextmanager
+async def site() -> AsyncIterator[list[str]]:
+    """Addresses of pages that are served meanwhile."""
+    app = web.Application()
+    app.router.add_get("/{path:.*}", page)
+    async with TestServer(app) as server:
+        yield [f"http://127.0.0.1:{server.port}/{name}" for name in NAMES]
+
+
+async def save(settings: Settings, urls: list[str]) -> None:
+    """Capture addresses; when this returns, all that could be uploaded is."""
+    async with open_runtime(settings) as archive:
+        await archive.entries.save(urls, source="test")
+        await archive.crawling.work()
+
+
+async def told(settings: Settings) -> list[tuple[str, str, bytes]]:
+    """Every entry with its text and its payload, read back; `verify` must find nothing wrong."""
+    async with open_runtime(settings) as archive:
+        listing = await archive.search.listing(ListingQuery())
+        found = []
+        for url in sorted(each.entry.url for each in listing.items):
+            text = (await archive.entries.snapshot(url)).text
+            found.append((url, text, await payload(archive, url)))
+        assert [each async for each in archive.fixity.verify() if each.is_wrong] == []
+        return found
+
+
+async def payload(archive: Runtime, url: str) -> bytes:
+    capture = (await archive.replay.captures_of(url))[-1]
+    shown = await archive.replay.open(capture, Asked(Viewer("http://test"), Modifier.IDENTITY))
+    return b"".join([piece async for piece in shown.body])
+
+
+def elsewhere(settings: Settings, data: Path) -> Settings:
+    """The same archive, as another machine with a disk of its own has it."""
+    data.mkdir(exist_ok=True)
+    return replace(settings, data=data)

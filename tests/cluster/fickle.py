@@ -1,0 +1,95 @@
+"""A proxy before an S3 server that fails as it is told: refuses, is full, gives wrong bytes."""
+
+import threading
+from http.client import HTTPConnection
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Self
+
+_HOP = {"connection", "transfer-encoding", "keep-alive"}
+
+
+class Fickle:
+    """A proxy on a port of its own.
+
+    Attributes:
+        asked: methods and paths, in order.
+        failing: methods that fail, each with the status that it is answered with.
+        spoil: changes what is given back for a GET.
+        heard: called with a method when a request has come.
+        answered: called with a method once the server has answered, before the client hears of it.
+    """
+
+    def __init__(self, behind: int) -> None:
+        self.asked: list[tuple[str, str]] = []
+        self.failing: dict[str, int] = {}
+        self.spoil = bytes
+        self.heard = self.answered = _nothing
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self, behind))
+        self.port = self._server.server_port
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,))
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+    def count(self, method: str) -> int:
+        return sum(each == method for each, _ in self.asked)
+
+
+def _nothing(method: str) -> object:
+    """What is done when a request has come, or was answered."""
+
+
+def _handler(fickle: Fickle, behind: int) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def answer(self) -> None:
+            fickle.asked.append((self.command, self.path))
+            body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+            fickle.heard(self.command)
+            if status := fickle.failing.get(self.command):
+                self.send(status, [], b"")
+                return
+            upstream = HTTPConnection("127.0.0.1", behind, timeout=30)
+            try:
+                upstream.putrequest(
+                    self.command, self.path, skip_host=True, skip_accept_encoding=True
+                )
+                for name, value in self.headers.items():
+                    upstream.putheader(name, value)
+                upstream.endheaders(body)
+                found = upstream.getresponse()
+                data = found.read()
+            finally:
+                upstream.close()
+            fickle.answered(self.command)
+            if self.command == "GET" and "list-type" not in self.path:
+                data = fickle.spoil(data)
+            self.send(found.status, found.getheaders(), data)
+
+        do_GET = do_HEAD = do_PUT = do_POST = do_DELETE = answer  # noqa: N815
+
+        def send(self, status: int, headers: list[tuple[str, str]], data: bytes) -> None:
+            self.send_response_only(status)
+            lengths = [value for name, value in headers if name.lower() == "content-length"]
+            for name, value in headers:
+                if name.lower() not in _HOP | {"content-length"}:
+                    self.send_header(name, value)
+            is_head = self.command == "HEAD"
+            self.send_header(
+                "Content-Length", lengths[0] if is_head and lengths else str(len(data))
+            )
+            self.end_headers()
+            if not is_head:
+                self.wfile.write(data)
+
+        def log_message(self, *_: object) -> None:
+            """Say nothing."""
+
+    return Handler

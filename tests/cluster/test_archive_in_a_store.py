@@ -1,0 +1,190 @@
+"""An archive whose segments lie in a bucket is the archive that it is in a folder."""
+
+import asyncio
+import shutil
+from dataclasses import replace
+
+import pytest
+from aiohttp.test_utils import TestClient, TestServer
+
+from archiver.errors import ConfigurationError, StoreUnavailable
+from archiver.runtime import open_runtime
+from archiver.services.manifest import Selected
+from archiver.services.reindexing import reindex
+from archiver.web.app import build_app
+from tests.cluster.archives import elsewhere, payload, save, site, told
+
+
+@pytest.fixture
+async def urls():
+    async with site() as found:
+        yield found
+
+
+def held_here(settings):
+    return sorted(path.name for path in (settings.data / "warc").iterdir())
+
+
+async def test_all_of_it_is_there_for_an_empty_data_directory(settings, urls, store, tmp_path):
+    await save(settings, urls)
+    other = elsewhere(settings, tmp_path / "b")
+
+    report = await reindex(other)
+
+    assert held_here(settings) == []
+    assert (report.problems, len(store.names())) == ((), report.segments)
+    assert await told(other) == await told(settings)
+    assert [url for url, _, _ in await told(other)] == sorted(urls)
+
+
+async def test_an_export_of_what_lies_in_the_store_is_that_of_the_folder(settings, urls, tmp_path):
+    await save(settings, urls)
+    other = elsewhere(replace(settings, uploaded_bytes=0), tmp_path / "b")
+    await reindex(other)
+    sizes = []
+
+    for each in (settings, other):
+        async with open_runtime(each) as archive:
+            manifest = await archive.packages.begin(Selected())
+            parts = [part async for part in archive.packages.warc(manifest, name="x.warc.gz")]
+            sizes.append(len(b"".join(parts[1:])))
+
+    assert sizes[0] == sizes[1] > 1000
+
+
+async def test_what_was_deleted_leaves_the_store(settings, urls, store, tmp_path):
+    await save(settings, urls)
+    async with open_runtime(settings) as archive:
+        await archive.deleting.entries([urls[0]])
+        await archive.crawling.write_down_changes()
+        done = await archive.compacting.compact()
+
+    assert (done.left, done.segments) == ({}, 1)
+    assert [name for name in store.names() if name.endswith(".2.warc.gz")] != []
+    other = elsewhere(settings, tmp_path / "b")
+    await reindex(other)
+    assert [url for url, _, _ in await told(other)] == sorted(urls[1:])
+    assert await told(settings) == await told(other)
+
+
+async def test_segments_of_a_folder_move_into_the_store_once_one_is_set(
+    settings, urls, store, tmp_path
+):
+    folder = replace(settings, store=None)
+    await save(folder, urls)
+    before = await told(folder)
+
+    assert await told(settings) == before
+    assert held_here(settings) == []
+    other = elsewhere(settings, tmp_path / "b")
+    await reindex(other)
+    assert await told(other) == before
+
+
+async def test_an_archive_in_a_store_is_not_opened_without_it(settings, urls):
+    await save(settings, urls[:1])
+
+    with pytest.raises(ConfigurationError, match="set ARCHIVER_STORE to that"):
+        await save(replace(settings, store=None), urls)
+
+
+async def test_what_is_not_uploaded_yet_is_503_on_another_machine_and_never_404(
+    settings, urls, store, tmp_path
+):
+    store.fickle.failing = {"PUT": 503}
+    await save(settings, urls[:1])
+    other = elsewhere(settings, tmp_path / "b")
+    shutil.copy(settings.data / "archive.sqlite3", other.data)
+    path = f"/web/{urls[0]}"
+
+    async with open_runtime(other) as archive, TestClient(TestServer(build_app(archive))) as client:
+        answer = await client.get(path)
+        assert (answer.status, "Try again in some minutes" in await answer.text()) == (503, True)
+
+    store.fickle.failing = {}
+    async with open_runtime(settings):
+        pass
+    async with open_runtime(other) as archive, TestClient(TestServer(build_app(archive))) as client:
+        assert (await client.get(path)).status == 200
+
+
+async def test_fetching_pauses_while_too_much_waits_and_goes_on_by_itself(settings, urls, store):
+    full = replace(settings, backlog_bytes=1, seal_bytes=1)
+    store.fickle.failing = {"PUT": 507}
+    async with open_runtime(full) as archive, TestClient(TestServer(build_app(archive))) as client:
+        await archive.entries.save(urls[:1], source="test")
+        await archive.crawling.work()
+        async with asyncio.timeout(30):
+            while "the log says why" not in (told := await health(client)):
+                pass
+        await archive.entries.save(urls[1:], source="test")
+        work = asyncio.create_task(archive.crawling.work())
+
+        shown = await (await client.get("/crawl")).text()
+        assert "object store: fetching pauses" in told
+        assert "Fetching pauses" in shown
+        assert "507" in shown
+        assert (await archive.crawling.counts()).queued == len(urls) - 1
+        assert len(held_here(full)) > 0
+
+        store.fickle.failing = {}
+        await work
+        assert (await archive.crawling.counts()).saved == len(urls)
+    assert held_here(full) == []
+
+
+async def test_the_event_loop_never_waits_for_the_store(settings, urls, store, tmp_path):
+    await save(settings, urls)
+    other = elsewhere(replace(settings, uploaded_bytes=0), tmp_path / "b")
+    await reindex(other)
+    loop, late = asyncio.get_running_loop(), []
+
+    def heard(method: str) -> None:
+        # The loop must come to this while the store has not answered yet.
+        answered = asyncio.run_coroutine_threadsafe(asyncio.sleep(0), loop)
+        try:
+            answered.result(timeout=5)
+        except TimeoutError:
+            late.append(method)
+
+    async with open_runtime(other) as archive, TestClient(TestServer(build_app(archive))) as client:
+        found = (await archive.entries.get(urls[0])).entry.hash_url
+        store.fickle.heard = heard
+        for path in (f"/{found}/", f"/{found}/index.md", f"/web/{urls[1]}", "/snapshots", "/"):
+            assert (await client.get(path)).status == 200
+        assert store.fickle.count("GET") > 0
+        store.fickle.heard = lambda _: None
+
+    assert late == []
+
+
+async def test_a_store_that_breaks_down_makes_pages_503_and_a_reindex_end(
+    settings, urls, store, tmp_path
+):
+    await save(replace(settings, uploaded_bytes=0), urls)
+    async with open_runtime(settings) as archive:
+        store.fickle.failing = {"GET": 500, "HEAD": 500}
+        with pytest.raises(StoreUnavailable):
+            await payload(archive, urls[0])
+    other = elsewhere(settings, tmp_path / "b")
+
+    with pytest.raises(StoreUnavailable, match="500"):
+        await reindex(other)
+
+    assert not (other.data / "archive.sqlite3").exists()
+
+
+async def test_wrong_bytes_from_the_store_are_found_by_verify(settings, urls, store, tmp_path):
+    await save(replace(settings, uploaded_bytes=0), urls)
+    (name,) = store.names()
+    path = store.folder / "kept" / name
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 0xFF
+    path.write_bytes(data)
+
+    async with open_runtime(settings) as archive:
+        assert [each async for each in archive.fixity.verify() if each.is_wrong] != []
+
+
+async def health(client):
+    return await (await client.get("/healthz")).text()

@@ -1,0 +1,234 @@
+"""Segments between a folder and a bucket: every state, and every fault of the store."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from archiver.errors import ConfigurationError, StoreError, StoreUnavailable
+from archiver.model.capture import Location
+from archiver.store.bucket_shelf import BLOCK_BYTES, BucketShelf, open_bucket_shelf
+from archiver.store.locks import RunLock
+from archiver.store.scanning import Scanned
+from archiver.store.segments import SegmentStore
+from archiver.warc import build
+from archiver.warc.record import new_record_id
+
+NOW = datetime(2024, 2, 29, 12, 0, 1, tzinfo=UTC)
+
+
+@pytest.fixture
+def shelf(store, tmp_path) -> BucketShelf:
+    return opened(store, tmp_path / "a")
+
+
+@pytest.fixture
+def other(store, tmp_path) -> BucketShelf:
+    """The same bucket, as a machine with an empty disk sees it."""
+    return opened(store, tmp_path / "b")
+
+
+def opened(store, data: Path) -> BucketShelf:
+    return open_bucket_shelf(store.address, data / "warc", data / "uploaded")
+
+
+def written(shelf: BucketShelf, *texts: str) -> list[Location]:
+    """A closed segment with a record for each text."""
+    store = writer(shelf)
+    made = [
+        build.metadata(id=new_record_id(), url="urn:test", date=NOW, document={"said": each})
+        for each in texts
+    ]
+    places = store.append(made)
+    store.sync()
+    store.close()
+    store.lock.release()
+    return places
+
+
+def writer(shelf: BucketShelf) -> SegmentStore:
+    lock = RunLock(shelf.directory.parent / "run")
+    return SegmentStore(shelf, lock=lock, segment_bytes=1 << 30, software="archiver/test")
+
+
+def said(shelf: BucketShelf, place: Location) -> str:
+    store = writer(shelf)
+    try:
+        return store.read(place).block.read().decode()
+    finally:
+        store.lock.release()
+
+
+def test_what_was_uploaded_is_read_by_a_machine_with_an_empty_disk(shelf, other):
+    places = written(shelf, "one", "two")
+    shelf.upload(places[0].segment)
+
+    assert [said(other, place) for place in places] == ['{"said":"one"}', '{"said":"two"}']
+    assert not other.directory.exists()
+
+
+def test_what_was_uploaded_leaves_the_folder_and_stays_as_a_copy(shelf, store):
+    (place,) = written(shelf, "one")
+    shelf.upload(place.segment)
+
+    assert list(shelf.directory.iterdir()) == []
+    assert [path.name for path in shelf.uploaded.iterdir()] == [place.segment]
+    assert store.names() == [place.segment]
+    assert said(shelf, place) == '{"said":"one"}'
+
+
+def test_copies_are_forgotten_the_oldest_first_down_to_so_many_bytes(shelf):
+    places = [written(shelf, str(number))[0] for number in range(3)]
+    for place in places:
+        shelf.upload(place.segment)
+    _, *newer = sorted(shelf.uploaded.iterdir())
+
+    shelf.forget(sum(path.stat().st_size for path in newer))
+
+    assert sorted(shelf.uploaded.iterdir()) == newer
+    assert [said(shelf, place) for place in places] == [f'{{"said":"{n}"}}' for n in range(3)]
+
+
+def test_what_nobody_uploaded_is_elsewhere_for_another_machine_and_not_lost(shelf, other):
+    (place,) = written(shelf, "one")
+
+    with pytest.raises(StoreUnavailable, match="the machine that writes it"):
+        said(other, place)
+
+
+def test_an_upload_is_read_back_and_other_bytes_leave_the_file_where_it_is(shelf, store):
+    (place,) = written(shelf, "one")
+    store.fickle.spoil = lambda data: data[:-1] + b"?"
+
+    with pytest.raises(StoreError, match="other bytes"):
+        shelf.upload(place.segment)
+
+    assert (shelf.directory / place.segment).exists()
+
+
+def test_an_upload_that_was_broken_off_before_its_mark_is_finished(shelf, store):
+    (place,) = written(shelf, "one")
+    shelf.bucket.create(place.segment, shelf.directory / place.segment)
+
+    shelf.upload(place.segment)
+
+    assert list(shelf.directory.iterdir()) == []
+    assert store.fickle.count("PUT") == 2
+
+
+def test_other_bytes_under_a_name_are_never_overwritten(shelf, store, tmp_path):
+    (place,) = written(shelf, "one")
+    strange = tmp_path / "strange"
+    strange.write_bytes(b"strange")
+    shelf.bucket.create(place.segment, strange)
+
+    with pytest.raises(StoreError, match="other bytes"):
+        shelf.upload(place.segment)
+
+    assert (store.folder / "kept" / place.segment).read_bytes() == b"strange"
+    assert (shelf.directory / place.segment).exists()
+    assert [each.name for each in shelf.survey().passed_by] == [place.segment]
+
+
+@pytest.mark.parametrize("status", [500, 503, 507])
+def test_a_store_that_refuses_leaves_everything_where_it_is(shelf, store, status):
+    (place,) = written(shelf, "one")
+    store.fickle.failing = {"PUT": status}
+
+    with pytest.raises(StoreUnavailable, match=str(status)):
+        shelf.upload(place.segment)
+
+    store.fickle.failing = {}
+    assert store.names() == []
+    shelf.upload(place.segment)
+    assert store.names() == [place.segment]
+
+
+def test_a_survey_has_what_is_here_and_what_is_there_each_once(shelf, other):
+    here, there = written(shelf, "here")[0].segment, written(shelf, "there")[0].segment
+    shelf.upload(there)
+
+    assert [each.name for each in shelf.survey().segments] == sorted([here, there])
+    assert [each.name for each in shelf.survey_here().segments] == [here]
+    assert [each.name for each in other.survey().segments] == [there]
+
+
+def test_what_is_no_segment_in_the_bucket_is_told_of_and_left(shelf, store):
+    (store.folder / "kept").mkdir()
+    (store.folder / "kept" / "note.txt").write_text("hello")
+
+    assert [each.name for each in shelf.survey().passed_by] == ["note.txt"]
+
+
+def test_a_scan_reads_a_segment_that_is_only_there_to_its_end(shelf, other):
+    texts = [str(number) * 3000 for number in range(200)]
+    places = written(shelf, *texts)
+    shelf.upload(places[0].segment)
+
+    found = [each.place() for each in other.scan(places[0].segment) if isinstance(each, Scanned)]
+
+    assert found[1:] == places
+
+
+def test_a_few_records_ask_for_one_block_and_only_once(shelf, other, store):
+    places = written(shelf, "one", "two", "three")
+    shelf.upload(places[0].segment)
+    store.fickle.asked.clear()
+
+    for place in places * 3:
+        said(other, place)
+
+    assert [method for method, _ in store.fickle.asked] == ["GET"]
+
+
+def test_a_record_over_many_blocks_is_read_whole(shelf, other):
+    text = "".join(chr(33 + (n * n * 7919) % 90) for n in range(3 * BLOCK_BYTES))
+    (place,) = written(shelf, text)
+    shelf.upload(place.segment)
+
+    assert said(other, place) == said(shelf, place)
+    copied = b"".join(other.copy(place.segment, place.offset, place.length))
+    assert copied == b"".join(shelf.copy(place.segment, place.offset, place.length))
+
+
+def test_a_store_that_breaks_down_in_a_scan_ends_it_and_skips_nothing(shelf, other, store):
+    (place,) = written(shelf, "one")
+    shelf.upload(place.segment)
+    store.fickle.failing = {"GET": 500, "HEAD": 500}
+
+    with pytest.raises(StoreUnavailable, match="500"):
+        list(other.scan(place.segment))
+
+
+def test_a_segment_is_removed_from_everywhere(shelf, other, store):
+    (place,) = written(shelf, "one")
+    size = (shelf.directory / place.segment).stat().st_size
+    shelf.upload(place.segment)
+
+    assert shelf.remove(place.segment) == size
+    assert (store.names(), list(shelf.uploaded.iterdir())) == ([], [])
+    assert other.remove(place.segment) == 0
+
+
+def test_a_bucket_that_is_not_there_is_said_in_a_sentence(store, tmp_path):
+    with pytest.raises(ConfigurationError, match="There is no bucket"):
+        open_bucket_shelf("s3://no-such-bucket/x", tmp_path / "warc", tmp_path / "uploaded")
+
+
+def test_credentials_that_are_refused_are_said_in_a_sentence_without_them(
+    store, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "another-secret")
+
+    with pytest.raises(StoreUnavailable, match="refuses the credentials") as refused:
+        opened(store, tmp_path)
+
+    assert "another-secret" not in str(refused.value)
+    assert "archiver-tests" not in str(refused.value)
+
+
+def test_a_store_that_nobody_listens_for_is_said_in_a_sentence(store, tmp_path, monkeypatch):
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:1")
+
+    with pytest.raises(StoreUnavailable, match="does not answer as it should"):
+        opened(store, tmp_path)
