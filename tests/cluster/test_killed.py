@@ -1,0 +1,130 @@
+"""Killed at any step on the way into the store, nothing that was committed is lost or doubled."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+from dataclasses import replace
+
+import pytest
+
+from archiver.runtime import open_runtime
+from archiver.services.reindexing import reindex
+from tests.cluster.archives import elsewhere, save, site, told
+
+
+@pytest.fixture
+async def urls():
+    async with site() as found:
+        yield found
+
+
+@pytest.fixture
+def settings(settings):
+    return replace(settings, uploaded_bytes=0)
+
+
+@pytest.fixture
+async def waiting(settings, urls, store):
+    """An archive whose only segment waits to be uploaded; its name."""
+    store.fickle.failing = {"PUT": 503}
+    await save(settings, urls)
+    store.fickle.failing = {}
+    (path,) = (settings.data / "warc").iterdir()
+    return path.name
+
+
+async def crawl(settings, *before, on_start=lambda _: None):
+    """Run the program until it ends; the signal that ended it, or 0."""
+    variables = {
+        "ARCHIVER_STORE": settings.store,
+        "ARCHIVER_UPLOADED_BYTES": "0",
+        "ARCHIVER_ALLOW_NETWORKS": "127.0.0.0/8",
+        "ARCHIVER_HOST_DELAY": "0",
+        "ARCHIVER_RETRIES": "0",
+        "ARCHIVER_RENDER": "never",
+    }
+    process = await asyncio.create_subprocess_exec(
+        *(*before, sys.executable, "-m", "archiver", "crawl", "--data", str(settings.data)),
+        env=os.environ | variables,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    on_start(process)
+    status = await process.wait()
+    return max(-status, status - 128, 0)
+
+
+async def check(settings, tmp_path, urls):
+    """All of it is there at once, and once it went on for an empty data directory too."""
+    before = await told(settings)
+    assert [url for url, _, _ in before] == sorted(urls)
+    other = elsewhere(settings, tmp_path / "b")
+    await reindex(other)
+    assert await told(other) == before
+    assert list((settings.data / "warc").glob("*.warc.gz")) == []
+
+
+@pytest.mark.parametrize("moment", ["heard", "answered"])
+@pytest.mark.parametrize("method", ["PUT", "GET"])
+async def test_at_a_request(waiting, settings, urls, store, tmp_path, method, moment):
+    """Before the store has a segment, before we know it, and while it is read back."""
+    started = []
+
+    def kill(asked):
+        if asked == method and store.names() == ([waiting] if kill.is_there else []):
+            started[0].kill()
+
+    kill.is_there = (method, moment) != ("PUT", "heard")
+    setattr(store.fickle, moment, kill)
+
+    assert await crawl(settings, on_start=started.append) == signal.SIGKILL
+
+    setattr(store.fickle, moment, lambda _: None)
+    await check(settings, tmp_path, urls)
+
+
+@pytest.mark.parametrize(
+    ("call", "about"),
+    [
+        ("rename", "warc/{name}"),
+        ("fsync", "uploaded"),
+        ("fsync", "warc"),
+        ("unlink", "uploaded/{name}"),
+    ],
+)
+async def test_at_a_mark(waiting, settings, urls, tmp_path, call, about):
+    """Before the move that marks a segment, behind it, and while the copy is removed."""
+    path = settings.data / about.format(name=waiting)
+
+    assert await crawl(settings, *injected(call, path)) == signal.SIGKILL
+
+    await check(settings, tmp_path, urls)
+
+
+@pytest.mark.parametrize(
+    ("call", "about", "when"),
+    [
+        ("fsync", "warc", 1),
+        ("fdatasync", "", 1),
+        ("pwrite64", "archive.sqlite3-wal", 20),
+        ("pwrite64", "archive.sqlite3-wal", 60),
+    ],
+)
+async def test_while_it_captures(settings, urls, tmp_path, call, about, when):
+    """At append, sync and commit: what was to be captured is captured by the next run, once."""
+    async with open_runtime(settings) as archive:
+        await archive.entries.save(urls, source="test")
+    path = settings.data / about if about else None
+
+    assert await crawl(settings, *injected(call, path, when)) == signal.SIGKILL
+
+    assert await crawl(settings) == 0
+    await check(settings, tmp_path, urls)
+
+
+def injected(call, path, when=1):
+    strace = ("strace", "-f", "-qq", "-o", "/dev/null", "-e", f"trace={call}")
+    about = ("-P", str(path)) if path else ()
+    return (*strace, *about, "-e", f"inject={call}:signal=SIGKILL:when={when}")
