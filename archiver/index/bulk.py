@@ -7,13 +7,19 @@ that computes meanwhile keeps it for milliseconds. So rows go in as parts of one
 from collections.abc import Awaitable, Iterable, Sequence
 from typing import Any
 
-from sqlalchemy import Select, Table
+from sqlalchemy import Select, Table, bindparam
 
 from archiver.index.connection import AsyncConnection
 from archiver.index.dialect import lists
 from archiver.index.dialect.rows import Clash, OverRows, given, insertion, over
 
 __all__ = ["Clash", "OverRows", "given", "over"]
+
+THESE: Select[int] = lists.numbers(bindparam("these"))
+"""``among`` of a statement that is made once: the numbers are its parameter ``these``.
+
+To make a statement takes longer than to run it, where it is of the rows of one page.
+"""
 
 
 async def insert_rows(

@@ -13,7 +13,7 @@ from typing import Any
 
 from sqlalchemy import Row, case, column, delete, func, or_, select, text, update
 
-from archiver.index.bulk import OverRows, among, execute_rows, given, insert_rows, over
+from archiver.index.bulk import THESE, OverRows, among, execute_rows, given, insert_rows, over
 from archiver.index.connection import AsyncConnection
 from archiver.index.numbering import next_number
 from archiver.index.schema import counter, document, entry, search_part
@@ -80,13 +80,16 @@ async def insert_all(conn: AsyncConnection, made: Sequence[NewDocument]) -> dict
     return {each.entry_id: first + n for n, each in enumerate(made)}
 
 
+_WORD_COUNTS = (
+    select(entry.c.id, document.c.word_count)
+    .join(document, document.c.id == entry.c.document_id)
+    .where(entry.c.id.in_(THESE), document.c.word_count > 0)
+)
+
+
 async def word_counts(conn: AsyncConnection, entry_ids: Sequence[int]) -> dict[int, int]:
     """How many words the articles of these entries have, by entry id; none of what was not read."""
-    rows = await conn.execute(
-        select(entry.c.id, document.c.word_count)
-        .join(document, document.c.id == entry.c.document_id)
-        .where(entry.c.id.in_(among(entry_ids)), document.c.word_count > 0)
-    )
+    rows = await conn.execute(_WORD_COUNTS, {"these": entry_ids})
     return {row.id: row.word_count for row in rows}
 
 

@@ -21,7 +21,7 @@ from sqlalchemy import (
 )
 
 from archiver.index import annotations, failures, labels
-from archiver.index.bulk import among, among_texts
+from archiver.index.bulk import THESE, among, among_texts
 from archiver.index.connection import AsyncConnection
 from archiver.index.schema import attempt, document, entry, entry_tag, in_list, snapshot, tag
 from archiver.model.capture import HashUrl, Timestamp
@@ -93,9 +93,12 @@ class Revised:
     generation: int = 0
 
 
+_BY_IDS = select(entry).where(entry.c.id.in_(THESE))
+
+
 async def with_revisions(conn: AsyncConnection, ids: Sequence[int]) -> dict[int, Revised]:
     """Entries by row id, each with the revision of its annotation."""
-    rows = (await conn.execute(select(entry).where(entry.c.id.in_(among(ids))))).all()
+    rows = (await conn.execute(_BY_IDS, {"these": ids})).all()
     found = await _entries(conn, rows)
     return {
         row.id: Revised(each, row.revision, bool(row.unrecorded), row.generation)

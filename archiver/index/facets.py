@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from sqlalchemy import func, select
 
-from archiver.index.bulk import among
+from archiver.index.bulk import THESE
 from archiver.index.connection import AsyncConnection
 from archiver.index.dialect.functions import YearOf
 from archiver.index.schema import document, entry, entry_tag, tag
@@ -15,34 +15,32 @@ from archiver.query.tree import Condition
 MOST_VALUES = 8
 
 
+_ROWS = (
+    select(entry.c.host, YearOf(entry.c.added_at), document.c.kind)
+    .select_from(entry.outerjoin(document, document.c.id == entry.c.document_id))
+    .where(entry.c.id.in_(THESE))
+)
+_TAGS = (
+    select(tag.c.name, func.count())
+    .select_from(entry_tag)
+    .join(tag, tag.c.id == entry_tag.c.tag_id)
+    .where(entry_tag.c.entry_id.in_(THESE))
+    .group_by(tag.c.id)
+)
+
+
 async def facets_of(conn: AsyncConnection, entry_ids: Sequence[int]) -> tuple[Facet, ...]:
     """The most frequent values of each facet among these entries; those that tell nothing go."""
-    found = await conn.execute(
-        select(entry.c.host, YearOf(entry.c.added_at), document.c.kind)
-        .select_from(entry.outerjoin(document, document.c.id == entry.c.document_id))
-        .where(entry.c.id.in_(among(entry_ids)))
-    )
-    rows = found.all()
+    rows = (await conn.execute(_ROWS, {"these": entry_ids})).all()
     sites, years, kinds = zip(*rows, strict=True) if rows else ((), (), ())
     counted: dict[Condition, Counter[str]] = {
         Condition.SITE: Counter(sites),
-        Condition.TAG: await _tags(conn, entry_ids),
+        Condition.TAG: Counter(dict((await conn.execute(_TAGS, {"these": entry_ids})).all())),
         Condition.ADDED: Counter(years),
         Condition.TYPE: Counter(kinds),
     }
     most = ((condition, _most(counts)) for condition, counts in counted.items())
     return tuple(Facet(condition.value, values) for condition, values in most if values)
-
-
-async def _tags(conn: AsyncConnection, entry_ids: Sequence[int]) -> Counter[str]:
-    rows = await conn.execute(
-        select(tag.c.name, func.count())
-        .select_from(entry_tag)
-        .join(tag, tag.c.id == entry_tag.c.tag_id)
-        .where(entry_tag.c.entry_id.in_(among(entry_ids)))
-        .group_by(tag.c.id)
-    )
-    return Counter(dict(rows.all()))
 
 
 def _most(counts: Counter[str]) -> tuple[FacetValue, ...]:

@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import Row, delete, func, literal_column, select
 
-from archiver.index.bulk import among, insert_rows
+from archiver.index.bulk import THESE, among, insert_rows
 from archiver.index.connection import AsyncConnection
 from archiver.index.schema import capture, likeness, segment, snapshot
 from archiver.model.capture import Capture, Location
@@ -59,13 +59,14 @@ async def of_snapshots(
     return {row_id: tuple(many) for row_id, many in found.items()}
 
 
+_EMBLEMS = select(likeness.c.snapshot_id, likeness.c.kind, likeness.c.digest).where(
+    likeness.c.snapshot_id.in_(THESE), likeness.c.kind.in_(EMBLEMS)
+)
+
+
 async def emblems_of(conn: AsyncConnection, row_ids: Sequence[int]) -> dict[int, Emblems]:
     """What lists show these snapshots by, by row id; how it looked in a browser if need be."""
-    rows = await conn.execute(
-        select(likeness.c.snapshot_id, likeness.c.kind, likeness.c.digest).where(
-            likeness.c.snapshot_id.in_(among(row_ids)), likeness.c.kind.in_(EMBLEMS)
-        )
-    )
+    rows = await conn.execute(_EMBLEMS, {"these": row_ids})
     found: dict[int, dict[str, str]] = defaultdict(dict)
     for row in rows:
         found[row.snapshot_id][row.kind] = row.digest

@@ -14,6 +14,7 @@ from sqlalchemy import ColumnElement, bindparam, delete, func, select, tuple_, u
 
 from archiver.index import counters, gone
 from archiver.index.bulk import (
+    THESE,
     Clash,
     among,
     among_texts,
@@ -118,17 +119,20 @@ async def take_out_all(conn: AsyncConnection, entry_ids: Collection[int]) -> Non
     await _take_out(conn, {(row.entry_id, row.list_id) for row in rows})
 
 
+_OF_ENTRIES = (
+    select(in_list.c.entry_id, entry_list.c.path, in_list.c.place)
+    .join(entry_list, entry_list.c.id == in_list.c.list_id)
+    .where(in_list.c.entry_id.in_(THESE))
+)
+
+
 async def of_entries(
     conn: AsyncConnection, entry_ids: Collection[int]
 ) -> dict[int, dict[str, int]]:
     """The place in each list, by path and in the order of paths, of entries that lie in some."""
     if not entry_ids:
         return {}
-    rows = await conn.execute(
-        select(in_list.c.entry_id, entry_list.c.path, in_list.c.place)
-        .join(entry_list, entry_list.c.id == in_list.c.list_id)
-        .where(in_list.c.entry_id.in_(among(entry_ids)))
-    )
+    rows = await conn.execute(_OF_ENTRIES, {"these": entry_ids})
     found: dict[int, dict[str, int]] = {}
     for entry_id, path, place in sorted((row.entry_id, row.path, row.place) for row in rows):
         found.setdefault(entry_id, {})[path] = place

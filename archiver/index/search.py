@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from sqlalchemy import select, text
 
 from archiver.index import documents
-from archiver.index.bulk import among
+from archiver.index.bulk import THESE, among
 from archiver.index.conditions import Setting, condition, with_document
 from archiver.index.connection import AsyncConnection
 from archiver.index.entries import Filters, narrowed
@@ -64,19 +64,22 @@ async def matching(
     return sorted(rows.scalars(), reverse=not oldest_first)
 
 
+_ENTRIES = (
+    select(document.c.id, document.c.entry_id)
+    .join(entry, entry.c.id == document.c.entry_id)
+    .where(document.c.id.in_(THESE), entry.c.document_id == document.c.id)
+)
+
+
 async def entries_of(
     conn: AsyncConnection, found: Sequence[int], rest: Node, question: Question
 ) -> dict[int, int]:
     """Of these documents those that are their entry's newest and pass: entry ids by document."""
-    query = (
-        select(document.c.id, document.c.entry_id)
-        .join(entry, entry.c.id == document.c.entry_id)
-        .where(document.c.id.in_(among(found)), entry.c.document_id == document.c.id)
-    )
+    query = _ENTRIES
     if rest != EVERYTHING:
         query = query.where(condition(rest, question.setting))
-    rows = await conn.execute(narrowed(query, question.filters))
-    return {row.id: row.entry_id for row in rows}
+    rows = await conn.execute(narrowed(query, question.filters), {"these": found})
+    return dict(rows.all())
 
 
 async def passing(conn: AsyncConnection, entry_ids: Sequence[int], question: Question) -> set[int]:

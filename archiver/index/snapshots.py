@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import Row, Select, func, literal_column, select
 
 from archiver.index import captures
-from archiver.index.bulk import among
+from archiver.index.bulk import THESE, among
 from archiver.index.connection import AsyncConnection
 from archiver.index.schema import capture, entry, segment, snapshot
 from archiver.model.capture import Capture, HashUrl, Location, Timestamp
@@ -124,11 +124,7 @@ async def latest_of(conn: AsyncConnection, entry_ids: Sequence[int]) -> dict[int
 
 async def told_of_newest(conn: AsyncConnection, entry_ids: Sequence[int]) -> dict[int, Told]:
     """What lists tell of the newest snapshot of each of these entries, by entry id."""
-    rows = await conn.execute(
-        _telling()
-        .join(entry, (entry.c.id == snapshot.c.entry_id) & (entry.c.latest == snapshot.c.timestamp))
-        .where(snapshot.c.entry_id.in_(among(entry_ids)))
-    )
+    rows = await conn.execute(_telling_newest(), {"these": entry_ids})
     return {row.entry_id: _told(row) for row in rows}
 
 
@@ -297,6 +293,12 @@ def _telling() -> Select[*tuple[Any, ...]]:
         *(own.title, own.byline, own.site, own.excerpt, own.language, own.published),
         _ARTICLE.c.name.label("article_segment"),
     ).outerjoin_from(snapshot, _ARTICLE, _ARTICLE.c.id == own.article_segment_id)
+
+
+@cache
+def _telling_newest() -> Select[*tuple[Any, ...]]:
+    newest = (entry.c.id == snapshot.c.entry_id) & (entry.c.latest == snapshot.c.timestamp)
+    return _telling().join(entry, newest).where(snapshot.c.entry_id.in_(THESE))
 
 
 def _told(row: Row[*tuple[Any, ...]]) -> Told:

@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from sqlalchemy import bindparam, delete, select, update
 
-from archiver.index.bulk import Clash, among, among_texts, insert_rows
+from archiver.index.bulk import THESE, Clash, among, among_texts, insert_rows
 from archiver.index.connection import AsyncConnection
 from archiver.index.schema import entry_tag, tag
 from archiver.query.words import fold
@@ -85,13 +85,16 @@ async def _there(conn: AsyncConnection, entry_ids: Collection[int]) -> set[tuple
     return {(row.entry_id, row.tag_id) for row in rows}
 
 
+_OF_ENTRIES = (
+    select(entry_tag.c.entry_id, tag.c.name)
+    .join(tag, tag.c.id == entry_tag.c.tag_id)
+    .where(entry_tag.c.entry_id.in_(THESE))
+)
+
+
 async def of_entries(conn: AsyncConnection, entry_ids: Sequence[int]) -> dict[int, tuple[str, ...]]:
     """The sorted tags of each entry that has any."""
-    rows = await conn.execute(
-        select(entry_tag.c.entry_id, tag.c.name)
-        .join(tag, tag.c.id == entry_tag.c.tag_id)
-        .where(entry_tag.c.entry_id.in_(among(entry_ids)))
-    )
+    rows = await conn.execute(_OF_ENTRIES, {"these": entry_ids})
     found: dict[int, list[str]] = {}
     for entry_id, name in rows:
         found.setdefault(entry_id, []).append(name)
