@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from enum import StrEnum
+from functools import lru_cache
 
 from archiver.errors import InputError, InvalidQuery, NotFound
 from archiver.index import lists
@@ -72,7 +73,7 @@ class EntryLists:
         What saved searches find was counted a while ago, or was not yet (``keep_counted``).
         """
         async with self._db.read() as conn:
-            found = as_tree(await lists.all_of_them(conn))
+            found = _tree(tuple(await lists.all_of_them(conn)))
         if any(each.query for each in found):
             self._asked.set()
         return tuple(self._with_count(each) for each in found)
@@ -231,6 +232,12 @@ class EntryLists:
 async def _arrange(conn: AsyncConnection, known: Iterable[EntryList]) -> None:
     await lists.arrange(conn, with_outer(known))
     await lists.owe(conn)
+
+
+@lru_cache(1)
+def _tree(known: tuple[EntryList, ...]) -> tuple[EntryList, ...]:
+    """Lists as every page shows them, put in order when they have changed."""
+    return tuple(as_tree(known))
 
 
 def _path(path: str) -> str:

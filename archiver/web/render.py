@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from typing import Protocol
 
 from aiohttp import hdrs, web
@@ -22,10 +22,13 @@ from archiver.web.failure_words import answered, reason, sentences, why
 from archiver.web.keys import CSRF_TOKEN, SIGNED_IN, STATIC
 from archiver.web.language import choice_of, wording_of
 from archiver.web.packing import vary
+from archiver.web.views import SideBar
 from archiver.web.wording import Wording
 from archiver.wire.moments import in_utc, write_iso
 
 WORDS_A_MINUTE = 230
+KEPT_SIDE_BARS = 8
+"""Of one language: each is up to 40 kB."""
 
 
 _TURNING = re.compile("[\u202a-\u202e\u2066-\u2069]")
@@ -89,7 +92,18 @@ def environment(wording: Wording) -> Environment:
     made.filters.update(date=date, iso=iso, epoch=epoch, minutes=minutes_to_read)
     made.filters.update(tag_list=tag_list, source_record=read_source_record)
     made.filters.update(initial=initial, unturned=unturned, asks_for_list=asks_for_list)
+    made.globals.update(side_bar=_side_bar_in(made))
     return made
+
+
+def _side_bar_in(made: Environment) -> Callable[[SideBar], str]:
+    @lru_cache(KEPT_SIDE_BARS)
+    def side_bar(side: SideBar) -> str:
+        """What stands beside a page: the same on each until a list changes."""
+        bar: str = made.get_template("side.html").module.bar(side)  # type: ignore[attr-defined]
+        return bar
+
+    return side_bar
 
 
 def minutes_to_read(word_count: int) -> int:

@@ -7,7 +7,7 @@ rendered (docs/decisions/0099-texts-in-five-languages.md).
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cache
+from functools import cache, lru_cache
 from gettext import GNUTranslations, NullTranslations
 from io import BytesIO
 
@@ -108,6 +108,8 @@ class Wording:
 
     def gettext(self, text: str, /, **values: object) -> Markup:
         """What a template says, as newstyle gettext has it: values are escaped, numbers written."""
+        if not values:
+            return _alone(self.texts, text)
         return self._filled(self.texts.gettext(text), values)
 
     def pgettext(self, context: str, text: str, /, **values: object) -> Markup:
@@ -120,7 +122,7 @@ class Wording:
 
     def _filled(self, text: str, values: Mapping[str, object]) -> Markup:
         shown = {name: self.shown(value) for name, value in values.items()}
-        return Markup(text) % shown  # noqa: S704 (a text of ours; what goes in is escaped)
+        return _markup(text, shown)
 
     def shown(self, value: object) -> object:
         """What goes into a sentence: numbers and messages in this language."""
@@ -174,6 +176,16 @@ class Wording:
             "HH": f"{when.hour:02}",
             "mm": f"{when.minute:02}",
         }
+
+
+@lru_cache(4096)
+def _alone(texts: NullTranslations, text: str) -> Markup:
+    """What a template says that nothing goes into."""
+    return _markup(texts.gettext(text), {})
+
+
+def _markup(text: str, shown: Mapping[str, object]) -> Markup:
+    return Markup(text) % shown  # noqa: S704 (a text of ours; what goes in is escaped)
 
 
 @cache
