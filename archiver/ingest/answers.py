@@ -4,7 +4,6 @@ Such records come before the one that says whose they are, so they wait in a fil
 no page names stays out: nobody could find it.
 """
 
-from collections.abc import Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from io import BytesIO
@@ -16,6 +15,8 @@ from archiver.scratch import scratch_file, spooled_file
 
 MOST_HELD = 64 << 20
 """Bytes of heads and requests that wait in memory."""
+MOST_SPOOLED = 4 << 30
+"""Bytes of bodies that wait on the disk: a small file can unpack to a thousand times its size."""
 SPOOLED_BYTES = 1 << 20
 PIECE = 64 << 10
 
@@ -47,16 +48,17 @@ class KeptAnswers(ExitStack):
                 return
             start = self._file.seek(self._end)
             for piece in pieces_of(exchange.body):
+                if self._file.tell() + len(piece) > MOST_SPOOLED:
+                    return
                 self._file.write(piece)
             self._end = self._file.tell()
         place = _Place(replace(exchange, body=BytesIO()), start, self._end - start)
         self._places[RecordId(found.given_id)] = place
 
-    def of(self, named: Sequence[RecordId]) -> list[Exchange]:
-        """Those that are named and there, each once; whoever gets them closes their bodies."""
-        return [
-            self._whole(self._places[each]) for each in dict.fromkeys(named) if each in self._places
-        ]
+    def take(self, named: RecordId) -> Exchange | None:
+        """One that is there, and to nobody a second time; whoever gets it closes its body."""
+        place = self._places.pop(named, None)
+        return self._whole(place) if place else None
 
     def _whole(self, place: _Place) -> Exchange:
         body, left = spooled_file(SPOOLED_BYTES), place.length

@@ -198,8 +198,11 @@ class PageIntake:
         """What its scripts were answered, where the file holds it: taken in under new ids."""
         if self._answers is None or page.told is None:
             return ()
-        found = await asyncio.to_thread(self._answers.of, page.told.answers)
-        kept = [await self._context.recorder.keep(each) for each in found]
+        kept = []
+        for named in page.told.answers:
+            found = await asyncio.to_thread(self._answers.take, named)
+            if found:
+                kept.append(await self._context.recorder.keep(found))
         return tuple(each.record_id for each in kept)
 
 

@@ -119,6 +119,17 @@ async def test_an_index_that_a_newer_version_wrote_is_left_alone(connection, tmp
         await Database.open(tmp_path / "archive.sqlite3")
 
 
+@pytest.mark.parametrize("revision", ["0000", "abc", "", "00011"])
+async def test_an_index_of_a_schema_that_nobody_wrote_is_said_plainly(
+    connection, tmp_path, revision
+):
+    connection.execute(text("UPDATE alembic_version SET version_num = :it"), {"it": revision})
+    connection.commit()
+
+    with pytest.raises(ConfigurationError, match="archiver reindex"):
+        await Database.open(tmp_path / "archive.sqlite3")
+
+
 async def test_a_file_that_is_no_database_is_said_plainly(tmp_path):
     path = tmp_path / "archive.sqlite3"
     path.write_bytes(b"something else entirely" * 100)

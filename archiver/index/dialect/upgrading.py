@@ -26,7 +26,7 @@ def upgrade(conn: Connection, place: str) -> None:
     """Bring an index to this program's schema, in a transaction that is committed.
 
     Raises:
-        ConfigurationError: it was written by a newer version.
+        ConfigurationError: it was written by a newer version, or by none that is known.
     """
     found = _revision(conn)
     if found == HEAD:
@@ -34,6 +34,11 @@ def upgrade(conn: Connection, place: str) -> None:
     if found is None:
         _make(conn)
         return
+    if not (found.isdecimal() and len(found) == len(HEAD) and int(found)):
+        raise ConfigurationError(
+            f"{place} says of its schema what no version of archiver does ({found[:20]!r}). "
+            "Run `archiver reindex` to build the index again from the WARC files."
+        )
     if found > HEAD:
         raise ConfigurationError(
             f"{place} was written by a newer version of archiver (schema {found}, this one knows "
@@ -66,5 +71,4 @@ def _statements(engine: str) -> tuple[str, ...]:
 def _revision(conn: Connection) -> str | None:
     if not conn.dialect.has_table(conn, "alembic_version"):
         return None
-    revision: str | None = conn.execute(text("SELECT version_num FROM alembic_version")).scalar()
-    return revision
+    return str(conn.execute(text("SELECT version_num FROM alembic_version")).scalar() or "")
