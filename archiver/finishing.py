@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager
 from pathlib import Path
+from threading import Lock
 from typing import Any, BinaryIO, cast
 
 
@@ -17,6 +18,31 @@ async def to_its_end(work: "Coroutine[Any, Any, None] | asyncio.Future[None]") -
         raise
 
 
+class _Opening:
+    """A file that a thread opens, closed where nobody waits for it any more."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._settling = Lock()
+        self._file: BinaryIO | None = None
+        self._is_given_up = False
+
+    def open(self) -> BinaryIO:
+        """Blocking; the file is closed already where it was given up meanwhile."""
+        file = cast("BinaryIO", self._path.open("wb"))
+        with self._settling:
+            self._file = file
+            if self._is_given_up:
+                file.close()
+        return file
+
+    def give_up(self) -> None:
+        with self._settling:
+            self._is_given_up = True
+            if self._file:
+                self._file.close()
+
+
 @asynccontextmanager
 async def written_file(path: Path) -> AsyncIterator[BinaryIO]:
     """A file to be written anew, opened in a thread; closed whatever happens meanwhile.
@@ -24,13 +50,13 @@ async def written_file(path: Path) -> AsyncIterator[BinaryIO]:
     Raises:
         OSError: it can't be opened.
     """
-    opening = asyncio.ensure_future(asyncio.to_thread(path.open, "wb"))
+    opening = _Opening(path)
+    opened = asyncio.ensure_future(asyncio.to_thread(opening.open))
     try:
-        file = await asyncio.shield(opening)
+        file = await asyncio.shield(opened)
     except asyncio.CancelledError:
-        await asyncio.wait([opening])
-        if not opening.exception():
-            opening.result().close()
+        opening.give_up()
+        await asyncio.wait([opened])
         raise
     with file:
-        yield cast("BinaryIO", file)
+        yield file

@@ -1,4 +1,5 @@
 import asyncio
+import os
 
 import pytest
 
@@ -41,3 +42,24 @@ async def test_a_file_is_closed_though_its_task_is_cancelled_while_it_is_opened(
     with pytest.raises(asyncio.CancelledError):
         await task
     assert (tmp_path / "file").read_bytes() == b""
+
+
+async def test_a_file_is_closed_though_its_task_is_cancelled_again_and_again(tmp_path):
+    os.mkfifo(tmp_path / "pipe")  # opening it waits for a reader
+
+    async def write():
+        async with written_file(tmp_path / "pipe"):
+            pass
+
+    task = asyncio.create_task(write())
+    await asyncio.sleep(0)
+    for _ in range(3):
+        task.cancel()
+        await asyncio.sleep(0)
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    for each in asyncio.all_tasks() - {asyncio.current_task()}:
+        each.cancel()
+
+    with await asyncio.to_thread(open, tmp_path / "pipe", "rb") as reader:
+        assert await asyncio.to_thread(reader.read) == b""
