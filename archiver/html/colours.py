@@ -4,6 +4,7 @@ A lexer's patterns can be slow on code that was made for that, so this runs wher
 it: in the processes that read strangers' files.
 """
 
+import gc
 import re
 import signal
 from collections.abc import Iterator
@@ -66,7 +67,10 @@ def _spans(code: str, language: str) -> str | None:
 
 @contextmanager
 def _within(seconds: float) -> Iterator[None]:
-    """Raise ``_OutOfTime`` in the block after so much CPU; at once outside of the main thread."""
+    """Raise ``_OutOfTime`` in the block after so much CPU; at once outside of the main thread.
+
+    Garbage is not looked for meanwhile: what is raised while Python does so is lost.
+    """
 
     def ring(_: int, __: FrameType | None) -> None:
         raise _OutOfTime
@@ -75,9 +79,13 @@ def _within(seconds: float) -> Iterator[None]:
         before = signal.signal(signal.SIGVTALRM, ring)
     except ValueError as error:
         raise _OutOfTime from error
+    was_enabled = gc.isenabled()
+    gc.disable()
     signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
     try:
         yield
     finally:
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
         signal.signal(signal.SIGVTALRM, before)
+        if was_enabled:
+            gc.enable()
