@@ -16,8 +16,9 @@ from tests.processes import Archive
 
 PAGES = 240
 MOST_HITS_BEFORE_A_KILL = 16
-LINKS, REPEATED = 60_000, 1_000
+REPEATED = 1_000
 KILLS = 10
+SLOWLY = {"ARCHIVER_HOST_DELAY": "3600"}
 
 PAGE = """<!DOCTYPE html><html lang="en"><head><title>Essay {number}</title>
 <link rel="stylesheet" href="/site.css"></head><body><img src="/dot.png" alt="">
@@ -155,26 +156,39 @@ async def states_of_import(session: aiohttp.ClientSession) -> AsyncIterator[dict
 
 
 async def test_an_import_killed_ten_times_accounts_for_every_row_exactly_once(
-    site: Site, archive: Archive
+    site: Site, tmp_path: Path
 ) -> None:
-    rows = [number if number % REPEATED else 0 for number in range(LINKS)]
-    links = "\n".join(f"{site.origin}/essay/{number}" for number in rows)
-    slowly = {"ARCHIVER_HOST_DELAY": "3600"}
-    process, address = await archive.serve(**slowly)
+    for links in (60_000, 120_000, 480_000):
+        (tmp_path / str(links)).mkdir()
+        archive = Archive(tmp_path / str(links))
+        if await is_killed_while_it_imports(archive, site, links):
+            return await assert_every_row_is_accounted_for(archive, links)
+    raise AssertionError("It was read before it could be killed so often.")
+
+
+async def is_killed_while_it_imports(archive: Archive, site: Site, links: int) -> bool:
+    """Kill services that read a file of so many links; whether it is unread even then."""
+    rows = [number if number % REPEATED else 0 for number in range(links)]
+    text = "\n".join(f"{site.origin}/essay/{number}" for number in rows)
+    process, address = await archive.serve(**SLOWLY)
     async with aiohttp.ClientSession(address) as session:
         form = aiohttp.FormData()
-        form.add_field("file", BytesIO(links.encode()), filename="links.txt")
+        form.add_field("file", BytesIO(text.encode()), filename="links.txt")
         taken = await session.post("/api/v1/imports", data=form)
         assert taken.status == 202
         before = await killed_while_reading(session, process, 0)
     for kill in range(1, KILLS):
-        process, address = await archive.serve(**slowly)
+        if before >= links:
+            return False
+        process, address = await archive.serve(**SLOWLY)
         async with aiohttp.ClientSession(address) as session:
-            least = before if kill % 2 else -1  # every other one as soon as it has begun
+            least = -1 if kill % 3 else before  # most as soon as it has begun
             before = await killed_while_reading(session, process, least)
-    assert before < LINKS
+    return before < links
 
-    process, address = await archive.serve(**slowly)
+
+async def assert_every_row_is_accounted_for(archive: Archive, links: int) -> None:
+    process, address = await archive.serve(**SLOWLY)
     async with aiohttp.ClientSession(address) as session:
         async for status in states_of_import(session):
             if not status["reading"]:
@@ -183,12 +197,12 @@ async def test_an_import_killed_ten_times_accounts_for_every_row_exactly_once(
         process.kill()
         await process.wait()
 
-    repeated = LINKS // REPEATED - 1
+    repeated = links // REPEATED - 1
     counts = status["read"], status["added"], status["merged"] + status["known"], status["error"]
-    assert counts == (LINKS, LINKS - repeated, repeated, "")
-    assert [each["row"] for each in receipt] == [*range(1, LINKS + 1)]
+    assert counts == (links, links - repeated, repeated, "")
+    assert [each["row"] for each in receipt] == [*range(1, links + 1)]
     outcomes = Counter(each["outcome"] for each in receipt)
-    assert outcomes.pop("added") == LINKS - repeated
+    assert outcomes.pop("added") == links - repeated
     assert outcomes == {"merged": status["merged"], "known": status["known"]}
 
 

@@ -36,12 +36,17 @@ _STATUS = re.compile(r"\b(?:status|code):? ?(\d{3})\b")
 _REFUSED = (exceptions.PermissionDeniedError, exceptions.UnauthenticatedError)
 
 
+class NoBucket(StoreUnavailable):
+    """There is no bucket of that name, or no more."""
+
+
 class Bucket:
     """The objects below a prefix of a bucket, each by the rest of its name.
 
     Raises:
         StoreUnavailable: by every method; the store does not answer, or refuses.
-        FileNotFoundError: by those that name an object, or the bucket is not there.
+        NoBucket: by every method, where the store says that there is no such bucket.
+        FileNotFoundError: by those that name an object, if it is not there.
     """
 
     def __init__(self, address: str) -> None:
@@ -104,12 +109,14 @@ class Bucket:
 def _in_our_words() -> Iterator[None]:
     try:
         yield
-    except (FileNotFoundError, exceptions.AlreadyExistsError):
+    except exceptions.AlreadyExistsError:
         raise
     except (exceptions.BaseError, OSError, ValueError) as error:
         why = _why(str(error))
         if why == _NO_BUCKET:
-            raise FileNotFoundError(why) from None
+            raise NoBucket("The bucket of the object store is gone. Make it again.") from None
+        if isinstance(error, FileNotFoundError):
+            raise
         if why in _REFUSALS or isinstance(error, _REFUSED):
             raise StoreUnavailable(
                 "The object store refuses the credentials. Set AWS_ACCESS_KEY_ID and "

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from archiver.errors import ConfigurationError, StoreError
-from archiver.store.bucket import Bucket
+from archiver.store.bucket import Bucket, NoBucket
 from archiver.store.editions import is_ours, superseded
 from archiver.store.files import ReadOnly, SegmentBytes, make_directory, sync_directory
 from archiver.store.remote import Blocks, RemoteSegment
@@ -38,7 +38,7 @@ def open_bucket_shelf(address: str, directory: Path, uploaded: Path) -> "BucketS
     bucket = Bucket(address)
     try:
         bucket.check()
-    except FileNotFoundError as error:
+    except NoBucket as error:
         raise ConfigurationError(
             f"There is no bucket for {address}. Make it, or set ARCHIVER_STORE to one that is."
         ) from error
@@ -98,9 +98,10 @@ class BucketShelf(UploadingShelf):
         Raises:
             StoreUnavailable: the bucket does not take it, or gives back other bytes; it stays.
         """
-        self._put(self.directory / name, name)
+        path = self.directory / name
         try:
-            self._mark(self.directory / name, name)
+            self._put(path, name)
+            self._mark(path, name)
         except FileNotFoundError:
             # A compaction replaced it meanwhile, and has removed what it knew of.
             if not (self.uploaded / name).exists():

@@ -232,3 +232,37 @@ def test_a_store_that_nobody_listens_for_is_said_in_a_sentence(store, tmp_path, 
 
     with pytest.raises(StoreUnavailable, match="does not answer as it should"):
         opened(store, tmp_path)
+
+
+def test_a_bucket_that_is_gone_is_a_store_that_takes_nothing(shelf, store):
+    (place,) = written(shelf, "one")
+    store.folder.rename(store.folder.with_name("elsewhere"))
+
+    with pytest.raises(StoreUnavailable, match="bucket"):
+        shelf.upload(place.segment)
+    with pytest.raises(StoreUnavailable, match="bucket"):
+        shelf.survey()
+    assert [path.name for path in shelf.directory.iterdir()] == [place.segment]
+    assert said(shelf, place) == '{"said":"one"}'
+
+
+@pytest.mark.parametrize("method", ["PUT", "GET"])
+def test_what_a_compaction_replaced_during_its_upload_does_not_stay_in_the_bucket(
+    shelf, store, method
+):
+    (place,) = written(shelf, "one")
+    path = shelf.directory / place.segment
+
+    store.fickle.heard = lambda heard: path.unlink(missing_ok=True) if heard == method else None
+    shelf.upload(place.segment)
+
+    assert store.names() == []
+
+
+def test_what_a_compaction_replaced_before_its_upload_is_not_uploaded(shelf, store):
+    (place,) = written(shelf, "one")
+    (shelf.directory / place.segment).unlink()
+
+    shelf.upload(place.segment)
+
+    assert store.names() == []
