@@ -16,7 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from archiver.errors import StoreError
+from archiver.errors import ArchiverError, StoreError
 from archiver.index import (
     answers,
     captures,
@@ -223,7 +223,7 @@ class Recorder:
             # The one edge where a batch can fail: whoever waits for it must hear, and the next
             # batch must still find a recorder.
             log.exception("batch not written", items=len(batch))
-            settle(batch, StoreError(f"Records could not be kept: {error}"))
+            settle(batch, _told(error))
             return False
         else:
             settle(batch, None)
@@ -373,6 +373,16 @@ async def _still_wanted(
         if not each.visit
         or (each.entry.hash_url, each.visit.timestamp, each.visit.page.record_id) not in lost
     ]
+
+
+def _told(error: Exception) -> StoreError:
+    """Why a batch was not kept, for a person: a database's own words show its statements."""
+    if isinstance(error, ArchiverError | OSError):
+        return StoreError(f"Records could not be kept: {error}")
+    return StoreError(
+        "Records could not be kept; the log says why. What is on disk is not lost: start the "
+        "service again, and if that does not help, stop it and run `archiver reindex`."
+    )
 
 
 def _nothing_before() -> "asyncio.Future[bool]":

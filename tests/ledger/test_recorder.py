@@ -65,6 +65,26 @@ async def test_records_that_cannot_be_written_leave_the_job_open(crawl, live):
     assert [each.state for each in await crawl.jobs()] == [State.SAVED]
 
 
+async def test_what_the_index_refuses_is_told_without_its_statements(crawl, live):
+    await crawl.queue(live.article("foxes"))
+    async with crawl.context.db.write() as conn:
+        await conn.exec_driver_sql(
+            "CREATE TRIGGER refuse BEFORE INSERT ON snapshot"
+            " BEGIN SELECT RAISE(ABORT, 'refused'); END"
+        )
+    frontier = crawl.pipeline._frontier
+    await frontier.lease()
+    recording = asyncio.create_task(crawl.context.recorder.run())
+
+    visit_result = await crawl.pipeline._attempt(await frontier.next())
+    with pytest.raises(StoreError, match="the log says why") as told:
+        await crawl.context.recorder.close(visit_result)
+
+    recording.cancel()
+    await asyncio.wait([recording])
+    assert "INSERT" not in str(told.value)
+
+
 async def test_the_same_payload_is_stored_once(crawl, live):
     for _ in range(2):
         await crawl.queue(live.article("foxes"))
