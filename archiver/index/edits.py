@@ -66,13 +66,19 @@ async def change_each(
     become: Callable[[int, Annotation], Annotation],
     *,
     edit_id: int,
+    by_person: bool = True,
 ) -> int:
-    """The same, where what an annotation becomes depends on its entry's row."""
+    """The same, where what an annotation becomes depends on its entry's row.
+
+    ``by_person``: entries that it changes are no import's own any more.
+    """
     rows = await _rows(conn, entry_ids)
     before = await _annotations(conn, rows)
     after = {number: become(number, each) for number, each in before.items()}
     changed = {number: each for number, each in after.items() if each != before[number]}
     await _write(conn, {row.id: row for row in rows}, before, changed)
+    if by_person:
+        await import_shares.touch(conn, changed)
     revisions = {row.id: row.revision + 1 for row in rows}
     await insert_rows(
         conn,
@@ -107,6 +113,7 @@ async def undo(conn: AsyncConnection, edit_id: int, *, most: int) -> tuple[int, 
     before = await _annotations(conn, found)
     after = {row.id: read_annotation(json.loads(kept[row.id].before)) for row in found}
     await _write(conn, {row.id: row for row in found}, before, after)
+    await import_shares.touch(conn, after)
     await conn.execute(
         delete(edited).where(edited.c.edit_id == edit_id, edited.c.entry_id.in_(among([*kept])))
     )
@@ -155,7 +162,6 @@ async def _write(
     await tags.attach(conn, gained, known=places, sort_at=0)
     await lists.put(conn, {number: each.lists for number, each in after.items()}, known=places)
     await mark_unrecorded(conn, {*after})
-    await import_shares.touch(conn, after)
 
 
 def _dump(annotation: Annotation) -> str:

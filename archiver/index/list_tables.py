@@ -16,6 +16,14 @@ entry_list = Table(
     Index("entry_list_folded", "folded"),
 )
 
+brought_list = Table(
+    "brought_list",
+    metadata,
+    Column("path", Words, primary_key=True),
+    Column("import_id", ForeignKey("import.id"), primary_key=True),
+    sqlite_with_rowid=False,
+)
+
 in_list = Table(
     "in_list",
     metadata,

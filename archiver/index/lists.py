@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 
 from sqlalchemy import ColumnElement, bindparam, delete, func, select, tuple_, update
 
-from archiver.index import counters, gone
+from archiver.index import counters, gone, list_shares
 from archiver.index.bulk import (
     THESE,
     Clash,
@@ -56,6 +56,7 @@ async def put(
     *,
     known: Mapping[int, int],
     sort_at: int = 0,
+    import_id: int | None = None,
 ) -> set[int]:
     """Let entries lie in these lists and no others; return the ids of those that did not.
 
@@ -64,6 +65,7 @@ async def put(
         wanted: places in lists by path, by entry; 0 is the one that it has, or the last.
         known: ``sort_at`` of entries that may lie in lists already.
         sort_at: of all others.
+        import_id: the import that says so; a person, where there is none.
     """
     before = await of_entries(conn, wanted.keys() & known.keys())
     lost = {
@@ -80,26 +82,33 @@ async def put(
     }
     if not lost and not gained:
         return set()
-    known_ids = await _ids(conn, dict.fromkeys(path for _, path in lost))
-    await _take_out(conn, {(entry_id, known_ids[path]) for entry_id, path in lost})
-    ids = await _ids_to_fill(conn, dict.fromkeys(path for _, path in gained))
-    fresh = (ids[path] for entry_id, path in gained if path not in before.get(entry_id, {}))
-    rows = [
-        (entry_id, ids[path], place, known.get(entry_id, sort_at))
-        for (entry_id, path), place in gained.items()
-    ]
+    await _take_out_of(conn, lost)
+    ids = await _ids_to_fill(conn, {path: None for _, path in gained}, import_id)
+    fresh = (ids[path] for each, path in gained if path not in before.get(each, {}))
+    places = gained.items()
+    rows = [(each, ids[path], at, known.get(each, sort_at)) for (each, path), at in places]
     await _put_in(conn, rows, fresh=Counter(fresh))
     return {entry_id for entry_id, _ in (*lost, *gained)}
 
 
+async def _take_out_of(conn: AsyncConnection, lost: Collection[tuple[int, str]]) -> None:
+    """Take entries out of lists: (entry, path)."""
+    ids = await _ids(conn, dict.fromkeys(path for _, path in lost))
+    await _take_out(conn, {(entry_id, ids[path]) for entry_id, path in lost})
+
+
 async def put_new(
-    conn: AsyncConnection, wanted: Iterable[tuple[int, Mapping[str, int]]], *, sort_at: int
+    conn: AsyncConnection,
+    wanted: Iterable[tuple[int, Mapping[str, int]]],
+    *,
+    sort_at: int,
+    import_id: int | None,
 ) -> None:
     """Let entries that lie nowhere yet lie in lists: places by path, by entry, as for ``put``."""
     gained = [(each, path, place) for each, lists in wanted for path, place in lists.items()]
     if not gained:
         return
-    ids = await _ids_to_fill(conn, dict.fromkeys(path for _, path, _ in gained))
+    ids = await _ids_to_fill(conn, {path: None for _, path, _ in gained}, import_id)
     rows = [(each, ids[path], place, sort_at) for each, path, place in gained]
     await _put_in(conn, rows, fresh=Counter(list_id for _, list_id, _, _ in rows))
 
@@ -184,10 +193,11 @@ async def arrange(conn: AsyncConnection, lists: Sequence[EntryList]) -> None:
         update(entry_list).where(others).values(position=len(lists) + entry_list.c.id)
     )
     await _part_from_searches(conn, entry_list.c.entry_count > 0)
+    await list_shares.forget_gone(conn)
 
 
-async def add(conn: AsyncConnection, given: Sequence[EntryList]) -> int:
-    """Let there be these lists too, behind those that there are; for how many there is no room."""
+async def add(conn: AsyncConnection, given: Sequence[EntryList], *, import_id: int) -> int:
+    """Let there be the lists of a file too, behind all others; for how many there is no room."""
     if not given:
         return 0
     known = await all_of_them(conn)
@@ -195,7 +205,16 @@ async def add(conn: AsyncConnection, given: Sequence[EntryList]) -> int:
     if len(wanted) > len(known):
         await arrange(conn, wanted)
         await owe(conn)
+    fresh = {each.path for each in wanted} - {each.path for each in known}
+    named = _with_outer(each.path for each in given)
+    await list_shares.note(conn, import_id, named, fresh=fresh)
     return len(left_out)
+
+
+async def note_named(conn: AsyncConnection, import_id: int, paths: Collection[str]) -> None:
+    """Note that an import names lists that are there, whether it puts anything into them or not."""
+    if paths:
+        await list_shares.note(conn, import_id, _with_outer(paths), fresh=())
 
 
 async def owe(conn: AsyncConnection) -> None:
@@ -240,18 +259,23 @@ async def _counted(conn: AsyncConnection, name: str) -> int:
     return known.scalar() or 0
 
 
-async def _ids_to_fill(conn: AsyncConnection, paths: Collection[str]) -> dict[str, int]:
+async def _ids_to_fill(
+    conn: AsyncConnection, paths: Collection[str], import_id: int | None
+) -> dict[str, int]:
     """The rows of lists into which something is put, which are made where there are none."""
     if not paths:
         return {}
+    before = await _known(conn, _with_outer(paths))
     if await _part_from_searches(conn, entry_list.c.path.in_(among_texts(paths))):
         await owe(conn)
-    return await _ids(conn, paths)
+    ids = await _ids(conn, paths)
+    await list_shares.note(conn, import_id, ids, fresh=ids.keys() - before.keys())
+    return ids
 
 
 async def _ids(conn: AsyncConnection, paths: Iterable[str]) -> dict[str, int]:
     """The rows of lists; those that there are not are made, behind all others."""
-    wanted = [each.path for each in with_outer(map(EntryList, paths))]
+    wanted = _with_outer(paths)
     known = await _known(conn, wanted)
     fresh = [path for path in wanted if path not in known]
     if not fresh:
@@ -262,6 +286,10 @@ async def _ids(conn: AsyncConnection, paths: Iterable[str]) -> dict[str, int]:
     if last < MOST_LISTS:
         await owe(conn)
     return await _known(conn, wanted)
+
+
+def _with_outer(paths: Iterable[str]) -> list[str]:
+    return [each.path for each in with_outer(map(EntryList, paths))]
 
 
 async def _part_from_searches(conn: AsyncConnection, which: ColumnElement[bool]) -> bool:

@@ -53,15 +53,17 @@ async def insert(
     return ids
 
 
-async def label(conn: AsyncConnection, ids: range, seeds: SeedColumns, now: datetime) -> None:
-    """Give new entries their tags, and put them into their lists."""
+async def label(
+    conn: AsyncConnection, ids: range, seeds: SeedColumns, now: datetime, import_id: int
+) -> None:
+    """Give new entries of an import their tags, and put them into their lists."""
     sort_at = int(now.timestamp())
     said = seeds.said
     tagged = {each: names for each, names in zip(ids, said["tags"], strict=True) if names}
     await tags.attach(conn, tagged, known={}, sort_at=sort_at)
     folders = zip(ids, said["folders"], said["places"], strict=True)
     given = ((each, by_path(paths, places)) for each, paths, places in folders if paths)
-    await lists.put_new(conn, given, sort_at=sort_at)
+    await lists.put_new(conn, given, sort_at=sort_at, import_id=import_id)
 
 
 async def enqueue(

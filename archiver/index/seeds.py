@@ -86,7 +86,7 @@ async def receive_columns(
     fresh = seeds.where(is_new)
     is_link = capture is CaptureWhen.NEVER
     ids = await new_entries.insert(conn, fresh, now, import_id, is_link=is_link)
-    await new_entries.label(conn, ids, fresh, now)
+    await new_entries.label(conn, ids, fresh, now, import_id)
     if ids and not is_link:
         hosts = {*fresh.hosts}
         rank = _RANKS[capture]
@@ -128,7 +128,8 @@ async def _say(
     fresh = [seed for key, seed in seeds.items() if key not in known]
     ids = await _insert_entries(conn, fresh, now, import_id, is_link=is_link)
     ids |= {key: row.id for key, row in known.items()}
-    changed = await _enrich(conn, seeds, known) | await _attach(conn, seeds, ids, known, now)
+    changed = await _enrich(conn, seeds, known)
+    changed |= await _attach(conn, seeds, ids, known, now, import_id)
     await mark_unrecorded(conn, changed & {row.id for row in known.values()})
     await import_shares.note(conn, spoken, import_id)
     return ids
@@ -294,6 +295,7 @@ async def _attach(
     ids: Mapping[str, int],
     known: Mapping[str, Row[*tuple[Any, ...]]],
     now: datetime,
+    import_id: int | None = None,
 ) -> set[int]:
     """Give entries their tags, and put them into their lists; ids of those that got one."""
     places = {row.id: row.sort_at for row in known.values()}
@@ -305,7 +307,11 @@ async def _attach(
     }
     present = await lists.of_entries(conn, wanted.keys() & places.keys())
     wanted |= {each: {**wanted[each], **at} for each, at in present.items()}
-    return tagged | await lists.put(conn, wanted, known=places, sort_at=sort_at)
+    listed = await lists.put(conn, wanted, known=places, sort_at=sort_at, import_id=import_id)
+    if import_id is not None:
+        named = {path for each in seeds.values() for path in each.annotation.folders}
+        await lists.note_named(conn, import_id, named)
+    return tagged | listed
 
 
 async def _enrich(

@@ -12,7 +12,7 @@ from enum import StrEnum
 from functools import lru_cache
 
 from archiver.errors import InputError, InvalidQuery, NotFound
-from archiver.index import lists
+from archiver.index import list_shares, lists
 from archiver.index.connection import AsyncConnection
 from archiver.index.database import Database
 from archiver.model.annotation import Annotation
@@ -27,7 +27,7 @@ from archiver.model.entry_list import (
     unquoted,
     with_outer,
 )
-from archiver.model.folder_path import MOST_DEPTH, folder_names
+from archiver.model.folder_path import MOST_DEPTH, folder_names, folders_above
 from archiver.model.listing import ListingQuery
 from archiver.query.parse import parse_query
 from archiver.query.tree import Condition, Is, write
@@ -97,6 +97,7 @@ class EntryLists:
             self._counted.pop(made.path, None)
             others = [made if each is there else each for each in known]
             await _arrange(conn, others if there else [*others, made])
+            await list_shares.note(conn, None, (*folders_above(made.path), made.path), fresh=())
         self._on_changed()
         return made
 

@@ -1,6 +1,6 @@
 """Carries over what only an index knows of imports: rows of open ones, and what undoing takes."""
 
-from archiver.index import import_shares, imports, receipts
+from archiver.index import import_shares, imports, list_shares, receipts
 from archiver.index.database import Database
 
 CHUNK = 2_000
@@ -14,6 +14,10 @@ async def carry_imports_over(old: Database, new: Database) -> None:
         await _carry_rows(old, new, number)
     await _carry_owners(old, new)
     await _carry_shares(old, new)
+    async with old.read() as conn:
+        brought = await list_shares.all_of_them(conn)
+    async with new.write() as conn:
+        await list_shares.restore(conn, brought)
 
 
 async def _carry_rows(old: Database, new: Database, number: int) -> None:

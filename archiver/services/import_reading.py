@@ -179,7 +179,7 @@ async def _receive(
     early: dict[str, Reception],
 ) -> None:
     """Queue the links of a batch, count them, and write what the receipt says of each."""
-    left_out = await _add_lists(conn, batch.lists)
+    left_out = await _add_lists(conn, number, batch.lists)
     received = await seeds.receive_columns(
         conn, batch.seeds, now=datetime.now(UTC), import_id=number, capture=choices.capture
     )
@@ -194,10 +194,10 @@ async def _receive(
     await receipts.write(conn, number, batch.seeds, batch.numbers, received, batch.rejected)
 
 
-async def _add_lists(conn: AsyncConnection, given: GivenLists) -> int:
+async def _add_lists(conn: AsyncConnection, number: int, given: GivenLists) -> int:
     """Take over what a file tells of lists; how many are left out."""
     usable = usable_lists(given)
-    return await lists.add(conn, usable.found) + usable.left_out
+    return await lists.add(conn, usable.found, import_id=number) + usable.left_out
 
 
 def kind_of_file(source: BinaryIO, name: str) -> str | None:

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from functools import reduce
 
 from archiver.errors import ArchiverError, InputError, NotFound
-from archiver.index import edits, import_shares, imports, removal
+from archiver.index import edits, import_shares, imports, list_shares, lists, removal
 from archiver.index.connection import AsyncConnection
 from archiver.index.database import Database
 from archiver.index.import_shares import Shares
@@ -87,6 +87,8 @@ class ImportUndo:
             await imports.set_undone(conn, number, begun)
         undone = await self._take_back(number, await self._remove(number, begun))
         async with self._db.write() as conn:
+            if await list_shares.take_back(conn, number):
+                await lists.owe(conn)
             done = await _at_the_end(conn, undone)
             await imports.set_undone(conn, number, done)
         await write_owed_if_possible(self._db, receipts_of(self._store.directory.parent))
@@ -164,7 +166,9 @@ class ImportUndo:
                 if not shares:
                     return undone
                 become = _without(shares)
-                changed = await edits.change_each(conn, [*shares], become, edit_id=undone.edit)
+                changed = await edits.change_each(
+                    conn, [*shares], become, edit_id=undone.edit, by_person=False
+                )
                 rows = [row for each in shares.values() for row in each.rows]
                 await import_shares.forget(conn, rows)
                 undone = replace(undone, changed=undone.changed + changed)

@@ -1,6 +1,7 @@
 """Undoing an import removes what only it brought, and leaves what anybody else said or keeps."""
 
 import io
+from itertools import permutations
 
 import pytest
 
@@ -146,3 +147,75 @@ async def test_failures_of_an_import_are_grouped_and_tried_again(archive):
     await archive.crawling.work()
     ended = await archive.imports.status(status.id)
     assert (ended.counts.open, ended.counts.failed, ended.added) == (0, 2, 2)
+
+
+A = (
+    "url,tags,folder\nhttp://a.example/1,a,Here/Deep\nhttp://a.example/2,a,Here\n"
+    "http://a.example/1,again,Here\n"
+)
+B = "url,tags,folder\nhttp://a.example/2,b,There\nhttp://a.example/3,b,Here/Deep\n"
+SAYS = {
+    A: {"1": {"a", "again", "Here", "Deep"}, "2": {"a", "Here"}},
+    B: {"2": {"b", "There"}, "3": {"b", "Here", "Deep"}},
+}
+LISTS = {A: {"Here", "Here/Deep"}, B: {"Here", "Here/Deep", "There"}}
+
+
+async def held(archive):
+    """What is said of each entry, and the lists."""
+    listing = await archive.search.listing(ListingQuery())
+    tags = {each.entry.url[-1]: {*each.entry.annotation.tags} for each in listing.items}
+    return tags, {each.path for each in await archive.lists.all()}
+
+
+def expected(files):
+    tags = {}
+    for file in files:
+        for name, said_there in SAYS[file].items():
+            tags[name] = tags.get(name, set()) | said_there
+    return tags, {path for file in files for path in LISTS[file]}
+
+
+@pytest.mark.parametrize("order", [*permutations(range(3))])
+async def test_what_is_there_is_what_the_imports_brought_that_are_not_undone(archive, order):
+    live = {}
+    for file in (A, B, A):
+        live[(await imported(archive, file)).id] = file
+    numbers = [*live]
+
+    for place in order:
+        await archive.import_undo.undo(numbers[place])
+        del live[numbers[place]]
+        assert await held(archive) == expected(live.values())
+
+
+async def test_a_list_that_a_person_has_made_or_filled_stays_when_it_is_empty(archive):
+    await archive.lists.make("There")
+    both = [await imported(archive, file) for file in (A, B)]
+    await archive.entries.save(["http://mine.example/"], source="web")
+    change = AnnotationChange(with_lists=("Here",))
+    await archive.editing.change(["http://mine.example/"], change)
+    await archive.deleting.entries(["http://mine.example/"])
+
+    for each in both:
+        await archive.import_undo.undo(each.id)
+
+    assert await held(archive) == ({}, {"Here", "There"})
+
+
+async def test_whose_a_list_is_is_known_after_a_reindex_and_what_is_undone_stays_away(
+    opened, settings
+):
+    async with opened() as archive:
+        await archive.lists.make("Mine")
+        await imported(archive, A)
+        first = await imported(archive, B)
+        await archive.crawling.work()
+    await reindex(settings)
+    async with opened() as archive:
+        await archive.import_undo.undo(first.id)
+        assert await held(archive) == (SAYS[A], {"Mine", *LISTS[A]})
+        await archive.crawling.write_down_changes()
+    await reindex(settings)
+    async with opened() as archive:
+        assert await held(archive) == (SAYS[A], {"Mine", *LISTS[A]})
