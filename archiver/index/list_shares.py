@@ -35,17 +35,18 @@ async def forget_gone(conn: AsyncConnection) -> None:
     await conn.execute(delete(brought_list).where(~there))
 
 
+async def own_lists(conn: AsyncConnection, import_id: int) -> set[str]:
+    """Paths of lists that an import has brought, and no other has named."""
+    mine, others = brought_list.alias(), brought_list.alias()
+    named_too = exists().where(others.c.path == mine.c.path, others.c.import_id != import_id)
+    rows = await conn.execute(select(mine.c.path).where(mine.c.import_id == import_id, ~named_too))
+    return {*rows.scalars()}
+
+
 async def take_back(conn: AsyncConnection, import_id: int) -> bool:
     """Take away what an import alone has brought, and is empty; whether anything was."""
-    mine = await conn.execute(
-        select(brought_list.c.path).where(brought_list.c.import_id == import_id)
-    )
-    paths = {*mine.scalars()}
+    paths = await own_lists(conn, import_id)
     await conn.execute(delete(brought_list).where(brought_list.c.import_id == import_id))
-    others = await conn.execute(
-        select(brought_list.c.path).where(brought_list.c.path.in_(among_texts(paths)))
-    )
-    paths -= {*others.scalars()}
     full = await conn.execute(
         select(entry_list.c.path).where(
             (entry_list.c.entry_count > 0) | entry_list.c.path.not_in(among_texts(paths))

@@ -39,10 +39,12 @@ class UndoPlan:
     Attributes:
         removed: entries that it alone brought.
         changed: others to which it added something.
+        lists: that it alone brought; those that are empty then go.
     """
 
     removed: int
     changed: int
+    lists: int
 
 
 class ImportUndo:
@@ -66,7 +68,17 @@ class ImportUndo:
         """
         await self._checked(number)
         async with self._db.read() as conn:
-            return UndoPlan(*await import_shares.sizes(conn, number))
+            mine = await list_shares.own_lists(conn, number)
+            return UndoPlan(*await import_shares.sizes(conn, number), len(mine))
+
+    async def has_brought(self, status: ImportStatus) -> bool:
+        """Whether an import of links has brought anything, be it lists alone."""
+        if status.is_archive or status.is_unread:
+            return False
+        if status.read > status.rejected:
+            return True
+        async with self._db.read() as conn:
+            return bool(await list_shares.own_lists(conn, status.id))
 
     async def undo(self, number: int) -> ImportUndone:
         """Undo an import, to its end.

@@ -70,6 +70,7 @@ class ImportStatusView:
         reasons: why rows are not usable, and how many.
         failed: why pages could not be saved, and how many.
         queued: how many were queued again a moment ago; None where nobody asked.
+        has_brought: whether there was anything in it to undo.
         is_undoing: whether it is being undone now.
         has_links: whether something of it is kept as a link alone.
         is_put_back: whether what undoing it removed is there again.
@@ -80,6 +81,7 @@ class ImportStatusView:
     reasons: tuple[tuple[str, int], ...] = ()
     failed: tuple[Reason, ...] = ()
     queued: int | None = None
+    has_brought: bool = False
     is_undoing: bool = False
     has_links: bool = False
     is_put_back: bool = False

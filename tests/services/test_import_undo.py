@@ -189,6 +189,21 @@ async def test_what_is_there_is_what_the_imports_brought_that_are_not_undone(arc
         assert await held(archive) == expected(live.values())
 
 
+async def test_an_empty_list_that_two_imports_name_goes_with_the_last_of_them(archive):
+    lists = '{"archiver": 1, "lists": [{"path": "Soups"}, {"path": "Soups/Cold"}], "entries": []}'
+    first, second = [await imported(archive, lists, "x.json") for _ in range(2)]
+    plans = [await archive.import_undo.plan(each.id) for each in (first, second)]
+
+    await archive.import_undo.undo(first.id)
+    between = await held(archive)
+    alone = await archive.import_undo.plan(second.id)
+    await archive.import_undo.undo(second.id)
+
+    assert [each.lists for each in plans] == [0, 0]
+    assert (between, alone.lists) == (({}, {"Soups", "Soups/Cold"}), 2)
+    assert await held(archive) == ({}, set())
+
+
 async def test_a_list_that_a_person_has_made_or_filled_stays_when_it_is_empty(archive):
     await archive.lists.make("There")
     both = [await imported(archive, file) for file in (A, B)]

@@ -127,6 +127,22 @@ async def test_nothing_is_asked_where_nothing_is_left_to_undo(client, runtime):
     assert "There is nothing left that only this import brought" in asked
 
 
+async def test_an_import_of_lists_alone_can_be_undone_on_its_page(client, runtime):
+    lists = b'{"archiver": 1, "lists": [{"path": "Soups"}], "entries": []}'
+    status = await runtime.imports.read_file(io.BytesIO(lists), name="a.json")
+    here = f"/import/{status.id}"
+
+    page = await (await client.get(here)).text()
+    asked = await (await client.get(f"{here}/undo")).text()
+    await sent(client, f"{here}/undo")
+    after = await (await client.get(here)).text()
+
+    assert f"{here}/undo" in page
+    assert "1 list that only this import brought goes" in asked
+    assert "This import was undone" in after
+    assert not await runtime.lists.all()
+
+
 async def test_failures_of_an_import_are_shown_by_reason_and_tried_again(client, runtime):
     status = await runtime.imports.read_file(io.BytesIO(b"http://127.0.0.1:1/a"), name="a.txt")
     await runtime.crawling.work()
