@@ -22,7 +22,8 @@ install: $(VENV)/.installed  ## what it needs, in .venv: `.venv/bin/archiver` is
 test: $(VENV)/.installed-dev chromium strace iproute2  ## install what the tests need, and run them
 	@$(BIN)/python -m pytest $(ARGS)
 
-test-cluster: $(VENV)/.installed-dev strace  ## the same for archives in an object store; needs Go, once
+test-cluster: $(VENV)/.installed-dev strace  ## the same with the index in PostgreSQL, and for archives in an object store; needs Go, once
+	@.ci/with-postgres $(BIN)/python -m pytest -p tests.in_postgres $(ARGS) tests/index
 	@.ci/versitygw > /dev/null
 	@$(BIN)/python -m pytest $(ARGS) tests/cluster
 

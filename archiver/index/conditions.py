@@ -13,18 +13,19 @@ from sqlalchemy import (
     Integer,
     Select,
     and_,
-    bindparam,
-    column,
     false,
     func,
     literal_column,
     not_,
     or_,
     select,
-    text,
+    table,
     true,
+    union_all,
 )
 
+from archiver.index.dialect.asked import Matches
+from archiver.index.dialect.asked import expression as expression_of
 from archiver.index.dialect.functions import StatusOfFailure
 from archiver.index.matching import expression, is_worded
 from archiver.index.schema import (
@@ -48,6 +49,7 @@ from archiver.query.tree import All, Any, Condition, Is, Mark, Node, Not, Number
 from archiver.query.words import fold
 
 GONE = (404, 410)
+_ROW: ColumnElement[int] = literal_column("rowid", Integer)
 _Test = ColumnElement[bool]
 
 
@@ -82,10 +84,12 @@ def condition(node: Node, setting: Setting) -> _Test:
 def _has_words(match: str, setting: Setting) -> _Test:
     if not setting.parts:
         return false()
-    arm = "SELECT rowid FROM {0} WHERE {0} MATCH :match"
-    found = " UNION ALL ".join(arm.format(search_table(part)) for part in setting.parts)
-    asked = text(found).bindparams(bindparam("match", match, unique=True))
-    return entry.c.document_id.in_(asked.columns(column("rowid", Integer)))
+    asked = expression_of(match)
+    arms = (
+        select(_ROW).select_from(table(name)).where(Matches(literal_column(name), asked))
+        for name in map(search_table, setting.parts)
+    )
+    return entry.c.document_id.in_(union_all(*arms))
 
 
 def _is(node: Is, setting: Setting) -> _Test:

@@ -5,11 +5,12 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
-from sqlalchemy.exc import DatabaseError, DBAPIError, InvalidRequestError
+from sqlalchemy.exc import DBAPIError, InvalidRequestError
 
 from archiver.errors import IndexUnavailable
 from archiver.index.connection import AsyncConnection, Connections
-from archiver.index.dialect.sqlite_engines import SqliteEngines
+from archiver.index.dialect import choice
+from archiver.index.dialect.port import Engines
 
 __all__ = ["AsyncConnection", "Database", "migrate"]
 
@@ -19,9 +20,8 @@ READERS = 4
 class Database:
     """The open index. Made by ``Database.open``; closed by its owner."""
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self._engines = engines = SqliteEngines(path)
+    def __init__(self, engines: Engines) -> None:
+        self._engines = engines
         self._writer = Connections(
             engines.writing(), engines.dialect, 1, begins_again=engines.begins_again
         )
@@ -30,14 +30,20 @@ class Database:
         )
 
     @classmethod
-    async def open(cls, path: Path) -> "Database":
-        """Open the index at ``path``, made or migrated first where that is needed.
+    async def open(cls, place: Path | str) -> "Database":
+        """Open the index at a path or an address, made or migrated first where that is needed.
 
         Raises:
-            ConfigurationError: the file was written by a newer version, or is no database.
+            ConfigurationError: it was written by a newer version, is no database, or is out of
+                reach.
         """
-        await asyncio.to_thread(migrate, path)
-        return cls(path)
+        engines = choice.engines_of(place)
+        await asyncio.to_thread(engines.prepare)
+        return cls(engines)
+
+    def identity(self) -> tuple[int | str, ...]:
+        """What is another one once the index was built again."""
+        return self._engines.identity()
 
     @asynccontextmanager
     async def read(self) -> AsyncIterator[AsyncConnection]:
@@ -45,9 +51,11 @@ class Database:
         try:
             async with self._readers.transaction() as conn:
                 yield conn
-        except DatabaseError as error:
+        except DBAPIError as error:
             raise IndexUnavailable(
-                "{path} can't be read: {orig}.", path=self._engines.place, orig=error.orig
+                "{path} can't be read: {orig}.",
+                path=self._engines.place,
+                orig=self._engines.said(error),
             ) from error
 
     @asynccontextmanager
@@ -60,7 +68,9 @@ class Database:
             if not self._engines.is_down(error):
                 raise
             raise IndexUnavailable(
-                "{path} can't be written: {orig}.", path=self._engines.place, orig=error.orig
+                "{path} can't be written: {orig}.",
+                path=self._engines.place,
+                orig=self._engines.said(error),
             ) from error
 
     @asynccontextmanager
@@ -93,10 +103,10 @@ class Database:
         self._engines.close()
 
 
-def migrate(path: Path) -> None:
-    """Bring the file at ``path`` to this program's schema; blocking.
+def migrate(place: Path | str) -> None:
+    """Bring the index at a path or an address to this program's schema; blocking.
 
     Raises:
-        ConfigurationError: the file was written by a newer version, or is no database.
+        ConfigurationError: as for ``Database.open``.
     """
-    SqliteEngines(path).prepare()
+    choice.engines_of(place).prepare()

@@ -11,14 +11,14 @@ from functools import lru_cache
 from itertools import groupby
 from typing import Any
 
-from sqlalchemy import Row, case, column, delete, func, or_, select, text, update
+from sqlalchemy import Row, case, delete, func, or_, select, text, update
 
 from archiver.index.bulk import THESE, OverRows, among, execute_rows, given, insert_rows, over
 from archiver.index.connection import AsyncConnection
+from archiver.index.dialect.port import WordIndex
 from archiver.index.numbering import next_number
 from archiver.index.schema import counter, document, entry, search_part
-from archiver.index.search_tables import PART_SIZE, SEARCH_COLUMNS, search_ddl, search_table
-from archiver.index.table_registry import Words
+from archiver.index.search_tables import PART_SIZE, search_table
 from archiver.model.findable import Findable
 
 OWED_BELOW = "documents owed below"
@@ -183,20 +183,17 @@ async def _index(conn: AsyncConnection, made: Sequence[tuple[int, Findable]]) ->
         await ensure_part(conn, part)
         await execute_rows(
             conn,
-            _into(part),
-            [
-                (row_id, *(getattr(found_by, name) for name in SEARCH_COLUMNS))
-                for row_id, found_by in some
-            ],
+            _into(conn.dialect.words, part),
+            [(row_id, *conn.dialect.words.row(found_by)) for row_id, found_by in some],
         )
 
 
 @lru_cache
-def _into(part: int) -> OverRows:
-    columns = ", ".join(SEARCH_COLUMNS)
+def _into(words: WordIndex, part: int) -> OverRows:
+    columns = ", ".join(each.name for each in words.columns)
     # Names are the schema's own.
     statement = text(f"INSERT INTO {search_table(part)} (rowid, {columns}) {{rows}}")
-    return OverRows(statement, (document.c.id, *(column(each, Words) for each in SEARCH_COLUMNS)))
+    return OverRows(statement, (document.c.id, *words.columns))
 
 
 async def ensure_part(conn: AsyncConnection, part: int) -> None:
@@ -204,7 +201,7 @@ async def ensure_part(conn: AsyncConnection, part: int) -> None:
     there = await conn.execute(select(search_part.c.number).where(search_part.c.number == part))
     if there.scalar() is None:
         await insert_rows(conn, search_part, ("number",), [(part,)])
-        for statement in search_ddl(part):
+        for statement in conn.dialect.words.ddl(part):
             await conn.execute(text(statement))
 
 

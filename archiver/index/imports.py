@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Row, insert, select, update
+from sqlalchemy import Row, func, insert, select, update
 
 from archiver.index import jobs
 from archiver.index.bulk import Clash, insert_rows
@@ -87,7 +87,8 @@ async def create(
     """
     row = {"name": name, "format": form, "path": path, "owner": owner, "reading": 1}
     row["choices"] = choices.write()
-    statement = insert(imports).values(started_at=int(now.timestamp()), **row)
+    number = select(func.coalesce(func.max(imports.c.id), 0) + 1).scalar_subquery()
+    statement = insert(imports).values(id=number, started_at=int(now.timestamp()), **row)
     return int((await conn.execute(statement.returning(imports.c.id))).scalar_one())
 
 

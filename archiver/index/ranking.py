@@ -4,18 +4,20 @@ Candidates are the newest that match, and the newest that match in their title o
 a word that stands everywhere, no more than that is looked at (docs/decisions/0060-search.md).
 """
 
-import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from sqlalchemy import func, select, text
+from sqlalchemy import bindparam, func, select
 
 from archiver.index.connection import AsyncConnection
+from archiver.index.dialect.asked import asking
+from archiver.index.dialect.lists import ListedNumbers
+from archiver.index.dialect.port import WordIndex
 from archiver.index.matching import expression, is_worded
 from archiver.index.schema import document
-from archiver.index.search_tables import PART_SIZE, SEARCH_COLUMNS, search_table
+from archiver.index.search_tables import PART_SIZE, search_table
 from archiver.query.tree import Node, Term, conjuncts, every, sought
 from archiver.query.words import is_open, phrase_of
 
@@ -105,7 +107,7 @@ async def _scores(
     conn: AsyncConnection, match: str, tree: Node, parts: Sequence[_Part]
 ) -> dict[int, float]:
     """How good each candidate is by its words alone: by those of them that can be counted."""
-    if len(parts) == 1:
+    if len(parts) == 1 or not conn.dialect.words.vocabulary:
         return await _bm25(conn, match, parts)
     worded = [each for each in conjuncts(tree) if is_worded(each)]
     words = [*dict.fromkeys(word for term in sought(every(worded)) for word in _words(term))]
@@ -146,13 +148,16 @@ def _cost(node: Node, parts: Sequence[_Part], counts: _Counts) -> int:
 
 
 async def _bm25(conn: AsyncConnection, match: str, parts: Sequence[_Part]) -> dict[int, float]:
-    weights = ", ".join(str(WEIGHTS[column]) for column in SEARCH_COLUMNS)
-    scores = "SELECT rowid, -bm25({0}, WEIGHTS) AS score FROM {0}".replace("WEIGHTS", weights)
+    words = conn.dialect.words
+    scores = "SELECT rowid, SCORE AS score FROM {0}".replace("SCORE", words.score(WEIGHTS))
     # With a plus, SQLite asks each document that it finds, and not the index for each of them.
-    wanted = " AND +rowid IN (SELECT value FROM json_each(:wanted{1}))"
-    given = _given(match, parts)
-    given |= {f"wanted{n}": json.dumps(part.candidates) for n, part in enumerate(parts)}
-    rows = await conn.execute(text(_union(parts, scores, wanted)), given)
+    wanted = f" AND +rowid IN ({conn.dialect.numbers.format(':wanted{1}')})"
+    candidates = (
+        bindparam(f"wanted{n}", part.candidates, type_=ListedNumbers())
+        for n, part in enumerate(parts)
+    )
+    statement = asking(_union(words, parts, scores, wanted)).bindparams(*candidates)
+    rows = await conn.execute(statement, _given(match, parts))
     return {row.rowid: row.score for row in rows}
 
 
@@ -178,18 +183,18 @@ def _narrowed(match: str, tree: Node, better: str) -> str:
 
 
 async def _which(conn: AsyncConnection, match: str, parts: Sequence[_Part]) -> set[int]:
-    statement = text(_union(parts, "SELECT rowid FROM {0}"))
+    statement = asking(_union(conn.dialect.words, parts, "SELECT rowid FROM {0}"))
     rows = await conn.execute(statement, _given(match, parts))
     return set(rows.scalars())
 
 
-def _union(parts: Sequence[_Part], selects: str, narrowed: str = "") -> str:
+def _union(words: WordIndex, parts: Sequence[_Part], selects: str, narrowed: str = "") -> str:
     """One statement over the stretch of each part in which its candidates lie.
 
     The stretches are parameters, so that it is compiled once.
     """
     stretch = "rowid BETWEEN :first{1} AND :last{1}"
-    arm = f"{selects} WHERE {{0}} MATCH :match AND {stretch}{narrowed}"
+    arm = f"{selects} WHERE {words.matches} AND {stretch}{narrowed}"
     return " UNION ALL ".join(
         arm.format(search_table(part.number), n) for n, part in enumerate(parts)
     )
@@ -231,14 +236,14 @@ async def _counts(
     """
     arm = (
         "SELECT {1} AS part, count(*) AS found, max(id) AS last FROM (SELECT rowid AS id FROM {0}"
-        " WHERE {0} MATCH :match ORDER BY rowid LIMIT :most)"
-    )
+        " WHERE MATCHES ORDER BY rowid LIMIT :most) AS first"
+    ).replace("MATCHES", conn.dialect.words.matches)
     arms = " UNION ALL ".join(arm.format(search_table(each.number), each.number) for each in parts)
     sizes = {part.number: part.size for part in parts}
     counts: dict[int, dict[str, int]] = {part.number: {} for part in parts}
     for word in words:
         given = {"match": f'"{word}"', "most": SAMPLE}
-        for row in await conn.execute(text(arms), given):
+        for row in await conn.execute(asking(arms), given):
             seen = row.last % PART_SIZE + 1 if row.found == SAMPLE else sizes[row.part]
             counts[row.part][word] = min(sizes[row.part], row.found * sizes[row.part] // seen)
     return counts

@@ -7,12 +7,13 @@ hold stretches of it; so a page of a common word costs no more than one of a rar
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import select, text
+from sqlalchemy import select
 
 from archiver.index import documents
 from archiver.index.bulk import THESE, among
 from archiver.index.conditions import Setting, condition, with_document
 from archiver.index.connection import AsyncConnection
+from archiver.index.dialect.asked import asking
 from archiver.index.entries import Filters, narrowed
 from archiver.index.schema import document, entry
 from archiver.index.search_tables import search_table
@@ -46,12 +47,12 @@ async def matching(
     count: int,
     oldest_first: bool = False,
 ) -> list[int]:
-    """Documents that match an FTS5 expression, newest first or oldest first, beyond one of them."""
+    """Documents that match an expression, newest first or oldest first, beyond one of them."""
     # SQLite runs the arms of a UNION ALL one after the other, and stops at the limit.
     arm = (
-        "SELECT * FROM (SELECT rowid FROM {0} WHERE {0} MATCH :match AND rowid {1} :beyond"
-        " ORDER BY rowid {2} LIMIT :count)"
-    )
+        "SELECT * FROM (SELECT rowid FROM {0} WHERE MATCHES AND rowid {1} :beyond"
+        " ORDER BY rowid {2} LIMIT :count) AS taken"
+    ).replace("MATCHES", conn.dialect.words.matches)
     sign, order = (">", "ASC") if oldest_first else ("<", "DESC")
     inner = sorted(parts, reverse=not oldest_first)
     if not inner:
@@ -59,7 +60,7 @@ async def matching(
     beyond = beyond if beyond is not None else (0 if oldest_first else TOP)
     union = " UNION ALL ".join(arm.format(search_table(part), sign, order) for part in inner)
     rows = await conn.execute(
-        text(f"{union} LIMIT :count"), {"match": match, "beyond": beyond, "count": count}
+        asking(f"{union} LIMIT :count"), {"match": match, "beyond": beyond, "count": count}
     )
     return sorted(rows.scalars(), reverse=not oldest_first)
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from sqlalchemy import text
 
 from archiver.index.connection import AsyncConnection
+from archiver.index.dialect.asked import asking
 from archiver.index.search_tables import search_table
 from archiver.query.spelling import distance
 
@@ -18,11 +19,12 @@ LONG = 8
 
 async def is_known(conn: AsyncConnection, parts: Sequence[int], word: str) -> bool:
     """Whether any document has a word."""
-    arm = "SELECT * FROM (SELECT 1 FROM {0} WHERE {0} MATCH :match LIMIT 1)"
+    arm = "SELECT * FROM (SELECT 1 FROM {0} WHERE MATCHES LIMIT 1) AS taken"
+    arm = arm.replace("MATCHES", conn.dialect.words.matches)
     union = " UNION ALL ".join(arm.format(search_table(part)) for part in parts)
     if not union:
         return False
-    found = await conn.execute(text(f"{union} LIMIT 1"), {"match": f'"{word}"'})
+    found = await conn.execute(asking(f"{union} LIMIT 1"), {"match": f'"{word}"'})
     return found.scalar() is not None
 
 
@@ -49,11 +51,11 @@ def _beginnings(word: str) -> Iterator[str]:
 
 
 async def _words(conn: AsyncConnection, part: int, beginning: str) -> list[tuple[str, int]]:
+    counted = conn.dialect.words.vocabulary.format(search_table(part))
+    if not counted:
+        return []
     rows = await conn.execute(
-        text(
-            f"SELECT term, doc FROM {search_table(part)}_words"  # noqa: S608 - our own name
-            " WHERE term >= :first AND term < :beyond LIMIT :most"
-        ),
+        text(f"{counted} WHERE term >= :first AND term < :beyond LIMIT :most"),
         {"first": beginning, "beyond": beginning + "\uffff", "most": MOST_READ},
     )
     return [(row.term, row.doc) for row in rows]

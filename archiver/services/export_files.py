@@ -135,8 +135,7 @@ class ExportFiles:
 
     def _fingerprint(self, file: "_Wanted") -> str:
         """What an export is of; rows have other numbers once the index was built again."""
-        index = self._db.path.stat()
-        return json.dumps([file.kind.key, asdict(file.selected), index.st_dev, index.st_ino])
+        return json.dumps([file.kind.key, asdict(file.selected), *self._db.identity()])
 
 
 @dataclass(frozen=True, slots=True)

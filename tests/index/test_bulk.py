@@ -9,6 +9,7 @@ from archiver.index.dialect.sqlite import MOST_VALUES
 from archiver.index.schema import counter
 
 
+@pytest.mark.sqlite
 async def test_no_row_stays_of_many_where_sqlite_ends_the_transaction_between_them(db):
     rows = [(f"row {n}", n) for n in range(2 * MOST_VALUES)]
     async with db.write() as conn:

@@ -10,9 +10,9 @@ from archiver.index.dialect.sqlite import MUCH_CACHE_KB, WRITER_CACHE_KB
 
 
 @pytest.fixture
-async def other(db):
+async def other(db, tmp_path):
     """The same index, opened as another process opens it."""
-    opened = await Database.open(db.path)
+    opened = await Database.open(tmp_path / "archive.sqlite3")
     yield opened
     await opened.close()
 
@@ -44,6 +44,7 @@ async def test_whoever_writes_hears_that_another_task_waits(db):
     assert await told(db, db) == [False, False, False]
 
 
+@pytest.mark.sqlite
 async def test_whoever_writes_hears_that_another_process_waits(db, other):
     assert await told(db, other) == [False, False, False]
 
@@ -56,6 +57,9 @@ async def test_of_two_that_write_again_and_again_neither_waits_for_ever(db, othe
             async with who.write():
                 turns.append(name)
 
+    for who in (db, other):  # to have both connected
+        async with who.write():
+            pass
     async with asyncio.TaskGroup() as group:
         group.create_task(write(db, "one"))
         group.create_task(write(other, "other"))
@@ -64,6 +68,7 @@ async def test_of_two_that_write_again_and_again_neither_waits_for_ever(db, othe
     assert "one" in turns[:15]
 
 
+@pytest.mark.sqlite
 async def test_much_is_written_with_more_memory_that_is_given_back(db):
     async def cache(conn):
         return (await conn.execute(text("PRAGMA cache_size"))).scalar()

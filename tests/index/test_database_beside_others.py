@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 import pytest
 from sqlalchemy import text
 
+pytestmark = pytest.mark.sqlite
 TIMES = 100
 PROGRAM = """
 import sqlite3, sys
@@ -23,10 +24,12 @@ COUNT_ON = "UPDATE tally SET count = count + 1"
 
 
 @asynccontextmanager
-async def another_program(db, *, patience):
+async def another_program(tmp_path, *, patience):
     """A process that carries out SQL, one statement a line, and says what came of it."""
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-c", PROGRAM, str(db.path), str(patience)), stdin=PIPE, stdout=PIPE
+        *(sys.executable, "-c", PROGRAM, str(tmp_path / "archive.sqlite3"), str(patience)),
+        stdin=PIPE,
+        stdout=PIPE,
     )
 
     async def execute(statement):
@@ -49,9 +52,9 @@ async def counted(conn):
     return (await conn.execute(text("SELECT count FROM tally"))).scalar()
 
 
-async def test_a_writer_that_reads_first_is_overtaken_by_nobody(db):
+async def test_a_writer_that_reads_first_is_overtaken_by_nobody(db, tmp_path):
     """A reader that turns writer when somebody wrote meanwhile fails, however patient it is."""
-    async with another_program(db, patience=0) as execute:
+    async with another_program(tmp_path, patience=0) as execute:
         async with db.write() as conn:
             before = await counted(conn)
             said = await execute(COUNT_ON)
@@ -62,8 +65,8 @@ async def test_a_writer_that_reads_first_is_overtaken_by_nobody(db):
         assert await counted(conn) == 11
 
 
-async def test_two_programs_that_read_and_write_again_and_again_lose_nothing(db):
-    async with another_program(db, patience=60) as execute, asyncio.timeout(120):
+async def test_two_programs_that_read_and_write_again_and_again_lose_nothing(db, tmp_path):
+    async with another_program(tmp_path, patience=60) as execute, asyncio.timeout(120):
 
         async def others():
             return {await execute(COUNT_ON) for _ in range(TIMES)}

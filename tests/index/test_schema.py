@@ -11,6 +11,8 @@ from archiver.index.database import Database, migrate
 from archiver.index.schema import HEAD, metadata
 from archiver.paths import MIGRATIONS
 
+pytestmark = pytest.mark.sqlite
+
 
 def config_on(connection=None):
     config = Config()

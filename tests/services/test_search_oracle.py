@@ -338,7 +338,7 @@ TREES = st.recursive(
 
 async def found(path, queries):
     """Which pages each query finds, by their numbers: all at once, page by page, oldest first."""
-    database = Database(path)
+    database = await Database.open(path)
     listing = Search(database, None)
     answers = []
     for q in queries:

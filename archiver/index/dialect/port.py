@@ -1,13 +1,51 @@
 """What an engine must be able to do for the index: all that is not the same SQL in each."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import Any, Protocol
 
-from sqlalchemy import Column, Engine, Select, Subquery
+from sqlalchemy import Column, ColumnElement, Engine, Select, Subquery
 from sqlalchemy.exc import DBAPIError
 
 from archiver.index.dialect.rows import OverRows
+from archiver.model.findable import Findable
+
+
+class WordIndex(Protocol):
+    """How one engine keeps the words of documents, in tables of so many each, and finds them.
+
+    ``matching`` writes what it is asked. In what follows, ``{0}`` is the name of such a table.
+
+    Attributes:
+        matches: whether a document of it matches the expression ``:match``.
+        vocabulary: selects its words (``term``) and how many documents have each (``doc``); empty
+            where none are counted, and scores of all parts are alike.
+        columns: of a document, besides its ``rowid``.
+    """
+
+    def __hash__(self) -> int:
+        """One of an engine is told from another's."""
+
+    @property
+    def matches(self) -> str:
+        """Whether a document matches."""
+
+    @property
+    def vocabulary(self) -> str:
+        """Which words there are."""
+
+    @property
+    def columns(self) -> tuple[ColumnElement[Any], ...]:
+        """What is kept of a document."""
+
+    def ddl(self, part: int) -> tuple[str, ...]:
+        """How the table of a part is made."""
+
+    def row(self, found_by: Findable) -> tuple[str, ...]:
+        """A document as values of ``columns``."""
+
+    def score(self, weights: Mapping[str, float]) -> str:
+        """How good a document is, by how much a word in a column counts."""
 
 
 class Dialect(Protocol):
@@ -15,6 +53,14 @@ class Dialect(Protocol):
 
     def __hash__(self) -> int:
         """One of an engine is told from another's."""
+
+    @property
+    def words(self) -> WordIndex:
+        """Its index of words."""
+
+    @property
+    def numbers(self) -> str:
+        """Selects the numbers of a list (``lists.ListedNumbers``), which is ``{0}``."""
 
     @property
     def much(self) -> str:
@@ -73,6 +119,12 @@ class Engines(Protocol):
 
     def is_down(self, error: DBAPIError) -> bool:
         """Whether an error of a writing transaction is the engine's state, and not our mistake."""
+
+    def said(self, error: DBAPIError) -> str:
+        """What an error says, in words; no password."""
+
+    def identity(self) -> tuple[int | str, ...]:
+        """What is another one once the index was built again."""
 
     def hurry(self) -> None:
         """Wait for others for some seconds in all from now on."""

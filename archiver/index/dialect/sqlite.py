@@ -15,6 +15,7 @@ from sqlalchemy.sql.functions import FunctionElement
 from archiver.index.dialect import functions
 from archiver.index.dialect.lists import WRITERS, Values
 from archiver.index.dialect.rows import MARK, OverRows
+from archiver.index.dialect.sqlite_words import SqliteWords
 
 _T = TypeVar("_T")
 
@@ -27,6 +28,8 @@ MUCH_CACHE_KB = 64_000
 class Sqlite:
     """How SQLite says it."""
 
+    words = SqliteWords()
+    numbers = "SELECT value FROM json_each({0})"
     much = f"PRAGMA cache_size = -{MUCH_CACHE_KB}"
     usual = f"PRAGMA cache_size = -{WRITER_CACHE_KB}"
 

@@ -104,6 +104,15 @@ class SqliteEngines:
         """Whether nothing can be written for now, whatever it is: no room, or a lock."""
         return isinstance(error, OperationalError)
 
+    def said(self, error: DBAPIError) -> str:
+        """What an error says."""
+        return str(error.orig)
+
+    def identity(self) -> tuple[int | str, ...]:
+        """The file that this path is now."""
+        found = self.path.stat()
+        return found.st_dev, found.st_ino
+
     def hurry(self) -> None:
         """Be patient for some seconds in all from now on."""
         self._gate.hurry()

@@ -1,0 +1,135 @@
+"""PostgreSQL's own words for what other engines say otherwise.
+
+Rows go in as an array for each column: a handful of typed parameters, however many rows there are,
+where VALUES would leave the type of a column of NULLs to be guessed.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
+from typing import Any
+
+from sqlalchemy import Column, Dialect, Integer, LargeBinary, Select, Subquery, select, true
+from sqlalchemy.dialects.postgresql import TSVECTOR
+from sqlalchemy.dialects.postgresql.pg8000 import dialect
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.sql.compiler import SQLCompiler
+from sqlalchemy.sql.functions import FunctionElement
+from sqlalchemy.types import TypeEngine
+
+from archiver.index.dialect import functions, lists
+from archiver.index.dialect.postgres_words import PostgresWords
+from archiver.index.dialect.rows import MARK, OverRows
+
+NAME = "postgresql"
+_DIALECT: Dialect = dialect()  # type: ignore[no-untyped-call]
+_ROWS = "SELECT * FROM unnest({})"
+MOST_ROWS = 5_000
+"""Of one statement."""
+_Writer = Callable[[Iterable[Any]], str]
+
+
+class Postgres:
+    """How PostgreSQL says it."""
+
+    words = PostgresWords()
+    numbers = "SELECT unnest(CAST({0} AS BIGINT[]))"
+    much = usual = ""
+
+    def batches(
+        self, statement: OverRows, rows: Sequence[tuple[Any, ...]]
+    ) -> Iterator[tuple[str, tuple[Any, ...]]]:
+        """A statement over stretches of rows, as arrays."""
+        writers = [_array_of(each.type)[1] for each in statement.columns]
+        written = _written(statement)
+        for start in range(0, len(rows), MOST_ROWS):
+            some = _told_apart(rows[start : start + MOST_ROWS], statement.key)
+            arrays = zip(writers, zip(*some, strict=True), strict=True)
+            yield written, tuple(write(values) for write, values in arrays)
+
+    def of_each(self, groups: Subquery, first: Select[int], key: Column[int]) -> Select[int]:
+        """The rows that ``first`` finds for each of ``groups``, by their key."""
+        found = first.correlate(groups).lateral("found")
+        return select(found.c[key.name]).select_from(groups.join(found, true()))
+
+
+def storable(text: str) -> str:
+    r"""A text as PostgreSQL can hold it, which holds no U+0000; it sorts as it did.
+
+    U+0000 becomes ``\x01\x01``, and U+0001 ``\x01\x02``.
+    """
+    if "\0" in text or "\x01" in text:
+        return text.replace("\x01", "\x01\x02").replace("\0", "\x01\x01")
+    return text
+
+
+def as_it_was(text: str) -> str:
+    """The text that ``storable`` was given."""
+    if "\x01" in text:
+        return text.replace("\x01\x01", "\0").replace("\x01\x02", "\x01")
+    return text
+
+
+def _told_apart(rows: Sequence[tuple[Any, ...]], key: tuple[int, ...]) -> Sequence[tuple[Any, ...]]:
+    """The last of those rows that share a key: no statement may change a row twice."""
+    if not key:
+        return rows
+    return [*{tuple(row[place] for place in key): row for row in rows}.values()]
+
+
+@cache
+def _written(statement: OverRows) -> str:
+    kinds = (_array_of(each.type)[0] for each in statement.columns)
+    arrays = ", ".join(f"CAST(%s AS {kind}[])" for kind in kinds)
+    compiled = statement.statement.compile(dialect=_DIALECT, compile_kwargs={"literal_binds": True})
+    return str(compiled).replace(MARK, _ROWS.format(arrays))
+
+
+def _array_of(kind: TypeEngine[Any]) -> tuple[str, _Writer]:
+    """What a column's values are called, and how an array of them is written."""
+    if isinstance(kind, Integer):
+        return "BIGINT", _numbers
+    if isinstance(kind, LargeBinary):
+        return "BYTEA", _blobs
+    return ("TSVECTOR" if isinstance(kind, TSVECTOR) else "TEXT"), _texts
+
+
+def _numbers(values: Iterable[int | None]) -> str:
+    return "{" + ",".join("NULL" if each is None else str(int(each)) for each in values) + "}"
+
+
+def _blobs(values: Iterable[bytes | None]) -> str:
+    found = ("NULL" if each is None else f'"\\\\x{each.hex()}"' for each in values)
+    return "{" + ",".join(found) + "}"
+
+
+def _texts(values: Iterable[str | None]) -> str:
+    return "{" + ",".join("NULL" if each is None else _quoted(each) for each in values) + "}"
+
+
+def _quoted(value: str) -> str:
+    escaped = storable(value).replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
+def _listed(values: Iterable[Any]) -> str:
+    held = [*values]
+    return _texts(held) if any(isinstance(each, str) for each in held) else _numbers(held)
+
+
+def _write(element: type[FunctionElement[Any]], template: str) -> None:
+    """Let PostgreSQL write a function like this; the first field is its arguments."""
+
+    @compiles(element, NAME)
+    def written(each: FunctionElement[Any], compiler: SQLCompiler, **more: Any) -> str:
+        return template.format(compiler.process(each.clauses, **more))
+
+
+_write(lists.Numbers, "(SELECT unnest(CAST({} AS BIGINT[])) AS value)")
+_write(lists.Texts, '(SELECT unnest(CAST({} AS TEXT[])) COLLATE "C" AS value)')
+_write(functions.Greatest, "greatest({})")
+_write(functions.KindOfFailure, "(CAST({} AS JSON) ->> 'kind')")
+_write(functions.StatusOfFailure, "CAST(CAST({} AS JSON) ->> 'status' AS INTEGER)")
+_write(functions.YearOf, "to_char(to_timestamp({}) AT TIME ZONE 'UTC', 'YYYY')")
+_write(functions.JsonRow, "CAST(json_build_array({}) AS TEXT)")
+_write(functions.HostOf, "split_part({}, ')', 1)")
+lists.WRITERS[NAME] = _listed

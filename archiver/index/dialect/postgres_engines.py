@@ -1,0 +1,189 @@
+"""Opens an index in PostgreSQL, over pg8000: connections worked by threads, as SQLite's are.
+
+Writers take turns by an advisory lock that lasts as long as their transaction, on whatever machine
+they are: numbers of rows, and stamps of changes, rise as commits do
+(docs/decisions/0113-an-index-in-postgresql.md). Readers see one moment each.
+"""
+
+import asyncio
+import math
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+from sqlalchemy import Connection, Engine, create_engine, event, make_url, text
+from sqlalchemy.exc import ArgumentError, DBAPIError
+from sqlalchemy.pool import NullPool
+
+from archiver.errors import ConfigurationError
+from archiver.index.dialect.postgres import Postgres, as_it_was, storable
+from archiver.index.dialect.upgrading import is_current, upgrade
+
+SCHEMA = "archiver"
+"""Holds an index, so that one that is built to take its place can lie beside it."""
+WRITING = 0x6172636869766572
+"""The advisory lock of whoever writes: "archiver"."""
+MIGRATING = WRITING - 1
+BUSY_SECONDS = 60
+HURRY_SECONDS = 3
+SLICE_MILLISECONDS = 500
+"""How long a writer waits in PostgreSQL before it looks whether it is still to wait."""
+OLDEST = 15
+_TEXTS = (25, 1043)
+"""The types ``text`` and ``varchar``."""
+_TAKEN = "55P03"
+_READING = "SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"
+_PATIENCE = f"SET lock_timeout = {SLICE_MILLISECONDS}"
+_DOWN = ("08", "25006", "53", "55", "57", "58")
+"""How the codes of errors begin that tell of the server's state, not of a mistake of ours."""
+
+
+class PostgresEngines:
+    """An index in a database of a server."""
+
+    dialect = Postgres()
+
+    def __init__(self, address: str, schema: str = SCHEMA) -> None:
+        try:
+            self._url = make_url(address).set(drivername="postgresql+pg8000")
+        except ArgumentError as error:
+            raise ConfigurationError(
+                "ARCHIVER_INDEX should look like postgresql://user:password@host:5432/database."
+            ) from error
+        self.place = self._url.set(drivername="postgresql", password=None).render_as_string()
+        self._schema = schema
+        self._number = 0
+        self._turn = asyncio.Lock()
+        self._waiting = 0
+        self._last_moment = math.inf
+
+    def prepare(self) -> None:
+        """Bring the database to this program's schema; blocking.
+
+        Raises:
+            ConfigurationError: it was written by a newer version, or can't be opened.
+        """
+        engine = self._engine()
+        try:
+            with engine.connect() as conn:
+                self._bring_up(conn)
+        except DBAPIError as error:
+            raise ConfigurationError(
+                f"{self.place} can't be opened: {self.said(error)}."
+            ) from error
+        finally:
+            engine.dispose()
+
+    def _bring_up(self, conn: Connection) -> None:
+        version = conn.exec_driver_sql("SHOW server_version_num").scalar_one()
+        if int(version) < OLDEST * 10_000:
+            raise ConfigurationError(
+                f"{self.place} is an older PostgreSQL; {OLDEST} or newer is needed."
+            )
+        if not is_current(conn):
+            conn.rollback()
+            conn.exec_driver_sql(f"SELECT pg_advisory_xact_lock({MIGRATING})")
+            conn.exec_driver_sql(f"CREATE SCHEMA IF NOT EXISTS {self._schema}")
+            upgrade(conn, self.place)
+        self._number = self._found(conn)
+
+    def _found(self, conn: Connection) -> int:
+        """The number of the schema, which another one never has; 0 if it is not there."""
+        found = text("SELECT oid FROM pg_namespace WHERE nspname = :name")
+        return int(conn.execute(found, {"name": self._schema}).scalar() or 0)
+
+    def writing(self) -> Engine:
+        """Opens the connection that writes."""
+        engine = self._engine(_PATIENCE)
+        event.listen(engine, "begin", _wait_for_turn)
+        return engine
+
+    def reading(self) -> Engine:
+        """Opens connections that read."""
+        return self._engine(_READING)
+
+    @asynccontextmanager
+    async def alone(self) -> AsyncIterator[None]:
+        """Hold what only one task of this process has at a time."""
+        self._waiting += 1
+        try:
+            await self._turn.acquire()
+        finally:
+            self._waiting -= 1
+        try:
+            yield
+        finally:
+            self._turn.release()
+
+    def is_wanted(self) -> bool:
+        """Whether somebody waits to write, in this process; others are not known of."""
+        return bool(self._waiting)
+
+    def begins_again(self, error: DBAPIError, since: float) -> bool:
+        """Whether another writer was in the way, and there is patience left."""
+        patient = time.monotonic() < min(since + BUSY_SECONDS, self._last_moment)
+        return patient and _code(error) == _TAKEN
+
+    def is_down(self, error: DBAPIError) -> bool:
+        """Whether the server can't be reached, or can't write now."""
+        code = _code(error)
+        return code.startswith(_DOWN) if code else True
+
+    def said(self, error: DBAPIError) -> str:
+        """What an error says, in words without a password."""
+        given = error.orig.args[0] if error.orig and error.orig.args else ""
+        said = given.get("M", "") if isinstance(given, dict) else str(given)
+        return str(said).rstrip(".") or "the connection was lost"
+
+    def identity(self) -> tuple[int | str, ...]:
+        """The database, and the schema as it was when it was prepared."""
+        return self.place, self._number
+
+    def hurry(self) -> None:
+        """Wait for others for some seconds in all from now on."""
+        self._last_moment = min(self._last_moment, time.monotonic() + HURRY_SECONDS)
+
+    def close(self) -> None:
+        """There is nothing but connections."""
+
+    def _engine(self, *statements: str) -> Engine:
+        engine = create_engine(self._url, poolclass=NullPool)
+        path = f"SET search_path = {self._schema}"
+        event.listen(engine, "connect", _prepared((path, *statements)))
+        return engine
+
+
+def _prepared(statements: tuple[str, ...]) -> Callable[[Any, object], None]:
+    def prepare(connection: Any, _record: object) -> None:
+        connection.register_out_adapter(str, storable)
+        connection.register_out_adapter(bool, _number)
+        for kind in _TEXTS:
+            connection.register_in_adapter(kind, as_it_was)
+        cursor = connection.cursor()
+        for statement in statements:
+            cursor.execute(statement)
+        connection.commit()
+        cursor.close()
+
+    return prepare
+
+
+def _number(value: bool) -> str:
+    """A truth as the number that columns hold; PostgreSQL reads it as a truth, too."""
+    return str(int(value))
+
+
+def _wait_for_turn(conn: Connection) -> None:
+    """Begin where no other transaction writes, on any machine."""
+    try:
+        conn.exec_driver_sql(f"SELECT pg_advisory_xact_lock({WRITING})")
+    except DBAPIError:
+        if (opened := conn.connection.dbapi_connection) is not None:
+            opened.rollback()
+        raise
+
+
+def _code(error: DBAPIError) -> str:
+    given = error.orig.args[0] if error.orig and error.orig.args else ""
+    return str(given.get("C", "")) if isinstance(given, dict) else ""

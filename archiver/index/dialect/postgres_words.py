@@ -1,0 +1,208 @@
+r"""The index of words in PostgreSQL: the same words as SQLite's, as lexemes with their places.
+
+A word is a lexeme wherever it stands; one of a short column is another one besides, which says the
+column, and the first of a title a third. Nothing is left to a text search configuration. What is
+asked is the expression that ``matching`` writes for FTS5, read here into a tsquery.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise, product
+from typing import Any
+
+from sqlalchemy import ColumnElement, column
+from sqlalchemy.dialects.postgresql import TSVECTOR
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.sql.compiler import SQLCompiler
+
+from archiver.index.dialect.asked import READERS, Matches
+from archiver.index.search_tables import search_table
+from archiver.model.findable import Findable
+
+COLUMN = "\ue001"
+"""Parts a column from a word; no word holds it."""
+_COLUMNS = {"title": "t", "tags": "g", "note": "n", "by": "b", "url": "u", "keys": "k", "text": ""}
+"""By which letter a column is told; in the order in which they lie."""
+_WEIGHTS = {"title": "A", "tags": "B", "note": "C", "by": "C", "url": "C", "keys": "D", "text": "D"}
+_FIRST = "^"
+_APART = 100
+"""Places between two columns, so that no phrase runs from one into the next."""
+_LAST_PLACE = 16_383
+_MOST_PLACES = 255
+"""Of a lexeme; PostgreSQL keeps no more (as little as places behind the last)."""
+_MOST_BYTES = 900_000
+"""Of a tsvector, which can't be larger than 1 MiB."""
+_NOTHING = f"'{COLUMN}'"
+_TOKEN = re.compile(r'\s*("(?:[^"]|"")*"|[A-Za-z]+|\d+|[(){}:*^,])')
+
+
+class PostgresWords:
+    """How PostgreSQL keeps words, and finds them.
+
+    Scores are of one document alone, how often and where it has the words: not how rare they are.
+    """
+
+    matches = "words @@ CAST(:match AS tsquery)"
+    vocabulary = ""
+    columns: tuple[ColumnElement[Any], ...] = (column("words", TSVECTOR),)
+
+    def ddl(self, part: int) -> tuple[str, ...]:
+        """How the table of a part is made."""
+        name = search_table(part)
+        return (
+            f"CREATE TABLE IF NOT EXISTS {name} (rowid BIGINT PRIMARY KEY, words TSVECTOR)",
+            f"CREATE INDEX IF NOT EXISTS {name}_words ON {name} USING gin (words)",
+        )
+
+    def row(self, found_by: Findable) -> tuple[str, ...]:
+        """A document as values of ``columns``."""
+        return (vector(found_by),)
+
+    def score(self, weights: Mapping[str, float]) -> str:
+        """How good a document is; longer ones have more words, and are no better for that."""
+        shares = (weights[each] / weights["title"] for each in ("text", "by", "tags", "title"))
+        listed = ",".join(f"{share:.4f}" for share in shares)
+        return f"ts_rank('{{{{{listed}}}}}', words, CAST(:match AS tsquery), 1)"
+
+
+@compiles(Matches, "postgresql")
+def _matches(each: Matches, compiler: SQLCompiler, **more: Any) -> str:
+    part, expression = (compiler.process(one, **more) for one in each.clauses)
+    return f"{part}.words @@ CAST({expression} AS tsquery)"
+
+
+def vector(found_by: Findable) -> str:
+    """The words of a document as the text of a tsvector; of one too large, the first."""
+    places: dict[str, list[str]] = defaultdict(list)
+    size = 0
+    for lexeme, place, weight in _lexemes(found_by):
+        known = places[lexeme]
+        size += 2 if known else 12 + len(lexeme.encode())
+        if size > _MOST_BYTES:
+            break
+        if len(known) < _MOST_PLACES and (place <= _LAST_PLACE or not known):
+            known.append(f"{min(place, _LAST_PLACE)}{weight}")
+    return " ".join(f"{_quoted(each)}:{','.join(at)}" for each, at in places.items() if at)
+
+
+def _lexemes(found_by: Findable) -> Iterator[tuple[str, int, str]]:
+    """(lexeme, place, weight), the short columns first."""
+    start = 1
+    for name, letter in _COLUMNS.items():
+        words, weight = getattr(found_by, name).split(" "), _WEIGHTS[name]
+        for place, word in enumerate(filter(None, words), start):
+            yield word, place, weight
+            if letter:
+                yield f"{letter}{COLUMN}{word}", place, weight
+            if name == "title" and place == start:
+                yield f"{_FIRST}{COLUMN}{word}", place, weight
+        start += len(words) + _APART
+
+
+def _quoted(lexeme: str) -> str:
+    escaped = lexeme.replace("\\", "\\\\").replace("'", "''")
+    return f"'{escaped}'"
+
+
+def tsquery(expression: str) -> str:
+    """An expression of ``matching`` as the text of a tsquery."""
+    return _Reader(_TOKEN.findall(expression)).either(())
+
+
+class _Reader:
+    """Reads an expression; what it is to stand in are the letters of its columns."""
+
+    def __init__(self, tokens: Sequence[str]) -> None:
+        self._tokens = [*tokens, ""]
+        self._at = 0
+
+    def either(self, columns: Sequence[str]) -> str:
+        found = [self._both(columns)]
+        while self._take("OR"):
+            found.append(self._both(columns))
+        return found[0] if len(found) == 1 else f"({' | '.join(found)})"
+
+    def _both(self, columns: Sequence[str]) -> str:
+        found = [self._without(columns)]
+        while self._take("AND"):
+            found.append(self._without(columns))
+        return found[0] if len(found) == 1 else f"({' & '.join(found)})"
+
+    def _without(self, columns: Sequence[str]) -> str:
+        found = self._one(columns)
+        while self._take("NOT"):
+            found = f"({found} & !{self._one(columns)})"
+        return found
+
+    def _one(self, columns: Sequence[str]) -> str:
+        if self._take("("):
+            found = self.either(columns)
+            self._at += 1
+            return found
+        if self._take("NEAR"):
+            return self._near()
+        if self._take("{"):
+            named = []
+            while not self._take("}"):
+                named.append(self._next())
+            self._at += 1
+            return self._one([_COLUMNS[each] for each in named])
+        if self._take("^"):
+            return _phrase(self._words(), (_FIRST,), is_open=False)
+        if not self._tokens[self._at].startswith('"'):
+            letter = _COLUMNS[self._next()]
+            self._at += 1
+            return self._one((letter,))
+        words = self._words()
+        return _phrase(words, columns, is_open=self._take("*"))
+
+    def _near(self) -> str:
+        """Phrases that stand near each other, each near the one that was asked for before it."""
+        self._at += 1
+        phrases = []
+        while not self._take(","):
+            phrases.append(_phrase(self._words(), (), is_open=False))
+        apart, self._at = int(self._tokens[self._at]), self._at + 2
+        pairs = pairwise(phrases)
+        return f"({' & '.join(_close(one, other, apart) for one, other in pairs)})"
+
+    def _words(self) -> list[str]:
+        return self._next()[1:-1].replace('""', '"').split()
+
+    def _next(self) -> str:
+        self._at += 1
+        return self._tokens[self._at - 1]
+
+    def _take(self, token: str) -> bool:
+        if self._tokens[self._at] != token:
+            return False
+        self._at += 1
+        return True
+
+
+def _phrase(words: Sequence[str], columns: Sequence[str], *, is_open: bool) -> str:
+    """Words that follow each other, in any of some columns, or wherever they stand."""
+    if not words:
+        return _NOTHING
+    found = []
+    for place in columns or ("",):
+        told = [_told(place, word, n) for n, word in enumerate(words)]
+        lexemes = [_quoted(each) for each in told]
+        lexemes[-1] += ":*" if is_open else ""
+        found.append(lexemes[0] if len(lexemes) == 1 else f"({' <-> '.join(lexemes)})")
+    return found[0] if len(found) == 1 else f"({' | '.join(found)})"
+
+
+def _told(column: str, word: str, place: int) -> str:
+    """A word as a lexeme that says its column; behind the first of a title, as any of the title."""
+    letter = _COLUMNS["title"] if column == _FIRST and place else column
+    return f"{letter}{COLUMN}{word}" if letter else word
+
+
+def _close(one: str, other: str, apart: int) -> str:
+    ways = product(range(1, apart + 2), ((one, other), (other, one)))
+    return f"({' | '.join(f'({a} <{distance}> {b})' for distance, (a, b) in ways)})"
+
+
+READERS["postgresql"] = tsquery

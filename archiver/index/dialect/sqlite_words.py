@@ -1,0 +1,48 @@
+"""The index of words in SQLite: FTS5.
+
+Contentless: the text itself lies in the conversion records. Words come as ``query.words`` makes
+them, so that nothing is left to the tokenizer but to split at spaces.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from sqlalchemy import ColumnElement, column
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.sql.compiler import SQLCompiler
+
+from archiver.index.dialect.asked import Matches
+from archiver.index.search_tables import SEARCH_COLUMNS, search_table
+from archiver.index.table_registry import Words
+from archiver.model.findable import Findable
+
+
+class SqliteWords:
+    """How FTS5 keeps words, and finds them."""
+
+    matches = "{0} MATCH :match"
+    vocabulary = "SELECT term, doc FROM {0}_words"
+    columns: tuple[ColumnElement[Any], ...] = tuple(column(name, Words) for name in SEARCH_COLUMNS)
+
+    def ddl(self, part: int) -> tuple[str, ...]:
+        """How a full-text table is made, and the list of its words."""
+        name, columns = search_table(part), ", ".join(SEARCH_COLUMNS)
+        options = "content='', tokenize='ascii'"
+        return (
+            f"CREATE VIRTUAL TABLE IF NOT EXISTS {name} USING fts5({columns}, {options})",
+            f"CREATE VIRTUAL TABLE IF NOT EXISTS {name}_words USING fts5vocab({name}, row)",
+        )
+
+    def row(self, found_by: Findable) -> tuple[str, ...]:
+        """A document as values of ``columns``."""
+        return tuple(getattr(found_by, name) for name in SEARCH_COLUMNS)
+
+    def score(self, weights: Mapping[str, float]) -> str:
+        """How good a document is, of those in one part."""
+        return f"-bm25({{0}}, {', '.join(str(weights[name]) for name in SEARCH_COLUMNS)})"
+
+
+@compiles(Matches, "sqlite")
+def _matches(each: Matches, compiler: SQLCompiler, **more: Any) -> str:
+    part, expression = (compiler.process(one, **more) for one in each.clauses)
+    return f"{part} MATCH {expression}"
