@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import (
     Row,
@@ -30,8 +30,7 @@ from archiver.model.job import State
 from archiver.model.rendering import Rendering
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """A place in a list; the next page starts beyond it.
 
     Attributes:

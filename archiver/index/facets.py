@@ -1,9 +1,9 @@
 """What some entries are of: sites, tags, years and kinds, with how many of them each has."""
 
-from collections import Counter
 from collections.abc import Sequence
+from typing import Any
 
-from sqlalchemy import func, select
+from sqlalchemy import ColumnElement, Select, func, literal_column, select, union_all
 
 from archiver.index.bulk import THESE
 from archiver.index.connection import AsyncConnection
@@ -13,38 +13,49 @@ from archiver.model.listing import Facet, FacetValue
 from archiver.query.tree import Condition
 
 MOST_VALUES = 8
-
-
+_ORDER = (Condition.SITE, Condition.TAG, Condition.ADDED, Condition.TYPE)
 _ROWS = (
-    select(entry.c.host, YearOf(entry.c.added_at), document.c.kind)
+    select(entry.c.host, YearOf(entry.c.added_at).label("year"), document.c.kind)
     .select_from(entry.outerjoin(document, document.c.id == entry.c.document_id))
     .where(entry.c.id.in_(THESE))
+    .cte("these_entries")
 )
-_TAGS = (
-    select(tag.c.name, func.count())
-    .select_from(entry_tag)
-    .join(tag, tag.c.id == entry_tag.c.tag_id)
+
+
+def _most(
+    condition: Condition, value: ColumnElement[Any], counted: Select[Any]
+) -> Select[*tuple[Any, ...]]:
+    """The most frequent values, counted where they lie; of two alike the alphabet's first."""
+    number = func.count()
+    most = (
+        counted.with_only_columns(value.label("value"), number.label("number"))
+        .where(value != literal_column("''"))
+        .group_by(value)
+        .order_by(number.desc(), value)
+        .limit(MOST_VALUES)
+        .subquery()
+    )
+    return select(literal_column(f"'{condition}'").label("field"), most.c.value, most.c.number)
+
+
+_TAGGED = (
+    select(tag.c.name)
+    .select_from(entry_tag.join(tag, tag.c.id == entry_tag.c.tag_id))
     .where(entry_tag.c.entry_id.in_(THESE))
-    .group_by(tag.c.id)
+)
+_FACETS = union_all(
+    _most(Condition.SITE, _ROWS.c.host, select(_ROWS)),
+    _most(Condition.TAG, tag.c.name, _TAGGED),
+    _most(Condition.ADDED, _ROWS.c.year, select(_ROWS)),
+    _most(Condition.TYPE, _ROWS.c.kind, select(_ROWS)),
 )
 
 
 async def facets_of(conn: AsyncConnection, entry_ids: Sequence[int]) -> tuple[Facet, ...]:
     """The most frequent values of each facet among these entries; those that tell nothing go."""
-    rows = (await conn.execute(_ROWS, {"these": entry_ids})).all()
-    sites, years, kinds = zip(*rows, strict=True) if rows else ((), (), ())
-    counted: dict[Condition, Counter[str]] = {
-        Condition.SITE: Counter(sites),
-        Condition.TAG: Counter(dict((await conn.execute(_TAGS, {"these": entry_ids})).all())),
-        Condition.ADDED: Counter(years),
-        Condition.TYPE: Counter(kinds),
-    }
-    most = ((condition, _most(counts)) for condition, counts in counted.items())
-    return tuple(Facet(condition.value, values) for condition, values in most if values)
-
-
-def _most(counts: Counter[str]) -> tuple[FacetValue, ...]:
-    """The most frequent ones; of two alike the one that the alphabet has first."""
-    known = ((value, count) for value, count in counts.items() if value)
-    put = sorted(known, key=lambda each: (-each[1], each[0]))
-    return tuple(FacetValue(value, count) for value, count in put[:MOST_VALUES])
+    found: dict[str, list[FacetValue]] = {}
+    for field, value, number in await conn.execute(_FACETS, {"these": entry_ids}):
+        found.setdefault(field, []).append(FacetValue(value, number))
+    return tuple(
+        Facet(each.value, tuple(found[each.value])) for each in _ORDER if each.value in found
+    )

@@ -286,17 +286,23 @@ async def owners(conn: AsyncConnection) -> list[str]:
     return [owner for owner in rows.scalars() if owner]
 
 
+_SOONEST = (
+    select(queue_host.c.ready_at_ms)
+    .where(
+        queue_host.c.priority == bindparam("priority"),
+        queue_host.c.host.not_in(bindparam("busy", expanding=True)),
+    )
+    .order_by(queue_host.c.ready_at_ms)
+    .limit(1)
+)
+
+
 async def next_due(conn: AsyncConnection, busy: Collection[str]) -> datetime | None:
     """When the next job of a host that is not busy is due; None when none is queued."""
     soonest: list[int] = []
     for priority in _PRIORITIES:
-        statement = (
-            select(queue_host.c.ready_at_ms)
-            .where(queue_host.c.priority == priority, queue_host.c.host.not_in(busy))
-            .order_by(queue_host.c.ready_at_ms)
-            .limit(1)
-        )
-        soonest += (await conn.execute(statement)).scalars().all()
+        asked = {"priority": priority, "busy": [*busy]}
+        soonest += (await conn.execute(_SOONEST, asked)).scalars().all()
     return datetime.fromtimestamp(min(soonest) / 1000, UTC) if soonest else None
 
 

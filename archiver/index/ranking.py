@@ -43,14 +43,6 @@ _Counts = Mapping[int, Mapping[str, int]]
 
 
 @dataclass(frozen=True, slots=True)
-class Scored:
-    """A document and how good it is; the higher the better."""
-
-    document_id: int
-    score: float
-
-
-@dataclass(frozen=True, slots=True)
 class _Part:
     """A part of the index: the candidates in it, and how rare words are there."""
 
@@ -61,7 +53,7 @@ class _Part:
 
 async def scored(
     conn: AsyncConnection, match: str, tree: Node, candidates: Iterable[int]
-) -> list[Scored]:
+) -> list[int]:
     """The candidates that match, the best first; of two alike the newer.
 
     Args:
@@ -77,14 +69,13 @@ async def scored(
     ]
     if not parts:
         return []
-    factors = await _factors(conn, match, tree, parts)
-    found = []
-    for document_id, score in (await _scores(conn, match, tree, parts)).items():
-        weighed = score
-        for factor, those in factors:
-            weighed *= factor if document_id in those else 1
-        found.append(Scored(document_id, float(f"{weighed:.6g}")))
-    return sorted(found, key=lambda each: (-each.score, -each.document_id))
+    scores = await _scores(conn, match, tree, parts)
+    for factor, those in await _factors(conn, match, tree, parts):
+        for each in those & scores.keys():
+            scores[each] *= factor
+    # Sums of the same come out alike in whatever order they were added.
+    put = sorted((float(f"{score:.6g}"), each) for each, score in scores.items())
+    return [each for _, each in reversed(put)]
 
 
 def in_names(match: str, tree: Node) -> str:
@@ -158,7 +149,7 @@ async def _bm25(conn: AsyncConnection, match: str, parts: Sequence[_Part]) -> di
     )
     statement = asking(_union(words, parts, scores, wanted)).bindparams(*candidates)
     rows = await conn.execute(statement, _given(match, parts))
-    return {row.rowid: row.score for row in rows}
+    return dict(rows.all())
 
 
 async def _factors(

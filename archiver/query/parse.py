@@ -14,7 +14,7 @@ from difflib import get_close_matches
 from archiver.errors import InvalidQuery
 from archiver.query.fields import BY_NAME, Field, explain, takes
 from archiver.query.tokens import Sign, Token, tokenize
-from archiver.query.tree import Column, Is, Node, Term, either, every, without
+from archiver.query.tree import Column, Is, Node, Term, either, every, leaves, without
 from archiver.query.words import words_of
 
 MAX_LENGTH = 1_000
@@ -41,6 +41,11 @@ def parse_query(text: str) -> Node:
             length=len(text) - MAX_LENGTH,
         )
     return _Parser(text).query(depth=0)
+
+
+def fits(tree: Node, written: str) -> bool:
+    """Whether a tree of parsed nodes, as it is written, is not too long to be read again."""
+    return len(written) <= MAX_LENGTH and leaves(tree) <= MAX_TERMS
 
 
 class _Parser:

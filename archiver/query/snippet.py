@@ -8,7 +8,7 @@ from functools import lru_cache
 from itertools import islice
 
 from archiver.query.tree import Column, Node, Term, sought
-from archiver.query.words import UNSPACED, is_unspaced
+from archiver.query.words import UNSPACED, has_unspaced, is_unspaced
 
 LENGTH = 240
 """Characters of a snippet, give or take a word."""
@@ -38,8 +38,7 @@ def snippet(text: str, tree: Node) -> tuple[Marked, ...]:
     """
     text = " ".join(text[:_MOST_TEXT].split())
     folded = _fold(text)
-    pattern = _pattern(tuple(each for each in sought(tree) if each.column in _SHOWN))
-    hits = [match.span() for match in islice(pattern.finditer(folded), _MOST_HITS)]
+    hits = [match.span() for match in islice(_matches(folded, tree), _MOST_HITS)]
     start, end = _window(text, _best(folded, hits))
     pieces = list(_pieces(text, start, end, hits))
     return tuple(piece for piece in pieces if piece.text)
@@ -48,8 +47,13 @@ def snippet(text: str, tree: Node) -> tuple[Marked, ...]:
 def places(text: str, tree: Node) -> list[tuple[int, int]]:
     """Where the words of a query stand in a text: stretches in order, the first few hundred."""
     folded = _fold(text[:_MOST_TEXT])
-    pattern = _pattern(tuple(each for each in sought(tree) if each.column in _SHOWN))
-    return [match.span() for match in islice(pattern.finditer(folded), _MOST_MARKED)]
+    return [match.span() for match in islice(_matches(folded, tree), _MOST_MARKED)]
+
+
+def _matches(folded: str, tree: Node) -> Iterator[re.Match[str]]:
+    """Where the words of a query stand in a folded text."""
+    wanted = tuple(each for each in sought(tree) if each.column in _SHOWN)
+    return _pattern(wanted, is_spaced=not has_unspaced(folded)).finditer(folded)
 
 
 class _Folding(dict[int, int]):
@@ -70,31 +74,35 @@ def _fold(text: str) -> str:
 
 
 @lru_cache(maxsize=64)
-def _pattern(wanted: tuple[Term, ...]) -> re.Pattern[str]:
+def _pattern(wanted: tuple[Term, ...], *, is_spaced: bool) -> re.Pattern[str]:
     """Match any of the terms where a word begins; longer ones are tried first.
 
-    In scripts without spaces a word begins and ends anywhere.
+    In scripts without spaces a word begins and ends anywhere. A text that has none is told so: to
+    compile their ranges takes longer than to look through it.
     """
     written = []
     for term in sorted(wanted, key=lambda term: len(term.text), reverse=True):
         words = _WORD.findall(term.text.translate(_FOLDED))
         if words:
             phrase = r"[\W_]{1,20}+".join(words)
-            written.append(phrase[0] + _begin(phrase[0]) + phrase[1:] + _end(words, term))
+            begin, end = _begin(phrase[0], is_spaced), _end(words, term, is_spaced)
+            written.append(phrase[0] + begin + phrase[1:] + end)
     return re.compile("|".join(written) or r"(?!)")
 
 
-def _begin(first: str) -> str:
+def _begin(first: str, is_spaced: bool) -> str:
     """What stands before a word's first letter, asked behind it: letters are found quickly."""
     if is_unspaced(first):
         return ""
+    if is_spaced:
+        return rf"(?<![^\W_]{first})"
     return rf"(?:(?<![^\W_]{first})|(?<=[{UNSPACED}]{first}))"
 
 
-def _end(words: Sequence[str], term: Term) -> str:
+def _end(words: Sequence[str], term: Term, is_spaced: bool) -> str:
     if is_unspaced(words[-1][-1]):
         return ""
-    letter = rf"(?![{UNSPACED}])[^\W_]"
+    letter = r"[^\W_]" if is_spaced else rf"(?![{UNSPACED}])[^\W_]"
     return rf"(?:{letter})*+" if term.prefix else rf"(?!{letter})"
 
 

@@ -166,6 +166,13 @@ def sought(node: Node) -> Iterator[Term]:
             yield from sought(each)
 
 
+def leaves(node: Node) -> int:
+    """How many words, phrases and conditions a tree has."""
+    if isinstance(node, All | Any):
+        return sum(map(leaves, node.nodes))
+    return leaves(node.node) if isinstance(node, Not) else 1
+
+
 def write(node: Node) -> str:
     """A query whose tree this is."""
     if isinstance(node, All):

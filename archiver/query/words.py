@@ -48,6 +48,11 @@ def is_unspaced(character: str) -> bool:
     return bool(_unspaced().match(character))
 
 
+def has_unspaced(text: str) -> bool:
+    """Whether any character of a text is of such a script."""
+    return not text.isascii() and bool(_unspaced().search(text))
+
+
 def fold(text: str) -> str:
     """A text without case and diacritics."""
     if text.isascii():

@@ -1,6 +1,7 @@
 """What a list holds as a whole: how many entries, and facets whose values are clicks."""
 
 from dataclasses import replace
+from functools import lru_cache
 
 from archiver.errors import InvalidQuery
 from archiver.index import counters
@@ -9,7 +10,7 @@ from archiver.index.entries import Filters
 from archiver.index.facets import facets_of
 from archiver.index.search import Question
 from archiver.model.listing import Facet, FacetValue, Summary
-from archiver.query.parse import parse_query
+from archiver.query.parse import fits, parse_query
 from archiver.query.tree import EVERYTHING, Node, conjuncts, every, write
 from archiver.services.walking import Found, Walk
 
@@ -43,19 +44,20 @@ def _narrowing_all(facet: Facet, tree: Node) -> Facet:
 
 
 def _narrowing(field: str, value: FacetValue, tree: Node) -> FacetValue:
-    try:
-        node = parse_query(f'{field}:"{value.value}"')
-    except InvalidQuery:
+    node = _condition(field, value.value)
+    if node is None:
         return value
     others = [each for each in conjuncts(tree) if each != node]
     is_chosen = len(others) < len(conjuncts(tree))
-    query = write(every(others if is_chosen else [*others, node]))
-    return replace(value, query=query, is_chosen=is_chosen) if _is_read(query) else value
+    wanted = every(others if is_chosen else [*others, node])
+    query = write(wanted)
+    return replace(value, query=query, is_chosen=is_chosen) if fits(wanted, query) else value
 
 
-def _is_read(query: str) -> bool:
+@lru_cache(1024)
+def _condition(field: str, value: str) -> Node | None:
+    """What a value of a facet asks for: the same few stand beside one list after another."""
     try:
-        parse_query(query)
+        return parse_query(f'{field}:"{value}"')
     except InvalidQuery:
-        return False
-    return True
+        return None

@@ -55,7 +55,7 @@ async def _ranked(conn: AsyncConnection, question: Question, tree: Node) -> tupl
     if is_cut and named:
         passing |= await _passing(conn, named, question)
     scored = await ranking.scored(conn, match, tree, passing)
-    return [passing[each.document_id] for each in scored], newest
+    return [passing[each] for each in scored], newest
 
 
 async def _passing(conn: AsyncConnection, match: str, question: Question) -> dict[int, int]:

@@ -45,7 +45,7 @@ from archiver.services.corrections import correction
 from archiver.services.facets import MOST_COUNTED, summary_of
 from archiver.services.finding import Page, page_of
 from archiver.services.listed import ListedEntry, shown_of
-from archiver.services.walking import Walk
+from archiver.services.walking import Found, Walk
 from archiver.store.segments import SegmentStore
 
 MOST_PER_PAGE = 200
@@ -152,13 +152,16 @@ class Search:
             is_poor = not query.after and len(page.entries) - page.partial < FEW
             meant = await correction(conn, question.setting.parts, tree) if is_poor else None
             asked = replace(question, tree=answered)
-            summary = await summary_of(conn, asked, page.newest) if ahead else NOTHING
-        items = [shown[each] for each in page.entries if each in listed]
-        if has_words:
-            own = [told.get(each, []) for each in page.entries if each in listed]
-            items = await asyncio.to_thread(self._with_excerpts, items, own, answered)
+            own = [told.get(each, []) for each in shown] if has_words else []
+            # Segments are read while the index is.
+            summary, excerpts = await asyncio.gather(
+                _summary(conn, asked, page.newest, is_wanted=ahead > 0),
+                asyncio.to_thread(self._excerpts, own, answered),
+            )
+        for each, (excerpt, at) in zip(shown, excerpts, strict=False):
+            shown[each] = replace(shown[each], excerpt=excerpt, found_at=at)
         listing = Listing(
-            items=tuple(items),
+            items=tuple(shown[each] for each in page.entries if each in shown),
             after=_cursor(page.beyond) if page.beyond else None,
             sort=_sort(query, tree),
             is_of_newest=page.is_of_newest,
@@ -224,15 +227,9 @@ class Search:
                 under_way=tuple(await jobs.under_way(conn, 20)),
             )
 
-    def _with_excerpts(
-        self, items: Sequence[ListedEntry], told: Sequence[Sequence[Told]], tree: Node
-    ) -> list[ListedEntry]:
-        """Entries with the stretches of their texts where words stand; blocking."""
-        found = (self._excerpt(each, tree) for each in told)
-        return [
-            replace(item, excerpt=excerpt, found_at=at)
-            for item, (excerpt, at) in zip(items, found, strict=True)
-        ]
+    def _excerpts(self, told: Sequence[Sequence[Told]], tree: Node) -> "list[_Excerpt]":
+        """The stretches of entries' texts where words stand; blocking."""
+        return [self._excerpt(each, tree) for each in told]
 
     def _excerpt(self, told: Sequence[Told], tree: Node) -> "_Excerpt":
         """Where words stand in the newest article that has them; else how the newest begins."""
@@ -254,6 +251,12 @@ class Search:
             return article_text(self._store, place)
         except StoreError:
             return ""
+
+
+async def _summary(
+    conn: AsyncConnection, question: Question, newest: Found | None, *, is_wanted: bool
+) -> Summary:
+    return await summary_of(conn, question, newest) if is_wanted else NOTHING
 
 
 async def _told(

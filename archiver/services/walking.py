@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from archiver.index import browsing, entries, search
 from archiver.index.connection import AsyncConnection
@@ -16,8 +17,7 @@ MOST_LOOKED_AT = 10_000
 """Rows that a page looks at before it says that there may be more."""
 
 
-@dataclass(frozen=True, slots=True)
-class Spot:
+class Spot(NamedTuple):
     """An entry of a walk, and the place beyond which the walk goes on."""
 
     entry_id: int

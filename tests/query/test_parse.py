@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from archiver.errors import InvalidQuery
 from archiver.query.dates import Age, Date, Dates
 from archiver.query.fields import BY_NAME, FIELDS, OPERATORS
-from archiver.query.parse import MAX_DEPTH, MAX_LENGTH, MAX_TERMS, parse_query
+from archiver.query.parse import MAX_DEPTH, MAX_LENGTH, MAX_TERMS, fits, parse_query
 from archiver.query.tree import (
     EVERYTHING,
     All,
@@ -160,6 +160,14 @@ def test_any_query_is_read_or_refused_with_a_place_within_it(text):
     else:
         assert 0 <= refused.at < refused.at + refused.length <= len(text)
         assert str(refused)
+
+
+@given(st.lists(PIECES, max_size=30).map("".join), st.integers(1, 40), st.integers(1, 990))
+def test_one_condition_more_fits_exactly_where_it_is_read_again(text, times, length):
+    tree, _ = read(" ".join([text] * times))
+    more = every([tree or EVERYTHING, Is(Condition.TAG, "a" * length)])
+
+    assert fits(more, write(more)) == (read(write(more))[1] is None)
 
 
 def read(text):

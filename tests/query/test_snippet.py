@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 
 from archiver.errors import InvalidQuery
 from archiver.query.parse import parse_query
-from archiver.query.snippet import LENGTH, Marked, snippet
+from archiver.query.snippet import LENGTH, Marked, places, snippet
+from archiver.query.words import has_unspaced
 
 FILLER = "lorem ipsum dolor sit amet " * 40
 
@@ -72,3 +73,15 @@ def test_nothing_makes_it_raise(text: str, query: str) -> None:
     joined = "".join(piece.text for piece in snippet(text, sought))
 
     assert joined.removeprefix("… ").removesuffix(" …") in " ".join(text.split()) or not joined
+
+
+@given(st.text("ab é-_.", max_size=60), st.text('ab é"*', min_size=1, max_size=12))
+def test_a_script_without_spaces_elsewhere_changes_nothing(text: str, query: str) -> None:
+    try:
+        sought = parse_query(query)
+    except InvalidQuery:
+        reject()
+    beside = f"{text} 東"
+
+    assert has_unspaced(beside)
+    assert places(beside, sought) == places(text, sought)

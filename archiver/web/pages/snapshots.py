@@ -1,5 +1,6 @@
 """``/snapshots``: browse and search; ``/search/help``: how."""
 
+import asyncio
 from dataclasses import replace
 from urllib.parse import urlencode
 
@@ -16,7 +17,7 @@ from archiver.web.keys import RUNTIME
 from archiver.web.pages.editing import notice_of
 from archiver.web.render import render
 from archiver.web.side import side_bar
-from archiver.web.views import ListingView, Refusal, SearchHelpView
+from archiver.web.views import EditNotice, ListingView, Refusal, SearchHelpView, SideBar
 
 SHOWN_TAGS = 30
 _KEPT = tuple(name for name in LISTED if name != "after")
@@ -44,25 +45,40 @@ async def explain(request: web.Request) -> web.StreamResponse:
 async def _view(request: web.Request, query: ListingQuery) -> ListingView:
     runtime = request.app[RUNTIME]
     search, is_of_failed = runtime.search, query.status == State.FAILED
-    found, summary = await search.overseen(query)
+    # Beside each other: what stands around a list is read while the list is.
+    (found, summary), (side, tags, owed, notice) = await asyncio.gather(
+        search.overseen(query), _around(request, query)
+    )
     is_narrowed = replace(query, sort="", after="", is_typing=False) != ListingQuery()
     kept = {name: value for name in _KEPT if (value := getattr(query, name))}
-    side = await side_bar(request, query.q)
     here = kept | ({"after": query.after} if query.after else {})
     return ListingView(
         query,
         found,
         next_url=f"/snapshots?{urlencode({**kept, 'after': found.after})}" if found.after else "",
-        tags=tuple(await search.tags(SHOWN_TAGS)),
+        tags=tags,
         export_query=f"?{urlencode(kept)}" if kept else "",
         list_query=list_query(query),
         summary=summary if summary.count else Summary(0, has_more=False),
         is_narrowed=is_narrowed,
-        owed_percent=round(100 * await search.owed_share()),
+        owed_percent=round(100 * owed),
         here=f"/snapshots?{urlencode(here)}" if here else "/snapshots",
         sorts=tuple(each for each in Sort if each is not Sort.LIST or found.sort is Sort.LIST),
-        notice=await notice_of(request),
+        notice=notice,
         side=side,
         archives=runtime.rescuing.archives if is_of_failed else (),
         title=side.current.name if side.current else Message("Snapshots"),
+    )
+
+
+async def _around(
+    request: web.Request, query: ListingQuery
+) -> tuple[SideBar, tuple[tuple[str, int], ...], float, EditNotice | None]:
+    """What stands around a list: lists, tags, the share of words that are owed, and a notice."""
+    search = request.app[RUNTIME].search
+    return (
+        await side_bar(request, query.q),
+        tuple(await search.tags(SHOWN_TAGS)),
+        await search.owed_share(),
+        await notice_of(request),
     )
