@@ -31,7 +31,7 @@ async def _add(settings: Settings, urls: Sequence[str], tags: Sequence[str]) -> 
         render = settings.render == "always"
         result = await crawler.entries.save(urls, tags=tags, source="cli", render=render)
         for rejected in result.rejected:
-            write_row("-", "rejected", f"{rejected.given}: {rejected.reason}")
+            write_row("-", "unusable", f"{rejected.given}: {rejected.reason}")
         with progress_bar("Capturing") as bar:
             report = _Report(result.accepted, bar)
             await _capture(crawler, report)

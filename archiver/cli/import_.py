@@ -18,8 +18,8 @@ from archiver.model.importing import ImportStatus
 from archiver.runtime import Runtime, open_runtime
 from archiver.services.import_choices import typed_choices
 
-_OF_LINKS = {each: each for each in ("read", "added", "known", "merged", "rejected")}
-_OF_LINKS["passed_over"] = "left out"
+_OF_LINKS = {each: each for each in ("read", "added", "known", "merged")}
+_OF_LINKS |= {"rejected": "unusable", "passed_over": "left out"}
 _OF_CAPTURES = {
     "read": "captures",
     "merged": "new",
@@ -92,4 +92,4 @@ def _summarise(status: ImportStatus) -> None:
     if status.lists_left_out:
         write_row("lists left out", str(status.lists_left_out))
     for sample in status.rejected_samples:
-        write_row("-", "rejected", f"{sample.given}: {sample.reason}")
+        write_row("-", "unusable", f"{sample.given}: {sample.reason}")

@@ -74,7 +74,7 @@ def _print(survey: ImportSurvey) -> None:
     _print_counted("kept as it stands", survey.kept, len(survey.kept))
     for each in survey.sample:
         write_row("sample", each.title, each.url_given, write_iso(each.saved_at))
-    _print_counted("not usable", survey.reasons, len(survey.reasons))
+    _print_counted("unusable because", survey.reasons, len(survey.reasons))
     for bad in survey.samples:
         write_row("-", str(bad.row), f"{bad.given}: {bad.reason}")
     write_row("Nothing was kept. Without --dry-run it is imported.")

@@ -94,5 +94,5 @@ def _numbers(status: ImportStatus) -> str:
     counts = status.counts
     return (
         f"{status.read:,} {what} read, {counts.open:,} waiting, {counts.saved:,} saved, "
-        f"{counts.failed:,} failed, {status.rejected:,} not usable"
+        f"{counts.failed:,} failed, {status.rejected:,} unusable"
     )

@@ -69,8 +69,9 @@ def import_(settings: Settings, file: Path, **wanted: object) -> int:
     (WARC, WACZ), whose captures are taken in as they are; "-" reads standard input. What kind it
     is, is found out.
 
-    Of the links that are read, "added" are new, "known" are kept already, "merged" wait already or
-    came twice, and "rejected" can't be used.
+    Of the links that are read, "added" are new, "known" were here and the file says nothing new
+    of them, "merged" were here, or came before in the file, and got what it says beyond that, and
+    "unusable" can't be kept.
     """
     return run_body("import_", settings, file=file, **wanted)
 

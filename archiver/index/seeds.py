@@ -15,6 +15,7 @@ from archiver.index import (
     lists,
     new_entries,
     queue,
+    receptions,
     tags,
 )
 from archiver.index.bulk import among, among_texts
@@ -50,26 +51,24 @@ async def receive(
         capture: when; those that are new are kept as links where that is never.
 
     Returns:
-        One result a seed, in order; of several seeds for one URL all but the first are MERGED.
+        One result a seed, in order, as ``index.receptions`` says.
     """
     unique = _merge(seeds)
     known = await _known(conn, [*unique])
-    ids = await _say(conn, unique, known, now, import_id, is_link=capture is CaptureWhen.NEVER)
+    is_link = capture is CaptureWhen.NEVER
+    ids, changed = await _say(conn, unique, known, now, import_id, is_link=is_link)
     open_jobs = await _open_jobs(conn, [row.id for row in known.values()])
-    wanted = [
-        (ids[key], seed.host)
-        for key, seed in unique.items()
-        if ids[key] not in open_jobs
-        and capture is not CaptureWhen.NEVER
-        and (recapture or key not in known or known[key].snapshot_count == 0)
-    ]
+    stays = {row.id for row in known.values() if row.snapshot_count and not recapture}
+    stays |= {*ids.values()} if is_link else open_jobs.keys()
+    wanted = [(ids[key], each.host) for key, each in unique.items() if ids[key] not in stays]
     rank = queue.INTERACTIVE if recapture else _RANKS[capture]
     made = await queue.enqueue(conn, wanted, priority=rank, now=now, import_id=import_id)
-    await _await_again(conn, [row.id for row in known.values() if row.id in made])
+    await _await_again(conn, known, made)
     if recapture:
         await queue.hurry(conn, [*open_jobs.values()], priority=rank, now=now)
-    fresh = {ids[key] for key in unique.keys() - known.keys()}
-    return _results(seeds, ids, made, open_jobs, fresh)
+    added = {*made, *(ids[key] for key in unique.keys() - known.keys())}
+    merged = open_jobs.keys() if import_id is None else changed | _brought(known, import_id)
+    return receptions.of_seeds(seeds, ids, added=added, merged=merged, jobs=open_jobs | made)
 
 
 async def receive_columns(
@@ -94,10 +93,11 @@ async def receive_columns(
     rest = [seeds[place] for place, is_it in enumerate(is_new) if not is_it]
     if not rest:
         return [Reception.ADDED] * len(ids)
-    received = iter(
-        await receive(conn, rest, now=now, recapture=False, import_id=import_id, capture=capture)
+    received = await receive(
+        conn, rest, now=now, recapture=False, import_id=import_id, capture=capture
     )
-    return [Reception.ADDED if is_it else _of_known(next(received), known) for is_it in is_new]
+    others = iter(received)
+    return [Reception.ADDED if is_it else next(others).reception for is_it in is_new]
 
 
 async def ensure(
@@ -110,7 +110,7 @@ async def ensure(
     """
     unique: dict[str, Seed] = {seed.hash_url: seed for seed in seeds}
     known = await _known(conn, [*unique])
-    ids = await _say(conn, unique, known, datetime.now(UTC), import_id)
+    ids, _ = await _say(conn, unique, known, datetime.now(UTC), import_id)
     return {HashUrl(key): number for key, number in ids.items()}
 
 
@@ -122,17 +122,21 @@ async def _say(
     import_id: int | None,
     *,
     is_link: bool = False,
-) -> dict[str, int]:
-    """Make entries of seeds, or add what they say to those that are known; row ids by hash_url."""
+) -> tuple[dict[str, int], set[int]]:
+    """Make entries of seeds, or add what they say to those that are known.
+
+    Returns row ids by hash_url, and of those that were known and have changed.
+    """
     spoken = await import_shares.spoken(conn, seeds, known)
     fresh = [seed for key, seed in seeds.items() if key not in known]
     ids = await _insert_entries(conn, fresh, now, import_id, is_link=is_link)
     ids |= {key: row.id for key, row in known.items()}
     changed = await _enrich(conn, seeds, known)
     changed |= await _attach(conn, seeds, ids, known, now, import_id)
-    await mark_unrecorded(conn, changed & {row.id for row in known.values()})
+    changed &= {row.id for row in known.values()}
+    await mark_unrecorded(conn, changed)
     await import_shares.note(conn, spoken, import_id)
-    return ids
+    return ids, changed
 
 
 async def restore(
@@ -339,8 +343,16 @@ async def _mark_stale(conn: AsyncConnection, entry_ids: set[int]) -> None:
         )
 
 
-async def _await_again(conn: AsyncConnection, entry_ids: Sequence[int]) -> None:
+def _brought(known: Mapping[str, Row[*tuple[Any, ...]]], import_id: int) -> set[int]:
+    """Which of these entries an import alone has brought: it named them before."""
+    return {row.id for row in known.values() if row.brought_by == import_id}
+
+
+async def _await_again(
+    conn: AsyncConnection, known: Mapping[str, Row[*tuple[Any, ...]]], made: Collection[int]
+) -> None:
     """Let entries that were given up, or kept as links, stand as waiting: there is a job now."""
+    entry_ids = [row.id for row in known.values() if row.id in made]
     if entry_ids:
         await conn.execute(
             update(entry)
@@ -368,29 +380,3 @@ def _first_times(keys: Sequence[str], known: Collection[str]) -> list[bool]:
         found.append(key not in met)
         met.add(key)
     return found
-
-
-def _of_known(received: Received, known: Collection[str]) -> Reception:
-    """What a seed is whose entry was there; or was made for an earlier one of the same file."""
-    return received.reception if received.hash_url in known else Reception.MERGED
-
-
-def _results(
-    seeds: Sequence[Seed],
-    ids: dict[str, int],
-    made: dict[int, int],
-    open_jobs: dict[int, int],
-    fresh: set[int],
-) -> list[Received]:
-    results, seen = [], set()
-    added, merged, known = Reception.ADDED, Reception.MERGED, Reception.KNOWN
-    for seed in seeds:
-        entry_id = ids[seed.hash_url]
-        if entry_id in seen or (entry_id not in made and entry_id in open_jobs):
-            reception = merged
-        else:
-            reception = added if entry_id in made or entry_id in fresh else known
-        seen.add(entry_id)
-        job_id = made.get(entry_id) or open_jobs.get(entry_id)
-        results.append(Received(seed.hash_url, seed.url, reception, job_id))
-    return results

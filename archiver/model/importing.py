@@ -68,8 +68,9 @@ class ReceiptRow:
 
     Attributes:
         row: its place among the links of the file, from 1.
-        outcome: added; merged into what came before it, or waits; known, as what is kept already;
-            unusable; or left out, as it was not chosen.
+        outcome: added; merged into the same address, which was here or stood in the file before,
+            with what the row says beyond that; known, as it says nothing new; unusable; or left
+            out, as it was not chosen.
         given: the address as it stood there.
         hash_url: of the entry; None where none could be made.
         reason: why it is unusable, in a sentence; empty if it is not.
@@ -129,9 +130,9 @@ class ImportStatus:
             file: captures, the sum of ``merged``, ``known`` and ``rejected``.
         added: put into the queue; of an archive file: pages that became snapshots, and entries
             that had failed there or now wait here.
-        known: in the archive already; what the file says of them was kept all the same.
-        merged: the same URL again, in this file or in the queue; of an archive file: captures
-            that were taken in.
+        known: here already, and the file says nothing new of them.
+        merged: here already, or the same URL again in this file: what the file says beyond that
+            was added; of an archive file: captures that were taken in.
         rejected: not URLs, or not records, that can be kept.
         rejected_samples: the first few of them.
         passed_over: records of an archive file that are no captures; links that were not chosen.

@@ -48,7 +48,8 @@ class Reception(StrEnum):
 class Received:
     """A seed that is safe: its job, where one is open, and how it was received.
 
-    ``ADDED``: a job was made. ``MERGED``: one was open already. ``KNOWN``: it is in the archive.
+    ``ADDED``: an entry or a job was made. ``KNOWN``: it was here. ``MERGED``: so it was, and waits
+    already; of an import: and the seed says more than that, or comes again.
     """
 
     hash_url: HashUrl

@@ -35,7 +35,7 @@ def test_add_prints_a_line_for_each_url_and_fails_if_one_does(
 
     assert added.returncode == 1
     assert found.pop("-") == [
-        "rejected",
+        "unusable",
         "nonsense: This is not an address. An address starts with https:// or http://.",
     ]
     assert found.pop(hash_of(site.url("/foxes"))) == ["saved", "About foxes"]
@@ -195,9 +195,9 @@ def test_import_reads_reports_and_captures(site, run_in, tmp_path) -> None:
         "added": "5",
         "known": "0",
         "merged": "1",
-        "rejected": "1",
+        "unusable": "1",
         "left out": "0",
-        "-": "rejected",
+        "-": "unusable",
     }
     assert ["added", "0"] in rows(again.stdout)
     assert ["saved", "5"] in rows(again.stdout)

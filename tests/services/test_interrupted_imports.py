@@ -91,7 +91,7 @@ async def test_a_command_that_is_killed_leaves_an_import_that_says_so(opened, se
 
         again = await archive.imports.read_file(BytesIO(links(0, 13_000)), name="again.txt")
 
-    assert (again.read, again.merged) == (13_000, status.added)
+    assert (again.read, again.known) == (13_000, status.added)
 
 
 async def test_a_service_that_is_killed_goes_on_with_an_upload_when_it_is_started_again(

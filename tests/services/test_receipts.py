@@ -77,9 +77,24 @@ async def test_the_same_file_again_changes_nothing_and_says_so(archive):
 
     again = await imported(archive)
 
-    assert (again.added, again.merged, again.rejected) == (0, 3, 2)
+    assert (again.added, again.known, again.merged, again.rejected) == (0, 2, 1, 2)
     after = await archive.entries.get("http://a.example/1")
     assert after.entry.annotation == before.entry.annotation
+
+
+async def test_a_row_that_says_more_of_what_is_here_is_merged_and_one_that_does_not_is_known(
+    archive,
+):
+    told = "url,title,tags,note\n" + "".join(f"http://a.example/{n},One,t,n\n" for n in range(5))
+    await imported(archive, told)
+    more = ("Two,t,n", "One,other,n", "One,t,more", "One,t,n", ",,")
+    rows = "".join(f"http://a.example/{n},{each}\n" for n, each in enumerate(more))
+
+    status = await imported(archive, "url,title,tags,note\n" + rows)
+
+    receipt = json.loads(await whole(archive.receipts.json(status.id)))
+    assert [each["outcome"] for each in receipt] == ["merged"] * 3 + ["known"] * 2
+    assert (status.added, status.merged, status.known) == (0, 3, 2)
 
 
 async def test_a_dry_run_says_what_an_import_does_and_keeps_nothing(archive):
