@@ -1,15 +1,19 @@
 """Gives snapshots what lists show them by: an icon and a picture, drawn small of what is kept."""
 
 import asyncio
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import timedelta
 from itertools import chain, islice
 from typing import Final
 
 from archiver.books.pictures import candidates
 from archiver.crawl.context import CrawlContext
+from archiver.crawl.fetch_or_recall import look_up
+from archiver.crawl.requisites import EMBLEM_SECONDS
 from archiver.derive.messages import MOST_PICTURE_BYTES
 from archiver.ledger.shown_payload import OK, holder_at, read_payload
-from archiver.model.capture import CaptureRef, Timestamp
+from archiver.memento.timestamps import to_datetime
+from archiver.model.capture import Capture, CaptureRef, Timestamp
 from archiver.model.likeness import LikenessKind, NewLikeness
 from archiver.model.page import UNREAD, Article, Discovery
 from archiver.model.requisite import Requisite, RequisiteKind, RequisiteOutcome
@@ -55,7 +59,9 @@ async def draw_fetched(
     if not any(wanted.values()):
         return ()  # most pages of some sites: waiting for the recorder costs each of them
     await context.recorder.settled()
-    return await _draw(context, wanted, page.timestamp)
+    since = to_datetime(page.timestamp) - timedelta(seconds=EMBLEM_SECONDS)
+    lately = await look_up(context, [*chain(*wanted.values())], since)
+    return await _draw(context, wanted, page.timestamp, lately)
 
 
 async def draw_emblems(
@@ -69,7 +75,7 @@ async def draw_emblems(
         found: what it names.
         article: whose pictures are looked at where it names none.
     """
-    return await _draw(context, _wanted(page, found, article), page.timestamp)
+    return await _draw(context, _wanted(page, found, article), page.timestamp, {})
 
 
 def _may_show(page: CaptureRef, found: Discovery, article: Article) -> bool:
@@ -89,9 +95,19 @@ def _wanted(page: CaptureRef, found: Discovery, article: Article) -> dict[Likene
 
 
 async def _draw(
-    context: CrawlContext, wanted: Mapping[LikenessKind, Sequence[str]], moment: Timestamp
+    context: CrawlContext,
+    wanted: Mapping[LikenessKind, Sequence[str]],
+    moment: Timestamp,
+    lately: Mapping[str, Capture],
 ) -> tuple[NewLikeness, ...]:
-    drawn = [await _first(context, kind, urls, moment) for kind, urls in wanted.items()]
+    async def holder_of(url: str) -> Capture | None:
+        found = lately.get(url)
+        if found and found.status == OK and not found.is_revisit:
+            return found
+        async with context.db.read() as conn:
+            return await holder_at(conn, url, moment)
+
+    drawn = [await _first(context, kind, urls, holder_of) for kind, urls in wanted.items()]
     return tuple(each for each in drawn if each)
 
 
@@ -103,12 +119,14 @@ def _pictures(page: CaptureRef, article: Article) -> Iterator[str]:
 
 
 async def _first(
-    context: CrawlContext, kind: LikenessKind, urls: Sequence[str], moment: Timestamp
+    context: CrawlContext,
+    kind: LikenessKind,
+    urls: Sequence[str],
+    holder_of: Callable[[str], Awaitable[Capture | None]],
 ) -> NewLikeness | None:
     """The first of these that is worth showing."""
     for url in urls:
-        async with context.db.read() as conn:
-            holder = await holder_at(conn, url, moment)
+        holder = await holder_of(url)
         if holder is None:
             continue
         known = context.drawn.get(kind, holder.payload_digest)
