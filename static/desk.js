@@ -1,4 +1,8 @@
-// What was begun and not read to its end: known in this browser alone, by where its reader was.
+// The desk as it changes, while anything is under way; and what was begun and not read to its end,
+// which is known in this browser alone, by where its reader was.
+import { localise } from "./times.js";
+
+const LOOK_MS = 3000;
 const MOST = 4;
 const section = document.querySelector("[data-continue]");
 const list = section?.querySelector("ul");
@@ -21,3 +25,26 @@ for (const key of Object.keys(section ? places : {}).reverse().slice(0, MOST)) {
   list.append(item);
   section.hidden = false;
 }
+
+// A part in which somebody is (with the keyboard, a pointer that marks words) stays until they left.
+const isInUse = (part) => part.contains(document.activeElement) || !document.getSelection().isCollapsed;
+
+async function look() {
+  const answer = await fetch("/");
+  if (!answer.ok || answer.redirected) return;
+  const desk = new DOMParser().parseFromString(await answer.text(), "text/html");
+  for (const part of document.querySelectorAll("[data-live]")) {
+    const now = desk.getElementById(part.id);
+    if (!now || isInUse(part)) continue;
+    localise(now);
+    if (now.innerHTML !== part.innerHTML) part.replaceWith(now);
+  }
+}
+
+const isOpen = () => document.querySelector("[data-live=open], [data-state=queued], [data-state=fetching]");
+let wasOpen = isOpen();
+setInterval(async () => {
+  if (document.hidden || !(wasOpen || isOpen())) return;
+  wasOpen = isOpen();
+  await look().catch(() => { /* the service is gone for a moment */ });
+}, LOOK_MS);

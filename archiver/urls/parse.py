@@ -7,6 +7,7 @@ import ada_url
 
 from archiver.errors import InvalidUrl
 from archiver.model.capture import HashUrl
+from archiver.urls.pasted import with_scheme
 
 MOST_CHARACTERS = 8192
 """Longer addresses are refused: servers refuse them too, and every index row holds one."""
@@ -130,6 +131,7 @@ def _why_not(text: str) -> InvalidUrl:
 
 def _suggest_scheme(text: str) -> InvalidUrl:
     if " " not in text and "." in text:
-        meant = f"https://{text[:200]}"
+        meant = with_scheme(text[:200])
+        meant = meant if "://" in meant else f"https://{meant}"
         return InvalidUrl("The address has no scheme. Did you mean {meant}?", meant=meant)
     return InvalidUrl("This is not an address. An address starts with https:// or http://.")

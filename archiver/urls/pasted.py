@@ -6,17 +6,40 @@ from fnmatch import fnmatchcase
 from urllib.parse import unquote_plus
 
 _SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*://")
-_HOST = re.compile(r"(?:[\w-]+\.)+[\w-]{2,}\.?(?::[0-9]{1,5})?(?:[/?#]|$)")
+_HOST = re.compile(
+    r"(?:(?P<name>(?:[\w-]+\.)+[^\W\d_][\w-]+\.?)|localhost|(?:\d{1,3}\.){3}\d{1,3}|\[[\da-fA-F:.]+\])"
+    r"(?::(?P<port>[0-9]{1,5}))?(?:[/?#]|$)"
+)
 
 
 def with_scheme(given: str) -> str:
-    """An address with ``https://`` before it, where a person left the scheme out.
+    """An address with a scheme before it, where a person left it out.
 
-    >>> with_scheme("example.org/x"), with_scheme("http://a.example"), with_scheme("two words")
-    ('https://example.org/x', 'http://a.example', 'two words')
+    It is ``https://``; but ``http://`` for a number, for localhost and for a port other than 443:
+    what stands there seldom has a certificate.
+
+    >>> with_scheme("example.org/x"), with_scheme("127.0.0.1:8080/x"), with_scheme("two words")
+    ('https://example.org/x', 'http://127.0.0.1:8080/x', 'two words')
     """
     text = given.strip()
-    return f"https://{text}" if not _SCHEME.match(text) and _HOST.match(text) else text
+    host = None if _SCHEME.match(text) else _HOST.match(text)
+    if not host:
+        return text
+    is_plain = host["port"] != "443" and (host["port"] or not host["name"])
+    return f"http{'' if is_plain else 's'}://{text}"
+
+
+def words_of(given: str) -> str:
+    """What was typed where an address belongs, if it is words to be searched for; or nothing.
+
+    Several lines are addresses, and so is what has a scheme, whatever else is wrong with it.
+
+    >>> words_of("red kite"), words_of("example.org"), words_of("https://two words")
+    ('red kite', '', '')
+    """
+    text = given.strip()
+    is_address = "\n" in text or "://" in with_scheme(text)
+    return "" if is_address else text
 
 
 def without_trackers(url: str, trackers: Sequence[str]) -> str:

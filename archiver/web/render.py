@@ -42,14 +42,22 @@ class View(Protocol):
         """The page's title."""
 
 
-def render(request: web.Request, template: str, view: View, *, status: int = 200) -> web.Response:
-    """The page of a template and its view, in the language of whoever asks."""
+def render(
+    request: web.Request,
+    template: str,
+    view: View,
+    *,
+    side: SideBar | None = None,
+    status: int = 200,
+) -> web.Response:
+    """The page of a template and its view, in the language of whoever asks; ``side`` beside it."""
     wording = wording_of(request)
     text = (
         environment(wording)
         .get_template(template)
         .render(
             view=view,
+            side=side,
             csrf_token=request[CSRF_TOKEN],
             signed_in=request[SIGNED_IN],
             static=request.app[STATIC].url,

@@ -1,8 +1,9 @@
-"""The side bar: lists and saved searches, on every page that lists entries."""
+"""The side bar: lists and saved searches, beside every page but errors and what is framed."""
 
 from aiohttp import web
 
 from archiver.web.keys import RUNTIME
+from archiver.web.render import View, render
 from archiver.web.views import SideBar
 
 SHOWN = 200
@@ -14,3 +15,10 @@ async def side_bar(request: web.Request, q: str = "") -> SideBar:
     found = await request.app[RUNTIME].lists.all()
     current = next((each for each in found if each.asks.casefold() == q.strip().casefold()), None)
     return SideBar(found[:SHOWN], current, len(found))
+
+
+async def render_beside(
+    request: web.Request, template: str, view: View, *, status: int = 200
+) -> web.Response:
+    """A page with the side bar beside it."""
+    return render(request, template, view, side=await side_bar(request), status=status)

@@ -74,7 +74,6 @@ class TagsView:
 
     tags: tuple[TagInUse, ...]
     notice: EditNotice | None = None
-    side: SideBar | None = None
     title: str | Message = Message("Tags")
 
 
@@ -105,7 +104,6 @@ class HomeView:
     problem: Message | str = ""
     here: str = ""
     can_render: bool = False
-    side: SideBar | None = None
     title: str = "archiver"
 
 
@@ -208,7 +206,6 @@ class HighlightsView:
     refusal: Refusal | None = None
     notice: EditNotice | None = None
     colours: tuple[Colour, ...] = tuple(Colour)
-    side: SideBar | None = None
     title: str | Message = Message("Highlights")
 
 

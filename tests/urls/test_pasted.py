@@ -1,7 +1,7 @@
 import pytest
 
 from archiver.config import TRACKERS
-from archiver.urls.pasted import with_scheme, without_trackers
+from archiver.urls.pasted import with_scheme, without_trackers, words_of
 
 
 @pytest.mark.parametrize(
@@ -9,7 +9,14 @@ from archiver.urls.pasted import with_scheme, without_trackers
     [
         ("example.org/x", "https://example.org/x"),
         (" www.example.org ", "https://www.example.org"),
-        ("example.org:8080/x?y#z", "https://example.org:8080/x?y#z"),
+        ("example.org:8080/x?y#z", "http://example.org:8080/x?y#z"),
+        ("example.org:443", "https://example.org:443"),
+        ("127.0.0.1:8080/x", "http://127.0.0.1:8080/x"),
+        ("192.168.1.10/router", "http://192.168.1.10/router"),
+        ("[::1]:8080/x", "http://[::1]:8080/x"),
+        ("localhost:8080/x", "http://localhost:8080/x"),
+        ("localhost", "http://localhost"),
+        ("3.14", "3.14"),
         ("http://example.org", "http://example.org"),
         ("mailto:a@b.example", "mailto:a@b.example"),
         ("a@b.example", "a@b.example"),
@@ -36,3 +43,21 @@ def test_a_scheme_is_put_before_what_can_only_be_an_address(given, meant):
 )
 def test_only_named_parameters_are_dropped_and_the_rest_stays_as_it_was(url, bare):
     assert without_trackers(url, TRACKERS) == bare
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (" red kite ", "red kite"),
+        ("kite", "kite"),
+        ("tag:birds", "tag:birds"),
+        ("version 3.14", "version 3.14"),
+        ("example.org/kite", ""),
+        ("localhost:8080/x", ""),
+        ("http://1 1/", ""),
+        ("kite\nheron", ""),
+        ("", ""),
+    ],
+)
+def test_words_are_told_from_what_is_meant_as_an_address(given, words):
+    assert words_of(given) == words

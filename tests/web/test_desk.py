@@ -8,6 +8,7 @@ from aiohttp.test_utils import TestClient, TestServer
 from archiver.runtime import open_runtime
 from archiver.urls.parse import hash_url
 from archiver.web.app import build_app
+from archiver.web.keys import RUNTIME
 from tests.browser import chromium
 
 
@@ -42,3 +43,34 @@ async def test_what_was_begun_to_be_read_is_known_in_the_browser_alone(client, k
         await links.first.wait_for()
 
         assert await links.all_inner_texts() == ["foxes"]
+
+
+async def test_what_is_saved_meanwhile_comes_onto_the_desk_by_itself(client, kept):
+    runtime = client.app[RUNTIME]
+    async with chromium() as browser:
+        page = await browser.new_page()
+        await page.goto(str(client.make_url("/")))
+
+        await runtime.oversight.cancel()
+
+        await page.locator("#work:not(:has(section))").wait_for(state="attached")
+        assert await page.locator("#latest .why").all_inner_texts() == ["You cancelled it."]
+
+
+async def test_addresses_that_are_pasted_are_saved_and_words_are_searched_for(client, kept):
+    async with chromium() as browser:
+        page = await browser.new_page()
+        await page.goto(str(client.make_url("/")))
+        await page.fill("#tags", "pasted")
+        await page.fill("#find", "http://a.example/1")
+        await page.press("#find", "Control+a")
+        await page.press("#find", "Control+x")
+        await page.press("#url", "Control+v")
+        await page.locator("[data-jobs] li").first.wait_for()
+        saved = await page.locator("[data-jobs] a").all_inner_texts()
+
+        await page.fill("#url", "foxes")
+        await page.press("#url", "Enter")
+        await page.wait_for_url("**/snapshots?q=foxes")
+
+    assert saved == ["http://a.example/1"]

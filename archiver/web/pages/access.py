@@ -10,7 +10,7 @@ from archiver.model.access import Scope
 from archiver.model.message import Message
 from archiver.web import auth
 from archiver.web.keys import RUNTIME, SESSION
-from archiver.web.render import render
+from archiver.web.side import render_beside
 from archiver.web.views import AccessView, SessionView
 
 _Form = dict[str, str]
@@ -34,7 +34,7 @@ _SYSTEMS: Final = (
 
 async def access(request: web.Request) -> web.StreamResponse:
     """Show who may come in."""
-    return _page(request)
+    return await _page(request)
 
 
 async def change(request: web.Request) -> web.StreamResponse:
@@ -44,10 +44,10 @@ async def change(request: web.Request) -> web.StreamResponse:
     try:
         return await _ACTIONS.get(form.get("do", ""), _unknown)(request, form)
     except InputError as error:
-        return _page(request, problem=error.said, status=400)
+        return await _page(request, problem=error.said, status=400)
 
 
-def _page(
+async def _page(
     request: web.Request, *, status: int = 200, made: str = "", problem: Message | str = ""
 ) -> web.StreamResponse:
     control = request.app[RUNTIME].access
@@ -63,7 +63,7 @@ def _page(
         made=made,
         problem=problem,
     )
-    return render(request, "pages/access.html", view, status=status)
+    return await render_beside(request, "pages/access.html", view, status=status)
 
 
 def browser_name(user_agent: str) -> Message | str:
@@ -100,7 +100,7 @@ async def _make_token(request: web.Request, form: _Form) -> web.StreamResponse:
     except ValueError:
         raise InputError("Say what the token may do: read, add, or all.") from None
     made = await request.app[RUNTIME].access.make_token(form.get("name", ""), scope)
-    return _page(request, made=made)
+    return await _page(request, made=made)
 
 
 async def _revoke(request: web.Request, form: _Form) -> web.StreamResponse:

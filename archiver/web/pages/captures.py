@@ -4,7 +4,7 @@ from aiohttp import web
 
 from archiver.web.keys import ARCHIVED_URL, RUNTIME
 from archiver.web.pages.errors import not_in_archive
-from archiver.web.render import render
+from archiver.web.side import render_beside
 from archiver.web.views import CapturesView
 
 
@@ -15,4 +15,4 @@ async def captures(request: web.Request) -> web.StreamResponse:
     if not found:
         return not_in_archive(request, url)
     view = CapturesView(url, tuple(reversed(found)))
-    return render(request, "pages/captures.html", view)
+    return await render_beside(request, "pages/captures.html", view)

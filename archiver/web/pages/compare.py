@@ -9,7 +9,7 @@ from archiver.services.entries import SnapshotDetail
 from archiver.web.keys import PERMISSIONS, RUNTIME
 from archiver.web.origin import home_of_replay, replay_origin
 from archiver.web.reading_views import AloneView, CompareView, FoldedPiece
-from archiver.web.render import render
+from archiver.web.side import render_beside
 
 TWO = 2
 CONTEXT = 400
@@ -23,7 +23,7 @@ async def compare(request: web.Request) -> web.StreamResponse:
     detail = await request.app[RUNTIME].entries.get(key)
     if len(detail.snapshots) < TWO:
         alone = AloneView(detail.entry, detail.snapshots)
-        return render(request, "pages/compare_alone.html", alone)
+        return await render_beside(request, "pages/compare_alone.html", alone)
     found = await request.app[RUNTIME].comparing.compare(key, earlier, later)
     side = "side" in asked
     view = CompareView(
@@ -33,7 +33,7 @@ async def compare(request: web.Request) -> web.StreamResponse:
         articles=(_article(request, found.before), _article(request, found.after)) if side else (),
         title=found.after.entry.title or found.after.entry.url,
     )
-    return render(request, "pages/compare.html", view)
+    return await render_beside(request, "pages/compare.html", view)
 
 
 def folded(pieces: tuple[Piece, ...]) -> tuple[FoldedPiece, ...]:

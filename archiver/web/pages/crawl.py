@@ -4,7 +4,7 @@ from aiohttp import web
 
 from archiver.errors import InputError
 from archiver.web.keys import RUNTIME
-from archiver.web.render import render
+from archiver.web.side import render_beside
 from archiver.web.work_views import CrawlView
 
 
@@ -19,7 +19,7 @@ async def work(request: web.Request) -> web.StreamResponse:
         backlog=uploading.backlog if (uploading := request.app[RUNTIME].uploading) else None,
         done=request.query.get("done", ""),
     )
-    return render(request, "pages/crawl.html", view)
+    return await render_beside(request, "pages/crawl.html", view)
 
 
 async def change(request: web.Request) -> web.StreamResponse:

@@ -10,7 +10,7 @@ from aiohttp import web
 
 from archiver.web.keys import RUNTIME
 from archiver.web.pages.editing import back, number, query_of
-from archiver.web.render import render
+from archiver.web.side import render_beside
 from archiver.web.work_views import DeleteView
 
 SHOWN = 10
@@ -21,7 +21,7 @@ async def ask(request: web.Request) -> web.StreamResponse:
     key, timestamp = request.match_info["hash_url"], request.query.get("at", "")
     detail = await request.app[RUNTIME].entries.get(key)
     view = DeleteView((key,), entries=(detail.entry,), timestamp=timestamp, back=f"/{key}/")
-    return render(request, "pages/delete.html", view)
+    return await render_beside(request, "pages/delete.html", view)
 
 
 async def delete(request: web.Request) -> web.StreamResponse:
@@ -33,7 +33,7 @@ async def delete(request: web.Request) -> web.StreamResponse:
         return back(form, "/snapshots", nothing=1)
     if form.get("sure") != "1":
         view = await _question(request, form, () if is_all else refs)
-        return render(request, "pages/delete.html", view)
+        return await render_beside(request, "pages/delete.html", view)
     if is_all:
         deleted = await deleting.found(query_of(form))
     elif timestamp:

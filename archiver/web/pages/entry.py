@@ -19,7 +19,8 @@ from archiver.web.keys import PERMISSIONS, REFLECTS, RUNTIME
 from archiver.web.origin import home_of_replay, replay_origin
 from archiver.web.pages.editing import notice_of
 from archiver.web.reading_views import BesideView, EntryView, Month, Year
-from archiver.web.render import minutes_to_read, render
+from archiver.web.render import minutes_to_read
+from archiver.web.side import render_beside
 from archiver.web.views import EditNotice
 
 
@@ -41,7 +42,7 @@ async def entry(request: web.Request) -> web.StreamResponse:
         browser_problem=runtime.crawling.browser_problem,
         archives=runtime.rescuing.archives,
     )
-    return render(request, "pages/entry.html", view)
+    return await render_beside(request, "pages/entry.html", view)
 
 
 async def as_directory(request: web.Request) -> web.StreamResponse:

@@ -10,7 +10,7 @@ from archiver.services.export_kinds import BY_KEY
 from archiver.web.api.questions import listing_query
 from archiver.web.export_views import ExportView
 from archiver.web.keys import RUNTIME
-from archiver.web.render import render
+from archiver.web.side import render_beside
 from archiver.web.views import Refusal
 
 _NARROWING = ("q", "tag", "host", "status")
@@ -26,9 +26,9 @@ async def page(request: web.Request) -> web.StreamResponse:
     except InvalidQuery as error:
         refusal = Refusal.of(query.q, error)
         view = ExportView(query, "", None, has_more=False, kept=kept, refusal=refusal)
-        return render(request, "pages/export.html", view, status=400)
+        return await render_beside(request, "pages/export.html", view, status=400)
     view = ExportView(query, _query(query), found.count, has_more=found.has_more, kept=kept)
-    return render(request, "pages/export.html", view)
+    return await render_beside(request, "pages/export.html", view)
 
 
 async def keep(request: web.Request) -> web.StreamResponse:

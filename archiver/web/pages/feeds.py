@@ -11,7 +11,7 @@ from archiver.model.message import Message
 from archiver.web.failure_words import why
 from archiver.web.keys import RUNTIME
 from archiver.web.language import wording_of
-from archiver.web.render import render
+from archiver.web.side import render_beside
 from archiver.web.work_views import FeedsView
 
 _Form = dict[str, str | FileField]
@@ -61,7 +61,7 @@ async def _page(
         given=given or request.query.get("url", ""),
         done=request.query.get("done", ""),
     )
-    return render(request, "pages/feeds.html", view, status=status)
+    return await render_beside(request, "pages/feeds.html", view, status=status)
 
 
 async def _follow(request: web.Request, form: _Form) -> web.StreamResponse:

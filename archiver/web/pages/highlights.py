@@ -9,8 +9,7 @@ from archiver.errors import InputError, InvalidQuery
 from archiver.services.highlights import HighlightList
 from archiver.web.keys import RUNTIME
 from archiver.web.pages.editing import notice_of
-from archiver.web.render import render
-from archiver.web.side import side_bar
+from archiver.web.side import render_beside
 from archiver.web.streaming import stream
 from archiver.web.views import HighlightsView, Refusal
 
@@ -24,13 +23,11 @@ async def listing(request: web.Request) -> web.StreamResponse:
     try:
         found = await request.app[RUNTIME].highlights.listing(q, after)
     except InvalidQuery as error:
-        side = await side_bar(request)
-        view = HighlightsView(q, HighlightList((), None), refusal=Refusal.of(q, error), side=side)
-        return render(request, "pages/highlights.html", view, status=400)
+        view = HighlightsView(q, HighlightList((), None), refusal=Refusal.of(q, error))
+        return await render_beside(request, "pages/highlights.html", view, status=400)
     onward = f"/highlights?{urlencode({'q': q, 'after': found.after})}" if found.after else ""
-    notice, side = await notice_of(request), await side_bar(request)
-    view = HighlightsView(q, found, next_url=onward, notice=notice, side=side)
-    return render(request, "pages/highlights.html", view)
+    view = HighlightsView(q, found, next_url=onward, notice=await notice_of(request))
+    return await render_beside(request, "pages/highlights.html", view)
 
 
 async def mark(request: web.Request) -> web.StreamResponse:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
+from urllib.parse import urlencode
 
 from aiohttp import web
 
@@ -11,12 +12,11 @@ from archiver.errors import InputError
 from archiver.model.listing import ListingQuery
 from archiver.model.message import Message
 from archiver.services.entries import SaveResult
-from archiver.urls.pasted import with_scheme, without_trackers
+from archiver.urls.pasted import with_scheme, without_trackers, words_of
 from archiver.web.api.questions import numbers
 from archiver.web.keys import RUNTIME
 from archiver.web.origin import public_origin
-from archiver.web.render import render
-from archiver.web.side import side_bar
+from archiver.web.side import render_beside
 from archiver.web.views import HomeView
 from archiver.web.work_views import SaveAgainView
 
@@ -26,17 +26,20 @@ MOST_FOLLOWED = 200
 
 async def home(request: web.Request) -> web.StreamResponse:
     """Show the form."""
-    return render(request, "pages/home.html", await _view(request, numbers(request, "jobs")))
+    view = await _view(request, numbers(request, "jobs"))
+    return await render_beside(request, "pages/home.html", view)
 
 
 async def add(request: web.Request) -> web.StreamResponse:
-    """Save what the form holds, and show what becomes of it."""
+    """Save the addresses that the form holds, and show what becomes of them; search for words."""
     form = await request.post()
     text, tags = str(form.get("url", "")), str(form.get("tags", ""))
+    if words := words_of(text):
+        raise web.HTTPSeeOther(f"/snapshots?{urlencode({'q': words})}")
     entries = request.app[RUNTIME].entries
     urls, question = await _asked_first(request, text.split("\n"), form)
     if question and not urls:
-        return render(request, "pages/save_again.html", question)
+        return await render_beside(request, "pages/save_again.html", question)
     try:
         result = await entries.save(
             urls,
@@ -48,17 +51,17 @@ async def add(request: web.Request) -> web.StreamResponse:
         )
     except InputError as error:
         view = await _view(request, [], problem=error.said, tags=tags)
-        return render(request, "pages/home.html", view, status=400)
+        return await render_beside(request, "pages/home.html", view, status=400)
     jobs = [each.job_id for each in result.accepted if each.job_id is not None]
     if question:
         saved = tuple(await entries.jobs(jobs[:MOST_FOLLOWED]))
         question = replace(question, saved=saved, rejected=result.rejected)
-        return render(request, "pages/save_again.html", question)
+        return await render_beside(request, "pages/save_again.html", question)
     if not result.rejected:
         followed = [*dict.fromkeys(jobs)][:MOST_FOLLOWED]
         raise web.HTTPSeeOther(f"/?jobs={','.join(map(str, followed))}")
     view = await _view(request, jobs, result, tags=tags)
-    return render(request, "pages/home.html", view, status=200 if jobs else 400)
+    return await render_beside(request, "pages/home.html", view, status=200 if jobs else 400)
 
 
 async def _asked_first(
@@ -109,5 +112,4 @@ async def _view(
         problem=problem,
         here=public_origin(request),
         can_render=not runtime.crawling.browser_problem,
-        side=await side_bar(request),
     )

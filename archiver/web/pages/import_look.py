@@ -13,7 +13,7 @@ from archiver.services.import_choices import typed_choices
 from archiver.web.import_views import ImportLookView
 from archiver.web.keys import RUNTIME
 from archiver.web.looked_at import LookedAt, find
-from archiver.web.render import render
+from archiver.web.side import render_beside
 from archiver.web.uploads import MOST_COUNTED
 
 MOST_LOOKED_AT = 100_000
@@ -43,7 +43,7 @@ async def look(request: web.Request) -> web.StreamResponse:
         columns=survey.columns[:MOST_COLUMNS],
         title=Message("Before {name} is imported", name=kept.name),
     )
-    return render(request, "pages/import_look.html", view)
+    return await render_beside(request, "pages/import_look.html", view)
 
 
 async def confirm(request: web.Request) -> web.StreamResponse:

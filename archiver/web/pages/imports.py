@@ -10,7 +10,7 @@ from archiver.web.import_views import ImportStatusView, ImportUndoView, ImportVi
 from archiver.web.keys import RUNTIME
 from archiver.web.looked_at import LookedAt
 from archiver.web.pages.editing import number
-from archiver.web.render import render
+from archiver.web.side import render_beside
 from archiver.web.streaming import send
 from archiver.web.uploads import handed_in_from_form, import_from_form
 
@@ -21,7 +21,7 @@ _RECEIPTS = {"csv": "text/csv; charset=utf-8", "json": "application/json"}
 
 async def form(request: web.Request) -> web.StreamResponse:
     """Show the form."""
-    return render(request, "pages/import.html", await _form(request))
+    return await render_beside(request, "pages/import.html", await _form(request))
 
 
 async def _form(request: web.Request, problem: str | Message = "") -> ImportView:
@@ -54,7 +54,7 @@ async def hand_in(request: web.Request) -> web.StreamResponse:
         raise
     except InputError as error:
         view = await _form(request, error.said)
-        return render(request, "pages/import.html", view, status=400)
+        return await render_beside(request, "pages/import.html", view, status=400)
     raise web.HTTPSeeOther(
         f"/{taken.hash_url}/?at={taken.timestamp}" if taken.hash_url else "/import"
     )
@@ -76,7 +76,7 @@ async def status(request: web.Request) -> web.StreamResponse:
         has_deletion=bool(deletion and await runtime.deleting.find(deletion)),
         title=Message("Import of {name}", name=found.name),
     )
-    return render(request, "pages/import_status.html", view)
+    return await render_beside(request, "pages/import_status.html", view)
 
 
 async def again(request: web.Request) -> web.StreamResponse:
@@ -99,7 +99,7 @@ async def ask_undo(request: web.Request) -> web.StreamResponse:
     found = await _found(request)
     plan = await request.app[RUNTIME].import_undo.plan(found.id)
     view = ImportUndoView(found, plan, title=Message("Undo the import of {name}", name=found.name))
-    return render(request, "pages/import_undo.html", view)
+    return await render_beside(request, "pages/import_undo.html", view)
 
 
 async def undo(request: web.Request) -> web.StreamResponse:

@@ -11,14 +11,15 @@ from archiver.services.editing import Edited
 from archiver.services.entry_lists import EntryLists, Where
 from archiver.web.keys import RUNTIME
 from archiver.web.pages.editing import back, notice_of
-from archiver.web.render import render
+from archiver.web.side import render_beside
 from archiver.web.views import ListsView
 
 
 async def lists(request: web.Request) -> web.StreamResponse:
     """Show all of them."""
     found = await request.app[RUNTIME].lists.all()
-    return render(request, "pages/lists.html", ListsView(found, await notice_of(request)))
+    view = ListsView(found, await notice_of(request))
+    return await render_beside(request, "pages/lists.html", view)
 
 
 async def change(request: web.Request) -> web.StreamResponse:

@@ -6,7 +6,7 @@ from aiohttp import web
 
 from archiver.errors import InvalidUrl, NotFound
 from archiver.web.keys import RUNTIME
-from archiver.web.render import render
+from archiver.web.side import render_beside
 from archiver.web.views import SaveView
 
 _ADDRESS = re.compile(r"https?://\S+")
@@ -23,4 +23,4 @@ async def offer(request: web.Request) -> web.StreamResponse:
         known = (await request.app[RUNTIME].entries.get(url)).entry if url else None
     except (InvalidUrl, NotFound):
         known = None
-    return render(request, "pages/save.html", SaveView(url, title, tags, known))
+    return await render_beside(request, "pages/save.html", SaveView(url, title, tags, known))

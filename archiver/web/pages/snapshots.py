@@ -16,7 +16,7 @@ from archiver.web.api.questions import LISTED, list_query, listing_query
 from archiver.web.keys import RUNTIME
 from archiver.web.pages.editing import notice_of
 from archiver.web.render import render
-from archiver.web.side import side_bar
+from archiver.web.side import render_beside, side_bar
 from archiver.web.views import EditNotice, ListingView, Refusal, SearchHelpView, SideBar
 
 SHOWN_TAGS = 30
@@ -33,13 +33,13 @@ async def listing(request: web.Request) -> web.StreamResponse:
         refusal = Refusal.of(query.q, error)
         side = await side_bar(request)
         view = ListingView(query, Listing((), None), tags=tags, refusal=refusal, side=side)
-        return render(request, "pages/snapshots.html", view, status=400)
-    return render(request, "pages/snapshots.html", view)
+        return render(request, "pages/snapshots.html", view, side=side, status=400)
+    return render(request, "pages/snapshots.html", view, side=view.side)
 
 
 async def explain(request: web.Request) -> web.StreamResponse:
     """Show what can be asked, and how."""
-    return render(request, "pages/search_help.html", SearchHelpView(LANGUAGE))
+    return await render_beside(request, "pages/search_help.html", SearchHelpView(LANGUAGE))
 
 
 async def _view(request: web.Request, query: ListingQuery) -> ListingView:

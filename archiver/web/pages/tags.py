@@ -5,16 +5,15 @@ from aiohttp import web
 from archiver.errors import InputError
 from archiver.web.keys import RUNTIME
 from archiver.web.pages.editing import notice_of
-from archiver.web.render import render
-from archiver.web.side import side_bar
+from archiver.web.side import render_beside
 from archiver.web.views import TagsView
 
 
 async def tags(request: web.Request) -> web.StreamResponse:
     """List the tags, those that read the same side by side."""
     found = await request.app[RUNTIME].editing.tags()
-    view = TagsView(tuple(found), await notice_of(request), await side_bar(request))
-    return render(request, "pages/tags.html", view)
+    view = TagsView(tuple(found), await notice_of(request))
+    return await render_beside(request, "pages/tags.html", view)
 
 
 async def change(request: web.Request) -> web.StreamResponse:
