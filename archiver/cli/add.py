@@ -11,6 +11,7 @@ from archiver.config import Settings
 from archiver.crawler import Crawler, open_crawler
 from archiver.model.job import Job, State
 from archiver.model.seed import Received
+from archiver.wire.moments import write_iso
 
 
 def run(settings: Settings, *, urls: Sequence[str], tags: Sequence[str]) -> int:
@@ -80,8 +81,11 @@ class _Report:
             return
         self.failed = True
         why = job.failure.message if job.failure else "It could not be captured."
-        later = " It stays in the queue." if job.state is State.QUEUED else ""
-        write_row(received.hash_url, "failed", f"{received.url}: {why}{later}")
+        if self._is_put_off(job):
+            due = f" after {write_iso(job.not_before)}" if job.not_before else ""
+            why += f" `archiver serve` or `archiver crawl` tries it again{due}."
+        what = "waits" if self._is_put_off(job) else "failed"
+        write_row(received.hash_url, what, f"{received.url}: {why}")
 
     def _show(self, now: str) -> None:
         self._bar.show(done=self._total - len(self.waiting), total=self._total, now=now)

@@ -46,8 +46,10 @@ async def _export(settings: Settings, kind: ExportKind, file: Path, wanted: Sele
             async with open_to_read(settings, MarkdownTree) as tree:
                 return await _write_tree(tree, file, wanted, bar)
         async with open_to_read(settings, ExportFiles) as files:
-            written = await files.write(kind, wanted, file, show)
-    write_row("written", f"{written:,} bytes", str(file))
+            whole = await files.write(kind, wanted, file, show)
+    write_row("written", f"{whole.size:,} bytes", str(file))
+    if whole.entries is not None:
+        write_row("entries", f"{whole.entries:,}")
     return 0
 
 

@@ -170,6 +170,8 @@ def _shown_default(setting: Setting) -> str:
     default = setting.default
     if default in (None, ()):
         return ""
+    if isinstance(default, tuple):
+        default = ", ".join(default)
     return f"; default: {'false' if default is False else default}"
 
 

@@ -10,6 +10,7 @@ from archiver.formats.rows import MAX_URL
 from archiver.model.annotation import Annotation
 from archiver.model.bookmark import Bookmark
 from archiver.model.message import marked
+from archiver.urls.pasted import with_scheme
 
 _MAX_LINE = 1 << 16
 _MAX_TITLE = 1_000
@@ -39,8 +40,8 @@ def read_plain_text(file: GivenFile) -> Iterator[Bookmark]:
     """Read every http(s) URL in order; the text of a Markdown link is its title.
 
     A line that begins with ``#`` is a comment, unless a Markdown link stands in it. A line
-    that is one word with a dot in it, such as ``example.com/page``, is given as it stands:
-    it was meant as a URL, and the person should hear that it is none.
+    that is one word with a dot in it, such as ``example.com/page``, was meant as a URL: it is
+    taken as it is where a person pastes it, and if it is none, they should hear that.
     """
     for line, whole in _lines(file.chunks()):
         if not line or (line.startswith(_COMMENT) and "](" not in line):
@@ -50,7 +51,7 @@ def read_plain_text(file: GivenFile) -> Iterator[Bookmark]:
             for url in _NEXT_URL.split(line):
                 yield Bookmark(Annotation(url.rstrip(",;")[:MAX_URL]))
         elif whole and _ONE_WORD.fullmatch(line) and _DOT_INSIDE.search(line):
-            yield Bookmark(Annotation(line[:MAX_URL]))
+            yield Bookmark(Annotation(with_scheme(line[:MAX_URL])))
         else:
             yield from links_in_text(line)
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from archiver.model.annotation import Annotation
 from archiver.model.entry_list import MOST_PLACE
-from archiver.model.folder_path import folder_names, folder_path
+from archiver.model.folder_path import folder_names, folder_path, is_short
 from archiver.model.seed import Seed
 from archiver.model.source_record import bounded_source_record
 from archiver.urls.parse import hash_url, host, parse_url
@@ -87,7 +87,14 @@ def _bounded_tag(tag: str) -> str:
     return tidy_tag(tag)[:MOST_TAG_CHARACTERS]
 
 
-@lru_cache(4096)
 def _bounded_folders(folders: tuple[str, ...]) -> tuple[str, ...]:
+    """A stranger's folders; short ones are remembered, as most links lie where others do."""
+    return (_known_folders if is_short(folders) else _tidy_folders)(folders)
+
+
+def _tidy_folders(folders: tuple[str, ...]) -> tuple[str, ...]:
     some = (folder_path(map(tidy_tag, folder_names(each))) for each in folders[:MOST_FOLDERS])
     return tuple(dict.fromkeys(filter(None, some)))
+
+
+_known_folders = lru_cache(4096)(_tidy_folders)

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from archiver.model.annotation import Annotation
 from archiver.model.entry_list import EntryList
-from archiver.model.folder_path import folder_names, folder_path
+from archiver.model.folder_path import folder_names, folder_path, is_short
 
 TO_READ = "toread"
 """The tag of what is to be read."""
@@ -145,11 +145,18 @@ class Choices:
         return self if is_same else replace(self, folders_as=FoldersAs.NOTHING)
 
 
-@lru_cache(4096)
 def _of_folders(folders: tuple[str, ...], folders_as: FoldersAs) -> tuple[str, ...]:
+    """The tags that folders become; those of short ones are remembered."""
+    return (_known_tags if is_short(folders) else _tags_of)(folders, folders_as)
+
+
+def _tags_of(folders: tuple[str, ...], folders_as: FoldersAs) -> tuple[str, ...]:
     if folders_as is FoldersAs.TAGS:
         return tuple(name for path in folders for name in folder_names(path))
     return folders if folders_as is FoldersAs.PATHS else ()
+
+
+_known_tags = lru_cache(4096)(_tags_of)
 
 
 def _within(into: str, lists: Mapping[str, int]) -> dict[str, int]:

@@ -4,11 +4,12 @@ A ``/`` that is part of a name is written ``\/``, and a ``\`` is written ``\\``.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 MOST_DEPTH = 64
 MOST_NAME = 200
 """Characters kept of a folder's name."""
+MOST_REMEMBERED = 1_000
 _SPECIAL = re.compile(r"([\\/])")
 _NAME = re.compile(r"(?:[^\\/]|\\.?)+")
 _ESCAPED = re.compile(r"\\(.)")
@@ -37,6 +38,11 @@ def tidy_path(path: str) -> str:
     'Recipes/Soups'
     """
     return folder_path(folder_names(path))
+
+
+def is_short(paths: Sequence[str]) -> bool:
+    """Whether what is worked out of these may be remembered: in thousands they take few MB."""
+    return sum(map(len, paths)) + len(paths) <= MOST_REMEMBERED
 
 
 def folders_above(path: str) -> tuple[str, ...]:

@@ -49,6 +49,19 @@ class Mark:
     size: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class WholeFile:
+    """An export that is done.
+
+    Attributes:
+        size: bytes.
+        entries: that stand in it; None where it is no list.
+    """
+
+    size: int
+    entries: int | None = None
+
+
 class ExportFiles:
     """Writes exports to files."""
 
@@ -63,8 +76,8 @@ class ExportFiles:
         wanted: Selected,
         path: Path,
         on_progress: OnProgress = lambda _: None,
-    ) -> int:
-        """Write an export under a name, or go on with it; returns its bytes.
+    ) -> WholeFile:
+        """Write an export under a name, or go on with it.
 
         Args:
             kind: its form.
@@ -80,11 +93,11 @@ class ExportFiles:
         with part:
             wanted_file = _Wanted(kind, wanted, path, part, on_progress)
             if kind.form:
-                size = await self._write_list(wanted_file, kind.form)
+                whole = await self._write_list(wanted_file, kind.form)
             else:
-                size = await self._write_anew(wanted_file)
+                whole = WholeFile(await self._write_anew(wanted_file))
             await asyncio.to_thread(_settle, part, path)
-        return size
+        return whole
 
     async def _write_anew(self, file: "_Wanted") -> int:
         written = 0
@@ -101,7 +114,7 @@ class ExportFiles:
             raise
         return written
 
-    async def _write_list(self, file: "_Wanted", form: ListForm) -> int:
+    async def _write_list(self, file: "_Wanted", form: ListForm) -> WholeFile:
         mark, plan = await self._begun(file, form)
         with plan:
             await asyncio.to_thread(file.part.truncate, mark.size)
@@ -115,7 +128,7 @@ class ExportFiles:
             except BaseException:
                 await asyncio.to_thread(marks.write)
                 raise
-        return marks.size
+        return WholeFile(marks.size, max(marks.mark.done, 0))
 
     async def _begun(self, file: "_Wanted", form: ListForm) -> tuple[Mark, IO[bytes]]:
         """The plan of a list, and how far it is written."""

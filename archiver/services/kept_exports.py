@@ -15,7 +15,7 @@ from archiver.errors import ArchiverError, InputError, NotFound
 from archiver.kept_file import KeptFile
 from archiver.logs import get_log
 from archiver.model.listing import ListingQuery
-from archiver.services.export_files import ExportFiles, forget, size_so_far
+from archiver.services.export_files import ExportFiles, WholeFile, forget, size_so_far
 from archiver.services.export_kinds import BY_KEY, ExportKind
 from archiver.services.manifest import Selected
 
@@ -59,7 +59,7 @@ class KeptExports:
         self._directory = directory
         self._files = files
         self._wake = asyncio.Event()
-        self._writing: tuple[str, asyncio.Task[int]] | None = None
+        self._writing: tuple[str, asyncio.Task[WholeFile]] | None = None
 
     async def begin(self, kind: ExportKind, query: ListingQuery) -> str:
         """Ask for an export; returns its name.

@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 import pty
+import re
 import signal
 import subprocess
 from contextlib import suppress
@@ -45,6 +46,14 @@ def test_add_prints_a_line_for_each_url_and_fails_if_one_does(
     assert site.url("/missing") in why
     assert "404" in why
     assert not found
+
+
+def test_what_is_tried_again_is_said_to_wait_and_until_when(run_in, tmp_path: Path) -> None:
+    told = run_in(tmp_path / "data", "add", "http://127.0.0.1:1/", "--retries", "1")
+
+    ((_, result, why),) = rows(told.stdout)
+    assert (told.returncode, result) == (1, "waits")
+    assert re.search(r"`archiver crawl` tries it again after \d{4}-[\d:T-]+Z\.$", why)
 
 
 @pytest.mark.usefixtures("added")
@@ -123,6 +132,17 @@ def test_show_of_what_is_not_there_is_an_error_in_a_line(archiver, ref: str) -> 
 
     assert (shown.returncode, shown.stdout) == (1, "")
     assert shown.stderr.startswith("archiver: ")
+
+
+@pytest.mark.usefixtures("added")
+def test_export_of_a_list_says_how_many_entries_it_holds(archiver, tmp_path: Path) -> None:
+    file = tmp_path / "a.csv"
+
+    exported = archiver("export", "csv", str(file))
+
+    written, entries = rows(exported.stdout)
+    assert written == ["written", f"{file.stat().st_size:,} bytes", str(file)]
+    assert entries == ["entries", "3"]
 
 
 @pytest.mark.usefixtures("added")

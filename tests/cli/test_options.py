@@ -74,6 +74,12 @@ def test_every_setting_is_a_flag_that_says_what_it_is_for(name: str) -> None:
     assert described in said
 
 
+def test_the_default_of_a_list_is_shown_as_it_is_given() -> None:
+    settings = " ".join(output("--help-settings").split())
+
+    assert "default: utm_*, fbclid, gclid" in settings
+
+
 def test_help_keeps_settings_apart() -> None:
     own, settings = output("--help"), output("--help-settings")
 

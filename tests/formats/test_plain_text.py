@@ -67,7 +67,12 @@ def test_the_text_of_a_markdown_link_is_its_title(
     assert [(found.url_given, found.title) for found in read(line)] == expected
 
 
-@pytest.mark.parametrize("line", ["example.com/page", "ftp://a.example/x", "www.example.com"])
+@pytest.mark.parametrize("line", ["example.com/page", "www.example.com"])
+def test_a_line_without_a_scheme_is_taken_as_a_person_pastes_it(line: str) -> None:
+    assert urls(f"first line\n{line}\n") == [f"https://{line}"]
+
+
+@pytest.mark.parametrize("line", ["ftp://a.example/x", "a.b:c"])
 def test_a_line_that_was_meant_as_a_url_is_handed_on(line: str) -> None:
     assert urls(f"first line\n{line}\n") == [line]
 
