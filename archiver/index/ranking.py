@@ -7,14 +7,16 @@ a word that stands everywhere, no more than that is looked at (docs/decisions/00
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import groupby
+from typing import Any
 
-from sqlalchemy import bindparam, func, select
+from sqlalchemy import TextClause, bindparam, func, select
 
 from archiver.index.connection import AsyncConnection
 from archiver.index.dialect.asked import asking
 from archiver.index.dialect.lists import ListedNumbers
-from archiver.index.dialect.port import WordIndex
+from archiver.index.dialect.port import Dialect, WordIndex
 from archiver.index.matching import expression, is_worded
 from archiver.index.schema import document
 from archiver.index.search_tables import PART_SIZE, search_table
@@ -35,6 +37,8 @@ MOST_POSTINGS = 1 << 18
 """bm25 reads all of a word's in a part, to count them: so many for one ranking, and no more."""
 _PREFIX_COST = 4
 """A beginning of words stands in each document about so often."""
+LEAST_MANY = 250
+"""Documents: of fewer, all scores are cheap."""
 PARTS_OF_NAMES, PARTS_OF_PREFIXES = 8, 2
 """Parts in which names are looked for; a beginning of words costs as much as all that begin so."""
 _LEAST_RARITY = 1e-6
@@ -98,18 +102,37 @@ async def _scores(
     conn: AsyncConnection, match: str, tree: Node, parts: Sequence[_Part]
 ) -> dict[int, float]:
     """How good each candidate is by its words alone: by those of them that can be counted."""
-    if len(parts) == 1 or not conn.dialect.words.vocabulary:
-        return await _bm25(conn, match, parts)
     worded = [each for each in conjuncts(tree) if is_worded(each)]
-    words = [*dict.fromkeys(word for term in sought(every(worded)) for word in _words(term))]
-    counts = await _counts(conn, parts, words[:MOST_COUNTED])
-    counted = _countable(worded, parts, counts)
+    counted = [each for each in worded if not _begins(each)] if _are_most(parts) else worded
+    counts: _Counts = {}
+    if len(parts) > 1 and conn.dialect.words.vocabulary:
+        words = [*dict.fromkeys(word for term in sought(every(worded)) for word in _words(term))]
+        counts = await _counts(conn, parts, words[:MOST_COUNTED])
+        counted = _countable(counted, parts, counts)
     if not counted:
         return {each: 1.0 for part in parts for each in part.candidates}
     narrow = match if len(counted) == len(worded) else expression(every(counted))
     scores = await _bm25(conn, narrow, parts)
+    if not counts:
+        return scores
     scales = _scales(every(counted), parts, counts)
     return {each: score * scales[each // PART_SIZE] for each, score in scores.items()}
+
+
+def _are_most(parts: Sequence[_Part]) -> bool:
+    """Whether the newer candidates are more than half of all documents of their time, and many.
+
+    Then each of their words stands in more than half, of which bm25 says nothing: and of words
+    that begin alike it would say it after having read all of them.
+    """
+    candidates = [each for part in parts for each in part.candidates]
+    newer = candidates[len(candidates) // 2 :]
+    return len(newer) >= LEAST_MANY and 2 * len(newer) > newer[-1] - newer[0]
+
+
+def _begins(node: Node) -> bool:
+    """Whether any word that begins so is looked for."""
+    return any(term.prefix or is_open(term.text) for term in sought(node))
 
 
 def _countable(worded: Sequence[Node], parts: Sequence[_Part], counts: _Counts) -> list[Node]:
@@ -139,17 +162,21 @@ def _cost(node: Node, parts: Sequence[_Part], counts: _Counts) -> int:
 
 
 async def _bm25(conn: AsyncConnection, match: str, parts: Sequence[_Part]) -> dict[int, float]:
-    words = conn.dialect.words
+    statement = _scoring(conn.dialect, tuple(part.number for part in parts))
+    given: dict[str, Any] = {**_given(match, parts)}
+    given |= {f"wanted{n}": part.candidates for n, part in enumerate(parts)}
+    return dict((await conn.execute(statement, given)).all())
+
+
+@lru_cache(64)
+def _scoring(dialect: Dialect, parts: Sequence[int]) -> TextClause:
+    """How good candidates are, by the words of a query; made once for the same parts."""
+    words = dialect.words
     scores = "SELECT rowid, SCORE AS score FROM {0}".replace("SCORE", words.score(WEIGHTS))
     # With a plus, SQLite asks each document that it finds, and not the index for each of them.
-    wanted = f" AND +rowid IN ({conn.dialect.numbers.format(':wanted{1}')})"
-    candidates = (
-        bindparam(f"wanted{n}", part.candidates, type_=ListedNumbers())
-        for n, part in enumerate(parts)
-    )
-    statement = asking(_union(words, parts, scores, wanted)).bindparams(*candidates)
-    rows = await conn.execute(statement, _given(match, parts))
-    return dict(rows.all())
+    wanted = f" AND +rowid IN ({dialect.numbers.format(':wanted{1}')})"
+    candidates = (bindparam(f"wanted{n}", type_=ListedNumbers()) for n in range(len(parts)))
+    return asking(_union(words, parts, scores, wanted)).bindparams(*candidates)
 
 
 async def _factors(
@@ -174,21 +201,20 @@ def _narrowed(match: str, tree: Node, better: str) -> str:
 
 
 async def _which(conn: AsyncConnection, match: str, parts: Sequence[_Part]) -> set[int]:
-    statement = asking(_union(conn.dialect.words, parts, "SELECT rowid FROM {0}"))
+    numbers = [part.number for part in parts]
+    statement = asking(_union(conn.dialect.words, numbers, "SELECT rowid FROM {0}"))
     rows = await conn.execute(statement, _given(match, parts))
     return set(rows.scalars())
 
 
-def _union(words: WordIndex, parts: Sequence[_Part], selects: str, narrowed: str = "") -> str:
+def _union(words: WordIndex, parts: Sequence[int], selects: str, narrowed: str = "") -> str:
     """One statement over the stretch of each part in which its candidates lie.
 
     The stretches are parameters, so that it is compiled once.
     """
     stretch = "rowid BETWEEN :first{1} AND :last{1}"
     arm = f"{selects} WHERE {words.matches} AND {stretch}{narrowed}"
-    return " UNION ALL ".join(
-        arm.format(search_table(part.number), n) for n, part in enumerate(parts)
-    )
+    return " UNION ALL ".join(arm.format(search_table(part), n) for n, part in enumerate(parts))
 
 
 def _given(match: str, parts: Sequence[_Part]) -> dict[str, str | int]:

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from archiver.index import documents
+from archiver.index import documents, parts
 from archiver.index.database import Database
 from archiver.ledger.comparisons import compare_owed
 from archiver.ledger.documents import remake_stale, repay_owed
@@ -37,4 +37,19 @@ class Documents:
             has_more |= await repay_owed(self._db, self._store)
             has_more |= await compare_owed(self._db, self._store) > 0
             has_more |= await score_owed(self._db, self._store) > 0
+            has_more |= await self.put_parts_together()
             await asyncio.sleep(REST_SECONDS if has_more else LOOK_SECONDS)
+
+    async def put_parts_together(self) -> bool:
+        """Put some of what lies in pieces in a full part together; whether there may be more.
+
+        Raises:
+            IndexUnavailable: the index refused.
+        """
+        async with self._db.read() as conn:
+            part = await parts.in_pieces(conn)
+        if part is None:
+            return False
+        async with self._db.write() as conn:
+            await parts.put_together(conn, part)
+        return True

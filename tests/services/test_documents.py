@@ -109,3 +109,36 @@ async def test_a_link_that_is_saved_again_with_a_tag_is_found_by_it(filled, live
 
     assert await found(filled, "tag:burrows badgers") == ["page3"]
     assert await found(filled, "burrows") == ["page3"]
+
+
+async def test_a_full_part_is_put_into_one_piece_and_finds_the_same(filled, parts_of, monkeypatch):
+    db, _ = parts_of
+    before = [await found(filled, q) for q in ("badgers", "dig story*", '"by night"')]
+    monkeypatch.setattr("archiver.index.parts.PAGES", 1)
+    async with db.write() as conn:
+        await documents.ensure_part(conn, 1)
+
+    assert await pieces(db, 0) > 1
+    for _ in range(100):
+        if not await filled.documents.put_parts_together():
+            break
+
+    assert await pieces(db, 0) == 1
+    assert [await found(filled, q) for q in ("badgers", "dig story*", '"by night"')] == before
+    assert not await filled.documents.put_parts_together()
+
+
+async def test_nothing_is_put_together_while_words_are_owed(filled, parts_of):
+    db, _ = parts_of
+    await index_as_an_older_version(db)
+    async with db.write() as conn:
+        await documents.ensure_part(conn, 0)
+        await documents.ensure_part(conn, 1)
+
+    assert not await filled.documents.put_parts_together()
+
+
+async def pieces(db, part):
+    async with db.read() as conn:
+        counted = text(f"SELECT count(DISTINCT segid) FROM {search_table(part)}_idx")
+        return (await conn.execute(counted)).scalar()

@@ -144,6 +144,17 @@ async def test_a_half_typed_word_is_the_beginning_of_one(kept):
     assert await names(search, "grey he", is_typing=True) == ["a"]
 
 
+async def test_of_a_beginning_that_most_pages_have_the_newest_come_first_and_names_before_them(
+    kept, monkeypatch
+):
+    monkeypatch.setattr("archiver.index.ranking.LEAST_MANY", 2)
+    pages = [Page(f"p{n}", "Heronry" if n == 1 else "x", "heron " * (9 - n)) for n in range(6)]
+    search = await kept(*pages)
+
+    assert await names(search, "her*") == ["p1", "p5", "p4", "p3", "p2", "p0"]
+    assert await names(search, "heron") == ["p0", "p1", "p2", "p3", "p4", "p5"]
+
+
 async def test_facets_narrow_and_widen_a_list_by_a_query(kept):
     search = await kept(
         Page("a", "x", "heron", tags=("to read", "birds"), host="a.example"),

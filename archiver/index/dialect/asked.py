@@ -1,6 +1,7 @@
 """What the index of words is asked: an expression as ``matching`` writes it, for any engine."""
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 from sqlalchemy import BindParameter, TextClause, bindparam, text
@@ -34,6 +35,7 @@ def expression(value: str) -> BindParameter[str]:
     return bindparam("match", value, type_=Asked(), unique=True)
 
 
+@lru_cache(256)
 def asking(statement: str) -> TextClause:
     """A statement whose parameter ``match`` is an expression."""
     return text(statement).bindparams(bindparam("match", type_=Asked()))

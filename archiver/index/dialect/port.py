@@ -21,6 +21,8 @@ class WordIndex(Protocol):
         vocabulary: selects its words (``term``) and how many documents have each (``doc``); empty
             where none are counted, and scores of all parts are alike.
         columns: of a document, besides its ``rowid``.
+        merge: puts pieces of it together, as far as so many ``:pages``; empty where none lie apart.
+        changes: selects how often a connection has changed something.
     """
 
     def __hash__(self) -> int:
@@ -33,6 +35,14 @@ class WordIndex(Protocol):
     @property
     def vocabulary(self) -> str:
         """Which words there are."""
+
+    @property
+    def merge(self) -> str:
+        """Puts pieces together."""
+
+    @property
+    def changes(self) -> str:
+        """How much was changed."""
 
     @property
     def columns(self) -> tuple[ColumnElement[Any], ...]:

@@ -45,6 +45,7 @@ class PostgresWords:
 
     matches = "words @@ CAST(:match AS tsquery)"
     vocabulary = ""
+    merge = changes = ""
     columns: tuple[ColumnElement[Any], ...] = (column("words", TSVECTOR),)
 
     def ddl(self, part: int) -> tuple[str, ...]:

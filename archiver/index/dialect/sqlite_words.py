@@ -22,6 +22,8 @@ class SqliteWords:
 
     matches = "{0} MATCH :match"
     vocabulary = "SELECT term, doc FROM {0}_words"
+    merge = "INSERT INTO {0} ({0}, rank) VALUES ('merge', -:pages)"
+    changes = "SELECT total_changes()"
     columns: tuple[ColumnElement[Any], ...] = tuple(column(name, Words) for name in SEARCH_COLUMNS)
 
     def ddl(self, part: int) -> tuple[str, ...]:
