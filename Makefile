@@ -9,7 +9,7 @@ CONSTRAINTS := .ci/constraints.txt
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help serve install test test-cluster lint format texts bench wheel install-wheel check-image clean chromium strace iproute2
+.PHONY: help serve install test test-cluster lint format texts bench wheel install-wheel check-image clean chromium strace iproute2 promtool
 
 help:  ## what there is
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## */\t/' | expand -t 14
@@ -22,7 +22,7 @@ install: $(VENV)/.installed  ## what it needs, in .venv: `.venv/bin/archiver` is
 test: $(VENV)/.installed-dev chromium strace iproute2  ## install what the tests need, and run them
 	@$(BIN)/python -m pytest $(ARGS)
 
-test-cluster: $(VENV)/.installed-dev strace  ## the same with the index in PostgreSQL, and for archives in an object store; needs Go, once
+test-cluster: $(VENV)/.installed-dev strace promtool  ## the same with the index in PostgreSQL, and for archives in an object store; needs Go, once
 	@.ci/with-postgres $(BIN)/python -m pytest -p tests.in_postgres $(ARGS) tests/index
 	@.ci/versitygw > /dev/null
 	@$(BIN)/python -m pytest $(ARGS) tests/cluster
@@ -89,6 +89,9 @@ $(VENV)/.installed: pyproject.toml $(CONSTRAINTS) | $(VENV)/.pip
 $(VENV)/.installed-dev: $(VENV)/.installed
 	@$(PIP) install --constraint $(CONSTRAINTS) --group dev
 	@touch $@
+
+promtool:
+	@command -v promtool > /dev/null || .ci/packages prometheus
 
 iproute2:
 	@command -v ip > /dev/null || .ci/packages iproute2

@@ -7,15 +7,16 @@ from typing import Any
 
 from sqlalchemy import BigInteger, Select, case, cast, func, select
 
-from archiver.index import counters, failures
+from archiver.index import counters, failures, queue
 from archiver.index.bulk import among, among_texts
 from archiver.index.connection import AsyncConnection
 from archiver.index.dialect.functions import HostOf, reason
-from archiver.index.schema import capture, counter, entry, job
+from archiver.index.schema import capture, counter, entry, job, queue_host
 from archiver.model.failure import Failure, Reason
 from archiver.model.job import State
 
 _PAUSED = "paused"
+_DUE = (queue.INTERACTIVE, queue.BULK, queue.LAST)
 _WAITING = (
     select(
         job.c.host,
@@ -60,6 +61,40 @@ class Share:
     name: str
     captures: int
     bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class QueueLag:
+    """How far the crawl is behind.
+
+    Attributes:
+        hosts: with queued jobs.
+        longest_wait: seconds since the host could have had its turn that waits longest for it.
+        oldest_lease: seconds since the first of those jobs was taken that are under way.
+    """
+
+    hosts: int
+    longest_wait: float
+    oldest_lease: float
+
+
+async def queue_lag(conn: AsyncConnection, now: datetime) -> QueueLag:
+    """How far the crawl is behind; links that are kept for when nothing else is due don't count."""
+    hosts, ready = (
+        await conn.execute(
+            select(func.count(), func.min(queue_host.c.ready_at_ms)).where(
+                queue_host.c.priority.in_(among(_DUE))
+            )
+        )
+    ).one()
+    taken = await conn.execute(
+        select(func.min(job.c.changed_at_ms)).where(job.c.state == State.FETCHING)
+    )
+    return QueueLag(hosts, _since(now, ready), _since(now, taken.scalar()))
+
+
+def _since(now: datetime, ms: int | None) -> float:
+    return 0.0 if ms is None else max(now.timestamp() - ms / 1000, 0.0)
 
 
 async def is_paused(conn: AsyncConnection) -> bool:

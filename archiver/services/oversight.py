@@ -1,5 +1,7 @@
 """Following the work as a whole: what is under way, who waits, what failed; pause and cancel."""
 
+import asyncio
+import shutil
 import time
 from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager
@@ -10,7 +12,7 @@ from archiver.config import SETTINGS, Settings
 from archiver.crawl.context import CrawlContext
 from archiver.errors import InputError
 from archiver.index import imports, jobs, oversight, queue
-from archiver.index.oversight import Share, WaitingHost
+from archiver.index.oversight import QueueLag, Share, WaitingHost
 from archiver.ledger.visit_result import VisitResult
 from archiver.model.failure import Failure, FailureKind, Reason
 from archiver.model.job import Job, Lease, QueueCounts
@@ -74,6 +76,20 @@ class Oversight:
                 hosts=tuple(await oversight.waiting_hosts(conn, limit=MOST_HOSTS)),
                 failed=tuple(await oversight.failed_by_reason(conn, most=MOST_FAILED)),
             )
+
+    async def lag(self) -> QueueLag:
+        """How far the crawl is behind."""
+        async with self.context.db.read() as conn:
+            return await oversight.queue_lag(conn, datetime.now(UTC))
+
+    async def is_paused(self) -> bool:
+        """Whether nothing is to be fetched."""
+        async with self.context.db.read() as conn:
+            return await oversight.is_paused(conn)
+
+    async def free_bytes(self) -> int:
+        """What the disk of the data directory has left."""
+        return (await asyncio.to_thread(shutil.disk_usage, self.context.settings.data)).free
 
     async def room(self) -> Room:
         """What takes most room; some minutes old, at most."""

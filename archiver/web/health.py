@@ -6,8 +6,10 @@ from aiohttp import web
 
 from archiver.errors import ArchiverError
 from archiver.logs import get_log
+from archiver.services.oversight import Oversight
 from archiver.services.uploading import Backlog, recovery_seconds
 from archiver.web.keys import LISTENERS, METRICS, RUNTIME
+from archiver.web.metrics import Metrics
 
 _PATIENCE_SECONDS = 5
 _TEXT_FORMAT = "text/plain; version=0.0.4; charset=utf-8"
@@ -50,15 +52,32 @@ def _stored(backlog: Backlog) -> str:
 
 async def metrics(request: web.Request) -> web.StreamResponse:
     """Answer Prometheus."""
-    kept = await request.app[RUNTIME].search.overview()
-    gauges = request.app[METRICS]
+    runtime, gauges = request.app[RUNTIME], request.app[METRICS]
+    kept = await runtime.search.overview()
     gauges.entries.set(kept.entries)
     gauges.snapshots.set(kept.snapshots)
     gauges.warc_bytes.set(kept.warc_bytes)
     gauges.listeners.set(request.app[LISTENERS].count)
-    if uploading := request.app[RUNTIME].uploading:
-        gauges.unstored_bytes.set(uploading.backlog.bytes)
-        gauges.recovery_seconds.set(recovery_seconds(uploading.backlog))
+    gauges.passed_by.set(len(runtime.fixity.passed_by))
     for state in ("queued", "fetching", "saved", "failed"):
         gauges.jobs.labels(state).set(getattr(kept.queue, state))
+    if runtime.uploading:
+        _measure_backlog(gauges, runtime.uploading.backlog)
+    await _measure_crawl(gauges, runtime.oversight)
     return web.Response(body=gauges.page(), headers={"Content-Type": _TEXT_FORMAT})
+
+
+def _measure_backlog(gauges: Metrics, backlog: Backlog) -> None:
+    gauges.unstored_bytes.set(backlog.bytes)
+    gauges.recovery_seconds.set(recovery_seconds(backlog))
+    gauges.uploads_failing.set(backlog.problem is not None)
+    gauges.held_up.set(backlog.is_full)
+
+
+async def _measure_crawl(gauges: Metrics, oversight: Oversight) -> None:
+    lag = await oversight.lag()
+    gauges.queue_hosts.set(lag.hosts)
+    gauges.queue_longest_wait.set(lag.longest_wait)
+    gauges.oldest_lease.set(lag.oldest_lease)
+    gauges.paused.set(await oversight.is_paused())
+    gauges.free_bytes.set(await oversight.free_bytes())

@@ -48,6 +48,26 @@ class Metrics:
         self.recovery_seconds = self._gauge(
             "archiver_recovery_seconds", "Age of the oldest segment that is not in the store yet."
         )
+        self.uploads_failing = self._gauge(
+            "archiver_uploads_failing", "1 if the object store took nothing the last time."
+        )
+        self.passed_by = self._gauge(
+            "archiver_segments_passed_by", "Files among the segments that can't be read as such."
+        )
+        self.queue_hosts = self._gauge("archiver_queue_hosts", "Hosts with queued jobs.")
+        self.queue_longest_wait = self._gauge(
+            "archiver_queue_longest_wait_seconds", "For so long a host waits for its turn, at most."
+        )
+        self.oldest_lease = self._gauge(
+            "archiver_oldest_lease_seconds", "For so long a job has been under way, at most."
+        )
+        self.paused = self._gauge("archiver_paused", "1 while somebody has paused the crawl.")
+        self.held_up = self._gauge(
+            "archiver_held_up", "1 while nothing is fetched because the object store is behind."
+        )
+        self.free_bytes = self._gauge(
+            "archiver_free_bytes", "Bytes that the disk of the data directory has left."
+        )
         self.jobs = Gauge("archiver_jobs", "Jobs by state.", ("state",), registry=self._registry)
 
     def _gauge(self, name: str, says: str) -> Gauge:

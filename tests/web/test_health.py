@@ -1,3 +1,4 @@
+import sqlite3
 from collections.abc import AsyncIterator
 
 import pytest
@@ -6,6 +7,7 @@ from aiohttp.test_utils import TestClient, TestServer
 from archiver.config import Settings
 from archiver.runtime import open_runtime
 from archiver.web.app import build_app
+from archiver.web.keys import RUNTIME
 
 
 @pytest.fixture
@@ -66,6 +68,31 @@ async def test_metrics_are_what_prometheus_reads(client):
         'archiver_jobs{state="queued"} 2.0',
         'archiver_jobs{state="failed"} 0.0',
         "archiver_event_listeners 0.0",
+        "archiver_queue_hosts 1.0",
+        "archiver_oldest_lease_seconds 0.0",
+        "archiver_segments_passed_by 0.0",
+        "archiver_paused 0.0",
+        "archiver_held_up 0.0",
     ):
         assert line in text.splitlines()
     assert "process_resident_memory_bytes" in text
+
+
+async def test_metrics_say_how_long_a_host_has_waited_and_whether_the_crawl_is_paused(
+    client, settings
+):
+    longest = "archiver_queue_longest_wait_seconds"
+    with sqlite3.connect(settings.data / "archive.sqlite3") as db:
+        db.execute("UPDATE queue_host SET ready_at_ms = ready_at_ms - 3600000")
+        db.execute("UPDATE job SET state = 'fetching', changed_at_ms = changed_at_ms - 60000")
+    await client.app[RUNTIME].oversight.pause(paused=True)
+
+    lines = (await (await client.get("/metrics")).text()).splitlines()
+    told = dict(
+        each.split(" ") for each in lines if each.startswith("archiver_") and "{" not in each
+    )
+
+    assert 3600 <= float(told[longest]) < 3700
+    assert 60 <= float(told["archiver_oldest_lease_seconds"]) < 160
+    assert told["archiver_paused"] == "1.0"
+    assert float(told["archiver_free_bytes"]) > 0

@@ -1,0 +1,55 @@
+"""What operators are given names metrics, commands and flags that there are."""
+
+import json
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+import yaml
+from click.testing import CliRunner
+
+from archiver.cli.main import cli
+from archiver.web.metrics import Metrics
+
+DEPLOY = Path(__file__).parents[1] / "deploy"
+_METRIC = re.compile(r"\b(?:archiver|process)_\w+")
+
+
+def expressions(name: str) -> list[str]:
+    """Every PromQL expression of the alerts, or of the dashboard."""
+    if name == "alerts":
+        groups = yaml.safe_load((DEPLOY / "prometheus/alerts.yaml").read_text())["groups"]
+        return [rule["expr"] for group in groups for rule in group["rules"]]
+    panels = json.loads((DEPLOY / "grafana/archiver.json").read_text())["panels"]
+    return [target["expr"] for panel in panels for target in panel["targets"]]
+
+
+@pytest.mark.parametrize("name", ["alerts", "dashboard"])
+def test_every_metric_that_is_asked_for_is_told(name):
+    metrics = Metrics()
+    metrics.answered("GET", "page", 200, 0.1)
+    told = set(re.findall(r"^([a-z_]+)", metrics.page().decode(), re.MULTILINE))
+    told.add("archiver_jobs")  # has a line for each state, once there is one
+
+    asked = {metric for each in expressions(name) for metric in _METRIC.findall(each)}
+
+    assert len(asked) > 5
+    assert asked <= told
+
+
+def test_every_alert_says_what_to_do():
+    groups = yaml.safe_load((DEPLOY / "prometheus/alerts.yaml").read_text())["groups"]
+
+    for rule in (rule for group in groups for rule in group["rules"]):
+        assert rule["annotations"].keys() == {"summary", "action"}, rule["alert"]
+        assert rule["labels"]["severity"] in {"page", "ticket"}
+
+
+@pytest.mark.parametrize("unit", sorted((DEPLOY / "systemd").iterdir()), ids=lambda each: each.name)
+def test_units_start_commands_that_there_are(unit):
+    (start,) = re.findall(r"^ExecStart=(.+)$", unit.read_text(), re.MULTILINE)
+    program, *arguments = shlex.split(start.replace("%i", "8080"))
+
+    assert program.endswith("/.venv/bin/archiver")
+    assert CliRunner().invoke(cli, [*arguments, "--help"]).exit_code == 0
