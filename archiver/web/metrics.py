@@ -39,9 +39,22 @@ class Metrics:
             registry=self._registry,
         )
         self.listeners = self._gauge("archiver_event_listeners", "Open event streams.")
+        self._add_archive()
+        self._add_store()
+        self._add_crawl()
+
+    def _add_archive(self) -> None:
         self.entries = self._gauge("archiver_entries", "Entries in the archive.")
         self.snapshots = self._gauge("archiver_snapshots", "Snapshots in the archive.")
         self.warc_bytes = self._gauge("archiver_warc_bytes", "Bytes of all WARC segments.")
+        self.passed_by = self._gauge(
+            "archiver_segments_passed_by", "Files among the segments that can't be read as such."
+        )
+        self.free_bytes = self._gauge(
+            "archiver_free_bytes", "Bytes that the disk of the data directory has left."
+        )
+
+    def _add_store(self) -> None:
         self.unstored_bytes = self._gauge(
             "archiver_unstored_bytes", "Bytes of segments that are not in the object store yet."
         )
@@ -51,9 +64,12 @@ class Metrics:
         self.uploads_failing = self._gauge(
             "archiver_uploads_failing", "1 if the object store took nothing the last time."
         )
-        self.passed_by = self._gauge(
-            "archiver_segments_passed_by", "Files among the segments that can't be read as such."
+        self.held_up = self._gauge(
+            "archiver_held_up", "1 while nothing is fetched because the object store is behind."
         )
+
+    def _add_crawl(self) -> None:
+        self.jobs = Gauge("archiver_jobs", "Jobs by state.", ("state",), registry=self._registry)
         self.queue_hosts = self._gauge("archiver_queue_hosts", "Hosts with queued jobs.")
         self.queue_longest_wait = self._gauge(
             "archiver_queue_longest_wait_seconds", "For so long a host waits for its turn, at most."
@@ -62,13 +78,6 @@ class Metrics:
             "archiver_oldest_lease_seconds", "For so long a job has been under way, at most."
         )
         self.paused = self._gauge("archiver_paused", "1 while somebody has paused the crawl.")
-        self.held_up = self._gauge(
-            "archiver_held_up", "1 while nothing is fetched because the object store is behind."
-        )
-        self.free_bytes = self._gauge(
-            "archiver_free_bytes", "Bytes that the disk of the data directory has left."
-        )
-        self.jobs = Gauge("archiver_jobs", "Jobs by state.", ("state",), registry=self._registry)
 
     def _gauge(self, name: str, says: str) -> Gauge:
         return Gauge(name, says, registry=self._registry)
