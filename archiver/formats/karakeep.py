@@ -1,11 +1,13 @@
 """Karakeep's (Hoarder's) JSON: bookmarks, and the lists that they are in by their ids."""
 
 from collections.abc import Iterator, Mapping
+from itertools import chain
 from typing import Any
 
 from archiver.formats.given_file import GivenFile
 from archiver.formats.importer import Importer
 from archiver.formats.json_values import of_object
+from archiver.formats.plain_text import links_in_text
 from archiver.formats.row_importers import bookmarks_of
 from archiver.formats.rows import Row, text_of
 from archiver.model.bookmark import Bookmark
@@ -14,6 +16,7 @@ from archiver.model.kept_page import KeptPage
 from archiver.model.message import marked
 
 _QUERY = "smart"
+_MOST_TEXT = 1 << 20
 
 
 def _read(file: GivenFile) -> Iterator[Bookmark]:
@@ -39,7 +42,10 @@ def lists_of(lists: Any) -> dict[str, Mapping[str, Any]]:
 def bookmark_of(
     row: Row, lists: Mapping[str, Mapping[str, Any]], page: KeptPage | str = ""
 ) -> Bookmark:
-    """A bookmark, in lists by their ids, with what was kept of it."""
+    """A bookmark, in lists by their ids, with what was kept of it.
+
+    A note without an address is of the first one in its text; all of it is kept.
+    """
     content = row.peek("content")
     content = dict(content) if isinstance(content, dict) else {}
     url = text_of(content.pop("url", None)) or text_of(content.pop("sourceUrl", None))
@@ -47,6 +53,8 @@ def bookmark_of(
         row.drop("content")
         if set(content) - {"type"}:
             row.put("content", content)
+    else:
+        url = next((each.annotation.url_given for each in _links(content.get("text"))), "")
     ids = row.peek("lists")
     paths = [_path(each, lists) for each in ids] if isinstance(ids, list) else []
     if paths and all(paths):
@@ -62,6 +70,10 @@ def bookmark_of(
         is_starred=row.flag("favourited"),
         page=page,
     )
+
+
+def _links(text: Any) -> Iterator[Bookmark]:
+    return chain.from_iterable(map(links_in_text, text_of(text)[:_MOST_TEXT].split("\n")))
 
 
 def _path(number: Any, lists: Mapping[str, Mapping[str, Any]]) -> str:

@@ -6,7 +6,7 @@ See packages/db/schema.ts and packages/shared/assetdb.ts of its source.
 import json
 from collections.abc import Iterator, Mapping
 from functools import partial
-from typing import Any
+from typing import Any, BinaryIO
 
 from archiver.formats.given_file import GivenFile
 from archiver.formats.importer import Importer
@@ -25,15 +25,30 @@ _TABLES = frozenset({"bookmarks", "bookmarklinks", "bookmarktags", "tagsonbookma
 _ASSETS = "assets"
 _MOST_METADATA = 1 << 16
 _LISTS = "SELECT id, name, parentId, type FROM bookmarkLists"
-_KEPT = """(SELECT json_group_object(assetType, userId || '/' || id) FROM assets
-            WHERE assets.bookmarkId = b.id)"""
+_PARTS = {
+    "assets": """(SELECT json_group_object(p.assetType, p.userId || '/' || p.id) FROM assets p
+                  WHERE p.bookmarkId = b.id)""",
+    "highlights": """(SELECT json_group_array(json_object({columns})) FROM highlights p
+                      WHERE p.bookmarkId = b.id)""",
+    "bookmarktexts": "(SELECT json_object({columns}) FROM bookmarkTexts p WHERE p.id = b.id)",
+    "bookmarkassets": "(SELECT json_object({columns}) FROM bookmarkAssets p WHERE p.id = b.id)",
+}
+"""What lies in further tables, of which older versions have fewer, with fewer columns."""
+_COLUMNS = {
+    "highlights": ("text", "note", "color", "createdAt", "startOffset", "endOffset"),
+    "bookmarktexts": ("text", "sourceUrl"),
+    "bookmarkassets": ("fileName", "sourceUrl", "content"),
+}
+_THERE = """SELECT m.name AS part, p.name AS name FROM sqlite_master m, pragma_table_info(m.name) p
+            WHERE m.type = 'table'"""
 _BOOKMARKS = """
 SELECT l.*, b.*, b.title AS "own title", l.title AS "page title",
     (SELECT json_group_array(t.name) FROM tagsOnBookmarks o
      JOIN bookmarkTags t ON t.id = o.tagId WHERE o.bookmarkId = b.id) AS "its tags",
     (SELECT json_group_array(listId) FROM bookmarksInLists i
      WHERE i.bookmarkId = b.id) AS "its lists",
-    {kept} AS "its files"
+    {assets} AS "its files", {highlights} AS "its highlights", {bookmarktexts} AS "its text",
+    {bookmarkassets} AS "its file"
 FROM bookmarks b LEFT JOIN bookmarkLinks l ON l.id = b.id ORDER BY b.createdAt, b.id
 """
 _OF_BOOKMARK = ("archived", "favourited", "note", "summary", "source")
@@ -47,11 +62,10 @@ def _read(file: GivenFile) -> Iterator[Bookmark]:
     if packed is None or not name:
         return
     stream = file.inner(packed.open(name), name).seekable()
-    kept = _KEPT if _ASSETS in tables_of(stream) else "NULL"
     folder = name.removesuffix(_DATABASE)
     try:
         lists = lists_of([dict(each) for each in rows_of(stream, _LISTS)])
-        for each in rows_of(stream, _BOOKMARKS.format(kept=kept)):
+        for each in rows_of(stream, _BOOKMARKS.format(**_parts(stream))):
             page = _page(packed, f"{folder}{_ASSETS}/", each)
             read = partial(bookmark_of, lists=lists, page=page or "")
             yield from bookmarks_of(iter([_row(each)]), read)
@@ -59,14 +73,28 @@ def _read(file: GivenFile) -> Iterator[Bookmark]:
         yield broken(name, f"The database can't be read any further: {error}.")
 
 
+def _parts(stream: BinaryIO) -> Mapping[str, str]:
+    """The expressions for what further tables tell of a bookmark, as far as those are there."""
+    there = {(text_of(each["part"]).lower(), each["name"]) for each in rows_of(stream, _THERE)}
+    tables = {table for table, _ in there}
+    expressions = {}
+    for table, expression in _PARTS.items():
+        some = [name for name in _COLUMNS.get(table, ()) if (table, name) in there]
+        columns = ", ".join(f"'{name}', p.{name}" for name in some)
+        expressions[table] = expression.format(columns=columns) if table in tables else "NULL"
+    return expressions
+
+
 def _row(found: Mapping[str, Any]) -> dict[str, Any]:
-    """A bookmark as Karakeep's own export has it."""
+    """A bookmark as Karakeep's own export has it, and its highlights."""
     content = {name: found.get(name) for name in _OF_PAGE}
+    content |= _json(found["its file"], dict) | _json(found["its text"], dict)
     return {
         "title": found["own title"] or found["page title"],
         "createdAt": found.get("createdAt"),
         "tags": _json(found["its tags"], list),
         "lists": _json(found["its lists"], list),
+        "highlights": _json(found["its highlights"], list),
         "content": {name: value for name, value in content.items() if value},
         **{name: found.get(name) for name in _OF_BOOKMARK},
     }

@@ -1137,6 +1137,14 @@ golden(
                 "CREATE TABLE bookmarkLists (id TEXT, name TEXT, type TEXT, parentId TEXT)",
                 "CREATE TABLE bookmarksInLists (bookmarkId TEXT, listId TEXT)",
                 "CREATE TABLE assets (id TEXT, assetType TEXT, bookmarkId TEXT, userId TEXT)",
+                "CREATE TABLE highlights (bookmarkId TEXT, text TEXT, note TEXT, color TEXT,"
+                " createdAt INTEGER)",
+                "CREATE TABLE bookmarkTexts (id TEXT, text TEXT, sourceUrl TEXT)",
+                f"INSERT INTO bookmarks VALUES ('b3', {UNIX}, 'C', 0, 0, NULL, NULL, 'text'),"
+                f" ('b4', {UNIX}, 'D', 0, 0, NULL, NULL, 'text')",
+                f"INSERT INTO highlights VALUES ('b2', 'An', 'why', 'red', {UNIX})",
+                f"INSERT INTO bookmarkTexts VALUES ('b3', 'see {C} too', NULL),"
+                f" ('b4', 'of it', '{C}?4')",
                 "INSERT INTO bookmarks VALUES"
                 f" ('b1', {UNIX}, NULL, 1, 1, 'a note', 'short', 'link'),"
                 f" ('b2', {UNIX}, 'B', 0, 0, NULL, NULL, 'link')",
@@ -1163,7 +1171,14 @@ golden(
         is_read=True,
         is_starred=True,
     ),
-    said(B, AT, title="B"),
+    said(
+        B,
+        AT,
+        {"highlights": [{"text": "An", "note": "why", "color": "red", "createdAt": UNIX}]},
+        title="B",
+    ),
+    said(C, AT, {"content": {"text": f"see {C} too"}}, title="C"),
+    said(f"{C}?4", AT, {"content": {"text": "of it"}}, title="D"),
 )
 golden(
     "Karakeep dump",
