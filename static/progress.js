@@ -31,12 +31,12 @@ function showImport(status) {
   const box = document.querySelector(`[data-import="${status.id}"]`);
   if (!box) return;
   const { queued, fetching, saved, failed } = status.counts;
-  const values = { ...status, saved, failed };
+  const wanted = queued + fetching + saved + failed;
+  const values = { ...status, saved, failed, wanted };
   for (const field of box.querySelectorAll("[data-field]")) {
     field.textContent = numbers.format(values[field.dataset.field]);
   }
   const bar = box.querySelector("progress");
-  const wanted = queued + fetching + saved + failed;
   bar.max = Math.max(wanted, 1);
   if (status.reading) bar.removeAttribute("value");
   else bar.value = wanted ? saved + failed : status.paused || status.error ? 0 : 1;

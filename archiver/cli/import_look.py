@@ -11,7 +11,7 @@ from archiver.cli.output import write_json, write_row
 from archiver.config import Settings
 from archiver.errors import InputError
 from archiver.model.choices import Choices
-from archiver.model.survey import Counted, ImportSurvey
+from archiver.model.survey import Counted, ImportSurvey, Sign
 from archiver.reading import open_to_read
 from archiver.services.import_reading import kind_of_file
 from archiver.services.import_survey import surveys_with
@@ -54,8 +54,18 @@ async def look(settings: Settings, file: Path, choices: Choices, *, as_json: boo
     return 0
 
 
+_SIGNS = {
+    Sign.FILES: "the files in it: ",
+    Sign.COLUMNS: "its columns: ",
+    Sign.FIELDS: "its fields: ",
+    Sign.ROOT: "its root element: ",
+    Sign.BEGINNING: "how it begins",
+}
+
+
 def _print(survey: ImportSurvey) -> None:
-    write_row("file", f"{survey.name} ({survey.format}, told {survey.told_by})")
+    told_by = f"told by {_SIGNS[survey.told_by]}{survey.names}"
+    write_row("file", f"{survey.name} ({survey.format}, {told_by})")
     if survey.encoding:
         write_row("encoding", survey.encoding)
     for what in ("read", "new", "known", "merged", "unusable", "left_out"):

@@ -17,6 +17,7 @@ from archiver.model.choices import NO_CHOICES, Choices, ColumnRole
 from archiver.model.entry_list import GivenLists
 from archiver.model.importing import Rejected
 from archiver.model.seed_columns import SeedColumns
+from archiver.model.survey import Sign
 
 PIECE = 256 << 10
 MOST_MESSAGE_BYTES = 1 << 30
@@ -64,7 +65,7 @@ class LinkFile:
     Attributes:
         form: what a person calls its kind.
         encoding: what its text is read as; empty if it is none.
-        told_by: how that was told, as the rest of a sentence.
+        told_by: what told that, and the names that were seen there.
         columns: what the columns of a table of an unknown kind are taken for; empty otherwise.
         choices: what is chosen for all links.
     """
@@ -81,7 +82,8 @@ class LinkFile:
         self.choices = choices
         self.form: str = head["form"]
         self.encoding: str = head["encoding"]
-        self.told_by: str = head["told_by"]
+        sign, names = head["told_by"]
+        self.told_by = Sign(sign), str(names)
         self.columns = tuple((name, ColumnRole(role)) for name, role in head["columns"])
         self._process = process
         self.name = name

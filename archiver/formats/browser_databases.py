@@ -133,7 +133,7 @@ CHROME_HISTORY = Importer(
     marked("Chrome, Edge, Brave, Vivaldi: the file History of a profile; every page once"),
 )
 BUKU = Importer(
-    "buku database",
+    marked("buku database"),
     lambda file: "bookmarks" in _tables(file),
     _of_rows(_BUKU, _buku),
     ("db",),

@@ -55,7 +55,7 @@ def _bookmark(node: dict[str, Any], path: tuple[str, ...], root: str) -> Bookmar
 
 
 CHROME_BOOKMARKS = Importer(
-    "Chrome Bookmarks file",
+    marked("Chrome Bookmarks file"),
     lambda file: {"{}", "roots"} <= file.json_paths,
     _read,
     ("json",),

@@ -18,7 +18,7 @@ def _read(file: GivenFile) -> Iterator[Bookmark]:
 
 
 DELICIOUS_XML = Importer(
-    "Pinboard or Delicious XML",
+    marked("Pinboard or Delicious XML"),
     lambda file: is_xml(file, "posts"),
     _read,
     ("xml",),

@@ -96,7 +96,7 @@ def _is_feed(file: GivenFile) -> bool:
 
 
 FEED = Importer(
-    "RSS or Atom",
+    marked("RSS or Atom"),
     _is_feed,
     _read,
     ("rss", "atom", "xml"),

@@ -100,7 +100,7 @@ FIREFOX_JSON = Importer(
     marked("Firefox: Manage bookmarks, Import and Backup, Backup"),
 )
 FIREFOX_JSONLZ4 = Importer(
-    "Firefox backup (jsonlz4)",
+    marked("Firefox backup (jsonlz4)"),
     lambda file: file.head.startswith(MOZLZ4),
     _read_packed,
     ("jsonlz4",),

@@ -12,6 +12,7 @@ from archiver.formats.table_head import TableHead, table_head
 from archiver.formats.tar_members import Gunzipped, TarMembers, is_tar_gz
 from archiver.formats.zip_members import Members, is_zip
 from archiver.model.choices import ColumnRole
+from archiver.model.survey import Sign
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -115,17 +116,15 @@ class GivenFile:
         return self.zip.names if self.zip else ()
 
     @property
-    def told_by(self) -> str:
-        """What of it is looked at to tell what it is, for people: ``by its columns url, title``."""
+    def told_by(self) -> tuple[Sign, str]:
+        """What of it is looked at to tell what it is, and the names that are seen there."""
         if inside := self.members or (self.tar.names if self.tar else ()):
-            return f"by the files in it: {_some(inside)}"
+            return Sign.FILES, _some(inside)
         if self.table and self.table.header:
-            return f"by its columns: {_some(self.table.header)}"
+            return Sign.COLUMNS, _some(self.table.header)
         if self.json_paths:
-            return f"by its fields: {_some(sorted(self.json_paths - {TOP, '[]', '{}'}))}"
-        if self.root:
-            return f"by its root element <{self.root.name}>"
-        return "by how it begins" if self.head else ""
+            return Sign.FIELDS, _some(sorted(self.json_paths - {TOP, "[]", "{}"}))
+        return (Sign.ROOT, self.root.name) if self.root else (Sign.BEGINNING, "")
 
     def inner(self, stream: BinaryIO, name: str) -> "GivenFile":
         """A file in this one, made seekable where this one is."""

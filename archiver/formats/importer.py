@@ -12,7 +12,8 @@ class Importer:
     """One kind of file.
 
     Attributes:
-        name: what a person calls this kind of file, such as ``Netscape HTML``.
+        name: what a person calls this kind of file, such as ``Netscape HTML``; marked for
+            translation where it is more than names.
         recognises: whether a file is of this kind; looks at its head, reads nothing away.
         read: reads to the end, once: linear time, no error whatever the bytes. What can't be
             read is a bookmark with a ``problem``.

@@ -145,7 +145,7 @@ def _fits(file: GivenFile) -> bool:
 
 
 KARAKEEP_DATA = Importer(
-    "Karakeep data",
+    marked("Karakeep data"),
     _fits,
     _read,
     ("zip",),

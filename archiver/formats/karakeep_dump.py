@@ -117,7 +117,7 @@ def _fits(file: GivenFile) -> bool:
 
 
 KARAKEEP_DUMP = Importer(
-    "Karakeep dump",
+    marked("Karakeep dump"),
     _fits,
     _read,
     ("gz",),

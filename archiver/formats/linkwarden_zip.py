@@ -73,7 +73,7 @@ def _article(document: bytes) -> str:
 
 
 LINKWARDEN_ZIP = Importer(
-    "Linkwarden zip",
+    marked("Linkwarden zip"),
     lambda file: (
         any(map(_KEPT.fullmatch, file.members))
         and file.zip is not None

@@ -102,7 +102,7 @@ def _fits(file: GivenFile) -> bool:
 
 
 NOTES_ZIP = Importer(
-    "zip of notes",
+    marked("zip of notes"),
     _fits,
     _read,
     ("zip",),

@@ -63,7 +63,7 @@ OMNIVORE_JSON = json_importer(
     origin=marked("Omnivore: a metadata file of its export; the zip has the pages too"),
 )
 OMNIVORE = Importer(
-    "Omnivore zip",
+    marked("Omnivore zip"),
     lambda file: any(map(_METADATA.search, file.members)),
     _read,
     ("zip",),

@@ -38,5 +38,9 @@ def _fits(file: GivenFile) -> bool:
 
 
 ONETAB = Importer(
-    "OneTab text", _fits, _read, ("txt",), marked("OneTab: Export URLs; lines of address | title")
+    marked("OneTab text"),
+    _fits,
+    _read,
+    ("txt",),
+    marked("OneTab: Export URLs; lines of address | title"),
 )

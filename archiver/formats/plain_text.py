@@ -115,7 +115,7 @@ def _markdown_title(line: str, start: int) -> str:
 
 
 PLAIN_TEXT = Importer(
-    "plain text",
+    marked("plain text"),
     _recognises,
     read_plain_text,
     ("txt", "md", "markdown", "text"),

@@ -81,7 +81,7 @@ def _bookmark(row: Row, page: KeptPage | None) -> Bookmark:
 
 
 READECK_ZIP = Importer(
-    "Readeck zip",
+    marked("Readeck zip"),
     lambda file: any(map(_INFO.fullmatch, file.members)),
     _read,
     ("zip",),

@@ -83,7 +83,7 @@ def _fits(file: GivenFile) -> bool:
 
 
 SAFARI = Importer(
-    "Safari property list",
+    marked("Safari property list"),
     _fits,
     _read,
     ("plist", "webloc"),

@@ -39,7 +39,7 @@ def _fits(file: GivenFile) -> bool:
 
 
 SHORTCUT = Importer(
-    "shortcut",
+    marked("shortcut"),
     _fits,
     _read,
     ("url", "desktop"),

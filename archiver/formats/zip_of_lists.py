@@ -28,7 +28,7 @@ def zip_of_lists(find: FindImporter) -> Importer:
         return bool(file.members) and next(_lists(file, find), None) is not None
 
     return Importer(
-        "zip of lists",
+        marked("zip of lists"),
         fits,
         read,
         ("zip",),

@@ -13,6 +13,7 @@ feed = Table(
     Column("due_at", Number, nullable=False),
     Column("failures", Number, nullable=False, server_default=text("0")),
     Column("problem", Words, nullable=False, server_default=""),
+    Column("reason", Words, nullable=False, server_default=""),
     Column("is_gone", Number, nullable=False, server_default=text("0")),
     Column("etag", Words, nullable=False, server_default=""),
     Column("modified", Words, nullable=False, server_default=""),

@@ -63,6 +63,11 @@ class Failure:
     retry_after: float | None = None
 
     @property
+    def reason(self) -> str:
+        """What it is grouped by: its kind, with the HTTP status where there was one."""
+        return f"{self.kind} {self.status}" if self.status else self.kind.value
+
+    @property
     def transient(self) -> bool:
         """Whether another attempt can help."""
         if self.kind is FailureKind.HTTP_STATUS:

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
+NO_FEED: Final = "no-feed"
+"""The reason where what is there is none."""
 _SOURCE: Final = "feed:"
 
 
@@ -49,6 +51,8 @@ class FeedState:
         due_at: when the next time is.
         failures: how often it went wrong in a row.
         problem: what went wrong, in words; empty if nothing did.
+        reason: the same as entries are grouped by it: a kind, with the status where there was
+            one; or ``no-feed``.
         is_gone: the server says that there is no such feed any more; it is not asked again.
         etag: as the server sent it.
         modified: ``Last-Modified`` as the server sent it.
@@ -59,6 +63,7 @@ class FeedState:
     due_at: datetime
     failures: int = 0
     problem: str = ""
+    reason: str = ""
     is_gone: bool = False
     etag: str = ""
     modified: str = ""

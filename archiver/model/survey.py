@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime
+from enum import StrEnum
 
 from archiver.model.annotation import Annotation
 from archiver.model.choices import ColumnRole
@@ -16,6 +17,16 @@ class Counted:
     count: int
 
 
+class Sign(StrEnum):
+    """What tells of which kind a file is."""
+
+    FILES = "files"
+    COLUMNS = "columns"
+    FIELDS = "fields"
+    ROOT = "root"
+    BEGINNING = "beginning"
+
+
 @dataclass(frozen=True, slots=True)
 class ImportSurvey:
     """What is in a file of links.
@@ -23,7 +34,9 @@ class ImportSurvey:
     Attributes:
         name: of the file.
         format: what it would be read as.
-        told_by: how that was told, as the rest of a sentence.
+        told_by: what told that.
+        names: what was seen there: of the files in it, of columns, of fields, or of its root
+            element.
         encoding: what its text is read as; empty if it is none.
         is_whole: whether all of it was looked at.
         read: links; the sum of the next five.
@@ -48,7 +61,8 @@ class ImportSurvey:
 
     name: str
     format: str
-    told_by: str
+    told_by: Sign
+    names: str
     encoding: str
     is_whole: bool
     read: int

@@ -1,7 +1,7 @@
 """Leads the media of a sanitised article, and its links to what is kept, into the archive."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from html import escape, unescape
 from urllib.parse import unquote
 
@@ -20,6 +20,7 @@ _HEADING = re.compile(
 _LINK = re.compile(
     r'<a(?P<before>(?:\s[a-z]+="[^"]*")*?)\shref="(?P<url>[^"]*)"(?P<after>(?:\s[a-z]+="[^"]*")*)>'
 )
+_HELD = re.compile(r'(?P<link> class="held" href="[^"]*" title=")(?P<url>[^"]*)')
 _REL = re.compile(r'\s(?:rel|class|title)="[^"]*"')
 _ANY_TAG = re.compile(r"<[^<>]*>")
 _CODE = re.compile(r"<pre(?=[\s>])")
@@ -55,9 +56,19 @@ def lead_to_entries(html: str, held: Mapping[str, str]) -> str:
             return link[0]
         address = f"/{key}/{mark}{'a-' if fragment else ''}{escape(fragment)}"
         rest = _REL.sub("", link["before"] + link["after"])
-        return f'<a{rest} class="held" href="{address}" title="Kept here: {escape(url)}">'
+        return f'<a{rest} class="held" href="{address}" title="{escape(url)}">'
 
     return _LINK.sub(lead, html) if held else html
+
+
+def say_kept(html: str, title: Callable[[str], str]) -> str:
+    """Say of the links that ``lead_to_entries`` led to entries that their page is kept here.
+
+    Args:
+        html: what that gave.
+        title: what says so of an address, in the language of the page.
+    """
+    return _HELD.sub(lambda link: link["link"] + escape(title(unescape(link["url"]))), html)
 
 
 def let_code_scroll(html: str) -> str:

@@ -14,8 +14,9 @@ from archiver.errors import FetchError, InputError, UnreadableFile
 from archiver.formats.feed_items import FORMS, feed_title
 from archiver.index import followed_feeds, seeds
 from archiver.logs import get_log
+from archiver.model.failure import Failure
 from archiver.model.seed import Seed
-from archiver.model.subscription import FeedState, Followed, Subscription, source_of
+from archiver.model.subscription import NO_FEED, FeedState, Followed, Subscription, source_of
 from archiver.urls.parse import host
 
 AT_ONCE = 4
@@ -96,10 +97,9 @@ class FeedLooks:
             )
             items = await self._items(answer) if answer.is_modified else []
         except FetchError as error:
-            wait = error.failure.retry_after or 0
-            return await self._failed(followed, error.failure.message, wait)
+            return await self._failed(followed, error.failure)
         except (NoFeed, UnreadableFile) as error:
-            return await self._failed(followed, str(error))
+            return await self._failed(followed, error)
         return await self._take_in(followed, answer, items)
 
     async def _items(self, answer: FeedAnswer) -> list[Seed]:
@@ -113,10 +113,12 @@ class FeedLooks:
         try:
             async with open_links(BytesIO(answer.content), name, memory_bytes=memory) as links:
                 if links.form not in FORMS:
-                    raise NoFeed(f"What {name} sends is no feed, but: {links.form}.")
+                    raise NoFeed(
+                        "What {host} sends is no feed, but: {form}.", host=name, form=links.form
+                    )
                 batch = await links.next_batch()
         except UnreadableFile as error:
-            raise NoFeed(f"What {name} sends is no feed.") from error
+            raise NoFeed("What {host} sends is no feed.", host=name) from error
         return batch.seeds[:MOST_ITEMS]
 
     async def _named(self, answer: FeedAnswer) -> str:
@@ -125,8 +127,11 @@ class FeedLooks:
         page = Document(answer.content, "text/html", "", answer.url)
         return (await self._context.derive.discover(page)).feed
 
-    async def _failed(self, followed: Followed, problem: str, wait: float = 0) -> Followed:
+    async def _failed(self, followed: Followed, why: Failure | InputError) -> Followed:
         before, now = followed.state, _now()
+        problem, reason, wait = str(why), NO_FEED, 0.0
+        if isinstance(why, Failure):
+            problem, reason, wait = why.message, why.reason, why.retry_after or 0
         failures = before.failures + 1 if before else 1
         seconds = min(self._interval * 2 ** min(failures - 1, 16), LONGEST_SECONDS)
         due_at = now + timedelta(seconds=max(seconds, min(wait, LONGEST_SECONDS)))
@@ -136,6 +141,7 @@ class FeedLooks:
             due_at=due_at,
             failures=failures,
             problem=problem,
+            reason=reason,
         )
         log.warning("feed not read", url=followed.subscription.url, reason=problem)
         return await self._put(replace(followed, state=state))
@@ -186,6 +192,7 @@ class FeedLooks:
             due_at=_NEVER if answer.is_gone else now + timedelta(seconds=wait),
             failures=0,
             problem="",
+            reason="",
             is_gone=answer.is_gone,
         )
         if answer.is_modified:

@@ -124,7 +124,8 @@ class _Tally:
         return ImportSurvey(
             name=name,
             format=links.form,
-            told_by=links.told_by,
+            told_by=links.told_by[0],
+            names=links.told_by[1],
             encoding=links.encoding,
             is_whole=is_whole,
             read=self.read,

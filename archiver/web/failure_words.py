@@ -8,6 +8,7 @@ from typing import Final
 
 from archiver.model.failure import Failure, FailureKind
 from archiver.model.message import Message, marked
+from archiver.model.subscription import NO_FEED, FeedState
 from archiver.web.wording import Wording
 
 ANSWERED: Final = marked("The server answered {status}.")
@@ -72,6 +73,13 @@ def why(wording: Wording, failure: Failure) -> str:
     return wording.translated(SENTENCES[failure.kind])
 
 
+def why_no_feed(wording: Wording, state: FeedState) -> str:
+    """Why a feed could not be read the last time; in English where that is all that is known."""
+    if wording.is_source or not state.reason:
+        return state.problem
+    return reason(wording, state.reason)
+
+
 def sentences(wording: Wording) -> dict[str, str]:
     """Every sentence by its kind, for a script; none where failures say their own."""
     if wording.is_source:
@@ -87,6 +95,8 @@ def answered(wording: Wording) -> str:
 def reason(wording: Wording, text: str) -> str:
     """A reason as entries are grouped by it: a kind, with the status where there was one."""
     kind, _, status = text.partition(" ")
+    if kind == NO_FEED:
+        return wording.translated(marked("what is there is no feed"))
     if status:
         return wording.said(Message(marked("the server answered {status}"), status=status))
     return wording.translated(SHORT[FailureKind(kind)]) if kind in SHORT else kind

@@ -18,7 +18,7 @@ from archiver.model.message import Message
 from archiver.model.source_record import read_source_record
 from archiver.web.csrf import SAFE_METHODS
 from archiver.web.density import Density, density_of, remember
-from archiver.web.failure_words import answered, reason, sentences, why
+from archiver.web.failure_words import answered, reason, sentences, why, why_no_feed
 from archiver.web.keys import CSRF_TOKEN, SIGNED_IN, STATIC
 from archiver.web.language import choice_of, wording_of
 from archiver.web.packing import vary
@@ -96,7 +96,7 @@ def environment(wording: Wording) -> Environment:
     made.filters.update(size=wording.size, number=wording.number, said=wording.said)
     made.filters.update(percent=wording.percent)
     made.filters.update(translated=wording.translated, why=partial(why, wording))
-    made.filters.update(reason=partial(reason, wording))
+    made.filters.update(reason=partial(reason, wording), why_no_feed=partial(why_no_feed, wording))
     made.filters.update(date=date, iso=iso, epoch=epoch, minutes=minutes_to_read)
     made.filters.update(tag_list=tag_list, source_record=read_source_record)
     made.filters.update(initial=initial, unturned=unturned, asks_for_list=asks_for_list)

@@ -8,7 +8,18 @@ import re
 from aiohttp import web
 
 from archiver.services.export_kinds import BY_SUFFIX
-from archiver.web import cdx, downloads, events, feeds, files, health, language, memento, replay
+from archiver.web import (
+    cdx,
+    downloads,
+    events,
+    feeds,
+    files,
+    health,
+    language,
+    manifest,
+    memento,
+    replay,
+)
 from archiver.web.api import captures as api_captures
 from archiver.web.api import entries as api_entries
 from archiver.web.api import feeds as api_feeds
@@ -179,6 +190,7 @@ ROUTES: tuple[web.RouteDef, ...] = (
     web.get("/api/v1/openapi.json", openapi.document, name="openapi"),
     # Files and machines
     web.get("/static/{version:[0-9a-f]+}/{name:.+}", files.static, name="static"),
+    web.get("/manifest.webmanifest", manifest.manifest, name="manifest"),
     web.get("/healthz", health.healthz, name="healthz"),
     web.get("/metrics", health.metrics, name="metrics"),
 )

@@ -23,7 +23,6 @@ _TYPES = {
     ".svg": "image/svg+xml",
     ".ico": "image/x-icon",
     ".txt": "text/plain; charset=utf-8",
-    ".webmanifest": "application/manifest+json",
     ".woff2": "font/woff2",
 }
 _FOR_EVER = "public, max-age=31536000, immutable"

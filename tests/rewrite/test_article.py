@@ -1,7 +1,13 @@
 import pytest
 
 from archiver.html.sanitise import sanitise
-from archiver.rewrite.article import lead_to_entries, let_code_scroll, links_of, name_images
+from archiver.rewrite.article import (
+    lead_to_entries,
+    let_code_scroll,
+    links_of,
+    name_images,
+    say_kept,
+)
 
 KEY = "0" * 32
 HELD = {"http://a.example/x?a&b": KEY}
@@ -15,11 +21,22 @@ def test_links_to_what_is_kept_lead_to_the_entry_and_to_the_place_in_it():
 
     led = lead_to_entries(html, HELD)
 
-    assert f'<a class="held" href="/{KEY}/#a-p%20q" title="Kept here: http://a.example/' in led
+    assert f'<a class="held" href="/{KEY}/#a-p%20q" title="http://a.example/x?a&amp;b">' in led
     assert 'href="http://b.example/" rel="noopener noreferrer">live' in led
     assert 'href="#a-n"' in led
     assert links_of(html, 9) == ["http://a.example/x?a&b", "http://b.example/"]
     assert links_of(html, 1) == ["http://a.example/x?a&b"]
+
+
+def test_of_links_to_what_is_kept_that_is_said_and_of_no_others():
+    html = sanitise(
+        '<a href="http://a.example/x?a&amp;b" title="t">kept</a> <a href="/" title="u">not</a>'
+    )
+
+    said = say_kept(lead_to_entries(html, HELD), lambda url: f'Here: "{url}"')
+
+    assert 'title="Here: &quot;http://a.example/x?a&amp;b&quot;">kept' in said
+    assert 'title="u" rel="noopener noreferrer">not' in said
 
 
 def test_code_can_be_reached_without_a_mouse():

@@ -34,7 +34,7 @@ async def do(client, what, **fields):
 
 
 async def test_a_password_is_set_changed_and_removed_by_who_knows_it(client):
-    assert "There is none" in await (await client.get("/access")).text()
+    assert "None is set" in await (await client.get("/access")).text()
     assert (await do(client, "set-password", new="short"))[0] == 400
     status, page = await do(client, "set-password", new=PASSWORD)
     assert (status, "this one" in page) == (200, True), "whoever set it is signed in"
@@ -52,7 +52,7 @@ async def test_a_password_is_set_changed_and_removed_by_who_knows_it(client):
     _, page = await do(client, "end-others")
     assert page.count('value="end"') == 1
     _, page = await do(client, "remove-password", current=PASSWORD)
-    assert "There is none" in page
+    assert "None is set" in page
 
 
 async def test_a_token_opens_what_its_scope_says(client):

@@ -54,7 +54,7 @@ async def test_every_form_is_offered_of_everything_and_of_what_is_found(client):
     for kind in EXPORTS:
         assert f'href="/export/archive.{kind.suffix}"' in everything
         assert f'href="/export/archive.{kind.suffix}?q=tag%3Aone"' in found
-    assert "2 entries, all there are" in everything
+    assert "2 entries in all" in everything
     assert "1 entry of" in found
     assert "Nothing fits" in await (await client.get("/export?q=tag:none")).text()
     assert (await client.get("/export?q=(")).status == 400

@@ -46,13 +46,13 @@ async def send(client, **fields):
 
 
 async def test_a_feed_is_followed_looked_at_and_left_on_the_page(client, feed):
-    assert "No feed is followed yet" in await (await client.get("/feeds")).text()
+    assert "You follow no feeds yet" in await (await client.get("/feeds")).text()
     page = await send(client, do="follow", url=feed, tags="a, b", everything="1")
     assert "The &lt;b&gt; Paper" in page
     assert "1 link so far" in page
-    assert "1 feed is followed from now on" in page
-    assert "Looked at just now" in await send(client, do="look", url=feed)
-    assert "No feed is followed yet" in await send(client, do="unfollow", url=feed)
+    assert "You now follow 1 more feed" in page
+    assert "Checked just now" in await send(client, do="look", url=feed)
+    assert "You follow no feeds yet" in await send(client, do="unfollow", url=feed)
 
 
 async def test_what_is_no_feed_is_refused_in_words_with_the_address_still_there(client, live):
@@ -64,8 +64,8 @@ async def test_what_is_no_feed_is_refused_in_words_with_the_address_still_there(
 
 async def test_an_outline_is_taken_in_and_given_back(client, feed):
     page = await send(client, do="take-in", file=OUTLINE.format(url=feed).encode())
-    assert "1 feed is followed from now on" in page
-    assert "not looked at yet" in page
+    assert "You now follow 1 more feed" in page
+    assert "not checked yet" in page
     answer = await client.get("/feeds.opml")
     assert feed in await answer.text()
 
@@ -78,3 +78,14 @@ async def test_programs_follow_list_and_leave(client, feed):
     assert listed["state"]["problem"] == ""
     assert await (await client.delete("/api/v1/feeds", params={"url": feed})).json() == []
     assert (await client.delete("/api/v1/feeds", params={"url": feed})).status == 404
+
+
+async def test_why_a_feed_could_not_be_read_is_said_in_the_language_of_the_page(client, live, feed):
+    await send(client, do="follow", url=feed)
+    live.put("/feed.xml", "<p>No feed any more</p>")
+
+    english = await send(client, do="look", url=feed)
+    german = await (await client.get("/feeds", headers={"Accept-Language": "de"})).text()
+
+    assert "sends is no feed" in english
+    assert '<span class="why">was dort liegt, ist kein Feed</span>' in german

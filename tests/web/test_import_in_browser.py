@@ -55,11 +55,11 @@ async def test_a_list_is_shown_chosen_for_imported_told_of_and_undone(base, widt
         await page.select_option("#capture", "never")
         await page.click("summary:has-text('folders')")
         await page.check("input[name=only][value=Food]")
-        await page.click("summary:has-text('columns')")
+        await page.click("summary:has-text('column')")
         await page.select_option("label:has-text('name') select", label="a note")
         if has_scripts:
             assert await fits(page)
-        await page.click("button:has-text('Look again')")
+        await page.click("button:has-text('Check again')")
 
         assert "left out" in await page.inner_text("dl.numbers")
         assert await page.is_checked("input[name=only][value=Food]")

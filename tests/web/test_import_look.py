@@ -111,3 +111,18 @@ async def test_an_upload_that_is_not_to_be_looked_at_is_imported_at_once(runtime
     sent = await send(client, data, name, look=False)
 
     assert sent.headers["Location"] == f"/import/{(await runtime.imports.recent())[0].id}"
+
+
+async def test_of_a_file_without_anything_new_no_capture_is_offered(runtime, client):
+    await runtime.entries.save(["https://a.example/known"], source="web")
+    known = await send(client, b"https://a.example/known\n", "known.txt")
+    unusable = await send(client, b"url,title\nmailto:a@b.example,x\n", "unusable.csv")
+
+    page = await (await client.get(known.headers["Location"])).text()
+    other = await (await client.get(unusable.headers["Location"])).text()
+
+    assert "Nothing in it is new" in page
+    assert 'name="capture" value="now"' in page
+    assert '<select id="capture"' not in page
+    assert "no link in it that can be kept" in other
+    assert '<button class="primary">Import' not in other

@@ -60,8 +60,10 @@ async def test_an_app_shares_addresses_and_has_icons(client):
     page = await (await client.get("/")).text()
     path = re.search(r'rel="manifest" href="([^"]+)"', page)[1]
     manifest = json.loads(await (await client.get(path)).text())
+    german = json.loads(await (await client.get("/manifest.webmanifest?language=de")).text())
+    assert (manifest["lang"], german["description"]) == ("en", "Ihre eigene Wayback Machine")
     for icon in manifest["icons"]:
-        assert (await client.get(path.rpartition("/")[0] + "/" + icon["src"])).status == 200
+        assert (await client.get(icon["src"])).status == 200
 
     asked = {manifest["share_target"]["params"]["text"]: "Look: https://a.example/x it is"}
     shared = await (await client.get(manifest["share_target"]["action"], params=asked)).text()

@@ -35,7 +35,12 @@ FIRST, LAST = "20200102030405", "20200303030405"
 CSRF = re.compile(r'name="csrf_token" value="([^"]+)"')
 MARKED = re.compile("⟦[^⟦⟧]*⟧")
 SHOWN = ("aria-label", "title", "placeholder", "alt")
-FORMATS = sorted((each.name for each in KNOWN_FORMATS), key=len, reverse=True)
+
+with (paths.LOCALES / "de.po").open("rb") as file:
+    KNOWN = {(each.context, each.id) for each in read_po(file)}
+
+PROPER = {each.name for each in KNOWN_FORMATS if (None, each.name) not in KNOWN}
+FORMATS = sorted(PROPER, key=len, reverse=True)
 NAMES = re.compile(
     "|".join(map(re.escape, ("JSON (W3C Web Annotation)", "JSON Feed", *FORMATS)))
     + r"|archiver|https?://\S*|\S*a\.example\S*|hash_url|sha256:\S+|ARCHIVER_\w+|\bUTC\b|WACZ|WARC"
@@ -44,10 +49,6 @@ NAMES = re.compile(
     r"|\b(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sept|Oct|Nov|Dec)\b"
 )
 """What is called so in every language, months, and whatever has a digit in it, as all data here."""
-
-
-with (paths.LOCALES / "de.po").open("rb") as file:
-    KNOWN = {(each.context, each.id) for each in read_po(file)}
 
 
 class Marked(NullTranslations):

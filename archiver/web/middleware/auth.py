@@ -16,7 +16,7 @@ from archiver.web.render import render
 from archiver.web.replay_address import address_of, held_permission
 from archiver.web.views import StepView
 
-OPEN_ROUTES = frozenset({"healthz", "static", "login", "sign_in", "choose_language"})
+OPEN_ROUTES = frozenset({"healthz", "static", "manifest", "login", "sign_in", "choose_language"})
 """Served to anyone: what says the service is alive, and what the way in needs."""
 
 PEOPLES_ROUTES = frozenset({"access", "change_access"})

@@ -7,15 +7,17 @@ from urllib.parse import urlencode
 from aiohttp import web
 
 from archiver.model.entry import Snapshot
+from archiver.model.message import Message
 from archiver.model.page import EXTRACTOR_VERSION, UNREAD, supersedes
 from archiver.model.rendering import Rendering
 from archiver.rewrite.address import Modifier, ReplayAddress, plain_path
-from archiver.rewrite.article import archive_images, let_code_scroll, name_images
+from archiver.rewrite.article import archive_images, let_code_scroll, name_images, say_kept
 from archiver.services.entries import SnapshotDetail
 from archiver.services.reader import Reading
 from archiver.services.search import Beside, Neighbour
 from archiver.web.api.questions import list_query, listed_query
 from archiver.web.keys import PERMISSIONS, REFLECTS, RUNTIME
+from archiver.web.language import wording_of
 from archiver.web.origin import home_of_replay, replay_origin
 from archiver.web.pages.editing import notice_of
 from archiver.web.reading_views import BesideView, EntryView, Month, Year
@@ -82,10 +84,15 @@ def _view(request: web.Request, reading: Reading, notice: EditNotice | None) -> 
     def write(address: ReplayAddress) -> str:
         return there + permissions.write(permission, address)
 
+    def held(url: str) -> str:
+        return wording_of(request).said(Message("Kept here: {url}", url=url))
+
     return replace(
         view,
         article=let_code_scroll(
-            archive_images(name_images(shown.article), shown.snapshot.timestamp, write=write)
+            archive_images(
+                name_images(say_kept(shown.article, held)), shown.snapshot.timestamp, write=write
+            )
         ),
         payload_url=write(payload),
         payload_link=plain_path(payload),
