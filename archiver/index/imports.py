@@ -193,13 +193,16 @@ async def advance_archive(conn: AsyncConnection, import_id: int, taken: Taken) -
     )
 
 
-async def begin_again(conn: AsyncConnection, import_id: int) -> None:
-    """Set an import's numbers to nothing: its file is read from the start."""
-    counted = "read", "merged", "known", "added", "saved", "failed", "rejected", "passed_over"
-    numbers = dict.fromkeys(counted, 0)
-    await conn.execute(
-        update(imports).where(imports.c.id == import_id).values(rejected_samples="[]", **numbers)
-    )
+async def begin_again(conn: AsyncConnection, import_id: int) -> int:
+    """Count what is read from nothing: the file is read from its start; pages are made only once.
+
+    Returns how many captures were taken in before.
+    """
+    this = imports.c.id == import_id
+    before: int = (await conn.execute(select(imports.c.merged).where(this))).scalar_one()
+    numbers = dict.fromkeys(("read", "merged", "known", "rejected", "passed_over"), 0)
+    await conn.execute(update(imports).where(this).values(rejected_samples="[]", **numbers))
+    return before
 
 
 async def finish(conn: AsyncConnection, import_id: int, *, error: str = "") -> None:

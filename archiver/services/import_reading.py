@@ -5,6 +5,7 @@ import shutil
 from collections import Counter
 from collections.abc import Callable
 from contextlib import AsyncExitStack, aclosing
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from io import BufferedReader
@@ -89,9 +90,9 @@ class ImportReader:
         *,
         handed_in: datetime | None = None,
     ) -> None:
-        """Take an archive file in; one that was broken off is read again from its start."""
+        """Take an archive file in; one that was broken off is read again, and counts as it did."""
         async with self._db.write() as conn:
-            await imports.begin_again(conn, number)
+            before = await imports.begin_again(conn, number)
         error = ""
         async with AsyncExitStack() as stack:
             file = source
@@ -104,7 +105,7 @@ class ImportReader:
                 )
                 async with aclosing(taking) as taken:
                     async for each in taken:
-                        await self._count(number, each)
+                        before = await self._count(number, each, before)
                         await self._report(number, on_progress)
             except UnreadableFile as unreadable:
                 error = str(unreadable)
@@ -123,9 +124,16 @@ class ImportReader:
         if status:
             on_progress(status)
 
-    async def _count(self, number: int, taken: Taken) -> None:
+    async def _count(self, number: int, taken: Taken, before: int) -> int:
+        """Count captures; of those known so many as it took in before. How many of these are left.
+
+        They come first: the file is read in the same order.
+        """
+        ours = min(taken.known, before)
+        some = replace(taken, fresh=taken.fresh + ours, known=taken.known - ours)
         async with self._db.write() as conn:
-            await imports.advance_archive(conn, number, taken)
+            await imports.advance_archive(conn, number, some)
+        return before - ours
 
     async def _take_in_pages(
         self, number: int, batch: Batch, links: LinkFile

@@ -6,7 +6,8 @@ import signal
 import sys
 from asyncio.subprocess import DEVNULL, PIPE
 from contextlib import asynccontextmanager
-from io import BytesIO
+from datetime import UTC, datetime
+from io import BufferedReader, BytesIO
 
 import aiohttp
 import pytest
@@ -16,9 +17,11 @@ from sqlalchemy import create_engine, text
 
 from archiver.index import imports as rows
 from archiver.index.database import Database
+from archiver.model.importing import Taken
 from archiver.paths import MIGRATIONS
 from archiver.services import following, imports
 from archiver.services.reindexing import reindex
+from tests.warcs import Warc
 
 MANY = 40_000
 
@@ -249,3 +252,28 @@ async def test_an_index_knows_which_imports_a_process_owns(tmp_path):
     await db.close()
 
     assert ([each.id for each in first], second, owners) == ([1], [], ["me"])
+
+
+@pytest.mark.parametrize("taken", [0, 4])
+async def test_captures_that_are_read_again_count_as_what_they_were(opened, settings, taken):
+    halves = [Warc(), Warc()]
+    for number in range(8):
+        body = b"<p>Page %d</p>" % number
+        halves[number // 4].response(f"http://a.example/{number}", body, "text/html")
+    first, second = (each.bytes for each in halves)
+    async with opened() as archive:
+        await archive.imports.read_file(BufferedReader(BytesIO(first)), name="a.warc.gz")
+        (settings.data / "kept").write_bytes(first + second)
+        async with archive.imports._db.write() as conn:
+            begun = {"path": "kept", "owner": "dead", "now": datetime.now(UTC)}
+            number = await rows.create(conn, name="a.warc.gz", form="WARC", **begun)
+            counted = Taken(read=taken, fresh=taken, pages=taken)
+            await rows.advance_archive(conn, number, counted)
+            await rows.disown(conn, "dead")
+
+        await archive.imports.resume()
+        status = await until(archive, number, lambda status: not status.is_unread)
+        await archive.imports.stop()
+
+    assert (status.read, status.merged, status.known) == (8, 4 + taken, 4 - taken)
+    assert status.added == 4 + taken
