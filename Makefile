@@ -25,7 +25,7 @@ test: $(VENV)/.installed-dev chromium strace iproute2  ## install what the tests
 test-cluster: $(VENV)/.installed-dev strace promtool  ## the same with the index in PostgreSQL, and for archives in an object store; needs Go, once
 	@.ci/with-postgres $(BIN)/python -m pytest -p tests.in_postgres $(ARGS) tests/index
 	@.ci/versitygw > /dev/null
-	@$(BIN)/python -m pytest $(ARGS) tests/cluster
+	@.ci/with-postgres $(BIN)/python -m pytest $(ARGS) tests/cluster
 
 lint: $(VENV)/.installed-dev  ## formatter, linter, type checker, import contracts
 	$(BIN)/ruff format --check .

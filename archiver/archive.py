@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from importlib import import_module
 from math import inf
 from pathlib import Path
+from uuid import uuid4
 
 from archiver import __version__
 from archiver.config import Settings
 from archiver.errors import ConfigurationError
-from archiver.index.database import Database
+from archiver.index.database import Database, Engines, engines_of
 from archiver.kept_file import KeptFile
 from archiver.ledger.recovery import recover
 from archiver.store.locks import ArchiveLock, RunLock
@@ -27,6 +28,9 @@ SEGMENTS = "warc"
 LOCKS = "run"
 EXPORTS = "exports"
 UPLOADED = "uploaded"
+INDEX_ELSEWHERE = "index"
+"""Says where the index of an archive lies, if not in its folder, and as whose it knows it."""
+MOST_OF_A_NAME = 4096
 STORE = "store"
 """Says which store has the segments of an archive, so that it is never opened without."""
 
@@ -36,6 +40,13 @@ _BEING_REINDEXED = (
 _NOT_INSTALLED = (
     "A store needs more than is installed: run `pip install 'archiver[cluster]'`, or unset "
     "ARCHIVER_STORE."
+)
+_INDEX_IS_OTHER = (
+    "The index of this archive is {}: set ARCHIVER_INDEX to that, or unset it where that is a "
+    "file. Or run `archiver reindex`, which builds it where the settings say."
+)
+_INDEX_IS_OF_OTHER = (
+    "{} is the index of another data directory. Set ARCHIVER_INDEX to a database of this one's own."
 )
 _IN_USE = "The archive is in use by another process. Stop the server and every crawl first."
 
@@ -61,7 +72,7 @@ async def open_archive(settings: Settings) -> AsyncIterator[Archive]:
         _enter(settings.data, alone=False),
         open_store(settings, await asyncio.to_thread(open_shelf, settings)) as store,
     ):
-        db = await Database.open(settings.data / INDEX)
+        db = Database(await asyncio.to_thread(_open_index, settings))
         try:
             await recover(db, store)
             yield Archive(settings, db, store)
@@ -107,6 +118,75 @@ def open_shelf(settings: Settings) -> Shelf:
     if before is None:
         KeptFile(known, mode=0o644).write(f"{settings.store}\n".encode())
     return shelf
+
+
+def places_of_index(settings: Settings) -> tuple[Engines, Engines]:
+    """Where the index of an archive lies, and where the settings want it. Blocking.
+
+    Raises:
+        ConfigurationError: an address that can't be understood or reached, or has the index of
+            another data directory.
+    """
+    known, _ = _index_elsewhere(settings)
+    wanted = engines_of(settings.index or settings.data / INDEX)
+    if settings.index:
+        _claim(settings, wanted)
+    return engines_of(known or settings.data / INDEX), wanted
+
+
+def settle_index(settings: Settings, engines: Engines) -> None:
+    """Say that the index lies where the settings want it from now on. Blocking.
+
+    Raises:
+        ConfigurationError: as for ``places_of_index``.
+    """
+    if settings.index:
+        _claim(settings, engines)
+    _say_where(settings)
+
+
+def _open_index(settings: Settings) -> Engines:
+    """The index where the settings want it, and where it was before; of this program's schema."""
+    known, _ = _index_elsewhere(settings)
+    if not known and settings.index and (settings.data / INDEX).exists():
+        known = str(settings.data / INDEX)
+    if known and known != settings.index:
+        raise ConfigurationError(_INDEX_IS_OTHER.format(known))
+    engines = engines_of(settings.index or settings.data / INDEX)
+    engines.prepare()
+    if settings.index:
+        _claim(settings, engines)
+        _say_where(settings)
+    return engines
+
+
+def _claim(settings: Settings, engines: Engines) -> None:
+    """Let an index that is nobody's be this folder's, of which it shall not be told apart.
+
+    The folder knows its name before the index does: a kill in between leaves nobody shut out.
+    """
+    file = KeptFile(settings.data / INDEX_ELSEWHERE, mode=0o644)
+    with file.alone():
+        known, name = _index_elsewhere(settings)
+        if not name:
+            name = uuid4().hex
+            file.write(f"{known}\n{name}\n".encode())
+    if engines.belong_to(name) != name:
+        raise ConfigurationError(_INDEX_IS_OF_OTHER.format(engines.place))
+
+
+def _say_where(settings: Settings) -> None:
+    file = KeptFile(settings.data / INDEX_ELSEWHERE, mode=0o644)
+    known, name = _index_elsewhere(settings)
+    if known != (settings.index or ""):
+        file.write(f"{settings.index or ''}\n{name}\n".encode())
+
+
+def _index_elsewhere(settings: Settings) -> tuple[str, str]:
+    """Where the index lies, if not in the folder, and this folder's name; empty if unknown."""
+    held = KeptFile(settings.data / INDEX_ELSEWHERE).read(MOST_OF_A_NAME) or b""
+    known, name, *_ = [*held.decode("utf-8", "replace").splitlines(), "", ""]
+    return known, name
 
 
 @asynccontextmanager

@@ -22,6 +22,7 @@ from archiver.setting_kinds import (
     networks,
     origin,
     path,
+    server_address,
     switch,
     text,
     timegates,
@@ -68,6 +69,11 @@ class Settings:
     """
 
     data: Path = _setting(Path("data"), path(), "Directory of the archive.")
+    index: str | None = _setting(
+        None,
+        server_address(),
+        "Where the index lies, such as postgresql://user@host/database; else in a file.",
+    )
     store: str | None = _setting(
         None,
         bucket(),

@@ -144,6 +144,23 @@ def bucket() -> Kind:
     return Kind("TEXT", read)
 
 
+def server_address() -> Kind:
+    """A database of a PostgreSQL server, without a password; or None."""
+
+    def read(value: str | None) -> str | None:
+        if not value:
+            return None
+        parts = urlsplit(value)
+        if parts.password is not None:
+            raise ValueError("should hold no password: that is read from PGPASSWORD, or ~/.pgpass")
+        named = parts.username and parts.path.strip("/") and "/" not in parts.path[1:]
+        if parts.scheme not in ("postgresql", "postgres") or not named or parts.fragment:
+            raise ValueError("should be postgresql://user@host/database")
+        return value.replace("postgres:", "postgresql:", 1)
+
+    return Kind("TEXT", read)
+
+
 def networks() -> Kind:
     """IP networks; an address within one names it too: ``192.168.1.5/24``."""
 

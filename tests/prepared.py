@@ -9,6 +9,8 @@ from pathlib import Path
 from archiver.runtime import Runtime
 
 Make = Callable[[Path], Awaitable[object]]
+WHEN_COPIED: list[Callable[[Path, Path], None]] = []
+"""Told of each copy: from which folder to which."""
 
 
 async def take_in(runtime: Runtime, archived: bytes) -> None:
@@ -34,3 +36,5 @@ class Prepared:
             asyncio.run(make(made))
             self._made[make] = made
         shutil.copytree(self._made[make], to)
+        for copy_more in WHEN_COPIED:
+            copy_more(self._made[make], to)

@@ -11,7 +11,7 @@ from archiver.config import SETTINGS, InvalidSettings, Setting, Settings, read_s
 from archiver.model.listing import Sort
 
 EVERYTHING = tuple(SETTINGS)
-COMMON = ("data", "store", "log_level", "log_json")
+COMMON = ("data", "index", "store", "log_level", "log_json")
 _SERVING = (
     "host",
     "port",

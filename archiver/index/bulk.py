@@ -69,3 +69,8 @@ def among(values: Iterable[int]) -> Select[int]:
 def among_texts(values: Iterable[str]) -> Select[str]:
     """The same of texts."""
     return lists.texts(values)
+
+
+def among_keys(values: Iterable[str]) -> Select[str]:
+    """The same of keys (``dialect.keys``)."""
+    return lists.keys(values)

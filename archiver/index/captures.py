@@ -6,7 +6,16 @@ from typing import Any
 from sqlalchemy import Row, Select, func, literal_column, select, update
 
 from archiver.index import segments
-from archiver.index.bulk import OverRows, among, among_texts, given, insert_rows, over, scalars_of
+from archiver.index.bulk import (
+    OverRows,
+    among,
+    among_keys,
+    among_texts,
+    given,
+    insert_rows,
+    over,
+    scalars_of,
+)
 from archiver.index.connection import AsyncConnection
 from archiver.index.numbering import next_number
 from archiver.index.schema import capture, segment, withheld
@@ -155,7 +164,7 @@ async def recent_of(
     """The newest capture of each of exactly these URLs since a moment."""
     rows = await conn.execute(
         CAPTURES.where(
-            capture.c.surt.in_(among_texts({surt(url) for url in urls})),
+            capture.c.surt.in_(among_keys({surt(url) for url in urls})),
             capture.c.url.in_(among_texts(urls)),
             capture.c.timestamp >= int(since),
         ).order_by(capture.c.timestamp, capture.c.id)
@@ -219,7 +228,7 @@ async def at_moments(
     """Captures of any of these URLs at any of these moments."""
     rows = await conn.execute(
         CAPTURES.where(
-            capture.c.surt.in_(among_texts({surt(url) for url in urls})),
+            capture.c.surt.in_(among_keys({surt(url) for url in urls})),
             capture.c.timestamp.in_(among({int(each) for each in timestamps})),
         )
     )
@@ -232,7 +241,7 @@ async def of_records(
     """Row ids and captures by (URL, record id): one each, but for records that share an id."""
     rows = await conn.execute(
         CAPTURES.where(
-            capture.c.surt.in_(among_texts({surt(url) for url, _ in wanted})),
+            capture.c.surt.in_(among_keys({surt(url) for url, _ in wanted})),
             capture.c.record_id.in_(among_texts(record_id for _, record_id in wanted)),
         ).order_by(capture.c.id)
     )

@@ -12,7 +12,7 @@ from archiver.index.connection import AsyncConnection, Connections
 from archiver.index.dialect import choice
 from archiver.index.dialect.port import Engines
 
-__all__ = ["AsyncConnection", "Database", "migrate"]
+__all__ = ["AsyncConnection", "Database", "Engines", "engines_of"]
 
 READERS = 4
 
@@ -37,7 +37,11 @@ class Database:
             ConfigurationError: it was written by a newer version, is no database, or is out of
                 reach.
         """
-        engines = choice.engines_of(place)
+        return await cls.opened(choice.engines_of(place))
+
+    @classmethod
+    async def opened(cls, engines: Engines) -> "Database":
+        """``open``, of what ``engines_of`` gives for a place."""
         await asyncio.to_thread(engines.prepare)
         return cls(engines)
 
@@ -103,10 +107,10 @@ class Database:
         self._engines.close()
 
 
-def migrate(place: Path | str) -> None:
-    """Bring the index at a path or an address to this program's schema; blocking.
+def engines_of(place: Path | str) -> Engines:
+    """An index at a path or an address, before it is opened.
 
     Raises:
-        ConfigurationError: as for ``Database.open``.
+        ConfigurationError: the address can't be understood, or its driver is not installed.
     """
-    choice.engines_of(place).prepare()
+    return choice.engines_of(place)

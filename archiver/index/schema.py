@@ -17,6 +17,7 @@ from sqlalchemy import (
 from sqlalchemy.schema import SchemaItem
 
 from archiver.index.answer_table import answer
+from archiver.index.dialect.keys import Key
 from archiver.index.feed_tables import feed, feed_item
 from archiver.index.import_tables import import_row, import_share, imports
 from archiver.index.list_tables import brought_list, entry_list, in_list
@@ -189,7 +190,7 @@ def _capture_columns() -> tuple[SchemaItem, ...]:
     """What is known of the record of a response."""
     return (
         Column("id", Number, primary_key=True),
-        Column("surt", Words, nullable=False),
+        Column("surt", Key, nullable=False),
         Column("url", Words, nullable=False),
         Column("timestamp", Number, nullable=False),
         Column("status", Number, nullable=False),
@@ -218,6 +219,7 @@ capture = Table(
         "capture_leads_to",
         "redirect_to",
         where="redirect_to IS NOT NULL",
+        is_long=True,
     ),
 )
 

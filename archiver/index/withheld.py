@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import Select, Table, delete, insert, select
 
-from archiver.index.bulk import among, among_texts
+from archiver.index.bulk import among, among_keys, among_texts
 from archiver.index.captures import COLUMNS, original_of, to_capture
 from archiver.index.connection import AsyncConnection
 from archiver.index.numbering import keep_numbers
@@ -81,7 +81,7 @@ async def _of_urls(conn: AsyncConnection, urls: Collection[str]) -> list[Seen]:
     rows = await conn.execute(
         select(own.id, own.url, own.timestamp, own.redirect_to, own.record_id)
         .where(
-            own.surt.in_(among_texts({surt(url) for url in urls})), own.url.in_(among_texts(urls))
+            own.surt.in_(among_keys({surt(url) for url in urls})), own.url.in_(among_texts(urls))
         )
         .order_by(own.timestamp, own.id)
     )

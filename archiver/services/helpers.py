@@ -52,7 +52,7 @@ async def _helper(
         *child_command("archiver.helper", "until-empty" if until_empty else "for-ever"),
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.DEVNULL,
-        env=child_environment() | _for_store(settings),
+        env=child_environment() | _for_servers(settings),
     )
     try:
         if process.stdin:
@@ -62,11 +62,10 @@ async def _helper(
         await _stop(process)
 
 
-def _for_store(settings: Settings) -> dict[str, str]:
-    """The variables that reach a store: for helpers, not for those who read strangers' files."""
-    if settings.store is None:
-        return {}
-    return {name: value for name, value in os.environ.items() if name.startswith("AWS_")}
+def _for_servers(settings: Settings) -> dict[str, str]:
+    """The variables that reach a store and an index: for helpers, not for readers of pages."""
+    wanted = ("AWS_",) * bool(settings.store) + ("PG",) * bool(settings.index)
+    return {name: value for name, value in os.environ.items() if name.startswith(wanted)}
 
 
 async def _stop(process: asyncio.subprocess.Process) -> None:

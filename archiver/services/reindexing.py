@@ -7,7 +7,6 @@ index where that can still be read.
 
 import asyncio
 import json
-import os
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
@@ -16,11 +15,11 @@ from operator import attrgetter
 from pathlib import Path
 
 from archiver import __version__
-from archiver.archive import INDEX, open_store_alone
+from archiver.archive import open_store_alone, places_of_index, settle_index
 from archiver.config import Settings
 from archiver.errors import ArchiverError, IndexUnavailable, StoreError
 from archiver.index import entries, followed_feeds, gone, imports, rebuild_scratch, seeds, waiting
-from archiver.index.database import AsyncConnection, Database
+from archiver.index.database import AsyncConnection, Database, Engines
 from archiver.ledger.comparisons import compare_owed
 from archiver.ledger.documents import remake_stale
 from archiver.ledger.rebuild import Rebuilt, build_anew
@@ -71,13 +70,13 @@ async def reindex(
         ConfigurationError: another process is using the archive; none can begin to meanwhile.
         StoreError: a segment can't be read.
     """
-    path, fresh = settings.data / INDEX, settings.data / f"{INDEX}.new"
     async with open_store_alone(settings) as store:
-        async with _opened_if_readable(path) as old:
+        before, now = await asyncio.to_thread(places_of_index, settings)
+        async with _opened_if_readable(before) as old:
             if old:
                 await _write_owed(old, store)
                 await write_owed(old, receipts_of(settings.data))
-            new = await _open_to_fill(fresh)
+            new = await _open_to_fill(now.beside())
             try:
                 report = await _build_index(
                     new,
@@ -89,16 +88,17 @@ async def reindex(
                     pass
             finally:
                 await new.close()
-        await asyncio.to_thread(_replace, path, fresh)
+        await asyncio.to_thread(now.replace)
+        await asyncio.to_thread(settle_index, settings, now)
     return report
 
 
 @asynccontextmanager
-async def _opened_if_readable(path: Path) -> AsyncIterator[Database | None]:
+async def _opened_if_readable(place: Engines) -> AsyncIterator[Database | None]:
     try:
-        old = await Database.open(path) if await asyncio.to_thread(path.exists) else None
+        old = await Database.opened(place) if await asyncio.to_thread(place.is_there) else None
     except ArchiverError:
-        log.warning("the old index can't be read; its queue is lost", path=str(path))
+        log.warning("the old index can't be read; its queue is lost", path=place.place)
         old = None
     try:
         yield old
@@ -107,42 +107,22 @@ async def _opened_if_readable(path: Path) -> AsyncIterator[Database | None]:
             await old.close()
 
 
-async def _open_to_fill(path: Path) -> Database:
+async def _open_to_fill(place: Engines) -> Database:
     """An empty index, or one that was being filled when that was broken off."""
     with suppress(ArchiverError):
-        if await asyncio.to_thread(path.exists):
-            left = await Database.open(path)
+        if await asyncio.to_thread(place.is_there):
+            left = await Database.opened(place)
             if await _can_go_on(left):
                 return left
             await left.close()
-    await asyncio.to_thread(_remove, path, "", "-wal", "-shm")
-    return await Database.open(path)
+    await asyncio.to_thread(place.remove)
+    return await Database.opened(place)
 
 
 async def _can_go_on(db: Database) -> bool:
     """Whether an index is one that a run of this version was filling when it was broken off."""
     async with db.read() as conn:
         return await rebuild_scratch.begun_by(conn) == SOFTWARE
-
-
-def _replace(path: Path, fresh: Path) -> None:
-    """Put an index in another's place, so that a whole one is there at every moment.
-
-    Closing an index moves its log into it, and the log of another would be taken for the new
-    one's: so what is left of the old one's goes first.
-    """
-    _remove(path, "-wal", "-shm")
-    fresh.replace(path)
-    directory = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(directory)
-    finally:
-        os.close(directory)
-
-
-def _remove(path: Path, *suffixes: str) -> None:
-    for suffix in suffixes:
-        path.with_name(path.name + suffix).unlink(missing_ok=True)
 
 
 async def _build_index(

@@ -7,7 +7,7 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import create_engine, inspect, text
 
 from archiver.errors import ConfigurationError
-from archiver.index.database import Database, migrate
+from archiver.index.database import Database, engines_of
 from archiver.index.schema import HEAD, metadata
 from archiver.paths import MIGRATIONS
 
@@ -66,7 +66,7 @@ def test_migrations_make_exactly_the_tables_of_the_schema(connection, tmp_path):
 
 
 def test_a_new_index_is_what_migrations_make_of_nothing(connection, tmp_path):
-    migrate(tmp_path / "new.sqlite3")
+    engines_of(tmp_path / "new.sqlite3").prepare()
     engine = create_engine(f"sqlite:///{tmp_path / 'new.sqlite3'}")
     with engine.connect() as new:
         names = inspect(new).get_table_names()

@@ -8,6 +8,8 @@ from sqlalchemy import Dialect as SqlDialect
 from sqlalchemy.sql.functions import FunctionElement
 from sqlalchemy.types import Integer, Text, TypeEngine, UserDefinedType
 
+from archiver.index.dialect.keys import SHORTENED
+
 WRITERS: dict[str, Callable[[Iterable[Any]], str]] = {}
 """How an engine, by the name of its dialect, takes a list as one parameter."""
 
@@ -20,6 +22,17 @@ class Listed(UserDefinedType[Any]):
     def bind_processor(self, dialect: SqlDialect) -> Callable[[Any], Any] | None:
         """What writes the parameter."""
         return WRITERS[dialect.name]
+
+
+class ListedKeys(Listed):
+    """A list of keys."""
+
+    cache_ok = True
+
+    def bind_processor(self, dialect: SqlDialect) -> Callable[[Any], Any] | None:
+        """What writes the parameter."""
+        write, shortened = WRITERS[dialect.name], SHORTENED.get(dialect.name)
+        return write if shortened is None else lambda values: write(map(shortened, values))
 
 
 class ListedNumbers(Listed):
@@ -60,6 +73,11 @@ def numbers(values: "Iterable[int] | BindParameter[Any]") -> Select[int]:
 def texts(values: "Iterable[str] | BindParameter[Any]") -> Select[str]:
     """Texts, for ``column.in_()``."""
     return _select(Texts(_bound(values, ListedTexts())), Text())
+
+
+def keys(values: Iterable[str]) -> Select[str]:
+    """Keys, for ``column.in_()`` of a ``Key``."""
+    return _select(Texts(_bound(values, ListedKeys())), Text())
 
 
 def _select(values: Values, kind: TypeEngine[Any]) -> Select[Any]:

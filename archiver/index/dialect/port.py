@@ -136,6 +136,24 @@ class Engines(Protocol):
     def identity(self) -> tuple[int | str, ...]:
         """What is another one once the index was built again."""
 
+    def belong_to(self, name: str) -> str:
+        """Whose index this is: of that name from now on, unless it was another's; blocking.
+
+        Where it lies in a folder, it is that folder's: the name is given back, and kept nowhere.
+        """
+
+    def is_there(self) -> bool:
+        """Whether there is an index at this place; blocking."""
+
+    def beside(self) -> "Engines":
+        """The place of an index that is built to be put into this one's."""
+
+    def remove(self) -> None:
+        """Remove the index, if it is there; blocking."""
+
+    def replace(self) -> None:
+        """Put the one beside, which nobody has open, into this one's place at once; blocking."""
+
     def hurry(self) -> None:
         """Wait for others for some seconds in all from now on."""
 

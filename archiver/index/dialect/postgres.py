@@ -4,6 +4,7 @@ Rows go in as an array for each column: a handful of typed parameters, however m
 where VALUES would leave the type of a column of NULLs to be guessed.
 """
 
+import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from typing import Any
@@ -17,6 +18,7 @@ from sqlalchemy.sql.functions import FunctionElement
 from sqlalchemy.types import TypeEngine
 
 from archiver.index.dialect import functions, lists
+from archiver.index.dialect.keys import SHORTENED, Key
 from archiver.index.dialect.postgres_words import PostgresWords
 from archiver.index.dialect.rows import MARK, OverRows
 
@@ -25,6 +27,11 @@ _DIALECT: Dialect = dialect()  # type: ignore[no-untyped-call]
 _ROWS = "SELECT * FROM unnest({})"
 MOST_ROWS = 5_000
 """Of one statement."""
+MOST_OF_KEY = 2_000
+"""Bytes; with its other columns, a row of a tree may have 2,704."""
+SHORTENED_TO = 1_900
+PARTED = "\x02"
+"""In no key."""
 _Writer = Callable[[Iterable[Any]], str]
 
 
@@ -62,6 +69,17 @@ def storable(text: str) -> str:
     return text
 
 
+def bounded(key: str | None) -> str | None:
+    """A key that a row of a tree holds: of a long one the beginning, and its digest.
+
+    The others that begin so may follow it in another order.
+    """
+    if key is None or len(key) <= MOST_OF_KEY // 4 or len(encoded := key.encode()) <= MOST_OF_KEY:
+        return key
+    beginning = encoded[:SHORTENED_TO].decode("utf-8", "ignore")
+    return f"{beginning}{PARTED}{hashlib.sha256(encoded).hexdigest()}"
+
+
 def as_it_was(text: str) -> str:
     """The text that ``storable`` was given."""
     if "\x01" in text:
@@ -90,6 +108,8 @@ def _array_of(kind: TypeEngine[Any]) -> tuple[str, _Writer]:
         return "BIGINT", _numbers
     if isinstance(kind, LargeBinary):
         return "BYTEA", _blobs
+    if isinstance(kind, Key):
+        return "TEXT", _keys
     return ("TSVECTOR" if isinstance(kind, TSVECTOR) else "TEXT"), _texts
 
 
@@ -104,6 +124,10 @@ def _blobs(values: Iterable[bytes | None]) -> str:
 
 def _texts(values: Iterable[str | None]) -> str:
     return "{" + ",".join("NULL" if each is None else _quoted(each) for each in values) + "}"
+
+
+def _keys(values: Iterable[str | None]) -> str:
+    return _texts(map(bounded, values))
 
 
 def _quoted(value: str) -> str:
@@ -133,3 +157,4 @@ _write(functions.YearOf, "to_char(to_timestamp({}) AT TIME ZONE 'UTC', 'YYYY')")
 _write(functions.JsonRow, "CAST(json_build_array({}) AS TEXT)")
 _write(functions.HostOf, "split_part({}, ')', 1)")
 lists.WRITERS[NAME] = _listed
+SHORTENED[NAME] = bounded

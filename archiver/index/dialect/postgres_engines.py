@@ -8,16 +8,18 @@ they are: numbers of rows, and stamps of changes, rise as commits do
 import asyncio
 import math
 import time
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from typing import Any
 
-from sqlalchemy import Connection, Engine, create_engine, event, make_url, text
-from sqlalchemy.exc import ArgumentError, DBAPIError
+from sqlalchemy import Connection, Engine, create_engine, event, text
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import NullPool
 
 from archiver.errors import ConfigurationError
 from archiver.index.dialect.postgres import Postgres, as_it_was, storable
+from archiver.index.dialect.postgres_address import read_address
+from archiver.index.dialect.postgres_connection import connect
 from archiver.index.dialect.upgrading import is_current, upgrade
 
 SCHEMA = "archiver"
@@ -33,6 +35,8 @@ OLDEST = 15
 _TEXTS = (25, 1043)
 """The types ``text`` and ``varchar``."""
 _TAKEN = "55P03"
+_WRONG_PASSWORD = "28P01"  # noqa: S105 - an error's code
+_WHERE_PASSWORDS_LIE = "; the password is read from PGPASSWORD, or from ~/.pgpass"
 _READING = "SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"
 _PATIENCE = f"SET lock_timeout = {SLICE_MILLISECONDS}"
 _DOWN = ("08", "25006", "53", "55", "57", "58")
@@ -45,13 +49,9 @@ class PostgresEngines:
     dialect = Postgres()
 
     def __init__(self, address: str, schema: str = SCHEMA) -> None:
-        try:
-            self._url = make_url(address).set(drivername="postgresql+pg8000")
-        except ArgumentError as error:
-            raise ConfigurationError(
-                "ARCHIVER_INDEX should look like postgresql://user:password@host:5432/database."
-            ) from error
-        self.place = self._url.set(drivername="postgresql", password=None).render_as_string()
+        self._text = address
+        self._address = read_address(address)
+        self.place = address
         self._schema = schema
         self._number = 0
         self._turn = asyncio.Lock()
@@ -64,29 +64,32 @@ class PostgresEngines:
         Raises:
             ConfigurationError: it was written by a newer version, or can't be opened.
         """
+        with self._opened() as conn:
+            version = conn.exec_driver_sql("SHOW server_version_num").scalar_one()
+            if int(version) < OLDEST * 10_000:
+                raise ConfigurationError(
+                    f"{self.place} is an older PostgreSQL; {OLDEST} or newer is needed."
+                )
+            if not is_current(conn):
+                conn.rollback()
+                conn.exec_driver_sql(f"SELECT pg_advisory_xact_lock({MIGRATING})")
+                conn.exec_driver_sql(f"CREATE SCHEMA IF NOT EXISTS {self._schema}")
+                upgrade(conn, self.place)
+            self._number = self._found(conn)
+
+    @contextmanager
+    def _opened(self) -> Iterator[Connection]:
+        """A connection for what is done before others are there, in words when it fails."""
         engine = self._engine()
         try:
             with engine.connect() as conn:
-                self._bring_up(conn)
+                yield conn
         except DBAPIError as error:
             raise ConfigurationError(
                 f"{self.place} can't be opened: {self.said(error)}."
             ) from error
         finally:
             engine.dispose()
-
-    def _bring_up(self, conn: Connection) -> None:
-        version = conn.exec_driver_sql("SHOW server_version_num").scalar_one()
-        if int(version) < OLDEST * 10_000:
-            raise ConfigurationError(
-                f"{self.place} is an older PostgreSQL; {OLDEST} or newer is needed."
-            )
-        if not is_current(conn):
-            conn.rollback()
-            conn.exec_driver_sql(f"SELECT pg_advisory_xact_lock({MIGRATING})")
-            conn.exec_driver_sql(f"CREATE SCHEMA IF NOT EXISTS {self._schema}")
-            upgrade(conn, self.place)
-        self._number = self._found(conn)
 
     def _found(self, conn: Connection) -> int:
         """The number of the schema, which another one never has; 0 if it is not there."""
@@ -134,11 +137,46 @@ class PostgresEngines:
         """What an error says, in words without a password."""
         given = error.orig.args[0] if error.orig and error.orig.args else ""
         said = given.get("M", "") if isinstance(given, dict) else str(given)
-        return str(said).rstrip(".") or "the connection was lost"
+        more = _WHERE_PASSWORDS_LIE if _code(error) == _WRONG_PASSWORD else ""
+        return f"{str(said).rstrip('.') or 'the connection was lost'}{more}"
 
     def identity(self) -> tuple[int | str, ...]:
         """The database, and the schema as it was when it was prepared."""
         return self.place, self._number
+
+    def belong_to(self, name: str) -> str:
+        """Whose index this is, as the schema's comment says it."""
+        with self._opened() as conn:
+            conn.exec_driver_sql(f"SELECT pg_advisory_xact_lock({MIGRATING})")
+            number = self._found(conn)
+            asked = text("SELECT obj_description(:number, 'pg_namespace')")
+            owner = conn.execute(asked, {"number": number}).scalar()
+            if number and not owner:
+                conn.exec_driver_sql(f"COMMENT ON SCHEMA {self._schema} IS '{name}'")
+                conn.commit()
+            return str(owner or name)
+
+    def is_there(self) -> bool:
+        """Whether there is a schema."""
+        with self._opened() as conn:
+            return bool(self._found(conn))
+
+    def beside(self) -> "PostgresEngines":
+        """The schema that is built to take this one's place."""
+        return PostgresEngines(self._text, f"{self._schema}_new")
+
+    def remove(self) -> None:
+        """Remove the schema with all that is in it."""
+        with self._opened() as conn:
+            conn.exec_driver_sql(f"DROP SCHEMA IF EXISTS {self._schema} CASCADE")
+            conn.commit()
+
+    def replace(self) -> None:
+        """Put the schema beside into this one's place, in one transaction."""
+        with self._opened() as conn:
+            conn.exec_driver_sql(f"DROP SCHEMA IF EXISTS {self._schema} CASCADE")
+            conn.exec_driver_sql(f"ALTER SCHEMA {self._schema}_new RENAME TO {self._schema}")
+            conn.commit()
 
     def hurry(self) -> None:
         """Wait for others for some seconds in all from now on."""
@@ -148,8 +186,9 @@ class PostgresEngines:
         """There is nothing but connections."""
 
     def _engine(self, *statements: str) -> Engine:
-        engine = create_engine(self._url, poolclass=NullPool)
+        engine = create_engine("postgresql+pg8000://", poolclass=NullPool)
         path = f"SET search_path = {self._schema}"
+        event.listen(engine, "do_connect", lambda *_: connect(self._address))
         event.listen(engine, "connect", _prepared((path, *statements)))
         return engine
 

@@ -5,6 +5,7 @@ once in SQLite, whatever the timeout, so nothing here ever does.
 """
 
 import fcntl
+import os
 import sqlite3
 import time
 from contextlib import AbstractAsyncContextManager
@@ -112,6 +113,40 @@ class SqliteEngines:
         """The file that this path is now."""
         found = self.path.stat()
         return found.st_dev, found.st_ino
+
+    def belong_to(self, name: str) -> str:
+        """It is its folder's."""
+        return name
+
+    def is_there(self) -> bool:
+        """Whether there is a file."""
+        return self.path.exists()
+
+    def beside(self) -> "SqliteEngines":
+        """The file that is built to take this one's place."""
+        return SqliteEngines(self.path.with_name(f"{self.path.name}.new"))
+
+    def remove(self) -> None:
+        """Remove the file, and what SQLite keeps beside it."""
+        self._remove("", "-wal", "-shm")
+
+    def replace(self) -> None:
+        """Put the one beside into this one's place, so that a whole one is always there.
+
+        Closing an index moves its log into it, and the log of another would be taken for the new
+        one's: so what is left of the old one's goes first.
+        """
+        self._remove("-wal", "-shm")
+        self.beside().path.replace(self.path)
+        directory = os.open(self.path.parent, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(directory)
+        finally:
+            os.close(directory)
+
+    def _remove(self, *suffixes: str) -> None:
+        for suffix in suffixes:
+            self.path.with_name(self.path.name + suffix).unlink(missing_ok=True)
 
     def hurry(self) -> None:
         """Be patient for some seconds in all from now on."""

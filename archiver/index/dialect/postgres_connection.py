@@ -1,0 +1,112 @@
+"""How a PostgreSQL server is reached, and what a line that breaks raises.
+
+The driver waits for ever for a server that is silent, and lets some errors through as those of
+sockets: here a connection begins within seconds or not at all, and all that breaks is an
+``InterfaceError``, which SQLAlchemy knows.
+"""
+
+import os
+import socket
+import ssl
+import struct
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from pg8000.dbapi import Connection, InterfaceError
+from scramp import ScramException
+
+from archiver.index.dialect.postgres_address import Address, password_of
+
+CONNECT_SECONDS = 10
+LOST_SECONDS = 30
+"""After which a server that acknowledges nothing is lost."""
+_KEPT_ALIVE = {
+    (socket.SOL_SOCKET, "SO_KEEPALIVE"): 1,
+    (socket.IPPROTO_TCP, "TCP_KEEPIDLE"): LOST_SECONDS // 3,
+    (socket.IPPROTO_TCP, "TCP_KEEPINTVL"): LOST_SECONDS // 6,
+    (socket.IPPROTO_TCP, "TCP_KEEPCNT"): 4,
+    (socket.IPPROTO_TCP, "TCP_USER_TIMEOUT"): LOST_SECONDS * 1000,
+}
+
+
+def connect(address: Address, environment: Mapping[str, str] = os.environ) -> "SaidConnection":
+    """A new connection to a database.
+
+    Raises:
+        InterfaceError, DatabaseError: the server can't be reached, or refuses us.
+    """
+    sock = _reach(address)
+    try:
+        return _connection(address, sock, password_of(address, environment))
+    except BaseException:
+        sock.close()
+        raise
+
+
+def _reach(address: Address) -> socket.socket:
+    """A socket that is connected."""
+    try:
+        if address.is_local:
+            sock = socket.socket(socket.AF_UNIX)
+            sock.settimeout(CONNECT_SECONDS)
+            sock.connect(str(Path(address.host) / f".s.PGSQL.{address.port}"))
+            return sock
+        sock = socket.create_connection((address.host, address.port), CONNECT_SECONDS)
+    except OSError as error:
+        raise InterfaceError(
+            f"no server is reached at {address.host}, port {address.port} "
+            f"({error.strerror or error})"
+        ) from error
+    for (level, name), value in _KEPT_ALIVE.items():
+        if hasattr(socket, name):
+            sock.setsockopt(level, getattr(socket, name), value)
+    return sock
+
+
+def _connection(address: Address, sock: socket.socket, password: str) -> "SaidConnection":
+    try:
+        made = SaidConnection(
+            user=address.user,
+            host=address.host,
+            port=address.port,
+            database=address.database,
+            password=password,  # without one, the driver fails in words of its own
+            sock=sock,
+            ssl_context=_tls(address),
+            application_name="archiver",
+        )
+        made.wait_for_ever()
+    except (OSError, ScramException) as error:
+        raise InterfaceError(f"the connection failed ({error})") from error
+    except (LookupError, ValueError, struct.error) as error:
+        raise InterfaceError("what answers there is no PostgreSQL server") from error
+    return made
+
+
+def _tls(address: Address) -> ssl.SSLContext | bool | None:
+    """How the driver uses TLS: None where it is used if the server has it."""
+    if address.is_local or address.mode == "disable":
+        return False
+    if address.mode == "prefer":
+        return None
+    context = ssl.create_default_context()
+    if address.mode == "require":
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+    return context
+
+
+class SaidConnection(Connection):
+    """A connection that says of a broken line what it is."""
+
+    def handle_messages(self, context: Any) -> None:
+        """Read what the server answers."""
+        try:
+            super().handle_messages(context)
+        except (OSError, struct.error) as error:
+            raise InterfaceError(f"the connection broke ({error})") from error
+
+    def wait_for_ever(self) -> None:
+        """Let statements take their time, now that the server has answered."""
+        self._usock.settimeout(None)
