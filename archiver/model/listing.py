@@ -29,7 +29,6 @@ class ListingQuery:
             list where one is asked for, else the newest. ``list`` never is the best.
         after: the cursor of the page before.
         limit: entries on a page, 1 to 200.
-        is_typing: the last word may go on.
     """
 
     q: str = ""
@@ -39,7 +38,6 @@ class ListingQuery:
     sort: str = ""
     after: str = ""
     limit: int = 50
-    is_typing: bool = False
 
 
 @dataclass(frozen=True, slots=True)

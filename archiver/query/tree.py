@@ -147,9 +147,13 @@ def without(node: Node) -> Node:
 
 
 def half_typed(node: Node) -> Node:
-    """The same with its last word as the beginning of one, if it ends in a word."""
-    *others, last = conjuncts(node) or (EVERYTHING,)
-    return every([*others, replace(last, prefix=True)]) if isinstance(last, Term) else node
+    """The same with its last word as the beginning of one, whatever conditions follow it."""
+    nodes = list(conjuncts(node))
+    for n, each in reversed([*enumerate(nodes)]):
+        if isinstance(each, Term):
+            nodes[n] = replace(each, prefix=True)
+            return every(nodes)
+    return node
 
 
 def conjuncts(node: Node) -> tuple[Node, ...]:

@@ -18,13 +18,16 @@ MOST_COUNTED = 1000
 """Entries of a list that are counted and put into facets."""
 
 
-async def summary_of(conn: AsyncConnection, question: Question, newest: Found | None) -> Summary:
+async def summary_of(
+    conn: AsyncConnection, question: Question, newest: Found | None, asked: Node
+) -> Summary:
     """How many entries a question finds, and what they are of; the newest, if they are many.
 
     Args:
         conn: a connection.
         question: what is looked for.
         newest: what it finds, newest first, where somebody has walked there already.
+        asked: the query that facets narrow: what was typed, whatever was answered instead.
     """
     walked = newest or await Walk(conn, question).page(None, MOST_COUNTED)
     found = walked.first(MOST_COUNTED)
@@ -33,7 +36,7 @@ async def summary_of(conn: AsyncConnection, question: Question, newest: Found | 
     if has_more and (question.tree, question.filters) == (EVERYTHING, Filters()):
         known = await counters.all_counters(conn)
         count, has_more = known.get(counters.ENTRIES, 0), False
-    return Summary(count, has_more, tuple(_narrowing_all(each, question.tree) for each in facets))
+    return Summary(count, has_more, tuple(_narrowing_all(each, asked) for each in facets))
 
 
 def _narrowing_all(facet: Facet, tree: Node) -> Facet:

@@ -141,7 +141,6 @@ class Search:
         if not 1 <= query.limit <= MOST_PER_PAGE:
             raise InputError("A page has 1 to {most} entries.", most=MOST_PER_PAGE)
         tree = _tree(query)
-        tree = half_typed(tree) if query.is_typing else tree
         async with self._db.read() as conn:
             question = await _question(conn, tree, query)
             page, answered = await _page(conn, question, query, ahead)
@@ -151,11 +150,11 @@ class Search:
             shown = await shown_of(conn, listed, {row: of[0] for row, of in told.items()})
             is_poor = not query.after and len(page.entries) - page.partial < FEW
             meant = await correction(conn, question.setting.parts, tree) if is_poor else None
-            asked = replace(question, tree=answered)
+            answering = replace(question, tree=answered)
             own = [told.get(each, []) for each in shown] if has_words else []
             # Segments are read while the index is.
             summary, excerpts = await asyncio.gather(
-                _summary(conn, asked, page.newest, is_wanted=ahead > 0),
+                _summary(conn, answering, page.newest, question.tree, is_wanted=ahead > 0),
                 asyncio.to_thread(self._excerpts, own, answered),
             )
         for each, (excerpt, at) in zip(shown, excerpts, strict=False):
@@ -203,7 +202,7 @@ class Search:
         """
         async with self._db.read() as conn:
             question = await _question(conn, _tree(query), query)
-            return await summary_of(conn, question, None)
+            return await summary_of(conn, question, None, question.tree)
 
     async def owed_share(self) -> float:
         """Which share of all entries is still to be made findable by words, 0 to 1."""
@@ -254,9 +253,9 @@ class Search:
 
 
 async def _summary(
-    conn: AsyncConnection, question: Question, newest: Found | None, *, is_wanted: bool
+    conn: AsyncConnection, question: Question, newest: Found | None, asked: Node, *, is_wanted: bool
 ) -> Summary:
-    return await summary_of(conn, question, newest) if is_wanted else NOTHING
+    return await summary_of(conn, question, newest, asked) if is_wanted else NOTHING
 
 
 async def _told(
@@ -291,11 +290,10 @@ def _tree(query: ListingQuery) -> Node:
     """What is asked for.
 
     Raises:
-        InvalidQuery: it can't be read, or nothing in it can be looked for; while somebody types
-            that is the beginning of something.
+        InvalidQuery: it can't be read, or nothing in it can be looked for.
     """
     tree = parse_query(query.q)
-    if tree == every([]) and query.q.strip() and not query.is_typing:
+    if tree == every([]) and query.q.strip():
         raise InvalidQuery(
             "There is nothing to look for in this: words have letters or digits.",
             at=0,

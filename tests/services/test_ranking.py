@@ -141,7 +141,20 @@ async def test_a_half_typed_word_is_the_beginning_of_one(kept):
 
     assert len(page.items) == 1
     assert page.answers == "grey her*"
-    assert await names(search, "grey he", is_typing=True) == ["a"]
+
+
+async def test_facets_of_half_typed_words_narrow_what_was_typed(kept):
+    search = await kept(
+        Page("a", "x", "grey herons", tags=("birds",)), Page("b", "x", "grey herons")
+    )
+
+    _, summary = await search.overseen(ListingQuery(q="grey her"))
+    links = {each.field: [value.query for value in each.values] for each in summary.facets}
+    narrower = await search.listing(ListingQuery(q=links["tag"][0]))
+
+    assert links["tag"] == ["grey her tag:birds"]
+    assert [each.entry.title for each in narrower.items] == ["x"]
+    assert narrower.answers == "grey her* tag:birds"
 
 
 async def test_of_a_beginning_that_most_pages_have_the_newest_come_first_and_names_before_them(

@@ -49,7 +49,7 @@ VALUES = (
     | st.sampled_from([MOMENT, PAGE, "2020", "2020-01-01T00:00:00Z", "9999", "0001"])
 )
 NAMES = st.sampled_from(
-    "q tag host status sort typing after limit at jobs ids import next name url from to matchType "
+    "q tag host status sort after limit at jobs ids import next name url from to matchType "
     "output fl closest page pageSize filter collapse offset timestamp showNumPages resumeKey gzip "
     "showResumeKey showDupeCount lastSkipTimestamp csrf_token tags password".split()
 )

@@ -59,7 +59,6 @@ _LISTED = (
         "What comes first; without it the best where there are words, else the newest.",
         {"type": "string", "enum": [*Sort]},
     ),
-    Parameter("typing", "Set, the last word may go on.", {"type": "boolean"}),
     Parameter("after", "The cursor that the page before gave.", _TEXT),
     Parameter("limit", "Entries a page.", {"type": "integer", "minimum": 1, "maximum": 200}),
 )

@@ -187,8 +187,7 @@ def listing_query(request: web.Request) -> ListingQuery:
     """Read what a list is narrowed to, from the query."""
     asked = request.query
     q, tag, host, status, sort, after = (asked.get(name, "") for name in LISTED)
-    is_typing = asked.get("typing", "") not in ("", "0", "false")
-    return ListingQuery(q, tag, host, status, sort, after, is_typing=is_typing)
+    return ListingQuery(q, tag, host, status, sort, after)
 
 
 def listed_query(text: str) -> ListingQuery:

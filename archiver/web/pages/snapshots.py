@@ -49,7 +49,7 @@ async def _view(request: web.Request, query: ListingQuery) -> ListingView:
     (found, summary), (side, tags, owed, notice) = await asyncio.gather(
         search.overseen(query), _around(request, query)
     )
-    is_narrowed = replace(query, sort="", after="", is_typing=False) != ListingQuery()
+    is_narrowed = replace(query, sort="", after="") != ListingQuery()
     kept = {name: value for name in _KEPT if (value := getattr(query, name))}
     here = kept | ({"after": query.after} if query.after else {})
     return ListingView(
