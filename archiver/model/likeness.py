@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
 
 from archiver.model.capture import Location, RecordId
 
@@ -86,9 +87,16 @@ class Likeness:
     digest: str = ""
 
 
+EMBLEM_PATH: Final = "/emblem/"
+"""Where emblems lie, by their digests."""
+
+
 @dataclass(frozen=True, slots=True)
 class Emblems:
-    """What a list shows a page by: digests, empty for what there is none of."""
+    """What a list shows a page by: addresses at this service, ``EMBLEM_PATH`` and a digest.
+
+    Each is empty where there is none.
+    """
 
     icon: str = ""
     cover: str = ""

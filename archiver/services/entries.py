@@ -22,7 +22,7 @@ from archiver.model.capture import Timestamp
 from archiver.model.entry import Entry, Snapshot
 from archiver.model.importing import Rejected
 from archiver.model.job import Attempt, Job
-from archiver.model.likeness import Likeness, LikenessKind
+from archiver.model.likeness import NO_EMBLEMS, Emblems, Likeness, LikenessKind
 from archiver.model.page import Charset
 from archiver.model.provenance import Provenance
 from archiver.model.requisite import RequisiteOutcome, needed
@@ -74,12 +74,16 @@ class Pasted:
 
 @dataclass(frozen=True, slots=True)
 class EntryDetail:
-    """An entry with its newest job, its snapshots, and the attempts that failed, newest first."""
+    """An entry with its newest job, its snapshots, and the attempts that failed, newest first.
+
+    ``emblems`` are those of the newest snapshot that is shown.
+    """
 
     entry: Entry
     job: Job | None
     snapshots: tuple[Snapshot, ...]
     attempts: tuple[Attempt, ...] = ()
+    emblems: Emblems = NO_EMBLEMS
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,8 +199,11 @@ class Entries:
             held = await snapshots.of_entry(conn, entry_id, limit=MOST_SNAPSHOTS)
             job = await jobs.latest_of_entry(conn, entry_id)
             failed = await attempts.of_entry(conn, entry_id, limit=MOST_ATTEMPTS)
+            newest = [each.row_id for each in held[:1]]
+            drawn = await likenesses.emblems_of(conn, newest) if newest else {}
         found = tuple(each.snapshot for each in held)
-        return EntryDetail(entry, job, found, tuple(failed))
+        emblems = drawn.get(newest[0], NO_EMBLEMS) if newest else NO_EMBLEMS
+        return EntryDetail(entry, job, found, tuple(failed), emblems)
 
     async def snapshot(self, ref: str, timestamp: str | None = None) -> SnapshotDetail:
         """The snapshot nearest to a moment, or the newest.

@@ -7,6 +7,7 @@ import re
 
 from aiohttp import web
 
+from archiver.model.likeness import EMBLEM_PATH
 from archiver.services.export_kinds import BY_SUFFIX
 from archiver.web import (
     cdx,
@@ -87,7 +88,7 @@ ROUTES: tuple[web.RouteDef, ...] = (
         likeness.likeness,
         name="likeness",
     ),
-    web.get("/emblem/{digest:[0-9a-f]{32}}", likeness.emblem, name="emblem"),
+    web.get(f"{EMBLEM_PATH}{{digest:[0-9a-f]{{32}}}}", likeness.emblem, name="emblem"),
     web.get(f"/export/{_HASH}.{_FORM}", downloads.export, name="export_entry"),
     web.get("/export", exports.page, name="export_page"),
     web.post("/export", exports.keep, name="keep_export"),

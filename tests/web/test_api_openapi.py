@@ -1,9 +1,13 @@
 import json
 import re
+from dataclasses import fields
+from pathlib import Path
 
+from archiver.web.api.answers import adapter
 from archiver.web.api.openapi import OPERATIONS, describe
 from archiver.web.routes import ROUTES
 
+DOCUMENT = (Path(__file__).parents[2] / "docs" / "api.md").read_text()
 METHODS = {"get", "post", "put", "patch", "delete"}
 
 
@@ -77,3 +81,22 @@ def test_the_names_that_clients_hold_on_to_are_there():
 
     for name, properties in held.items():
         assert schemas[name]["properties"].keys() >= properties
+
+
+def test_every_body_that_is_shown_is_one_that_is_taken():
+    shown = re.findall(r"`([A-Z]+) (/api/\S+)`\n\n```json\n(.*?)\n```", DOCUMENT, re.DOTALL)
+    takes = {(each.method.upper(), each.path): dict(each.takes) for each in OPERATIONS}
+
+    assert len(shown) == DOCUMENT.count("```json")
+    for method, path, body in shown:
+        shape = takes[method, path]["application/json"]
+        assert {*json.loads(body)} <= {each.name for each in fields(shape)}
+        adapter(shape).validate_json(body)
+
+
+def test_every_route_that_is_told_of_is_there():
+    told = re.findall(r"`(GET|POST|PATCH|DELETE) (/api/[^\s`?]+)", DOCUMENT)
+
+    assert {(method.lower(), path) for method, path in told} <= {
+        (method, path) for method, path, _ in routed()
+    }

@@ -61,6 +61,16 @@ async def emblems(client):
     )
 
 
+async def test_programs_are_told_the_addresses_of_both(client, live):
+    listed = await (await client.get("/api/v1/entries?q=otters")).json()
+    key = listed["items"][0]["entry"]["hash_url"]
+    alone = await (await client.get(f"/api/v1/entries/{key}")).json()
+    (icon,), (cover,) = await emblems(client)
+
+    assert listed["items"][0]["emblems"] == {"icon": icon, "cover": cover}
+    assert alone["emblems"] == {"icon": icon, "cover": cover}
+
+
 async def test_a_row_shows_the_icon_and_the_picture_from_the_archive_alone(client, live):
     (icon,), (cover,) = await emblems(client)
     asked = sum(live.asked.values())
