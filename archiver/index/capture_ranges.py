@@ -75,7 +75,8 @@ def _walk(query: Select[Any], wanted: KeyRange, after: Place | None) -> Select[A
         keys, last = keys[1:], last and last[1:]
         query = query.where(capture.c.surt == wanted.first_key)
     elif last is None:
-        query = query.where(capture.c.surt.between(wanted.first_key, wanted.last_key))
+        # Not BETWEEN: PostgreSQL takes no collation there, which a text brings along.
+        query = query.where(capture.c.surt >= wanted.first_key, capture.c.surt <= wanted.last_key)
     elif wanted.newest_first:
         query = query.where(capture.c.surt >= wanted.first_key)
     else:
