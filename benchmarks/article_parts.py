@@ -107,7 +107,7 @@ def _part(node: LexborNode, url: str) -> Iterator[tuple[str, frozenset[str]]]:
         pictures = frozenset().union(*(_picture(each, url) for each in node.css("img")))
         yield kind, pictures or _words_key(node)
     elif kind == "code":
-        yield kind, _code(node)
+        yield kind, frozenset() if _is_within(node, "pre") else _code(node)
     elif kind == "links":
         yield kind, frozenset({_address(node.attributes.get("href") or "", url)} - {""})
     elif kind == "embeds":
@@ -170,6 +170,14 @@ def _code(node: LexborNode) -> frozenset[str]:
     )
     lines = "\n".join(line.rstrip() for line in "".join(pieces).split("\n")).strip("\n")
     return frozenset({lines, lines.replace("\n", "")} if lines else ())
+
+
+def _is_within(node: LexborNode, tag: str) -> bool:
+    """Whether it stands in another of its kind, and so is one with it."""
+    above = node.parent
+    while above is not None and above.tag != tag:
+        above = above.parent
+    return above is not None
 
 
 def _is_within_formula(node: LexborNode) -> bool:

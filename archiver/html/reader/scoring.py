@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from lxml import etree
 from lxml.etree import _Element as Element
 
+from archiver.html.reader.answered import is_answered
 from archiver.html.reader.coverage import Coverage
 from archiver.html.reader.measures import Measure, leads_to_picture, measure_all
 from archiver.html.reader.names import (
@@ -257,7 +258,7 @@ def _is_unlikely(element: Element, targets: frozenset[str]) -> bool:
     name = named(element)
     if UNLIKELY.search(name) is None or PERHAPS.search(name) is not None:
         return False
-    return not _is_named_after_its_matter(element, targets)
+    return not (_is_named_after_its_matter(element, targets) or is_answered(element))
 
 
 def _is_named_after_its_matter(element: Element, targets: frozenset[str]) -> bool:

@@ -107,6 +107,23 @@ def test_navigation_share_bars_related_links_and_comments_are_not_in_it():
         assert word not in found
 
 
+def test_what_readers_asked_stays_before_its_answer_and_comments_behind_the_matter_go():
+    posts = "".join(
+        f"<div class=post><h2>Question {n}</h2><div class=user-comments><div class=user-comment>"
+        f"<h3 class=comment-by>Reader {n}</h3><blockquote>Why number {n}?</blockquote></div></div>"
+        f"<div class=answer><p>Because of this, that, and the number {n} of many.</p></div>"
+        f"<div class=user-comments><p>I disagree with {n}.</p></div></div>"
+        for n in range(5)
+    )
+
+    found = read(posts)
+
+    for n in range(5):
+        assert f"Reader {n}" in found
+        assert f"Why number {n}?" in found
+        assert f"I disagree with {n}." not in found
+
+
 def test_footnotes_lead_there_and_back():
     found = read(
         '<p>Said<sup id="r1"><a href="page.html#n1">1</a></sup></p>'
