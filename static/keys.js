@@ -31,7 +31,7 @@ function act(element) {
 document.addEventListener("keydown", (event) => {
   const { key, target } = event;
   if (event.ctrlKey || event.altKey || event.metaKey || event.isComposing || event.repeat && !"jk".includes(key)) return;
-  if (target.closest?.(FIELDS) || document.querySelector("dialog[open]")) return;
+  if (target.closest?.(FIELDS) || document.querySelector("dialog[open], :popover-open")) return;
   if (key === "?") dialog.showModal();
   else if (!isOn.checked || key.length > 1) return;
   else if ((key === "j" || key === "k") && move(key === "j" ? 1 : -1)) { /* it moved */ }

@@ -44,6 +44,25 @@ async def test_a_list_and_an_entry_are_walked_by_keys(page):
     await page.wait_for_url("**/delete")
 
 
+@pytest.mark.parametrize(
+    "path", ["/", "/feeds", "/crawl", "/import", "/export", "/access", "/search/help", "/lists"]
+)
+async def test_on_a_phone_lists_open_beside_every_page_and_have_the_keys_to_themselves(page, path):
+    await page.set_viewport_size({"width": 360, "height": 740})
+    await page.goto(path)
+
+    await page.get_by_role("button", name="Lists", exact=True).focus()
+    await page.keyboard.press("Enter")
+    await page.keyboard.press("/")
+
+    assert await page.get_by_role("link", name="Starred").is_visible()
+    assert await page.locator("#find:focus").count() == 0
+    await page.keyboard.press("Escape")
+    assert not await page.get_by_role("link", name="Starred").is_visible()
+    await page.keyboard.press("/")
+    assert await page.locator("#find:focus").count() == 1
+
+
 async def test_they_are_shown_and_turned_off(page):
     await page.goto("/")
     await page.locator("#latest-title").click()
