@@ -8,18 +8,17 @@ that match.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from archiver.errors import InputError
 from archiver.index import ordering
 from archiver.index.connection import AsyncConnection
 from archiver.index.entries import Place
 from archiver.index.search import Question
 from archiver.model.listing import Sort
+from archiver.services.cursors import damaged
 from archiver.services.ranked import best
 from archiver.services.walking import Found, Walk
 
 SORTED = 3000
 """Entries that are put in another order than that of their coming."""
-_DAMAGED = "This page's address is damaged; start from the first page."
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +74,7 @@ async def page_of(
         return Page(shown.entries, shown.beyond, newest=found if from_newest else None)
     start = beyond.row if beyond else 0
     if start > SORTED:
-        raise InputError(_DAMAGED)
+        raise damaged()
     if sort is Sort.BEST:
         ranked = await best(conn, question)
         page = _cut(ranked.entries, start, limit, ranked.partial, is_of_newest=ranked.is_cut)

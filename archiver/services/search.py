@@ -1,7 +1,6 @@
 """Browsing and finding: pages of entries, narrowed by a query, tag, host or state."""
 
 import asyncio
-from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -19,7 +18,7 @@ from archiver.index import (
 )
 from archiver.index.conditions import Setting
 from archiver.index.database import AsyncConnection, Database
-from archiver.index.entries import Filters, Place
+from archiver.index.entries import Filters
 from archiver.index.matching import is_worded
 from archiver.index.search import Question
 from archiver.index.snapshots import Told
@@ -42,21 +41,20 @@ from archiver.query.tree import (
     write,
 )
 from archiver.services.corrections import correction
+from archiver.services.cursors import read_cursor, write_cursor
 from archiver.services.facets import MOST_COUNTED, summary_of
 from archiver.services.finding import Page, page_of
 from archiver.services.listed import ListedEntry, shown_of
-from archiver.services.walking import Found, Walk
+from archiver.services.walking import Walk
 from archiver.store.segments import SegmentStore
 
 MOST_PER_PAGE = 200
-MOST_DIGITS = 19
 MOST_LOOKED_BACK = 20
 """Entries of a page in whose earlier snapshots words are looked for, too."""
 FEW = 3
 """Where a search finds fewer, another spelling may have been meant."""
 NOTHING = Summary(0, has_more=False)
 _Excerpt = tuple[tuple[Marked, ...], Timestamp | None]
-_DAMAGED = "This page's address is damaged; start from the first page."
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +108,18 @@ class Overview:
     under_way: tuple[Job, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class _Looked:
+    """What a search for a page came to: the entries on it, and what is told of their snapshots."""
+
+    asked: Node
+    question: Question
+    answered: Node
+    page: Page
+    listed: Mapping[int, Entry]
+    told: Mapping[int, Sequence[Told]]
+
+
 class Search:
     """Lists of entries."""
 
@@ -147,21 +157,18 @@ class Search:
             listed = await entries.by_ids(conn, page.entries)
             has_words = any(sought(answered))
             told = await _told(conn, listed, with_earlier=has_words)
-            shown = await shown_of(conn, listed, {row: of[0] for row, of in told.items()})
-            is_poor = not query.after and len(page.entries) - page.partial < FEW
-            meant = await correction(conn, question.setting.parts, tree) if is_poor else None
-            answering = replace(question, tree=answered)
-            own = [told.get(each, []) for each in shown] if has_words else []
+            looked = _Looked(tree, question, answered, page, listed, told)
+            own = [told.get(each, []) for each in listed] if has_words else []
             # Segments are read while the index is.
-            summary, excerpts = await asyncio.gather(
-                _summary(conn, answering, page.newest, question.tree, is_wanted=ahead > 0),
+            (shown, meant, summary), excerpts = await asyncio.gather(
+                _shown(conn, looked, is_first=not query.after, is_counted=ahead > 0),
                 asyncio.to_thread(self._excerpts, own, answered),
             )
-        for each, (excerpt, at) in zip(shown, excerpts, strict=False):
+        for each, (excerpt, at) in zip(listed, excerpts, strict=False):
             shown[each] = replace(shown[each], excerpt=excerpt, found_at=at)
         listing = Listing(
             items=tuple(shown[each] for each in page.entries if each in shown),
-            after=_cursor(page.beyond) if page.beyond else None,
+            after=write_cursor(page.beyond) if page.beyond else None,
             sort=_sort(query, tree),
             is_of_newest=page.is_of_newest,
             partial=page.partial,
@@ -187,7 +194,7 @@ class Search:
                 return None
             behind = shown[at + 1] if at + 1 < len(shown) else None
             if behind is None and page.beyond:
-                after = _cursor(page.beyond)
+                after = write_cursor(page.beyond)
                 further, _ = await _page(conn, question, replace(query, after=after))
                 heads = await entries.by_ids(conn, further.entries[:1])
                 behind = next((Neighbour(each, after) for each in heads.values()), None)
@@ -252,10 +259,20 @@ class Search:
             return ""
 
 
-async def _summary(
-    conn: AsyncConnection, question: Question, newest: Found | None, asked: Node, *, is_wanted: bool
-) -> Summary:
-    return await summary_of(conn, question, newest, asked) if is_wanted else NOTHING
+async def _shown(
+    conn: AsyncConnection, looked: _Looked, *, is_first: bool, is_counted: bool
+) -> tuple[dict[int, ListedEntry], Node | None, Summary]:
+    """What a page shows of entries, what was meant where it has few, and what the list holds."""
+    question, page = looked.question, looked.page
+    newest = {row: of[0] for row, of in looked.told.items()}
+    shown = await shown_of(conn, looked.listed, newest)
+    is_poor = is_first and len(page.entries) - page.partial < FEW
+    parts, summary = question.setting.parts, NOTHING
+    meant = await correction(conn, parts, looked.asked) if is_poor else None
+    if is_counted:
+        answering = replace(question, tree=looked.answered)
+        summary = await summary_of(conn, answering, page.newest, question.tree)
+    return shown, meant, summary
 
 
 async def _told(
@@ -313,7 +330,7 @@ async def _page(
     conn: AsyncConnection, question: Question, query: ListingQuery, ahead: int = 0
 ) -> tuple[Page, Node]:
     """A page, and the tree that it answers: words are taken for beginnings if nothing has them."""
-    place = _place(query.after) if query.after else None
+    place = read_cursor(query.after) if query.after else None
     sort = _sort(query, question.tree)
     page = await page_of(conn, question, sort, place, query.limit, ahead=ahead)
     begun = half_typed(question.tree)
@@ -356,32 +373,3 @@ def _filters(query: ListingQuery) -> Filters:
             raise InputError("status is saved, failed, queued, link, or an HTTP status, as 404.")
         state = State(query.status)
     return Filters(query.tag or None, query.host or None, state, status)
-
-
-def _cursor(place: Place) -> str:
-    return _pack(f"{place.sort_at}.{place.row}")
-
-
-def _pack(cursor: str) -> str:
-    return urlsafe_b64encode(cursor.encode()).decode().rstrip("=")
-
-
-def _unpack(packed: str) -> str:
-    try:
-        return urlsafe_b64decode(packed + "=" * (-len(packed) % 4)).decode("ascii")
-    except ValueError as error:
-        raise InputError(_DAMAGED) from error
-
-
-def _place(packed: str) -> Place:
-    sort_at, row = _numbers(packed)
-    return Place(sort_at, row)
-
-
-def _numbers(packed: str) -> tuple[int, int]:
-    """The numbers of a cursor, bounded by what a row of the index can hold."""
-    first, dot, second = _unpack(packed).partition(".")
-    numbers = (first, second or "0")
-    if not dot or not all(each.isdecimal() and len(each) < MOST_DIGITS for each in numbers):
-        raise InputError(_DAMAGED)
-    return int(numbers[0]), int(numbers[1])
