@@ -195,4 +195,7 @@ def _say(message: bytes) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except MemoryError:
+        os._exit(1)  # whoever started it says so, in words

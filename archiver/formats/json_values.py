@@ -16,6 +16,9 @@ from archiver.model.bookmark import Bookmark, broken
 
 MOST_VALUE = 32 << 20
 """Characters of one value; a tree of bookmarks is one."""
+MOST_PARTS = 1_000_000
+"""Commas in one that is long: each stands for an object of Python's, or several."""
+_LONG = 4 << 20
 _MOST_DIGITS = 40
 _MARGIN = 32
 _BETWEEN = re.compile(r"[\s,\x1e]*+")
@@ -90,9 +93,10 @@ class JsonText(GrowingText):
                 return
             except json.JSONDecodeError as error:
                 if self._is_cut(error) and len(self._buffer) - self._at < MOST_VALUE:
-                    if self._more():
+                    problem = self._read_on()
+                    if not problem:
                         continue
-                    yield self._passed_over(_ENDED)
+                    yield self._passed_over(problem)
                     return
                 yield self._passed_over(_BROKEN.format(error.msg))
                 return
@@ -101,6 +105,15 @@ class JsonText(GrowingText):
             self._at = end
             yield value
             return
+
+    def _read_on(self) -> str:
+        """Read more of a value that goes on; why that can't be, or would take too much memory."""
+        if not self._more():
+            return _ENDED
+        is_long = len(self._buffer) - self._at > _LONG
+        if is_long and self._buffer.count(",", self._at) > MOST_PARTS:
+            return _BROKEN.format("it has too many parts")
+        return ""
 
     def _is_cut(self, error: json.JSONDecodeError) -> bool:
         """Whether the value may be whole if more is read."""

@@ -69,23 +69,27 @@ class _Target:
     def __init__(self, told: list[Element]) -> None:
         self._told = told
         self._open: list[Element] = []
+        self._deeper = 0
+        """So many are open below the deepest that is told of."""
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
+        if len(self._open) == MOST_DEPTH:
+            self._deeper += 1
+            return
         element = Element(_local(tag), {_local(name): each for name, each in attributes.items()})
-        if len(self._open) < MOST_DEPTH:
-            self._told.append(element)
+        self._told.append(element)
         self._open.append(element)
 
     def end(self, _tag: str) -> None:
-        if not self._open:
-            return
-        element = self._open.pop()
-        if len(self._open) < MOST_DEPTH:
+        if self._deeper:
+            self._deeper -= 1
+        elif self._open:
+            element = self._open.pop()
             text = "".join(element.pieces)
             self._told.append(Element(element.name, element.attributes, text, is_end=True))
 
     def data(self, text: str) -> None:
-        if self._open and self._open[-1].room > 0:
+        if self._open and not self._deeper and self._open[-1].room > 0:
             self._open[-1].pieces.append(text)
             self._open[-1].room -= len(text)
 

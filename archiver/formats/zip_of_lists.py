@@ -6,14 +6,15 @@ from archiver.formats.given_file import GivenFile
 from archiver.formats.importer import Importer
 from archiver.formats.netscape import NETSCAPE, is_bookmark_file
 from archiver.formats.plain_text import PLAIN_TEXT
-from archiver.model.bookmark import Bookmark
+from archiver.model.bookmark import Bookmark, unreadable
 from archiver.model.message import marked
 
 FindImporter = Callable[[GivenFile], Importer | None]
-_TEXTS = ("txt", "md", "markdown", "url", "webloc", "desktop", "org")
+_TEXTS = ("txt", "csv", "tsv", "md", "markdown", "url", "webloc", "desktop", "org")
 _NOT_LISTS = ("history.json", "passwords.csv", "paymentcards.json", "extensions.json")
 """What browsers put beside bookmarks, and nobody means to import with them."""
 _MOST_MEMBERS = 20_000
+_LEFT_OUT = marked("Only so many files of a zip are read: give this one by itself.")
 
 
 def zip_of_lists(find: FindImporter) -> Importer:
@@ -23,6 +24,8 @@ def zip_of_lists(find: FindImporter) -> Importer:
         for _, inner, importer in _lists(file, find):
             inner.lists = file.lists
             yield from importer.read(inner)
+        for name in sorted(file.members)[_MOST_MEMBERS:]:
+            yield unreadable(name, _LEFT_OUT)
 
     def fits(file: GivenFile) -> bool:
         return bool(file.members) and next(_lists(file, find), None) is not None

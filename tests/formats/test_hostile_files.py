@@ -4,11 +4,17 @@ import io
 import json
 import plistlib
 import sqlite3
+import tracemalloc
 import zipfile
+from collections import deque
 
 import pytest
 
 from archiver.errors import UnreadableFile
+from archiver.formats import json_values
+from archiver.formats.given_file import GivenFile
+from archiver.formats.json_values import JsonText
+from archiver.formats.xml_events import elements
 from archiver.formats.zip_members import ALWAYS_ALLOWED, Members
 from tests.formats.goldens import GOLDENS, A, B, zipped
 from tests.formats.reading import opened
@@ -319,3 +325,43 @@ def test_a_property_list_that_refers_to_itself_ends():
 def test_hostile_text_takes_linear_time(text):
     # Anything quadratic would take hours here.
     assert is_told(text, "x")
+
+
+@pytest.mark.parametrize(("parts", "is_kept"), [(99_000, True), (300_000, False)])
+def test_a_value_of_very_many_parts_is_passed_over_unread(monkeypatch, parts, is_kept):
+    monkeypatch.setattr(json_values, "MOST_PARTS", 100_000)
+    monkeypatch.setattr(json_values, "_LONG", 100)
+    many = ",".join(f'"{number:06}":0' for number in range(parts + 1))
+    table = f'{{{many}}}\n{{"url":"http://a.example/"}}'
+
+    found = [*JsonText(GivenFile(io.BytesIO(table.encode()), "a.json")).values()]
+
+    assert found[1:] == [{"url": "http://a.example/"}]
+    assert (len(found[0]) == parts + 1) if is_kept else ("too many parts" in found[0].problem)
+
+
+def test_elements_a_hundred_thousand_deep_are_counted_and_not_kept():
+    deep = "<posts>" + "<a>" * 100_000 + "</a>" * 100_000
+    deep += '<post href="http://a.example/" description="A"/></posts>'
+    target = GivenFile(io.BytesIO(deep.encode()), "a.xml")
+
+    tracemalloc.start()
+    last = [*deque(elements(target), maxlen=2)]
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+
+    assert [each.name for each in last] == ["post", "posts"]
+    assert peak < 10 << 20
+
+
+def test_files_of_a_zip_that_are_too_many_are_named(monkeypatch):
+    monkeypatch.setattr("archiver.formats.zip_of_lists._MOST_MEMBERS", 2)
+    packed = zipped({f"{n}.csv": f"http://a.example/{n}" for n in range(4)})
+
+    _, found = opened(packed, "a.zip")
+    found = [*found]
+
+    assert [each.annotation.url_given for each in found] == [
+        *("http://a.example/0", "http://a.example/1", "2.csv", "3.csv"),
+    ]
+    assert [bool(each.problem) for each in found] == [False, False, True, True]
