@@ -91,5 +91,7 @@ def _summarise(status: ImportStatus) -> None:
         write_row(word, str(getattr(status, what)))
     if status.lists_left_out:
         write_row("lists left out", str(status.lists_left_out))
+    if status.has_nothing_new:
+        write_row("It changed nothing: all of it was here already.")
     for sample in status.rejected_samples:
         write_row("-", "unusable", f"{sample.given}: {sample.reason}")

@@ -167,6 +167,12 @@ class ImportStatus:
         return is_archive_form(self.format)
 
     @property
+    def has_nothing_new(self) -> bool:
+        """Whether it was read, and all that can be kept of it was here just so."""
+        is_read = not (self.is_unread or self.error)
+        return is_read and bool(self.known) and not (self.added or self.merged)
+
+    @property
     def is_unread(self) -> bool:
         """Whether there is more of its file that is to be read, now or by the next service."""
         return self.reading or self.paused

@@ -91,6 +91,19 @@ async def test_an_import_that_brought_nothing_new_is_done(client, runtime, live)
     assert (phase, share[1], alert) == ("Done", "1", None)
 
 
+async def test_an_import_that_changes_nothing_says_so(client, runtime):
+    file = b"url,title\nhttp://127.0.0.1:1/a,A\n"
+    first = await runtime.imports.read_file(io.BytesIO(file), name="a.csv")
+    again = await runtime.imports.read_file(io.BytesIO(file), name="a.csv")
+    other = await runtime.imports.read_file(io.BytesIO(file.replace(b",A", b",B")), name="a.csv")
+
+    pages = [
+        await (await client.get(f"/import/{each.id}")).text() for each in (first, again, other)
+    ]
+
+    assert ["It changed nothing" in each for each in pages] == [False, True, False]
+
+
 async def sent(client, path, **form):
     page = await (await client.get("/import")).text()
     token = re.search(r'name="csrf_token" value="([^"]+)"', page)[1]
