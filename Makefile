@@ -23,7 +23,8 @@ test: $(VENV)/.installed-dev chromium strace iproute2  ## install what the tests
 	@$(BIN)/python -m pytest $(ARGS)
 
 test-cluster: $(VENV)/.installed-dev strace promtool  ## the same with the index in PostgreSQL, and for archives in an object store; needs Go, once
-	@.ci/with-postgres $(BIN)/python -m pytest -p tests.in_postgres $(ARGS) tests/index
+	@.ci/with-postgres $(BIN)/python -m pytest -p tests.in_postgres $(ARGS) \
+	  tests/index tests/ledger tests/services/test_search_oracle.py tests/services/test_cdx.py
 	@.ci/versitygw > /dev/null
 	@.ci/with-postgres $(BIN)/python -m pytest $(ARGS) tests/cluster
 

@@ -23,7 +23,7 @@ from archiver.index import (
     tags,
     withheld,
 )
-from archiver.index.bulk import among, insert_rows
+from archiver.index.bulk import among, among_texts, insert_rows
 from archiver.index.connection import AsyncConnection
 from archiver.index.schema import (
     attempt,
@@ -194,7 +194,8 @@ async def can_be_put_back(conn: AsyncConnection, number: int) -> bool:
     for content in rows.scalars():
         kept = json.loads(content)
         names = {row["hash_url"]: row["generation"] for row in kept.get("entry", [])}
-        there = await conn.execute(select(entry.c.id).where(entry.c.hash_url.in_(among(names))))
+        here = entry.c.hash_url.in_(among_texts(names))
+        there = await conn.execute(select(entry.c.id).where(here))
         if there.first() or await gone.generations(conn, names) != names:
             return False
         if not names and not await _fit(conn, kept.get("snapshot", [])):

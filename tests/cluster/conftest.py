@@ -1,4 +1,7 @@
-"""A real S3 server on loopback, one for each process of tests, and a bucket for each test."""
+"""A real S3 server on loopback, one for each process of tests, and a bucket for each test.
+
+PostgreSQL runs already (``.ci/with-postgres``): each test gets a database of its own.
+"""
 
 import socket
 import subprocess
@@ -12,6 +15,7 @@ import pytest
 
 from archiver.config import Settings
 from tests.cluster.fickle import Fickle
+from tests.in_postgres import SERVER, administer
 
 ROOT = Path(__file__).parents[2]
 ACCESS, SECRET = "archiver-tests", "a-secret-of-tests"
@@ -63,6 +67,15 @@ def store(server, monkeypatch) -> Iterator[Store]:
         monkeypatch.setenv("AWS_ACCESS_KEY_ID", ACCESS)
         monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", SECRET)
         yield Store(f"s3://{name}/kept", buckets / name, fickle)
+
+
+@pytest.fixture
+def address() -> Iterator[str]:
+    """A database of PostgreSQL that has nothing in it."""
+    name = f"index_{uuid4().hex[:12]}"
+    administer(f"CREATE DATABASE {name}")
+    yield f"{SERVER}/{name}"
+    administer(f"DROP DATABASE {name} WITH (FORCE)")
 
 
 @pytest.fixture

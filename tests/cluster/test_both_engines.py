@@ -1,24 +1,13 @@
 """What an index is in both engines: the same tables, and the same answers."""
 
 import re
-from collections.abc import AsyncIterator, Iterator
-from uuid import uuid4
+from collections.abc import AsyncIterator
 
 import pytest
 from sqlalchemy import Engine, create_engine, inspect, text
 
 from archiver.index.database import Database
 from archiver.index.dialect.postgres_engines import PostgresEngines
-from tests.in_postgres import SERVER, administer
-
-
-@pytest.fixture
-def address() -> Iterator[str]:
-    """A database that has nothing in it."""
-    name = f"both_{uuid4().hex[:12]}"
-    administer(f"CREATE DATABASE {name}")
-    yield f"{SERVER}/{name}"
-    administer(f"DROP DATABASE {name} WITH (FORCE)")
 
 
 @pytest.fixture

@@ -7,7 +7,6 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from string import ascii_letters
-from uuid import uuid4
 
 import pytest
 
@@ -18,15 +17,6 @@ from tests.in_postgres import SERVER, administer
 
 Ran = subprocess.CompletedProcess[str]
 Run = Callable[..., Ran]
-
-
-@pytest.fixture
-def address() -> Iterator[str]:
-    """A database that has nothing in it."""
-    name = f"index_{uuid4().hex[:12]}"
-    administer(f"CREATE DATABASE {name}")
-    yield f"{SERVER}/{name}"
-    administer(f"DROP DATABASE {name} WITH (FORCE)")
 
 
 @pytest.fixture

@@ -1,0 +1,77 @@
+"""A server goes away in the middle of a crawl and comes back: `archiver serve` goes on unaided."""
+
+import asyncio
+import os
+import sys
+from asyncio.subprocess import PIPE
+from contextlib import asynccontextmanager
+
+from aiohttp import web
+
+from tests.in_postgres import administer
+
+PAGES = 12
+
+
+@asynccontextmanager
+async def archiver(*words, **variables):
+    """A command that runs meanwhile."""
+    given = {"ARCHIVER_ALLOW_NETWORKS": "127.0.0.0/8", "ARCHIVER_RENDER": "never"}
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "archiver", *words),
+        env=os.environ | given | {"ARCHIVER_HOST_DELAY": "0"} | variables,
+        stdin=PIPE,
+        stdout=PIPE,
+        stderr=PIPE,
+    )
+    try:
+        yield process
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+
+
+async def ran(*words, said="", **variables):
+    async with archiver(*words, **variables) as process:
+        told, _ = await process.communicate(said.encode())
+        return process.returncode, told.decode()
+
+
+async def test_what_serves_goes_on_once_the_server_is_back_and_keeps_each_page_once(
+    live, address, tmp_path
+):
+    held = asyncio.Event()
+
+    async def answer(request):
+        await held.wait()
+        return web.Response(text=f"<title>{request.path}</title>", content_type="text/html")
+
+    urls = [live.answer(f"/{n}", answer) for n in range(PAGES)]
+    here = {"ARCHIVER_INDEX": address, "ARCHIVER_DATA": str(tmp_path / "data")}
+    name = address.rpartition("/")[2]
+    code, _ = await ran("import", "-", "--no-crawl", said="\n".join(urls), **here)
+    assert code == 0
+
+    async with archiver("serve", **here, ARCHIVER_PORT="0") as serving:
+        await live.asked_for("/0")
+        administer(
+            f"ALTER DATABASE {name} ALLOW_CONNECTIONS false",
+            f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'",
+        )
+        held.set()
+        refused = await ran("list", **here)
+        administer(f"ALTER DATABASE {name} ALLOW_CONNECTIONS true")
+        async with asyncio.timeout(120):
+            saved = ""
+            while saved.count("\n") < PAGES:
+                _, saved = await ran("list", "--status", "saved", **here)
+        serving.terminate()
+        await serving.communicate()
+
+    code, checked = await ran("verify", **here)
+    assert refused == (1, "")
+    assert all(url in saved for url in urls)
+    assert saved.count("\n") == PAGES
+    assert serving.returncode == 0
+    assert (code, "problems\t0" in checked) == (0, True), checked
