@@ -4,6 +4,8 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 CONSTRAINTS := .ci/constraints.txt
+S3     ?= moto
+export ARCHIVER_TEST_S3 := $(S3)
 
 # The tests start hundreds of processes: each would compile the program anew.
 unexport PYTHONDONTWRITEBYTECODE
@@ -22,10 +24,10 @@ install: $(VENV)/.installed  ## what it needs, in .venv: `.venv/bin/archiver` is
 test: $(VENV)/.installed-dev chromium strace iproute2  ## install what the tests need, and run them
 	@$(BIN)/python -m pytest $(ARGS)
 
-test-cluster: $(VENV)/.installed-dev strace promtool  ## the same with the index in PostgreSQL, and for archives in an object store; needs Go, once
+test-cluster: $(VENV)/.installed-dev strace promtool  ## the same with the index in PostgreSQL and for archives in an object store; S3=versitygw needs Go, once
+	@.ci/$(S3) > /dev/null
 	@.ci/with-postgres $(BIN)/python -m pytest -p tests.in_postgres $(ARGS) \
 	  tests/index tests/ledger tests/services/test_search_oracle.py tests/services/test_cdx.py
-	@.ci/versitygw > /dev/null
 	@.ci/with-postgres $(BIN)/python -m pytest $(ARGS) tests/cluster
 
 lint: $(VENV)/.installed-dev  ## formatter, linter, type checker, import contracts

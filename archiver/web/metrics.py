@@ -62,10 +62,10 @@ class Metrics:
             "archiver_recovery_seconds", "Age of the oldest segment that is not in the store yet."
         )
         self.uploads_failing = self._gauge(
-            "archiver_uploads_failing", "1 if the object store took nothing the last time."
+            "archiver_uploads_failing", "1 if the object store refused what it was last given."
         )
         self.held_up = self._gauge(
-            "archiver_held_up", "1 while nothing is fetched because the object store is behind."
+            "archiver_held_up", "1 while the crawl waits for the object store."
         )
 
     def _add_crawl(self) -> None:

@@ -3,70 +3,70 @@
 PostgreSQL runs already (``.ci/with-postgres``): each test gets a database of its own.
 """
 
-import socket
-import subprocess
 from collections.abc import Iterator
-from contextlib import closing, suppress
 from dataclasses import dataclass
-from pathlib import Path
 from uuid import uuid4
 
+import obstore
 import pytest
+from obstore.store import S3Store
 
 from archiver.config import Settings
 from tests.cluster.fickle import Fickle
+from tests.cluster.s3_servers import REGION, S3Server, s3_server
 from tests.in_postgres import SERVER, administer
-
-ROOT = Path(__file__).parents[2]
-ACCESS, SECRET = "archiver-tests", "a-secret-of-tests"
 
 
 @dataclass(frozen=True)
 class Store:
-    """A bucket: its address, the folder where the server has it, and who stands before that."""
+    """A place in a bucket: its address, who stands before it, and who can get past that."""
 
-    address: str
-    folder: Path
+    bucket: str
+    server: S3Server
     fickle: Fickle
 
+    @property
+    def address(self) -> str:
+        return f"s3://{self.bucket}/kept"
+
+    @property
+    def objects(self) -> S3Store:
+        """The objects themselves, past the proxy."""
+        endpoint = f"http://127.0.0.1:{self.server.port}"
+        options = {"allow_http": True}
+        return S3Store(self.bucket, prefix="kept", endpoint=endpoint, client_options=options)
+
     def names(self) -> list[str]:
-        return sorted(path.name for path in (self.folder / "kept").glob("*"))
+        return sorted(each["path"] for some in obstore.list(self.objects) for each in some)
+
+    def read(self, name: str) -> bytes:
+        return bytes(obstore.get(self.objects, name).bytes())
+
+    def write(self, name: str, data: bytes) -> None:
+        obstore.put(self.objects, name, data)
+
+    def drop(self) -> None:
+        """Have no bucket any more."""
+        self.server.drop_bucket(self.bucket)
 
 
 @pytest.fixture(scope="session")
-def server(tmp_path_factory) -> Iterator[tuple[Path, int]]:
-    """Where the server has its buckets, and its port."""
-    found = subprocess.run([ROOT / ".ci" / "versitygw"], check=True, capture_output=True, text=True)
-    folder, sidecar = tmp_path_factory.mktemp("buckets"), tmp_path_factory.mktemp("sidecar")
-    port = free_port()
-    process = subprocess.Popen(
-        [
-            *(found.stdout.strip(), "--quiet", "--health", "/health"),
-            *("--port", f"127.0.0.1:{port}", "--access", ACCESS, "--secret", SECRET),
-            *("posix", "--sidecar", str(sidecar), str(folder)),
-        ],
-        stdout=subprocess.DEVNULL,
-    )
-    try:
-        wait_until_it_answers(process, port)
-        yield folder, port
-    finally:
-        process.terminate()
-        process.wait(timeout=10)
+def server(tmp_path_factory) -> Iterator[S3Server]:
+    with s3_server(tmp_path_factory.mktemp("s3")) as running:
+        yield running
 
 
 @pytest.fixture
 def store(server, monkeypatch) -> Iterator[Store]:
     """A bucket of its own, behind a proxy that can be told to misbehave."""
-    buckets, port = server
     name = f"bucket-{uuid4().hex[:12]}"
-    (buckets / name).mkdir()
-    with Fickle(port) as fickle:
+    server.make_bucket(name)
+    with Fickle(server.port) as fickle:
         monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{fickle.port}")
-        monkeypatch.setenv("AWS_REGION", "us-east-1")
-        monkeypatch.setenv("AWS_ACCESS_KEY_ID", ACCESS)
-        monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", SECRET)
-        yield Store(f"s3://{name}/kept", buckets / name, fickle)
+        monkeypatch.setenv("AWS_REGION", REGION)
+        monkeypatch.setenv("AWS_ACCESS_KEY_ID", server.access)
+        monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", server.secret)
+        yield Store(name, server, fickle)
 
 
 @pytest.fixture
@@ -88,19 +88,3 @@ def settings(store, tmp_path) -> Settings:
         retries=0,
         render="never",
     )
-
-
-def wait_until_it_answers(process: subprocess.Popen[bytes], port: int) -> None:
-    while True:
-        with suppress(ConnectionRefusedError):
-            socket.create_connection(("127.0.0.1", port)).close()
-            return
-        with suppress(subprocess.TimeoutExpired):
-            process.wait(timeout=0.05)
-        assert process.poll() is None, "the S3 server ended"
-
-
-def free_port() -> int:
-    with closing(socket.socket()) as found:
-        found.bind(("127.0.0.1", 0))
-        return found.getsockname()[1]

@@ -177,10 +177,9 @@ async def test_a_store_that_breaks_down_makes_pages_503_and_a_reindex_end(
 async def test_wrong_bytes_from_the_store_are_found_by_verify(settings, urls, store, tmp_path):
     await save(replace(settings, uploaded_bytes=0), urls)
     (name,) = store.names()
-    path = store.folder / "kept" / name
-    data = bytearray(path.read_bytes())
+    data = bytearray(store.read(name))
     data[len(data) // 2] ^= 0xFF
-    path.write_bytes(data)
+    store.write(name, bytes(data))
 
     async with open_runtime(settings) as archive:
         assert [each async for each in archive.fixity.verify() if each.is_wrong] != []

@@ -12,7 +12,7 @@ import pytest
 
 from archiver.archive import INDEX
 from archiver.index.dialect.postgres_engines import PostgresEngines
-from tests.cluster.conftest import free_port
+from tests.cluster.s3_servers import free_port
 from tests.in_postgres import SERVER, administer
 
 Ran = subprocess.CompletedProcess[str]

@@ -105,7 +105,7 @@ async def test_what_was_said_after_the_last_record_is_kept(live, settings, opene
         await save(archive, url)
         with links.open("rb") as source:
             status = await archive.imports.read_file(source, name="links.html")
-        assert status.known == 1
+        assert status.merged == 1
         ((before,), *_) = await told(archive)
 
     await reindex(settings)

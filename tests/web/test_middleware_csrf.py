@@ -58,7 +58,7 @@ async def test_a_token_changed_by_one_character_is_refused(serve):
     client = await serve(*ROUTES)
     token = await token_of(client)
 
-    for changed in ("B" + token[1:], token[:-2] + "--"):
+    for changed in (("C" if token[0] == "B" else "B") + token[1:], token[:-2] + "--"):
         answer = await client.post("/add", data={"csrf_token": changed, "url": "u"})
         assert answer.status == 403
 
