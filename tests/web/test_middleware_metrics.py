@@ -14,7 +14,7 @@ async def away(request: web.Request) -> web.Response:
 async def test_requests_are_counted_by_route_and_never_by_what_a_client_says(serve):
     client = await serve(web.get("/{any}/", page, name="page"), web.get("/away", away, name="away"))
 
-    for path in ("/a/", "/b/", "/nothing/here"):
+    for path in ("/a/", "/b/", "/no-such-page/here"):
         await client.get(path)
     await client.get("/away", allow_redirects=False)
     await client.request("PROPFIND", "/a/")
@@ -24,4 +24,4 @@ async def test_requests_are_counted_by_route_and_never_by_what_a_client_says(ser
     assert 'archiver_http_requests_total{method="GET",route="none",status="404"} 1.0' in text
     assert 'archiver_http_requests_total{method="GET",route="away",status="303"} 1.0' in text
     assert 'archiver_http_requests_total{method="other",route="none",status="405"} 1.0' in text
-    assert "nothing" not in text
+    assert "no-such-page" not in text
