@@ -56,7 +56,7 @@ async def test_a_kept_export_that_was_killed_goes_on_under_its_name(archive, tmp
         await killed(process)
         process, _ = await archive.serve(**paused)
 
-    await until(lambda: [*exports.glob("*.json")])
+    await until(lambda: [*exports.glob("*.json")] and not [*exports.glob(".*.mark")])
     await killed(process)
     await archive.run("export", "json", str(tmp_path / "again.json"))
 

@@ -7,11 +7,12 @@ outside of memory: an entry's snapshots are made oldest first.
 
 import asyncio
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 
 from archiver.crawl.context import CrawlContext
+from archiver.crawl.deferred_extraction import SPARE_READERS
 from archiver.crawl.emblems import draw_emblems
 from archiver.crawl.fetch_or_recall import read_back
 from archiver.crawl.rendering import as_read
@@ -141,6 +142,28 @@ class PageIntake:
         self._likenesses = likenesses
         self._answers = answers
         self._needs = Needs(context)
+        self._answering = asyncio.Lock()
+
+    async def take_all(
+        self, pages: Iterable[ForeignPage]
+    ) -> list[asyncio.Future[VisitResult | None]]:
+        """As ``take``, of several at a time; those of one entry one after another, as they come."""
+        of_entry: dict[HashUrl, list[ForeignPage]] = {}
+        for page in pages:
+            of_entry.setdefault(page.seed.hash_url, []).append(page)
+        waiting, closing = iter(of_entry.values()), []
+
+        async def work() -> None:
+            for some in waiting:
+                closing.extend([made for page in some if (made := await self.take(page))])
+
+        try:
+            async with asyncio.TaskGroup() as group:
+                for _ in range(self._context.settings.extract_processes + SPARE_READERS):
+                    group.create_task(work())
+        except ExceptionGroup as errors:
+            raise errors.exceptions[0] from errors
+        return closing
 
     async def take(self, page: ForeignPage) -> asyncio.Future[VisitResult | None] | None:
         """Make a snapshot of a page; None if it is here already, or its capture is not."""
@@ -196,13 +219,14 @@ class PageIntake:
 
     async def _answered(self, page: ForeignPage) -> tuple[RecordId, ...]:
         """What its scripts were answered, where the file holds it: taken in under new ids."""
-        if self._answers is None or page.told is None:
+        if self._answers is None or page.told is None or not page.told.answers:
             return ()
         kept = []
-        for named in page.told.answers:
-            found = await asyncio.to_thread(self._answers.take, named)
-            if found:
-                kept.append(await self._context.recorder.keep(found))
+        async with self._answering:
+            for named in page.told.answers:
+                found = await asyncio.to_thread(self._answers.take, named)
+                if found:
+                    kept.append(await self._context.recorder.keep(found))
         return tuple(each.record_id for each in kept)
 
 

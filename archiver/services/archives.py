@@ -193,7 +193,7 @@ class _Taking:
         intake = PageIntake(self._context, self._pages.likenesses, self._pages.answers)
         noted = await asyncio.to_thread(self._pages.best, source=source)
         while some := await asyncio.to_thread(_some, noted):
-            closing = [made for page in some if (made := await intake.take(page))]
+            closing = await intake.take_all(some)
             for each in closing:
                 await each
             yield Taken(pages=len(closing))
