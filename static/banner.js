@@ -1,5 +1,8 @@
 // Follows the page below: its address can't be read from here, so each load asks the service what
 // that page asked for. What is shown of it is text and the addresses that the service gives.
+const { lang } = document.documentElement;
+const locale = lang === "en" ? "en-GB" : lang; // as in times.js
+
 function hide(selector, isHidden) {
   for (const each of document.querySelectorAll(selector)) each.hidden = isHidden;
 }
@@ -14,7 +17,7 @@ function show({ url, title, read, at }, isFirst) {
   banner.querySelector("p").hidden = !at;
   if (at) {
     time.dateTime = at;
-    time.textContent = new Date(at).toLocaleString(document.documentElement.lang, { dateStyle: "medium", timeStyle: "short" });
+    time.textContent = new Date(at).toLocaleString(locale, { day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit" });
   }
   hide("[data-own]", !isFirst);
   hide("[data-back]", isFirst);
