@@ -1,6 +1,12 @@
 // The field of the desk: Enter sends what is in it, and so does pasting addresses into it.
 const field = document.querySelector("[data-gesture]");
-const ADDRESSES = /^\s*https?:\/\/\S+\s*(?:\n\s*https?:\/\/\S+\s*)*$/i;
+const ADDRESS = /^https?:\/\/\S+$/i;
+let isPasted = false;
+
+function areAddresses(text) {
+  const lines = text.split("\n").map((line) => line.trim()).filter(Boolean);
+  return lines.length > 0 && lines.every((line) => ADDRESS.test(line));
+}
 
 document.getElementById(field.getAttribute("aria-describedby")).hidden = false;
 
@@ -10,10 +16,12 @@ field.addEventListener("keydown", (event) => {
   field.form.requestSubmit();
 });
 
-// What a browser puts in is there a moment after it said so.
+// What a browser puts in is there a moment after it said so, if nobody has prevented it.
 field.addEventListener("paste", (event) => {
-  const isEmpty = !field.value.trim();
-  if (isEmpty && ADDRESSES.test(event.clipboardData.getData("text"))) {
-    field.addEventListener("input", () => field.form.requestSubmit(), { once: true });
-  }
+  isPasted = !field.value.trim() && areAddresses(event.clipboardData.getData("text"));
+});
+
+field.addEventListener("input", (event) => {
+  if (isPasted && event.inputType === "insertFromPaste") field.form.requestSubmit();
+  isPasted = false;
 });

@@ -7,7 +7,7 @@ from urllib.parse import unquote_plus
 
 _SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*://")
 _HOST = re.compile(
-    r"(?:(?P<name>(?:[\w-]+\.)+[^\W\d_][\w-]+\.?)|localhost|(?:\d{1,3}\.){3}\d{1,3}|\[[\da-fA-F:.]+\])"
+    r"(?:(?P<name>(?:(?!-)[\w-]+\.)+[^\W\d_][\w-]+\.?)|localhost|(?:\d{1,3}\.){3}\d{1,3}|\[[\da-fA-F:.]+\])"
     r"(?::(?P<port>[0-9]{1,5}))?(?:[/?#]|$)"
 )
 
@@ -32,13 +32,13 @@ def with_scheme(given: str) -> str:
 def words_of(given: str) -> str:
     """What was typed where an address belongs, if it is words to be searched for; or nothing.
 
-    Several lines are addresses, and so is what has a scheme, whatever else is wrong with it.
+    Several lines are addresses, and so is what begins with a scheme, whatever is wrong with it.
 
     >>> words_of("red kite"), words_of("example.org"), words_of("https://two words")
     ('red kite', '', '')
     """
     text = given.strip()
-    is_address = "\n" in text or "://" in with_scheme(text)
+    is_address = "\n" in text or _SCHEME.match(with_scheme(text))
     return "" if is_address else text
 
 

@@ -74,3 +74,43 @@ async def test_addresses_that_are_pasted_are_saved_and_words_are_searched_for(cl
         await page.wait_for_url("**/snapshots?q=foxes")
 
     assert saved == ["http://a.example/1"]
+
+
+async def test_a_long_text_with_addresses_is_pasted_at_once_and_waits_to_be_sent(client):
+    text = "\n\n".join([f"http://a.example/{number}" for number in range(60)]) + "\n\nsome words"
+    async with chromium() as browser:
+        page = await browser.new_page()
+        await page.goto(str(client.make_url("/")))
+        await page.evaluate(
+            """text => {
+              const clipboardData = new DataTransfer();
+              clipboardData.setData("text", text);
+              const field = document.querySelector("#url");
+              field.dispatchEvent(new ClipboardEvent("paste", { clipboardData }));
+              field.value = text;
+              field.dispatchEvent(new InputEvent("input", { inputType: "insertFromPaste" }));
+            }""",
+            text,
+        )
+
+        assert await page.input_value("#url") == text
+        assert page.url == str(client.make_url("/"))
+
+
+async def test_what_is_typed_after_a_paste_that_was_prevented_is_not_sent(client):
+    async with chromium() as browser:
+        page = await browser.new_page()
+        await page.goto(str(client.make_url("/")))
+        await page.evaluate(
+            """() => {
+              const clipboardData = new DataTransfer();
+              clipboardData.setData("text", "http://a.example/1");
+              document.querySelector("#url").dispatchEvent(
+                new ClipboardEvent("paste", { clipboardData }));
+            }"""
+        )
+
+        await page.press("#url", "h")
+        await page.press("#url", "i")
+
+        assert await page.input_value("#url") == "hi"
