@@ -104,8 +104,10 @@ async def test_each_hostile_page_is_bounded_and_its_neighbours_are_unharmed(impa
     await impatient.run()
 
     found = {name: await what_became_of(impatient, url) for name, url in urls.items()}
+    # It is ended before its document could be read, or while pictures of it are made.
+    assert found.pop("memory") in {(Rendering.NEEDED, False), (Rendering.DONE, False)}
     assert found == dict.fromkeys(HOSTILE, (Rendering.DONE, True)) | dict.fromkeys(
-        LOST, (Rendering.NEEDED, False)
+        LOST.keys() - {"memory"}, (Rendering.NEEDED, False)
     )
     assert live.asked["/whole"] == 0
     assert sum(times for path, times in live.asked.items() if path.startswith("/one?")) <= 40
