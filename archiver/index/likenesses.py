@@ -10,7 +10,7 @@ from archiver.index.bulk import THESE, among, insert_rows
 from archiver.index.connection import AsyncConnection
 from archiver.index.schema import capture, likeness, segment, snapshot
 from archiver.model.capture import Capture, Location
-from archiver.model.likeness import EMBLEM_PATH, EMBLEMS, Emblems, Likeness, LikenessKind
+from archiver.model.likeness import EMBLEMS, Emblems, Likeness, LikenessKind
 from archiver.model.rendering import Rendering
 from archiver.urls.surt import surt
 
@@ -69,7 +69,7 @@ async def emblems_of(conn: AsyncConnection, row_ids: Sequence[int]) -> dict[int,
     rows = await conn.execute(_EMBLEMS, {"these": row_ids})
     found: dict[int, dict[str, str]] = defaultdict(dict)
     for row in rows:
-        found[row.snapshot_id][row.kind] = EMBLEM_PATH + row.digest if row.digest else ""
+        found[row.snapshot_id][row.kind] = row.digest
     return {
         row_id: Emblems(
             of.get(LikenessKind.ICON, ""),

@@ -4,7 +4,6 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final
 
 from archiver.model.capture import Location, RecordId
 
@@ -87,13 +86,9 @@ class Likeness:
     digest: str = ""
 
 
-EMBLEM_PATH: Final = "/emblem/"
-"""Where emblems lie, by their digests."""
-
-
 @dataclass(frozen=True, slots=True)
 class Emblems:
-    """What a list shows a page by: addresses at this service, ``EMBLEM_PATH`` and a digest.
+    """What a list shows a page by: the digests of an icon and of a picture.
 
     Each is empty where there is none.
     """

@@ -11,6 +11,7 @@ from hashlib import sha256
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Final
+from unicodedata import category
 
 from archiver.access.file import AccessFile
 from archiver.access.passwords import hash_password, is_password
@@ -135,9 +136,15 @@ class AccessControl:
         """Set the password, or another one; every session and every address given out ends.
 
         Raises:
-            InputError: it is too short or too long, or the settings give one.
+            InputError: it is too short or too long, has characters that no field for passwords
+                gives, or the settings give one.
         """
         self._refuse_configured()
+        if any(category(each) == "Cc" for each in new):
+            raise InputError(
+                "A password can't have line ends, tabs or other control characters: no browser's "
+                "field gives them back. Type it once more, or paste it without them."
+            )
         if not LEAST_PASSWORD <= len(new) <= LONGEST_PASSWORD:
             raise InputError(
                 "A password has {least_password} characters at least and {longest_password} "

@@ -18,6 +18,7 @@ from archiver.model.message import Message
 from archiver.model.source_record import read_source_record
 from archiver.web.csrf import SAFE_METHODS
 from archiver.web.density import Density, density_of, remember
+from archiver.web.emblems import emblem_path
 from archiver.web.failure_words import answered, reason, sentences, why, why_no_feed
 from archiver.web.keys import CSRF_TOKEN, SIGNED_IN, STATIC
 from archiver.web.language import choice_of, wording_of
@@ -99,7 +100,9 @@ def environment(wording: Wording) -> Environment:
     made.filters.update(reason=partial(reason, wording), why_no_feed=partial(why_no_feed, wording))
     made.filters.update(date=date, iso=iso, epoch=epoch, minutes=minutes_to_read)
     made.filters.update(tag_list=tag_list, source_record=read_source_record)
-    made.filters.update(initial=initial, unturned=unturned, asks_for_list=asks_for_list)
+    made.filters.update(
+        emblem=emblem_path, initial=initial, unturned=unturned, asks_for_list=asks_for_list
+    )
     made.globals.update(side_bar=_side_bar_in(made))
     return made
 

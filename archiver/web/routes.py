@@ -7,7 +7,6 @@ import re
 
 from aiohttp import web
 
-from archiver.model.likeness import EMBLEM_PATH
 from archiver.services.export_kinds import BY_SUFFIX
 from archiver.web import (
     cdx,
@@ -30,6 +29,7 @@ from archiver.web.api import jobs as api_jobs
 from archiver.web.api import lists as api_lists
 from archiver.web.api import openapi
 from archiver.web.api import rescue as api_rescue
+from archiver.web.emblems import EMBLEM_PATH
 from archiver.web.pages import (
     access,
     compare,

@@ -7,7 +7,7 @@ from aiohttp import web
 from PIL import Image
 
 from archiver.index import entries, likenesses, snapshots
-from archiver.model.likeness import EMBLEM_PATH, NO_EMBLEMS
+from archiver.model.likeness import NO_EMBLEMS
 from archiver.urls.parse import hash_url
 
 
@@ -50,7 +50,7 @@ async def test_a_page_is_shown_by_the_icon_and_the_picture_that_it_names(kept, l
     assert found.icon
     assert found.cover
     async with crawl.context.db.read() as conn:
-        cover = await likenesses.by_digest(conn, found.cover.removeprefix(EMBLEM_PATH))
+        cover = await likenesses.by_digest(conn, found.cover)
     content = crawl.context.store.read(cover.location).block.read()
     assert Image.open(BytesIO(content)).size == (480, 480)
     assert live.asked["/favicon.ico"] == 0

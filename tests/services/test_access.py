@@ -100,3 +100,13 @@ async def test_a_session_is_over_after_its_time(control, tmp_path, monkeypatch):
     monkeypatch.setattr(module, "SESSION_SECONDS", 0)
     assert not await control.is_session(session)
     assert AccessFile(tmp_path).read().sessions
+
+
+@pytest.mark.parametrize("typed", ["a good\tpass phrase", "two lines\nof it", "a bell \a rings"])
+async def test_a_password_that_no_field_gives_back_is_refused_and_the_words_say_why(control, typed):
+    with pytest.raises(InputError, match=r"control characters.*Type it once more"):
+        await control.set_password(typed)
+    assert not control.is_locked
+
+    await control.set_password("päss 👨‍👩‍👧\u00a0phrase")
+    assert await control.is_password("päss 👨‍👩‍👧\u00a0phrase")

@@ -55,6 +55,18 @@ async def test_a_password_is_set_changed_and_removed_by_who_knows_it(client):
     assert "None is set" in page
 
 
+async def test_a_stranger_is_shown_the_way_in_and_no_other_links(client):
+    await do(client, "set-password", new=PASSWORD)
+    client.session.cookie_jar.clear()
+
+    shown = await (await client.get("/login")).text()
+
+    links = re.findall(r'<a [^>]*href="([^"]+)"', shown)
+    assert [each for each in links if each != "#main"] == ["/"]
+    assert 'role="search"' not in shown
+    assert 'action="/language"' in shown
+
+
 async def test_a_token_opens_what_its_scope_says(client):
     await do(client, "set-password", new=PASSWORD)
     made = {}

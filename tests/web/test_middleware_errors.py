@@ -58,6 +58,23 @@ async def test_404_and_405_under_api_have_the_same_shape(serve):
     assert wrong.headers["Allow"] == "GET,HEAD"
 
 
+async def test_where_an_index_lies_is_told_to_the_log_and_to_no_visitor(serve, caplog):
+    why = "postgresql://archiver@10.1.2.3:5433/kept can't be read: the connection was lost."
+
+    async def page(request: web.Request) -> web.Response:
+        raise errors.IndexUnavailable(why)
+
+    client = await serve(web.get("/page", page), failing(errors.IndexUnavailable(why)))
+
+    answers = [await client.get(path) for path in ("/page", "/api/v1/x")]
+
+    assert [answer.status for answer in answers] == [503, 503]
+    for text in [await answer.text() for answer in answers]:
+        assert "Try again in a moment" in text
+        assert not any(each in text for each in ("10.1.2.3", "5433", "postgres", "lost"))
+    assert why in caplog.text
+
+
 async def test_pages_get_pages(serve):
     async def page(request: web.Request) -> web.Response:
         raise errors.NotFound("There is <no> such entry.")

@@ -4,12 +4,15 @@ Times are ISO 8601 in UTC, states and kinds their names, absent values null.
 """
 
 import json
+from dataclasses import replace
 from typing import Any
 
 from aiohttp import web
 from pydantic import TypeAdapter
 
 from archiver.formats.documents import flattened
+from archiver.services.entries import EntryDetail
+from archiver.web.emblems import addressed
 
 _ADAPTERS: dict[Any, TypeAdapter[Any]] = {}
 
@@ -34,6 +37,11 @@ def answer(value: object, *, shape: Any = None, status: int = 200) -> web.Respon
         content_type="application/json",
         status=status,
     )
+
+
+def entry_answer(detail: EntryDetail) -> web.Response:
+    """Return an entry and its snapshots as JSON."""
+    return answer(replace(detail, emblems=addressed(detail.emblems)))
 
 
 def to_json(value: object, shape: Any = None) -> bytes:

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from aiohttp import web
 
-from archiver.web.api.answers import answer
+from archiver.web.api.answers import answer, entry_answer
 from archiver.web.api.questions import (
     EditRequest,
     SaveRequest,
@@ -12,6 +12,7 @@ from archiver.web.api.questions import (
     number,
     read_json,
 )
+from archiver.web.emblems import addressed
 from archiver.web.keys import RUNTIME
 
 
@@ -26,7 +27,9 @@ async def save(request: web.Request) -> web.StreamResponse:
 async def listing(request: web.Request) -> web.StreamResponse:
     """List entries, or search them."""
     query = replace(listing_query(request), limit=number(request, "limit", 50))
-    return answer(await request.app[RUNTIME].search.listing(query))
+    found = await request.app[RUNTIME].search.listing(query)
+    items = tuple(replace(each, emblems=addressed(each.emblems)) for each in found.items)
+    return answer(replace(found, items=items))
 
 
 async def summary(request: web.Request) -> web.StreamResponse:
@@ -36,7 +39,7 @@ async def summary(request: web.Request) -> web.StreamResponse:
 
 async def show(request: web.Request) -> web.StreamResponse:
     """Show an entry and its snapshots."""
-    return answer(await request.app[RUNTIME].entries.get(request.match_info["hash_url"]))
+    return entry_answer(await request.app[RUNTIME].entries.get(request.match_info["hash_url"]))
 
 
 async def edit(request: web.Request) -> web.StreamResponse:
@@ -44,7 +47,7 @@ async def edit(request: web.Request) -> web.StreamResponse:
     wanted = await read_json(request, EditRequest)
     runtime, key = request.app[RUNTIME], request.match_info["hash_url"]
     await runtime.editing.change([key], wanted.change())
-    return answer(await runtime.entries.get(key))
+    return entry_answer(await runtime.entries.get(key))
 
 
 async def snapshot(request: web.Request) -> web.StreamResponse:

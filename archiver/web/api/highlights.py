@@ -2,7 +2,7 @@
 
 from aiohttp import web
 
-from archiver.web.api.answers import answer
+from archiver.web.api.answers import answer, entry_answer
 from archiver.web.api.questions import HighlightChange, HighlightRequest, number, read_json
 from archiver.web.keys import RUNTIME
 
@@ -34,7 +34,7 @@ async def remove(request: web.Request) -> web.StreamResponse:
     """Take a highlight away, and show the entry as it is then."""
     runtime, place = request.app[RUNTIME], request.match_info
     await runtime.highlights.remove(place["hash_url"], place["id"])
-    return answer(await runtime.entries.get(place["hash_url"]))
+    return entry_answer(await runtime.entries.get(place["hash_url"]))
 
 
 async def listing(request: web.Request) -> web.StreamResponse:

@@ -47,6 +47,13 @@ _SAYS = {
     500: Message("Something went wrong here. The log says what."),
     503: Message("Too many pages are listening for news: close some, or ask again later."),
 }
+_OPERATORS: dict[type[Exception], Message] = {
+    errors.IndexUnavailable: Message(
+        "The index of this archive can't be reached now. Try again in a moment; if that goes on, "
+        "the log of the service says why."
+    ),
+}
+"""Said of what is the operator's to know: where the index lies, and why it does not answer."""
 _FATAL = 500
 _GONE = 499
 """What is counted for whoever went before the answer was whole; nobody ever reads it."""
@@ -107,7 +114,7 @@ def _of(error: Exception, request: web.Request) -> Problem:
         if isinstance(error, kind):
             if status >= _FATAL and kind is not Full:
                 _log.error("request_failed", route=request.match_info.route.name, exc_info=error)
-            return Problem(status, code, _said(error) or _SAYS[status])
+            return Problem(status, code, _OPERATORS.get(kind) or _said(error) or _SAYS[status])
     _log.error("request_failed", route=request.match_info.route.name, exc_info=error)
     return Problem(_FATAL, "internal", _SAYS[_FATAL])
 

@@ -9,20 +9,20 @@ from archiver.web.render import render
 from archiver.web.views import AbsentView, ErrorView
 
 TITLES = {
-    400: Message("Bad Request"),
-    401: Message("Unauthorized"),
-    403: Message("Forbidden"),
-    404: Message("Not Found"),
-    405: Message("Method Not Allowed"),
-    408: Message("Request Timeout"),
-    413: Message("Request Entity Too Large"),
-    415: Message("Unsupported Media Type"),
-    422: Message("Unprocessable Entity"),
-    429: Message("Too Many Requests"),
-    500: Message("Internal Server Error"),
-    503: Message("Service Unavailable"),
+    400: Message("This can't be done"),
+    401: Message("Sign in first"),
+    403: Message("This is not open to you"),
+    404: Message("There is nothing here"),
+    405: Message("This can't be done here"),
+    408: Message("That took too long"),
+    413: Message("This is too much at once"),
+    415: Message("This kind can't be read"),
+    422: Message("This can't be read"),
+    429: Message("Too many tries"),
+    500: Message("Something went wrong here"),
+    503: Message("Not to be had just now"),
 }
-"""What pages of errors are called (RFC 9110 §15)."""
+"""What pages of errors are called: what it means to a person, not its name (RFC 9110 §15)."""
 
 
 def error_page(request: web.Request, status: int, message: Message) -> web.Response:
