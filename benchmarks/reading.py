@@ -1,6 +1,7 @@
 """How faithfully articles are read, beside other extractors, in one run on the same pages.
 
-Usage: python -m benchmarks.reading FOLDER [--node FOLDER] [--only NAMES] [--pages N]
+Usage: python -m benchmarks.reading FOLDER [--others FOLDER] [--program NAME=PATH] [--only NAMES]
+       [--pages N]
 
 FOLDER holds ``NAME/source.html``, the article each should give as ``NAME/expected.html``, and,
 where it is known, ``NAME/expected-metadata.json`` (``title``, ``byline``, ``publishedTime``). A
@@ -8,30 +9,29 @@ page was at the address of ``NAME/url.txt``, or at http://fakehost/test/page.htm
 by its word 4-grams, mean over pages; of everything else it is counted how many of the expected
 parts are in what was found (kept), and how many of those found are expected (clean), over all
 pages. A block of text counts as kept where its words stand in a row anywhere in the other.
-trafilatura, rs_trafilatura and resiliparse are tried where they are installed, and readability.js
-and defuddle with ``--node``: a folder in which npm installed them and jsdom.
+trafilatura, rs_trafilatura and resiliparse are tried where they are installed. With ``--others``,
+a folder to build in, readability.js, defuddle, go-readability, dom_smoothie and legible are, too,
+where there is npm, Go or Rust; with ``--program``, any program that answers a line of JSON with one
+as ``extractors/programs.py`` says.
 """
 
 import argparse
 import json
-import subprocess
 import time
-from collections.abc import Callable, Iterable
+from argparse import Namespace
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from html import escape
 from pathlib import Path
 
-from readability import Document
-
 from archiver.encoding.choose import decode_document
-from archiver.html.article import extract_article
 from benchmarks.article_parts import PARTS, Parts, embed_name, shared, take_apart
 from benchmarks.capture import grams
+from benchmarks.extractors.in_python import readers
+from benchmarks.extractors.programs import commands, read_all
+from benchmarks.extractors.reading import FACTS, Reader, Reading
 
 FAKE_URL = "http://fakehost/test/page.html"
-NODE = ("readability.js", "defuddle")
-FACTS = ("title", "author", "date")
 _RUNS = 3
 
 
@@ -46,40 +46,34 @@ class Page:
     facts: dict[str, str]
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """What an extractor read: HTML, the facts it names, and CPU ms."""
-
-    html: str
-    facts: dict[str, str]
-    cost: float = 0.0
-
-
-Reader = Callable[[str, str], Reading]
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--node", type=Path, help="a folder with node_modules")
+    parser.add_argument("--others", type=Path, help="a folder to build extractors in")
+    parser.add_argument("--program", action="append", default=[], help="NAME=PATH of one more")
     parser.add_argument("--only", default="", help="names of extractors, with commas")
     parser.add_argument("--pages", type=int, default=0, help="print so many pages, the worst first")
     options = parser.parse_args()
     pages = [*read_folder(options.folder)]
-    available = readers()
-    others = NODE if options.node else ()
-    wanted = options.only.split(",") if options.only else [*available, *others]
-    tables = {}
-    for name in wanted:
-        if name in others:
-            readings = by_node(options.node, name, pages)
-        else:
-            readings = [cheapest(available[name], page) for page in pages]
-        tables[name] = Table(pages, readings)
+    tables = {name: Table(pages, readings) for name, readings in read_by_all(options, pages)}
     print(f"{len(pages)} pages of {options.folder}")
     show(tables)
     for name, table in tables.items() if options.pages else ():
         table.show_worst(name, options.pages)
+
+
+def read_by_all(options: Namespace, pages: list[Page]) -> Iterator[tuple[str, list[Reading]]]:
+    """What each of the extractors that are wanted reads on every page."""
+    wanted = list(filter(None, options.only.split(",")))
+    for name, read in readers().items():
+        if not wanted or name in wanted:
+            yield name, [cheapest(read, page) for page in pages]
+    found = commands(options.others, wanted) if options.others else {}
+    for given in options.program:
+        name, _, path = given.partition("=")
+        found[name] = [path, name]
+    for name, command in found.items():
+        yield name, read_all(command, [(page.html, page.url) for page in pages])
 
 
 def read_folder(folder: Path) -> Iterable[Page]:
@@ -103,56 +97,6 @@ def read_facts(folder: Path) -> dict[str, str]:
     return {fact: value for fact, value in found.items() if value}
 
 
-def readers() -> dict[str, Reader]:
-    """Ours, and those that are installed."""
-    found: dict[str, Reader] = {"ours": ours, "readability-lxml": readability_lxml}
-    with suppress(ImportError):
-        import trafilatura  # noqa: PLC0415 - not installed by us
-
-        def by_trafilatura(html: str, url: str) -> Reading:
-            kept = {"include_images": True, "include_links": True, "include_tables": True}
-            out = trafilatura.extract(html, url=url, output_format="html", **kept)
-            return Reading(out or "", {})
-
-        found["trafilatura"] = by_trafilatura
-    with suppress(ImportError):
-        import rs_trafilatura  # noqa: PLC0415 - not installed by us
-
-        def by_rs_trafilatura(html: str, url: str) -> Reading:
-            out = rs_trafilatura.extract(html, url=url, include_images=True, include_links=True)
-            facts = {"title": out.title or "", "author": out.author or "", "date": out.date or ""}
-            return Reading(out.content_html or paragraphs(out.main_content), facts)
-
-        found["rs-trafilatura"] = by_rs_trafilatura
-    with suppress(ImportError):
-        from resiliparse.extract.html2text import extract_plain_text  # noqa: PLC0415 - likewise
-
-        found["resiliparse"] = lambda html, _: Reading(
-            paragraphs(extract_plain_text(html, main_content=True)), {}
-        )
-    return found
-
-
-def paragraphs(text: str) -> str:
-    """Text as HTML, a paragraph a line."""
-    return "".join(f"<p>{escape(line)}</p>" for line in text.split("\n"))
-
-
-def ours(html: str, url: str) -> Reading:
-    """By this program."""
-    article = extract_article(html, url)
-    said = article.metadata
-    return Reading(
-        article.html, {"title": said.title, "author": said.byline, "date": said.published}
-    )
-
-
-def readability_lxml(html: str, _: str) -> Reading:
-    """By the library, as it is."""
-    document = Document(html)
-    return Reading(document.summary(html_partial=True), {"title": document.short_title()})
-
-
 def cheapest(read: Reader, page: Page) -> Reading:
     """What a reader reads, at the least CPU of a few times; nothing where it fails."""
     costs = []
@@ -163,20 +107,6 @@ def cheapest(read: Reader, page: Page) -> Reading:
             reading = read(page.html, page.url)
         costs.append(1000 * (time.process_time() - begun))
     return Reading(reading.html, reading.facts, min(costs))
-
-
-def by_node(folder: Path, name: str, pages: list[Page]) -> list[Reading]:
-    """What a library of npm reads; its first page is read twice, to start it."""
-    script = Path(__file__).with_name("reading_others.mjs").resolve()
-    asked = [json.dumps({"html": page.html, "url": page.url}) for page in (pages[0], *pages)]
-    command = ["node", str(script), name]
-    answered = subprocess.run(
-        command, cwd=folder, input="\n".join(asked), check=True, stdout=subprocess.PIPE, text=True
-    ).stdout.splitlines()[1:]
-    return [
-        Reading(each.get("html") or "", {fact: each.get(fact) or "" for fact in FACTS}, each["ms"])
-        for each in map(json.loads, answered)
-    ]
 
 
 class Table:

@@ -1,10 +1,9 @@
-// Articles by libraries of another language, for benchmarks/reading.py: a line of JSON in, one out.
-// Usage: node reading_others.mjs NAME, started in a folder with node_modules.
+// Articles by libraries of npm, for benchmarks/reading.py: a line of JSON in, one out.
+// Usage: node node.mjs NAME, lying beside node_modules.
 import { createRequire } from "node:module";
 import { createInterface } from "node:readline";
-import { pathToFileURL } from "node:url";
 
-const require = createRequire(process.cwd() + "/");
+const require = createRequire(import.meta.url);
 const { JSDOM, VirtualConsole } = require("jsdom");
 const silent = { virtualConsole: new VirtualConsole() };
 
@@ -17,8 +16,7 @@ const readers = {
     };
   },
   defuddle: async () => {
-    const entry = pathToFileURL(process.cwd() + "/node_modules/defuddle/dist/node.js");
-    const { Defuddle } = await import(entry);
+    const { Defuddle } = await import("defuddle/node");
     return async ({ html, url }) => {
       const { window } = new JSDOM(html, { url, ...silent });
       const found = await Defuddle(window.document, url, { useAsync: false });

@@ -1,0 +1,59 @@
+"""Extractors in Python: ours, the one we depend on, and those that are installed."""
+
+from contextlib import suppress
+from html import escape
+
+from readability import Document
+
+from archiver.html.article import extract_article
+from benchmarks.extractors.reading import Reader, Reading
+
+
+def readers() -> dict[str, Reader]:
+    """Ours, and those that are installed."""
+    found: dict[str, Reader] = {"ours": ours, "readability-lxml": readability_lxml}
+    with suppress(ImportError):
+        import trafilatura  # noqa: PLC0415 - not installed by us
+
+        def by_trafilatura(html: str, url: str) -> Reading:
+            kept = {"include_images": True, "include_links": True, "include_tables": True}
+            out = trafilatura.extract(html, url=url, output_format="html", **kept)
+            return Reading(out or "", {})
+
+        found["trafilatura"] = by_trafilatura
+    with suppress(ImportError):
+        import rs_trafilatura  # noqa: PLC0415 - not installed by us
+
+        def by_rs_trafilatura(html: str, url: str) -> Reading:
+            out = rs_trafilatura.extract(html, url=url, include_images=True, include_links=True)
+            facts = {"title": out.title or "", "author": out.author or "", "date": out.date or ""}
+            return Reading(out.content_html or paragraphs(out.main_content), facts)
+
+        found["rs-trafilatura"] = by_rs_trafilatura
+    with suppress(ImportError):
+        from resiliparse.extract.html2text import extract_plain_text  # noqa: PLC0415 - likewise
+
+        found["resiliparse"] = lambda html, _: Reading(
+            paragraphs(extract_plain_text(html, main_content=True)), {}
+        )
+    return found
+
+
+def paragraphs(text: str) -> str:
+    """Text as HTML, a paragraph a line."""
+    return "".join(f"<p>{escape(line)}</p>" for line in text.split("\n"))
+
+
+def ours(html: str, url: str) -> Reading:
+    """By this program."""
+    article = extract_article(html, url)
+    said = article.metadata
+    return Reading(
+        article.html, {"title": said.title, "author": said.byline, "date": said.published}
+    )
+
+
+def readability_lxml(html: str, _: str) -> Reading:
+    """By the library, as it is."""
+    document = Document(html)
+    return Reading(document.summary(html_partial=True), {"title": document.short_title()})

@@ -1,0 +1,115 @@
+"""Extractors in other languages, each a program that reads a line of JSON and answers with one.
+
+A line asks ``html`` and ``url``; the answer has ``html``, ``title``, ``author``, ``date``, and
+``ms``, the CPU it took. They are built in a folder, each kind where its tool chain is there.
+"""
+
+import json
+import shutil
+import subprocess
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from itertools import zip_longest
+from pathlib import Path
+
+from benchmarks.extractors.reading import FACTS, Reading
+
+HERE = Path(__file__).resolve().parent
+NODE = ("@mozilla/readability@0.6.0", "defuddle@0.19.4", "jsdom@29.1.1")
+GO = ("codeberg.org/readeck/go-readability/v2@v2.1.3",)
+RUST = {"dom_smoothie": "=0.19.0", "legible": "=0.5.1", "serde_json": "1"}
+_MANIFEST = '[package]\nname = "others"\nversion = "0.0.0"\nedition = "2021"\n\n[dependencies]\n'
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """Extractors of one language.
+
+    Attributes:
+        tool: without which they are left out.
+        names: of the extractors.
+        build: in an empty folder, or one in which it was done before; gives the command, to which
+            a name is added.
+    """
+
+    tool: str
+    names: tuple[str, ...]
+    build: Callable[[Path], list[str]]
+
+
+def build_node(folder: Path) -> list[str]:
+    """Those of npm."""
+    (folder / "package.json").write_text("{}", encoding="utf-8")
+    _run(folder, "npm", "install", "--no-save", "--no-audit", "--no-fund", *NODE)
+    shutil.copy(HERE / "node.mjs", folder)
+    return ["node", str(folder / "node.mjs")]
+
+
+def build_go(folder: Path) -> list[str]:
+    """The port that Readeck's makers look after, and that Readeck reads with."""
+    shutil.copy(HERE / "others.go", folder / "main.go")
+    (folder / "go.mod").write_text("module others\n", encoding="utf-8")
+    _run(folder, "go", "get", *GO)
+    _run(folder, "go", "build", "-o", "others", ".")
+    return [str(folder / "others")]
+
+
+def build_rust(folder: Path) -> list[str]:
+    """The two ports on crates.io."""
+    (folder / "src").mkdir(exist_ok=True)
+    shutil.copy(HERE / "others.rs", folder / "src" / "main.rs")
+    wanted = "".join(f'{name} = "{version}"\n' for name, version in RUST.items())
+    (folder / "Cargo.toml").write_text(_MANIFEST + wanted, encoding="utf-8")
+    _run(folder, "cargo", "build", "--release", "--quiet")
+    return [str(folder / "target" / "release" / "others")]
+
+
+KINDS = (
+    Kind("npm", ("readability.js", "defuddle"), build_node),
+    Kind("go", ("go-readability",), build_go),
+    Kind("cargo", ("dom_smoothie", "legible"), build_rust),
+)
+
+
+def commands(folder: Path, wanted: Iterable[str]) -> dict[str, list[str]]:
+    """The command of each extractor that is wanted and can be built; prints what can't be."""
+    found = {}
+    asked = set(wanted)
+    for kind in KINDS:
+        names = [name for name in kind.names if not asked or name in asked]
+        if not names:
+            continue
+        if shutil.which(kind.tool) is None:
+            print(f"{', '.join(names)} left out: there is no {kind.tool} here to build with.")
+            continue
+        place = folder / kind.tool
+        place.mkdir(parents=True, exist_ok=True)
+        try:
+            command = kind.build(place.resolve())
+        except subprocess.CalledProcessError as refused:
+            print(f"{', '.join(names)} left out: {kind.tool} could not build it.\n{refused.stderr}")
+            continue
+        found.update({name: [*command, name] for name in names})
+    return found
+
+
+def read_all(command: list[str], pages: list[tuple[str, str]]) -> list[Reading]:
+    """What a program reads on pages, of each its HTML and address.
+
+    The first is read twice, to start it. A program that ends early has read nothing more.
+    """
+    asked = [json.dumps({"html": html, "url": url}) for html, url in (pages[0], *pages)]
+    answered = subprocess.run(
+        command, input="\n".join(asked) + "\n", check=False, stdout=subprocess.PIPE, text=True
+    ).stdout.splitlines()[1:]
+    answers = [json.loads(line) for line in answered]
+    return [_reading(answer or {}) for _, answer in zip_longest(pages, answers[: len(pages)])]
+
+
+def _reading(answer: dict[str, str]) -> Reading:
+    facts = {fact: answer.get(fact) or "" for fact in FACTS}
+    return Reading(answer.get("html") or "", facts, float(answer.get("ms") or 0))
+
+
+def _run(folder: Path, *command: str) -> None:
+    subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True)
