@@ -2,13 +2,16 @@
 
 from collections.abc import Sequence
 
+import click
+
 from archiver.cli.loop import run_until_signal
 from archiver.cli.output import write_row
 from archiver.config import Settings
 from archiver.errors import InputError
 from archiver.model.listing import ListingQuery
+from archiver.model.message import counted
 from archiver.runtime import Runtime, open_runtime
-from archiver.services.deleting import Deleted
+from archiver.services.deleting import Deleted, Restored
 
 
 def run(
@@ -36,15 +39,27 @@ async def _delete(
 ) -> int:
     async with open_runtime(settings) as runtime:
         if undo is not None:
-            done = await runtime.deleting.undo(undo)
+            done: Deleted | Restored = await runtime.deleting.undo(undo)
         else:
             done = await _throw_away(runtime, refs, query, snapshot)
         await runtime.crawling.write_down_changes()
     write_row("entries", str(done.entries))
     write_row("snapshots", str(done.snapshots))
-    if undo is None and (done.entries or done.snapshots):
+    if isinstance(done, Restored):
+        _tell_of_others(done)
+    elif done.entries or done.snapshots:
         write_row("undo", str(done.id))
     return 0
+
+
+def _tell_of_others(done: Restored) -> None:
+    if done.stayed:
+        message = counted(
+            "{count} entry was not put back: it was saved, or deleted, again since.",
+            "{count} entries were not put back: they were saved, or deleted, again since.",
+            count=done.stayed,
+        )
+        click.echo(f"archiver: {message}", err=True)
 
 
 async def _throw_away(

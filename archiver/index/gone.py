@@ -24,7 +24,7 @@ from archiver.index.schema import (
     snapshot,
 )
 from archiver.model.capture import HashUrl, RecordId, Timestamp
-from archiver.model.deletion import Deletion
+from archiver.model.deletion import Deletion, Gone, GoneSnapshot
 
 _COUNTER = "deletions"
 _ERASED = "deletions erased"
@@ -129,6 +129,29 @@ async def own_articles(
         (HashUrl(row.hash_url), Timestamp(f"{row.timestamp:014d}")): RecordId(row.record_id)
         for row in rows
     }
+
+
+async def told(conn: AsyncConnection, deletion: int) -> tuple[dict[HashUrl, Gone], list[RecordId]]:
+    """What the record of a deletion says that holds still: of entries, and of captures."""
+    rows = await conn.execute(
+        select(gone_entry.c.hash_url, gone_entry.c.generation).where(
+            gone_entry.c.deletion == deletion
+        )
+    )
+    generations = {HashUrl(row.hash_url): row.generation for row in rows}
+    snapshots = await conn.execute(
+        select(gone_snapshot).where(gone_snapshot.c.deletion == deletion)
+    )
+    held: dict[HashUrl, list[GoneSnapshot]] = {key: [] for key in generations}
+    for row in snapshots:
+        timestamp = Timestamp(f"{row.timestamp:014d}")
+        one = GoneSnapshot(timestamp, RecordId(row.record_id))
+        held.setdefault(HashUrl(row.hash_url), []).append(one)
+    named = await conn.execute(
+        select(gone_capture.c.record_id).where(gone_capture.c.deletion == deletion)
+    )
+    found = {key: Gone(key, generations.get(key), tuple(each)) for key, each in held.items()}
+    return found, [RecordId(each) for each in named.scalars()]
 
 
 async def captures(conn: AsyncConnection, record_ids: Sequence[RecordId]) -> set[RecordId]:

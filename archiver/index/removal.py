@@ -1,29 +1,24 @@
-"""Takes the rows of entries and snapshots out of the index, and puts them back.
+"""Takes the rows of entries and snapshots out of the index.
 
-What goes is kept aside as JSON for as long as that can be undone. The full-text index keeps words
-of documents that nothing points to, as it does of those that were made anew.
+What goes is kept aside as JSON for as long as that can be undone (``putting_back``). The full-text
+index keeps words of documents that nothing points to, as it does of those that were made anew.
 """
 
 import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Row, Table, bindparam, case, delete, func, insert, select, update
 
 from archiver.index import (
     counters,
-    gone,
     import_shares,
     labels,
-    lists,
     numbering,
-    queue,
-    tags,
-    withheld,
 )
-from archiver.index.bulk import among, among_texts, insert_rows
+from archiver.index.bulk import among, insert_rows
 from archiver.index.connection import AsyncConnection
 from archiver.index.schema import (
     attempt,
@@ -45,13 +40,11 @@ from archiver.model.job import State
 
 KEPT = 20
 """Deletions that can be undone: the newest."""
-_CAPTURES = "captures"
-_TAGS = "tags"
-_LISTS = "lists"
-_DELETION = "deletion"
-_BULK = 1
-_TABLES = {each.name: each for each in (entry, snapshot, likeness, need, document, attempt)}
-"""What goes with an entry, in the order in which it can be put back."""
+CAPTURES = "captures"
+TAGS = "tags"
+LISTS = "lists"
+DELETION = "deletion"
+"""What the JSON of a stretch has beside rows, which stand under the names of their tables."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,67 +148,7 @@ async def keep_aside(
     conn: AsyncConnection, number: int | None, *, captures: Collection[int], deletion_id: int
 ) -> None:
     """Note with a deletion which captures it withholds, and the record that says so."""
-    await _keep(conn, number, {}, {_CAPTURES: sorted(captures), _DELETION: deletion_id})
-
-
-async def put_back(conn: AsyncConnection, number: int) -> list[int]:
-    """Put all that a deletion took out back; the ids of the records that said so.
-
-    To be called only where none of its entries is there again.
-    """
-    rows = await conn.execute(
-        select(trash.c.content).where(trash.c.deletion_id == number).order_by(trash.c.number.desc())
-    )
-    restored, touched = [], set[int]()
-    for content in rows.scalars():
-        kept = json.loads(content)
-        await withheld.give_back(conn, kept.get(_CAPTURES, []))
-        if _DELETION in kept:
-            restored.append(kept[_DELETION])
-            continue
-        for name, table in _TABLES.items():
-            await _insert(conn, table, kept.get(name, []))
-        back = {row["id"]: row["sort_at"] for row in kept.get("entry", [])}
-        await tags.attach(conn, _by_entry(kept.get(_TAGS, {})), known=back, sort_at=0)
-        await lists.put(conn, _by_entry(kept.get(_LISTS, {})), known=back)
-        await _wait_again(conn, kept.get("entry", []))
-        count = {counters.ENTRIES: len(back), counters.SNAPSHOTS: len(kept.get("snapshot", []))}
-        await counters.change(conn, count)
-        if not back:
-            touched |= {row["entry_id"] for row in kept.get("snapshot", [])}
-    await renew(conn, touched)
-    await forget(conn, number)
-    return restored
-
-
-async def can_be_put_back(conn: AsyncConnection, number: int) -> bool:
-    """Whether nothing of what a deletion took out is there again, or gone once more."""
-    rows = await conn.execute(select(trash.c.content).where(trash.c.deletion_id == number))
-    for content in rows.scalars():
-        kept = json.loads(content)
-        names = {row["hash_url"]: row["generation"] for row in kept.get("entry", [])}
-        here = entry.c.hash_url.in_(among_texts(names))
-        there = await conn.execute(select(entry.c.id).where(here))
-        if there.first() or await gone.generations(conn, names) != names:
-            return False
-        if not names and not await _fit(conn, kept.get("snapshot", [])):
-            return False
-    return True
-
-
-async def _fit(conn: AsyncConnection, rows: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether the entries of snapshots are there, without others of the same timestamps."""
-    owners = {row["entry_id"] for row in rows}
-    there = await conn.execute(select(entry.c.id).where(entry.c.id.in_(among(owners))))
-    if len(there.all()) < len(owners):
-        return False
-    taken = await conn.execute(
-        select(snapshot.c.id).where(
-            snapshot.c.entry_id.in_(among(owners)),
-            snapshot.c.timestamp.in_(among({row["timestamp"] for row in rows})),
-        )
-    )
-    return taken.first() is None
+    await _keep(conn, number, {}, {CAPTURES: sorted(captures), DELETION: deletion_id})
 
 
 async def renew(conn: AsyncConnection, entry_ids: Collection[int]) -> None:
@@ -304,12 +237,6 @@ async def _cancel(conn: AsyncConnection, entry_ids: Collection[int]) -> None:
         )
 
 
-async def _wait_again(conn: AsyncConnection, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Queue entries anew that were waiting for their first visit."""
-    waiting = [(row["id"], row["host"]) for row in rows if row["state"] == State.QUEUED]
-    await queue.enqueue(conn, waiting, priority=_BULK, now=datetime.now(UTC))
-
-
 async def _count(conn: AsyncConnection, number: int | None, entries: int, snapshots: int) -> None:
     less = {counters.ENTRIES: -entries, counters.SNAPSHOTS: -snapshots}
     await counters.change(conn, less)
@@ -336,13 +263,9 @@ async def _keep(
 def _as_json(carried: Mapping[int, labels.Labels]) -> dict[str, object]:
     """What entries carry, as JSON takes it."""
     return {
-        _TAGS: {str(key): each.tags for key, each in carried.items()},
-        _LISTS: {str(key): dict(each.lists) for key, each in carried.items()},
+        TAGS: {str(key): each.tags for key, each in carried.items()},
+        LISTS: {str(key): dict(each.lists) for key, each in carried.items()},
     }
-
-
-def _by_entry(kept: Mapping[str, Any]) -> dict[int, Any]:
-    return {int(key): each for key, each in kept.items()}
 
 
 async def _ids(conn: AsyncConnection, table: Table, condition: Any) -> list[int]:
@@ -355,17 +278,3 @@ async def _rows(conn: AsyncConnection, table: Table, condition: Any) -> list[dic
         {name: value.hex() if isinstance(value, bytes) else value for name, value in row.items()}
         for row in found.mappings()
     ]
-
-
-async def _insert(conn: AsyncConnection, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Put rows back as they were."""
-    if not rows:
-        return
-    # Nothing names an attempt, so others may have its number by now.
-    names = [column.name for column in table.c if column is not attempt.c.id]
-    packed = {column.name for column in table.c if column.type.python_type is bytes}
-    values = [
-        tuple(bytes.fromhex(row[name]) if name in packed else row.get(name) for name in names)
-        for row in rows
-    ]
-    await insert_rows(conn, table, names, values)

@@ -76,6 +76,17 @@ async def around(conn: AsyncConnection, urls: Collection[str]) -> dict[str, list
     return found
 
 
+async def seen(conn: AsyncConnection, row_ids: Collection[int]) -> list[Seen]:
+    """Captures that are in lists, by their rows."""
+    own = capture.c
+    rows = await conn.execute(
+        select(own.id, own.url, own.timestamp, own.redirect_to, own.record_id).where(
+            own.id.in_(among(row_ids))
+        )
+    )
+    return [Seen(*row) for row in rows]
+
+
 async def _of_urls(conn: AsyncConnection, urls: Collection[str]) -> list[Seen]:
     own = capture.c
     rows = await conn.execute(

@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from archiver.errors import StoreError
-from archiver.index import answers, entries, gone, needs, removal, withheld
+from archiver.index import answers, entries, gone, needs, putting_back, removal, withheld
 from archiver.index.connection import AsyncConnection
 from archiver.index.needs import Kept
+from archiver.index.putting_back import Stretch
 from archiver.index.withheld import MOST_ROUNDS, Seen
 from archiver.ledger.late_visit import LateVisit
 from archiver.ledger.rows import needs_of
@@ -118,11 +119,53 @@ async def keep_away(conn: AsyncConnection, *, after: int) -> None:
         await withheld.withhold_gone(conn, after=after)
 
 
-async def take_back(conn: AsyncConnection, number: int) -> None:
-    """Undo a deletion: what it took is there again, and a record that says so is owed."""
-    restored = await removal.put_back(conn, number)
+async def take_back(
+    conn: AsyncConnection, store: SegmentStore, number: int
+) -> tuple[int, int, int]:
+    """Undo a deletion: what it took is there again, and records that say so are owed.
+
+    What was saved, or deleted, again since stays as it is; (how many entries were put back, how
+    many snapshots, how many entries were not, or had snapshots that were not).
+    """
+    stretches = await putting_back.put_back(conn, number)
     now = datetime.now(UTC).replace(microsecond=0)
-    await _owe(conn, Deletion(_chance(), now, restores=tuple(restored)))
+    back = [each for each in stretches if each.is_back]
+    for each in back:
+        if each.stayed:
+            await _owe(conn, await _still_gone(conn, store, each, now))
+    if whole := tuple(each.record for each in back if not each.stayed):
+        await _owe(conn, Deletion(_chance(), now, restores=whole))
+    return (
+        sum(len(each.entry_ids) for each in back),
+        sum(each.snapshots for each in back),
+        sum(len(each.stayed) for each in stretches),
+    )
+
+
+async def _still_gone(
+    conn: AsyncConnection, store: SegmentStore, stretch: Stretch, now: datetime
+) -> Deletion:
+    """What takes the place of a stretch's record of which only some was put back.
+
+    A capture is withheld again unless something is replayed from it that is there now.
+    """
+    told, named = await gone.told(conn, stretch.record)
+    kept = await needs.of_entries(conn, stretch.entry_ids)
+    said = await asyncio.to_thread(_read_all, store, kept)
+    seen = await withheld.seen(conn, stretch.captures)
+    known = await entries.with_revisions(conn, stretch.entry_ids)
+    whole = {each.entry.url for each in known.values()}
+    needed = await _needed(conn, await withheld.around(conn, {each.url for each in seen}), set())
+    back = {each.record_id for each in seen if each.id in needed or each.url in whole}
+    back |= set(await _answers(conn, [each.answers for each in said.values() if each]))
+    await withheld.withhold(conn, [each.id for each in seen if each.record_id not in back])
+    return Deletion(
+        _chance(),
+        now,
+        gone=tuple(each for key, each in told.items() if key in stretch.stayed),
+        captures=tuple(each for each in named if each not in back),
+        restores=(stretch.record,),
+    )
 
 
 async def _note(
@@ -177,12 +220,19 @@ async def _unneeded(
     failed = [Demand(url, each.timestamp) for url in whole for each in by_url[url]]
     candidates = reached([*demands, *failed], by_url)
     candidates |= {each.id: each for url in whole for each in by_url[url]}
+    needed = await _needed(conn, by_url, dead)
+    return {row: RecordId(each.record_id) for row, each in candidates.items() if row not in needed}
+
+
+async def _needed(
+    conn: AsyncConnection, by_url: Mapping[str, Sequence[Seen]], dead: set[int]
+) -> set[int]:
+    """Rows of the captures that snapshots are replayed from, but for those in ``dead``."""
     users = await needs.who_needs(conn, by_url)
     living = {row: urls for row, urls in users.items() if row not in dead}
     moments = await needs.moments(conn, living)
     wanted = [Demand(url, moments[row][0]) for row, urls in living.items() for url in urls]
-    needed = reached(wanted, by_url).keys() | {page for _, page in moments.values()}
-    return {row: RecordId(each.record_id) for row, each in candidates.items() if row not in needed}
+    return reached(wanted, by_url).keys() | {page for _, page in moments.values()}
 
 
 def reached(demands: Iterable[Demand], by_url: Mapping[str, Sequence[Seen]]) -> dict[int, Seen]:

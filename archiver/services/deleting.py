@@ -36,6 +36,23 @@ class Deleted:
     snapshots: int
 
 
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """What undoing a deletion put back.
+
+    Attributes:
+        id: of the deletion.
+        entries: how many entries are there again.
+        snapshots: how many snapshots, with those of the entries.
+        stayed: how many entries were not put back: they were saved, or deleted, again since.
+    """
+
+    id: int
+    entries: int
+    snapshots: int
+    stayed: int
+
+
 class Deleting:
     """Deletions. ``on_changed`` is called when records are owed."""
 
@@ -101,24 +118,23 @@ class Deleting:
             size = await removal.size(conn, number)
         return Deleted(size.id, size.entries, size.snapshots) if size else None
 
-    async def undo(self, number: int) -> Deleted:
-        """Put everything back that a deletion took.
+    async def undo(self, number: int) -> Restored:
+        """Put back what a deletion took, but for what was saved, or deleted, again since.
 
         Raises:
             NotFound: it was undone already, there were many since, or it was erased.
-            InputError: something of it was saved again since.
+            InputError: all of it was saved, or deleted, again since.
         """
         async with self._db.write() as conn:
-            size = await removal.size(conn, number)
-            if size is None:
+            if await removal.size(conn, number) is None:
                 raise NotFound("This can't be undone any more.")
-            if not await removal.can_be_put_back(conn, number):
+            restored = Restored(number, *await take_back(conn, self._store, number))
+            if not (restored.entries or restored.snapshots):
                 raise InputError(
-                    "Some of this was saved, or deleted, again since: nothing was put back."
+                    "All of this was saved, or deleted, again since: nothing was put back."
                 )
-            await take_back(conn, number)
         await self._settle()
-        return Deleted(number, size.entries, size.snapshots)
+        return restored
 
     async def _throw_away(self, stretches: AsyncIterator[list[int]]) -> Deleted:
         async with self._db.write() as conn:

@@ -151,6 +151,9 @@ ROUTES: tuple[web.RouteDef, ...] = (
         api_entries.delete_snapshot,
         name="api_delete_snapshot",
     ),
+    web.post(
+        r"/api/v1/deletions/{id:\d{1,15}}/undo", api_entries.undelete, name="api_undo_deletion"
+    ),
     web.get(f"/api/v1/entries/{_HASH}/compare", api_entries.compare, name="api_compare"),
     web.post(f"/api/v1/entries/{_HASH}/highlights", api_highlights.add, name="api_highlight"),
     web.patch(_HIGHLIGHT, api_highlights.change, name="api_change_highlight"),

@@ -26,6 +26,21 @@ SHOWN = 200
 
 
 @dataclass(frozen=True, slots=True)
+class PutBack:
+    """What became of undoing a deletion.
+
+    Attributes:
+        count: how many entries, or snapshots of one, are there again.
+        stayed: how many entries were not put back, since they were saved, or deleted, again.
+        is_lost: it could not be undone any more.
+    """
+
+    count: int
+    stayed: int
+    is_lost: bool
+
+
+@dataclass(frozen=True, slots=True)
 class EditNotice:
     """What was changed a moment ago, and can be undone; or whether that was undone.
 
@@ -34,6 +49,7 @@ class EditNotice:
         edited: what was changed.
         is_undone: whether any entry was put back; None where nothing was undone.
         deleted: what was thrown away.
+        restored: what became of undoing that.
         is_nothing: nothing was ticked, so nothing was done.
     """
 
@@ -41,6 +57,7 @@ class EditNotice:
     edited: Edited | None = None
     is_undone: bool | None = None
     deleted: Deleted | None = None
+    restored: PutBack | None = None
     is_nothing: bool = False
 
 

@@ -27,3 +27,16 @@ def test_what_is_named_goes_comes_back_and_goes_for_good(archiver, site):
     for wrong in ((), (foxes,), (bears, "--query", "x"), (bears, foxes, "--snapshot", "2026")):
         refused = archiver("delete", *wrong)
         assert (refused.returncode, refused.stderr[:10]) == (1, "archiver: ")
+
+
+def test_undoing_says_on_stderr_what_was_not_put_back(archiver, site):
+    foxes, bears = site.url("/foxes"), site.url("/bears")
+    archiver("add", foxes, bears)
+    undo = archiver("delete", foxes, bears).stdout.splitlines()[-1].split("\t")[1]
+    archiver("add", foxes)
+
+    done = archiver("delete", "--undo", undo)
+
+    assert (done.returncode, done.stdout.splitlines()[0]) == (0, "entries\t1")
+    assert "1 entry was not put back: it was saved, or deleted, again since." in done.stderr
+    assert listed(archiver) == {foxes, bears}

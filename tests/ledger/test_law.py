@@ -54,6 +54,7 @@ from archiver.model.exchange import Exchange
 from archiver.model.failure import Failure, FailureKind
 from archiver.model.highlight import Colour, Highlight
 from archiver.model.likeness import LikenessKind, NewLikeness
+from archiver.model.listing import ListingQuery
 from archiver.model.page import EXTRACTOR_VERSION, UNREAD, Article, Charset, PageMetadata
 from archiver.model.rendering import Look
 from archiver.model.requisite import RequisiteKind, RequisiteOutcome
@@ -141,6 +142,11 @@ class Throw:
 
     url: str
     nth: int | None
+
+
+@dataclass(frozen=True)
+class ThrowAll:
+    """A person throws all there is away, as one deletion, of which undoing may bring back some."""
 
 
 @dataclass(frozen=True)
@@ -258,6 +264,7 @@ steps = st.lists(
     | brought
     | brought
     | st.builds(Throw, st.sampled_from(URLS), st.none() | st.integers(0, 2))
+    | st.just(ThrowAll())
     | brought.map(Late)
     | st.just(TakeBack())
     | st.builds(Fail, st.sampled_from(URLS), failures)
@@ -310,7 +317,18 @@ class Archive:
     reread: int = 0
 
     async def play(
-        self, step: Say | Bring | Fail | Again | Note | Roll | Throw | Late | TakeBack | Shelve
+        self,
+        step: Say
+        | Bring
+        | Fail
+        | Again
+        | Note
+        | Roll
+        | Throw
+        | ThrowAll
+        | Late
+        | TakeBack
+        | Shelve,
     ) -> None:
         match step:
             case Say():
@@ -335,7 +353,7 @@ class Archive:
             case _:
                 await self.play_of_many(step)
 
-    async def play_of_many(self, step: Throw | Late | TakeBack | Shelve | Bring) -> None:
+    async def play_of_many(self, step: Throw | ThrowAll | Late | TakeBack | Shelve | Bring) -> None:
         match step:
             case Late() if await self.is_fresh(step.brought):
                 entry_ref = await self.entry(step.brought.url)
@@ -343,6 +361,8 @@ class Archive:
                 await self.bring(step.brought, entry_ref)
             case Throw():
                 await self.throw(step)
+            case ThrowAll():
+                await self.deleting.found(ListingQuery())
             case TakeBack():
                 await self.take_back()
             case Shelve():

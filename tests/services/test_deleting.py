@@ -253,3 +253,63 @@ async def test_undoing_puts_failed_attempts_back_beside_those_of_others(archive,
 
     for url in (gone, other):
         assert len((await archive.entries.get(url)).attempts) == 1
+
+
+async def test_an_undo_puts_back_what_it_can_and_leaves_what_was_saved_again(
+    opened, styled, live, settings
+):
+    foxes, bears = styled
+    own, shared = live.url("/own.png"), live.url("/shared.css")
+    async with opened() as archive:
+        await save(archive, foxes, bears, tags=("old",))
+        before = await archive.entries.get(bears)
+        deleted = await archive.deleting.entries([foxes, bears])
+        await archive.entries.save([foxes], source="cli", tags=("new",))
+
+        restored = await archive.deleting.undo(deleted.id)
+
+        assert (restored.entries, restored.snapshots, restored.stayed) == (1, 1, 1)
+        shown = await archive.entries.get(bears)
+        assert (shown.entry, shown.snapshots) == (before.entry, before.snapshots)
+        assert (await archive.entries.get(foxes)).entry.annotation.tags == ("new",)
+        assert await is_captured(archive, foxes, own, shared, bears) == [False, False, True, True]
+        with pytest.raises(NotFound):
+            await archive.deleting.undo(deleted.id)
+        await archive.crawling.work()
+        told = await listed(archive), len((await archive.entries.get(foxes)).snapshots)
+        assert told == ({foxes, bears}, 1)
+        assert await problems(archive) == []
+
+    await reindex(settings)
+
+    async with opened() as archive:
+        assert (await listed(archive), len((await archive.entries.get(foxes)).snapshots)) == told
+        assert {*await archive.search.tags()} == {("new", 1), ("old", 1)}
+        assert len(await archive.replay.captures_of(foxes)) == 1
+        assert await problems(archive) == []
+
+
+async def test_what_was_deleted_once_more_stays_gone_when_the_first_time_is_undone(
+    opened, styled, settings
+):
+    foxes, bears = styled
+    async with opened() as archive:
+        await save(archive, foxes, bears)
+        first = await archive.deleting.entries([foxes, bears])
+        await save(archive, foxes)
+        second = await archive.deleting.entries([foxes])
+
+        restored = await archive.deleting.undo(first.id)
+        assert (restored.entries, restored.stayed) == (1, 1)
+        assert await listed(archive) == {bears}
+
+        assert (await archive.deleting.undo(second.id)).stayed == 0
+        assert await listed(archive) == {foxes, bears}
+        assert len(await archive.replay.captures_of(foxes)) == 1
+
+    await reindex(settings)
+
+    async with opened() as archive:
+        assert await listed(archive) == {foxes, bears}
+        assert len(await archive.replay.captures_of(foxes)) == 1
+        assert await problems(archive) == []

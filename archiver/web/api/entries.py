@@ -69,6 +69,12 @@ async def delete_snapshot(request: web.Request) -> web.StreamResponse:
     return answer(await deleting.snapshot(place["hash_url"], place["timestamp"]))
 
 
+async def undelete(request: web.Request) -> web.StreamResponse:
+    """Put back what a deletion took, as far as that can be."""
+    number = int(request.match_info["id"])
+    return answer(await request.app[RUNTIME].deleting.undo(number))
+
+
 async def compare(request: web.Request) -> web.StreamResponse:
     """Show what differs between two snapshots of an entry."""
     asked, key = request.query, request.match_info["hash_url"]

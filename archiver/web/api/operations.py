@@ -5,7 +5,7 @@ from archiver.model.job import Job, QueueCounts
 from archiver.model.listing import Sort, Summary
 from archiver.model.subscription import Followed
 from archiver.services.comparing import Compared
-from archiver.services.deleting import Deleted
+from archiver.services.deleting import Deleted, Restored
 from archiver.services.editing import Edited
 from archiver.services.entries import EntryDetail, SaveResult, SnapshotDetail
 from archiver.services.handing_in import HandedIn
@@ -45,6 +45,7 @@ _TIMESTAMP = Parameter(
 _HIGHLIGHT = Parameter(
     "id", "Of the highlight.", {"type": "string", "pattern": "^[0-9a-f]{16}$"}, "path"
 )
+_DELETION = Parameter("id", "Of the deletion.", {"type": "integer"}, "path")
 _TEXT: Json = {"type": "string"}
 _NARROWED = (
     Parameter("q", "A search: see /search/help.", _TEXT),
@@ -123,6 +124,15 @@ OPERATIONS = (
         "Throw one of several snapshots away, named by all 14 digits.",
         Deleted,
         (_HASH, _WHOLE_TIMESTAMP),
+    ),
+    Operation(
+        "post",
+        "/api/v1/deletions/{id}/undo",
+        "api_undo_deletion",
+        "Put back what a deletion took, by the `id` that it answered with. What was saved, or "
+        "deleted, again since stays as it is; `stayed` counts such entries.",
+        Restored,
+        (_DELETION,),
     ),
     Operation(
         "get",

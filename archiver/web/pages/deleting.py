@@ -8,6 +8,7 @@ from typing import Any
 
 from aiohttp import web
 
+from archiver.errors import InputError, NotFound
 from archiver.web.keys import RUNTIME
 from archiver.web.pages.editing import back, number, query_of
 from archiver.web.side import render_beside
@@ -44,10 +45,15 @@ async def delete(request: web.Request) -> web.StreamResponse:
 
 
 async def restore(request: web.Request) -> web.StreamResponse:
-    """Put back what was thrown away."""
+    """Put back what was thrown away, as far as that can be; the page says what could not."""
     form = await request.post()
-    restored = await request.app[RUNTIME].deleting.undo(number(str(form.get("deletion", ""))))
-    return back(form, "/snapshots", restored=restored.id)
+    asked = number(str(form.get("deletion", "")))
+    try:
+        restored = await request.app[RUNTIME].deleting.undo(asked)
+    except (InputError, NotFound) as error:
+        return back(form, "/snapshots", restored=0, lost=int(isinstance(error, NotFound)))
+    count = restored.entries or restored.snapshots
+    return back(form, "/snapshots", restored=count, stayed=restored.stayed)
 
 
 async def _question(

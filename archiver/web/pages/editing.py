@@ -15,10 +15,10 @@ from archiver.model.annotation_change import AnnotationChange
 from archiver.model.listing import ListingQuery
 from archiver.web import auth
 from archiver.web.keys import RUNTIME
-from archiver.web.views import EditNotice
+from archiver.web.views import EditNotice, PutBack
 
 _LISTED = ("q", "tag", "host", "status")
-_NOTICES = ("edit", "undone", "deleted", "restored", "nothing")
+_NOTICES = ("edit", "undone", "deleted", "restored", "stayed", "lost", "nothing")
 _MOST_DIGITS = 15
 
 
@@ -52,8 +52,11 @@ async def undo(request: web.Request) -> web.StreamResponse:
 async def notice_of(request: web.Request) -> EditNotice | None:
     """What the page that is asked for says of an edit that led to it."""
     here = _without_notices(request.path_qs)
-    if undone := request.query.get("undone") or request.query.get("restored"):
+    if undone := request.query.get("undone"):
         return EditNotice(here, is_undone=number(undone) > 0)
+    if restored := request.query.get("restored"):
+        stayed, lost = (number(request.query.get(each, "0")) for each in ("stayed", "lost"))
+        return EditNotice(here, restored=PutBack(number(restored), stayed, is_lost=lost > 0))
     if request.query.get("nothing"):
         return EditNotice(here, is_nothing=True)
     if gone := request.query.get("deleted"):
