@@ -16,10 +16,11 @@ from uuid import uuid4
 from archiver import __version__
 from archiver.config import Settings
 from archiver.errors import ConfigurationError
-from archiver.index.database import Database, Engines, engines_of
+from archiver.index.database import Database, Engines, Member, engines_of
 from archiver.kept_file import KeptFile
 from archiver.ledger.recovery import recover
 from archiver.store.locks import ArchiveLock, RunLock
+from archiver.store.machine import machine_of
 from archiver.store.segments import SegmentStore
 from archiver.store.shelf import Shelf
 
@@ -67,17 +68,57 @@ async def open_archive(settings: Settings) -> AsyncIterator[Archive]:
     Raises:
         ConfigurationError: the data directory can't be used, or its index is being built again.
         StoreError: the directory of the segments can't be read.
+        FencedOff: other machines took this process for dead meanwhile.
     """
     async with (
         _enter(settings.data, alone=False),
         open_store(settings, await asyncio.to_thread(open_shelf, settings)) as store,
     ):
-        db = Database(await asyncio.to_thread(_open_index, settings))
+        db = await _open_database(settings, store)
         try:
-            await recover(db, store)
-            yield Archive(settings, db, store)
+            async with _ended_with(db):
+                await recover(db, store)
+                yield Archive(settings, db, store)
         finally:
             await db.close()
+
+
+async def _open_database(settings: Settings, store: SegmentStore) -> Database:
+    engines = await asyncio.to_thread(_open_index, settings)
+    if not engines.is_shared:
+        return Database(engines)
+    machine = await asyncio.to_thread(machine_of, settings.data)
+    return Database(engines, Member(store.writer, machine, settings.writer_lease))
+
+
+@asynccontextmanager
+async def _ended_with(db: Database) -> AsyncIterator[None]:
+    """Break the block off once others take this process for dead.
+
+    Raises:
+        FencedOff: they do.
+    """
+    if db.membership is None:
+        yield
+        return
+    inside = asyncio.current_task()
+    loop, is_over = asyncio.get_running_loop(), False
+
+    def end() -> None:
+        if inside and not is_over:
+            inside.cancel()
+
+    db.membership.on_lost = lambda: loop.call_soon(end)
+    try:
+        yield
+    except asyncio.CancelledError:
+        if (error := db.membership.error) is None:
+            raise
+        if inside:
+            inside.uncancel()
+        raise error from None
+    finally:
+        is_over = True
 
 
 @asynccontextmanager

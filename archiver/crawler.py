@@ -114,7 +114,8 @@ async def _crawl_context(archive: Archive, connections: int) -> AsyncIterator[Cr
         memory_bytes=settings.extract_memory_bytes,
         max_requisites=settings.max_requisites,
     )
-    recorder, throttle = Recorder(archive.db, archive.store), Throttle(settings)
+    permit = archive.db.permit if archive.db.membership else None
+    recorder, throttle = Recorder(archive.db, archive.store), Throttle(settings, permit=permit)
     async with AsyncExitStack() as stack:
         stack.push_async_callback(derive.stop)
         fetcher = await stack.enter_async_context(Fetcher(settings))

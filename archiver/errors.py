@@ -19,6 +19,7 @@ The tree::
     ├── InvalidResponse         what a server sent is no response that a browser would show
     └── StoreError              the bytes on disk are not what they must be
         ├── IndexUnavailable    the index can't be read or written now
+        │   └── FencedOff       others took this process for dead; it must end
         ├── StoreUnavailable    segments that lie elsewhere can't be read or written now
         ├── InvalidRecord       not a WARC record, or one whose digest is wrong
         └── TornRecord          a record that ends too early
@@ -147,6 +148,10 @@ class StoreError(ArchiverError):
 
 class IndexUnavailable(StoreError):
     """The index can't be read or written now: the disk is full, or another process holds it."""
+
+
+class FencedOff(IndexUnavailable):
+    """Others took this process for dead: it may write nothing more, and must end."""
 
 
 class StoreUnavailable(StoreError):

@@ -23,9 +23,11 @@ from archiver.cli.options import (
 )
 from archiver.cli.upkeep import UPKEEP
 from archiver.config import Settings
-from archiver.errors import ArchiverError
+from archiver.errors import ArchiverError, FencedOff
 
 _INTERRUPTED = 130
+FENCED_OFF = 75
+"""To be started again: ``EX_TEMPFAIL`` of ``sysexits.h``."""
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -272,7 +274,8 @@ def run(arguments: Sequence[str]) -> int:
 
     Returns:
         0 when all went well, 1 when something failed, 2 when the arguments or settings are wrong,
-        128 and the signal's number when a signal ended it.
+        75 when other machines took this process for dead, 128 and the signal's number when a signal
+        ended it.
     """
     try:
         status = cli.main(list(arguments), prog_name="archiver", standalone_mode=False)
@@ -287,13 +290,13 @@ def run(arguments: Sequence[str]) -> int:
     except (click.Abort, KeyboardInterrupt):
         return _INTERRUPTED
     except ArchiverError as error:
-        return _fail(str(error))
+        return _fail(str(error), FENCED_OFF if isinstance(error, FencedOff) else 1)
     except OSError as error:
         what = error.strerror or str(error)
         return _fail(f"{error.filename}: {what}." if error.filename else f"{what}.")
     return status if isinstance(status, int) else 0
 
 
-def _fail(message: str) -> int:
+def _fail(message: str, status: int = 1) -> int:
     click.echo(f"archiver: {message}", err=True)
-    return 1
+    return status

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Iterable
-from datetime import UTC, datetime
 
 from archiver.crawl.context import CrawlContext
 from archiver.crawl.dead_hosts import failure_of
@@ -17,6 +16,8 @@ IDLE_SECONDS = 1.0
 """How long until the queue is looked at again: another process may have added to it."""
 LEASE_SECONDS = 0.1
 RECOVERY_SECONDS = 30.0
+RECOVERIES = 3
+"""So often within a lease it is looked who of other machines is dead."""
 NOTE_SECONDS = 2.0
 """How long what was said of entries waits for its record while there is something to crawl."""
 TROUBLE_SECONDS = 15.0
@@ -81,7 +82,7 @@ class Dispatcher:
         """Lease what fits; return seconds until the next look, None when all is done."""
         loop = asyncio.get_running_loop()
         if loop.time() >= self._recovered:
-            self._recovered = loop.time() + RECOVERY_SECONDS
+            self._recovered = loop.time() + self._recovery_seconds
             await recover(self._context.db, self._context.store)
         if await self._settle_refused():
             self._trouble_until = loop.time() + TROUBLE_SECONDS
@@ -99,6 +100,12 @@ class Dispatcher:
         if due is None and not self._frontier.held:
             return IDLE_SECONDS if await self._note_changes() else None
         return min(due, IDLE_SECONDS) if due else IDLE_SECONDS
+
+    @property
+    def _recovery_seconds(self) -> float:
+        if not self._context.db.membership:
+            return RECOVERY_SECONDS
+        return min(RECOVERY_SECONDS, self._context.settings.writer_lease / RECOVERIES)
 
     async def _settle_refused(self) -> bool:
         """Give back what can't go on here; whether that is since the disk or the index refused."""
@@ -119,7 +126,7 @@ class Dispatcher:
         hosts, self._to_put_last = self._to_put_last, set()
         for host in hosts:
             async with self._context.db.write() as conn:
-                await queue.put_last(conn, host, failure_of(host), now=datetime.now(UTC))
+                await queue.put_last(conn, host, failure_of(host), now=conn.now())
 
     async def _is_paused(self) -> bool:
         """Whether nothing is to be fetched for now; what was not begun is then given back."""

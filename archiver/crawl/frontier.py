@@ -10,7 +10,6 @@ import asyncio
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 
 from archiver.index import queue
 from archiver.index.database import Database
@@ -104,8 +103,8 @@ class Frontier:
         room = self._room - self._unfinished
         if room <= 0:
             return []
-        now = datetime.now(UTC)
         async with self._db.write() as conn:
+            now = conn.now()
             if self._only is not None:
                 wanted = sorted(self._only - self._held.keys())[: room * 4]
                 taken = await queue.lease_only(
@@ -187,7 +186,9 @@ class Frontier:
         """Put leases back into the queue; ``interrupted`` ones may have captures already."""
         async with self._db.write() as conn:
             ids = [lease.job_id for lease in leases]
-            await queue.requeue(conn, ids, interrupted=interrupted, now=datetime.now(UTC))
+            await queue.requeue(
+                conn, ids, owner=self._owner, interrupted=interrupted, now=conn.now()
+            )
         for lease in leases:
             self._held.pop(lease.job_id, None)
 
@@ -201,7 +202,7 @@ class Frontier:
             if self._only is not None:
                 return 0.0 if self._only else None
             due = await queue.next_due(conn, ())
-        return None if due is None else max((due - datetime.now(UTC)).total_seconds(), 0.0)
+        return None if due is None else max((due - self._db.now()).total_seconds(), 0.0)
 
     async def settle_only(self) -> None:
         """Forget those of ``only`` that are at an end, or had an attempt, by whichever process."""

@@ -17,6 +17,7 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.sql.selectable import TypedReturnsRows
 
 from archiver.finishing import to_its_end
+from archiver.index.clock import Clock
 from archiver.index.dialect.port import Dialect
 
 _T = TypeVar("_T")
@@ -29,10 +30,12 @@ class AsyncConnection:
 
     Attributes:
         dialect: how its engine says what is not the same SQL in each.
+        now: the moment, by the one clock of all who share the index (aware, UTC).
     """
 
-    def __init__(self, engine: Engine, dialect: Dialect) -> None:
+    def __init__(self, engine: Engine, dialect: Dialect, clock: Clock) -> None:
         self.dialect = dialect
+        self.now = clock.now
         self._engine = engine
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="index")
         self._opened: Connection | None = None
@@ -108,6 +111,7 @@ class Connections:
         engine: opens them.
         dialect: how it speaks.
         most: at the same time.
+        clock: that they go by.
         begins_again: whether to ask once more for a transaction that failed to begin, given when it
             was first asked for (``time.monotonic``).
     """
@@ -118,9 +122,11 @@ class Connections:
         dialect: Dialect,
         most: int,
         *,
-        begins_again: Callable[[DBAPIError, float], bool],
+        clock: Clock,
+        begins_again: Callable[[DBAPIError, float], bool] = lambda *_: False,
     ) -> None:
         self.engine = engine
+        self._clock = clock
         self._dialect = dialect
         self._begins_again = begins_again
         self._places = asyncio.Semaphore(most)
@@ -130,7 +136,7 @@ class Connections:
     async def transaction(self) -> AsyncIterator[AsyncConnection]:
         """A connection in a transaction, which is committed unless the block raises."""
         async with self._places:
-            conn = self._idle.pop() if self._idle else AsyncConnection(self.engine, self._dialect)
+            conn = self._idle.pop() if self._idle else self._another()
             is_sound = False
             try:
                 await self._begin(conn)
@@ -147,6 +153,9 @@ class Connections:
                     self._idle.append(conn)
                 else:
                     conn.close()
+
+    def _another(self) -> AsyncConnection:
+        return AsyncConnection(self.engine, self._dialect, self._clock)
 
     async def _begin(self, conn: AsyncConnection) -> None:
         """Begin a transaction, however often that takes."""

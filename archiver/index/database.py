@@ -3,31 +3,43 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from datetime import datetime
 from pathlib import Path
 
 from sqlalchemy.exc import DBAPIError, InvalidRequestError
 
 from archiver.errors import IndexUnavailable
+from archiver.index.clock import Clock
 from archiver.index.connection import AsyncConnection, Connections
 from archiver.index.dialect import choice
 from archiver.index.dialect.port import Engines
+from archiver.index.membership import Member, Membership
 
-__all__ = ["AsyncConnection", "Database", "Engines", "engines_of"]
+__all__ = ["AsyncConnection", "Database", "Engines", "Member", "engines_of"]
 
 READERS = 4
 
 
 class Database:
-    """The open index. Made by ``Database.open``; closed by its owner."""
+    """The open index. Made by ``Database.open``; closed by its owner.
 
-    def __init__(self, engines: Engines) -> None:
+    Attributes:
+        membership: in an index that is shared; None where files tell who is there.
+    """
+
+    def __init__(self, engines: Engines, member: Member | None = None) -> None:
+        """Where an index is shared, ``member`` says who of all those this is."""
         self._engines = engines
+        self._clock = Clock()
+        self.membership = _membership(engines, member, self._clock)
         self._writer = Connections(
-            engines.writing(), engines.dialect, 1, begins_again=engines.begins_again
+            engines.writing(),
+            engines.dialect,
+            1,
+            begins_again=engines.begins_again,
+            clock=self._clock,
         )
-        self._readers = Connections(
-            engines.reading(), engines.dialect, READERS, begins_again=lambda *_: False
-        )
+        self._readers = Connections(engines.reading(), engines.dialect, READERS, clock=self._clock)
 
     @classmethod
     async def open(cls, place: Path | str) -> "Database":
@@ -64,18 +76,30 @@ class Database:
 
     @asynccontextmanager
     async def write(self) -> AsyncIterator[AsyncConnection]:
-        """The writing connection, in a transaction that commits unless the block raises."""
+        """The writing connection, in a transaction that commits unless the block raises.
+
+        Raises:
+            FencedOff: others took this process for dead.
+            IndexUnavailable: nothing can be written now.
+        """
         try:
+            if self.membership:
+                await self.membership.enter()
             async with self._engines.alone(), self._writer.transaction() as conn:
+                if self.membership:
+                    await self.membership.check(conn)
                 yield conn
         except DBAPIError as error:
             if not self._engines.is_down(error):
                 raise
-            raise IndexUnavailable(
-                "{path} can't be written: {orig}.",
-                path=self._engines.place,
-                orig=self._engines.said(error),
-            ) from error
+            raise self._unwritten(error) from error
+
+    def _unwritten(self, error: DBAPIError) -> IndexUnavailable:
+        return IndexUnavailable(
+            "{path} can't be written: {orig}.",
+            path=self._engines.place,
+            orig=self._engines.said(error),
+        )
 
     @asynccontextmanager
     async def write_much(self) -> AsyncIterator[AsyncConnection]:
@@ -88,6 +112,23 @@ class Database:
                 # A connection that was broken off is not used again.
                 with suppress(InvalidRequestError):
                     await conn.set_up(conn.dialect.usual)
+
+    def now(self) -> datetime:
+        """The moment, by the one clock of all who share this index (aware, UTC)."""
+        return self._clock.now()
+
+    async def permit(self) -> None:
+        """Wait until this process may ask the web for something.
+
+        Raises:
+            FencedOff: it never may again.
+            IndexUnavailable: the index can't be had, so nobody knows.
+        """
+        if self.membership:
+            try:
+                await self.membership.permit()
+            except DBAPIError as error:
+                raise self._unwritten(error) from error
 
     def hurry(self) -> None:
         """Let writers wait for other programs for some seconds in all, and no longer: we stop.
@@ -104,7 +145,17 @@ class Database:
         """Close every connection."""
         await self._readers.close()
         await self._writer.close()
+        if self.membership:
+            await self.membership.leave()
         self._engines.close()
+
+
+def _membership(engines: Engines, member: Member | None, clock: Clock) -> Membership | None:
+    if member is None or not engines.is_shared:
+        return None
+    return Membership(
+        member, Connections(engines.signing(), engines.dialect, 1, clock=clock), clock
+    )
 
 
 def engines_of(place: Path | str) -> Engines:

@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from sqlalchemy import bindparam, func, null, select, update
+from sqlalchemy import bindparam, null, select, update
 
 from archiver.index import changes, counters, failures, queue
 from archiver.index.bulk import among, execute_rows, given, over
 from archiver.index.connection import AsyncConnection
 from archiver.index.schema import imports, job
+from archiver.index.turns import to_ms
 from archiver.model.capture import Timestamp
 from archiver.model.failure import Failure
 from archiver.model.job import Lease, State
@@ -34,10 +35,14 @@ async def end_jobs(
     ends: Sequence[tuple[Lease, Timestamp | None, Failure | None]],
     now: datetime,
 ) -> None:
-    """End leases: saved with a snapshot's timestamp, or failed for good with a reason."""
+    """End leases: saved with a snapshot's timestamp, or failed for good with a reason.
+
+    What is at its end already, or held by another process by now, is left alone.
+    """
+    open_, held = await _open(conn, [lease for lease, _, _ in ends])
+    ends = [each for each in ends if each[0].job_id in open_]
     if not ends:
         return
-    held = await _fetching(conn, [lease.job_id for lease, _, _ in ends])
     stamp = await changes.next_stamp(conn, now)
     await execute_rows(
         conn,
@@ -63,10 +68,14 @@ async def end_jobs(
 async def postpone_jobs(
     conn: AsyncConnection, later: Sequence[tuple[Lease, Failure, datetime]], now: datetime
 ) -> None:
-    """Put leases back into the queue for another attempt at a later moment."""
+    """Put leases back into the queue for another attempt at a later moment.
+
+    What is at its end already, or held by another process by now, is left alone.
+    """
+    open_, held = await _open(conn, [lease for lease, _, _ in later])
+    later = [each for each in later if each[0].job_id in open_]
     if not later:
         return
-    held = await _fetching(conn, [lease.job_id for lease, _, _ in later])
     await conn.execute(
         update(job)
         .where(job.c.id == bindparam("job_id"))
@@ -84,28 +93,34 @@ async def postpone_jobs(
             {
                 "job_id": lease.job_id,
                 "why": failures.dump(failure),
-                "due": int(due.timestamp() * 1000),
+                "due": to_ms(due),
                 "rank": lease.priority,
             }
             for lease, failure, due in later
         ],
     )
-    await queue.wait_until(
-        conn,
-        [
-            (lease.priority, lease.entry.host, int(due.timestamp() * 1000))
-            for lease, _, due in later
-        ],
-    )
+    due_of = [(each.priority, each.entry.host, to_ms(due)) for each, _, due in later]
+    await queue.wait_until(conn, due_of)
     await counters.change(conn, {counters.FETCHING: -held, counters.QUEUED: held})
 
 
-async def _fetching(conn: AsyncConnection, job_ids: Sequence[int]) -> int:
-    """How many of these jobs are leased; the rest was given back before it ended."""
+async def _open(conn: AsyncConnection, leases: Sequence[Lease]) -> tuple[set[int], int]:
+    """Those of these jobs that their holders may end, and how many of them are still leased.
+
+    The rest of them was given back before it ended.
+    """
+    if not leases:
+        return set(), 0
+    owners = {lease.job_id: lease.owner for lease in leases}
     rows = await conn.execute(
-        select(func.count()).where(job.c.id.in_(among(job_ids)), job.c.state == State.FETCHING)
+        select(job.c.id, job.c.state, job.c.owner).where(
+            job.c.id.in_(among(owners)), job.c.state.in_((State.QUEUED, State.FETCHING))
+        )
     )
-    return rows.scalar_one()
+    found = rows.all()
+    held = {row.id for row in found if row.state == State.FETCHING}
+    lost = {row.id for row in found if row.id in held and row.owner != owners[row.id]}
+    return {row.id for row in found} - lost, len(held - lost)
 
 
 async def _count_in_imports(

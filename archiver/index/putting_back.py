@@ -3,7 +3,6 @@
 import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any
 
 from sqlalchemy import Table, select
@@ -143,7 +142,7 @@ def _without(kept: _Kept, left: Collection[int]) -> _Kept:
 async def _wait_again(conn: AsyncConnection, rows: Sequence[Mapping[str, Any]]) -> None:
     """Queue entries anew that were waiting for their first visit."""
     waiting = [(row["id"], row["host"]) for row in rows if row["state"] == State.QUEUED]
-    await queue.enqueue(conn, waiting, priority=_BULK, now=datetime.now(UTC))
+    await queue.enqueue(conn, waiting, priority=_BULK, now=conn.now())
 
 
 def _by_entry(kept: Mapping[str, Any], wanted: Collection[int]) -> dict[int, Any]:

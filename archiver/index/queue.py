@@ -224,14 +224,19 @@ async def put_last(conn: AsyncConnection, host: str, why: Failure, *, now: datet
 
 
 async def requeue(
-    conn: AsyncConnection, job_ids: Sequence[int], *, interrupted: bool, now: datetime
+    conn: AsyncConnection,
+    job_ids: Sequence[int],
+    *,
+    owner: str,
+    interrupted: bool,
+    now: datetime,
 ) -> None:
-    """Give leases back, as they were."""
+    """Give leases of a process back, as they were; what it holds no longer is left alone."""
     if not job_ids:
         return
     rows = await conn.execute(
         select(job.c.id, job.c.priority, job.c.host).where(
-            job.c.id.in_(among(job_ids)), job.c.state == State.FETCHING
+            job.c.id.in_(among(job_ids)), job.c.state == State.FETCHING, job.c.owner == owner
         )
     )
     found = rows.all()
@@ -255,7 +260,7 @@ async def requeue(
 async def as_leases(conn: AsyncConnection, job_ids: Sequence[int]) -> list[Lease]:
     """Jobs as their holders would see them."""
     rows = await conn.execute(_LEASES.where(job.c.id.in_(among(job_ids))))
-    return [_lease(row) for row in rows]
+    return [_lease(row, row.owner) for row in rows]
 
 
 async def held_by(conn: AsyncConnection, owner: str) -> list[int]:
@@ -325,10 +330,10 @@ async def _take(
     await execute_rows(conn, _TAKEN, [(row.id, owner, stamp) for row in taken])
     await turns.turn(conn, {(row.priority, row.host) for row in taken}, now)
     await counters.change(conn, {counters.QUEUED: -len(taken), counters.FETCHING: len(taken)})
-    return [_lease(row) for row in taken]
+    return [_lease(row, owner) for row in taken]
 
 
-def _lease(row: Row[*tuple[Any, ...]]) -> Lease:
+def _lease(row: Row[*tuple[Any, ...]], owner: str | None) -> Lease:
     return Lease(
         job_id=row.id,
         import_id=row.import_id,
@@ -341,4 +346,5 @@ def _lease(row: Row[*tuple[Any, ...]]) -> Lease:
         render=bool(row.render),
         rescue=bool(row.rescue),
         feed=feed_of(row.source),
+        owner=owner,
     )

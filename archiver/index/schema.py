@@ -21,6 +21,7 @@ from archiver.index.dialect.keys import Key
 from archiver.index.feed_tables import feed, feed_item
 from archiver.index.import_tables import import_row, import_share, imports
 from archiver.index.list_tables import brought_list, entry_list, in_list
+from archiver.index.machine_tables import segment, writer
 from archiver.index.table_registry import Number, Words, metadata, partial_index
 
 __all__ = [
@@ -34,10 +35,12 @@ __all__ = [
     "imports",
     "in_list",
     "metadata",
+    "segment",
+    "writer",
 ]
 """What is defined elsewhere and belongs here; the rest needs no list."""
 
-HEAD = "0027"
+HEAD = "0028"
 """The revision in migrations/ that these tables are."""
 
 entry = Table(
@@ -175,14 +178,6 @@ attempt = Table(
     Column("at", Number, nullable=False),
     Column("failure", Words, nullable=False),
     Index("attempt_of_entry", "entry_id", "at"),
-)
-
-segment = Table(
-    "segment",
-    metadata,
-    Column("id", Number, primary_key=True),
-    Column("name", Words, nullable=False, unique=True),
-    Column("indexed_bytes", Number, nullable=False),
 )
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Row, bindparam, select, update
@@ -110,7 +110,7 @@ async def ensure(
     """
     unique: dict[str, Seed] = {seed.hash_url: seed for seed in seeds}
     known = await _known(conn, [*unique])
-    ids, _ = await _say(conn, unique, known, datetime.now(UTC), import_id)
+    ids, _ = await _say(conn, unique, known, conn.now(), import_id)
     return {HashUrl(key): number for key, number in ids.items()}
 
 
@@ -154,7 +154,7 @@ async def restore(
     """
     unique: dict[str, RevisedSeed] = {each.seed.hash_url: each for each in found}
     known = await _known(conn, [*unique])
-    now = datetime.now(UTC)
+    now = conn.now()
     fresh = {key: each.seed for key, each in unique.items() if key not in known}
     ids = await _insert_entries(conn, [*fresh.values()], now)
     ids |= {key: row.id for key, row in known.items()}

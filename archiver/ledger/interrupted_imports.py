@@ -5,10 +5,9 @@ file that is kept here waits for the next service; of any other, a person is tol
 it, and what to do.
 """
 
-import asyncio
-
 from archiver.index import imports
 from archiver.index.database import Database
+from archiver.ledger.departed import dead_among
 from archiver.logs import get_log
 from archiver.store.locks import RunLock
 
@@ -27,8 +26,7 @@ async def settle_interrupted(db: Database, lock: RunLock) -> None:
         IndexUnavailable: the index can't be read or written.
     """
     async with db.read() as conn:
-        owners = await imports.owners(conn)
-    dead = [each for each in owners if not await asyncio.to_thread(lock.is_alive, each)]
+        dead = await dead_among(conn, await imports.owners(conn), db, lock)
     for owner in dead:
         async with db.write() as conn:
             await imports.disown(conn, owner)

@@ -14,7 +14,6 @@ import asyncio
 from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from datetime import UTC, datetime
 
 from archiver.errors import ArchiverError, StoreError
 from archiver.index import (
@@ -305,8 +304,8 @@ class Recorder:
         brought = [item.thing for item in batch if isinstance(item.thing, VisitResult)]
         noted = [item.thing.entry_id for item in batch if isinstance(item.thing, Note)]
         owed = [item.thing.row_id for item in batch if isinstance(item.thing, Owed)]
-        now = datetime.now(UTC)
         async with self._db.write() as conn:
+            now = conn.now()
             if ends:
                 await segments.advance(conn, ends)
             made = await _insert_responses(conn, plan, places)

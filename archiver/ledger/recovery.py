@@ -13,6 +13,7 @@ from importlib import import_module
 from archiver.errors import StoreError
 from archiver.index import queue, segments
 from archiver.index.database import Database
+from archiver.ledger.departed import bury_the_silent, dead_among, dead_here
 from archiver.ledger.interrupted_imports import settle_interrupted
 from archiver.logs import get_log
 from archiver.store.segments import SegmentStore
@@ -27,9 +28,11 @@ async def recover(db: Database, store: SegmentStore) -> None:
     Raises:
         StoreError: the directory of the segments, or the index, can't be read.
     """
+    await bury_the_silent(db)
     async with db.read() as conn:
         indexed = await segments.indexed(conn)
-        owners = await queue.owners(conn)
+        dead = await dead_among(conn, await queue.owners(conn), db, store.lock)
+        dead += [each for each in await dead_here(conn, db, store.lock) if each not in dead]
     found = await asyncio.to_thread(store.shelf.survey_here)
     if found.superseded:
         settling = import_module("archiver.ledger.settled_editions")
@@ -38,7 +41,6 @@ async def recover(db: Database, store: SegmentStore) -> None:
         async with db.read() as conn:
             indexed = await segments.indexed(conn)
     left, uncut = await asyncio.to_thread(_cut_torn_ends, store, found.segments, indexed)
-    dead = [owner for owner in owners if not store.lock.is_alive(owner)]
     await settle_interrupted(db, store.lock)
     await asyncio.to_thread(store.lock.sweep)
     unreadable = await _take_up(db, store, left, dead)

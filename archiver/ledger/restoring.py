@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
 
 from archiver.errors import StoreError, StoreUnavailable
 from archiver.html.score import score_of
@@ -67,7 +66,7 @@ async def restore(
         if (lease := leases.get(entry_id := ids[entry_record.hash_url]))
         and (entry_id in saved or entry_record.failure)
     ]
-    await outcomes.end_jobs(conn, ends, datetime.now(UTC))
+    await outcomes.end_jobs(conn, ends, conn.now())
     return fresh
 
 

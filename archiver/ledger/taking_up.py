@@ -1,9 +1,8 @@
 """Takes up what the dead left: indexes what they wrote, and gives back what they held."""
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
 
-from archiver.index import queue, segments
+from archiver.index import queue, segments, writers
 from archiver.index.database import Database
 from archiver.ledger.rebuild import build_within
 from archiver.logs import get_log
@@ -26,8 +25,10 @@ async def take_up(
         }
         rebuilt = await build_within(conn, store, tails)
         for owner in dead:
+            if db.membership:
+                await writers.leave(conn, owner)
             held = await queue.held_by(conn, owner)
-            await queue.requeue(conn, held, interrupted=True, now=datetime.now(UTC))
+            await queue.requeue(conn, held, owner=owner, interrupted=True, now=conn.now())
     for place, why in rebuilt.problems[:LOGGED]:
         log.warning("damage passed over", segment=place.segment, offset=place.offset, problem=why)
     if dead or rebuilt.captures or rebuilt.snapshots:

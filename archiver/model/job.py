@@ -82,6 +82,7 @@ class Lease:
         render: whether a browser is to show the page, needed or not.
         rescue: whether public archives are asked for the page, and not its host.
         feed: that brought it; empty where a person asked for it.
+        owner: the run lock's name of its holder; None while nobody is.
     """
 
     job_id: int
@@ -95,6 +96,7 @@ class Lease:
     render: bool = False
     rescue: bool = False
     feed: str = ""
+    owner: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from types import TracebackType
 
@@ -22,18 +22,23 @@ class _Host:
 
 
 class Throttle:
-    """The politeness of one process. ``clock`` and ``sleep`` are for tests."""
+    """The politeness of one process.
+
+    ``clock`` and ``sleep`` are for tests; ``permit`` returns once this process may ask anybody.
+    """
 
     def __init__(
         self,
         settings: Settings,
         clock: Callable[[], float] | None = None,
         sleep: Callable[[float], "asyncio.Future[None]"] | None = None,
+        permit: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
         self._concurrency = settings.host_concurrency
         self._delay = settings.host_delay
         self._clock = clock or time.monotonic
         self._sleep = sleep or asyncio.sleep
+        self._permit = permit
         self._hosts: dict[str, _Host] = {}
 
     def slot(self, host: str, *, spaced: bool = True) -> "Slot":
@@ -63,6 +68,8 @@ class Throttle:
 
     async def wait(self, known: _Host, *, spaced: bool) -> None:
         """Wait until a host may be asked; the next is then asked at a distance."""
+        if self._permit:
+            await self._permit()
         due = max(known.rest_until, known.next_at if spaced else 0.0)
         wait = due - self._clock()
         if wait > 0:

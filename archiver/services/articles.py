@@ -8,7 +8,6 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
-from datetime import UTC, datetime
 
 from archiver.crawl.context import CrawlContext
 from archiver.crawl.deferred_extraction import DeferredExtraction, Reread
@@ -113,7 +112,7 @@ class Articles:
             if (await jobs.queue_counts(conn)).fetching:
                 return False
             due = await queue.next_due(conn, ())
-        return due is None or due > datetime.now(UTC)
+        return due is None or due > self._context.db.now()
 
     async def _all(self) -> AsyncIterator[list[Unread]]:
         async with self._context.db.read() as conn:

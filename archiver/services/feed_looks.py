@@ -128,7 +128,7 @@ class FeedLooks:
         return (await self._context.derive.discover(page)).feed
 
     async def _failed(self, followed: Followed, why: Failure | InputError) -> Followed:
-        before, now = followed.state, _now()
+        before, now = followed.state, self._now()
         problem, reason, wait = str(why), NO_FEED, 0.0
         if isinstance(why, Failure):
             problem, reason, wait = why.message, why.reason, why.retry_after or 0
@@ -155,7 +155,7 @@ class FeedLooks:
     async def _take_in(
         self, followed: Followed, answer: FeedAnswer, items: Sequence[Seed]
     ) -> Followed:
-        now = _now()
+        now = self._now()
         state = self._state_after(followed.state, answer, now)
         subscription = followed.subscription
         if answer.is_modified and not subscription.title:
@@ -199,6 +199,9 @@ class FeedLooks:
             state = replace(state, etag=answer.etag, modified=answer.modified)
         return state
 
+    def _now(self) -> datetime:
+        return self._context.db.now().replace(microsecond=0)
+
 
 def _is_since(item: Seed, subscription: Subscription, now: datetime) -> bool:
     """Whether an item came after the feed was taken up; what has no date was there before."""
@@ -219,7 +222,3 @@ def _annotated(item: Seed, subscription: Subscription, now: datetime) -> Seed:
         source_record="",
     )
     return replace(item, annotation=annotation)
-
-
-def _now() -> datetime:
-    return datetime.now(UTC).replace(microsecond=0)

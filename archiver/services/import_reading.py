@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable
 from contextlib import AsyncExitStack, aclosing
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import partial
 from io import BufferedReader
 from time import monotonic
@@ -145,7 +145,7 @@ class ImportReader:
         """
         some = [batch.seeds[each.place] for each in batch.pages]
         async with self._db.write() as conn:
-            now = datetime.now(UTC)
+            now = conn.now()
             received = await seeds.receive(conn, some, now=now, recapture=False, import_id=number)
         pages = [
             SavedPage(seed, each.page, each.is_dated)
@@ -189,7 +189,7 @@ async def _receive(
     """Queue the links of a batch, count them, and write what the receipt says of each."""
     left_out = await _add_lists(conn, number, batch.lists)
     received = await seeds.receive_columns(
-        conn, batch.seeds, now=datetime.now(UTC), import_id=number, capture=choices.capture
+        conn, batch.seeds, now=conn.now(), import_id=number, capture=choices.capture
     )
     if early:
         both = zip(batch.seeds.keys, received, strict=True)

@@ -80,7 +80,7 @@ class Oversight:
     async def lag(self) -> QueueLag:
         """How far the crawl is behind."""
         async with self.context.db.read() as conn:
-            return await oversight.queue_lag(conn, datetime.now(UTC))
+            return await oversight.queue_lag(conn, conn.now())
 
     async def is_paused(self) -> bool:
         """Whether nothing is to be fetched."""
@@ -134,7 +134,7 @@ class Oversight:
                 )
                 if not found:
                     break
-                now = datetime.now(UTC)
+                now = conn.now()
                 made = await queue.enqueue(
                     conn, found, priority=_BULK, now=now, import_id=import_id
                 )
@@ -159,7 +159,7 @@ class Oversight:
                 if not found:
                     break
                 made = await queue.enqueue(
-                    conn, found, priority=_BULK, now=datetime.now(UTC), import_id=import_id
+                    conn, found, priority=_BULK, now=conn.now(), import_id=import_id
                 )
                 await oversight.await_again(conn, [*made])
                 await imports.wait_for_links(conn, import_id, len(made))

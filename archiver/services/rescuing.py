@@ -1,7 +1,6 @@
 """Rescuing: asking public archives for pages that are gone from the web."""
 
 from collections.abc import Awaitable, Callable, Sequence
-from datetime import UTC, datetime
 from functools import partial
 
 from archiver.config import Settings
@@ -104,7 +103,7 @@ class Rescuing:
     ) -> int:
         waiting = await rescues.open_jobs(conn, [number for number, _ in wanted])
         fresh = [each for each in wanted if each[0] not in waiting]
-        made = await queue.enqueue(conn, fresh, priority=priority, now=datetime.now(UTC))
+        made = await queue.enqueue(conn, fresh, priority=priority, now=conn.now())
         await oversight.await_again(conn, [*made])
         await rescues.ask_archives(conn, [*waiting.values(), *made.values()])
         self._on_queued()

@@ -140,7 +140,7 @@ class Subscriptions:
 
     async def look_at_due(self) -> list[Followed]:
         """Look at the feeds whose time has come."""
-        now = datetime.now(UTC)
+        now = self._db.now()
         return await self._looks.each(
             [each for each in await self.all() if _is_due(each, now)], self._look
         )

@@ -74,7 +74,7 @@ class Queue:
                 case "give back":
                     held, self._leased = self._leased, []
                     ids = [each.job_id for each in held]
-                    await queue.requeue(conn, ids, interrupted=False, now=now)
+                    await queue.requeue(conn, ids, owner="me", interrupted=False, now=now)
                 case "end" if self._leased:
                     lease = self._leased.pop()
                     await outcomes.end_jobs(conn, [(lease, Timestamp("20260301120000"), None)], now)

@@ -221,7 +221,8 @@ async def test_leasing_walks_indices(db, watched, seed):
         await seeds.receive(conn, [seed(URL)], now=NOW, recapture=False)
         watched.steps.clear()
         leases = await queue.lease(conn, owner="me", count=32, each=4, hosts=Turns(), now=NOW)
-        await queue.requeue(conn, [each.job_id for each in leases], interrupted=True, now=NOW)
+        ids = [each.job_id for each in leases]
+        await queue.requeue(conn, ids, owner="me", interrupted=True, now=NOW)
 
     assert watched.steps
     assert watched.scans() == []

@@ -41,7 +41,7 @@ async def lease(db, count, *, owner="me", each=2, hosts=PROVEN, now=NOW):
 async def give_back(db, leases, *, interrupted=False):
     async with db.write() as conn:
         ids = [each.job_id for each in leases]
-        await queue.requeue(conn, ids, interrupted=interrupted, now=NOW)
+        await queue.requeue(conn, ids, owner="me", interrupted=interrupted, now=NOW)
 
 
 async def test_hosts_take_turns_however_the_list_was_ordered(db, fill):

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sqlalchemy import ColumnElement, Integer, Text, cast, func
+from sqlalchemy import BigInteger, ColumnElement, Integer, Text, cast, func
 from sqlalchemy.sql.functions import FunctionElement
 
 
@@ -46,6 +46,13 @@ class HostOf(FunctionElement[str]):
 
     inherit_cache = True
     type = Text()
+
+
+class Now(FunctionElement[int]):
+    """The moment of the server's clock, in milliseconds since 1970: not of the transaction."""
+
+    inherit_cache = True
+    type = BigInteger()
 
 
 def reason(failure: ColumnElement[Any]) -> ColumnElement[str]:

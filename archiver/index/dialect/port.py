@@ -94,9 +94,11 @@ class Engines(Protocol):
 
     Attributes:
         place: what a person calls it; holds no password.
+        is_shared: whether processes use it that see no file of each other's.
     """
 
     place: str
+    is_shared: bool
 
     @property
     def dialect(self) -> Dialect:
@@ -114,6 +116,9 @@ class Engines(Protocol):
 
     def reading(self) -> Engine:
         """Opens connections that read, each transaction one moment of the index."""
+
+    def signing(self) -> Engine:
+        """Opens connections that change a row of their own, and wait for no writer's turn."""
 
     def alone(self) -> AbstractAsyncContextManager[None]:
         """Hold what only one task of one process has at a time, before it begins to write."""

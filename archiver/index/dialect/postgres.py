@@ -155,6 +155,7 @@ _write(functions.KindOfFailure, "(CAST({} AS JSON) ->> 'kind')")
 _write(functions.StatusOfFailure, "CAST(CAST({} AS JSON) ->> 'status' AS INTEGER)")
 _write(functions.YearOf, "to_char(to_timestamp({}) AT TIME ZONE 'UTC', 'YYYY')")
 _write(functions.JsonRow, "CAST(json_build_array({}) AS TEXT)")
+_write(functions.Now, "CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT){}")
 _write(functions.HostOf, "split_part({}, ')', 1)")
 lists.WRITERS[NAME] = _listed
 SHORTENED[NAME] = bounded

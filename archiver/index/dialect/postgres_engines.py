@@ -47,6 +47,7 @@ class PostgresEngines:
     """An index in a database of a server."""
 
     dialect = Postgres()
+    is_shared = True
 
     def __init__(self, address: str, schema: str = SCHEMA) -> None:
         self._text = address
@@ -105,6 +106,10 @@ class PostgresEngines:
     def reading(self) -> Engine:
         """Opens connections that read."""
         return self._engine(_READING)
+
+    def signing(self) -> Engine:
+        """Opens connections that change a row of their own, and wait for no writer's turn."""
+        return self._engine(_PATIENCE)
 
     @asynccontextmanager
     async def alone(self) -> AsyncIterator[None]:

@@ -42,6 +42,7 @@ class SqliteEngines:
     """An index in a file."""
 
     dialect = Sqlite()
+    is_shared = False
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -86,6 +87,10 @@ class SqliteEngines:
     def reading(self) -> Engine:
         """Opens connections that read."""
         return self._engine("BEGIN", READER_CACHE_KB)
+
+    def signing(self) -> Engine:
+        """As ``writing``: a file has one writer at a time."""
+        return self.writing()
 
     def alone(self) -> AbstractAsyncContextManager[None]:
         """Hold what only one task of one process has at a time."""

@@ -1,0 +1,24 @@
+"""The tables of who writes, and what has been written, as ``schema`` has all others."""
+
+from sqlalchemy import Column, Table
+
+from archiver.index.table_registry import Number, Words, metadata
+
+writer = Table(
+    "writer",
+    metadata,
+    Column("name", Words, primary_key=True),
+    Column("machine", Words, nullable=False),
+    Column("beat_ms", Number, nullable=False),
+    Column("lease_ms", Number, nullable=False),
+    sqlite_with_rowid=False,
+)
+
+segment = Table(
+    "segment",
+    metadata,
+    Column("id", Number, primary_key=True),
+    Column("name", Words, nullable=False, unique=True),
+    Column("indexed_bytes", Number, nullable=False),
+    Column("machine", Words),
+)

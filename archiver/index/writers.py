@@ -1,0 +1,77 @@
+"""The rows of those who write to a shared index: a sign of life each, by the server's clock.
+
+A row goes only in a writing transaction, so whoever finds its own in one has it until that ends.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import bindparam, delete, insert, select, update
+
+from archiver.index.connection import AsyncConnection
+from archiver.index.dialect.functions import Now
+from archiver.index.machine_tables import writer
+
+_THIS = writer.c.name == bindparam("writer")
+_ENTER = insert(writer).values(
+    name=bindparam("writer"),
+    machine=bindparam("of"),
+    lease_ms=bindparam("lease"),
+    beat_ms=Now(),
+)
+_BEAT = update(writer).where(_THIS).values(beat_ms=Now()).returning(writer.c.beat_ms)
+_FOUND = select(Now()).select_from(writer).where(_THIS)
+_LEAVE = delete(writer).where(_THIS)
+_IS_OVERDUE = writer.c.beat_ms + writer.c.lease_ms < Now()
+
+
+@dataclass(frozen=True, slots=True)
+class Writer:
+    """A process that writes, or did.
+
+    Attributes:
+        name: of its run lock.
+        machine: its own.
+        is_overdue: whether its lease is over.
+    """
+
+    name: str
+    machine: str
+    is_overdue: bool
+
+
+async def enter(conn: AsyncConnection, name: str, *, machine: str, lease_ms: int) -> None:
+    """Have a row for a writer; its first sign of life is now."""
+    await conn.execute(_ENTER, {"writer": name, "of": machine, "lease": lease_ms})
+
+
+async def beat(conn: AsyncConnection, name: str) -> int | None:
+    """Give a sign of life; the server's moment (ms), None where there is no such row any more."""
+    moment: int | None = (await conn.execute(_BEAT, {"writer": name})).scalar()
+    return moment
+
+
+async def found(conn: AsyncConnection, name: str) -> int | None:
+    """The server's moment (ms) if a writer's row is there, else None."""
+    return (await conn.execute(_FOUND, {"writer": name})).scalar()
+
+
+async def leave(conn: AsyncConnection, name: str) -> None:
+    """Remove a writer's row, if there is one."""
+    await conn.execute(_LEAVE, {"writer": name})
+
+
+async def bury(conn: AsyncConnection, name: str) -> bool:
+    """Remove a writer's row if its lease is over; whether there is none now."""
+    await conn.execute(_LEAVE.where(_IS_OVERDUE), {"writer": name})
+    return await found(conn, name) is None
+
+
+async def all_writers(conn: AsyncConnection) -> Sequence[Writer]:
+    """Every writer that has a row."""
+    rows = await conn.execute(
+        select(writer.c.name, writer.c.machine, _IS_OVERDUE.label("is_overdue")).order_by(
+            writer.c.machine, writer.c.name
+        )
+    )
+    return [Writer(row.name, row.machine, bool(row.is_overdue)) for row in rows]

@@ -1,0 +1,32 @@
+"""Commands of the program as processes of their own."""
+
+import asyncio
+import os
+import sys
+from asyncio.subprocess import PIPE
+from contextlib import asynccontextmanager
+
+
+@asynccontextmanager
+async def archiver(*words, **variables):
+    """A command that runs meanwhile."""
+    given = {"ARCHIVER_ALLOW_NETWORKS": "127.0.0.0/8", "ARCHIVER_RENDER": "never"}
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "archiver", *words),
+        env=os.environ | given | {"ARCHIVER_HOST_DELAY": "0"} | variables,
+        stdin=PIPE,
+        stdout=PIPE,
+        stderr=PIPE,
+    )
+    try:
+        yield process
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+
+
+async def ran(*words, said="", **variables):
+    async with archiver(*words, **variables) as process:
+        told, _ = await process.communicate(said.encode())
+        return process.returncode, told.decode()
