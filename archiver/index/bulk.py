@@ -53,11 +53,11 @@ async def execute_rows(
 async def scalars_of(
     conn: AsyncConnection, query: OverRows, rows: Sequence[tuple[Any, ...]]
 ) -> list[Any]:
-    """The values that a query of one column gives over rows; no NULL."""
+    """The values that a query gives over rows, one after the other; no NULL."""
     found: list[Any] = []
     for batch in conn.dialect.batches(query, rows):
         answer = await conn.exec_driver_sql(*batch)
-        found += [value for (value,) in answer if value is not None]
+        found += [value for row in answer for value in row if value is not None]
     return found
 
 
