@@ -150,25 +150,26 @@ async def advance(
     """Count a batch of links that has been read; ``are_links``: nobody is to capture them."""
     left_out = sum(each.is_left_out for each in rejected)
     unusable = [each for each in rejected if not each.is_left_out]
-    row = (await conn.execute(select(imports).where(imports.c.id == import_id))).one()
-    samples = json.loads(row.rejected_samples)
-    samples += [_sample(each) for each in unusable[: SAMPLES - len(samples)]]
     added, known, merged = (receptions.get(each, 0) for each in Reception)
-    await conn.execute(
-        update(imports)
-        .where(imports.c.id == import_id)
-        .values(
-            read=row.read + added + known + merged + len(rejected),
-            added=row.added + added,
-            known=row.known + known,
-            merged=row.merged + merged,
-            rejected=row.rejected + len(unusable),
-            rejected_samples=json.dumps(samples),
-            passed_over=row.passed_over + left_out,
-            without_capture=row.without_capture + (added if are_links else 0),
-            lists_left_out=row.lists_left_out + lists_left_out,
-        )
+    more = {
+        imports.c.read: added + known + merged + len(rejected),
+        imports.c.added: added,
+        imports.c.known: known,
+        imports.c.merged: merged,
+        imports.c.rejected: len(unusable),
+        imports.c.passed_over: left_out,
+        imports.c.without_capture: added if are_links else 0,
+        imports.c.lists_left_out: lists_left_out,
+    }
+    this = imports.c.id == import_id
+    await conn.tell(
+        update(imports).where(this).values({column: column + by for column, by in more.items()})
     )
+    if unusable:
+        shown = select(imports.c.rejected_samples).where(this)
+        samples = json.loads((await conn.execute(shown)).scalar_one())
+        samples += [_sample(each) for each in unusable[: SAMPLES - len(samples)]]
+        await conn.tell(update(imports).where(this).values(rejected_samples=json.dumps(samples)))
 
 
 async def advance_archive(conn: AsyncConnection, import_id: int, taken: Taken) -> None:

@@ -8,6 +8,7 @@ record whenever it becomes another (``owe``).
 import json
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from sqlalchemy import ColumnElement, bindparam, delete, func, select, tuple_, update
@@ -50,6 +51,19 @@ _OUT = over(
 )
 
 
+@dataclass(frozen=True, slots=True)
+class Room:
+    """Where entries are put into a list.
+
+    Attributes:
+        list_id: its row.
+        last: the greatest place in it.
+    """
+
+    list_id: int
+    last: int
+
+
 async def put(
     conn: AsyncConnection,
     wanted: Mapping[int, Mapping[str, int]],
@@ -87,7 +101,8 @@ async def put(
     fresh = (ids[path] for each, path in gained if path not in before.get(each, {}))
     places = gained.items()
     rows = [(each, ids[path], at, known.get(each, sort_at)) for (each, path), at in places]
-    await _put_in(conn, rows, fresh=Counter(fresh))
+    last = await _last_places(conn, {list_id for _, list_id, place, _ in rows if not place})
+    await _put_in(conn, rows, last, fresh=Counter(fresh))
     return {entry_id for entry_id, _ in (*lost, *gained)}
 
 
@@ -97,20 +112,34 @@ async def _take_out_of(conn: AsyncConnection, lost: Collection[tuple[int, str]])
     await _take_out(conn, {(entry_id, ids[path]) for entry_id, path in lost})
 
 
+async def rooms_in(
+    conn: AsyncConnection, paths: Collection[str], *, import_id: int | None
+) -> dict[str, Room]:
+    """Where entries that lie nowhere yet can be put, by path; lists are made where there are none.
+
+    ``import_id`` is the import that says so; a person, where there is none.
+    """
+    ids = await _ids_to_fill(conn, dict.fromkeys(paths), import_id)
+    last = await _last_places(conn, {ids[path] for path in paths}) if paths else {}
+    return {path: Room(ids[path], last[ids[path]]) for path in paths}
+
+
 async def put_new(
     conn: AsyncConnection,
     wanted: Iterable[tuple[int, Mapping[str, int]]],
+    rooms: Mapping[str, Room],
     *,
     sort_at: int,
-    import_id: int | None,
 ) -> None:
     """Let entries that lie nowhere yet lie in lists: places by path, by entry, as for ``put``."""
-    gained = [(each, path, place) for each, lists in wanted for path, place in lists.items()]
-    if not gained:
-        return
-    ids = await _ids_to_fill(conn, {path: None for _, path, _ in gained}, import_id)
-    rows = [(each, ids[path], place, sort_at) for each, path, place in gained]
-    await _put_in(conn, rows, fresh=Counter(list_id for _, list_id, _, _ in rows))
+    last = {room.list_id: room.last for room in rooms.values()}
+    rows = [
+        (each, rooms[path].list_id, place, sort_at)
+        for each, lists in wanted
+        for path, place in lists.items()
+    ]
+    if rows:
+        await _put_in(conn, rows, last, fresh=Counter(list_id for _, list_id, _, _ in rows))
 
 
 def _is_new(path: str, place: int, before: Mapping[str, int]) -> bool:
@@ -320,9 +349,13 @@ async def _known(conn: AsyncConnection, paths: Iterable[str]) -> dict[str, int]:
 
 
 async def _put_in(
-    conn: AsyncConnection, rows: Sequence[tuple[int, int, int, int]], *, fresh: Mapping[int, int]
+    conn: AsyncConnection,
+    rows: Sequence[tuple[int, int, int, int]],
+    last: dict[int, int],
+    *,
+    fresh: Mapping[int, int],
 ) -> None:
-    last = await _last_places(conn, {list_id for _, list_id, place, _ in rows if not place})
+    """Put entries into lists: (entry, list, place, ``sort_at``), 0 behind the last places."""
     placed = []
     for entry_id, list_id, place, sort_at in rows:
         if not place:
@@ -352,7 +385,7 @@ async def _take_out(conn: AsyncConnection, rows: _Rows) -> None:
 
 async def _count(conn: AsyncConnection, more: Mapping[int, int]) -> None:
     if more:
-        await conn.execute(
+        await conn.tell(
             update(entry_list)
             .where(entry_list.c.id == bindparam("list_id"))
             .values(entry_count=entry_list.c.entry_count + bindparam("more")),
