@@ -1,7 +1,7 @@
 """Imports: how far the reading of each file has come, and what became of its links."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import Row, func, insert, select, update
 
 from archiver.index import jobs
-from archiver.index.bulk import Clash, insert_rows
+from archiver.index.bulk import Clash, among, insert_rows
 from archiver.index.connection import AsyncConnection
 from archiver.index.dialect.functions import Greatest
 from archiver.index.schema import imports
@@ -136,6 +136,11 @@ async def claim(conn: AsyncConnection, owner: str) -> list[Unfinished]:
         .returning(imports)
     )
     return [_unfinished(row) for row in rows]
+
+
+async def leave_to_others(conn: AsyncConnection, ids: Sequence[int]) -> None:
+    """Let imports wait again that were claimed."""
+    await conn.execute(update(imports).where(imports.c.id.in_(among(ids))).values(owner=None))
 
 
 async def advance(
