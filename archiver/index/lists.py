@@ -49,6 +49,14 @@ _OUT = over(
     _PAIRS,
     delete(in_list).where(tuple_(in_list.c.entry_id, in_list.c.list_id).in_(select(*_PAIRS.c))),
 )
+_COLUMNS = ("path", "folded", "position", "query")
+_WANTED = given("wanted", *(entry_list.c[name] for name in _COLUMNS))
+_ARRANGE = over(
+    _WANTED,
+    update(entry_list)
+    .where(entry_list.c.path == _WANTED.c.path)
+    .values(position=_WANTED.c.position, query=_WANTED.c.query),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,13 +217,9 @@ async def in_order(conn: AsyncConnection, path: str) -> list[tuple[int, int]]:
 
 async def arrange(conn: AsyncConnection, lists: Sequence[EntryList]) -> None:
     """Let there be these lists in this order, and behind them others that have entries."""
-    await insert_rows(
-        conn,
-        entry_list,
-        ("path", "folded", "position", "query"),
-        [(each.path, list_key(each.path), n, each.query) for n, each in enumerate(lists, 1)],
-        Clash.GOES,
-    )
+    rows = [(each.path, list_key(each.path), n, each.query) for n, each in enumerate(lists, 1)]
+    await execute_rows(conn, _ARRANGE, rows)
+    await insert_rows(conn, entry_list, _COLUMNS, rows, Clash.STAYS)
     others = entry_list.c.path.not_in(among_texts(each.path for each in lists))
     await conn.execute(delete(entry_list).where(others, entry_list.c.entry_count == 0))
     await conn.execute(
@@ -335,7 +339,7 @@ async def _part_from_searches(conn: AsyncConnection, which: ColumnElement[bool])
             path = beside(each.path, taken)
             taken.add(path)
             rows.append((path, list_key(path), each.position, each.query))
-        await insert_rows(conn, entry_list, ("path", "folded", "position", "query"), rows)
+        await insert_rows(conn, entry_list, _COLUMNS, rows)
         ids = among(each.id for each in searches)
         await conn.execute(update(entry_list).where(entry_list.c.id.in_(ids)).values(query=""))
     return bool(searches)
