@@ -12,7 +12,7 @@ TITLES = {
     400: Message("This can't be done"),
     401: Message("Sign in first"),
     403: Message("This is not open to you"),
-    404: Message("There is nothing here"),
+    404: Message("Not found"),
     405: Message("This can't be done here"),
     408: Message("That took too long"),
     413: Message("This is too much at once"),

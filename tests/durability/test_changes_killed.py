@@ -1,0 +1,138 @@
+"""Killed at moments of chance while it edits, throws away and compacts, an archive keeps its word.
+
+It takes longer than other tests: fifty processes open the archive, and recover what the one before
+them left.
+"""
+
+import asyncio
+import json
+import logging
+import os
+import random
+import signal
+import sys
+from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from archiver.runtime import open_runtime
+from tests.durability.changing import settings_of
+from tests.prepared import take_in
+from tests.processes import Archive
+from tests.warcs import Warc
+
+log = logging.getLogger(__name__)
+
+KILLS = 50
+PAGES = 80
+MOST_SPARED = 3
+"""Things that a process is let do to their end."""
+LONGEST_SECONDS = 0.15
+"""How long it then goes on."""
+
+
+class Told:
+    """What an archive said that it holds, and what it may hold or not: it was killed meanwhile."""
+
+    def __init__(self, held: dict[str, str]) -> None:
+        self.notes = {url: {note} for url, note in held.items()}
+        self.gone: set[str] = set()
+        self.hit: Counter[str] = Counter()
+        self._begun: dict[str, str] = {}
+
+    def hear(self, said: dict[str, str]) -> None:
+        if "begun" in said:
+            self._begun = said
+        elif said.get("done") == "delete":
+            self.notes.pop(said["url"])
+            self.gone.add(said["url"])
+        elif said.get("done") == "edit":
+            self.notes[said["url"]] = {said["note"]}
+        if "done" in said:
+            self._begun = {}
+
+    def end(self) -> None:
+        """It was killed: what it had begun is done, or is not."""
+        kind, url = self._begun.get("begun", "nothing"), self._begun.get("url", "")
+        self.hit[kind] += 1
+        if kind == "edit":
+            self.notes[url].add(self._begun["note"])
+        if kind == "delete":
+            self.notes[url].add("deleted")
+        self._begun = {}
+
+    def check(self, held: dict[str, str]) -> None:
+        assert not self.gone & held.keys(), "what was thrown away came back"
+        for url, notes in self.notes.items():
+            assert held.get(url, "deleted") in notes, "what was said is lost"
+        assert held.keys() <= self.notes.keys()
+        self.gone |= self.notes.keys() - held.keys()
+        self.notes = {url: {note} for url, note in held.items()}
+
+
+async def prepare(data: Path) -> dict[str, str]:
+    """Pages of another archive, some of which have the same bytes."""
+    warc = Warc()
+    for number in range(PAGES):
+        body = f"<title>{number}</title><p>Words of page {number // 2}."
+        warc.response(f"https://a.example/{number}", body.encode(), "text/html")
+    async with open_runtime(settings_of(data)) as archive:
+        await take_in(archive, warc.bytes)
+    return {f"https://a.example/{number}": "" for number in range(PAGES)}
+
+
+@asynccontextmanager
+async def changing(data: Path) -> AsyncIterator[asyncio.subprocess.Process]:
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "tests.durability.changing", str(data)),
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+    )
+    yield process
+    process.stdin.close()
+    await process.wait()
+
+
+async def killed_once(program: asyncio.subprocess.Process, told: Told, chance) -> None:
+    """Let a process change the archive, and kill it while it does."""
+    program.stdin.write(b"%d\n" % chance.getrandbits(40))
+    child, timer, spared = 0, None, chance.randint(0, MOST_SPARED)
+    while True:
+        said = json.loads(await program.stdout.readline())
+        child = said.get("child", child)
+        if "held" in said:
+            told.check(said["held"])
+        if "done" in said:
+            spared -= 1
+        if "begun" in said and timer is None and spared <= 0:
+            delay = chance.uniform(0, LONGEST_SECONDS)
+            timer = asyncio.get_running_loop().call_later(delay, os.kill, child, signal.SIGKILL)
+        if "ended" in said:
+            assert timer, "it ended by itself"
+            return told.end()
+        told.hear(said)
+
+
+async def test_nothing_said_is_lost_and_nothing_deleted_comes_back_after_fifty_kills(tmp_path):
+    archive = Archive(tmp_path)
+    told = Told(await prepare(archive.data))
+    seed = random.SystemRandom().getrandbits(40)
+    log.warning("seed %s", seed)  # shown with a failure
+    chance = random.Random(seed)
+
+    async with changing(archive.data) as program:
+        for _ in range(KILLS):
+            await killed_once(program, told, chance)
+
+    log.warning("killed at %s", told.hit)
+    listing, texts = await archive.told()
+    told.check({each["url"]: each["note"] for each in listing})
+    assert (await archive.run("verify")).splitlines()[-1].split("\t") == ["problems", "0"]
+    assert await archive.warcio_check() == 0
+    await archive.run("reindex")
+    assert await archive.told() == (listing, texts)
+    await archive.run("compact")
+    assert await archive.told() == (listing, texts)
+    assert (await archive.run("verify")).splitlines()[-1].split("\t") == ["problems", "0"]
+    assert told.gone
