@@ -3,17 +3,20 @@
 from collections.abc import AsyncIterator
 from datetime import datetime
 
+from aiohttp.connector import Connection
+
 from archiver.config import Settings
-from archiver.errors import FetchError, InvalidResponse
+from archiver.errors import FetchError
 from archiver.model.exchange import Exchange
 from archiver.model.truncation import Truncation
 from archiver.net.body import BodySink
+from archiver.net.line import Line
 from archiver.net.outgoing import Outgoing
 from archiver.net.refusals import broken_off, too_large
-from archiver.net.tap import TappedResponse
 from archiver.wire.head import without_fields
 
 SET_COOKIES = frozenset({"set-cookie", "set-cookie2"})
+COOKIE = frozenset({"cookie"})
 
 
 class Answer:
@@ -30,19 +33,22 @@ class Answer:
         self,
         asked: Outgoing,
         at: datetime,
-        response: TappedResponse,
+        request: bytes,
+        connection: Connection,
         settings: Settings,
         *,
         is_private: bool = False,
     ) -> None:
-        reader = response.reader
-        if reader.head is None:
-            raise InvalidResponse("The response has no head.")
-        self.head = reader.head
+        line = connection.protocol
+        if not isinstance(line, Line) or line.reader is None or line.reader.head is None:
+            raise TypeError("no head of a response has come over this connection")
+        self.head = line.reader.head
         self._asked = asked
         self._at = at
-        self._response = response
-        self._reader = reader
+        self._request = request
+        self._connection = connection
+        self._line = line
+        self._reader = line.reader
         self._limit = settings.max_body_bytes
         self._sink = BodySink()
         self._is_taken = False
@@ -55,7 +61,7 @@ class Answer:
             FetchError: it is too large, or broke off before anything came.
         """
         self._refuse_too_large(self._reader.content_length or 0)
-        async for wire in self._response.content.iter_any():
+        while wire := await self._line.piece():
             yield await self._take(wire)
         if rest := await self._take_rest():
             yield rest
@@ -68,8 +74,9 @@ class Answer:
         """
         try:
             self._refuse_too_large(self._reader.content_length or 0)
-            while wire := await self._response.content.readany():
+            while wire := await self._line.piece():
                 await self._take(wire)
+            self.let_go()
             await self._take_rest()
             return await self.exchange()
         except BaseException:
@@ -104,14 +111,15 @@ class Answer:
         self._is_taken = True
         body, digest = await sink.finish()
         head, headers = reader.head_bytes, self.head.headers
+        request = self._request
         if self._is_private:
+            request = without_fields(request, COOKIE)
             head = without_fields(head, SET_COOKIES)
             headers = tuple(each for each in headers if each[0] not in SET_COOKIES)
-        request = request_bytes(self._response, is_private=self._is_private)
         return Exchange(
             url=self._asked.url,
             at=self._at,
-            ip=self._response.peer,
+            ip=self._line.peer,
             request=request + self._asked.body,
             head=head,
             body=body,
@@ -123,19 +131,15 @@ class Answer:
             truncated=reader.truncation or truncated,
         )
 
+    def let_go(self) -> None:
+        """Give the connection back; one over which more may come is closed."""
+        if self._line.is_free:
+            self._connection.release()
+        else:
+            self._connection.close()
+
     def discard(self) -> None:
-        """Give up what was read, unless somebody took it."""
+        """Give up the connection, and what was read unless somebody took it."""
+        self._connection.close()
         if not self._is_taken:
             self._sink.discard()
-
-
-def request_bytes(response: TappedResponse, *, is_private: bool = False) -> bytes:
-    """The request's head as aiohttp wrote it, but for cookies where they are a person's."""
-    info = response.request_info
-    lines = [f"{info.method} {info.url.raw_path_qs} HTTP/1.1"]
-    lines += [
-        f"{name}: {value}"
-        for name, value in info.headers.items()
-        if not (is_private and name.lower() == "cookie")
-    ]
-    return "\r\n".join([*lines, "", ""]).encode()

@@ -1,8 +1,6 @@
 """What the network and its library raise, as failures with a name and a sentence."""
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 from aiohttp import (
     ClientConnectorCertificateError,
@@ -19,25 +17,24 @@ from archiver.model.failure import Failure, FailureKind
 from archiver.net.guard import BlockedAddressError
 from archiver.urls.parse import host
 
+RAISED = (TimeoutError, InvalidResponse, ClientError, OSError, ValueError)
+"""What the network and its library raise."""
 
-@contextmanager
-def failures(url: str, settings: Settings) -> Iterator[None]:
-    """Turn what the network and its library raise into a ``FetchError``."""
-    try:
-        yield
-    except TimeoutError as error:
-        raise FetchError(
+
+def fetch_error(url: str, settings: Settings, error: Exception) -> FetchError:
+    """What was raised for a URL, of ``RAISED``, as a failure with a name."""
+    if isinstance(error, TimeoutError):
+        return FetchError(
             Failure(
                 FailureKind.TIMEOUT,
                 f"{host(url)} did not answer in time (connection {settings.connect_timeout:g} s, "
                 f"silence {settings.read_timeout:g} s, in all {settings.fetch_timeout:g} s).",
             )
-        ) from error
-    except InvalidResponse as error:
+        )
+    if isinstance(error, InvalidResponse):
         message = f"What {host(url)} answered is not HTTP: {error}"
-        raise FetchError(Failure(FailureKind.PROTOCOL, message)) from error
-    except (ClientError, OSError, ValueError) as error:
-        raise FetchError(_failure(url, error)) from error
+        return FetchError(Failure(FailureKind.PROTOCOL, message))
+    return FetchError(_failure(url, error))
 
 
 def broken_off(url: str) -> Failure:

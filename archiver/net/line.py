@@ -1,0 +1,191 @@
+"""Lines: connections that read their responses themselves, exactly as they cross the wire.
+
+aiohttp finds addresses, connects, shakes hands and keeps connections for the next request; what is
+said over them is said here. Its own reader refuses much of what browsers show, and gives parsed
+headers and a body without its transfer coding, where an archive keeps what was sent.
+
+``TCPConnector`` builds its protocols through one attribute, which is set here; the tests of this
+room compare the result with what a raw server sent, byte for byte.
+"""
+
+import asyncio
+import functools
+from collections import deque
+
+from aiohttp import (
+    ClientConnectionResetError,
+    ClientOSError,
+    ServerDisconnectedError,
+    SocketTimeoutError,
+    TCPConnector,
+)
+from aiohttp.client_proto import ResponseHandler
+
+from archiver.errors import InvalidResponse
+from archiver.wire.response_reader import ResponseReader
+
+MOST_HELD = 256 << 10
+"""Bytes of a body that wait to be taken; then the server waits."""
+
+
+class Line(ResponseHandler):
+    """A connection: a request goes out, its response is read as it comes.
+
+    Attributes:
+        peer: the address at its other end.
+        reader: of the response that is under way, or was the last.
+    """
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        super().__init__(loop)
+        self.peer = ""
+        self.reader: ResponseReader | None = None
+        self._body: deque[bytes] = deque()
+        self._held = 0
+        self._is_held_up = False
+        self._error: BaseException | None = None
+        self._awaited: asyncio.Future[None] | None = None
+        self._patience = 0.0
+        self._heard_at = 0.0
+        self._watch: asyncio.TimerHandle | None = None
+
+    @property
+    def is_free(self) -> bool:
+        """Whether all of the response came, and nothing of it is held up on its way."""
+        return self.reader is not None and self.reader.is_complete and not self._is_held_up
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Note who is there."""
+        super().connection_made(transport)
+        address = transport.get_extra_info("peername")
+        self.peer = address[0] if address else ""
+
+    def ask(self, request: bytes, *, is_bodiless: bool, patience: float) -> None:
+        """Send a request: its response is what comes from now on.
+
+        Args:
+            request: its head and its content.
+            is_bodiless: it is HEAD.
+            patience: seconds of silence after which it is given up.
+
+        Raises:
+            ClientConnectionResetError: the connection is at its end.
+        """
+        if self.transport is None or self.transport.is_closing():
+            raise ClientConnectionResetError("The connection was closed meanwhile.")
+        self.reader = ResponseReader(is_bodiless=is_bodiless)
+        self._body.clear()
+        self._error = None
+        self._patience, self._heard_at = patience, self._loop.time()
+        if self._watch is None:
+            self._watch = self._loop.call_later(patience, self._look)
+        self.transport.write(request)
+
+    async def head(self) -> ResponseReader:
+        """The reader of the response, once its head is there.
+
+        Raises:
+            InvalidResponse: it is none.
+            ClientError: it ended before.
+            SocketTimeoutError: nothing came for too long.
+        """
+        while self.reader is None or self.reader.head is None:
+            await self._wait()
+        return self.reader
+
+    async def piece(self) -> bytes:
+        """What came next of the body, as it came; empty at its end. Raises as ``head`` does."""
+        while not self._body:
+            if self.reader is None or self.reader.is_complete:
+                return b""
+            await self._wait()
+        found = self._body.popleft() if len(self._body) == 1 else b"".join(self._body)
+        self._body.clear()
+        self._held = 0
+        if self._is_held_up:
+            self._is_held_up, self._heard_at = False, self._loop.time()
+            self._resume_transport_reading()
+        return found
+
+    def data_received(self, data: bytes) -> None:
+        """Read; what comes behind the end of a response, or unasked, ends the connection."""
+        reader = self.reader
+        if reader is None or reader.is_complete:
+            self._end()
+            return
+        self._heard_at = self._loop.time()
+        try:
+            body = reader.feed(data)
+        except InvalidResponse as error:
+            self._fail(error)
+            return
+        if body:
+            self._hold(body)
+        if reader.is_complete and not reader.is_reusable:
+            self.force_close()
+        if reader.head is not None:
+            self._wake()
+
+    def connection_lost(self, exc: BaseException | None) -> None:
+        """Read the end of what comes: of a body, where it has begun."""
+        reader = self.reader
+        if reader and not reader.is_complete:
+            reader.end(is_clean=exc is None)
+            if not reader.is_complete:
+                lost = ClientOSError(*exc.args) if isinstance(exc, OSError) else None
+                self._error = self._error or lost or ServerDisconnectedError()
+        if self._watch:
+            self._watch.cancel()
+            self._watch = None
+        super().connection_lost(exc)
+        self._wake()
+
+    def _hold(self, body: bytes) -> None:
+        self._body.append(body)
+        self._held += len(body)
+        if self._held >= MOST_HELD and not self._is_held_up:
+            self._is_held_up = True
+            self._pause_transport_reading()
+
+    def _look(self) -> None:
+        """Give the response up where nothing came for too long; one look serves many responses."""
+        self._watch = None
+        if self.reader is None or self.reader.is_complete:
+            return
+        now = self._loop.time()
+        if self._is_held_up:
+            self._heard_at = now
+        left = self._heard_at + self._patience - now
+        if left > 0:
+            self._watch = self._loop.call_later(left, self._look)
+        else:
+            self._fail(SocketTimeoutError("Nothing came for too long."))
+
+    async def _wait(self) -> None:
+        if self._error:
+            raise self._error
+        self._awaited = self._loop.create_future()
+        await self._awaited
+        if self._error:
+            raise self._error
+
+    def _wake(self) -> None:
+        waiter, self._awaited = self._awaited, None
+        if waiter and not waiter.done():
+            waiter.set_result(None)
+
+    def _fail(self, error: BaseException) -> None:
+        self._error = error
+        self._end()
+        self._wake()
+
+    def _end(self) -> None:
+        self.force_close()
+        if self.transport is not None:
+            self.transport.close()
+
+
+def use_lines(connector: TCPConnector) -> None:
+    """Let every connection that a connector makes from now on be a ``Line``."""
+    loop = asyncio.get_running_loop()
+    setattr(connector, "_factory", functools.partial(Line, loop=loop))  # noqa: B010

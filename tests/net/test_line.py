@@ -1,0 +1,143 @@
+"""Connections are kept, held up and given up as they must be."""
+
+import asyncio
+from contextlib import asynccontextmanager, suppress
+
+import pytest
+
+from archiver.errors import FetchError
+from archiver.model.failure import FailureKind
+from archiver.net.fetcher import Fetcher
+from archiver.net.line import MOST_HELD, Line
+from archiver.net.outgoing import Outgoing
+from tests.net.test_fetcher import read_request, settings
+
+SHORT = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi"
+
+
+@asynccontextmanager
+async def server_of(serve):
+    """A server that ``serve``s each connection; gives its address, and how many there were."""
+    counted, under_way = [], set()
+
+    async def count(reader, writer):
+        counted.append(writer)
+        under_way.add(asyncio.current_task())
+        with suppress(ConnectionError):
+            await serve(reader, writer, len(counted))
+        writer.close()
+
+    server = await asyncio.start_server(count, "127.0.0.1", 0)
+    try:
+        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/", counted
+    finally:
+        server.close()
+        await asyncio.gather(*under_way)
+
+
+async def test_a_kept_connection_that_ended_meanwhile_is_made_again():
+    async def serve(reader, writer, number):
+        await read_request(reader)
+        writer.write(SHORT)
+        if number == 1:  # it takes the next request, and ends without an answer
+            await read_request(reader)
+        else:
+            await reader.read()
+
+    async with server_of(serve) as (url, counted), Fetcher(settings()) as fetcher:
+        for _ in range(2):
+            (await fetcher.fetch(Outgoing(url))).body.close()
+
+    assert len(counted) == 2
+
+
+async def test_what_may_not_be_asked_twice_is_asked_once():
+    async def serve(reader, _writer, _number):
+        await read_request(reader)
+
+    async with server_of(serve) as (url, counted), Fetcher(settings()) as fetcher:
+        for method in ("POST", "GET"):
+            with pytest.raises(FetchError) as raised:
+                await fetcher.fetch(Outgoing(url, method=method))
+            assert raised.value.failure.kind is FailureKind.DISCONNECTED
+
+    assert len(counted) == 1 + 2
+
+
+class Wire(asyncio.Transport):
+    """A transport that goes nowhere."""
+
+    def __init__(self):
+        super().__init__()
+        self.is_held_up = self.is_closed = False
+
+    def write(self, data):
+        pass
+
+    def pause_reading(self):
+        self.is_held_up = True
+
+    def resume_reading(self):
+        self.is_held_up = False
+
+    def close(self):
+        self.is_closed = True
+
+    def is_closing(self):
+        return self.is_closed
+
+
+@pytest.mark.parametrize("is_taken", [True, False])
+async def test_a_body_that_is_not_taken_holds_its_server_up_and_is_not_given_up_for_it(is_taken):
+    loop, later = asyncio.get_running_loop(), asyncio.Event()
+    wire, line = Wire(), Line(asyncio.get_running_loop())
+    line.connection_made(wire)
+    line.ask(b"GET", is_bodiless=False, patience=0.01)
+    line.data_received(b"HTTP/1.1 200 OK\r\n\r\n" + bytes(MOST_HELD))
+
+    held_up = wire.is_held_up
+    if is_taken:
+        assert await line.piece() == bytes(MOST_HELD)
+    loop.call_later(0.05, later.set)
+    await later.wait()
+
+    assert held_up
+    assert (wire.is_held_up, wire.is_closed) == (not is_taken, is_taken)
+    line.connection_lost(None)
+
+
+async def test_what_comes_unasked_ends_a_connection():
+    ended = asyncio.Event()
+
+    async def serve(reader, writer, number):
+        await read_request(reader)
+        writer.write(SHORT)
+        if number == 1:
+            await writer.drain()
+            writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nfalse")
+        await reader.read()
+        ended.set()
+
+    async with server_of(serve) as (url, counted), Fetcher(settings()) as fetcher:
+        (await fetcher.fetch(Outgoing(url))).body.close()
+        await ended.wait()
+        exchange = await fetcher.fetch(Outgoing(url))
+
+    with exchange.body as body:
+        assert body.read() == b"hi"
+    assert len(counted) == 2
+
+
+async def test_an_answer_that_is_left_before_its_end_takes_its_connection_with_it():
+    async def serve(reader, writer, _number):
+        await read_request(reader)
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf")
+        await reader.read()
+
+    async with server_of(serve) as (url, counted), Fetcher(settings()) as fetcher:
+        async with fetcher.open(Outgoing(url)) as answer:
+            assert answer.head.status == 200
+        async with fetcher.open(Outgoing(url)) as answer:
+            assert answer.head.status == 200
+
+    assert len(counted) == 2
