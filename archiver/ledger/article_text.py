@@ -1,15 +1,21 @@
 """The text of an article as it is stored."""
 
+from collections.abc import Callable
+
 from archiver.html.document import read_article_document
 from archiver.html.text import to_text
 from archiver.model.capture import Location
-from archiver.store.segments import SegmentStore
+from archiver.warc.reader import StoredRecord
 
 
-def article_text(store: SegmentStore, article: Location) -> str:
+def article_text(read: Callable[[Location], StoredRecord], article: Location) -> str:
     """The text of an article that is stored; blocking.
+
+    Args:
+        read: gives the record at a place, as ``SegmentStore.read`` does.
+        article: the place of the article's record.
 
     Raises:
         StoreError: its record can't be read.
     """
-    return to_text(read_article_document(store.read(article).block.read())[1])
+    return to_text(read_article_document(read(article).block.read())[1])

@@ -124,7 +124,7 @@ def _what_went(texts: Sequence[str]) -> str:
 def _text(store: SegmentStore, held: Held) -> str:
     article = held.snapshot.article
     try:
-        return article_text(store, article) if article else ""
+        return article_text(store.read, article) if article else ""
     except StoreError as error:
         log.warning(
             "its article can't be read, so its text can't be searched; `archiver verify` says more",

@@ -27,7 +27,7 @@ from archiver.model.likeness import likenesses_of
 from archiver.model.requisite import needed
 from archiver.model.seed import RevisedSeed, Seed
 from archiver.query.findable import findable, indexed, unvisited
-from archiver.store.segments import SegmentStore
+from archiver.store.segments import SegmentReader, SegmentStore
 from archiver.urls.parse import host
 from archiver.warc.entry_record import EntryRecord, SnapshotRecord
 
@@ -156,10 +156,10 @@ def _page(
 def _words(
     store: SegmentStore, articles: list[Location | None], problems: list[Problem]
 ) -> list[str]:
-    found = []
+    found, read = [], SegmentReader(store).read
     for article in articles:
         try:
-            found.append(indexed(article_text(store, article)) if article else "")
+            found.append(indexed(article_text(read, article)) if article else "")
         except StoreUnavailable:
             raise
         except StoreError as error:

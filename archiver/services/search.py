@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from archiver.errors import InputError, InvalidQuery, StoreError
+from archiver.errors import InputError, InvalidQuery
 from archiver.index import (
     counters,
     documents,
@@ -22,14 +22,12 @@ from archiver.index.entries import Filters
 from archiver.index.matching import is_worded
 from archiver.index.search import Question
 from archiver.index.snapshots import Told
-from archiver.ledger.article_text import article_text
-from archiver.model.capture import HashUrl, Location, Timestamp
+from archiver.model.capture import HashUrl
 from archiver.model.entry import Entry
 from archiver.model.findable import MOST_EARLIER
 from archiver.model.job import Job, QueueCounts, State
 from archiver.model.listing import ListingQuery, Sort, Summary
 from archiver.query.parse import parse_query
-from archiver.query.snippet import Marked, snippet
 from archiver.query.tree import (
     Condition,
     Is,
@@ -42,6 +40,7 @@ from archiver.query.tree import (
 )
 from archiver.services.corrections import correction
 from archiver.services.cursors import read_cursor, write_cursor
+from archiver.services.excerpts import excerpts_of
 from archiver.services.facets import MOST_COUNTED, summary_of
 from archiver.services.finding import Page, page_of
 from archiver.services.listed import ListedEntry, shown_of
@@ -54,7 +53,6 @@ MOST_LOOKED_BACK = 20
 FEW = 3
 """Where a search finds fewer, another spelling may have been meant."""
 NOTHING = Summary(0, has_more=False)
-_Excerpt = tuple[tuple[Marked, ...], Timestamp | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +160,7 @@ class Search:
             # Segments are read while the index is.
             (shown, meant, summary), excerpts = await asyncio.gather(
                 _shown(conn, looked, is_first=not query.after, is_counted=ahead > 0),
-                asyncio.to_thread(self._excerpts, own, answered),
+                asyncio.to_thread(excerpts_of, self._store, own, answered),
             )
         for each, (excerpt, at) in zip(listed, excerpts, strict=False):
             shown[each] = replace(shown[each], excerpt=excerpt, found_at=at)
@@ -233,45 +231,19 @@ class Search:
                 under_way=tuple(await jobs.under_way(conn, 20)),
             )
 
-    def _excerpts(self, told: Sequence[Sequence[Told]], tree: Node) -> "list[_Excerpt]":
-        """The stretches of entries' texts where words stand; blocking."""
-        return [self._excerpt(each, tree) for each in told]
-
-    def _excerpt(self, told: Sequence[Told], tree: Node) -> "_Excerpt":
-        """Where words stand in the newest article that has them; else how the newest begins."""
-        begins: tuple[Marked, ...] = ()
-        seen = set()
-        for n, each in enumerate(told):
-            place = each.article
-            if place is None or place in seen:
-                continue
-            seen.add(place)
-            found = snippet(self._text(place), tree)
-            if any(piece.hit for piece in found):
-                return found, each.timestamp if n else None
-            begins = begins or found
-        return begins, None
-
-    def _text(self, place: Location) -> str:
-        try:
-            return article_text(self._store, place)
-        except StoreError:
-            return ""
-
 
 async def _shown(
     conn: AsyncConnection, looked: _Looked, *, is_first: bool, is_counted: bool
 ) -> tuple[dict[int, ListedEntry], Node | None, Summary]:
     """What a page shows of entries, what was meant where it has few, and what the list holds."""
-    question, page = looked.question, looked.page
+    question, page, summary = looked.question, looked.page, NOTHING
+    if is_counted:  # first: it is the engine's work for the most part, beside that of excerpts
+        answering = replace(question, tree=looked.answered)
+        summary = await summary_of(conn, answering, page.newest, question.tree)
     newest = {row: of[0] for row, of in looked.told.items()}
     shown = await shown_of(conn, looked.listed, newest)
     is_poor = is_first and len(page.entries) - page.partial < FEW
-    parts, summary = question.setting.parts, NOTHING
-    meant = await correction(conn, parts, looked.asked) if is_poor else None
-    if is_counted:
-        answering = replace(question, tree=looked.answered)
-        summary = await summary_of(conn, answering, page.newest, question.tree)
+    meant = await correction(conn, question.setting.parts, looked.asked) if is_poor else None
     return shown, meant, summary
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from archiver.errors import StoreError
 from archiver.model.capture import Location
-from archiver.store.files import make_directory, sync_directory
+from archiver.store.files import SegmentBytes, make_directory, sync_directory
 from archiver.store.locks import RunLock
 from archiver.store.shelf import Shelf
 from archiver.warc.build import warcinfo
@@ -24,6 +24,8 @@ from archiver.warc.record import Record
 from archiver.warc.writer import write_record
 
 FLUSHED_BYTES = 1 << 20
+OPENED = 16
+"""Segments that a reader keeps open."""
 
 
 class SegmentStore:
@@ -110,11 +112,18 @@ class SegmentStore:
         Raises:
             StoreError: its segment is missing, or there is no such record.
         """
+        return read_record(self.opened(location.segment), location.offset, location.length)
+
+    def opened(self, segment: str) -> SegmentBytes:
+        """A segment, to be read by position.
+
+        Raises:
+            StoreError: it is missing, or can't be read.
+        """
         try:
-            file = self.shelf.open(location.segment)
+            return self.shelf.open(segment)
         except OSError as error:
-            raise StoreError(f"{location.segment} can't be read: {error.strerror}.") from error
-        return read_record(file, location.offset)
+            raise StoreError(f"{segment} can't be read: {error.strerror}.") from error
 
     def copy(self, location: Location) -> Iterator[bytes]:
         """The bytes at a place as they lie on disk, compressed, piece by piece.
@@ -156,6 +165,26 @@ class SegmentStore:
             for path in self.directory.glob(f"*-{self.writer}-{number:05d}.warc.gz"):
                 with suppress(OSError):
                     path.unlink()
+
+
+class SegmentReader:
+    """Reads records as ``SegmentStore.read`` does, for many one after the other.
+
+    Segments stay open in between. Each record must be used before the next is asked for.
+    """
+
+    def __init__(self, store: SegmentStore) -> None:
+        self._store = store
+        self._opened: dict[str, SegmentBytes] = {}
+
+    def read(self, location: Location) -> StoredRecord:
+        """The record at a place; raises as ``SegmentStore.read`` does."""
+        file = self._opened.get(location.segment)
+        if file is None:
+            if len(self._opened) >= OPENED:
+                self._opened.clear()
+            file = self._opened[location.segment] = self._store.opened(location.segment)
+        return read_record(file, location.offset, location.length)
 
 
 class _OpenSegment:

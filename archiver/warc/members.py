@@ -75,6 +75,18 @@ class Member:
         del self._ready[:size]
         return data
 
+    def until(self, mark: bytes, most: int) -> bytes:
+        """Up to and including a mark; empty where none is met within ``most`` bytes."""
+        looked = 0
+        while (at := self._ready.find(mark, looked, most)) < 0:
+            looked = max(len(self._ready) - len(mark), 0)
+            if len(self._ready) >= most or self.ended:
+                return b""
+            self._more()
+        data = bytes(self._ready[: at + len(mark)])
+        del self._ready[: len(data)]
+        return data
+
     def skip(self) -> int:
         """Read to the end of the member; return how many bytes of content that were."""
         count = 0
@@ -102,17 +114,25 @@ class Member:
 
 
 class Source:
-    """A file object read ahead in pieces; ``offset`` is the byte that comes next."""
+    """A file object read ahead in pieces; ``offset`` is the byte that comes next.
 
-    def __init__(self, file: Readable, offset: int) -> None:
+    Args:
+        file: it.
+        offset: where reading begins.
+        expected: so many bytes are probably all that is wanted: the first piece is no larger.
+    """
+
+    def __init__(self, file: Readable, offset: int, expected: int = PIECE) -> None:
         self._file = file
         self._held = b""
+        self._first = min(expected, PIECE) or PIECE
         self.offset = offset
         file.seek(offset)
 
     def take(self) -> bytes:
         """The next bytes; empty at the end of the file."""
-        data, self._held = self._held or self._file.read(PIECE), b""
+        data, self._held = self._held or self._file.read(self._first), b""
+        self._first = PIECE
         self.offset += len(data)
         return data
 

@@ -13,6 +13,8 @@ from archiver.wire.moments import read_iso
 
 MOST_HEAD_BYTES = 64 << 10
 PIECE = 64 << 10
+_HEAD_END = b"\r\n\r\n"
+_FOLD = (" ", "\t")
 
 
 @dataclass(slots=True)
@@ -105,14 +107,14 @@ class Block:
             pass
 
 
-def read_record(file: Readable, offset: int) -> StoredRecord:
-    """The record whose member starts at ``offset``.
+def read_record(file: Readable, offset: int, length: int = PIECE) -> StoredRecord:
+    """The record whose member starts at ``offset``, of ``length`` bytes as far as is known.
 
     Raises:
         TornRecord: the file ends in the middle of it.
         InvalidRecord: there is no record there.
     """
-    return _read(Source(file, offset))
+    return _read(Source(file, offset, length))
 
 
 def iterate(file: Readable, offset: int = 0) -> Iterator[StoredRecord]:
@@ -158,19 +160,16 @@ def _read(source: Source) -> StoredRecord:
 
 
 def _fields(member: Member, offset: int) -> dict[str, str]:
-    if not member.line(64).startswith(b"WARC/1."):
-        raise InvalidRecord(f"There is no WARC record at byte {offset:,}.")
+    head = member.until(_HEAD_END, MOST_HEAD_BYTES)
+    if not head.startswith(b"WARC/1."):
+        raise InvalidRecord(f"There is no WARC record with a whole head at byte {offset:,}.")
     fields: dict[str, str] = {}
-    left, name = MOST_HEAD_BYTES, ""
-    while (line := member.line(left)).strip():
-        left -= len(line)
-        if left <= 0 or not line.endswith(b"\n"):
-            raise InvalidRecord(f"The head of the record at byte {offset:,} does not end.")
-        text = line.rstrip(b"\r\n").decode("utf-8", "replace")
-        if text[0] in " \t" and name:
-            fields[name] += " " + text.strip(WHITESPACE)
+    name = ""
+    for line in head.decode("utf-8", "replace").replace("\r\n", "\n").split("\n")[1:-2]:
+        if name and line.startswith(_FOLD):
+            fields[name] += " " + line.strip(WHITESPACE)
             continue
-        name, _, value = text.partition(":")
+        name, _, value = line.partition(":")
         name = name.strip(WHITESPACE).lower()
         fields.setdefault(name, value.strip(WHITESPACE))
     return fields

@@ -12,7 +12,7 @@ import pytest
 from archiver.errors import StoreError
 from archiver.model.capture import Location
 from archiver.store.locks import RunLock
-from archiver.store.segments import SegmentStore
+from archiver.store.segments import SegmentReader, SegmentStore
 from archiver.store.shelf import Shelf
 from archiver.warc.record import RecordType
 from archiver.warc.verify import verify_record
@@ -45,6 +45,21 @@ def test_every_record_is_read_back_where_it_lies(store):
 
     assert [each.id for each in read] == [each.id for each in written]
     assert [verify_record(each) for each in read] == [[]] * len(read)
+
+
+def test_a_reader_finds_the_same_records_and_opens_each_segment_once(store, monkeypatch):
+    written = [*records(*ALL_KINDS), *records(*ALL_KINDS)]
+    places = store.append(written[: len(ALL_KINDS)])
+    store.close()
+    places += store.append(written[len(ALL_KINDS) :])
+    opened: list[str] = []
+    opens = store.shelf.open
+    monkeypatch.setattr(store.shelf, "open", lambda name: opened.append(name) or opens(name))
+
+    read = SegmentReader(store).read
+
+    assert [verify_record(read(place)) for place in places] == [[]] * len(places)
+    assert opened == [*dict.fromkeys(place.segment for place in places)]
 
 
 def test_a_segment_is_closed_once_it_is_large_enough(tmp_path):
