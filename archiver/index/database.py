@@ -65,7 +65,7 @@ class Database:
     async def read(self) -> AsyncIterator[AsyncConnection]:
         """A connection that sees one moment of the index and changes nothing."""
         try:
-            async with self._readers.transaction() as conn:
+            async with self._readers.moment() as conn:
                 yield conn
         except DBAPIError as error:
             raise IndexUnavailable(
@@ -103,13 +103,9 @@ class Database:
 
     @asynccontextmanager
     async def write_much(self) -> AsyncIterator[AsyncConnection]:
-        """``write``, with memory for the many pages that new rows touch all over some indexes.
-
-        It runs ahead: the next rows are put together while the engine is at those before.
-        """
+        """``write``, with memory for the many pages that new rows touch all over some indexes."""
         async with self.write() as conn:
             await conn.set_up(conn.dialect.much)
-            conn.run_ahead()
             try:
                 yield conn
             finally:

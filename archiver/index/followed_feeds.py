@@ -35,9 +35,7 @@ async def put_state(conn: AsyncConnection, url: str, state: FeedState) -> None:
         "modified": state.modified,
         "brought": state.brought,
     }
-    known = await conn.execute(update(feed).where(feed.c.url == url).values(values))
-    if not known.rowcount:
-        await insert_rows(conn, feed, ("url", *values), [(url, *values.values())])
+    await insert_rows(conn, feed, ("url", *values), [(url, *values.values())], Clash.GOES)
 
 
 async def rename(conn: AsyncConnection, before: str, after: str) -> None:

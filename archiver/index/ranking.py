@@ -163,7 +163,7 @@ def _cost(node: Node, parts: Sequence[_Part], counts: _Counts) -> int:
 
 async def _bm25(conn: AsyncConnection, match: str, parts: Sequence[_Part]) -> dict[int, float]:
     statement = _scoring(conn.dialect, tuple(part.number for part in parts))
-    given: dict[str, Any] = {**_given(match, parts)}
+    given: dict[str, Any] = {"match": match, **_stretches(parts)}
     given |= {f"wanted{n}": part.candidates for n, part in enumerate(parts)}
     return dict((await conn.execute(statement, given)).all())
 
@@ -183,15 +183,14 @@ async def _factors(
     conn: AsyncConnection, match: str, tree: Node, parts: Sequence[_Part]
 ) -> list[tuple[float, set[int]]]:
     """How much better some of the candidates are than bm25 knows, and which these are."""
-    found: list[tuple[float, set[int]]] = []
-    for factor, better in _better(tree):
-        within = parts
-        if factor == FIRST:  # whose title begins with the words has them in its title
-            numbers = {each // PART_SIZE for _, named in found for each in named}
-            within = [part for part in parts if part.number in numbers]
-        those = await _which(conn, _narrowed(match, tree, better), within) if within else set()
-        found.append((factor, those))
-    return found
+    better = {factor: _narrowed(match, tree, each) for factor, each in _better(tree)}
+    first = better.pop(FIRST, "")
+    found = await _which(conn, [*better.values()], parts)
+    if first:  # whose title begins with the words has them in its title
+        numbers = {each // PART_SIZE for each in found[0]}
+        within = [part for part in parts if part.number in numbers]
+        found += await _which(conn, [first], within)
+    return [*zip((*better, FIRST), found, strict=False)]
 
 
 def _narrowed(match: str, tree: Node, better: str) -> str:
@@ -200,11 +199,31 @@ def _narrowed(match: str, tree: Node, better: str) -> str:
     return better if match == expression(every(terms)) else f"{match} AND {better}"
 
 
-async def _which(conn: AsyncConnection, match: str, parts: Sequence[_Part]) -> set[int]:
-    numbers = [part.number for part in parts]
-    statement = asking(_union(conn.dialect.words, numbers, "SELECT rowid FROM {0}"))
-    rows = await conn.execute(statement, _given(match, parts))
-    return set(rows.scalars())
+async def _which(
+    conn: AsyncConnection, matches: Sequence[str], parts: Sequence[_Part]
+) -> list[set[int]]:
+    """The candidates that match each of some expressions."""
+    found: list[set[int]] = [set() for _ in matches]
+    if not (matches and parts):
+        return found
+    given: dict[str, Any] = _stretches(parts)
+    given |= {f"match{n}": each for n, each in enumerate(matches)}
+    numbers = tuple(part.number for part in parts)
+    for n, row in await conn.execute(_finding(conn.dialect, len(matches), numbers), given):
+        found[n].add(row)
+    return found
+
+
+@lru_cache(64)
+def _finding(dialect: Dialect, count: int, parts: Sequence[int]) -> TextClause:
+    """Which candidates match each of so many expressions; made once for the same parts."""
+    arms = [
+        _union(dialect.words, parts, "SELECT WHICH AS which, rowid FROM {0}")
+        .replace("WHICH", str(n))
+        .replace(":match", f":match{n}")
+        for n in range(count)
+    ]
+    return asking(" UNION ALL ".join(arms), *(f"match{n}" for n in range(count)))
 
 
 def _union(words: WordIndex, parts: Sequence[int], selects: str, narrowed: str = "") -> str:
@@ -217,12 +236,10 @@ def _union(words: WordIndex, parts: Sequence[int], selects: str, narrowed: str =
     return " UNION ALL ".join(arm.format(search_table(part), n) for n, part in enumerate(parts))
 
 
-def _given(match: str, parts: Sequence[_Part]) -> dict[str, str | int]:
-    """The parameters of ``_union``."""
-    given: dict[str, str | int] = {"match": match}
-    for n, part in enumerate(parts):
-        given |= {f"first{n}": part.candidates[0], f"last{n}": part.candidates[-1]}
-    return given
+def _stretches(parts: Sequence[_Part]) -> dict[str, int]:
+    """The parameters of ``_union``, but for what is looked for."""
+    given = {f"first{n}": part.candidates[0] for n, part in enumerate(parts)}
+    return given | {f"last{n}": part.candidates[-1] for n, part in enumerate(parts)}
 
 
 def _scales(tree: Node, parts: Sequence[_Part], counts: _Counts) -> dict[int, float]:

@@ -6,6 +6,7 @@ hold stretches of it; so a page of a common word costs no more than one of a rar
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from sqlalchemy import select
 
@@ -14,7 +15,9 @@ from archiver.index.bulk import THESE, among
 from archiver.index.conditions import Setting, condition, with_document
 from archiver.index.connection import AsyncConnection
 from archiver.index.dialect.asked import asking
+from archiver.index.dialect.port import Dialect
 from archiver.index.entries import Filters, narrowed
+from archiver.index.matching import Split
 from archiver.index.schema import document, entry
 from archiver.index.search_tables import search_table
 from archiver.query.tree import EVERYTHING, Node
@@ -38,31 +41,64 @@ class Question:
     setting: Setting
 
 
-async def matching(
+async def found(
     conn: AsyncConnection,
-    match: str,
-    parts: Sequence[int],
+    parted: Split,
+    question: Question,
     *,
-    beyond: int | None = None,
+    parts: Sequence[int],
     count: int,
+    beyond: int | None = None,
     oldest_first: bool = False,
-) -> list[int]:
-    """Documents that match an expression, newest first or oldest first, beyond one of them."""
+) -> list[tuple[int, int | None]]:
+    """Documents that match an expression, newest first or oldest first, each with its entry.
+
+    Args:
+        conn: a connection.
+        parted: the expression, and what else entries must be.
+        question: what these are of.
+        parts: of the words' index, in which documents are looked for.
+        count: so many documents at most.
+        beyond: one of them; those behind it are given.
+        oldest_first: as it says.
+
+    Returns:
+        (document, entry): both row ids; no entry where it has a newer document, or does not pass.
+    """
+    if not parts:
+        return []
+    given = {"match": parted.match, "beyond": _beyond(beyond, oldest_first), "count": count}
+    union = _union(conn.dialect, tuple(parts), oldest_first=oldest_first)
+    if parted.rest == EVERYTHING and question.filters == Filters():
+        rows = await conn.execute(asking(_WITH_ENTRIES.format(union)), given)
+        return sorted(rows.all(), reverse=not oldest_first)
+    rows = await conn.execute(asking(union), given)
+    documents = sorted(rows.scalars(), reverse=not oldest_first)
+    passing = await entries_of(conn, documents, parted.rest, question)
+    return [(each, passing.get(each)) for each in documents]
+
+
+_WITH_ENTRIES = """SELECT found.rowid, entry.id FROM ({}) AS found
+LEFT JOIN document ON document.id = found.rowid
+LEFT JOIN entry ON entry.id = document.entry_id AND entry.document_id = document.id"""
+
+
+def _beyond(document: int | None, oldest_first: bool) -> int:
+    return document if document is not None else (0 if oldest_first else TOP)
+
+
+@lru_cache(64)
+def _union(dialect: Dialect, parts: Sequence[int], *, oldest_first: bool) -> str:
+    """The first so many documents that match, in the parts one after the other."""
     # SQLite runs the arms of a UNION ALL one after the other, and stops at the limit.
     arm = (
         "SELECT * FROM (SELECT rowid FROM {0} WHERE MATCHES AND rowid {1} :beyond"
         " ORDER BY rowid {2} LIMIT :count) AS taken"
-    ).replace("MATCHES", conn.dialect.words.matches)
+    ).replace("MATCHES", dialect.words.matches)
     sign, order = (">", "ASC") if oldest_first else ("<", "DESC")
     inner = sorted(parts, reverse=not oldest_first)
-    if not inner:
-        return []
-    beyond = beyond if beyond is not None else (0 if oldest_first else TOP)
     union = " UNION ALL ".join(arm.format(search_table(part), sign, order) for part in inner)
-    rows = await conn.execute(
-        asking(f"{union} LIMIT :count"), {"match": match, "beyond": beyond, "count": count}
-    )
-    return sorted(rows.scalars(), reverse=not oldest_first)
+    return f"{union} LIMIT :count"
 
 
 _ENTRIES = (

@@ -61,8 +61,9 @@ async def _ranked(conn: AsyncConnection, question: Question, tree: Node) -> tupl
 async def _passing(conn: AsyncConnection, match: str, question: Question) -> dict[int, int]:
     """Some of the newest documents that match, and their entries."""
     parts = ranking.names_sought_in(question.tree, question.setting.parts)
-    found = await search.matching(conn, match, parts, count=CANDIDATES // 5)
-    return await search.entries_of(conn, found, split(question.tree).rest, question)
+    named = replace(split(question.tree), match=match)
+    found = await search.found(conn, named, question, parts=parts, count=CANDIDATES // 5)
+    return {row: entry_id for row, entry_id in found if entry_id is not None}
 
 
 def _all_but_one(tree: Node) -> Node | None:

@@ -99,17 +99,17 @@ class Walk:
         self, beyond: Place | None, count: int
     ) -> tuple[list[Spot], Place | None]:
         question = self._question
-        found = await search.matching(
+        found = await search.found(
             self._conn,
-            self._parted.match,
-            question.setting.parts,
+            self._parted,
+            question,
+            parts=question.setting.parts,
             beyond=beyond.row if beyond else None,
             count=count,
             oldest_first=self._oldest_first,
         )
-        passing = await search.entries_of(self._conn, found, self._parted.rest, question)
-        spots = [Spot(passing[each], Place(0, each)) for each in found if each in passing]
-        return spots, Place(0, found[-1]) if len(found) == count else None
+        spots = [Spot(entry_id, Place(0, row)) for row, entry_id in found if entry_id is not None]
+        return spots, Place(0, found[-1][0]) if len(found) == count else None
 
     async def _look_at_entries(
         self, beyond: Place | None, count: int

@@ -134,11 +134,10 @@ def find(db: Database) -> Callable[..., object]:
         tree = parse_query(q)
         async with db.read() as conn:
             parts = await search.parts_of(conn)
-            found = await search.matching(
-                conn, split(tree).match, parts, beyond=beyond, count=count
-            )
             question = Question(tree, filters or Filters(), Setting(NOW, parts))
-            shown = await search.entries_of(conn, found, split(tree).rest, question)
-        return [(each, shown[each]) for each in found if each in shown]
+            found = await search.found(
+                conn, split(tree), question, parts=parts, beyond=beyond, count=count
+            )
+        return [(row, entry_id) for row, entry_id in found if entry_id is not None]
 
     return matching

@@ -33,6 +33,7 @@ from archiver.index import (
 from archiver.index.capture_ranges import KeyRange
 from archiver.index.conditions import Setting
 from archiver.index.entries import Filters, Place
+from archiver.index.matching import Split
 from archiver.index.search import Question
 from archiver.index.turns import Turns
 from archiver.model.job import ChangeCursor, State
@@ -46,7 +47,7 @@ BELOW = Place(1_700_000_000, 7)
 URL = "http://a.example/"
 MOMENT = "20260301120000"
 DIGESTS = ["sha256:" + "0" * 64, "sha256:" + "1" * 64]
-SMALL = r"json_each|ready|wanted|taken|\(subquery|segment|counter|import|search_part|day_"
+SMALL = r"found|json_each|ready|wanted|taken|\(subquery|segment|counter|import|search_part|day_"
 """Lists that were given, a few rows made for this query, and tables of a few rows."""
 
 
@@ -85,8 +86,18 @@ READS = {
     "entry by hash": lambda conn: entries.by_hash(conn, "0" * 32),
     "entries by id": lambda conn: entries.by_ids(conn, [1, 2, 3]),
     "unrecorded": lambda conn: entries.unrecorded(conn, 50),
-    "search": lambda conn: search.matching(conn, '"a"', [1, 0], count=50),
-    "search, oldest": lambda conn: search.matching(conn, '"a"', [0], count=5, oldest_first=True),
+    **{
+        f"search, {where}": lambda conn, m=more: search.found(
+            conn, Split('"a"', EVERYTHING), asked("a"), count=50, **m
+        )
+        for where, more in {
+            "newest": {"parts": [1, 0]},
+            "oldest": {"parts": [0], "oldest_first": True},
+        }.items()
+    },
+    "search, narrowed": lambda conn: search.found(
+        conn, Split('"a"', parse_query("is:read")), asked("a"), parts=[0], count=50
+    ),
     "entries of documents": lambda conn: search.entries_of(conn, [1], EVERYTHING, asked("a")),
     **{
         f"passing {q}": lambda conn, q=q: search.passing(conn, [1, 2, 3], asked(q))

@@ -36,6 +36,7 @@ def expression(value: str) -> BindParameter[str]:
 
 
 @lru_cache(256)
-def asking(statement: str) -> TextClause:
-    """A statement whose parameter ``match`` is an expression."""
-    return text(statement).bindparams(bindparam("match", type_=Asked()))
+def asking(statement: str, *expressions: str) -> TextClause:
+    """A statement of whose parameters these are expressions; ``match``, where none is named."""
+    names = expressions or ("match",)
+    return text(statement).bindparams(*(bindparam(each, type_=Asked()) for each in names))

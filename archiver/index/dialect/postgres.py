@@ -131,8 +131,7 @@ def _keys(values: Iterable[str | None]) -> str:
 
 
 def _quoted(value: str) -> str:
-    """A value in an array, which is made ``storable`` as a whole, as every parameter is."""
-    escaped = value.replace("\\", "\\\\").replace('"', '\\"')
+    escaped = storable(value).replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'
 
 

@@ -21,7 +21,7 @@ from archiver.index.dialect.gate import LOCKS, Gate
 from archiver.index.dialect.sqlite import WRITER_CACHE_KB, Sqlite
 from archiver.index.dialect.upgrading import is_current, upgrade
 
-READER_CACHE_KB = 2_000
+READER_CACHE_KB = 8_000
 BUSY_SECONDS = 60
 SLICE_MILLISECONDS = 250
 """How long a writer sleeps in SQLite before it looks whether it is still to wait."""
@@ -119,9 +119,9 @@ class SqliteEngines:
         found = self.path.stat()
         return found.st_dev, found.st_ino
 
-    def belong_to(self, name: str, store: str | None) -> tuple[str, str | None]:
+    def belong_to(self, name: str) -> str:
         """It is its folder's."""
-        return name, store
+        return name
 
     def is_there(self) -> bool:
         """Whether there is a file."""
