@@ -47,7 +47,13 @@ _INDEX_IS_OTHER = (
     "file. Or run `archiver reindex`, which builds it where the settings say."
 )
 _INDEX_IS_OF_OTHER = (
-    "{} is the index of another data directory. Set ARCHIVER_INDEX to a database of this one's own."
+    "{} is the index of another data directory. Set ARCHIVER_INDEX to a database of this one's "
+    "own; or, for several to share it, ARCHIVER_STORE to one store for all of them."
+)
+_STORE_IS_OTHER = "The segments of this index's archive lie in {}: set ARCHIVER_STORE to that."
+_HAS_ANOTHER = (
+    "{} holds an archive of its own, and can't take part in that of {}. Choose an empty directory "
+    "with --data or ARCHIVER_DATA."
 )
 _IN_USE = "The archive is in use by another process. Stop the server and every crawl first."
 
@@ -168,10 +174,10 @@ def places_of_index(settings: Settings) -> tuple[Engines, Engines]:
         ConfigurationError: an address that can't be understood or reached, or has the index of
             another data directory.
     """
-    known, _ = _index_elsewhere(settings)
     wanted = engines_of(settings.index or settings.data / INDEX)
     if settings.index:
         _claim(settings, wanted)
+    known, _ = _index_elsewhere(settings)
     return engines_of(known or settings.data / INDEX), wanted
 
 
@@ -202,7 +208,7 @@ def _open_index(settings: Settings) -> Engines:
 
 
 def _claim(settings: Settings, engines: Engines) -> None:
-    """Let an index that is nobody's be this folder's, of which it shall not be told apart.
+    """Let an index that is nobody's be this folder's archive's, or this folder join another.
 
     The folder knows its name before the index does: a kill in between leaves nobody shut out.
     """
@@ -212,8 +218,24 @@ def _claim(settings: Settings, engines: Engines) -> None:
         if not name:
             name = uuid4().hex
             file.write(f"{known}\n{name}\n".encode())
-    if engines.belong_to(name) != name:
+        owner, store = engines.belong_to(name, settings.store)
+        if owner != name:
+            _refuse_to_join(settings, engines, store)
+            file.write(f"{settings.index}\n{owner}\n".encode())
+        elif store != settings.store:
+            raise ConfigurationError(_STORE_IS_OTHER.format(store))
+
+
+def _refuse_to_join(settings: Settings, engines: Engines, store: str | None) -> None:
+    """Raise unless this folder may become one of several at an archive."""
+    if not (store and settings.store):
         raise ConfigurationError(_INDEX_IS_OF_OTHER.format(engines.place))
+    if store != settings.store:
+        raise ConfigurationError(_STORE_IS_OTHER.format(store))
+    known, _ = _index_elsewhere(settings)
+    segments = settings.data / SEGMENTS
+    if known or (settings.data / INDEX).exists() or any(segments.glob("*.warc.gz")):
+        raise ConfigurationError(_HAS_ANOTHER.format(settings.data, engines.place))
 
 
 def _say_where(settings: Settings) -> None:

@@ -22,11 +22,18 @@ function move(step) {
 
 function act(element) {
   const tick = here()?.querySelector("input[type=checkbox]");
-  if (tick) tick.checked = true;
+  if (tick && !tick.checked) tick.click();
   for (let around = element.closest("details"); around; around = around.parentElement.closest("details")) around.open = true;
   if (element.matches("summary") || element.matches(FIELDS)) element.focus();
   else element.click();
 }
+
+// A field that wraps, but holds one line: Enter sends it as it would send any other.
+document.addEventListener("keydown", (event) => {
+  if (event.key !== "Enter" || event.isComposing || !event.target.matches?.("textarea.line")) return;
+  event.preventDefault();
+  event.target.form.requestSubmit(event.target.form.querySelector("button"));
+});
 
 document.addEventListener("keydown", (event) => {
   const { key, target } = event;

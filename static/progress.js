@@ -20,6 +20,15 @@ function showJob(job) {
   row.querySelector(".why").textContent = job.failure ? reasonOf(job.failure) + again : "";
 }
 
+function tellAll() {
+  const heading = document.querySelector("#jobs-title[data-open]");
+  const states = [...document.querySelectorAll("[data-job]")].map((row) => row.dataset.state);
+  if (!heading) return;
+  const all = states.some((state) => state === "queued" || state === "fetching") ? "open"
+    : states.includes("failed") ? "failed" : "saved";
+  if (heading.textContent !== heading.dataset[all]) heading.textContent = heading.dataset[all];
+}
+
 function phaseOf(status, open) {
   if (status.reading) return WORDS.phases.reading;
   if (status.paused) return WORDS.phases.waiting;
@@ -47,7 +56,7 @@ function showImport(status) {
 
 function follow(query, atEnd) {
   const source = new EventSource(`/api/v1/events?${query}`);
-  source.addEventListener("job", (event) => showJob(JSON.parse(event.data)));
+  source.addEventListener("job", (event) => { showJob(JSON.parse(event.data)); tellAll(); });
   source.addEventListener("import", (event) => showImport(JSON.parse(event.data)));
   source.addEventListener("end", () => { source.close(); atEnd?.(); });
 }

@@ -1,40 +1,54 @@
 """Runs tests with the index in PostgreSQL: ``.ci/with-postgres pytest -p tests.in_postgres``.
 
-Wherever a test opens an index in a file, it gets a database of its own instead, copied from one
-that has the schema, and thrown away after the test. Rules of SQLite alone are left out.
+Wherever a test, or a process that it starts, opens an index in a file, it gets a database of its
+own instead, copied from one that has the schema, and thrown away after the test. Rules of SQLite
+alone are left out.
 """
 
-import hashlib
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
-from sqlalchemy import create_engine, make_url
-from sqlalchemy.pool import NullPool
 
 from archiver.archive import INDEX
 from archiver.index.dialect import choice
 from archiver.index.dialect.postgres_engines import PostgresEngines
+from tests.in_children.stand_in import (
+    SERVER,
+    STATE,
+    TEMPLATE,
+    administer,
+    copy,
+    engines_over,
+    forget,
+    taken,
+)
 from tests.prepared import WHEN_COPIED
 
-SERVER = os.environ["ARCHIVER_TEST_SERVER"]
-_TEMPLATE = f"archiver_{os.environ.get('PYTEST_XDIST_WORKER', 'alone')}"
-_made: dict[Path, str] = {}
-_kept: set[Path] = set()
+__all__ = ["SERVER", "administer"]
+
+CHILDREN = Path(__file__).parent / "in_children"
+_kept: set[str] = set()
 """What further copies are made of."""
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Let every index of this process lie on the server from now on."""
+    """Let every index of this process, and of those it starts, lie on the server from now on."""
     if getattr(config.option, "numprocesses", None):
         return  # the tests run in other processes
-    administer(f"DROP DATABASE IF EXISTS {_TEMPLATE}", f"CREATE DATABASE {_TEMPLATE}")
-    PostgresEngines(f"{SERVER}/{_TEMPLATE}").prepare()
-    opened = choice.engines_of
-    choice.engines_of = lambda place: opened(
-        place if isinstance(place, str) else _address_of(place)
+    template = f"archiver_{os.environ.get('PYTEST_XDIST_WORKER', 'alone')}"
+    os.environ[TEMPLATE] = template
+    folder = TemporaryDirectory(prefix="archiver-tests-")
+    config.add_cleanup(folder.cleanup)
+    os.environ[STATE] = f"{folder.name}/databases"
+    os.environ["PYTHONPATH"] = os.pathsep.join(
+        filter(None, (str(CHILDREN), os.environ.get("PYTHONPATH")))
     )
+    administer(f"DROP DATABASE IF EXISTS {template}", f"CREATE DATABASE {template}")
+    PostgresEngines(f"{SERVER}/{template}").prepare()
+    choice.engines_of = engines_over(choice.engines_of)
     WHEN_COPIED.append(_copy)
 
 
@@ -47,37 +61,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.fixture(autouse=True)
 def _databases() -> Iterator[None]:
-    """Throw away the databases that a test made."""
-    before = {*_made}
+    """Take back the databases that a test had."""
+    before = taken()
     yield
-    for path in {*_made} - before - _kept:
-        administer(f"DROP DATABASE {_made.pop(path)} WITH (FORCE)")
-
-
-def _address_of(path: Path) -> str:
-    """The database that stands for a file: made when it is first opened."""
-    if path not in _made:
-        _make(path, _TEMPLATE)
-    return f"{SERVER}/{_made[path]}"
-
-
-def _make(path: Path, template: str) -> None:
-    digest = hashlib.md5(str(path).encode(), usedforsecurity=False).hexdigest()
-    _made[path] = name = f"{_TEMPLATE}_{digest[:16]}"
-    administer(f"CREATE DATABASE {name} TEMPLATE {template}")
+    forget(taken() - before - _kept)
 
 
 def _copy(source: Path, to: Path) -> None:
     """Copy the index of an archive, too."""
-    if source / INDEX in _made:
-        _kept.add(source / INDEX)
-        _make(to / INDEX, _made[source / INDEX])
-
-
-def administer(*statements: str) -> None:
-    """Run statements as whoever owns the server, in no transaction."""
-    address = make_url(SERVER).set(drivername="postgresql+pg8000", database="postgres")
-    engine = create_engine(address, isolation_level="AUTOCOMMIT", poolclass=NullPool)
-    with engine.connect() as conn:
-        for statement in statements:
-            conn.exec_driver_sql(statement)
+    if copy(source / INDEX, to / INDEX):
+        _kept.add(str((source / INDEX).absolute()))

@@ -8,6 +8,7 @@ from archiver.crawl.dead_hosts import failure_of
 from archiver.crawl.frontier import Frontier
 from archiver.errors import StoreError
 from archiver.index import entries, gone, oversight, queue
+from archiver.ledger.departed import is_anybody_silent
 from archiver.ledger.recovery import recover
 from archiver.logs import get_log
 from archiver.model.job import Lease
@@ -158,7 +159,9 @@ class Dispatcher:
     async def _is_something_left(self) -> bool:
         """Look once more, before it is said that all is done: a process may have died lately."""
         await recover(self._context.db, self._context.store)
-        return await self._frontier.due_in() is not None
+        return await self._frontier.due_in() is not None or await is_anybody_silent(
+            self._context.db
+        )
 
     async def _note_changes(self) -> bool:
         """Write down what was said of entries that no visit will close soon."""

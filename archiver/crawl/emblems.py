@@ -11,7 +11,8 @@ from archiver.crawl.context import CrawlContext
 from archiver.crawl.fetch_or_recall import look_up
 from archiver.crawl.requisites import EMBLEM_SECONDS
 from archiver.derive.messages import MOST_PICTURE_BYTES
-from archiver.ledger.shown_payload import OK, holder_at, read_payload
+from archiver.index import captures
+from archiver.ledger.shown_payload import OK, holder_from, read_payload
 from archiver.memento.timestamps import to_datetime
 from archiver.model.capture import Capture, CaptureRef, Timestamp
 from archiver.model.likeness import LikenessKind, NewLikeness
@@ -100,15 +101,25 @@ async def _draw(
     moment: Timestamp,
     lately: Mapping[str, Capture],
 ) -> tuple[NewLikeness, ...]:
+    held = {url: each for url, each in lately.items() if _holds_itself(each)}
+    others = [url for url in chain(*wanted.values()) if url not in held]
+    if others:
+        async with context.db.read() as conn:
+            held |= await captures.nearest_of(conn, others, moment)
+
     async def holder_of(url: str) -> Capture | None:
-        found = lately.get(url)
-        if found and found.status == OK and not found.is_revisit:
+        found = held.get(url)
+        if found is None or _holds_itself(found):
             return found
         async with context.db.read() as conn:
-            return await holder_at(conn, url, moment)
+            return await holder_from(conn, found, moment)
 
     drawn = [await _first(context, kind, urls, holder_of) for kind, urls in wanted.items()]
     return tuple(each for each in drawn if each)
+
+
+def _holds_itself(found: Capture) -> bool:
+    return found.status == OK and not found.is_revisit
 
 
 def _pictures(page: CaptureRef, article: Article) -> Iterator[str]:

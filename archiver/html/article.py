@@ -28,6 +28,7 @@ from archiver.html.reader.mathematics import (
 )
 from archiver.html.reader.media import settle_media
 from archiver.html.reader.prepare import drop_hidden, to_tree
+from archiver.html.reader.valid import make_valid
 from archiver.html.sanitise import sanitise
 from archiver.html.text import beginning, to_text, without_tags
 from archiver.model.page import Article, PageMetadata
@@ -112,6 +113,7 @@ def _read(
     drop_byline(article, byline)
     settle_embeds(article)
     finish(article, url, base)
+    make_valid(article)
     if part > 1:
         set_apart(article, part)
     html: str = etree.tostring(article, encoding="unicode", method="html")

@@ -3,10 +3,12 @@
 import re
 from html import escape
 from typing import Final
+from urllib.parse import quote
 
 import nh3
 
 from archiver.html.attribute_floods import limit_attributes
+from archiver.html.attribute_values import may_say
 from archiver.html.depth import is_too_deep
 from archiver.html.foreign_allowed import MATHML, MATHML_ATTRIBUTES, SVG, SVG_ATTRIBUTES
 from archiver.html.text import without_tags
@@ -14,17 +16,19 @@ from archiver.html.text import without_tags
 PREFIX: Final = "a-"
 """Before every id of an article, so that none is that of anything around it."""
 
-_TAGS = frozenset(
+TAGS: Final = frozenset(
     "a abbr address article aside audio b bdi bdo blockquote br caption cite code col colgroup dd "
     "del details dfn div dl dt em figcaption figure footer h1 h2 h3 h4 h5 h6 header hr i img ins "
     "kbd li main mark ol p picture pre q rp rt ruby s samp section small source span strong sub "
     "summary sup table tbody td tfoot th thead time tr u ul var video wbr".split()
 )
+"""The elements of HTML that stay; of others, what is in them."""
+
 _ATTRIBUTES = {
     "*": {"lang", "dir", "title", "id"},
     "a": {"href", "class"},
     "audio": {"src", "controls", "preload"},
-    "img": {"src", "srcset", "alt", "width", "height", "hidden"},
+    "img": {"src", "srcset", "sizes", "alt", "width", "height", "hidden"},
     "source": {"src", "srcset", "media", "type", "sizes"},
     "video": {"src", "poster", "controls", "preload", "width", "height"},
     "td": {"colspan", "rowspan"},
@@ -38,6 +42,12 @@ _ATTRIBUTES = {
     "blockquote": {"cite"},
     "q": {"cite"},
 }
+_UNQUOTED = re.compile(r"[\s\"#<>\[\]\\^`{|}]")
+"""What can't stand in a fragment as it is."""
+
+_BARE_LINK = re.compile(r'<a((?: (?!href=)[a-z]+="[^"]*")*) rel="noopener noreferrer">')
+"""What leads nowhere is related to nothing."""
+
 _URLS = frozenset({"href", "src", "poster", "cite"})
 _CLASS = re.compile(r"language-[a-z0-9+#.-]{1,32}|embed")
 _COLOUR = re.compile(
@@ -78,7 +88,7 @@ def sanitise(html: str) -> str:
 
 
 def _clean(html: str) -> str:
-    return _FIRST_LINE.sub(r"\1", _CLEANER.clean(html))
+    return _FIRST_LINE.sub(r"\1", _BARE_LINK.sub(r"<a\1>", _CLEANER.clean(html)))
 
 
 def _attribute(tag: str, name: str, value: str) -> str | None:
@@ -89,6 +99,8 @@ def _attribute(tag: str, name: str, value: str) -> str | None:
         return _drawn(tag, name, value)
     if name in _URLS:
         return _address(tag, name, value)
+    if tag not in MATHML and not may_say(tag, name, value):
+        return None
     if name == "class":
         allowed = _COLOUR if tag == "span" else _CLASS
         return value if allowed.fullmatch(value) else None
@@ -104,10 +116,14 @@ def _namespaced(name: str) -> str | None:
 def _address(tag: str, name: str, value: str) -> str | None:
     if tag == "a" and value.startswith("#"):
         fragment = _namespaced(value[1:])
-        return f"#{fragment}" if fragment else None
+        return f"#{_UNQUOTED.sub(_quoted, fragment)}" if fragment else None
     if tag == "img" and name == "src" and _DRAWN.match(value):
         return value
     return value if _ABSOLUTE.match(value) else None
+
+
+def _quoted(character: re.Match[str]) -> str:
+    return quote(character[0])
 
 
 def _drawn(tag: str, name: str, value: str) -> str | None:
@@ -125,7 +141,7 @@ def _drawn(tag: str, name: str, value: str) -> str | None:
 
 
 _CLEANER: Final = nh3.Cleaner(
-    tags=set(_TAGS | SVG | MATHML),
+    tags=set(TAGS | SVG | MATHML),
     attributes={
         **{tag: set(names) for tag, names in _ATTRIBUTES.items()},
         **{tag: set(SVG_ATTRIBUTES) for tag in SVG - {"a"}},

@@ -4,7 +4,7 @@ A statement that is run for row after row hands Python's lock over at each of th
 that computes meanwhile keeps it for milliseconds. So rows go in as parts of one statement.
 """
 
-from collections.abc import Awaitable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from sqlalchemy import Select, Table, bindparam
@@ -36,28 +36,20 @@ async def insert_rows(
 async def execute_rows(
     conn: AsyncConnection, statement: OverRows, rows: Sequence[tuple[Any, ...]]
 ) -> None:
-    """Run a statement over rows.
-
-    A stretch of rows is put together while the engine is at the one before, and begun once that
-    went well: after some failures SQLite has ended the transaction, and what is run then stays.
-    """
-    under_way: Awaitable[object] | None = None
+    """Run a statement over rows: a stretch is put together while the engine is at those before."""
     for following in conn.dialect.batches(statement, rows):
-        if under_way:
-            await under_way
-        under_way = conn.exec_driver_sql(*following)
-    if under_way:
-        await under_way
+        await conn.tell_driver_sql(*following)
+    await conn.settled()
 
 
 async def scalars_of(
     conn: AsyncConnection, query: OverRows, rows: Sequence[tuple[Any, ...]]
 ) -> list[Any]:
-    """The values that a query of one column gives over rows; no NULL."""
+    """The values that a query gives over rows, one after the other; no NULL."""
     found: list[Any] = []
     for batch in conn.dialect.batches(query, rows):
         answer = await conn.exec_driver_sql(*batch)
-        found += [value for (value,) in answer if value is not None]
+        found += [value for row in answer for value in row if value is not None]
     return found
 
 

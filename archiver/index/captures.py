@@ -3,10 +3,11 @@
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from sqlalchemy import Row, Select, func, literal_column, select, update
+from sqlalchemy import ColumnElement, Row, func, literal_column, select, update
 
 from archiver.index import segments
 from archiver.index.bulk import (
+    THESE,
     OverRows,
     among,
     among_keys,
@@ -83,6 +84,24 @@ _HOLDER_OF_URL = over(
     ).select_from(_PAIR),
 )
 CAPTURES = select(*COLUMNS).join(segment, segment.c.id == capture.c.segment_id)
+_THESE = CAPTURES.where(capture.c.id.in_(THESE))
+_MOMENT = given("wanted", capture.c.surt, capture.c.url, capture.c.timestamp)
+
+
+def _closest(*same: ColumnElement[bool]) -> OverRows:
+    """The last capture that is not after each moment, and the first that is."""
+    own = capture.c
+    mine = select(own.id).where(own.surt == _MOMENT.c.surt, *same)
+    before = mine.where(own.timestamp <= _MOMENT.c.timestamp).order_by(
+        own.timestamp.desc(), own.id.desc()
+    )
+    after = mine.where(own.timestamp > _MOMENT.c.timestamp).order_by(own.timestamp, own.id.desc())
+    found = [each.limit(1).scalar_subquery() for each in (before, after)]
+    return over(_MOMENT, select(*found).select_from(_MOMENT))
+
+
+_NEAREST = _closest(capture.c.url == _MOMENT.c.url)
+_SPELT_OTHERWISE = _closest(capture.c.redirect_to.is_(None))
 
 
 async def insert_all(conn: AsyncConnection, captures: Sequence[Capture]) -> dict[RecordId, int]:
@@ -141,11 +160,36 @@ async def nearest(
             ``www.``, another order of the query), unless that is a redirect, which could lead
             back here.
     """
-    same = CAPTURES.where(capture.c.surt == surt(url))
-    found = await _closest(conn, same.where(capture.c.url == url), timestamp)
-    if found is None and not exact_only:
-        found = await _closest(conn, same.where(capture.c.redirect_to.is_(None)), timestamp)
-    return found
+    return (await nearest_of(conn, [url], timestamp, exact_only=exact_only)).get(url)
+
+
+async def nearest_of(
+    conn: AsyncConnection, urls: Sequence[str], timestamp: Timestamp, *, exact_only: bool = False
+) -> dict[str, Capture]:
+    """``nearest`` of each of these URLs that has one."""
+    by_url: dict[str, list[Capture]] = {}
+    for each in await _around(conn, _NEAREST, urls, timestamp):
+        by_url.setdefault(each.url, []).append(each)
+    missing = [url for url in urls if url not in by_url]
+    if missing and not exact_only:
+        by_surt: dict[str, list[Capture]] = {}
+        for each in await _around(conn, _SPELT_OTHERWISE, missing, timestamp):
+            by_surt.setdefault(surt(each.url), []).append(each)
+        by_url |= {url: found for url in missing if (found := by_surt.get(surt(url)))}
+    moment = to_datetime(timestamp)
+    return {
+        url: min(found, key=lambda each: abs(to_datetime(each.timestamp) - moment))
+        for url, found in by_url.items()
+    }
+
+
+async def _around(
+    conn: AsyncConnection, query: OverRows, urls: Sequence[str], timestamp: Timestamp
+) -> list[Capture]:
+    """The captures next to a moment, the earlier before the later."""
+    moment = int(timestamp)
+    found = await _first(conn, query, [(surt(url), url, moment) for url in urls])
+    return sorted(found, key=lambda each: each.timestamp)
 
 
 async def of_url(conn: AsyncConnection, url: str, *, limit: int) -> list[Capture]:
@@ -204,7 +248,7 @@ async def _first(
     ids = await scalars_of(conn, holder, keys)
     if not ids:
         return []
-    rows = await conn.execute(CAPTURES.where(capture.c.id.in_(among(ids))))
+    rows = await conn.execute(_THESE, {"these": ids})
     return [to_capture(row) for row in rows]
 
 
@@ -303,22 +347,6 @@ def to_capture(row: Row[*tuple[Any, ...]]) -> Capture:
 
 def _to_blob(digest: PayloadDigest) -> bytes:
     return bytes.fromhex(digest.removeprefix(_LABEL))
-
-
-async def _closest(
-    conn: AsyncConnection, query: Select[Any], timestamp: Timestamp
-) -> Capture | None:
-    wanted = int(timestamp)
-    before = query.where(capture.c.timestamp <= wanted).order_by(
-        capture.c.timestamp.desc(), capture.c.id.desc()
-    )
-    after = query.where(capture.c.timestamp > wanted).order_by(
-        capture.c.timestamp, capture.c.id.desc()
-    )
-    rows = [(await conn.execute(each.limit(1))).one_or_none() for each in (before, after)]
-    found = [to_capture(row) for row in rows if row]
-    moment = to_datetime(timestamp)
-    return min(found, key=lambda each: abs(to_datetime(each.timestamp) - moment), default=None)
 
 
 async def in_segment(

@@ -6,9 +6,11 @@ over four times a statement, and loads its ORM.
 
 import asyncio
 import time
+from collections import deque
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any, TypeVar, TypeVarTuple, overload
 
 from sqlalchemy import Connection, CursorResult, Engine, Executable
@@ -23,6 +25,8 @@ from archiver.index.dialect.port import Dialect
 _T = TypeVar("_T")
 _Ts = TypeVarTuple("_Ts")
 _Row = Mapping[str, Any]
+MOST_AHEAD = 16
+"""Statements that stand before the one which is run: what they were given is kept until then."""
 
 
 class AsyncConnection:
@@ -41,6 +45,9 @@ class AsyncConnection:
         self._engine = engine
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="index")
         self._opened: Connection | None = None
+        self._is_ahead = False
+        self._under_way: deque[asyncio.Future[Any]] = deque()
+        self._failure: Exception | None = None
 
     @overload
     async def execute(
@@ -66,10 +73,52 @@ class AsyncConnection:
         """Run a statement in the engine's own words: begun at once, behind those begun before."""
         return self._run(lambda conn: _whole(conn.exec_driver_sql(statement, parameters)))
 
+    def run_ahead(self) -> None:
+        """Let nobody wait for statements whose answer nobody needs, until the transaction ends.
+
+        What makes one of them fail is raised by a later one, or in the place of the commit.
+        """
+        self._is_ahead = True
+
+    async def tell(
+        self, statement: Executable, parameters: _Row | Sequence[_Row] | None = None
+    ) -> None:
+        """Run a statement whose answer nobody needs, as ``execute`` does."""
+        await self._begin_next(lambda conn: conn.execute(statement, parameters).close())
+        await self.settled()
+
+    async def tell_driver_sql(self, statement: str, parameters: tuple[Any, ...]) -> None:
+        """Begin a statement in the engine's own words; ``settled`` waits for it."""
+        await self._begin_next(lambda conn: conn.exec_driver_sql(statement, parameters).close())
+
+    async def settled(self) -> None:
+        """Wait for what was begun, unless this runs ahead."""
+        if not self._is_ahead:
+            await self._leave_under_way(0)
+
+    async def _begin_next(self, work: Callable[[Connection], None]) -> None:
+        self._under_way.append(self._run(partial(self._failing, work)))
+        await self._leave_under_way(MOST_AHEAD if self._is_ahead else 1)
+
+    async def _leave_under_way(self, most: int) -> None:
+        while len(self._under_way) > most:
+            await self._under_way.popleft()
+
+    def _failing(self, work: Callable[[Connection], None], conn: Connection) -> None:
+        """Do this; where it fails, nothing is run behind it.
+
+        After some failures SQLite has ended the transaction, and what is run then stays.
+        """
+        try:
+            work(conn)
+        except Exception as error:
+            self._failure = error
+            raise
+
     async def set_up(self, statement: str) -> None:
         """Run a statement of ``dialect`` that sets a connection up, if it has one for that."""
         if statement:
-            await self.exec_driver_sql(statement)
+            await self._run(lambda conn: conn.exec_driver_sql(statement).close(), anyway=True)
 
     async def has_table(self, name: str) -> bool:
         """Whether there is a table of that name."""
@@ -81,11 +130,19 @@ class AsyncConnection:
 
     async def end(self, *, commit: bool) -> None:
         """End the transaction, also where the task that asks for it is cancelled meanwhile."""
-        await to_its_end(self._run(_commit if commit else _roll_back))
+        try:
+            ending = self._run(_commit) if commit else self._run(self._roll_back, anyway=True)
+            await to_its_end(ending)
+        finally:
+            self._is_ahead = False
+            for each in self._under_way:  # they stood before it
+                if not each.cancelled():
+                    each.exception()
+            self._under_way.clear()
 
     def end_behind(self) -> None:
         """End a transaction that changed nothing, behind what was begun; nobody waits for it."""
-        self._run(_roll_back).add_done_callback(self._ended)
+        self._run(self._roll_back, anyway=True).add_done_callback(self._ended)
 
     def _ended(self, done: "asyncio.Future[None]") -> None:
         self.is_broken = done.cancelled() or done.exception() is not None
@@ -99,9 +156,20 @@ class AsyncConnection:
         """Wait until it is closed; blocking."""
         self._thread.shutdown(wait=True)
 
-    def _run(self, work: Callable[[Connection], _T]) -> "asyncio.Future[_T]":
+    def _run(
+        self, work: Callable[[Connection], _T], *, anyway: bool = False
+    ) -> "asyncio.Future[_T]":
         loop = asyncio.get_running_loop()
-        return loop.run_in_executor(self._thread, lambda: work(self._connection()))
+        return loop.run_in_executor(self._thread, self._do, work, anyway)
+
+    def _do(self, work: Callable[[Connection], _T], anyway: bool) -> _T:
+        if self._failure and not anyway:
+            raise self._failure
+        return work(self._connection())
+
+    def _roll_back(self, conn: Connection) -> None:
+        self._failure = None
+        conn.rollback()
 
     def _connection(self) -> Connection:
         if self._opened is None:
@@ -217,10 +285,6 @@ def _begin(conn: Connection) -> None:
 
 def _commit(conn: Connection) -> None:
     conn.commit()
-
-
-def _roll_back(conn: Connection) -> None:
-    conn.rollback()
 
 
 def _whole(result: CursorResult[*tuple[Any, ...]]) -> CursorResult[*tuple[Any, ...]]:

@@ -103,9 +103,13 @@ class Database:
 
     @asynccontextmanager
     async def write_much(self) -> AsyncIterator[AsyncConnection]:
-        """``write``, with memory for the many pages that new rows touch all over some indexes."""
+        """``write``, with memory for the many pages that new rows touch all over some indexes.
+
+        It runs ahead: the next rows are put together while the engine is at those before.
+        """
         async with self.write() as conn:
             await conn.set_up(conn.dialect.much)
+            conn.run_ahead()
             try:
                 yield conn
             finally:

@@ -2,13 +2,13 @@
 
 from sqlalchemy import Column, ForeignKey, Table, text
 
-from archiver.index.table_registry import Number, Words, metadata
+from archiver.index.table_registry import Number, Words, metadata, unique_text
 
 feed = Table(
     "feed",
     metadata,
     Column("id", Number, primary_key=True),
-    Column("url", Words, nullable=False, unique=True),
+    Column("url", Words, nullable=False),
     Column("checked_at", Number, nullable=False),
     Column("due_at", Number, nullable=False),
     Column("failures", Number, nullable=False, server_default=text("0")),
@@ -18,6 +18,7 @@ feed = Table(
     Column("etag", Words, nullable=False, server_default=""),
     Column("modified", Words, nullable=False, server_default=""),
     Column("brought", Number, nullable=False, server_default=text("0")),
+    *unique_text("feed_url_key", "url"),
 )
 
 feed_item = Table(

@@ -35,7 +35,9 @@ async def put_state(conn: AsyncConnection, url: str, state: FeedState) -> None:
         "modified": state.modified,
         "brought": state.brought,
     }
-    await insert_rows(conn, feed, ("url", *values), [(url, *values.values())], Clash.GOES)
+    known = await conn.execute(update(feed).where(feed.c.url == url).values(values))
+    if not known.rowcount:
+        await insert_rows(conn, feed, ("url", *values), [(url, *values.values())])
 
 
 async def rename(conn: AsyncConnection, before: str, after: str) -> None:

@@ -1,7 +1,7 @@
 """Imports: how far the reading of each file has come, and what became of its links."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import Row, func, insert, select, update
 
 from archiver.index import jobs
-from archiver.index.bulk import Clash, insert_rows
+from archiver.index.bulk import Clash, among, insert_rows
 from archiver.index.connection import AsyncConnection
 from archiver.index.dialect.functions import Greatest
 from archiver.index.schema import imports
@@ -138,6 +138,11 @@ async def claim(conn: AsyncConnection, owner: str) -> list[Unfinished]:
     return [_unfinished(row) for row in rows]
 
 
+async def leave_to_others(conn: AsyncConnection, ids: Sequence[int]) -> None:
+    """Let imports wait again that were claimed."""
+    await conn.execute(update(imports).where(imports.c.id.in_(among(ids))).values(owner=None))
+
+
 async def advance(
     conn: AsyncConnection,
     import_id: int,
@@ -150,25 +155,26 @@ async def advance(
     """Count a batch of links that has been read; ``are_links``: nobody is to capture them."""
     left_out = sum(each.is_left_out for each in rejected)
     unusable = [each for each in rejected if not each.is_left_out]
-    row = (await conn.execute(select(imports).where(imports.c.id == import_id))).one()
-    samples = json.loads(row.rejected_samples)
-    samples += [_sample(each) for each in unusable[: SAMPLES - len(samples)]]
     added, known, merged = (receptions.get(each, 0) for each in Reception)
-    await conn.execute(
-        update(imports)
-        .where(imports.c.id == import_id)
-        .values(
-            read=row.read + added + known + merged + len(rejected),
-            added=row.added + added,
-            known=row.known + known,
-            merged=row.merged + merged,
-            rejected=row.rejected + len(unusable),
-            rejected_samples=json.dumps(samples),
-            passed_over=row.passed_over + left_out,
-            without_capture=row.without_capture + (added if are_links else 0),
-            lists_left_out=row.lists_left_out + lists_left_out,
-        )
+    more = {
+        imports.c.read: added + known + merged + len(rejected),
+        imports.c.added: added,
+        imports.c.known: known,
+        imports.c.merged: merged,
+        imports.c.rejected: len(unusable),
+        imports.c.passed_over: left_out,
+        imports.c.without_capture: added if are_links else 0,
+        imports.c.lists_left_out: lists_left_out,
+    }
+    this = imports.c.id == import_id
+    await conn.tell(
+        update(imports).where(this).values({column: column + by for column, by in more.items()})
     )
+    if unusable:
+        shown = select(imports.c.rejected_samples).where(this)
+        samples = json.loads((await conn.execute(shown)).scalar_one())
+        samples += [_sample(each) for each in unusable[: SAMPLES - len(samples)]]
+        await conn.tell(update(imports).where(this).values(rejected_samples=json.dumps(samples)))
 
 
 async def advance_archive(conn: AsyncConnection, import_id: int, taken: Taken) -> None:

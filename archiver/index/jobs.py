@@ -7,8 +7,10 @@ from typing import Any
 from sqlalchemy import Row, Select, func, select
 
 from archiver.index import counters, failures
+from archiver.index.bulk import among_texts
 from archiver.index.connection import AsyncConnection
-from archiver.index.schema import entry, job
+from archiver.index.schema import entry, job, snapshot
+from archiver.memento.timestamps import to_timestamp
 from archiver.model.capture import HashUrl, Timestamp
 from archiver.model.job import Job, QueueCounts, State
 
@@ -27,6 +29,47 @@ async def under_way(conn: AsyncConnection, limit: int) -> list[Job]:
         query().where(job.c.state == State.FETCHING).order_by(job.c.owner, job.c.id).limit(limit)
     )
     return [of_row(row) for row in rows]
+
+
+async def superseded(
+    conn: AsyncConnection, visits: Sequence[tuple[HashUrl, Timestamp]]
+) -> set[tuple[HashUrl, Timestamp]]:
+    """Those visits, by URL and moment, after which their job was ended by a later one.
+
+    Visits that have a snapshot already are not among them.
+    """
+    keys = among_texts({key for key, _ in visits})
+    rows = await conn.execute(
+        select(entry.c.hash_url, job.c.created_at, job.c.timestamp)
+        .join(job, job.c.entry_id == entry.c.id)
+        .where(
+            entry.c.hash_url.in_(keys),
+            job.c.state == State.SAVED,
+            job.c.timestamp.is_not(None),
+        )
+    )
+    ended: dict[str, list[tuple[str, str]]] = {}
+    for row in rows:
+        made = to_timestamp(datetime.fromtimestamp(row.created_at, UTC))
+        ended.setdefault(row.hash_url, []).append((made, f"{row.timestamp:014d}"))
+    late = {
+        (key, moment)
+        for key, moment in visits
+        if any(made <= moment < saved for made, saved in ended.get(key, ()))
+    }
+    return late - await _kept(conn, {key for key, _ in late})
+
+
+async def _kept(conn: AsyncConnection, keys: set[HashUrl]) -> set[tuple[HashUrl, Timestamp]]:
+    """The snapshots of entries, by URL and moment."""
+    if not keys:
+        return set()
+    rows = await conn.execute(
+        select(entry.c.hash_url, snapshot.c.timestamp)
+        .join(snapshot, snapshot.c.entry_id == entry.c.id)
+        .where(entry.c.hash_url.in_(among_texts(keys)))
+    )
+    return {(row.hash_url, Timestamp(f"{row.timestamp:014d}")) for row in rows}
 
 
 async def latest_of_entry(conn: AsyncConnection, entry_id: int) -> Job | None:

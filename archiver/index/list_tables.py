@@ -2,25 +2,34 @@
 
 from sqlalchemy import Column, ForeignKey, Index, Table, text
 
-from archiver.index.table_registry import Number, Words, metadata
+from archiver.index.table_registry import (
+    Number,
+    Words,
+    key_with_text,
+    long_index,
+    metadata,
+    unique_text,
+)
 
 entry_list = Table(
     "entry_list",
     metadata,
     Column("id", Number, primary_key=True),
-    Column("path", Words, nullable=False, unique=True),
+    Column("path", Words, nullable=False),
     Column("folded", Words, nullable=False),
     Column("position", Number, nullable=False),
     Column("query", Words, nullable=False, server_default=""),
     Column("entry_count", Number, nullable=False, server_default=text("0")),
-    Index("entry_list_folded", "folded"),
+    *unique_text("entry_list_path_key", "path"),
+    long_index("entry_list_folded", "folded"),
 )
 
 brought_list = Table(
     "brought_list",
     metadata,
-    Column("path", Words, primary_key=True),
-    Column("import_id", ForeignKey("import.id"), primary_key=True),
+    Column("path", Words, nullable=False),
+    Column("import_id", ForeignKey("import.id"), nullable=False),
+    *key_with_text("brought_list_key", "path", "import_id"),
     sqlite_with_rowid=False,
 )
 

@@ -8,6 +8,7 @@ record whenever it becomes another (``owe``).
 import json
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from sqlalchemy import ColumnElement, bindparam, delete, func, select, tuple_, update
@@ -48,6 +49,27 @@ _OUT = over(
     _PAIRS,
     delete(in_list).where(tuple_(in_list.c.entry_id, in_list.c.list_id).in_(select(*_PAIRS.c))),
 )
+_COLUMNS = ("path", "folded", "position", "query")
+_WANTED = given("wanted", *(entry_list.c[name] for name in _COLUMNS))
+_ARRANGE = over(
+    _WANTED,
+    update(entry_list)
+    .where(entry_list.c.path == _WANTED.c.path)
+    .values(position=_WANTED.c.position, query=_WANTED.c.query),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """Where entries are put into a list.
+
+    Attributes:
+        list_id: its row.
+        last: the greatest place in it.
+    """
+
+    list_id: int
+    last: int
 
 
 async def put(
@@ -87,7 +109,8 @@ async def put(
     fresh = (ids[path] for each, path in gained if path not in before.get(each, {}))
     places = gained.items()
     rows = [(each, ids[path], at, known.get(each, sort_at)) for (each, path), at in places]
-    await _put_in(conn, rows, fresh=Counter(fresh))
+    last = await _last_places(conn, {list_id for _, list_id, place, _ in rows if not place})
+    await _put_in(conn, rows, last, fresh=Counter(fresh))
     return {entry_id for entry_id, _ in (*lost, *gained)}
 
 
@@ -97,20 +120,34 @@ async def _take_out_of(conn: AsyncConnection, lost: Collection[tuple[int, str]])
     await _take_out(conn, {(entry_id, ids[path]) for entry_id, path in lost})
 
 
+async def rooms_in(
+    conn: AsyncConnection, paths: Collection[str], *, import_id: int | None
+) -> dict[str, Room]:
+    """Where entries that lie nowhere yet can be put, by path; lists are made where there are none.
+
+    ``import_id`` is the import that says so; a person, where there is none.
+    """
+    ids = await _ids_to_fill(conn, dict.fromkeys(paths), import_id)
+    last = await _last_places(conn, {ids[path] for path in paths}) if paths else {}
+    return {path: Room(ids[path], last[ids[path]]) for path in paths}
+
+
 async def put_new(
     conn: AsyncConnection,
     wanted: Iterable[tuple[int, Mapping[str, int]]],
+    rooms: Mapping[str, Room],
     *,
     sort_at: int,
-    import_id: int | None,
 ) -> None:
     """Let entries that lie nowhere yet lie in lists: places by path, by entry, as for ``put``."""
-    gained = [(each, path, place) for each, lists in wanted for path, place in lists.items()]
-    if not gained:
-        return
-    ids = await _ids_to_fill(conn, {path: None for _, path, _ in gained}, import_id)
-    rows = [(each, ids[path], place, sort_at) for each, path, place in gained]
-    await _put_in(conn, rows, fresh=Counter(list_id for _, list_id, _, _ in rows))
+    last = {room.list_id: room.last for room in rooms.values()}
+    rows = [
+        (each, rooms[path].list_id, place, sort_at)
+        for each, lists in wanted
+        for path, place in lists.items()
+    ]
+    if rows:
+        await _put_in(conn, rows, last, fresh=Counter(list_id for _, list_id, _, _ in rows))
 
 
 def _is_new(path: str, place: int, before: Mapping[str, int]) -> bool:
@@ -180,13 +217,9 @@ async def in_order(conn: AsyncConnection, path: str) -> list[tuple[int, int]]:
 
 async def arrange(conn: AsyncConnection, lists: Sequence[EntryList]) -> None:
     """Let there be these lists in this order, and behind them others that have entries."""
-    await insert_rows(
-        conn,
-        entry_list,
-        ("path", "folded", "position", "query"),
-        [(each.path, list_key(each.path), n, each.query) for n, each in enumerate(lists, 1)],
-        Clash.GOES,
-    )
+    rows = [(each.path, list_key(each.path), n, each.query) for n, each in enumerate(lists, 1)]
+    await execute_rows(conn, _ARRANGE, rows)
+    await insert_rows(conn, entry_list, _COLUMNS, rows, Clash.STAYS)
     others = entry_list.c.path.not_in(among_texts(each.path for each in lists))
     await conn.execute(delete(entry_list).where(others, entry_list.c.entry_count == 0))
     await conn.execute(
@@ -306,7 +339,7 @@ async def _part_from_searches(conn: AsyncConnection, which: ColumnElement[bool])
             path = beside(each.path, taken)
             taken.add(path)
             rows.append((path, list_key(path), each.position, each.query))
-        await insert_rows(conn, entry_list, ("path", "folded", "position", "query"), rows)
+        await insert_rows(conn, entry_list, _COLUMNS, rows)
         ids = among(each.id for each in searches)
         await conn.execute(update(entry_list).where(entry_list.c.id.in_(ids)).values(query=""))
     return bool(searches)
@@ -320,9 +353,13 @@ async def _known(conn: AsyncConnection, paths: Iterable[str]) -> dict[str, int]:
 
 
 async def _put_in(
-    conn: AsyncConnection, rows: Sequence[tuple[int, int, int, int]], *, fresh: Mapping[int, int]
+    conn: AsyncConnection,
+    rows: Sequence[tuple[int, int, int, int]],
+    last: dict[int, int],
+    *,
+    fresh: Mapping[int, int],
 ) -> None:
-    last = await _last_places(conn, {list_id for _, list_id, place, _ in rows if not place})
+    """Put entries into lists: (entry, list, place, ``sort_at``), 0 behind the last places."""
     placed = []
     for entry_id, list_id, place, sort_at in rows:
         if not place:
@@ -352,7 +389,7 @@ async def _take_out(conn: AsyncConnection, rows: _Rows) -> None:
 
 async def _count(conn: AsyncConnection, more: Mapping[int, int]) -> None:
     if more:
-        await conn.execute(
+        await conn.tell(
             update(entry_list)
             .where(entry_list.c.id == bindparam("list_id"))
             .values(entry_count=entry_list.c.entry_count + bindparam("more")),

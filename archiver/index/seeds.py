@@ -83,16 +83,11 @@ async def receive_columns(
     known = await entries.rows_of(conn, seeds.keys)
     is_new = _first_times(seeds.keys, known)
     fresh = seeds.where(is_new)
-    is_link = capture is CaptureWhen.NEVER
-    ids = await new_entries.insert(conn, fresh, now, import_id, is_link=is_link)
-    await new_entries.label(conn, ids, fresh, now, import_id)
-    if ids and not is_link:
-        hosts = {*fresh.hosts}
-        rank = _RANKS[capture]
-        await new_entries.enqueue(conn, ids, hosts, priority=rank, now=now, import_id=import_id)
+    rank = None if capture is CaptureWhen.NEVER else _RANKS[capture]
+    await new_entries.bring(conn, fresh, now=now, import_id=import_id, priority=rank)
     rest = [seeds[place] for place, is_it in enumerate(is_new) if not is_it]
     if not rest:
-        return [Reception.ADDED] * len(ids)
+        return [Reception.ADDED] * len(fresh)
     received = await receive(
         conn, rest, now=now, recapture=False, import_id=import_id, capture=capture
     )
@@ -289,7 +284,7 @@ async def _insert_entries(
     *,
     is_link: bool = False,
 ) -> dict[str, int]:
-    made = await new_entries.insert(conn, SeedColumns.of(seeds), now, import_id, is_link=is_link)
+    made = await new_entries.insert(conn, SeedColumns.of(seeds), now, by=import_id, is_link=is_link)
     return {seed.hash_url: row for seed, row in zip(seeds, made, strict=True)}
 
 

@@ -1,6 +1,6 @@
 """Snapshots of an entry, read back."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -164,6 +164,19 @@ async def around(
     rows = [(await conn.execute(each.limit(1))).one_or_none() for each in (before, after)]
     found = [_held(row) if row else None for row in rows]
     return found[0], found[1]
+
+
+async def held_at(
+    conn: AsyncConnection, wanted: Collection[tuple[int, Timestamp]]
+) -> set[tuple[int, Timestamp]]:
+    """Those of these (entry id, timestamp) of which there is a snapshot."""
+    rows = await conn.execute(
+        select(snapshot.c.entry_id, snapshot.c.timestamp).where(
+            snapshot.c.entry_id.in_(among({entry_id for entry_id, _ in wanted})),
+            snapshot.c.timestamp.in_(among({int(moment) for _, moment in wanted})),
+        )
+    )
+    return {(row.entry_id, Timestamp(f"{row.timestamp:014d}")) for row in rows}
 
 
 async def neighbours(

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
+from operator import itemgetter
 
 from sqlalchemy import bindparam, delete, select, update
 
@@ -26,10 +27,9 @@ async def attach(
         known: ``sort_at`` of the entries that may have tags already.
         sort_at: of all others.
     """
-    names = sorted({name for tags in wanted.values() for name in tags})
-    if not names:
+    ids = await ids_of(conn, {name for tags in wanted.values() for name in tags})
+    if not ids:
         return set()
-    ids = await _ids(conn, names)
     there = await _there(conn, known)
     fresh = [
         (entry_id, ids[name], known.get(entry_id, sort_at))
@@ -38,7 +38,7 @@ async def attach(
         if (entry_id, ids[name]) not in there
     ]
     if fresh:
-        await _insert(conn, fresh)
+        await insert(conn, fresh)
     return {row[0] for row in fresh}
 
 
@@ -123,8 +123,11 @@ async def all_of_them(conn: AsyncConnection, limit: int) -> list[tuple[str, str,
     return [(name, folded, count) for name, folded, count in rows]
 
 
-async def _ids(conn: AsyncConnection, names: Sequence[str]) -> dict[str, int]:
-    rows = [(name, fold(name)) for name in names]
+async def ids_of(conn: AsyncConnection, names: Collection[str]) -> dict[str, int]:
+    """The rows of tags, which are made where there are none."""
+    if not names:
+        return {}
+    rows = [(name, fold(name)) for name in sorted(names)]
     await insert_rows(conn, tag, ("name", "folded"), rows, Clash.STAYS)
     found = await conn.execute(
         select(tag.c.name, tag.c.id).where(tag.c.name.in_(among_texts(names)))
@@ -132,14 +135,15 @@ async def _ids(conn: AsyncConnection, names: Sequence[str]) -> dict[str, int]:
     return dict(found.all())
 
 
-async def _insert(conn: AsyncConnection, rows: Sequence[tuple[int, int, int]]) -> None:
+async def insert(conn: AsyncConnection, rows: Sequence[tuple[int, int, int]]) -> None:
+    """Give entries tags that they do not have: (entry, tag, ``sort_at`` of the entry)."""
     await insert_rows(conn, entry_tag, ("entry_id", "tag_id", "sort_at"), rows)
-    await _count(conn, Counter(tag_id for _, tag_id, _ in rows))
+    await _count(conn, Counter(map(itemgetter(1), rows)))
 
 
 async def _count(conn: AsyncConnection, more: Mapping[int, int]) -> None:
     """Change the numbers of entries that tags have."""
-    await conn.execute(
+    await conn.tell(
         update(tag)
         .where(tag.c.id == bindparam("tag_id"))
         .values(entry_count=tag.c.entry_count + bindparam("more")),

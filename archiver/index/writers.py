@@ -23,6 +23,7 @@ _BEAT = update(writer).where(_THIS).values(beat_ms=Now()).returning(writer.c.bea
 _FOUND = select(Now()).select_from(writer).where(_THIS)
 _LEAVE = delete(writer).where(_THIS)
 _IS_OVERDUE = writer.c.beat_ms + writer.c.lease_ms < Now()
+_IS_SILENT = writer.c.beat_ms + writer.c.lease_ms / 2 < Now()
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,11 +33,13 @@ class Writer:
     Attributes:
         name: of its run lock.
         machine: its own.
+        is_silent: whether signs of life are missing.
         is_overdue: whether its lease is over.
     """
 
     name: str
     machine: str
+    is_silent: bool
     is_overdue: bool
 
 
@@ -70,8 +73,13 @@ async def bury(conn: AsyncConnection, name: str) -> bool:
 async def all_writers(conn: AsyncConnection) -> Sequence[Writer]:
     """Every writer that has a row."""
     rows = await conn.execute(
-        select(writer.c.name, writer.c.machine, _IS_OVERDUE.label("is_overdue")).order_by(
-            writer.c.machine, writer.c.name
-        )
+        select(
+            writer.c.name,
+            writer.c.machine,
+            _IS_SILENT.label("is_silent"),
+            _IS_OVERDUE.label("is_overdue"),
+        ).order_by(writer.c.machine, writer.c.name)
     )
-    return [Writer(row.name, row.machine, bool(row.is_overdue)) for row in rows]
+    return [
+        Writer(row.name, row.machine, bool(row.is_silent), bool(row.is_overdue)) for row in rows
+    ]

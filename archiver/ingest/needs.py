@@ -1,7 +1,7 @@
 """What the page of another archive needs, as far as it came: on all levels, nothing fetched."""
 
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from archiver.crawl.context import CrawlContext
 from archiver.crawl.fetch_or_recall import read_back
@@ -49,10 +49,13 @@ class Needs:
         return tuple(outcomes.values())
 
     async def _look_up(
-        self, wanted: Iterable[Requisite], timestamp: Timestamp
+        self, wanted: Sequence[Requisite], timestamp: Timestamp
     ) -> list[tuple[Requisite, Capture | None]]:
+        if not wanted:
+            return []
         async with self._context.db.read() as conn:
-            return [(each, await captures.nearest(conn, each.url, timestamp)) for each in wanted]
+            held = await captures.nearest_of(conn, [each.url for each in wanted], timestamp)
+        return [(each, held.get(each.url)) for each in wanted]
 
     async def _of(self, wanted: Requisite, held: Capture | None) -> tuple[Requisite, ...]:
         """What a style sheet or a frame needs; nothing where it leads elsewhere."""

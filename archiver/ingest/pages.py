@@ -7,76 +7,44 @@ outside of memory: an entry's snapshots are made oldest first.
 
 import asyncio
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from archiver.crawl.context import CrawlContext
 from archiver.crawl.deferred_extraction import SPARE_READERS
 from archiver.crawl.emblems import draw_emblems
 from archiver.crawl.fetch_or_recall import read_back
 from archiver.crawl.rendering import as_read
-from archiver.derive.pool import Document
+from archiver.derive.pool import Document, unread_article
 from archiver.errors import ArchiverError
 from archiver.formats.seeds import MOST_TITLE, bounded
-from archiver.index import captures, seeds, snapshots
-from archiver.index.database import AsyncConnection
 from archiver.ingest.answers import KeptAnswers
 from archiver.ingest.exchanges import ForeignCapture, ForeignEntryRecord
 from archiver.ingest.likenesses import KeptLikenesses
 from archiver.ingest.needs import Needs
+from archiver.ingest.placing import ForeignPage, Placed, place
 from archiver.ledger.visit_result import Visit, VisitResult
 from archiver.memento.timestamps import to_datetime, to_timestamp
 from archiver.model.annotation import Annotation
 from archiver.model.capture import (
-    Capture,
     CaptureRef,
-    HashUrl,
-    PayloadDigest,
     RecordId,
     Timestamp,
 )
 from archiver.model.entry_ref import EntryRef
 from archiver.model.likeness import LikenessKind, NewLikeness
+from archiver.model.page import UNREAD, Article, Discovery
 from archiver.model.rendering import Rendering
-from archiver.model.requisite import RequisiteOutcome
-from archiver.model.seed import RevisedSeed, Seed
+from archiver.model.seed import Seed
 from archiver.store.sorting import SortedLines
 from archiver.urls.parse import hash_url, host, parse_url
-from archiver.warc.entry_record import EntryRecord, SnapshotRecord, read_entry_record
+from archiver.warc.entry_record import EntryRecord, read_entry_record
 from archiver.warc.moments import read_moment
 from archiver.wire.media_type import declared_media_type, essence_of
 from archiver.wire.sniff import is_html
 
 OK = 200
-FIRST_FINAL = 200
-"""What has a lower status is an interim response (RFC 9110 §15.2), and no page."""
-MOST_REDIRECTS = 10
-
-
-@dataclass(frozen=True, slots=True)
-class ForeignPage:
-    """A page of another archive.
-
-    Attributes:
-        timestamp: when it was asked for.
-        seed: its URL, and what a person says of it.
-        payload_digest: of its response, where that is known to be the final one.
-        final: (URL, timestamp, record id) of its final response, where a record names it.
-        requisites: what became of each, where that is known.
-        revision: of what the person says, where this program's own record tells.
-        import_id: the import of links that it came with, if it did.
-        told: what this program's own record tells of it.
-    """
-
-    timestamp: Timestamp
-    seed: Seed
-    payload_digest: PayloadDigest | None = None
-    final: tuple[str, Timestamp, RecordId] | None = None
-    requisites: tuple[RequisiteOutcome, ...] | None = None
-    revision: int | None = None
-    import_id: int | None = None
-    told: SnapshotRecord | None = None
 
 
 class NotedPages(ExitStack):
@@ -145,17 +113,20 @@ class PageIntake:
         self._answering = asyncio.Lock()
 
     async def take_all(
-        self, pages: Iterable[ForeignPage]
+        self, pages: Sequence[ForeignPage]
     ) -> list[asyncio.Future[VisitResult | None]]:
-        """As ``take``, of several at a time; those of one entry one after another, as they come."""
-        of_entry: dict[HashUrl, list[ForeignPage]] = {}
-        for page in pages:
-            of_entry.setdefault(page.seed.hash_url, []).append(page)
+        """As ``take``, of several at a time; those of one entry one after another, as they come.
+
+        Their articles are left for later where the settings say so.
+        """
+        of_entry: dict[int, list[Placed]] = {}
+        for each in await place(self._context.db, pages):
+            of_entry.setdefault(each.entry_id, []).append(each)
         waiting, closing = iter(of_entry.values()), []
 
         async def work() -> None:
             for some in waiting:
-                closing.extend([made for page in some if (made := await self.take(page))])
+                closing.extend([await self._take(each, may_wait=True) for each in some])
 
         try:
             async with asyncio.TaskGroup() as group:
@@ -167,18 +138,17 @@ class PageIntake:
 
     async def take(self, page: ForeignPage) -> asyncio.Future[VisitResult | None] | None:
         """Make a snapshot of a page; None if it is here already, or its capture is not."""
-        async with self._context.db.read() as conn:
-            found = await _final_capture(conn, page)
-        if found is None or found.status < FIRST_FINAL:
-            return None
-        async with self._context.db.write() as conn:
-            entry_id = (await _ensure(conn, page))[page.seed.hash_url]
-            held, _ = await snapshots.around(conn, entry_id, page.timestamp)
-        if held and held.snapshot.timestamp == page.timestamp:
-            return None
-        return await self._context.recorder.end(await self._visit_result(page, found, entry_id))
+        placed = await place(self._context.db, [page])
+        return await self._take(placed[0]) if placed else None
 
-    async def _visit_result(self, page: ForeignPage, found: Capture, entry_id: int) -> VisitResult:
+    async def _take(
+        self, placed: Placed, *, may_wait: bool = False
+    ) -> asyncio.Future[VisitResult | None]:
+        made = await self._visit_result(placed, may_wait=may_wait)
+        return await self._context.recorder.end(made)
+
+    async def _visit_result(self, placed: Placed, *, may_wait: bool) -> VisitResult:
+        page, found = placed.page, placed.found
         obtained = await read_back(self._context, found)
         document = obtained.document if obtained else Document(b"", found.media_type, "", found.url)
         shown = await self._shown(page)
@@ -189,10 +159,10 @@ class PageIntake:
         if outcomes is None:
             outcomes = await self._needs.outcomes(found.url, needs.requisites, page.timestamp)
         moment = to_datetime(page.timestamp)
-        entry = EntryRef(entry_id, page.seed.hash_url, page.seed.url, page.seed.host)
-        article = await self._context.derive.extract(as_read(document) if stood else document)
+        entry = EntryRef(placed.entry_id, page.seed.hash_url, page.seed.url, page.seed.host)
         ref = CaptureRef.of(found)
-        emblems = await draw_emblems(self._context, ref, needs, article)
+        article = await self._read(document, needs, is_shown=bool(stood), may_wait=may_wait)
+        emblems = await self._emblems(ref, needs, article)
         visit = Visit(
             timestamp=page.timestamp,
             at=moment,
@@ -210,6 +180,23 @@ class PageIntake:
         if stood:
             visit = replace(visit, rendering=Rendering.DONE, likenesses=(*shown, *emblems))
         return VisitResult(entry, moment, visit=visit)
+
+    async def _read(
+        self, document: Document, needs: Discovery, *, is_shown: bool, may_wait: bool
+    ) -> Article:
+        if is_shown:
+            return await self._context.derive.extract(as_read(document))
+        if may_wait and self._context.settings.articles == "later":
+            return unread_article(document, needs)
+        return await self._context.derive.extract(document)
+
+    async def _emblems(
+        self, page: CaptureRef, needs: Discovery, article: Article
+    ) -> tuple[NewLikeness, ...]:
+        """What lists show a page by; where its article is left for later, so are they."""
+        if article.extractor == UNREAD:
+            return ()
+        return await draw_emblems(self._context, page, needs, article)
 
     async def _shown(self, page: ForeignPage) -> tuple[NewLikeness, ...]:
         """How a page looked in a browser, where this program tells of it and the file holds it."""
@@ -235,44 +222,6 @@ def _as_it_stood(shown: Sequence[NewLikeness], url: str) -> Document | None:
     pages = (each for each in shown if each.kind is LikenessKind.PAGE)
     content = next((each.content for each in pages), None)
     return None if content is None else Document(content, "text/html", "utf-8", url)
-
-
-async def _ensure(conn: AsyncConnection, page: ForeignPage) -> dict[HashUrl, int]:
-    if page.revision is None:
-        return await seeds.ensure(conn, [page.seed], import_id=page.import_id)
-    return await seeds.take_in(conn, [RevisedSeed(page.seed, page.revision)])
-
-
-async def _final_capture(conn: AsyncConnection, page: ForeignPage) -> Capture | None:
-    """The final response of a page: the one that is named, else what its URL leads to then."""
-    if page.payload_digest:
-        return await _at(conn, page.seed.url, page.timestamp, page.payload_digest)
-    if page.final:
-        url, timestamp, record_id = page.final
-        for _, held in (await captures.of_records(conn, [(url, record_id)])).get(
-            (url, record_id), ()
-        ):
-            if held.timestamp == timestamp:
-                return held
-        if found := await _at(conn, url, timestamp):
-            return found
-    url, found = page.seed.url, None
-    for _ in range(MOST_REDIRECTS):
-        found = await captures.nearest(conn, url, page.timestamp) or found
-        if found is None or found.redirect_to is None:
-            break
-        url = found.redirect_to
-    return found
-
-
-async def _at(
-    conn: AsyncConnection, url: str, timestamp: Timestamp, digest: PayloadDigest | None = None
-) -> Capture | None:
-    """The capture of a URL at a moment, with that payload if one is told."""
-    for each in await captures.at_moments(conn, [url], [timestamp]):
-        if each.url == url and digest in (None, each.payload_digest):
-            return each
-    return None
 
 
 def _line(timestamp: Timestamp, noted: object) -> bytes:

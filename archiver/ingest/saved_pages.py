@@ -17,7 +17,8 @@ from archiver.errors import InvalidUrl
 from archiver.index import entries
 from archiver.ingest.exchanges import ForeignCapture, pieces_of
 from archiver.ingest.intake import Intake
-from archiver.ingest.pages import ForeignPage, PageIntake
+from archiver.ingest.pages import PageIntake
+from archiver.ingest.placing import ForeignPage
 from archiver.memento.timestamps import to_timestamp
 from archiver.model.capture import PayloadDigest, Timestamp
 from archiver.model.exchange import Exchange

@@ -37,6 +37,16 @@ async def dead_here(conn: AsyncConnection, db: Database, lock: RunLock) -> list[
     return await asyncio.to_thread(_not_held, own, lock)
 
 
+async def is_anybody_silent(db: Database) -> bool:
+    """Whether somebody holds jobs and may be dead: it is not known before its lease is over."""
+    if db.membership is None:
+        return False
+    async with db.read() as conn:
+        owners = {*await queue.owners(conn)}
+        found = await writers.all_writers(conn)
+    return any(each.is_silent and each.name in owners for each in found)
+
+
 async def bury_the_silent(db: Database) -> None:
     """Take the rows of other machines' dead away, and give back what they held, at once each.
 

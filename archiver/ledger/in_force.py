@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from archiver.index import gone
+from archiver.index import gone, jobs
 from archiver.index.connection import AsyncConnection
 from archiver.ledger.late_visit import LateVisit
 from archiver.ledger.rows import needs_of
@@ -30,6 +30,20 @@ async def parted(conn: AsyncConnection, read: list[Placed]) -> tuple[list[Placed
         elif snapshot and not is_known:
             late.append(_late_visit(entry_record, snapshot))
     return kept, late
+
+
+async def once_each(conn: AsyncConnection, kept: list[Placed]) -> list[Placed]:
+    """Without the snapshots of jobs that were given back, and ended by a later visit since."""
+    visits = [
+        (each.hash_url, each.snapshot.timestamp) for each, _ in kept if each.snapshot is not None
+    ]
+    late = await jobs.superseded(conn, visits) if visits else set()
+    return [
+        (replace(each, snapshot=None), place)
+        if each.snapshot and (each.hash_url, each.snapshot.timestamp) in late
+        else (each, place)
+        for each, place in kept
+    ]
 
 
 def _late_visit(entry_record: EntryRecord, snapshot: SnapshotRecord) -> LateVisit:

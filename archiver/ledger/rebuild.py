@@ -24,7 +24,7 @@ from archiver.index import (
 from archiver.index.database import AsyncConnection, Database
 from archiver.ledger import throwing_away
 from archiver.ledger.findings import Findings, chunks
-from archiver.ledger.in_force import Placed, apart, parted
+from archiver.ledger.in_force import Placed, apart, once_each, parted
 from archiver.ledger.late_visit import LateVisit
 from archiver.ledger.restoring import Problem, restore
 from archiver.memento.timestamps import to_datetime
@@ -158,7 +158,7 @@ class _Rebuild:
                 return False
             places = [each.location for each in dated]
             read = await asyncio.to_thread(_read_entry_records, self._store, places, self._rebuilt)
-            kept, late = await parted(conn, read)
+            kept, late = await parted(conn, await once_each(conn, read))
             self._late += late
             for group in apart(kept):
                 fresh = await restore(conn, self._store, group, self._rebuilt.problems)

@@ -26,7 +26,13 @@ class Payload:
 
 async def holder_at(conn: AsyncConnection, url: str, moment: Timestamp) -> Capture | None:
     """The record that has what a URL showed about a moment; None where that was no 200."""
-    found = await captures.nearest(conn, url, moment)
+    return await holder_from(conn, await captures.nearest(conn, url, moment), moment)
+
+
+async def holder_from(
+    conn: AsyncConnection, found: Capture | None, moment: Timestamp
+) -> Capture | None:
+    """The same, from the capture that is nearest to that moment."""
     for _ in range(MOST_HOPS):
         if found is None or not found.redirect_to:
             break

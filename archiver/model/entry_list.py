@@ -1,9 +1,11 @@
 """A list that a person keeps, and the order that all of them stand in."""
 
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
-from itertools import chain, count
+from itertools import chain, count, groupby
+from operator import itemgetter
 
 from archiver.model.folder_path import MOST_NAME, folder_names, folder_path, folders_above
 
@@ -25,12 +27,20 @@ class EntryList:
         query: the search that is saved under this name; empty for a list made by hand.
         count: entries that lie in it, or that the search finds; None where nobody counted yet.
         is_more: there are more than were counted.
+        beneath: entries that lie in it or in a list in it, each once; None for one that has no
+            lists in it.
     """
 
     path: str
     query: str = ""
     count: int | None = None
     is_more: bool = False
+    beneath: int | None = None
+
+    @property
+    def asks_all(self) -> str:
+        """The query that shows what lies in it and in the lists in it."""
+        return f'list:"{unquoted(self.path)}/"'
 
     @property
     def asks(self) -> str:
@@ -156,6 +166,40 @@ def as_tree(lists: Sequence[EntryList]) -> list[EntryList]:
     while waiting:
         found.append(waiting.pop())
         waiting += below.get(found[-1].path, [])[::-1]
+    return found
+
+
+def with_beneath(lists: Sequence[EntryList], twice: Mapping[str, int]) -> list[EntryList]:
+    """The same, where those that have lists in them say what lies beneath.
+
+    Args:
+        lists: each with the number of its own entries.
+        twice: as ``counted_twice`` gives it.
+    """
+    totals: Counter[str] = Counter()
+    outer: set[str] = set()
+    for each in lists:
+        if not each.query:
+            above = folders_above(each.path)
+            outer.update(above)
+            totals.update(dict.fromkeys((*above, each.path), each.count or 0))
+    return [
+        replace(each, beneath=max(totals[each.path] - twice.get(each.path, 0), 0))
+        if each.path in outer and not each.query
+        else each
+        for each in lists
+    ]
+
+
+def counted_twice(lying: Iterable[tuple[int, str]]) -> Counter[str]:
+    """How often adding up what lies in and beneath a list counts an entry more than once.
+
+    ``lying``: (entry, path of a list), of entries that lie in several lists, each entry's together.
+    """
+    found: Counter[str] = Counter()
+    for _, rows in groupby(lying, key=itemgetter(0)):
+        reached = Counter(one for _, path in rows for one in (*folders_above(path), path))
+        found.update({path: count - 1 for path, count in reached.items() if count > 1})
     return found
 
 

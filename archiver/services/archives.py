@@ -25,7 +25,8 @@ from archiver.ingest.exchanges import (
 from archiver.ingest.foreign_records import read_records
 from archiver.ingest.intake import Intake
 from archiver.ingest.likenesses import ForeignLikeness
-from archiver.ingest.pages import ForeignPage, NotedPages, PageIntake
+from archiver.ingest.pages import NotedPages, PageIntake
+from archiver.ingest.placing import ForeignPage
 from archiver.ingest.resolution import RevisitResolver
 from archiver.ingest.revisits import ForeignRevisit, read_lines, write_line
 from archiver.ingest.saved_pages import SavedPage, SavedPageIntake

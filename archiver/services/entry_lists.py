@@ -12,7 +12,7 @@ from enum import StrEnum
 from functools import lru_cache
 
 from archiver.errors import InputError, InvalidQuery, NotFound
-from archiver.index import list_shares, lists
+from archiver.index import list_overlaps, list_shares, lists
 from archiver.index.connection import AsyncConnection
 from archiver.index.database import Database
 from archiver.model.annotation import Annotation
@@ -21,10 +21,12 @@ from archiver.model.entry_list import (
     MOST_PLACE,
     EntryList,
     as_tree,
+    counted_twice,
     is_within,
     moved_path,
     shifted,
     unquoted,
+    with_beneath,
     with_outer,
 )
 from archiver.model.folder_path import MOST_DEPTH, folder_names, folders_above
@@ -65,16 +67,20 @@ class EntryLists:
         self._search = search
         self._on_changed = on_changed
         self._counted: dict[str, tuple[int, bool]] = {}
+        self._twice: frozenset[tuple[str, int]] = frozenset()
+        self._twice_of: tuple[EntryList, ...] = ()
         self._asked = asyncio.Event()
 
     async def all(self) -> tuple[EntryList, ...]:
         """Every list, each behind the one that it lies in.
 
-        What saved searches find was counted a while ago, or was not yet (``keep_counted``).
+        What saved searches find was counted a while ago, or was not yet, and so was what lies in
+        several lists beneath one, which is to be counted once (``keep_counted``).
         """
         async with self._db.read() as conn:
-            found = _tree(tuple(await lists.all_of_them(conn)))
-        if any(each.query for each in found):
+            known = tuple(await lists.all_of_them(conn))
+        found = _tree(known, self._twice)
+        if known != self._twice_of or any(each.query for each in found):
             self._asked.set()
         return tuple(self._with_count(each) for each in found)
 
@@ -177,18 +183,25 @@ class EntryLists:
         return await self._editing.become_all(stretches([*places]), become)
 
     async def keep_counted(self) -> None:
-        """Count what saved searches find whenever somebody has looked at lists; until cancelled."""
+        """Count again whenever somebody has looked at lists that changed; until cancelled."""
         while True:
             await self._asked.wait()
             self._asked.clear()
-            async with self._db.read() as conn:
-                known = await lists.all_of_them(conn)
-            for each in [each for each in known if each.query][:MOST_SEARCHES]:
-                # A search of another version may ask for what this one does not know.
-                with suppress(InvalidQuery):
-                    found = await self._search.summary(ListingQuery(q=each.query))
-                    self._counted[each.path] = (found.count, found.has_more)
+            await self.count()
             await asyncio.sleep(RECOUNT_SECONDS)
+
+    async def count(self) -> None:
+        """Count what saved searches find, and what lies in several lists."""
+        async with self._db.read() as conn:
+            known = tuple(await lists.all_of_them(conn))
+            if known != self._twice_of:
+                twice = counted_twice(await list_overlaps.in_several(conn))
+                self._twice, self._twice_of = frozenset(twice.items()), known
+        for each in [each for each in known if each.query][:MOST_SEARCHES]:
+            # A search of another version may ask for what this one does not know.
+            with suppress(InvalidQuery):
+                found = await self._search.summary(ListingQuery(q=each.query))
+                self._counted[each.path] = (found.count, found.has_more)
 
     def _with_count(self, found: EntryList) -> EntryList:
         if not found.query or found.path not in self._counted:
@@ -236,9 +249,9 @@ async def _arrange(conn: AsyncConnection, known: Iterable[EntryList]) -> None:
 
 
 @lru_cache(1)
-def _tree(known: tuple[EntryList, ...]) -> tuple[EntryList, ...]:
+def _tree(known: tuple[EntryList, ...], twice: frozenset[tuple[str, int]]) -> tuple[EntryList, ...]:
     """Lists as every page shows them, put in order when they have changed."""
-    return tuple(as_tree(known))
+    return tuple(with_beneath(as_tree(known), dict(twice)))
 
 
 def _path(path: str) -> str:

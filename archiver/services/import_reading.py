@@ -194,12 +194,12 @@ async def _receive(
     if early:
         both = zip(batch.seeds.keys, received, strict=True)
         received = [early.pop(key, each) for key, each in both]
+    await receipts.write(conn, number, batch.seeds, batch.numbers, received, batch.rejected)
     tally = Counter(received)
     are_links = choices.capture is CaptureWhen.NEVER
     await imports.advance(
         conn, number, tally, batch.rejected, are_links=are_links, lists_left_out=left_out
     )
-    await receipts.write(conn, number, batch.seeds, batch.numbers, received, batch.rejected)
 
 
 async def _add_lists(conn: AsyncConnection, number: int, given: GivenLists) -> int:

@@ -5,7 +5,7 @@ claimed by a service: after a restart, or when the process that read it died.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -118,12 +118,19 @@ class Imports:
             return await asyncio.to_thread(kind_of_file, source, name) is None
 
     async def resume(self) -> None:
-        """Go on with the kept files that nobody reads."""
+        """Go on with the kept files that nobody reads, and that lie on this machine."""
         async with self._db.write() as conn:
             claimed = await imports.claim(conn, self._owner)
+            if self._db.membership and (away := await asyncio.to_thread(self._away, claimed)):
+                await imports.leave_to_others(conn, [each.id for each in away])
+                claimed = [each for each in claimed if each not in away]
         for each in claimed:
             path = self._data / each.path
             self._begin(_Kept(each.id, each.name, path, each.choices), skip=each.read)
+
+    def _away(self, claimed: Sequence[imports.Unfinished]) -> list[imports.Unfinished]:
+        """Those whose file is kept by another machine."""
+        return [each for each in claimed if not (self._data / each.path).exists()]
 
     async def go_on(self) -> None:
         """Resume now and then, for ever: a process that read may die while this one lives.

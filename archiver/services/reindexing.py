@@ -17,8 +17,17 @@ from pathlib import Path
 from archiver import __version__
 from archiver.archive import open_store_alone, places_of_index, settle_index
 from archiver.config import Settings
-from archiver.errors import ArchiverError, IndexUnavailable, StoreError
-from archiver.index import entries, followed_feeds, gone, imports, rebuild_scratch, seeds, waiting
+from archiver.errors import ArchiverError, ConfigurationError, IndexUnavailable, StoreError
+from archiver.index import (
+    entries,
+    followed_feeds,
+    gone,
+    imports,
+    rebuild_scratch,
+    seeds,
+    waiting,
+    writers,
+)
 from archiver.index.database import AsyncConnection, Database, Engines
 from archiver.ledger.comparisons import compare_owed
 from archiver.ledger.documents import remake_stale
@@ -29,11 +38,15 @@ from archiver.memento.timestamps import to_timestamp
 from archiver.services.fixity import Finding
 from archiver.services.import_carrying import carry_imports_over
 from archiver.services.receipt_files import receipts_of, restore_all, write_owed
+from archiver.store.machine import machine_of
 from archiver.store.segments import SegmentStore
 from archiver.warc.record import Record
 
 CHUNK = 1000
 MOST_OWED = 100_000
+_IN_USE_ELSEWHERE = (
+    "Another machine uses the archive. Stop the servers and crawls of every machine first."
+)
 SOFTWARE = f"archiver/{__version__}"
 """Another version may read records otherwise: what it began is begun afresh."""
 
@@ -73,6 +86,8 @@ async def reindex(
     async with open_store_alone(settings) as store:
         before, now = await asyncio.to_thread(places_of_index, settings)
         async with _opened_if_readable(before) as old:
+            if old and before.is_shared:
+                await _refuse_beside_others(old, await asyncio.to_thread(machine_of, settings.data))
             if old:
                 await _write_owed(old, store)
                 await write_owed(old, receipts_of(settings.data))
@@ -91,6 +106,14 @@ async def reindex(
         await asyncio.to_thread(now.replace)
         await asyncio.to_thread(settle_index, settings, now)
     return report
+
+
+async def _refuse_beside_others(db: Database, machine: str) -> None:
+    """Raise where processes of other machines write to this index."""
+    async with db.read() as conn:
+        found = await writers.all_writers(conn)
+    if any(each.machine != machine and not each.is_overdue for each in found):
+        raise ConfigurationError(_IN_USE_ELSEWHERE)
 
 
 @asynccontextmanager

@@ -11,6 +11,8 @@ from archiver.urls.pasted import with_scheme
 
 MOST_CHARACTERS = 8192
 """Longer addresses are refused: servers refuse them too, and every index row holds one."""
+MOST_OF_HOST = 253
+"""Characters; no name that can be looked up has more (RFC 1035 §2.3.4)."""
 _HASH_URL = re.compile(r"[0-9a-f]{32}\Z")
 _SCHEME = re.compile(r"([a-zA-Z][a-zA-Z0-9+.-]*):")
 _FORBIDDEN = re.compile("[\0\ud800-\udfff]")
@@ -34,7 +36,7 @@ def parse_url(given: str) -> str:
     """
     text = given.strip()
     if len(text) <= MOST_CHARACTERS and _AS_IT_IS.fullmatch(text):
-        return text
+        return _with_a_name(text)
     if not text:
         raise InvalidUrl("This is empty. An address starts with https:// or http://.")
     if len(text) > MOST_CHARACTERS:
@@ -120,6 +122,13 @@ def _serialise(text: str) -> str:
     url: str = href.partition("#")[0]
     if len(url) > MOST_CHARACTERS:
         raise InvalidUrl("The address is longer than {most} characters.", most=MOST_CHARACTERS)
+    return _with_a_name(url)
+
+
+def _with_a_name(url: str) -> str:
+    """A serialised URL whose host has a name that can be looked up."""
+    if len(url) > MOST_OF_HOST and len(host(url).partition(":")[0]) > MOST_OF_HOST:
+        raise InvalidUrl("This is not an address a browser would accept.")
     return url
 
 

@@ -10,6 +10,18 @@ _HOST = re.compile(
     r"(?:(?P<name>(?:(?!-)[\w-]+\.)+[^\W\d_][\w-]+\.?)|localhost|(?:\d{1,3}\.){3}\d{1,3}|\[[\da-fA-F:.]+\])"
     r"(?::(?P<port>[0-9]{1,5}))?(?:[/?#]|$)"
 )
+_NAME = re.compile(r"[\w.-]+")
+_ENDINGS = (
+    "js mjs ts tsx jsx css scss html htm xhtml php asp aspx jsp txt rst adoc tex bib log json "
+    "jsonl xml yml yaml toml ini cfg conf env csv tsv sql ipynb rb kt cpp hpp lua bat pdf "
+    "epub djvu doc docx odt rtf xls xlsx ods ppt pptx odp png jpg jpeg gif webp avif svg ico "
+    "mp3 ogg flac wav mp4 mkv avi webm tar gz tgz bz2 xz 7z rar exe dmg iso deb rpm apk warc "
+    "wacz"
+)
+_FILES = frozenset(_ENDINGS.split())
+"""What files end in, and no domain does (the Root Zone Database of IANA)."""
+_FILES_AND_DOMAINS = frozenset({"md", "py", "java", "zip", "mov", "mobi"})
+"""What both end in; a file, where nothing but a name stands before it."""
 
 
 def with_scheme(given: str) -> str:
@@ -33,13 +45,38 @@ def words_of(given: str) -> str:
     """What was typed where an address belongs, if it is words to be searched for; or nothing.
 
     Several lines are addresses, and so is what begins with a scheme, whatever is wrong with it.
+    What looks like the name of a file is words (docs/decisions/0126-addresses-and-words.md).
 
     >>> words_of("red kite"), words_of("example.org"), words_of("https://two words")
     ('red kite', '', '')
+    >>> words_of("node.js"), words_of("README.md"), words_of("www.gov.md")
+    ('node.js', 'README.md', '')
     """
     text = given.strip()
+    if "\n" not in text and _is_file_name(text):
+        return text
     is_address = "\n" in text or _SCHEME.match(with_scheme(text))
     return "" if is_address else text
+
+
+def address_in(words: str) -> str:
+    """The address that words which were searched for may be meant as; or nothing.
+
+    >>> address_in("node.js"), address_in("Example.org/x"), address_in("red kite")
+    ('https://node.js', 'https://Example.org/x', '')
+    """
+    text = words.strip()
+    if any(each.isspace() for each in text):
+        return ""
+    address = with_scheme(text)
+    return address if address.lower().startswith(("http://", "https://")) else ""
+
+
+def _is_file_name(text: str) -> bool:
+    stem, dot, ending = text.lower().rpartition(".")
+    if not (stem and dot and _NAME.fullmatch(stem)):
+        return False
+    return ending in _FILES or (ending in _FILES_AND_DOMAINS and "." not in stem)
 
 
 def without_trackers(url: str, trackers: Sequence[str]) -> str:

@@ -13,8 +13,10 @@ SHOWN = 200
 async def side_bar(request: web.Request, q: str = "") -> SideBar:
     """What stands beside a page, with the list marked that it shows."""
     found = await request.app[RUNTIME].lists.all()
-    current = next((each for each in found if each.asks.casefold() == q.strip().casefold()), None)
-    return SideBar(found[:SHOWN], current, len(found))
+    asked = q.strip().casefold()
+    whole = next((each for each in found if each.asks_all.casefold() == asked), None)
+    current = whole or next((each for each in found if each.asks.casefold() == asked), None)
+    return SideBar(found[:SHOWN], current, len(found), is_whole=whole is not None)
 
 
 async def render_beside(

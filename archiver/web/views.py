@@ -69,11 +69,13 @@ class SideBar:
         lists: the first of them, each behind the one that it lies in.
         current: the one that the page shows.
         count: of all lists.
+        is_whole: the page shows what lies in the lists in the current one, too.
     """
 
     lists: tuple[EntryList, ...] = ()
     current: EntryList | None = None
     count: int = 0
+    is_whole: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,6 +195,7 @@ class ListingView:
         owed_percent: how much of the archive is not to be found by words yet.
         sorts: what may come first, in words.
         archives: hosts of public archives that may be asked, where the list is of what failed.
+        address: what was searched for, if it may be meant as the address of a page.
     """
 
     query: ListingQuery
@@ -210,6 +213,7 @@ class ListingView:
     notice: EditNotice | None = None
     side: SideBar = SideBar()
     archives: tuple[str, ...] = ()
+    address: str = ""
     title: str | Message = Message("Snapshots")
 
 

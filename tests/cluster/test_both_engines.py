@@ -4,10 +4,13 @@ import re
 from collections.abc import AsyncIterator
 
 import pytest
+from alembic import command
+from alembic.config import Config
 from sqlalchemy import Engine, create_engine, inspect, text
 
 from archiver.index.database import Database
 from archiver.index.dialect.postgres_engines import PostgresEngines
+from archiver.paths import MIGRATIONS
 
 
 @pytest.fixture
@@ -38,31 +41,56 @@ def predicate(index) -> str:
     return re.sub(r"::\w+|[()\"]", "", where).replace("<>", "!=").strip()
 
 
+def excluded(engine: Engine, table: str, columns: list[str]) -> list[tuple[str, tuple[str, ...]]]:
+    """What is unique, however long it is: PostgreSQL's word for that; names with columns."""
+    if engine.dialect.name != "postgresql":
+        return []
+    asked = text(
+        "SELECT conname, pg_get_constraintdef(oid) FROM pg_constraint"
+        " WHERE contype = 'x' AND conrelid = CAST(:name AS REGCLASS)"
+    )
+    with engine.connect() as conn:
+        rows = conn.execute(asked, {"name": f'"{table}"'}).all()
+    return [
+        (name, tuple(each for each in columns if re.search(rf"\b{each}\b", said)))
+        for name, said in rows
+    ]
+
+
 def shape(engine: Engine) -> dict[str, object]:
     """Every table: its columns, its keys, what is unique, and its indices."""
-    found = inspect(engine)
     return {
-        name: {
-            "columns": {
-                each["name"]: (kind(each), each["nullable"], default(each))
-                for each in found.get_columns(name)
-            },
-            "key": found.get_pk_constraint(name)["constrained_columns"],
-            "unique": sorted(
-                tuple(each["column_names"]) for each in found.get_unique_constraints(name)
-            ),
-            "leads": sorted(
-                (*each["constrained_columns"], each["referred_table"])
-                for each in found.get_foreign_keys(name)
-            ),
-            "indices": {
-                each["name"]: (each["column_names"], bool(each["unique"]), predicate(each))
-                for each in found.get_indexes(name)
-                if "duplicates_constraint" not in each
-            },
-        }
-        for name in found.get_table_names()
+        name: of_table(engine, name)
+        for name in inspect(engine).get_table_names()
         if name != "alembic_version"
+    }
+
+
+def of_table(engine: Engine, name: str) -> dict[str, object]:
+    found = inspect(engine)
+    columns = found.get_columns(name)
+    hashed = excluded(engine, name, [each["name"] for each in columns])
+    keys = [list(of) for _, of in hashed if len(of) > 1]
+    return {
+        "columns": {
+            each["name"]: (kind(each), each["nullable"], default(each)) for each in columns
+        },
+        "key": found.get_pk_constraint(name)["constrained_columns"] or keys[0],
+        "unique": sorted(
+            [
+                *(tuple(each["column_names"]) for each in found.get_unique_constraints(name)),
+                *(of for _, of in hashed if len(of) == 1),
+            ]
+        ),
+        "leads": sorted(
+            (*each["constrained_columns"], each["referred_table"])
+            for each in found.get_foreign_keys(name)
+        ),
+        "indices": {
+            each["name"]: (each["column_names"], bool(each["unique"]), predicate(each))
+            for each in found.get_indexes(name)
+            if "duplicates_constraint" not in each and each["name"] not in dict(hashed)
+        },
     }
 
 
@@ -94,3 +122,21 @@ async def test_no_number_on_a_server_is_narrower_than_those_of_a_file(both, addr
     )
     with PostgresEngines(address).reading().connect() as conn:
         assert conn.execute(narrow).all() == []
+
+
+def test_a_schema_of_before_becomes_that_of_now_on_a_server(address):
+    """Revisions since the first that there was in PostgreSQL."""
+    engines = PostgresEngines(address)
+    engines.prepare()
+    expected = shape(engines.reading())
+
+    with engines.writing().connect() as conn:
+        config = Config()
+        config.set_main_option("script_location", str(MIGRATIONS))
+        config.attributes["connection"] = conn
+        command.downgrade(config, "0027")
+        conn.commit()
+    assert excluded(engines.reading(), "entry_list", ["path"]) == []
+    engines.prepare()
+
+    assert shape(engines.reading()) == expected

@@ -2,6 +2,7 @@
 
 import asyncio
 import shutil
+import signal
 
 import pytest
 from aiohttp import web
@@ -25,6 +26,12 @@ class Rows:
         with self._engine.begin() as conn:
             return list(conn.execute(text("SELECT name FROM writer ORDER BY name")).scalars())
 
+    def ended(self) -> list[tuple[str, int, int]]:
+        """What became of each job, after how many attempts, and how many snapshots there are."""
+        asked = "SELECT state, attempts, (SELECT count(*) FROM snapshot) FROM job ORDER BY id"
+        with self._engine.begin() as conn:
+            return [tuple(row) for row in conn.execute(text(asked))]
+
     def remove(self) -> None:
         with self._engine.begin() as conn:
             conn.execute(text("DELETE FROM writer"))
@@ -47,6 +54,13 @@ def held(live):
 
     page.url = live.answer("/held", answer)
     return page
+
+
+async def refused(*words, **variables):
+    """The exit status of a command that gives up, and what it says of that."""
+    async with archiver(*words, **variables) as process:
+        _, said = await process.communicate()
+        return process.returncode, said.decode()
 
 
 @pytest.mark.parametrize("command", [("crawl",), ("serve", "--port", "0")])
@@ -95,6 +109,90 @@ async def test_who_only_reads_has_no_row(address, here):
     assert (await ran("list", **here))[0] == 0
 
     assert rows.names() == []
+
+
+@pytest.fixture
+def there(here, store, tmp_path):
+    """Another machine at the same archive."""
+    here["ARCHIVER_STORE"] = store.address
+    (tmp_path / "b").mkdir()
+    return here | {"ARCHIVER_DATA": str(tmp_path / "b")}
+
+
+async def test_what_one_machine_kept_is_read_listed_and_checked_on_another(live, here, there):
+    url = live.article("page")
+    assert (await ran("add", url, **here))[0] == 0
+
+    code, shown = await ran("show", url, **there)
+    _, listed = await ran("list", **there)
+    _, checked = await ran("verify", **there)
+
+    assert (code, "clever" in shown) == (0, True)
+    assert url in listed
+    assert "problems\t0" in checked
+
+
+@pytest.mark.parametrize(
+    ("more", "reason"),
+    [
+        ({"ARCHIVER_STORE": ""}, "for several to share it"),
+        ({"ARCHIVER_STORE": "s3://other/kept"}, "set ARCHIVER_STORE to that"),
+    ],
+)
+async def test_a_folder_without_the_same_store_is_refused(here, there, server, more, reason):
+    if more["ARCHIVER_STORE"]:
+        server.make_bucket("other")
+    await ran("import", "-", "--no-crawl", said="https://a.example/", **here)
+
+    code, told = await refused("import", "-", "--no-crawl", **(there | more))
+
+    assert (code, reason in told) == (1, True), told
+
+
+async def test_a_folder_with_an_archive_of_its_own_is_refused(here, there):
+    await ran("import", "-", "--no-crawl", said="https://a.example/", **here)
+    own = {"ARCHIVER_INDEX": "", "ARCHIVER_STORE": ""}
+    await ran("import", "-", "--no-crawl", said="https://b.example/", **(there | own))
+
+    code, told = await refused("reindex", **there)
+
+    assert (code, "holds an archive of its own" in told) == (1, True), told
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGSTOP])
+async def test_what_a_machine_held_that_fell_silent_is_done_by_another_and_once(
+    live, address, here, there, held, how
+):
+    await ran("import", "-", "--no-crawl", said=held.url, **here)
+    async with archiver("crawl", **here) as silent:
+        await live.asked_for("/held")
+        silent.send_signal(how)
+        held.set()
+
+        code, _ = await ran("crawl", **there)
+        ended = Rows(address).ended()
+        if how == signal.SIGSTOP:
+            silent.send_signal(signal.SIGCONT)
+        await silent.communicate()
+
+    assert code == 0
+    assert silent.returncode == (-how if how == signal.SIGKILL else FENCED_OFF)
+    assert (await ran("crawl", **here))[0] == 0
+    assert Rows(address).ended() == ended == [("saved", 1, 1)]
+    assert "problems\t0" in (await ran("verify", **there))[1]
+
+
+async def test_an_index_is_not_built_again_while_another_machine_writes(live, here, there, held):
+    await ran("import", "-", "--no-crawl", said=held.url, **here)
+    async with archiver("crawl", **here) as running:
+        await live.asked_for("/held")
+        code, told = await refused("reindex", **there)
+        held.set()
+        await running.communicate()
+
+    assert (code, "Another machine uses the archive" in told) == (1, True), told
+    assert (await ran("reindex", **there))[0] == 0
+    assert held.url in (await ran("list", "--status", "saved", **here))[1]
 
 
 def test_a_copy_of_a_data_directory_is_another_machine(tmp_path):

@@ -284,3 +284,37 @@ async def test_a_statement_that_lies_costs_its_own_page_and_nothing_else(runtime
 
     assert (status.merged, status.error, status.reading) == (1, "", False)
     assert await problems(runtime) == []
+
+
+async def test_articles_of_a_file_are_left_for_later_where_the_settings_say_so(tmp_path):
+    settings = Settings(data=tmp_path / "data", allow_networks=(), articles="later")
+    async with open_runtime(settings) as archive:
+        await take_in(archive, tmp_path, wget_like())
+        before = await archive.entries.snapshot(PAGE)
+
+        await archive.articles.read_all()
+
+        after = await archive.entries.snapshot(PAGE)
+        assert (before.article, before.snapshot.title) == ("", "Herons")
+        assert "heron" in after.article
+        assert [each.url for each in after.requisites] == [each.url for each in before.requisites]
+        assert await problems(archive) == []
+
+
+async def test_captures_of_one_page_become_snapshots_in_order_beside_those_of_others(
+    runtime, tmp_path
+):
+    moments = [f"2020-01-0{day}T03:04:05Z" for day in (2, 1, 3)]
+    made = Warc()
+    for at in moments:
+        made.response(PAGE, f"<title>{at}</title>".encode(), "text/html", at=at)
+        made.response("http://b.example/", f"<title>b {at}</title>".encode(), "text/html", at=at)
+
+    await take_in(runtime, tmp_path, made.bytes)
+    again = await take_in(runtime, tmp_path, made.bytes)
+
+    detail = await runtime.entries.get(PAGE)
+    assert [each.title for each in detail.snapshots] == sorted(moments, reverse=True)
+    assert len((await runtime.entries.get("http://b.example/")).snapshots) == 3
+    assert again.merged == 0
+    assert await problems(runtime) == []

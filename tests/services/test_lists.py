@@ -207,3 +207,21 @@ async def test_what_is_put_into_the_list_that_a_saved_search_is_called_is_seen(a
     assert found["Food/Sought"] == ("", 1)
     assert found["Food/Sought (search 2)"][0] == "soup"
     assert found["Food/Sought (search)"] == ("", 0)
+
+
+async def beneath(archive):
+    return {each.path: each.beneath for each in await archive.lists.all()}
+
+
+async def test_a_list_tells_how_many_lie_in_it_and_in_its_lists_each_once(archive):
+    assert await beneath(archive) == {"Recipes": 3, "Recipes/Soups": None}
+    both = AnnotationChange(with_lists=("Recipes/Bread/Rye", "Recipes"))
+    await archive.editing.change(URLS[:2], both)
+    await archive.lists.count()
+
+    told = await beneath(archive)
+
+    asked = {each.path: each.asks_all for each in await archive.lists.all()}
+    assert (told["Recipes/Bread"], told["Recipes/Bread/Rye"]) == (2, None)
+    for path in ("Recipes", "Recipes/Bread"):
+        assert len(await found(archive, asked[path])) == told[path]

@@ -1,7 +1,7 @@
 import pytest
 
 from archiver.config import TRACKERS
-from archiver.urls.pasted import with_scheme, without_trackers, words_of
+from archiver.urls.pasted import address_in, with_scheme, without_trackers, words_of
 
 
 @pytest.mark.parametrize(
@@ -55,6 +55,16 @@ def test_only_named_parameters_are_dropped_and_the_rest_stays_as_it_was(url, bar
         ("version 3.14", "version 3.14"),
         ("-example.org", "-example.org"),
         ("what is ftp:// used for", "what is ftp:// used for"),
+        ("node.js", "node.js"),
+        ("jquery.min.js", "jquery.min.js"),
+        (" README.md ", "README.md"),
+        ("Bericht-2024.PDF", "Bericht-2024.PDF"),
+        ("node.js/docs", ""),
+        ("https://node.js", ""),
+        ("www.gov.md", ""),
+        ("crates.rs", ""),
+        ("node.js\nexample.org", ""),
+        (".md", ".md"),
         ("example.org/kite", ""),
         ("localhost:8080/x", ""),
         ("http://1 1/", ""),
@@ -64,3 +74,20 @@ def test_only_named_parameters_are_dropped_and_the_rest_stays_as_it_was(url, bar
 )
 def test_words_are_told_from_what_is_meant_as_an_address(given, words):
     assert words_of(given) == words
+
+
+@pytest.mark.parametrize(
+    ("words", "address"),
+    [
+        ("node.js", "https://node.js"),
+        ("example.org", "https://example.org"),
+        ("http://example.org/x", "http://example.org/x"),
+        ("ftp://example.org/x", ""),
+        ("example.org kites", ""),
+        ("site:example.org", ""),
+        ("kite", ""),
+        ("3.14", ""),
+    ],
+)
+def test_words_that_may_be_an_address_are_told_as_one(words, address):
+    assert address_in(words) == address

@@ -1,5 +1,6 @@
 """The home page as a desk, as Chromium shows it."""
 
+import re
 from collections.abc import AsyncIterator
 
 import pytest
@@ -55,6 +56,35 @@ async def test_what_is_saved_meanwhile_comes_onto_the_desk_by_itself(client, kep
 
         await page.locator("#work:not(:has(section))").wait_for(state="attached")
         assert await page.locator("#latest .why").all_inner_texts() == ["You cancelled it."]
+
+
+async def test_what_was_saved_is_not_said_to_be_saved_still(client, kept):
+    runtime = client.app[RUNTIME]
+    sent = await client.post("/api/v1/entries", json={"urls": ["http://127.0.0.1:1/"]})
+    (job,) = (each["job_id"] for each in (await sent.json())["accepted"])
+    async with chromium() as browser:
+        page = await browser.new_page()
+        await page.goto(str(client.make_url(f"/?jobs={job}")))
+        heading = page.locator("#jobs-title")
+        assert await heading.text_content() == "Being saved"
+
+        await runtime.oversight.cancel()
+
+        await page.get_by_role("heading", name="Not all could be saved").wait_for()
+    assert ">Not all could be saved</h2>" in await (await client.get(f"/?jobs={job}")).text()
+
+
+async def test_a_file_name_is_searched_for_and_may_be_saved_as_an_address(client):
+    shown = await (await client.get("/")).text()
+    token = re.search(r'name="csrf_token" value="([^"]+)"', shown)[1]
+    async with client.post("/add", data={"csrf_token": token, "url": "node.js"}) as answer:
+        page, where = await answer.text(), answer.url.path_qs
+
+    assert where == "/snapshots?q=node.js"
+    assert '<a href="/save?url=https%3A//node.js">Save https://node.js</a>' in page
+    assert "/save?url=https" not in await (await client.get("/snapshots?q=kites")).text()
+    refused = await (await client.get("/snapshots?q=https://example.org/x")).text()
+    assert "Save https://example.org/x" in refused
 
 
 async def test_addresses_that_are_pasted_are_saved_and_words_are_searched_for(client, kept):

@@ -236,3 +236,13 @@ async def test_a_title_turns_nothing_but_itself(client, foxes):
             r"<(input|textarea)[^>]*>", "", await (await client.get(path)).text()
         )
     assert (await entry(client, foxes))["title"] == "gnp.\u202eexe"
+
+
+async def test_a_button_beside_what_is_ticked_marks_it_whatever_the_fields_say(client, foxes):
+    fields = [("entry", foxes), ("is_read", ""), ("is_starred", ""), ("is_read", "1")]
+
+    status, _, page = await send(client, "/edit", fields)
+
+    assert (status, "Changed 1 entry." in page) == (200, True)
+    shown = await entry(client, foxes)
+    assert (shown["is_read"], shown["is_starred"]) == (True, False)

@@ -80,3 +80,57 @@ async def test_they_are_shown_and_turned_off(page):
     await page.keyboard.press("Escape")
     await page.keyboard.press("/")
     assert await page.locator("#q:focus").count() == 1
+
+
+@pytest.fixture
+async def plain(kept):
+    """A page of a browser that runs no scripts, on a telephone."""
+    async with (
+        open_runtime(kept.settings) as runtime,
+        TestServer(build_app(runtime), skip_url_asserts=True) as server,
+        chromium() as browser,
+    ):
+        context = await browser.new_context(
+            base_url=str(server.make_url("/")),
+            java_script_enabled=False,
+            viewport={"width": 360, "height": 640},
+        )
+        yield await context.new_page()
+
+
+async def test_what_can_be_done_stays_in_view_while_anything_is_ticked_without_scripts(plain):
+    await plain.goto("/snapshots?view=comfortable")
+    star = plain.get_by_role("button", name="Star", exact=True)
+    assert not await star.is_visible()
+
+    await plain.locator("input[name=entry]").first.check()
+    await plain.evaluate("scrollTo(0, 0)")
+
+    box = await star.bounding_box()
+    assert 0 <= box["y"] <= 640 - box["height"]
+    await star.click()
+    await plain.get_by_text("Changed 1 entry.").wait_for()
+
+
+async def test_shift_ticks_all_up_to_the_last_one_and_their_number_is_told(page):
+    await page.goto("/snapshots")
+    boxes = page.locator("input[name=entry]")
+    await boxes.first.click()
+    await boxes.last.click(modifiers=["Shift"])
+    assert await page.locator("[data-ticked]").text_content() == f"Ticked: {await boxes.count()}"
+
+    await page.get_by_role("button", name="Untick all").click()
+
+    await page.wait_for_function("!document.querySelector('[data-ticked]').textContent")
+    assert await page.locator("input[name=entry]:checked").count() == 0
+
+
+async def test_enter_sends_a_field_that_wraps_as_it_sends_any_other(page):
+    await page.goto("/lists")
+    await page.fill("#path", "Recipes")
+    await page.press("#path", "Enter")
+    await page.goto("/lists")
+    await page.locator("textarea[name=new]").fill("Recipes of a long winter")
+    await page.keyboard.press("Enter")
+
+    await page.get_by_role("link", name="Recipes of a long winter").first.wait_for()

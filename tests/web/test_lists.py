@@ -144,3 +144,18 @@ async def test_the_side_bar_stands_beside_on_wide_screens_and_opens_without_scri
         await page.get_by_role("button", name="Lists").press("Enter")
         await link.click()
         assert await page.get_by_role("heading", name="Reading").is_visible()
+
+
+async def test_an_outer_list_leads_to_what_is_counted_and_each_view_to_the_other(client, foxes):
+    await client.patch(f"/api/v1/entries/{foxes}", json={"folders": ["Cooking/Soups"]})
+
+    side = await (await client.get("/")).text()
+    count = r'href="/snapshots\?q=list%3A%22Cooking/%22"><bdi>Cooking</bdi></a> <span[^>]*>1<'
+    assert re.search(count, side)
+    whole = await (await client.get('/snapshots?q=list:"Cooking/"')).text()
+    assert 'aria-current="page"><bdi>Cooking</bdi>' in whole
+    assert "1 entry, newest first" in whole
+    own = re.search(r'<a href="([^"]+)">Only what lies in it itself', whole)[1]
+    alone = await (await client.get(own)).text()
+    assert "Nothing lies in this list yet" in alone
+    assert "Show that, too (1)" in alone

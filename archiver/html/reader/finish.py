@@ -1,16 +1,19 @@
 """The last step before an article is sanitised: addresses, targets of links, nothing empty."""
 
+import re
 from collections.abc import Iterator
 from urllib.parse import unquote
 
 from lxml.etree import _Element as Element
 
+from archiver.html.attribute_values import SIZES
 from archiver.html.reader.names import HEADINGS, KEPT_EMPTY
 from archiver.html.reader.tree import remove
 from archiver.references.srcset import read_candidates
 from archiver.urls.parse import join
 
 _EMPTY_GOES = frozenset({"p", "div", "span", "section", "figure", "li", "ul", "ol"} | HEADINGS)
+_DESCRIPTOR = re.compile(r"([0-9]{1,6})w|([0-9]{1,3}(?:\.[0-9]{1,5})?)x")
 _SOURCES = {
     "img": ("src",),
     "video": ("src", "poster"),
@@ -91,6 +94,7 @@ def _resolve(element: Element, url: str, base: str) -> None:
             _set(element, name, _absolute(value, url, base, is_link=element.tag == "a"))
     if element.get("srcset"):
         _set(element, "srcset", _absolute_set(element.get("srcset"), base))
+        _settle_sizes(element)
 
 
 def _absolute(value: str, url: str, base: str, *, is_link: bool) -> str | None:
@@ -109,13 +113,34 @@ def _absolute(value: str, url: str, base: str, *, is_link: bool) -> str | None:
 
 
 def _absolute_set(value: str, base: str) -> str | None:
-    """The candidates that can be resolved, each with its descriptors."""
-    candidates = []
+    """The candidates that can be resolved, each with its descriptor: all of one kind, each once."""
+    candidates: dict[str, str] = {}
     for given, descriptors in read_candidates(value):
         absolute = join(base, given)
         if absolute and absolute.startswith(("http:", "https:")):
-            candidates.append(f"{absolute} {descriptors}".strip())
-    return ", ".join(candidates) or None
+            candidates.setdefault(_descriptor(descriptors), absolute)
+    if any(each.endswith("w") for each in candidates):
+        candidates = {each: url for each, url in candidates.items() if each.endswith("w")}
+    return ", ".join(f"{url} {each}".strip() for each, url in candidates.items()) or None
+
+
+def _descriptor(given: str) -> str:
+    """How wide or dense a candidate is; empty for what says nothing."""
+    found = _DESCRIPTOR.match(given)
+    if found is None:
+        return ""
+    if found[1]:
+        return f"{int(found[1])}w" if int(found[1]) else ""
+    density = float(found[2])
+    return "" if density in {0, 1} else f"{density:g}x"
+
+
+def _settle_sizes(element: Element) -> None:
+    """Widths are chosen among by ``sizes``; a picture is as wide as the window by default."""
+    if not (element.get("srcset") or "").endswith("w"):
+        element.attrib.pop("sizes", None)
+    elif SIZES.fullmatch(element.get("sizes") or "") is None:
+        element.set("sizes", "100vw")
 
 
 def _set(element: Element, name: str, value: str | None) -> None:

@@ -43,6 +43,13 @@ def replace(element: Element, other: Element) -> None:
         parent.replace(element, other)
 
 
+def lead_with(element: Element, first: Element) -> None:
+    """Put what stands in an element before everything else in it."""
+    remove(first)
+    first.tail, element.text = element.text, None
+    element.insert(0, first)
+
+
 def bottom_up(root: Element) -> Iterator[Element]:
     """All elements, children before parents; what is taken out meanwhile is among them."""
     yield from reversed(list(root.iter()))

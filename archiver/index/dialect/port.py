@@ -141,10 +141,11 @@ class Engines(Protocol):
     def identity(self) -> tuple[int | str, ...]:
         """What is another one once the index was built again."""
 
-    def belong_to(self, name: str) -> str:
-        """Whose index this is: of that name from now on, unless it was another's; blocking.
+    def belong_to(self, name: str, store: str | None) -> tuple[str, str | None]:
+        """Whose index this is, and where segments go: so from now on, unless it was another's.
 
-        Where it lies in a folder, it is that folder's: the name is given back, and kept nowhere.
+        Where it lies in a folder, it is that folder's: all is given back, and kept nowhere.
+        Blocking.
         """
 
     def is_there(self) -> bool:

@@ -131,7 +131,8 @@ def _keys(values: Iterable[str | None]) -> str:
 
 
 def _quoted(value: str) -> str:
-    escaped = storable(value).replace("\\", "\\\\").replace('"', '\\"')
+    """A value in an array, which is made ``storable`` as a whole, as every parameter is."""
+    escaped = value.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'
 
 

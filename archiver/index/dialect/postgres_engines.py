@@ -149,17 +149,21 @@ class PostgresEngines:
         """The database, and the schema as it was when it was prepared."""
         return self.place, self._number
 
-    def belong_to(self, name: str) -> str:
-        """Whose index this is, as the schema's comment says it."""
+    def belong_to(self, name: str, store: str | None) -> tuple[str, str | None]:
+        """Whose index this is, and where segments go, as the schema's comment says it."""
         with self._opened() as conn:
             conn.exec_driver_sql(f"SELECT pg_advisory_xact_lock({MIGRATING})")
             number = self._found(conn)
             asked = text("SELECT obj_description(:number, 'pg_namespace')")
-            owner = conn.execute(asked, {"number": number}).scalar()
-            if number and not owner:
-                conn.exec_driver_sql(f"COMMENT ON SCHEMA {self._schema} IS '{name}'")
+            held = str(conn.execute(asked, {"number": number}).scalar() or "")
+            owner, _, known = (held or name).partition(" ")
+            known = known or (store if store and owner == name else "")
+            wanted = f"{owner} {known}".rstrip()
+            if number and wanted != held:
+                said = wanted.replace("'", "''")
+                conn.exec_driver_sql(f"COMMENT ON SCHEMA {self._schema} IS '{said}'")
                 conn.commit()
-            return str(owner or name)
+            return owner, known or None
 
     def is_there(self) -> bool:
         """Whether there is a schema."""

@@ -6,7 +6,6 @@ asked is the expression that ``matching`` writes for FTS5, read here into a tsqu
 """
 
 import re
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise, product
 from typing import Any
@@ -31,8 +30,10 @@ _APART = 100
 _LAST_PLACE = 16_383
 _MOST_PLACES = 255
 """Of a lexeme; PostgreSQL keeps no more (as little as places behind the last)."""
-_MOST_BYTES = 900_000
-"""Of a tsvector, which can't be larger than 1 MiB."""
+_MOST_BYTES = 1_000_000
+"""Of a tsvector's words and their places, which can't have more than 1 MiB."""
+_MOST_BYTES_WITH_PLACES = 700_000
+"""Beyond that a word that was met says no further place, so that there is room for others."""
 _NOTHING = f"'{COLUMN}'"
 _TOKEN = re.compile(r'\s*("(?:[^"]|"")*"|[A-Za-z]+|\d+|[(){}:*^,])')
 
@@ -75,16 +76,26 @@ def _matches(each: Matches, compiler: SQLCompiler, **more: Any) -> str:
 
 def vector(found_by: Findable) -> str:
     """The words of a document as the text of a tsvector; of one too large, the first."""
-    places: dict[str, list[str]] = defaultdict(list)
+    places: dict[str, list[str]] = {}
     size = 0
     for lexeme, place, weight in _lexemes(found_by):
-        known = places[lexeme]
-        size += 2 if known else 12 + len(lexeme.encode())
-        if size > _MOST_BYTES:
-            break
-        if len(known) < _MOST_PLACES and (place <= _LAST_PLACE or not known):
-            known.append(f"{min(place, _LAST_PLACE)}{weight}")
-    return " ".join(f"{_quoted(each)}:{','.join(at)}" for each, at in places.items() if at)
+        known = places.get(lexeme)
+        if known is None:
+            more = 6 + len(lexeme.encode())
+            if size + more > _MOST_BYTES:
+                break
+            size += more
+            places[lexeme] = [f"{min(place, _LAST_PLACE)}{weight}"]
+        elif _is_told(place, known, size):
+            size += 2
+            known.append(f"{place}{weight}")
+    return " ".join(f"{_quoted(each)}:{','.join(at)}" for each, at in places.items())
+
+
+def _is_told(place: int, known: Sequence[str], size: int) -> bool:
+    """Whether a further place of a word is kept, in a vector that has so many bytes."""
+    is_in_reach = place <= _LAST_PLACE and len(known) < _MOST_PLACES
+    return is_in_reach and size < _MOST_BYTES_WITH_PLACES
 
 
 def _lexemes(found_by: Findable) -> Iterator[tuple[str, int, str]]:

@@ -119,9 +119,9 @@ class SqliteEngines:
         found = self.path.stat()
         return found.st_dev, found.st_ino
 
-    def belong_to(self, name: str) -> str:
+    def belong_to(self, name: str, store: str | None) -> tuple[str, str | None]:
         """It is its folder's."""
-        return name
+        return name, store
 
     def is_there(self) -> bool:
         """Whether there is a file."""

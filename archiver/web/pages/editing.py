@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from aiohttp import web
+from multidict import MultiMapping
 
 from archiver.errors import InputError
 from archiver.model.annotation_change import AnnotationChange
@@ -74,7 +75,7 @@ def query_of(form: Mapping[str, Any]) -> ListingQuery:
     return ListingQuery(q=q, tag=tag, host=host, status=status)
 
 
-def _change(form: Mapping[str, Any]) -> AnnotationChange:
+def _change(form: MultiMapping[Any]) -> AnnotationChange:
     tags, lists = form.get("tags"), form.get("lists")
     return AnnotationChange(
         title=form.get("title"),
@@ -85,8 +86,8 @@ def _change(form: Mapping[str, Any]) -> AnnotationChange:
         lists=None if lists is None else _tags(lists),
         with_lists=_tags(form.get("with_lists", "")),
         without_lists=_tags(form.get("without_lists", "")),
-        is_read=_flag(form.get("is_read", "")),
-        is_starred=_flag(form.get("is_starred", "")),
+        is_read=_flag(form, "is_read"),
+        is_starred=_flag(form, "is_starred"),
     )
 
 
@@ -101,8 +102,9 @@ def _lines(text: str | None) -> str | None:
     return None if text is None else text.replace("\r\n", "\n")
 
 
-def _flag(value: str) -> bool | None:
-    return {"1": True, "0": False}.get(value)
+def _flag(form: MultiMapping[Any], name: str) -> bool | None:
+    """What a form says; a button, which stands behind the fields, has the last word."""
+    return {"1": True, "0": False}.get(form.getall(name, [""])[-1])
 
 
 def number(text: str) -> int:

@@ -12,6 +12,7 @@ from archiver.model.listing import ListingQuery, Sort, Summary
 from archiver.model.message import Message
 from archiver.services.language import LANGUAGE
 from archiver.services.search import Listing
+from archiver.urls.pasted import address_in
 from archiver.web.api.questions import LISTED, list_query, listing_query
 from archiver.web.keys import RUNTIME
 from archiver.web.pages.editing import notice_of
@@ -32,7 +33,14 @@ async def listing(request: web.Request) -> web.StreamResponse:
         tags = tuple(await request.app[RUNTIME].search.tags(SHOWN_TAGS))
         refusal = Refusal.of(query.q, error)
         side = await side_bar(request)
-        view = ListingView(query, Listing((), None), tags=tags, refusal=refusal, side=side)
+        view = ListingView(
+            query,
+            Listing((), None),
+            tags=tags,
+            refusal=refusal,
+            side=side,
+            address=address_in(query.q),
+        )
         return render(request, "pages/snapshots.html", view, side=side, status=400)
     return render(request, "pages/snapshots.html", view, side=view.side)
 
@@ -67,6 +75,7 @@ async def _view(request: web.Request, query: ListingQuery) -> ListingView:
         notice=notice,
         side=side,
         archives=runtime.rescuing.archives if is_of_failed else (),
+        address=address_in(query.q),
         title=side.current.name if side.current else Message("Snapshots"),
     )
 

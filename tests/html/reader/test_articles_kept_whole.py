@@ -53,7 +53,7 @@ def test_a_picture_is_there_once_and_has_its_size():
     "part",
     [
         "<h2>A</h2>",
-        "<figure><img src='https://e.org/a.png'><figcaption>A</figcaption></figure>",
+        "<figure><img src='https://e.org/a.png' alt=''><figcaption>A</figcaption></figure>",
         "<dl><dt>A</dt><dd>B</dd></dl>",
         "<ul><li>A</li><li>B</li></ul>",
         "<table><thead><tr><th>A</th></tr></thead><tbody><tr><td>B</td></tr></tbody></table>",

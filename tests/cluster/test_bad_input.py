@@ -1,0 +1,177 @@
+"""What is hostile, or merely long, fares alike in both engines."""
+
+import html
+import os
+import random
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from string import ascii_letters
+
+import pytest
+
+from archiver.config import Settings
+from archiver.model.listing import ListingQuery
+from archiver.runtime import open_runtime
+
+Said = list[tuple[int, str, str]]
+Both = Callable[..., tuple[Said, Said]]
+
+
+def letters(length: int, seed: int = 0) -> str:
+    """Letters that don't compress."""
+    return "".join(random.Random(seed).choices(ascii_letters, k=length))
+
+
+@pytest.fixture
+def both(address, tmp_path) -> Both:
+    """Run the same commands on an archive in a file, then on one on the server: what each said."""
+
+    def run(*commands: tuple[str, ...], said: bytes = b"") -> tuple[Said, Said]:
+        return ran("", "in-a-file", commands, said), ran(address, "on-a-server", commands, said)
+
+    def ran(index: str, name: str, commands: tuple[tuple[str, ...], ...], said: bytes) -> Said:
+        given = {"ARCHIVER_INDEX": index, "ARCHIVER_DATA": str(tmp_path / name)}
+        given |= {"ARCHIVER_RENDER": "never", "ARCHIVER_RETRIES": "0"}
+        given |= {"ARCHIVER_ALLOW_NETWORKS": "127.0.0.0/8"}
+        found = []
+        for each in commands:
+            done = subprocess.run(
+                [sys.executable, "-m", "archiver", *each],
+                env=os.environ | given,
+                input=said,
+                capture_output=True,
+                timeout=120,
+                check=False,
+            )
+            out = re.sub(r"^undo\t.*", "", done.stdout.decode(), flags=re.MULTILINE)
+            found.append((done.returncode, out, done.stderr.decode()))
+        return found
+
+    return run
+
+
+def bookmarks(*lines: str, folders: tuple[str, ...] = ()) -> bytes:
+    opened = "".join(f"<DT><H3>{html.escape(each)}</H3><DL><p>" for each in folders)
+    text = f"<!DOCTYPE NETSCAPE-Bookmark-file-1><DL><p>{opened}{''.join(lines)}"
+    return text.encode("utf-8", "surrogatepass")
+
+
+def link(url: str, title: str = "", tags: str = "") -> str:
+    return f'<DT><A HREF="{url}" TAGS="{html.escape(tags)}" ADD_DATE="1700000000">{title}</A>'
+
+
+FOLDERS = tuple(letters(190, seed) for seed in range(42))
+PATH = "/".join(FOLDERS)
+LOOKS = (("lists",), ("search", f"list:{FOLDERS[0]}"), ("export", "jsonl", "-"))
+
+
+def test_folders_of_eight_kilobytes_become_lists_that_are_found_moved_and_undone(both):
+    given = bookmarks(link("https://a.example/"), link("https://b.example/"), folders=FOLDERS)
+    commands = (
+        ("import", "-", "--no-crawl", "--folders-as", "paths"),
+        ("edit", "https://a.example/", "--list", f"{PATH}/inside"),
+        *LOOKS,
+        ("imports", "undo", "1"),
+        ("lists",),
+    )
+
+    in_a_file, on_a_server = both(*commands, said=given)
+
+    assert on_a_server == in_a_file
+    assert {in_a_file[n][0] for n in (0, 1, -2, -1)} == {0}
+    assert PATH in in_a_file[2][1].replace("\\/", "/")
+
+
+ADDRESSES = (
+    f"https://a.example/{letters(8000)}",
+    f"https://a.example/?{letters(8170)}",
+    f"https://a.example/{letters(8190)}",
+    f"https://{letters(8000).lower()}/",
+    f"https://{'.'.join(letters(60, n).lower() for n in range(100))}/",
+    f"https://{'.'.join(letters(62, n).lower() for n in range(4))}/",
+    "https://a.example/\0b",
+    "https://a.example/\ud800",
+    "https://a.example/%00%ED%A0%80",
+)
+
+
+TEXTS = (letters(8000), "a\0b", "\0", "a\x01b\x01\x02", "a\ud800b", "\U0001f600" * 5000, "﷽" * 3000)
+
+
+def test_addresses_titles_tags_and_folders_of_any_kind_are_kept_or_refused_alike(both):
+    given = bookmarks(
+        *(link(url, "Some") for url in ADDRESSES),
+        *(
+            f"<DT><H3>{text}</H3><DL><p>{link(f'https://{n}.example/', text, f'{text},other')}</DL>"
+            for n, text in enumerate(TEXTS)
+        ),
+    )
+    commands = (("import", "-", "--no-crawl", "--folders-as", "paths"), *LOOKS)
+
+    in_a_file, on_a_server = both(*commands, said=given)
+
+    assert on_a_server == in_a_file
+    assert in_a_file[0][0] == 0
+    for kept in (ADDRESSES[0], ADDRESSES[1], ADDRESSES[5], f"https://{len(TEXTS) - 1}.example/"):
+        assert kept in in_a_file[3][1]
+
+
+def test_a_hundred_thousand_links_at_one_host_are_queued_alike(both):
+    given = b"\n".join(b"https://a.example/%d" % n for n in range(100_000))
+    commands = (("import", "-", "--no-crawl"), ("list", "--limit", "50"))
+
+    in_a_file, on_a_server = both(*commands, said=given)
+
+    assert on_a_server == in_a_file
+    assert "100000" in in_a_file[0][1]
+
+
+async def test_an_article_of_two_megabytes_is_found_by_its_last_word(live, address, tmp_path):
+    words = " ".join(f"word{n % 40_000}" for n in range(180_000))
+    url = live.article("long", body=f"<article><p>{words} verylast</p></article>")
+    found = []
+
+    for index, name in (("", "in-a-file"), (address, "on-a-server")):
+        settings = Settings(
+            data=tmp_path / name,
+            index=index or None,
+            allow_networks="127.0.0.0/8",
+            host_delay=0,
+            render="never",
+        )
+        async with open_runtime(settings) as archive:
+            await archive.entries.save([url], source="test")
+            await archive.crawling.work()
+            for query in ("verylast", "word39999", '"word1 word2 word3"', "absent"):
+                listing = await archive.search.listing(ListingQuery(query))
+                found.append([(each.entry.url, each.entry.title) for each in listing.items])
+
+    half = len(found) // 2
+    assert found[half:] == found[:half]
+    assert found[0]
+
+
+async def test_a_feed_at_an_address_of_eight_kilobytes_is_followed_and_left(
+    live, address, tmp_path
+):
+    body = (
+        '<rss version="2.0"><channel><title>News</title>'
+        "<item><title>One</title><link>https://a.example/one</link></item></channel></rss>"
+    )
+    url = live.put(f"/feed?{letters(8000)}", body, kind="application/rss+xml")
+    states = []
+
+    for index, name in (("", "in-a-file"), (address, "on-a-server")):
+        settings = Settings(
+            data=tmp_path / name, index=index or None, allow_networks="127.0.0.0/8", render="never"
+        )
+        async with open_runtime(settings) as archive:
+            await archive.subscriptions.follow(url, everything=True)
+            await archive.subscriptions.look(url)
+            listing = await archive.search.listing(ListingQuery())
+            states.append([each.entry.url for each in listing.items])
+            await archive.subscriptions.unfollow(url)
+
+    assert states == [["https://a.example/one"]] * 2
