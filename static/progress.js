@@ -1,5 +1,6 @@
 // Follows jobs and imports while they are under way; the page tells the same without it.
 const WORDS = JSON.parse(document.querySelector("#progress-words").textContent);
+const PATIENCE_MS = 4000;
 const { lang } = document.documentElement;
 const numbers = new Intl.NumberFormat(lang === "en" ? "en-GB" : lang);
 
@@ -54,8 +55,20 @@ function showImport(status) {
   if (line.textContent !== phase) line.textContent = phase;
 }
 
+// A service that is started again is back before anybody need know.
+function tellLost(source) {
+  const note = Object.assign(document.createElement("p"), { className: "alert", textContent: WORDS.lost });
+  note.setAttribute("role", "alert");
+  let waiting = 0;
+  source.addEventListener("error", () => {
+    if (!note.isConnected) waiting ||= setTimeout(() => document.querySelector("h1").after(note), PATIENCE_MS);
+  });
+  source.addEventListener("open", () => { clearTimeout(waiting); waiting = 0; note.remove(); });
+}
+
 function follow(query, atEnd) {
   const source = new EventSource(`/api/v1/events?${query}`);
+  tellLost(source);
   source.addEventListener("job", (event) => { showJob(JSON.parse(event.data)); tellAll(); });
   source.addEventListener("import", (event) => showImport(JSON.parse(event.data)));
   source.addEventListener("end", () => { source.close(); atEnd?.(); });

@@ -186,6 +186,8 @@ class ListingView:
         query: what was asked.
         listing: what was found.
         next_url: of the next page; empty if there is none.
+        back_url: of the page before, or the first one; empty on that.
+        start: how many entries stand before this page; None where nobody knows.
         tags: those used most, with their numbers.
         export_query: what the downloads are narrowed by.
         list_query: what says which page of which list this is, for an entry to be opened from it.
@@ -201,6 +203,8 @@ class ListingView:
     query: ListingQuery
     listing: Listing
     next_url: str = ""
+    back_url: str = ""
+    start: int | None = 0
     tags: tuple[tuple[str, int], ...] = ()
     export_query: str = ""
     list_query: str = ""

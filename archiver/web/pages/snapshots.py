@@ -18,6 +18,7 @@ from archiver.web.keys import RUNTIME
 from archiver.web.pages.editing import notice_of
 from archiver.web.render import render
 from archiver.web.side import render_beside, side_bar
+from archiver.web.trail import Trail, read_trail
 from archiver.web.views import EditNotice, ListingView, Refusal, SearchHelpView, SideBar
 
 SHOWN_TAGS = 30
@@ -60,10 +61,15 @@ async def _view(request: web.Request, query: ListingQuery) -> ListingView:
     is_narrowed = replace(query, sort="", after="") != ListingQuery()
     kept = {name: value for name in _KEPT if (value := getattr(query, name))}
     here = kept | ({"after": query.after} if query.after else {})
+    trail = read_trail(request.query.get("trail", "")) if query.after else Trail()
+    if query.after and trail:
+        here["trail"] = str(trail)
     return ListingView(
         query,
         found,
-        next_url=f"/snapshots?{urlencode({**kept, 'after': found.after})}" if found.after else "",
+        next_url=_next_url(kept, query, found, trail),
+        back_url=_back_url(kept, query, trail),
+        start=trail.start if trail else None,
         tags=tags,
         export_query=f"?{urlencode(kept)}" if kept else "",
         list_query=list_query(query),
@@ -78,6 +84,26 @@ async def _view(request: web.Request, query: ListingQuery) -> ListingView:
         address=address_in(query.q),
         title=side.current.name if side.current else Message("Snapshots"),
     )
+
+
+def _next_url(
+    kept: dict[str, str], query: ListingQuery, found: Listing, trail: Trail | None
+) -> str:
+    if not found.after:
+        return ""
+    more = {"after": found.after}
+    if trail:
+        more["trail"] = str(trail.onward(query.after, len(found.items)))
+    return f"/snapshots?{urlencode(kept | more)}"
+
+
+def _back_url(kept: dict[str, str], query: ListingQuery, trail: Trail | None) -> str:
+    """The page before; the first one, where nobody knows which that is."""
+    if not query.after:
+        return ""
+    after, before = (trail and trail.back()) or ("", Trail())
+    more = {"after": after, "trail": str(before)} if after else {}
+    return f"/snapshots?{urlencode(kept | more)}".rstrip("?")
 
 
 async def _around(
