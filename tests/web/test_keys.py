@@ -134,3 +134,11 @@ async def test_enter_sends_a_field_that_wraps_as_it_sends_any_other(page):
     await page.keyboard.press("Enter")
 
     await page.get_by_role("link", name="Recipes of a long winter").first.wait_for()
+
+
+async def test_what_only_works_with_scripts_is_not_shown_without_them(plain):
+    await plain.goto("/snapshots?sort=title")
+    await plain.get_by_role("link", name="foxes").click()
+
+    assert await plain.locator(".address a").is_visible()
+    assert not await plain.locator("[data-copy]").is_visible()
