@@ -7,6 +7,7 @@ import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, BinaryIO
 
 from archiver.child_process import child_command, child_environment, end_child
@@ -42,6 +43,20 @@ class Batch:
     pages: list[PageOfSeed]
     lists: GivenLists
     before: int = 0
+
+    @classmethod
+    def joined(cls, parts: "Sequence[Batch]") -> "Batch":
+        """Batches that follow one another, without pages, as one."""
+        return cls(
+            SeedColumns.joined([each.seeds for each in parts]),
+            [*chain.from_iterable(each.rejected for each in parts)],
+            [],
+            GivenLists(
+                tuple(chain.from_iterable(each.lists.found for each in parts)),
+                sum(each.lists.left_out for each in parts),
+            ),
+            parts[0].before,
+        )
 
     def __bool__(self) -> bool:
         return bool(self.seeds or self.rejected or self.lists)

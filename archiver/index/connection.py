@@ -25,7 +25,7 @@ from archiver.index.dialect.port import Dialect
 _T = TypeVar("_T")
 _Ts = TypeVarTuple("_Ts")
 _Row = Mapping[str, Any]
-MOST_AHEAD = 16
+MOST_AHEAD = 96
 """Statements that stand before the one which is run: what they were given is kept until then."""
 
 

@@ -9,7 +9,6 @@ from sqlalchemy import Row, bindparam, select, update
 
 from archiver.index import (
     annotations,
-    entries,
     import_shares,
     labels,
     lists,
@@ -80,14 +79,11 @@ async def receive_columns(
     capture: CaptureWhen = CaptureWhen.NOW,
 ) -> list[Reception]:
     """``receive`` for the thousands of a file, most of which are new; how each was received."""
-    known = await entries.rows_of(conn, seeds.keys)
-    is_new = _first_times(seeds.keys, known)
-    fresh = seeds.where(is_new)
     rank = None if capture is CaptureWhen.NEVER else _RANKS[capture]
-    await new_entries.bring(conn, fresh, now=now, import_id=import_id, priority=rank)
+    is_new = await new_entries.bring(conn, seeds, now=now, import_id=import_id, priority=rank)
+    if all(is_new):
+        return [Reception.ADDED] * len(seeds)
     rest = [seeds[place] for place, is_it in enumerate(is_new) if not is_it]
-    if not rest:
-        return [Reception.ADDED] * len(fresh)
     received = await receive(
         conn, rest, now=now, recapture=False, import_id=import_id, capture=capture
     )
@@ -366,12 +362,3 @@ async def _open_jobs(conn: AsyncConnection, entry_ids: Sequence[int]) -> dict[in
         )
     )
     return dict(rows.all())
-
-
-def _first_times(keys: Sequence[str], known: Collection[str]) -> list[bool]:
-    """Whether each key comes for the first time and is not known."""
-    met, found = {*known}, []
-    for key in keys:
-        found.append(key not in met)
-        met.add(key)
-    return found

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
-from itertools import compress
+from itertools import chain, compress
 from typing import Any, overload
 
 from archiver.model.annotation import Annotation
@@ -36,6 +36,18 @@ class SeedColumns(Sequence[Seed]):
         said["added_at"] = [each and int(each.timestamp() // 1) for each in said["added_at"]]
         keys = [each.hash_url for each in seeds]
         return cls(keys, [each.url for each in seeds], [each.host for each in seeds], said)
+
+    @classmethod
+    def joined(cls, parts: "Sequence[SeedColumns]") -> "SeedColumns":
+        """All seeds of some columns, in order."""
+        if len(parts) == 1:
+            return parts[0]
+        keys, urls, hosts = (
+            [*chain.from_iterable(each)]
+            for each in zip(*((part.keys, part.urls, part.hosts) for part in parts), strict=True)
+        )
+        said = {name: [*chain.from_iterable(part.said[name] for part in parts)] for name in SAID}
+        return cls(keys, urls, hosts, said)
 
     def where(self, chosen: Sequence[bool]) -> "SeedColumns":
         """Those that are chosen."""

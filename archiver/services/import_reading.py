@@ -26,11 +26,10 @@ from archiver.model.seed import Reception
 from archiver.query.parse import parse_query
 from archiver.scratch import scratch_file
 from archiver.services.archives import WACZ, Archives, kind_of
+from archiver.services.import_batches import Batches, read_ahead
 from archiver.services.import_status import ImportStatuses
 
 PROGRESS_SECONDS = 0.2
-PATIENCE_SECONDS = 0.3
-"""So long a transaction waits for a source that is slow."""
 SHORTEST_SECONDS = 0.5
 """At the start, when somebody waits to see that it goes on."""
 TRANSACTION_SECONDS = 5.0
@@ -64,19 +63,20 @@ class ImportReader:
         self._on_queued = on_queued
 
     async def read_links(
-        self, number: int, batch: Batch, links: LinkFile, on_progress: OnProgress
+        self, number: int, first: Batch, links: LinkFile, on_progress: OnProgress
     ) -> None:
         """Take batch after batch in, each while the next one is read."""
         reported, begun = 0.0, monotonic()
-        while batch:
-            age = monotonic() - begun
-            seconds = min(SHORTEST_SECONDS + age / 4, TRANSACTION_SECONDS)
-            early = await self._take_in_pages(number, batch, links) if batch.pages else {}
-            batch = await self._take_in(number, batch, links, seconds, early)
-            self._on_queued()
-            if (now := monotonic()) - reported > PROGRESS_SECONDS:
-                reported = now
-                await self._report(number, on_progress)
+        async with read_ahead(links, first) as batches:
+            while batch := await batches.next():
+                age = monotonic() - begun
+                seconds = min(SHORTEST_SECONDS + age / 4, TRANSACTION_SECONDS)
+                early = await self._take_in_pages(number, batch, links) if batch.pages else {}
+                await self._take_in(number, batch, batches, links.choices, seconds, early)
+                self._on_queued()
+                if (now := monotonic()) - reported > PROGRESS_SECONDS:
+                    reported = now
+                    await self._report(number, on_progress)
         async with self._db.write() as conn:
             await imports.finish(conn, number)
 
@@ -158,25 +158,20 @@ class ImportReader:
     async def _take_in(
         self,
         number: int,
-        batch: Batch,
-        links: LinkFile,
+        batch: Batch | None,
+        batches: Batches,
+        choices: Choices,
         seconds: float,
         early: dict[str, Reception],
-    ) -> Batch:
-        """Take batches in for as long as one transaction may last; return the one after them."""
+    ) -> None:
+        """Take batches in for as long as one transaction may last."""
         until = monotonic() + seconds
-        following = asyncio.ensure_future(links.next_batch())
-        try:
-            async with self._db.write_much() as conn:
-                while True:
-                    await _receive(conn, number, batch, links.choices, early)
-                    await asyncio.wait([following], timeout=PATIENCE_SECONDS)
-                    if self._db.is_wanted() or monotonic() >= until or not _has_links(following):
-                        break
-                    batch, following = following.result(), asyncio.ensure_future(links.next_batch())
-            return await following
-        finally:
-            following.cancel()
+        async with self._db.write_much() as conn:
+            while batch:
+                await _receive(conn, number, batch, choices, early)
+                if self._db.is_wanted() or monotonic() >= until:
+                    break
+                batch = await batches.more(until, self._db.is_wanted)
 
 
 async def _receive(
@@ -225,11 +220,6 @@ def _is_usable(given: EntryList) -> bool:
     except InvalidQuery:
         return False
     return True
-
-
-def _has_links(following: "asyncio.Future[Batch]") -> bool:
-    """Whether the next batch is here, and is one."""
-    return following.done() and not following.exception() and bool(following.result())
 
 
 def _spooled(source: BinaryIO) -> BinaryIO:

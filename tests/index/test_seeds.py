@@ -3,11 +3,12 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from sqlalchemy import func, select, update
 
-from archiver.index import entries, jobs, outcomes, queue, seeds, tags
+from archiver.index import entries, imports, jobs, outcomes, queue, seeds, tags
 from archiver.index.schema import entry, job
 from archiver.index.turns import Turns
 from archiver.model.job import State
 from archiver.model.seed import Reception, RevisedSeed
+from archiver.model.seed_columns import SeedColumns
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 
@@ -152,3 +153,35 @@ async def test_the_highest_revision_of_an_annotation_holds_in_whatever_order_the
     assert annotation == revised(3).seed.annotation
     async with db.read() as conn:
         assert await tags.most_used(conn, 9) == [("t3", 1)]
+
+
+async def receive_columns(db, *wished):
+    async with db.write_much() as conn:
+        columns = SeedColumns.of(wished)
+        number = await imports.create(
+            conn, name="list.txt", form="plain text", path=None, owner="me", now=NOW
+        )
+        return await seeds.receive_columns(conn, columns, now=NOW, import_id=number)
+
+
+async def test_new_links_of_a_file_keep_its_order_and_those_known_or_repeated_stand_among_them(
+    db, seed
+):
+    """Whatever the order of their keys, in which they are written."""
+    urls = [f"http://{host}.example/{number}" for number in range(9) for host in "cab"]
+    await receive(db, seed(urls[4]))
+
+    received = await receive_columns(db, *map(seed, urls), seed(urls[0]))
+
+    assert received == [Reception.KNOWN if url == urls[4] else Reception.ADDED for url in urls] + [
+        Reception.MERGED
+    ]
+    async with db.read() as conn:
+        rows = await conn.execute(select(entry.c.url).order_by(entry.c.id))
+        jobs_of = await conn.execute(
+            select(entry.c.url, func.count(job.c.id))
+            .join(job, (job.c.entry_id == entry.c.id) & (job.c.host == entry.c.host))
+            .group_by(entry.c.url)
+        )
+        assert [*rows.scalars()] == [urls[4], *(url for url in urls if url != urls[4])]
+        assert dict(jobs_of.all()) == dict.fromkeys(urls, 1)

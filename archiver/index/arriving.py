@@ -1,0 +1,132 @@
+"""New entries on their way in: a table of one transaction, of which the engine makes their rows.
+
+A key that comes in no order takes a page of its index for itself. So rows are put down here first
+as they come, and go on in the order of such keys, as many at once as there are.
+"""
+
+from itertools import count
+
+from sqlalchemy import (
+    Column,
+    ColumnElement,
+    Insert,
+    MetaData,
+    Table,
+    delete,
+    exists,
+    func,
+    insert,
+    literal,
+    select,
+)
+from sqlalchemy.schema import CreateTable, DropTable
+
+from archiver.index import annotations, gone
+from archiver.index.bulk import among, insert_rows
+from archiver.index.connection import AsyncConnection
+from archiver.index.schema import entry, gone_entry, job
+from archiver.index.table_registry import Number, Words
+from archiver.model.job import State
+from archiver.model.seed_columns import SeedColumns
+
+_OWN = ("hash_url", "url", "host", *annotations.NAMES)
+"""What a row of an entry has from its seed."""
+_arriving = Table(
+    "arriving",
+    MetaData(),
+    Column("place", Number),
+    *(Column(name, Number if entry.c[name].type is Number else Words) for name in _OWN),
+    prefixes=["TEMPORARY"],
+)
+_KNOWN = select(_arriving.c.place).where(exists().where(entry.c.hash_url == _arriving.c.hash_url))
+
+
+async def put_down(conn: AsyncConnection, seeds: SeedColumns) -> None:
+    """Put seeds down, of which no two are of one address; their places are counted from 0."""
+    columns = (seeds.keys, seeds.urls, seeds.hosts, *annotations.columns(seeds.said))
+    await conn.tell(CreateTable(_arriving))
+    await insert_rows(conn, _arriving, ("place", *_OWN), [*zip(count(), *columns, strict=False)])
+
+
+async def leave_known(conn: AsyncConnection) -> set[int]:
+    """Leave those out that are entries already; their places."""
+    known = {*(await conn.execute(_KNOWN)).scalars()}
+    if known:
+        await conn.tell(delete(_arriving).where(_arriving.c.place.in_(among(known))))
+    return known
+
+
+async def make_entries(
+    conn: AsyncConnection, first: int, *, state: State, sort_at: int, import_id: int, owed: bool
+) -> None:
+    """Make entries of what is left, their rows numbered by their places from ``first`` on.
+
+    Args:
+        conn: a writing connection.
+        first: the row of what stands at place 0.
+        state: of them all.
+        sort_at: the moment (Unix seconds).
+        import_id: the import that alone brings them.
+        owed: whether a record of them is owed.
+    """
+    made = {
+        "id": _arriving.c.place + first,
+        **{name: _arriving.c[name] for name in _OWN},
+        "generation": await _generation(conn),
+        "state": literal(state.value),
+        "sort_at": literal(sort_at),
+        "brought_by": literal(import_id),
+        "unrecorded": literal(int(owed)),
+        "document_stale": literal(int(owed)),
+    }
+    rows = select(*made.values()).order_by(_arriving.c.hash_url)
+    await conn.tell(_insert(entry).from_select([*made], rows))
+
+
+async def make_jobs(
+    conn: AsyncConnection,
+    first: int,
+    *,
+    first_entry: int,
+    import_id: int,
+    priority: int,
+    now_ms: int,
+    stamp: int,
+) -> None:
+    """Make a job for each of those entries, numbered from ``first`` on, host by host.
+
+    ``now_ms`` is the moment in milliseconds, ``stamp`` that of ``changes``.
+    """
+    by_host = (_arriving.c.host, _arriving.c.place)
+    made = {
+        job.c.id: func.row_number().over(order_by=by_host) + (first - 1),
+        job.c.entry_id: _arriving.c.place + first_entry,
+        job.c.import_id: literal(import_id),
+        job.c.host: _arriving.c.host,
+        job.c.priority: literal(priority),
+        job.c.state: literal(State.QUEUED.value),
+        job.c.created_at: literal(now_ms // 1000),
+        job.c.not_before_ms: literal(now_ms),
+        job.c.changed_at_ms: literal(stamp),
+    }
+    rows = select(*made.values()).order_by(*by_host)
+    await conn.tell(_insert(job).from_select([*made], rows))
+
+
+async def clear(conn: AsyncConnection) -> None:
+    """Take the table away."""
+    await conn.tell(DropTable(_arriving))
+
+
+def _insert(table: Table) -> Insert:
+    """Nothing is run behind it if it fails, so SQLite need not keep each page as it was."""
+    return insert(table).prefix_with("OR ROLLBACK", dialect="sqlite")
+
+
+async def _generation(conn: AsyncConnection) -> ColumnElement[int]:
+    """Of an entry: one more than that up to which it is gone."""
+    if not await gone.count(conn):
+        return literal(0)
+    of_it = gone_entry.c.hash_url == _arriving.c.hash_url
+    last = select(func.max(gone_entry.c.generation)).where(of_it).scalar_subquery()
+    return func.coalesce(last + 1, 0)
