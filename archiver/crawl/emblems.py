@@ -21,6 +21,7 @@ from archiver.model.requisite import Requisite, RequisiteKind, RequisiteOutcome
 
 MOST_TRIED: Final = 4
 """Pictures that are looked at for one that is worth showing."""
+LEAST_COVER_BYTES: Final = 128
 MOST_ARTICLE: Final = 200_000
 """Characters of an article in which its pictures are looked for."""
 
@@ -118,6 +119,11 @@ async def _draw(
     return tuple(each for each in drawn if each)
 
 
+def _is_too_small(kind: LikenessKind, holder: Capture) -> bool:
+    """Whether nothing large enough to be shown fits in so few bytes, as a dot that counts views."""
+    return kind is LikenessKind.COVER and holder.payload_length < LEAST_COVER_BYTES
+
+
 def _holds_itself(found: Capture) -> bool:
     return found.status == OK and not found.is_revisit
 
@@ -138,7 +144,7 @@ async def _first(
     """The first of these that is worth showing."""
     for url in urls:
         holder = await holder_of(url)
-        if holder is None:
+        if holder is None or _is_too_small(kind, holder):
             continue
         known = context.drawn.get(kind, holder.payload_digest)
         if known is None:

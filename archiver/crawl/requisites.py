@@ -8,11 +8,13 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 
 from archiver.crawl.context import CrawlContext
-from archiver.crawl.fetch_or_recall import fetch, look_up, read_back
+from archiver.crawl.fetch_or_recall import fetch, read_back
 from archiver.crawl.obtained import Obtained
 from archiver.errors import FetchError
 from archiver.html.parts import MOST_PARTS
-from archiver.index import gone
+from archiver.index import captures, gone
+from archiver.index.connection import AsyncConnection
+from archiver.memento.timestamps import to_timestamp
 from archiver.model.capture import Capture
 from archiver.model.failure import Failure, FailureKind
 from archiver.model.requisite import Requisite, RequisiteKind, RequisiteOutcome
@@ -122,18 +124,23 @@ class Requisites:
 
     async def _add(self, round_: "_Round", wanted: Sequence[_Wanted]) -> None:
         """Add to a page's requisites, after one look at which of them are in the archive."""
-        await self._forget_deleted()
-        unknown = [each.requisite for each in wanted if each.requisite.url not in self._known]
-        for is_emblem in (False, True):
-            urls = [each.url for each in unknown if each.is_emblem is is_emblem]
-            round_.held |= await self._held(urls, is_emblem=is_emblem)
+        if not wanted:
+            return
+        async with self._context.db.read() as conn:
+            self._forget_deleted(await gone.count(conn))
+            unknown = [each.requisite for each in wanted if each.requisite.url not in self._known]
+            for is_emblem in (False, True):
+                urls = [each.url for each in unknown if each.is_emblem is is_emblem]
+                round_.held |= await self._held(conn, urls, is_emblem=is_emblem)
         round_.add(wanted)
 
-    async def _held(self, urls: Sequence[str], *, is_emblem: bool) -> dict[str, Capture]:
+    async def _held(
+        self, conn: AsyncConnection, urls: Sequence[str], *, is_emblem: bool
+    ) -> dict[str, Capture]:
         """What the archive has of these that is taken as it is."""
         max_age = self._max_age(is_emblem=is_emblem)
-        since = datetime.now(UTC) - timedelta(seconds=max_age)
-        held = await look_up(self._context, urls if max_age else [], since)
+        since = to_timestamp(datetime.now(UTC) - timedelta(seconds=max_age))
+        held = await captures.recent_of(conn, urls if max_age else [], since)
         # What was an error then may be there now.
         return {url: each for url, each in held.items() if is_emblem or each.status < 400}
 
@@ -142,10 +149,8 @@ class Requisites:
         max_age = self._context.settings.requisite_max_age
         return max(max_age, EMBLEM_SECONDS) if is_emblem else max_age
 
-    async def _forget_deleted(self) -> None:
+    def _forget_deleted(self, deletions: int) -> None:
         """Believe nothing that was remembered before something was thrown away."""
-        async with self._context.db.read() as conn:
-            deletions = await gone.count(conn)
         if deletions != self._deletions:
             self._deletions = deletions
             self._known.clear()
@@ -156,6 +161,8 @@ class Requisites:
         known = self._known.get(url)
         if known and _holds(known, wanted.requisite):
             return known
+        if held := self._taken_as_it_is(wanted.requisite, round_):
+            return held
         shared = self._under_way.get(url)
         if shared is None:
             shared = _Shared(asyncio.create_task(self._look(wanted, round_)))
@@ -174,6 +181,16 @@ class Requisites:
                 del self._under_way[url]
                 await shared.stop()
 
+    def _taken_as_it_is(self, wanted: Requisite, round_: "_Round") -> _Result | None:
+        """What the archive has, where nothing of it needs to be read."""
+        held = round_.held.get(wanted.url)
+        if held is None or held.redirect_to is not None or wanted.kind in NESTED:
+            return None
+        until = datetime.now(UTC) + timedelta(seconds=self._max_age(is_emblem=wanted.is_emblem))
+        result = _Result(held.status, None, (), until)
+        self._remember(wanted.url, result)
+        return result
+
     async def _look(self, wanted: _Wanted, round_: "_Round") -> _Result:
         result = await self._find(wanted.requisite, round_, wanted.led_by)
         self._remember(wanted.requisite.url, result)
@@ -183,8 +200,6 @@ class Requisites:
         now, lasts = datetime.now(UTC), self._max_age(is_emblem=wanted.is_emblem)
         until = now + timedelta(seconds=lasts)
         held = round_.held.get(wanted.url)
-        if held and held.redirect_to is None and wanted.kind not in NESTED:
-            return _Result(held.status, None, (), until)
         try:
             asked = Outgoing(wanted.url, headers=(("Referer", round_.page_url),), led_by=led_by)
             found, through = await self._follow(asked, held, is_emblem=wanted.is_emblem)
@@ -211,7 +226,8 @@ class Requisites:
                 return found, through
             asked = replace(asked, url=found.redirect_to)
             if held:
-                known = await self._held([asked.url], is_emblem=is_emblem)
+                async with self._context.db.read() as conn:
+                    known = await self._held(conn, [asked.url], is_emblem=is_emblem)
                 held = known.get(asked.url)
         raise FetchError(
             Failure(FailureKind.TOO_MANY_REDIRECTS, f"{asked.url} leads to others without end.")

@@ -7,7 +7,7 @@ that computes meanwhile keeps it for milliseconds. So rows go in as parts of one
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from sqlalchemy import Select, Table, bindparam
+from sqlalchemy import BindParameter, Select, Table, bindparam
 
 from archiver.index.connection import AsyncConnection
 from archiver.index.dialect import lists
@@ -58,11 +58,11 @@ def among(values: Iterable[int]) -> Select[int]:
     return lists.numbers(values)
 
 
-def among_texts(values: Iterable[str]) -> Select[str]:
-    """The same of texts."""
+def among_texts(values: "Iterable[str] | BindParameter[Any]") -> Select[str]:
+    """The same of texts; of a statement that is made once, the parameter that has them."""
     return lists.texts(values)
 
 
-def among_keys(values: Iterable[str]) -> Select[str]:
+def among_keys(values: "Iterable[str] | BindParameter[Any]") -> Select[str]:
     """The same of keys (``dialect.keys``)."""
     return lists.keys(values)

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, Row, func, literal_column, select, update
+from sqlalchemy import ColumnElement, Row, bindparam, func, literal_column, select, update
 
 from archiver.index import segments
 from archiver.index.bulk import (
@@ -85,6 +85,12 @@ _HOLDER_OF_URL = over(
 )
 CAPTURES = select(*COLUMNS).join(segment, segment.c.id == capture.c.segment_id)
 _THESE = CAPTURES.where(capture.c.id.in_(THESE))
+_STILL_THERE = select(capture.c.id).where(capture.c.id.in_(THESE))
+_RECENT = CAPTURES.where(
+    capture.c.surt.in_(among_keys(bindparam("keys"))),
+    capture.c.url.in_(among_texts(bindparam("urls"))),
+    capture.c.timestamp >= bindparam("since"),
+).order_by(capture.c.timestamp, capture.c.id)
 _MOMENT = given("wanted", capture.c.surt, capture.c.url, capture.c.timestamp)
 
 
@@ -206,14 +212,11 @@ async def recent_of(
     conn: AsyncConnection, urls: Sequence[str], since: Timestamp
 ) -> dict[str, Capture]:
     """The newest capture of each of exactly these URLs since a moment."""
-    rows = await conn.execute(
-        CAPTURES.where(
-            capture.c.surt.in_(among_keys({surt(url) for url in urls})),
-            capture.c.url.in_(among_texts(urls)),
-            capture.c.timestamp >= int(since),
-        ).order_by(capture.c.timestamp, capture.c.id)
-    )
-    return {row.url: to_capture(row) for row in rows}
+    if not urls:
+        return {}
+    wanted = {"keys": {surt(url) for url in urls}, "urls": urls, "since": int(since)}
+    newest = {row.url: row for row in await conn.execute(_RECENT, wanted)}
+    return {url: to_capture(row) for url, row in newest.items()}
 
 
 async def original_of(conn: AsyncConnection, digest: PayloadDigest) -> Capture | None:
@@ -262,8 +265,9 @@ async def find_row(conn: AsyncConnection, url: str, record_id: RecordId) -> int 
 
 async def still_there(conn: AsyncConnection, row_ids: Collection[int]) -> set[int]:
     """Those of these rows that were not thrown away."""
-    rows = await conn.execute(select(capture.c.id).where(capture.c.id.in_(among(row_ids))))
-    return set(rows.scalars())
+    if not row_ids:
+        return set()
+    return set((await conn.execute(_STILL_THERE, {"these": row_ids})).scalars())
 
 
 async def at_moments(

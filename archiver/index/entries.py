@@ -93,6 +93,7 @@ class Revised:
 
 
 _BY_IDS = select(entry).where(entry.c.id.in_(THESE))
+_STILL_THERE = select(entry.c.id).where(entry.c.id.in_(THESE))
 
 
 async def with_revisions(conn: AsyncConnection, ids: Sequence[int]) -> dict[int, Revised]:
@@ -307,8 +308,9 @@ async def begun(conn: AsyncConnection, beginning: str, *, limit: int) -> list[Ha
 
 async def still_there(conn: AsyncConnection, ids: Collection[int]) -> set[int]:
     """Those of these rows that were not thrown away."""
-    rows = await conn.execute(select(entry.c.id).where(entry.c.id.in_(among(ids))))
-    return set(rows.scalars())
+    if not ids:
+        return set()
+    return set((await conn.execute(_STILL_THERE, {"these": ids})).scalars())
 
 
 async def latest_of(conn: AsyncConnection, keys: Sequence[HashUrl]) -> dict[HashUrl, Timestamp]:

@@ -4,7 +4,7 @@ These rows say what is not to come back, whichever record of it is met. The rows
 are taken away by ``removal``.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from sqlalchemy import delete, func, select
 
@@ -106,9 +106,11 @@ async def generations(conn: AsyncConnection, keys: Iterable[str]) -> dict[str, i
 
 
 async def snapshots(
-    conn: AsyncConnection, keys: Iterable[str]
+    conn: AsyncConnection, keys: Collection[str]
 ) -> set[tuple[HashUrl, Timestamp, RecordId]]:
     """The snapshots of entries that are gone: entry, timestamp, and record of the page."""
+    if not keys:
+        return set()
     rows = await conn.execute(
         select(gone_snapshot).where(gone_snapshot.c.hash_url.in_(among_texts(keys)))
     )
@@ -232,6 +234,8 @@ async def owed(conn: AsyncConnection, *, limit: int) -> dict[int, str]:
     return {row.id: row.document for row in rows}
 
 
-async def settle(conn: AsyncConnection, row_ids: Iterable[int]) -> None:
+async def settle(conn: AsyncConnection, row_ids: Collection[int]) -> None:
     """Forget records that are written."""
+    if not row_ids:
+        return
     await conn.execute(delete(owed_record).where(owed_record.c.id.in_(among(row_ids))))

@@ -7,10 +7,13 @@ so does this; ``benchmarks/surt_oracle.py`` compares.
 """
 
 import re
+from functools import lru_cache
 from urllib.parse import unquote_to_bytes
 
 import re2
 
+REMEMBERED = 4096
+"""Keys at hand: what was fetched is looked for, written down and indexed by the same one."""
 _WWW = re.compile(r"www\d*\.")
 _PORTS_LEFT_OUT = {"http": ("80", "0"), "https": ("443", "0")}
 _HEX = frozenset("0123456789ABCDEFabcdef")
@@ -31,6 +34,7 @@ _QUERY_SESSIONS = tuple(
 )
 
 
+@lru_cache(REMEMBERED)
 def surt(url: str) -> str:
     """The key of a serialised http(s) URL, such as ``com,example)/a?b=1``.
 
@@ -49,6 +53,7 @@ def surt(url: str) -> str:
     return key
 
 
+@lru_cache(REMEMBERED)
 def _host_key(scheme: str, authority: str) -> str:
     name, port = _split(authority.rpartition("@")[2])
     if port in _PORTS_LEFT_OUT.get(scheme, ()):

@@ -75,7 +75,7 @@ def texts(values: "Iterable[str] | BindParameter[Any]") -> Select[str]:
     return _select(Texts(_bound(values, ListedTexts())), Text())
 
 
-def keys(values: Iterable[str]) -> Select[str]:
+def keys(values: "Iterable[str] | BindParameter[Any]") -> Select[str]:
     """Keys, for ``column.in_()`` of a ``Key``."""
     return _select(Texts(_bound(values, ListedKeys())), Text())
 
