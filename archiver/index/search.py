@@ -7,6 +7,7 @@ hold stretches of it; so a page of a common word costs no more than one of a rar
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from operator import itemgetter
 
 from sqlalchemy import select
 
@@ -71,7 +72,7 @@ async def found(
     union = _union(conn.dialect, tuple(parts), oldest_first=oldest_first)
     if parted.rest == EVERYTHING and question.filters == Filters():
         rows = await conn.execute(asking(_WITH_ENTRIES.format(union)), given)
-        return sorted(rows.all(), reverse=not oldest_first)
+        return sorted(rows.all(), key=itemgetter(0), reverse=not oldest_first)
     rows = await conn.execute(asking(union), given)
     documents = sorted(rows.scalars(), reverse=not oldest_first)
     passing = await entries_of(conn, documents, parted.rest, question)
