@@ -45,6 +45,7 @@ class AsyncConnection:
         self._engine = engine
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="index")
         self._opened: Connection | None = None
+        self._is_asked = False
         self._is_ahead = False
         self._under_way: deque[asyncio.Future[Any]] = deque()
         self._failure: Exception | None = None
@@ -142,7 +143,9 @@ class AsyncConnection:
 
     def end_behind(self) -> None:
         """End a transaction that changed nothing, behind what was begun; nobody waits for it."""
-        self._run(self._roll_back, anyway=True).add_done_callback(self._ended)
+        if self._is_asked:
+            self._run(self._roll_back, anyway=True).add_done_callback(self._ended)
+            self._is_asked = False
 
     def _ended(self, done: "asyncio.Future[None]") -> None:
         self.is_broken = done.cancelled() or done.exception() is not None
@@ -159,6 +162,7 @@ class AsyncConnection:
     def _run(
         self, work: Callable[[Connection], _T], *, anyway: bool = False
     ) -> "asyncio.Future[_T]":
+        self._is_asked = True
         loop = asyncio.get_running_loop()
         return loop.run_in_executor(self._thread, self._do, work, anyway)
 

@@ -31,8 +31,8 @@ async def told(holder, waiter):
         waiting = asyncio.create_task(wait())
         async with asyncio.timeout(10):
             while not holder.is_wanted():
-                async with holder.read():
-                    pass
+                async with holder.read() as conn:
+                    await conn.exec_driver_sql("SELECT 1")
         heard.append(entered.is_set())
     await waiting
     async with holder.write():
