@@ -19,6 +19,7 @@ from archiver.errors import ConfigurationError
 from archiver.index.database import Database, Engines, Member, engines_of
 from archiver.kept_file import KeptFile
 from archiver.ledger.recovery import recover
+from archiver.store.files import sync_directory
 from archiver.store.locks import ArchiveLock, RunLock
 from archiver.store.machine import machine_of
 from archiver.store.segments import SegmentStore
@@ -149,7 +150,7 @@ def open_shelf(settings: Settings) -> Shelf:
         StoreUnavailable: it does not answer.
     """
     warc, known = settings.data / SEGMENTS, settings.data / STORE
-    before = known.read_text("utf-8").strip() if known.exists() else None
+    before = _known_store(settings.data)
     if before and before != settings.store:
         raise ConfigurationError(
             f"The segments of this archive lie in {before}: set ARCHIVER_STORE to that. If they "
@@ -165,6 +166,27 @@ def open_shelf(settings: Settings) -> Shelf:
     if before is None:
         KeptFile(known, mode=0o644).write(f"{settings.store}\n".encode())
     return shelf
+
+
+def where_it_lies(data: Path) -> tuple[str | None, str | None]:
+    """The addresses of an archive's index and of its store; None for what is in its folder.
+
+    Blocking.
+    """
+    held = KeptFile(data / INDEX_ELSEWHERE).read(MOST_OF_A_NAME) or b""
+    index = held.decode("utf-8", "replace").partition("\n")[0]
+    return index or None, _known_store(data)
+
+
+def store_no_more(data: Path) -> None:
+    """Say that the segments lie in the folder from now on; blocking."""
+    (data / STORE).unlink(missing_ok=True)
+    sync_directory(data)
+
+
+def _known_store(data: Path) -> str | None:
+    known = data / STORE
+    return known.read_text("utf-8").strip() or None if known.exists() else None
 
 
 def places_of_index(settings: Settings) -> tuple[Engines, Engines]:

@@ -53,10 +53,15 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what is of SQLite alone."""
-    apart = [each for each in items if each.get_closest_marker("sqlite")]
+    """Leave out what is of SQLite alone, and says why."""
+    apart = [each for each in items if (mark := each.get_closest_marker("sqlite")) and _why(mark)]
     config.hook.pytest_deselected(items=apart)
     items[:] = [each for each in items if each not in apart]
+
+
+def _why(mark: pytest.Mark) -> str:
+    (reason,) = mark.args
+    return str(reason)
 
 
 @pytest.fixture(autouse=True)

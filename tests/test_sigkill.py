@@ -12,6 +12,7 @@ import aiohttp
 import pytest
 from aiohttp import web
 
+from tests.indices import remove_index
 from tests.processes import Archive
 
 PAGES = 240
@@ -137,8 +138,7 @@ async def test_the_segments_of_the_killed_alone_give_everything_back(
     await archive.run("crawl")
     before = await archive.told()
 
-    for path in archive.data.glob("archive.sqlite3*"):
-        path.unlink()
+    remove_index(archive.data)
     await archive.run("reindex")
 
     assert await archive.told() == before

@@ -84,4 +84,27 @@ def remove_cookies(settings: Settings, host: str) -> int:
     return run_body("cookies", settings, remove=host)
 
 
-UPKEEP = (cookies, password, verify, compact, reindex)
+@click.command(cls=Command)
+@click.option(
+    "--to",
+    multiple=True,
+    required=True,
+    metavar="PLACE",
+    help="folder, or postgresql://user@host/database, s3://bucket/prefix, or both of these.",
+)
+@click.option("--from", "from_", multiple=True, metavar="PLACE", help="Where it lies, to be sure.")
+@click.option("--remove", is_flag=True, help="Remove segments where they lay, in the end.")
+@with_settings(COMMON)
+def migrate(
+    settings: Settings, *, to: tuple[str, ...], from_: tuple[str, ...], remove: bool
+) -> int:
+    """Move the archive: its segments between folder and store, its index between file and server.
+
+    Each segment is read back before it counts; the index is built anew, and takes along what
+    waits. Broken off, the same command goes on. In the end everything is checked as `archiver
+    verify` does; exits with 1 if anything is wrong.
+    """
+    return run_body("migrate", settings, to=to, from_=from_, remove=remove)
+
+
+UPKEEP = (cookies, password, verify, compact, reindex, migrate)

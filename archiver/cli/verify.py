@@ -1,5 +1,7 @@
 """``archiver verify``."""
 
+from dataclasses import replace
+
 from archiver.cli.loop import run_until_signal
 from archiver.cli.output import write_row
 from archiver.cli.progress import Bar, progress_bar
@@ -11,6 +13,11 @@ from archiver.services.fixity import Fixity, Progress
 def run(settings: Settings) -> int:
     """Check everything that is stored; 1 if anything is wrong."""
     return run_until_signal(_verify(settings))
+
+
+async def verified(settings: Settings, *, index: str | None, store: str | None) -> int:
+    """The same of an archive that lies there."""
+    return await _verify(replace(settings, index=index, store=store))
 
 
 async def _verify(settings: Settings) -> int:

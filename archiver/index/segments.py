@@ -39,3 +39,11 @@ async def total_bytes(conn: AsyncConnection) -> int:
     return (
         await conn.execute(select(cast(func.sum(segment.c.indexed_bytes), BigInteger)))
     ).scalar() or 0
+
+
+async def on_other_machines(conn: AsyncConnection, machine: str) -> int:
+    """How many segments lie on machines other than this one, and nowhere else."""
+    elsewhere = select(func.count()).where(
+        segment.c.machine.is_not(None), segment.c.machine != machine
+    )
+    return (await conn.execute(elsewhere)).scalar_one()

@@ -6,6 +6,7 @@ The folder of a file is its state: in ``warc/`` is what the bucket does not have
 """
 
 import hashlib
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -105,6 +106,37 @@ class BucketShelf(UploadingShelf):
         except FileNotFoundError:
             # A compaction replaced it meanwhile, and has removed what it knew of.
             if not (self.uploaded / name).exists():
+                self.bucket.remove(name)
+
+    def bring_here(self, name: str) -> None:
+        """Have a segment in ``warc/``: read whole from the bucket, and compared once it is synced.
+
+        Before it has its name it is no segment, so a kill leaves none that is half there.
+        """
+        path, begun = self.directory / name, self.directory / f".{name}.coming"
+        if path.exists():
+            return
+        make_directory(self.directory)
+        there, said = self._open_there(name), hashlib.sha256()
+        with begun.open("wb") as file:
+            while piece := there.read(WHOLE_BLOCK_BYTES):
+                said.update(piece)
+                file.write(piece)
+            file.flush()
+            os.fsync(file.fileno())
+        if begun.stat().st_size != there.size or _digest(ReadOnly(begun)) != said.digest():
+            begun.unlink()
+            raise StoreError(f"{name} could not be read whole from the object store. Try again.")
+        begun.rename(path)
+        sync_directory(self.directory)
+        (self.uploaded / name).unlink(missing_ok=True)
+
+    def empty(self) -> None:
+        """Remove from the bucket what ``warc/`` has, and what compactions have replaced."""
+        found = self.survey()
+        here = {each.name: each.size for each in self.survey_here().segments}
+        for name, size in [*self.bucket.sizes()]:
+            if here.get(name) == size or name in found.superseded:
                 self.bucket.remove(name)
 
     def forget(self, keep_bytes: int) -> None:

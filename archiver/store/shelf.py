@@ -144,5 +144,21 @@ class UploadingShelf(Shelf):
         """
 
     @abstractmethod
+    def bring_here(self, name: str) -> None:
+        """Have a segment on this machine for good, as it lies elsewhere; nothing is removed.
+
+        Raises:
+            OSError, StoreError: it can't be read whole, or not be written; nothing is here then.
+        """
+
+    @abstractmethod
+    def empty(self) -> None:
+        """Remove elsewhere what lies here, byte for byte as long; nothing else.
+
+        Raises:
+            StoreError: it does not answer.
+        """
+
+    @abstractmethod
     def forget(self, keep_bytes: int) -> None:
         """Remove the oldest copies of what lies elsewhere, down to so many bytes."""

@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from tests.indices import remove_index
+
 
 def hash_of(url: str) -> str:
     return hashlib.md5(url.encode()).hexdigest()
@@ -161,8 +163,7 @@ def test_export_writes_the_tree(site, archiver, tmp_path: Path) -> None:
 def test_verify_is_clean_and_reindex_gives_the_same_list(archiver, data: Path) -> None:
     before = archiver("list", "--json").stdout
     verified = archiver("verify")
-    for file in data.glob("archive.sqlite3*"):
-        file.unlink()
+    remove_index(data)
     reindexed = archiver("reindex")
 
     assert (verified.returncode, rows(verified.stdout)[-1]) == (0, ["problems", "0"])

@@ -20,6 +20,7 @@ from archiver.urls.parse import hash_url
 from archiver.warc.record import RecordType
 from tests.conftest import live_web
 from tests.hand_made import VIEWER
+from tests.indices import remove_index
 from tests.prepared import take_in
 
 SHELL = """<!DOCTYPE html><title>Shop</title><link rel=icon href="data:,">
@@ -164,7 +165,7 @@ async def exported(runtime, selected):
 @pytest.mark.parametrize("is_built_anew", [False, True])
 async def test_they_leave_the_disk_with_the_page_that_brought_them(settings, origin, is_built_anew):
     if is_built_anew:
-        (settings.data / "archive.sqlite3").unlink()
+        remove_index(settings.data)
         await reindex(settings)
 
     async with open_runtime(settings) as runtime:

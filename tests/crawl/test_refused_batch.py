@@ -38,6 +38,7 @@ REFUSALS = {
 
 
 @pytest.mark.parametrize(("refuse", "accept"), REFUSALS.values(), ids=REFUSALS)
+@pytest.mark.sqlite("refusals in words of SQLite")
 async def test_what_was_written_is_taken_up_and_not_visited_again(
     crawl, live, caplog, refuse, accept
 ):
@@ -62,6 +63,7 @@ async def test_what_was_written_is_taken_up_and_not_visited_again(
         assert await segments.indexed(conn) == written
 
 
+@pytest.mark.sqlite("a refusal in words of SQLite")
 async def test_what_the_index_never_takes_holds_up_no_other(crawl, live, caplog):
     await crawl.queue(live.article("foxes"), live.article("geese"))
     async with crawl.context.db.write() as conn:

@@ -44,7 +44,7 @@ async def test_whoever_writes_hears_that_another_task_waits(db):
     assert await told(db, db) == [False, False, False]
 
 
-@pytest.mark.sqlite
+@pytest.mark.sqlite("of other machines a server does not tell")
 async def test_whoever_writes_hears_that_another_process_waits(db, other):
     assert await told(db, other) == [False, False, False]
 
@@ -68,7 +68,7 @@ async def test_of_two_that_write_again_and_again_neither_waits_for_ever(db, othe
     assert "one" in turns[:15]
 
 
-@pytest.mark.sqlite
+@pytest.mark.sqlite("a server has its memory by itself")
 async def test_much_is_written_with_more_memory_that_is_given_back(db):
     async def cache(conn):
         return (await conn.execute(text("PRAGMA cache_size"))).scalar()

@@ -41,7 +41,7 @@ from archiver.query.fields import FIELDS
 from archiver.query.parse import parse_query
 from archiver.query.tree import EVERYTHING
 
-pytestmark = pytest.mark.sqlite
+pytestmark = pytest.mark.sqlite("plans as SQLite tells them")
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 BELOW = Place(1_700_000_000, 7)
 URL = "http://a.example/"

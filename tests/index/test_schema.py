@@ -11,7 +11,7 @@ from archiver.index.database import Database, engines_of
 from archiver.index.schema import HEAD, metadata
 from archiver.paths import MIGRATIONS
 
-pytestmark = pytest.mark.sqlite
+pytestmark = pytest.mark.sqlite("the schema as a file has it, and files that are none")
 
 
 def config_on(connection=None):

@@ -65,7 +65,7 @@ async def test_records_that_cannot_be_written_leave_the_job_open(crawl, live):
     assert [each.state for each in await crawl.jobs()] == [State.SAVED]
 
 
-@pytest.mark.sqlite
+@pytest.mark.sqlite("a refusal in words of SQLite")
 async def test_what_the_index_refuses_is_told_without_its_statements(crawl, live):
     await crawl.queue(live.article("foxes"))
     async with crawl.context.db.write() as conn:
@@ -145,7 +145,7 @@ async def kept(crawl, url):
         return await captures.of_url(conn, url, limit=9 * BATCH)
 
 
-@pytest.mark.sqlite
+@pytest.mark.sqlite("a trigger as SQLite has it")
 async def test_a_payload_of_a_batch_whose_rows_are_going_in_is_not_stored_again(crawl, live):
     exchange = await crawl.context.fetcher.fetch(Outgoing(live.article("foxes")))
     async with crawl.context.db.write() as conn:
@@ -159,7 +159,7 @@ async def test_a_payload_of_a_batch_whose_rows_are_going_in_is_not_stored_again(
     assert sum(not each.is_revisit for each in found) == 1
 
 
-@pytest.mark.sqlite
+@pytest.mark.sqlite("a trigger as SQLite has it")
 async def test_rows_that_follow_rows_that_could_not_go_in_do_not_go_in_either(
     crawl, live, monkeypatch
 ):

@@ -9,6 +9,7 @@ from archiver.index import jobs, segments
 from archiver.ledger.recovery import recover
 from archiver.model.job import State
 from archiver.store.survey import survey
+from tests.indices import remove_index
 
 
 @pytest.fixture
@@ -85,7 +86,7 @@ async def test_the_segment_of_the_living_is_not_cut(crawling, live):
         os.truncate(path, segment.size)
 
 
-@pytest.mark.sqlite
+@pytest.mark.sqlite("an index that is put back as a file")
 async def test_what_was_on_disk_but_in_no_row_is_indexed_and_ends_its_job(crawling, live):
     """The index of before the capture, beside the segments of after it: killed in between."""
     async with crawling() as crawl:
@@ -159,8 +160,7 @@ async def test_a_disk_that_can_not_be_read_holds_up_no_other_segment(died, crawl
     content = (died / "warc" / segment.name).read_bytes()
     bad = died / "warc" / OURS
     bad.write_bytes(content)
-    for path in died.glob("archive.sqlite3*"):
-        path.unlink()
+    remove_index(died)
     real = os.pread
 
     def pread(file, size, offset):
@@ -177,14 +177,12 @@ async def test_a_disk_that_can_not_be_read_holds_up_no_other_segment(died, crawl
             assert (await segments.indexed(conn))[segment.name] == segment.size
 
 
-@pytest.mark.sqlite
 async def test_the_end_of_a_copy_that_is_not_done_is_read_once_it_is(died, crawling):
     """A segment of another machine, under a name that tells nothing, arrives in two pieces."""
     (segment,) = survey(died / "warc").segments
     whole = (died / "warc" / segment.name).read_bytes()
     (died / "warc" / segment.name).unlink()
-    for path in died.glob("archive.sqlite3*"):
-        path.unlink()
+    remove_index(died)
     copy = died / "warc" / "copy.warc.gz"
     copy.write_bytes(whole[:-100])
 

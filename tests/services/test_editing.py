@@ -7,6 +7,7 @@ from archiver.model.listing import ListingQuery
 from archiver.services import editing as editing_module
 from archiver.services.reindexing import reindex
 from archiver.store.segments import SegmentStore
+from tests.indices import remove_index
 
 
 async def save(archive, *urls, **more):
@@ -105,8 +106,7 @@ async def test_reindex_gives_every_change_back(opened, settings, live):
         await archive.editing.change([foxes, bears], AnnotationChange(is_starred=True))
         await archive.crawling.write_down_changes()
         before = [await annotation(archive, each) for each in (foxes, bears)]
-    for path in settings.data.glob("archive.sqlite3*"):
-        path.unlink()
+    remove_index(settings.data)
 
     await reindex(settings)
 

@@ -1,10 +1,9 @@
 import pytest
-from sqlalchemy import text
 
 from archiver.config import Settings
-from archiver.index.database import Database
 from archiver.runtime import open_runtime
 from tests.conftest import live_web
+from tests.indices import change_by_hand
 
 
 async def fill(data):
@@ -37,13 +36,7 @@ def findings(opened):
 @pytest.fixture
 def change_index(settings):
     async def execute(*entry_records):
-        db = await Database.open(settings.data / "archive.sqlite3")
-        async with db.write() as conn:
-            await conn.execute(text("PRAGMA defer_foreign_keys = ON"))
-            for entry_record in entry_records:
-                done = await conn.execute(text(entry_record))
-                assert done.rowcount, entry_record
-        await db.close()
+        await change_by_hand(settings.data, *entry_records)
 
     return execute
 

@@ -12,6 +12,7 @@ from archiver.model.job import State
 from archiver.model.listing import ListingQuery
 from archiver.services.import_choices import typed_choices
 from archiver.services.reindexing import reindex
+from tests.indices import remove_index
 
 TABLE = (
     "url,title,folder,tags\n"
@@ -99,7 +100,7 @@ async def test_links_stay_links_after_a_reindex_until_they_are_saved(opened, set
         await archive.crawling.write_down_changes()
         await archive.entries.save(["http://127.0.0.1:1/3"], source="web")
         waiting = (await archive.entries.get("http://127.0.0.1:1/3")).entry.state
-    (settings.data / "archive.sqlite3").unlink()
+    remove_index(settings.data)
 
     await reindex(settings)
 

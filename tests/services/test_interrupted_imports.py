@@ -219,6 +219,7 @@ async def test_a_reindex_that_is_killed_while_it_carries_over_carries_an_import_
         assert await archive.crawling.counts() == before
 
 
+@pytest.mark.sqlite("a schema from before there was PostgreSQL")
 async def test_an_import_of_an_index_without_owners_is_read_by_nobody(opened, settings):
     path = settings.data / "archive.sqlite3"
     path.parent.mkdir()

@@ -128,6 +128,7 @@ async def test_the_best_of_very_many_are_those_named_so_and_the_newest(kept, mon
         ('"grey heorn"', ""),
     ],
 )
+@pytest.mark.sqlite("PostgreSQL does not say which words there are")
 async def test_a_misspelt_word_is_met_with_the_nearest_of_the_archive(kept, q, meant):
     search = await kept(Page("a", "x", "grey heron"), Page("b", "x", "cormorant"))
 
@@ -157,6 +158,7 @@ async def test_facets_of_half_typed_words_narrow_what_was_typed(kept):
     assert narrower.answers == "grey her* tag:birds"
 
 
+@pytest.mark.sqlite("PostgreSQL does not say how rare a word is")
 async def test_of_a_beginning_that_most_pages_have_the_newest_come_first_and_names_before_them(
     kept, monkeypatch
 ):

@@ -8,6 +8,7 @@ from contextlib import aclosing
 
 from archiver.model.choices import Choices, FoldersAs
 from archiver.services.reindexing import reindex
+from tests.indices import remove_index
 
 TABLE = (
     "url,title,folder,added,mood\n"
@@ -194,7 +195,7 @@ async def test_receipts_outlive_the_index_and_what_they_undo_a_reindex(opened, s
         await archive.import_undo.undo(1)
         assert (await archive.import_undo.undo(2)).removed == 2
         await archive.crawling.write_down_changes()
-    (settings.data / "archive.sqlite3").unlink()
+    remove_index(settings.data)
 
     await reindex(settings)
 
@@ -209,7 +210,7 @@ async def test_a_receipt_that_was_cut_is_named_and_gives_what_is_left_of_it(open
         await imported(archive)
     (path,) = (settings.data / "receipts").iterdir()
     path.write_bytes(path.read_bytes()[:-20])
-    (settings.data / "archive.sqlite3").unlink()
+    remove_index(settings.data)
 
     report = await reindex(settings)
 
@@ -223,7 +224,7 @@ async def test_a_receipt_whose_number_is_taken_gets_another(opened, settings):
         await imported(archive)
     (earlier,) = (settings.data / "receipts").iterdir()
     earlier.rename(earlier.with_name("20200101T000000Z-1.jsonl.gz"))
-    (settings.data / "archive.sqlite3").unlink()
+    remove_index(settings.data)
     async with opened() as archive:
         await imported(archive, "url\nhttp://a.example/other\n")
     names = sorted((settings.data / "receipts").iterdir())

@@ -6,6 +6,7 @@ import pytest
 from archiver.errors import ConfigurationError
 from archiver.model.listing import ListingQuery
 from archiver.services.reindexing import reindex
+from tests.indices import remove_index
 
 
 async def told(archive):
@@ -26,11 +27,6 @@ async def told(archive):
 
 async def problems(archive):
     return [finding async for finding in archive.fixity.verify()]
-
-
-def remove_index(settings):
-    for path in settings.data.glob("archive.sqlite3*"):
-        path.unlink()
 
 
 def write_index(settings, content):
@@ -62,7 +58,7 @@ async def test_everything_that_was_captured_is_given_back(live, settings, opened
         before = await told(archive)
 
     if without:
-        remove_index(settings)
+        remove_index(settings.data)
     report = await reindex(settings)
 
     assert (report.snapshots, report.queued, report.problems) == (4, 0, ())
@@ -119,7 +115,7 @@ async def test_what_was_said_after_the_last_record_is_kept(live, settings, opene
         )
         assert after == before
         await archive.crawling.work()
-    remove_index(settings)
+    remove_index(settings.data)
     await reindex(settings)
     async with opened() as archive:
         assert (await told(archive))[0][0].annotation.tags == ("late", "later")
@@ -139,7 +135,7 @@ async def test_an_index_that_is_no_database_is_built_anew(live, settings, opened
     async with opened() as archive:
         await save(archive, live.article("foxes"))
         before = await told(archive)
-    remove_index(settings)
+    remove_index(settings.data)
     write_index(settings, b"no database at all" * 1000)
 
     await reindex(settings)
@@ -148,6 +144,7 @@ async def test_an_index_that_is_no_database_is_built_anew(live, settings, opened
         assert await told(archive) == before
 
 
+@pytest.mark.sqlite("a file that is damaged")
 async def test_an_index_that_breaks_off_in_the_middle_is_built_anew_and_said(
     live, settings, opened
 ):
@@ -174,7 +171,7 @@ async def test_a_segment_that_is_damaged_gives_back_all_the_rest_and_is_told_of(
     content = bytearray(first.read_bytes())
     content[len(content) // 2] ^= 0xFF
     first.write_bytes(content)
-    remove_index(settings)
+    remove_index(settings.data)
 
     report = await reindex(settings)
 

@@ -1,0 +1,93 @@
+"""The steps of deploy/compose.yaml, as its services say them, on this machine's servers."""
+
+import asyncio
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+from aiohttp import BasicAuth, ClientSession
+from click.testing import CliRunner
+
+from archiver.cli.main import cli
+from archiver.config import Settings, variable
+from tests.cluster.commands import archiver
+from tests.cluster.s3_servers import free_port
+
+COMPOSE = yaml.safe_load((Path(__file__).parents[2] / "deploy/compose.yaml").read_text())
+SERVICES = COMPOSE["services"]
+OURS = {name: each for name, each in SERVICES.items() if each["image"].startswith("archiver:")}
+RUN = {name: each for name, each in OURS.items() if "command" in each}
+PASSWORD = "a password of tests"
+
+
+def test_every_image_is_of_one_version_and_what_serves_is_awaited_healthy():
+    assert all(re.search(r":v?\d+\.\d+", each["image"]) for each in SERVICES.values())
+    assert "healthcheck" in SERVICES["postgres"]
+    for name, each in SERVICES.items():
+        for needed, how in each.get("depends_on", {}).items():
+            assert needed in SERVICES, name
+            assert how["condition"].startswith("service_"), name
+    mounted = {each.split(":")[0] for one in SERVICES.values() for each in one.get("volumes", ())}
+    assert mounted == COMPOSE["volumes"].keys()
+
+
+def test_every_process_has_a_data_directory_of_its_own_and_settings_that_there_are():
+    known = {variable(name) for name in Settings.__dataclass_fields__}
+    folders = [each["volumes"] for each in RUN.values()]
+
+    assert len({str(each) for each in folders}) == len(folders) == 4
+    for each in RUN.values():
+        named = {name for name in each["environment"] if name.startswith("ARCHIVER_")}
+        assert named <= known
+        assert CliRunner().invoke(cli, [*each["command"], "--help"]).exit_code == 0
+
+
+@pytest.fixture
+def environment(address, store, tmp_path):
+    """What a service is given, but for where this machine's servers are."""
+
+    def given(name: str) -> dict[str, str]:
+        said = {key: str(value) for key, value in OURS[name]["environment"].items()}
+        for ours in (
+            "PGPASSWORD",
+            "AWS_ENDPOINT_URL",
+            "AWS_ACCESS_KEY_ID",
+            "AWS_SECRET_ACCESS_KEY",
+        ):
+            del said[ours]  # the fixtures have set them
+        here = {"ARCHIVER_INDEX": address, "ARCHIVER_STORE": store.address}
+        return said | here | {"ARCHIVER_PASSWORD": PASSWORD, "ARCHIVER_DATA": str(tmp_path / name)}
+
+    return given
+
+
+async def answering(session: ClientSession, port: int) -> None:
+    while True:
+        try:
+            async with session.get(f"http://127.0.0.1:{port}/healthz") as answer:
+                assert answer.status == 200
+                return
+        except OSError:
+            await asyncio.sleep(0.05)
+
+
+async def test_what_one_front_end_is_given_is_fetched_and_shown_by_the_other(live, environment):
+    url = live.article("foxes")
+    first, second = free_port(), free_port()
+    one = archiver("serve", ARCHIVER_PORT=str(first), **environment("front-1"))
+    other = archiver("serve", ARCHIVER_PORT=str(second), **environment("front-2"))
+    me = BasicAuth("me", PASSWORD)
+    async with one, other, ClientSession(auth=me) as session:
+        await asyncio.gather(answering(session, first), answering(session, second))
+        wanted = {"urls": [url]}
+        async with session.post(f"http://127.0.0.1:{first}/api/v1/entries", json=wanted) as said:
+            assert said.status < 300, await said.text()
+        while True:
+            async with session.get(f"http://127.0.0.1:{second}/api/v1/entries?q=clever") as said:
+                if (await said.json())["items"]:
+                    break
+            await asyncio.sleep(0.1)
+    for worker in ("worker-1", "worker-2"):
+        async with archiver("crawl", **environment(worker)) as process:
+            assert await process.wait() == 0
