@@ -25,7 +25,7 @@ test: $(VENV)/.installed-dev chromium strace iproute2  ## install what the tests
 	@$(BIN)/python -m pytest $(ARGS)
 
 # What opens no index is the same in both engines, and what measures SQLite's own files is of it alone.
-ROOMS := $(addprefix tests/,access books cdx cli crawl index ingest ledger memento services web)
+ROOMS := $(addprefix tests/,access books cdx crawl index ingest ledger services)
 
 test-cluster: $(VENV)/.installed-dev chromium strace promtool  ## the same with the index in PostgreSQL and for archives in an object store; S3=versitygw needs Go, once
 	@.ci/$(S3) > /dev/null

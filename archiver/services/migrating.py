@@ -80,12 +80,7 @@ async def migrate(
     """
     index, store = await asyncio.to_thread(where_it_lies, settings.data)
     now = Places(index, store)
-    if given and not _is_on_its_way(now, given, to):
-        raise ConfigurationError(_ELSEWHERE.format(given, now))
-    if to.index and to.index == now.index and to.store != now.store:
-        raise ConfigurationError(_ONE_AT_A_TIME.format(now.store or "folder"))
-    if now.store and to.store and now.store != to.store:
-        raise ConfigurationError("From one store to another an archive goes by its folder.")
+    _refuse_what_can_t_be(now, to, given)
     async with open_archive(_at(settings, now)) as archive:
         await _refuse_what_lies_elsewhere(settings, archive.db)
     # A store that is left is read until the very end: what is there twice is read here.
@@ -95,6 +90,15 @@ async def migrate(
     if during.store:
         await _leave(during, to, remove=remove)
     return Moved(moved, built)
+
+
+def _refuse_what_can_t_be(now: Places, to: Places, given: Places | None) -> None:
+    if given and not _is_on_its_way(now, given, to):
+        raise ConfigurationError(_ELSEWHERE.format(given, now))
+    if to.index and to.index == now.index and to.store != now.store:
+        raise ConfigurationError(_ONE_AT_A_TIME.format(now.store or "folder"))
+    if now.store and to.store and now.store != to.store:
+        raise ConfigurationError("From one store to another an archive goes by its folder.")
 
 
 def _at(settings: Settings, places: Places) -> Settings:

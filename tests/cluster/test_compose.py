@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from aiohttp import BasicAuth, ClientSession
+from aiohttp import ClientSession
 from click.testing import CliRunner
 
 from archiver.cli.main import cli
@@ -77,8 +77,8 @@ async def test_what_one_front_end_is_given_is_fetched_and_shown_by_the_other(liv
     first, second = free_port(), free_port()
     one = archiver("serve", ARCHIVER_PORT=str(first), **environment("front-1"))
     other = archiver("serve", ARCHIVER_PORT=str(second), **environment("front-2"))
-    me = BasicAuth("me", PASSWORD)
-    async with one, other, ClientSession(auth=me) as session:
+    me = {"Authorization": f"Bearer {PASSWORD}"}
+    async with one, other, ClientSession(headers=me) as session:
         await asyncio.gather(answering(session, first), answering(session, second))
         wanted = {"urls": [url]}
         async with session.post(f"http://127.0.0.1:{first}/api/v1/entries", json=wanted) as said:

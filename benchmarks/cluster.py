@@ -1,0 +1,206 @@
+"""Processes that crawl at one index in PostgreSQL: how they add up, and what the server pays.
+
+Usage: .ci/with-postgres python -m benchmarks.cluster [--urls N] [--processes 1,2,4] [--latency MS]
+
+A server on loopback answers within ``--delay`` seconds. The queue is filled first; then so many
+``archiver crawl`` work it at the same time, each behind a proxy that counts how often it waits for
+the database, and lets that take ``--latency`` longer. Printed are URLs a second of the time in
+which all were at work, PostgreSQL's CPU (of all its processes, from /proc) and round trips, both a
+URL. Every URL must be saved once.
+"""
+
+import argparse
+import asyncio
+import multiprocessing
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+from urllib.parse import urlsplit
+
+import psutil
+import uvloop
+from sqlalchemy import create_engine, make_url
+from sqlalchemy.pool import NullPool
+
+from benchmarks.crawl import crawl_settings, write_urls
+from benchmarks.fast_server import FastServer
+
+SERVER = os.environ.get("ARCHIVER_TEST_SERVER", "")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--urls", type=int, default=2_000, help="for each process")
+    parser.add_argument("--processes", default="1,2,4")
+    parser.add_argument("--delay", type=float, default=3.0, help="answers wait up to so long")
+    parser.add_argument("--concurrency", type=int, default=100, help="pages at once, a process")
+    parser.add_argument("--latency", type=float, default=0.0, help="ms more to the database")
+    options = parser.parse_args()
+    print(
+        f"{'processes':>9}{'URLs/s':>9}{'ratio':>7}{'ms CPU/URL':>12}{'trips/URL':>11}{'saved':>9}"
+    )
+    first = 0.0
+    for number in map(int, options.processes.split(",")):
+        rate, cpu, trips, saved = run(number, options)
+        first = first or rate
+        print(
+            f"{number:>9}{rate:>9.0f}{rate / first:>7.2f}{cpu:>12.2f}{trips:>11.3f}{saved:>9}",
+            flush=True,
+        )
+
+
+def run(number: int, options: argparse.Namespace) -> tuple[float, float, float, int]:
+    """URLs a second, the server's CPU and round trips a URL, and how many were saved."""
+    urls = number * options.urls
+    with (
+        tempfile.TemporaryDirectory() as directory,
+        FastServer(body=4096, delay=options.delay) as pages,
+        database(f"crawled_by_{number}") as address,
+        Proxy(address, options.latency / 1000) as proxy,
+    ):
+        given = os.environ | crawl_settings(Path(directory) / "data", options.concurrency)
+        given |= {"ARCHIVER_CRAWL_PROCESSES": "1", "ARCHIVER_RENDER": "never"}
+        given["ARCHIVER_INDEX"] = proxy.address
+        listing = write_urls(Path(directory), pages, urls)
+        archiver(given, "import", str(listing), "--no-crawl").wait()
+        cpu, trips, begun = server_cpu(), proxy.trips, time.monotonic()
+        crawls = [archiver(given, "crawl") for _ in range(number)]
+        for each in crawls:
+            each.wait()
+        took = time.monotonic() - begun
+        cpu, trips = server_cpu() - cpu, proxy.trips - trips
+        return urls / took, 1000 * cpu / urls, trips / urls, saved(address)
+
+
+def archiver(given: dict[str, str], *words: str) -> "subprocess.Popen[bytes]":
+    """A command, begun."""
+    command = [sys.executable, "-m", "archiver", *words]
+    return subprocess.Popen(command, env=given, stdout=subprocess.DEVNULL)
+
+
+def ask(database: str, statement: str) -> object:
+    """The one value that a statement gives, if any; in no transaction."""
+    address = make_url(SERVER).set(drivername="postgresql+pg8000", database=database)
+    engine = create_engine(address, isolation_level="AUTOCOMMIT", poolclass=NullPool)
+    with engine.connect() as conn:
+        found = conn.exec_driver_sql(statement)
+        return found.scalar() if found.returns_rows else None
+
+
+@contextmanager
+def database(name: str) -> Iterator[str]:
+    """An empty database; its address."""
+    ask("postgres", f"DROP DATABASE IF EXISTS {name}")
+    ask("postgres", f"CREATE DATABASE {name}")
+    yield f"{SERVER}/{name}"
+    ask("postgres", f"DROP DATABASE {name} WITH (FORCE)")
+
+
+def saved(address: str) -> int:
+    """How many entries have a snapshot, of those that have one only."""
+    asked = "SELECT count(*) FROM archiver.entry WHERE snapshot_count = 1"
+    return int(str(ask(urlsplit(address).path[1:], asked)))
+
+
+def server_cpu() -> float:
+    """Seconds that all processes of the server have taken, those that ended too."""
+    pid = int(str(ask("postgres", "SELECT pg_backend_pid()")))
+    main_process = psutil.Process(pid).parent() if psutil.pid_exists(pid) else postmaster()
+    times = main_process.cpu_times()
+    found = times.user + times.system + times.children_user + times.children_system
+    for each in main_process.children():
+        try:
+            own = each.cpu_times()
+        except psutil.NoSuchProcess:
+            continue
+        found += own.user + own.system
+    return float(found)
+
+
+def postmaster() -> psutil.Process:
+    """The server's first process, found by its port."""
+    port = make_url(SERVER).port
+    for each in psutil.process_iter():
+        command = each.cmdline()
+        if command and command[0].endswith("postgres") and str(port) in command:
+            return each
+    raise SystemExit("The server does not run on this machine.")
+
+
+class Proxy:
+    """Stands before the server: counts how often a client waits for it, and makes it slower."""
+
+    def __init__(self, address: str, latency: float) -> None:
+        self._socket = socket.create_server(("127.0.0.1", 0), backlog=512)
+        self._latency = latency
+        parts = urlsplit(address)
+        self._port = parts.port
+        port = self._socket.getsockname()[1]
+        self.address = f"postgresql://{parts.username}@127.0.0.1:{port}{parts.path}"
+        context = multiprocessing.get_context("fork")
+        self._trips = context.Value("q", 0)
+        self._process = context.Process(target=self._run, daemon=True)
+
+    def __enter__(self) -> Self:
+        self._process.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._process.kill()
+        self._process.join()
+        self._socket.close()
+
+    @property
+    def trips(self) -> int:
+        """How often somebody waited."""
+        return int(self._trips.value)
+
+    def _run(self) -> None:
+        uvloop.run(self._serve())
+
+    async def _serve(self) -> None:
+        server = await asyncio.start_server(self._relay, sock=self._socket)
+        async with server:
+            await server.serve_forever()
+
+    async def _relay(self, client: asyncio.StreamReader, back: asyncio.StreamWriter) -> None:
+        answers, forth = await asyncio.open_connection("127.0.0.1", self._port)
+        turn = [False]
+        await asyncio.gather(
+            self._pass(client, forth, turn, is_asking=True),
+            self._pass(answers, back, turn, is_asking=False),
+            return_exceptions=True,
+        )
+
+    async def _pass(
+        self,
+        source: asyncio.StreamReader,
+        to: asyncio.StreamWriter,
+        turn: list[bool],
+        *,
+        is_asking: bool,
+    ) -> None:
+        loop = asyncio.get_running_loop()
+        while piece := await source.read(1 << 16):
+            if is_asking and not turn[0]:
+                self._trips.value += 1
+            turn[0] = is_asking
+            loop.call_later(self._latency / 2, to.write, piece)
+        loop.call_later(self._latency / 2, to.close)
+
+
+if __name__ == "__main__":
+    main()
