@@ -8,6 +8,7 @@ from archiver.cli.progress import Bar, progress_bar
 from archiver.config import Settings
 from archiver.reading import open_to_read
 from archiver.services.fixity import Fixity, Progress
+from archiver.services.last_check import keep_check
 
 
 def run(settings: Settings) -> int:
@@ -28,6 +29,7 @@ async def _verify(settings: Settings) -> int:
             async for finding in fixity.verify(lambda now: seen.note(now, bar)):
                 write_row(finding.where, finding.problem)
                 wrong += finding.is_wrong
+    await keep_check(settings.data, records=seen.records, problems=wrong)
     write_row("records", str(seen.records))
     write_row("problems", str(wrong))
     return int(wrong > 0)

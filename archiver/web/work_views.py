@@ -10,6 +10,7 @@ from archiver.model.listing import ListingQuery
 from archiver.model.message import Message
 from archiver.model.subscription import Followed
 from archiver.services.entries import KeptAddress
+from archiver.services.last_check import LastCheck
 from archiver.services.oversight import Room, Work
 from archiver.services.uploading import Backlog
 
@@ -120,6 +121,7 @@ class CrawlView(_AfterAnAct):
         settings: those in effect, by name.
         archives: hosts of public archives that may be asked for what is gone.
         backlog: what is not in the object store yet; None where there is none.
+        checked: what reading everything back found last; None if nobody did.
         done: what was done a moment ago: a word and a number, or ``ask`` before all is cancelled.
     """
 
@@ -128,5 +130,6 @@ class CrawlView(_AfterAnAct):
     settings: Mapping[str, str]
     archives: tuple[str, ...] = ()
     backlog: Backlog | None = None
+    checked: LastCheck | None = None
     done: str = ""
     title: str | Message = Message("The crawl")

@@ -198,6 +198,8 @@ def test_verify_finds_a_byte_that_changed(site, run_in, tmp_path) -> None:
 
     assert verified.returncode == 1
     assert segment.name in verified.stdout
+    kept = json.loads((tmp_path / "data" / "verified").read_text())
+    assert (kept["records"] > 0, kept["problems"] > 0) == (True, True)
 
 
 def test_import_reads_reports_and_captures(site, run_in, tmp_path) -> None:

@@ -9,6 +9,7 @@ from aiohttp.test_utils import TestClient, TestServer
 
 from archiver.config import Settings
 from archiver.runtime import open_runtime
+from archiver.services.last_check import keep_check
 from archiver.web.app import build_app
 
 
@@ -75,3 +76,18 @@ async def test_all_that_waits_is_called_off_once_the_person_is_sure(client, runt
     assert "cancelled by you" in page
     assert (await runtime.crawling.counts()).queued == 0
     assert live.asked["/late"] == 0
+
+
+async def test_it_tells_what_reading_everything_back_found_last(client, runtime):
+    data = runtime.settings.data
+    assert "Nobody has read everything back yet" in await (await client.get("/crawl")).text()
+
+    await keep_check(data, records=7, problems=0)
+    assert (
+        "7 records were read back, and nothing was wrong."
+        in await (await client.get("/crawl")).text()
+    )
+    await keep_check(data, records=7, problems=2)
+    assert "2 problems were found." in await (await client.get("/crawl")).text()
+    (data / "verified").write_text("{")
+    assert "Nobody has read everything back yet" in await (await client.get("/crawl")).text()

@@ -3,6 +3,7 @@
 from aiohttp import web
 
 from archiver.errors import InputError
+from archiver.services.last_check import last_check
 from archiver.web.keys import RUNTIME
 from archiver.web.side import render_beside
 from archiver.web.work_views import CrawlView
@@ -17,6 +18,7 @@ async def work(request: web.Request) -> web.StreamResponse:
         oversight.settings(),
         archives=request.app[RUNTIME].rescuing.archives,
         backlog=uploading.backlog if (uploading := request.app[RUNTIME].uploading) else None,
+        checked=await last_check(request.app[RUNTIME].settings.data),
         done=request.query.get("done", ""),
     )
     return await render_beside(request, "pages/crawl.html", view)
