@@ -11,6 +11,7 @@ from archiver.config import Settings
 from archiver.crawl.context import CrawlContext
 from archiver.crawl.learned_hosts import LearnedHosts
 from archiver.crawl.rendering import Means, Renderer
+from archiver.crawl.shared_hosts import SharedHosts
 from archiver.derive.pool import DerivePool
 from archiver.ledger.recorder import Recorder
 from archiver.limits import fit_to_open_files, save_memory, share_among_processes
@@ -107,21 +108,26 @@ def _uploading(archive: Archive, crawling: Crawling) -> Uploading | None:
 
 @asynccontextmanager
 async def _crawl_context(archive: Archive, connections: int) -> AsyncIterator[CrawlContext]:
-    settings = fit_to_open_files(share_among_processes(archive.settings), connections)
+    is_shared = archive.db.membership is not None
+    share = share_among_processes(archive.settings, hosts_are_shared=is_shared)
+    settings = fit_to_open_files(share, connections)
+    hosts = SharedHosts(archive.db, archive.store.writer, settings) if is_shared else None
     derive = DerivePool(
         processes=settings.extract_processes,
         timeout=settings.extract_timeout,
         memory_bytes=settings.extract_memory_bytes,
         max_requisites=settings.max_requisites,
     )
-    permit = archive.db.permit if archive.db.membership else None
-    recorder, throttle = Recorder(archive.db, archive.store), Throttle(settings, permit=permit)
+    recorder, throttle = Recorder(archive.db, archive.store), Throttle(settings, shared=hosts)
     async with AsyncExitStack() as stack:
         stack.push_async_callback(derive.stop)
         fetcher = await stack.enter_async_context(Fetcher(settings))
         means = Means(settings, fetcher, throttle, recorder)
         renderer = Renderer(means, LearnedHosts(archive.db))
         stack.push_async_callback(renderer.stop)
+        if hosts:
+            keep_up = partial(hosts.keep_up, throttle.rest)
+            await stack.enter_async_context(kept_going(keep_up, "shared-hosts"))
         yield CrawlContext(
             settings=settings,
             db=archive.db,
@@ -131,6 +137,7 @@ async def _crawl_context(archive: Archive, connections: int) -> AsyncIterator[Cr
             derive=derive,
             recorder=recorder,
             renderer=renderer,
+            hosts=hosts,
         )
 
 

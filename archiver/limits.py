@@ -21,16 +21,23 @@ TRIM_BYTES = 128 << 10
 log = get_log(__name__)
 
 
-def share_among_processes(settings: Settings) -> Settings:
-    """What one of several crawling processes may do, so that all of them keep to the settings."""
+def share_among_processes(settings: Settings, *, hosts_are_shared: bool = False) -> Settings:
+    """What one of several crawling processes may do, so that all of them keep to the settings.
+
+    Args:
+        settings: what all may do together.
+        hosts_are_shared: whether what hosts may be asked for is divided otherwise, as among
+            machines.
+    """
     processes = settings.crawl_processes
     if processes == 1:
         return settings
+    each = 1 if hosts_are_shared else processes
     return replace(
         settings,
         concurrency=max(settings.concurrency // processes, 1),
-        host_concurrency=max(settings.host_concurrency // processes, 1),
-        host_delay=settings.host_delay * processes,
+        host_concurrency=max(settings.host_concurrency // each, 1),
+        host_delay=settings.host_delay * each,
         extract_processes=max(settings.extract_processes // processes, 1),
     )
 

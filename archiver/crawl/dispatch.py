@@ -94,6 +94,8 @@ class Dispatcher:
             return IDLE_SECONDS
         if loop.time() >= self._noted + NOTE_SECONDS:
             await self._note_changes()
+        if not self._frontier.is_low:
+            await self._frontier.let_go()
         if await self._has_room() and (not self._frontier.is_low or await self._frontier.lease()):
             return IDLE_SECONDS
         await self._frontier.settle_only()
@@ -148,6 +150,7 @@ class Dispatcher:
         """Give back what was not begun."""
         if aside := self._frontier.put_aside():
             await self._frontier.give_back(aside, interrupted=False)
+        await self._frontier.let_go()
 
     async def _rest(self, seconds: float) -> None:
         try:

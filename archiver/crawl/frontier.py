@@ -11,8 +11,9 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from archiver.crawl.shared_hosts import SharedHosts
 from archiver.index import queue
-from archiver.index.database import Database
+from archiver.index.database import AsyncConnection, Database
 from archiver.index.turns import Turns
 from archiver.model.job import Lease
 
@@ -40,6 +41,9 @@ class _Host:
 class Frontier:
     """The leases of one process. ``only`` narrows it to some jobs.
 
+    Attributes:
+        shared: holds hosts against other machines, where there may be some.
+
     Args:
         db: the index.
         owner: the run lock's name of this process.
@@ -50,6 +54,8 @@ class Frontier:
         only: job ids.
         resting: the hosts that must not be asked now.
     """
+
+    shared: SharedHosts | None
 
     def __init__(
         self,
@@ -69,6 +75,7 @@ class Frontier:
         self._delay = delay
         self._only = set(only) if only is not None else None
         self._resting = resting
+        self.shared = None
         self._held: dict[int, Lease] = {}
         self._unfinished = 0
         self._hosts: dict[str, _Host] = {}
@@ -125,6 +132,8 @@ class Frontier:
                     hosts=turns,
                     now=now,
                 )
+            busy = await self._hold(conn, taken)
+        self._settle(busy)
         for lease in taken:
             self._held[lease.job_id] = lease
             self._unfinished += 1
@@ -189,8 +198,17 @@ class Frontier:
             await queue.requeue(
                 conn, ids, owner=self._owner, interrupted=interrupted, now=conn.now()
             )
+            busy = await self._hold(conn, (), without=ids)
+        self._settle(busy)
         for lease in leases:
             self._held.pop(lease.job_id, None)
+
+    async def let_go(self) -> None:
+        """Leave hosts to other machines of which nothing is leased any more."""
+        if self.shared and self.shared.is_any_idle(self._busy()):
+            async with self._db.write() as conn:
+                busy = await self._hold(conn, ())
+            self._settle(busy)
 
     async def give_all_back(self) -> None:
         """Put every lease back: the process is stopping."""
@@ -209,6 +227,29 @@ class Frontier:
         if self._only:
             async with self._db.read() as conn:
                 self._only -= set(await queue.attempted(conn, sorted(self._only)[: self._room * 4]))
+
+    async def _hold(
+        self, conn: AsyncConnection, more: Sequence[Lease], without: Sequence[int] = ()
+    ) -> set[str]:
+        """Hold the hosts of what is leased against other machines, and no others; which these are.
+
+        To be settled once the transaction is committed.
+        """
+        if not self.shared:
+            return set()
+        fresh = {each.entry.host for each in more}
+        busy = self._busy(without) | fresh
+        await self.shared.hold(conn, fresh)
+        await self.shared.let_go(conn, busy)
+        return busy
+
+    def _settle(self, busy: set[str]) -> None:
+        if self.shared:
+            self.shared.settle(busy)
+
+    def _busy(self, without: Sequence[int] = ()) -> set[str]:
+        left = self._held.keys() - {*without}
+        return {self._held[number].entry.host for number in left}
 
     def _queue(self, lease: Lease) -> None:
         host = self._hosts.setdefault(lease.entry.host, _Host(allowed=1))

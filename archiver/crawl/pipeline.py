@@ -80,6 +80,7 @@ class Pipeline:
             only=only,
             resting=context.throttle.resting_hosts,
         )
+        self._frontier.shared = context.hosts
         self._lane = SlowLane(SLOW_LANE * settings.concurrency)
         self._visits: dict[int, _UnderWay] = {}
         self._dispatcher = Dispatcher(context, self._frontier)

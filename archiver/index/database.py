@@ -155,7 +155,7 @@ class Database:
 
 
 def _membership(engines: Engines, member: Member | None, clock: Clock) -> Membership | None:
-    if member is None or not engines.is_shared:
+    if member is None or not engines.dialect.is_shared:
         return None
     return Membership(
         member, Connections(engines.signing(), engines.dialect, 1, clock=clock), clock

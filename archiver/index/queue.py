@@ -29,6 +29,7 @@ from archiver.index.bulk import (
 )
 from archiver.index.connection import AsyncConnection
 from archiver.index.dialect.functions import Greatest
+from archiver.index.holds import is_free
 from archiver.index.numbering import next_number
 from archiver.index.schema import entry, job, queue_host
 from archiver.index.turns import Turns, to_ms
@@ -159,6 +160,8 @@ async def lease(
     """
     ids: list[int] = []
     known = {"busy": hosts.busy, "now": to_ms(now)}
+    if conn.dialect.is_shared:
+        known["owner"] = owner
     for priority in _PRIORITIES:
         for is_proven in (False, True):
             room = count - len(ids)
@@ -186,7 +189,7 @@ async def lease_only(
     now: datetime,
 ) -> list[Lease]:
     """Take up to ``count`` of these jobs: due, held by nobody, and of no host that is busy."""
-    rows = await conn.execute(
+    wanted = (
         select(job.c.id)
         .where(
             job.c.id.in_(among(job_ids)),
@@ -197,6 +200,10 @@ async def lease_only(
         .order_by(job.c.id)
         .limit(count)
     )
+    known: dict[str, Any] = {}
+    if conn.dialect.is_shared:
+        wanted, known = wanted.where(is_free(job.c.host)), {"owner": owner, "now": to_ms(now)}
+    rows = await conn.execute(wanted, known)
     return await _take(conn, list(rows.scalars()), owner=owner, now=now)
 
 

@@ -26,6 +26,7 @@ from archiver.index.connection import AsyncConnection
 from archiver.index.dialect import lists
 from archiver.index.dialect.functions import Greatest
 from archiver.index.dialect.port import Dialect
+from archiver.index.holds import is_free
 from archiver.index.schema import job, queue_host
 
 _READY = (
@@ -40,8 +41,6 @@ _READY = (
     .with_for_update(skip_locked=True)
 )
 _IS_PROVEN = queue_host.c.host.in_(lists.texts(bindparam("proven")))
-_HOSTS = (_READY.where(~_IS_PROVEN), _READY.where(_IS_PROVEN))
-"""The hosts whose turn it is: those that may not answer, and those that do."""
 _WAITING = job.alias("waiting")
 _MINE = (
     job.c.state == literal_column("'queued'"),
@@ -76,9 +75,16 @@ class Turns:
 
 
 @cache
+def _hosts(dialect: Dialect, is_proven: bool) -> Select[int, str]:
+    """The hosts whose turn it is: those that do answer, or those that may not."""
+    ready = _READY.where(_IS_PROVEN if is_proven else ~_IS_PROVEN)
+    return ready.where(is_free(queue_host.c.host)) if dialect.is_shared else ready
+
+
+@cache
 def next_jobs(dialect: Dialect, is_proven: bool) -> Select[int]:
     """The jobs that are due of the hosts whose turn it is, some of each."""
-    ready = _HOSTS[is_proven].subquery("ready")
+    ready = _hosts(dialect, is_proven).subquery("ready")
     own = _WAITING.c
     first = (
         select(own.id)
@@ -107,7 +113,7 @@ async def put_right(
     conn: AsyncConnection, is_proven: bool, due: dict[str, Any], now: datetime
 ) -> None:
     """Let no host stand first in line whose jobs are over, or due later: it would be in the way."""
-    ready = (await conn.execute(_HOSTS[is_proven], due)).all()
+    ready = (await conn.execute(_hosts(conn.dialect, is_proven), due)).all()
     await turn(conn, {(row.priority, row.host) for row in ready}, now)
 
 

@@ -8,7 +8,7 @@ dead once those are gone, and somebody takes a row away when its lease is over
 import asyncio
 from collections.abc import Sequence
 
-from archiver.index import queue, writers
+from archiver.index import holds, queue, writers
 from archiver.index.database import AsyncConnection, Database
 from archiver.logs import get_log
 from archiver.store.locks import RunLock
@@ -68,6 +68,7 @@ async def _bury(db: Database, silent: writers.Writer) -> None:
     async with db.write() as conn:
         if not await writers.bury(conn, silent.name):
             return
+        await holds.let_go_of_all(conn, silent.name)
         held = await queue.held_by(conn, silent.name)
         await queue.requeue(conn, held, owner=silent.name, interrupted=True, now=conn.now())
     log.warning("a process was silent for too long", machine=silent.machine, jobs=len(held))

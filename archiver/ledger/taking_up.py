@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from archiver.index import queue, segments, writers
+from archiver.index import holds, queue, segments, writers
 from archiver.index.database import Database
 from archiver.ledger.rebuild import build_within
 from archiver.logs import get_log
@@ -27,6 +27,7 @@ async def take_up(
         for owner in dead:
             if db.membership:
                 await writers.leave(conn, owner)
+                await holds.let_go_of_all(conn, owner)
             held = await queue.held_by(conn, owner)
             await queue.requeue(conn, held, owner=owner, interrupted=True, now=conn.now())
     for place, why in rebuilt.problems[:LOGGED]:

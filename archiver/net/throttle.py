@@ -2,9 +2,10 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from types import TracebackType
+from typing import Protocol
 
 from archiver.config import Settings
 
@@ -19,12 +20,39 @@ class _Host:
     next_at: float = 0.0
     rest_until: float = 0.0
     users: int = 0
+    active: int = 0
+    left: asyncio.Event = field(default_factory=asyncio.Event)
+
+
+class Sharing(Protocol):
+    """What other machines leave of hosts to this process."""
+
+    async def permit(self) -> None:
+        """Wait until this process may ask anybody."""
+
+    def room(self, host: str) -> int:
+        """How many requests may be under way at a host."""
+
+    def delay(self, host: str) -> float:
+        """Seconds between two requests to a host."""
+
+    def is_by_turn(self, host: str) -> bool:
+        """Whether a request needs the turn that all have in common."""
+
+    async def take_turn(self, host: str) -> None:
+        """Wait for that."""
+
+    def end_turn(self, host: str, *, spaced: bool) -> None:
+        """Give it back."""
+
+    def note_rest(self, host: str, seconds: float) -> None:
+        """Tell others that a host wants to be left alone."""
 
 
 class Throttle:
     """The politeness of one process.
 
-    ``clock`` and ``sleep`` are for tests; ``permit`` returns once this process may ask anybody.
+    ``clock`` and ``sleep`` are for tests; ``shared`` is there where other machines ask, too.
     """
 
     def __init__(
@@ -32,13 +60,13 @@ class Throttle:
         settings: Settings,
         clock: Callable[[], float] | None = None,
         sleep: Callable[[float], "asyncio.Future[None]"] | None = None,
-        permit: Callable[[], Awaitable[None]] | None = None,
+        shared: Sharing | None = None,
     ) -> None:
         self._concurrency = settings.host_concurrency
         self._delay = settings.host_delay
         self._clock = clock or time.monotonic
         self._sleep = sleep or asyncio.sleep
-        self._permit = permit
+        self._shared = shared
         self._hosts: dict[str, _Host] = {}
 
     def slot(self, host: str, *, spaced: bool = True) -> "Slot":
@@ -49,10 +77,16 @@ class Throttle:
             spaced: whether the delay between requests applies. It is for pages; the requisites of
                 a page come together, as they do for a browser, held back by the number only.
         """
-        return Slot(self, self._known(host), spaced=spaced)
+        return Slot(self, host, self._known(host), spaced=spaced)
 
     def pause(self, host: str, seconds: float) -> None:
         """Leave a host alone for a while: it answered 429 or 503."""
+        if self._shared:
+            self._shared.note_rest(host, seconds)
+        self.rest(host, seconds)
+
+    def rest(self, host: str, seconds: float) -> None:
+        """Leave a host alone for a while, as it is known to want."""
         known = self._known(host)
         known.rest_until = max(known.rest_until, self._clock() + seconds)
 
@@ -66,16 +100,37 @@ class Throttle:
         now = self._clock()
         return [host for host, known in self._hosts.items() if known.rest_until > now]
 
-    async def wait(self, known: _Host, *, spaced: bool) -> None:
-        """Wait until a host may be asked; the next is then asked at a distance."""
-        if self._permit:
-            await self._permit()
+    async def wait(self, host: str, known: _Host, *, spaced: bool) -> bool:
+        """Wait until a host may be asked; the next is then asked at a distance.
+
+        Returns whether that is by a turn, which has to be given back.
+        """
+        delay, is_by_turn, shared = self._delay, False, self._shared
+        if shared:
+            await shared.permit()
+            while known.active >= shared.room(host):
+                known.left.clear()
+                await known.left.wait()
+            delay, is_by_turn = shared.delay(host), shared.is_by_turn(host)
         due = max(known.rest_until, known.next_at if spaced else 0.0)
         wait = due - self._clock()
         if wait > 0:
             await self._sleep(wait)
+        if shared:
+            if is_by_turn:
+                await shared.take_turn(host)
+            await shared.permit()
         if spaced:
-            known.next_at = self._clock() + self._delay
+            known.next_at = self._clock() + delay
+        known.active += 1
+        return is_by_turn
+
+    def leave(self, host: str, known: _Host, *, is_by_turn: bool, spaced: bool) -> None:
+        """Let another ask a host."""
+        known.active -= 1
+        known.left.set()
+        if self._shared and is_by_turn:
+            self._shared.end_turn(host, spaced=spaced)
 
     def _known(self, host: str) -> _Host:
         known = self._hosts.get(host)
@@ -95,10 +150,11 @@ class Throttle:
 class Slot:
     """One turn at one host; a class, for there is one for each request."""
 
-    __slots__ = ("_known", "_spaced", "_throttle")
+    __slots__ = ("_host", "_is_by_turn", "_known", "_spaced", "_throttle")
 
-    def __init__(self, throttle: Throttle, known: _Host, *, spaced: bool) -> None:
+    def __init__(self, throttle: Throttle, host: str, known: _Host, *, spaced: bool) -> None:
         self._throttle = throttle
+        self._host = host
         self._known = known
         self._spaced = spaced
 
@@ -112,7 +168,7 @@ class Slot:
             raise
         try:
             async with known.pace:
-                await self._throttle.wait(known, spaced=self._spaced)
+                self._is_by_turn = await self._throttle.wait(self._host, known, spaced=self._spaced)
         except BaseException:
             self._leave()
             raise
@@ -123,6 +179,9 @@ class Slot:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        self._throttle.leave(
+            self._host, self._known, is_by_turn=self._is_by_turn, spaced=self._spaced
+        )
         self._leave()
 
     def _leave(self) -> None:

@@ -86,7 +86,7 @@ async def reindex(
     async with open_store_alone(settings) as store:
         before, now = await asyncio.to_thread(places_of_index, settings)
         async with _opened_if_readable(before) as old:
-            if old and before.is_shared:
+            if old and before.dialect.is_shared:
                 await _refuse_beside_others(old, await asyncio.to_thread(machine_of, settings.data))
             if old:
                 await _write_owed(old, store)

@@ -59,7 +59,13 @@ class WordIndex(Protocol):
 
 
 class Dialect(Protocol):
-    """How one engine says what others say otherwise."""
+    """How one engine says what others say otherwise.
+
+    Attributes:
+        is_shared: whether its indices are used by processes that see no file of each other's.
+    """
+
+    is_shared: bool
 
     def __hash__(self) -> int:
         """One of an engine is told from another's."""
@@ -94,11 +100,9 @@ class Engines(Protocol):
 
     Attributes:
         place: what a person calls it; holds no password.
-        is_shared: whether processes use it that see no file of each other's.
     """
 
     place: str
-    is_shared: bool
 
     @property
     def dialect(self) -> Dialect:

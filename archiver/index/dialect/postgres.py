@@ -38,6 +38,7 @@ _Writer = Callable[[Iterable[Any]], str]
 class Postgres:
     """How PostgreSQL says it."""
 
+    is_shared = True
     words = PostgresWords()
     numbers = "SELECT unnest(CAST({0} AS BIGINT[]))"
     much = usual = ""

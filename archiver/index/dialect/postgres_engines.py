@@ -47,7 +47,6 @@ class PostgresEngines:
     """An index in a database of a server."""
 
     dialect = Postgres()
-    is_shared = True
 
     def __init__(self, address: str, schema: str = SCHEMA) -> None:
         self._text = address

@@ -28,6 +28,7 @@ MUCH_CACHE_KB = 64_000
 class Sqlite:
     """How SQLite says it."""
 
+    is_shared = False
     words = SqliteWords()
     numbers = "SELECT value FROM json_each({0})"
     much = f"PRAGMA cache_size = -{MUCH_CACHE_KB}"

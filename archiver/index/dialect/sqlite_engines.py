@@ -42,7 +42,6 @@ class SqliteEngines:
     """An index in a file."""
 
     dialect = Sqlite()
-    is_shared = False
 
     def __init__(self, path: Path) -> None:
         self.path = path

@@ -1,0 +1,159 @@
+"""How hosts are spared by machines that share an index.
+
+Whoever holds a host has its pages to itself. What other pages need of it, and redirects that lead
+there, go by a share: what the host may be asked for, divided among the processes that are alive;
+where that is less than one each, by a turn that all have in common. What a host asked for (429,
+503) lies in rows that every process reads each second (docs/decisions/0128-hosts-held.md).
+"""
+
+import asyncio
+from collections.abc import Callable, Collection
+from datetime import timedelta
+
+from archiver.config import Settings
+from archiver.errors import FencedOff, IndexUnavailable
+from archiver.index import holds
+from archiver.index.database import AsyncConnection, Database
+from archiver.index.turns import to_ms
+from archiver.logs import get_log
+
+LOOK_SECONDS = 1.0
+TURN_SECONDS = 0.2
+"""How often it is tried to have a turn."""
+
+log = get_log(__name__)
+
+
+class SharedHosts:
+    """What one process may ask of which host. ``keep_up`` is its one task.
+
+    Args:
+        db: a shared index.
+        owner: the run lock's name of this process.
+        settings: how much a host may be asked for by all together.
+    """
+
+    def __init__(self, db: Database, owner: str, settings: Settings) -> None:
+        self._db = db
+        self._owner = owner
+        self._most = settings.host_concurrency
+        self._delay = settings.host_delay
+        self._holding: set[str] = set()
+        self._crawlers = 1
+        self._known = asyncio.Event()
+        self._news = asyncio.Event()
+        self._rests: dict[str, int] = {}
+        self._turns: dict[str, int] = {}
+
+    async def permit(self) -> None:
+        """Wait until this process may ask the web for something, and knows who else does.
+
+        Raises:
+            FencedOff: it never may again.
+            IndexUnavailable: the index can't be had.
+        """
+        await self._db.permit()
+        await self._known.wait()
+
+    def room(self, host: str) -> int:
+        """How many requests this process may have under way at a host."""
+        part, others = self._most // self._crawlers, self._crawlers - 1
+        if host in self._holding:
+            return max(self._most - max(part * others, min(others, 1)), 1)
+        return max(part, 1)
+
+    def delay(self, host: str) -> float:
+        """Seconds between two requests of this process to a host."""
+        return self._delay if host in self._holding else self._delay * self._crawlers
+
+    def is_by_turn(self, host: str) -> bool:
+        """Whether a request needs the turn that all have in common."""
+        is_short = self._most < self._crawlers
+        return is_short and (self._most == 1 or host not in self._holding)
+
+    async def take_turn(self, host: str) -> None:
+        """Wait for the turn at a host.
+
+        Raises:
+            FencedOff: this process may not have it any more.
+        """
+        while True:
+            try:
+                async with self._db.write() as conn:
+                    if await holds.take_turn(conn, self._owner, host):
+                        return
+            except FencedOff:
+                raise
+            except IndexUnavailable:
+                log.warning("the index is not to be had; a turn waits", host=host)
+            await asyncio.sleep(TURN_SECONDS)
+
+    def end_turn(self, host: str, *, spaced: bool) -> None:
+        """Give the turn back, soon."""
+        self._turns[host] = round(self._delay * 1000) if spaced else 0
+        self._news.set()
+
+    def note_rest(self, host: str, seconds: float) -> None:
+        """Tell all others, soon, that a host wants to be left alone."""
+        self._rests[host] = to_ms(self._db.now() + timedelta(seconds=seconds))
+        self._news.set()
+
+    async def hold(self, conn: AsyncConnection, hosts: Collection[str]) -> None:
+        """Hold the hosts of leases that were had in this transaction."""
+        if hosts:
+            await holds.hold(conn, self._owner, hosts, delay_ms=round(self._delay * 1000))
+
+    def is_any_idle(self, busy: Collection[str]) -> bool:
+        """Whether a host is held of which there is no lease."""
+        return not self._holding <= {*busy}
+
+    async def let_go(self, conn: AsyncConnection, busy: Collection[str]) -> None:
+        """Leave the hosts to others of which there is no lease."""
+        await holds.let_go(conn, self._owner, self._holding - {*busy})
+
+    def settle(self, busy: Collection[str]) -> None:
+        """Go by this from now on: it is committed that these are held, and no others."""
+        self._holding = {*busy}
+
+    async def keep_up(self, rest: Callable[[str, float], None]) -> None:
+        """Write down what was noted, and read what others did, for ever.
+
+        Args:
+            rest: told which host wants to be left alone for how many seconds.
+        """
+        while True:
+            self._news.clear()
+            await self._write_news()
+            await self._look(rest)
+            try:
+                async with asyncio.timeout(LOOK_SECONDS):
+                    await self._news.wait()
+            except TimeoutError:
+                pass
+
+    async def _write_news(self) -> None:
+        if not (self._rests or self._turns) and self._known.is_set():
+            return
+        rests, turns = dict(self._rests), dict(self._turns)
+        async with self._db.write() as conn:
+            if rests:
+                await holds.note_rests(conn, rests)
+            for host, wait_ms in turns.items():
+                await holds.end_turn(conn, self._owner, host, wait_ms=wait_ms)
+        for host, until in rests.items():
+            if self._rests.get(host) == until:
+                del self._rests[host]
+        for host in turns:
+            self._turns.pop(host, None)
+
+    async def _look(self, rest: Callable[[str, float], None]) -> None:
+        async with self._db.read() as conn:
+            crawlers, rests = await holds.crawlers(conn), await holds.rests(conn)
+        now = to_ms(self._db.now())
+        for host, until in rests.items():
+            rest(host, (until - now) / 1000)
+        self._crawlers = max(crawlers, 1)
+        if not self._known.is_set():
+            if crawlers > 1:
+                await asyncio.sleep(2 * LOOK_SECONDS)  # others are to know of this one first
+            self._known.set()
