@@ -12,6 +12,9 @@ ENOUGH_CHARACTERS = 500
 MUCH_MORE = 1.9
 """Of a page with less, so many times what was found before is worth being less strict for."""
 
+NEXT_TO_NOTHING, MANY_TIMES = 100, 2
+"""Of a page with no more characters, so many times that is what it calls its main part worth."""
+
 _ATTEMPTS = (
     (True, Rules()),
     (False, Rules()),
@@ -34,4 +37,17 @@ def choose_article(body: Element) -> Element | None:
             best = found, root
             if found >= ENOUGH_CHARACTERS:
                 break
+    if best is None or best[0] < NEXT_TO_NOTHING:
+        best = _main_part(body, best)
     return best[1] if best and (best[0] or len(best[1])) else None
+
+
+def _main_part(body: Element, best: tuple[int, Element] | None) -> tuple[int, Element] | None:
+    """What the page itself calls its main part, where next to nothing is an article: a list."""
+    page = deepcopy(body.getparent()).find("body")
+    parts = [each for each in page.iter() if each.tag == "main" or each.get("role") == "main"]
+    if not parts:
+        return best
+    root = make_root((parts[0],))
+    found = clear_away(root, Rules(conditional=False), {}).worth
+    return (found, root) if best is None or found > MANY_TIMES * best[0] else best

@@ -15,6 +15,7 @@ from archiver.html.reader.names import (
     FORM_CONTROLS,
     HEADINGS,
     NOTE,
+    RESULTS,
     SHARE,
     named,
     weigh,
@@ -122,7 +123,7 @@ def _is_named_note(element: Element) -> bool:
 
 def _goes(element: Element, measure: Measure, rules: Rules) -> bool:
     tag = element.tag
-    if _is_share_bar(element, measure):
+    if _is_share_bar(element, measure) or _is_result_of_search(element, measure):
         return True
     if tag in _CONDITIONAL:
         return rules.conditional and _is_beside(element, measure, rules)
@@ -138,6 +139,12 @@ def _is_share_bar(element: Element, measure: Measure) -> bool:
         return False
     name = named(element)
     return name != " " and SHARE.search(name) is not None
+
+
+def _is_result_of_search(element: Element, measure: Measure) -> bool:
+    """Whether scripts would show there what they found on the site."""
+    name = element.get("class")
+    return bool(name) and measure.text < SHORT and RESULTS.search(name) is not None
 
 
 def _is_note(element: Element, measure: Measure) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from lxml import etree
 from lxml.etree import _Element as Element
 
-from archiver.html.reader.tree import outermost, remove, replace
+from archiver.html.reader.tree import outermost, remove, replace, unwrap
 
 LONGEST_NAME = 32
 _NUMBERS = re.compile(r"[\d\s.:|]*")
@@ -35,6 +35,16 @@ def settle_code(body: Element) -> None:
             _settle_table(table)
     for pre in outermost(body, "pre"):
         _settle_pre(pre)
+        _leave_frame(pre)
+
+
+def _leave_frame(pre: Element) -> None:
+    """A figure without a caption around nothing but code only lays it out."""
+    above = pre.getparent()
+    if above is not None and above.tag == "figure" and len(above) == 1:
+        words = (above.text, pre.tail)
+        if not any(each and each.strip() for each in words):
+            unwrap(above)
 
 
 def _settle_table(table: Element) -> None:

@@ -48,20 +48,40 @@ def _settle_twin(twin: Element) -> None:
     if not images:
         remove(twin)
         return
-    before = twin.getprevious()
-    if before is not None and not (before.tail and before.tail.strip()):
-        waiting = [before] if before.tag == "img" else list(before.iter("img"))
-        has_words = any(text.strip() for text in before.itertext())
-        if len(waiting) == len(images) == 1 and not has_words:
-            for name in ("width", "height", "alt", "id"):
-                if waiting[0].get(name) and not images[0].get(name):
-                    images[0].set(name, waiting[0].get(name))
-            remove(before)
+    if len(images) == 1:
+        _drop_waiting(twin, images[0])
     holder = etree.Element("span")
     holder.text = twin.text
     for child in list(twin):
         holder.append(child)
     replace(twin, images[0] if len(holder) == 1 and holder[0] is images[0] else holder)
+
+
+def _drop_waiting(twin: Element, image: Element) -> None:
+    """Take away what an image waits behind: one without scripts' work, and one that is blurred."""
+    before = _pictured_alone(twin.getprevious())
+    if before is None:
+        return
+    waiting = before if before.tag == "img" else next(before.iter("img"))
+    for name in ("width", "height", "alt", "id"):
+        if waiting.get(name) and not image.get(name):
+            image.set(name, waiting.get(name))
+    remove(before)
+    blurred = _pictured_alone(twin.getprevious())
+    if blurred is not None:
+        shown = next(blurred.iter("img"))
+        sizes = [(each.get("width"), each.get("height")) for each in (shown, image)]
+        if all(sizes[0]) and sizes[0] == sizes[1]:
+            remove(blurred)
+
+
+def _pictured_alone(before: Element | None) -> Element | None:
+    """An element that holds an image and no words, right before what follows."""
+    if before is None or (before.tail and before.tail.strip()):
+        return None
+    is_one = len(list(before.iter("img"))) == 1
+    has_words = any(text.strip() for text in before.itertext())
+    return before if is_one and not has_words else None
 
 
 def _undo_laziness(element: Element) -> None:

@@ -33,6 +33,7 @@ NEGATIVE: Final = re.compile(
 )
 BYLINE: Final = re.compile(r"byline|author|dateline|writtenby|p-author", re.IGNORECASE)
 SHARE: Final = re.compile(r"(?:\b|_)(?:share|sharedaddy)(?:\b|_)", re.IGNORECASE)
+RESULTS: Final = re.compile(r"(?:^|\s)search-results?(?:$|\s)", re.IGNORECASE)
 NOTE: Final = re.compile(
     r"footnote|endnote|sidenote|marginnote|margin-note|admonition|callout|doc-|pullquote"
     r"|column-margin|caption",

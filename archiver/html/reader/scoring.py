@@ -265,7 +265,8 @@ def _is_named_after_its_matter(element: Element, targets: frozenset[str]) -> boo
     """Whether an id says what a section is about, not what part of a page it is.
 
     It has several words, with one that names parts of pages: of a section on long headers, say.
-    Its heading has most of these words, or the page leads to it (headers of pages have an ``h1``).
+    Its heading has most of these words, or the page leads to it (headers of pages have an ``h1``),
+    or it is around code or a figure with a caption.
     """
     name = element.get("id") or ""
     words = _WORDS.findall(name.lower())
@@ -274,6 +275,8 @@ def _is_named_after_its_matter(element: Element, targets: frozenset[str]) -> boo
     held = next(element.iter(*_HELD), None)
     if held is None:
         return False
+    if held.tag == "pre" or (held.tag == "figure" and held.find(".//figcaption") is not None):
+        return True
     text = "".join(held.itertext()).lower() if held.tag in HEADINGS else ""
     return name in targets or 2 * sum(each in text for each in words) > len(words)
 

@@ -49,6 +49,40 @@ def test_a_picture_is_there_once_and_has_its_size():
     assert 'width="600"' in found
 
 
+def test_what_is_blurred_until_a_picture_is_loaded_goes_with_what_waits_for_it():
+    size = "width=900 height=600"
+
+    found = read(
+        f"<figure><div><div><img src=tiny.png {size}></div><img {size}>"
+        f"<noscript><img src=large.png {size}></noscript></div></figure>"
+        f"<p><img src=own.png width=90 height=60></p><img {size}>"
+        f"<noscript><img src=next.png {size}></noscript>"
+    )
+
+    assert re.findall(r'src="[^"]*/(\w+)\.png"', found) == ["large", "own", "next"]
+
+
+def test_a_figure_is_more_than_code():
+    framed = "<figure class=highlight><pre><code>x = 1</code></pre></figure>"
+    told = "<figure><pre><code>y = 2</code></pre><figcaption>Listing 1</figcaption></figure>"
+
+    found = read(framed + told)
+
+    assert found.count("<figure>") == 1
+    assert "<pre><code>x = 1</code></pre><figure>" in found
+
+
+def test_what_a_search_on_the_site_would_show_is_not_in_it():
+    found = read(
+        "<p>The end of it.</p><div class=search-results><div><h2>No results</h2>"
+        "<p><img src=by.png></p></div></div>",
+        around="<div id=book-search-results>{}</div>",
+    )
+
+    assert "The end of it." in found
+    assert "No results" not in found
+
+
 @pytest.mark.parametrize(
     "part",
     [

@@ -102,3 +102,27 @@ def test_words_loose_in_a_section_are_text():
     )
 
     assert "Twice." in found
+
+
+def test_code_and_a_captioned_figure_are_not_unlikely_for_what_they_are_named_after():
+    code = '<div id="cookie-header-example"><div><pre>Set-Cookie: a=1</pre></div></div>'
+    figure = (
+        '<div id="fig-header-ack"><figure><img src="/ack.png"><figcaption>An answer</figcaption>'
+        "</figure></div>"
+    )
+
+    found = article_of(f"<div id=content><p>{SENTENCE * 9}</p>{code}{figure}</div>")
+
+    assert "Set-Cookie" in found
+    assert "An answer" in found
+
+
+def test_a_page_of_links_is_what_it_calls_its_main_part():
+    links = "".join(f"<li><a href=/{n}>A mill by the river, number {n}</a></li>" for n in range(9))
+
+    toast = "<aside class=toast><div><p>A new version of content is available.</p></div></aside>"
+
+    found = article_of(f"<div><main><ul>{links}</ul></main></div>{toast}")
+
+    assert found.count("A mill by the river") == 9
+    assert "available" not in found
