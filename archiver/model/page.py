@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from archiver.model.appearance import Appearance
 from archiver.model.requisite import Requisite
 
-EXTRACTOR_VERSION = "7"
+EXTRACTOR_VERSION = "8"
 """Raised when the same bytes would give another article; kept with every conversion record."""
 MOST_DIGITS = 10
 """Of the version of an extractor."""
