@@ -12,7 +12,7 @@ from archiver.html.document import read_article_document
 from archiver.html.sanitise import sanitise
 from archiver.html.score import score_of
 from archiver.html.text import to_reading
-from archiver.index import attempts, entries, jobs, likenesses, queue, seeds, snapshots
+from archiver.index import attempts, entries, jobs, likenesses, queue, seeds, snapshots, twins
 from archiver.index.database import AsyncConnection, Database
 from archiver.ledger.snapshot_records import read_snapshot_record
 from archiver.memento.timestamps import pad, to_datetime
@@ -50,11 +50,15 @@ class SaveResult:
 
 @dataclass(frozen=True, slots=True)
 class KeptAddress:
-    """An address that is in the archive: as it was given, its entry, and its first snapshot."""
+    """An address that is in the archive: as it was given, its entry, and its first snapshot.
+
+    ``is_twin``: the entry has another address, that leads here or there, or differs in its scheme.
+    """
 
     given: str
     entry: Entry
     since: Timestamp
+    is_twin: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -338,11 +342,15 @@ def _seeds(
 
 async def _kept(conn: AsyncConnection, given: str) -> KeptAddress | None:
     try:
-        found = await entries.by_hash(conn, hash_url(parse_url(given)))
+        url = parse_url(given)
     except InvalidUrl:
         return None
-    first = await snapshots.first_of(conn, found[0]) if found else None
-    return KeptAddress(given, found[1], first) if found and first else None
+    for each in (url, *await twins.twins_of(conn, url)):
+        found = await entries.by_hash(conn, hash_url(each))
+        first = await snapshots.first_of(conn, found[0]) if found else None
+        if found and first:
+            return KeptAddress(given, found[1], first, is_twin=each != url)
+    return None
 
 
 def _nearest(

@@ -28,6 +28,7 @@ from archiver.index import (
     segments,
     snapshots,
     tags,
+    twins,
     waiting,
 )
 from archiver.index.capture_ranges import KeyRange
@@ -116,6 +117,7 @@ READS = {
     "read by others": lambda conn: snapshots.read_by_others(conn, 5, than="9", limit=50),
     "read by others of": lambda conn: snapshots.read_by_others_of(conn, [1, 2], than="9"),
     "owed documents": lambda conn: documents.owed(conn, 7, limit=50),
+    "other addresses of a page": lambda conn: twins.twins_of(conn, URL),
     "nearest": lambda conn: captures.nearest(conn, URL, MOMENT),
     "captures of url": lambda conn: captures.of_url(conn, URL, limit=9),
     "original": lambda conn: captures.original_of(conn, DIGESTS[0]),

@@ -4,6 +4,7 @@ import json
 import re
 
 import pytest
+from aiohttp import web
 from aiohttp.test_utils import TestClient, TestServer
 
 from archiver.config import Settings
@@ -12,13 +13,18 @@ from archiver.web.app import build_app
 
 
 @pytest.fixture
-async def client(tmp_path, live):
+async def runtime(tmp_path, live):
     settings = Settings(data=tmp_path / "data", allow_networks=("127.0.0.0/8",), host_delay=0)
     async with open_runtime(settings) as runtime:
         await runtime.entries.save([live.article("foxes")], source="web")
         await runtime.crawling.work()
-        async with TestClient(TestServer(build_app(runtime), skip_url_asserts=True)) as client:
-            yield client
+        yield runtime
+
+
+@pytest.fixture
+async def client(runtime):
+    async with TestClient(TestServer(build_app(runtime), skip_url_asserts=True)) as client:
+        yield client
 
 
 async def add(client, **fields):
@@ -68,3 +74,21 @@ async def test_an_app_shares_addresses_and_has_icons(client):
     asked = {manifest["share_target"]["params"]["text"]: "Look: https://a.example/x it is"}
     shared = await (await client.get(manifest["share_target"]["action"], params=asked)).text()
     assert 'value="https://a.example/x"' in shared
+
+
+async def test_the_twin_of_what_is_kept_under_another_address_is_told_of(client, runtime, live):
+    wolves, moved = live.article("wolves"), live.url("/moved")
+
+    async def lead(_):
+        raise web.HTTPMovedPermanently("/wolves")
+
+    live.answer("/moved", lead)
+    await runtime.entries.save([moved], source="web")
+    await runtime.crawling.work()
+
+    _, _, page = await add(client, url=wolves)
+
+    assert f"<code>{wolves}</code> is kept under another address: <code>{moved}</code>" in page
+    assert await queued(client) == 0
+    await add(client, url=wolves, again="1")
+    assert await queued(client) == 1
