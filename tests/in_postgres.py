@@ -60,8 +60,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _why(mark: pytest.Mark) -> str:
-    (reason,) = mark.args
-    return str(reason)
+    if not mark.args:
+        raise pytest.UsageError('A test of SQLite alone says why: @pytest.mark.sqlite("...")')
+    return str(mark.args[0])
 
 
 @pytest.fixture(autouse=True)

@@ -45,6 +45,7 @@ class AsyncConnection:
         self._engine = engine
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="index")
         self._opened: Connection | None = None
+        self._was_idle = False
         self._is_asked = False
         self._is_ahead = False
         self._under_way: deque[asyncio.Future[Any]] = deque()
@@ -150,6 +151,10 @@ class AsyncConnection:
     def _ended(self, done: "asyncio.Future[None]") -> None:
         self.is_broken = done.cancelled() or done.exception() is not None
 
+    def take(self) -> None:
+        """Use it after it was idle: its server may have ended it meanwhile."""
+        self._was_idle = True
+
     def close(self) -> None:
         """Close it once what it is at is done; a transaction that is open comes to nothing."""
         self._thread.submit(self._close)
@@ -176,6 +181,11 @@ class AsyncConnection:
         conn.rollback()
 
     def _connection(self) -> Connection:
+        if self._opened and self._was_idle and self.dialect.is_gone(self._opened):
+            self._opened.invalidate()
+            self._opened.close()
+            self._opened = None
+        self._was_idle = False
         if self._opened is None:
             self._opened = self._engine.connect()
         return self._opened
@@ -254,6 +264,7 @@ class Connections:
     def _taken(self) -> AsyncConnection:
         while self._idle:
             if not (conn := self._idle.pop()).is_broken:
+                conn.take()
                 return conn
             conn.close()
         return AsyncConnection(self.engine, self._dialect, self._clock)

@@ -3,7 +3,9 @@
 import asyncio
 
 from aiohttp import web
+from sqlalchemy import text
 
+from archiver.index.database import Database
 from tests.cluster.commands import archiver, ran
 from tests.in_postgres import administer
 
@@ -47,3 +49,22 @@ async def test_what_serves_goes_on_once_the_server_is_back_and_keeps_each_page_o
     assert saved.count("\n") == PAGES
     assert serving.returncode == 0
     assert (code, "problems\t0" in checked) == (0, True), checked
+
+
+async def test_connections_that_the_server_ended_while_they_were_idle_are_made_anew(address):
+    db = await Database.open(address)
+    name = address.rpartition("/")[2]
+    numbers = []
+
+    for _ in range(2):
+        async with db.read() as conn:
+            numbers += (await conn.execute(text("SELECT 1"))).scalars()
+        async with db.write() as conn:
+            numbers += (await conn.execute(text("SELECT 2"))).scalars()
+        ended = (
+            f"SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = '{name}'"
+        )
+        administer(ended)
+    await db.close()
+
+    assert numbers == [1, 2, 1, 2]

@@ -37,7 +37,7 @@ async def test_no_row_stays_of_many_where_sqlite_ends_the_transaction_between_th
     assert after == before
 
 
-@pytest.mark.sqlite
+@pytest.mark.sqlite("SQLite alone goes on after some failures")
 async def test_nothing_that_runs_ahead_stays_where_what_it_ran_behind_failed(db):
     async with db.write() as conn:
         before = (await conn.execute(text("SELECT count(*) FROM counter"))).scalar()

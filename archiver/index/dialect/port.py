@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import Any, Protocol
 
-from sqlalchemy import Column, ColumnElement, Engine, Select, Subquery
+from sqlalchemy import Column, ColumnElement, Connection, Engine, Select, Subquery
 from sqlalchemy.exc import DBAPIError
 
 from archiver.index.dialect.rows import OverRows
@@ -90,6 +90,9 @@ class Dialect(Protocol):
         self, statement: OverRows, rows: Sequence[tuple[Any, ...]]
     ) -> Iterator[tuple[str, tuple[Any, ...]]]:
         """A statement over all rows, in as many pieces as that takes, with their parameters."""
+
+    def is_gone(self, conn: Connection) -> bool:
+        """Whether a connection that was idle was ended by its server meanwhile; never waits."""
 
     def of_each(self, groups: Subquery, first: Select[int], key: Column[int]) -> Select[int]:
         """The rows that ``first``, which speaks of ``groups``, finds for each of them; by key."""

@@ -9,7 +9,17 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from typing import Any
 
-from sqlalchemy import Column, Dialect, Integer, LargeBinary, Select, Subquery, select, true
+from sqlalchemy import (
+    Column,
+    Connection,
+    Dialect,
+    Integer,
+    LargeBinary,
+    Select,
+    Subquery,
+    select,
+    true,
+)
 from sqlalchemy.dialects.postgresql import TSVECTOR
 from sqlalchemy.dialects.postgresql.pg8000 import dialect
 from sqlalchemy.ext.compiler import compiles
@@ -19,6 +29,7 @@ from sqlalchemy.types import TypeEngine
 
 from archiver.index.dialect import functions, lists
 from archiver.index.dialect.keys import SHORTENED, Key
+from archiver.index.dialect.postgres_connection import SaidConnection
 from archiver.index.dialect.postgres_words import PostgresWords
 from archiver.index.dialect.rows import MARK, OverRows
 
@@ -53,6 +64,11 @@ class Postgres:
             some = _told_apart(rows[start : start + MOST_ROWS], statement.key)
             arrays = zip(writers, zip(*some, strict=True), strict=True)
             yield written, tuple(write(values) for write, values in arrays)
+
+    def is_gone(self, conn: Connection) -> bool:
+        """Whether something is to be read of a server that was asked for nothing: that it ends."""
+        opened = conn.connection.dbapi_connection
+        return isinstance(opened, SaidConnection) and opened.is_spoken_to
 
     def of_each(self, groups: Subquery, first: Select[int], key: Column[int]) -> Select[int]:
         """The rows that ``first`` finds for each of ``groups``, by their key."""

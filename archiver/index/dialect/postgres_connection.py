@@ -6,6 +6,7 @@ sockets: here a connection begins within seconds or not at all, and all that bre
 """
 
 import os
+import select
 import socket
 import ssl
 import struct
@@ -106,6 +107,13 @@ class SaidConnection(Connection):
             super().handle_messages(context)
         except (OSError, struct.error) as error:
             raise InterfaceError(f"the connection broke ({error})") from error
+
+    @property
+    def is_spoken_to(self) -> bool:
+        """Whether the server has sent something that nobody has read."""
+        waiting = select.poll()
+        waiting.register(self._usock, select.POLLIN)
+        return bool(waiting.poll(0))
 
     def wait_for_ever(self) -> None:
         """Let statements take their time, now that the server has answered."""

@@ -6,7 +6,7 @@ from functools import cache
 from itertools import chain
 from typing import Any, TypeVar
 
-from sqlalchemy import Column, Select, Subquery, select
+from sqlalchemy import Column, Connection, Select, Subquery, select
 from sqlalchemy.dialects.sqlite import dialect
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.compiler import SQLCompiler
@@ -43,6 +43,10 @@ class Sqlite:
             mark = f"({', '.join('?' * len(some[0]))})"
             values = f"VALUES {', '.join([mark] * len(some))}"
             yield written.replace(MARK, values), tuple(chain.from_iterable(some))
+
+    def is_gone(self, _conn: Connection) -> bool:
+        """A file goes nowhere."""
+        return False
 
     def of_each(self, groups: Subquery, first: Select[int], key: Column[int]) -> Select[int]:
         """The rows that ``first`` finds for each of ``groups``, by their key."""
