@@ -15,6 +15,8 @@ LONGEST = 60
 """Characters of a word that count; two that differ later are one."""
 MOST_WORDS = 200_000
 """Of one text; what follows is not found."""
+SHORT = 2 * MOST_WORDS
+"""Characters of a text that holds no more words than count, however short they are."""
 UNSPACED = (
     "\u0e01-\u0edf\u1000-\u109f\u1780-\u17d3\u3005-\u3007\u3041-\u30ff\u31f0-\u31ff"
     "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
@@ -27,7 +29,10 @@ _MARKED_BLOCKS = (range(0x0483, 0x0488), range(0x0591, 0x1D00), range(0xA670, 0x
 
 def words_of(text: str) -> list[str]:
     """The words of a text in order, as the index keeps them; none holds white space or a sign."""
-    return [word for run in _runs(text) for word in _pieces(run, ends_alone=True)][:MOST_WORDS]
+    folded = fold(text)
+    if folded.isascii() and len(folded) <= SHORT:
+        return [word[:LONGEST] for word in _ascii().findall(folded)]
+    return [word for run in _runs_of(folded) for word in _pieces(run, ends_alone=True)][:MOST_WORDS]
 
 
 def phrase_of(text: str) -> list[str]:
@@ -88,7 +93,10 @@ def _is_letter(character: str) -> bool:
 
 def _runs(text: str) -> list[str]:
     """Stretches of letters and digits, those of scripts without spaces apart."""
-    folded = fold(text)
+    return _runs_of(fold(text))
+
+
+def _runs_of(folded: str) -> list[str]:
     pattern = _ascii() if folded.isascii() else _any()
     return [match[0] for match in islice(pattern.finditer(folded), MOST_WORDS)]
 

@@ -26,6 +26,7 @@ COMMANDS = (
 HEAVY = {"aiohttp", "asyncio", "lxml", "pydantic", "rich", "sqlalchemy", "sqlite3", "uvloop"}
 
 LARGE = {
+    "sqlalchemy.dialects.postgresql",
     "aiodns",
     "aiosqlite",
     "brotli",
