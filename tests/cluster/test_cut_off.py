@@ -1,0 +1,89 @@
+"""Who is cut off from the index asks the web for nothing any more, and goes on once it is back."""
+
+import asyncio
+import time
+from contextlib import asynccontextmanager
+
+from aiohttp import web
+
+from tests.cluster.commands import archiver, ran
+from tests.in_postgres import administer
+
+LEASE = 3.0
+SURE = LEASE * 2 / 3
+PAGES = 12
+
+
+class Line:
+    """What lies between a process and its server; nothing passes while it is ``cut``."""
+
+    def __init__(self, server: str) -> None:
+        self._host, _, port = server.partition(":")
+        self._port = int(port)
+        self.whole = asyncio.Event()
+        self.whole.set()
+
+    async def _pump(self, source: asyncio.StreamReader, to: asyncio.StreamWriter) -> None:
+        while piece := await source.read(1 << 16):
+            await self.whole.wait()
+            to.write(piece)
+            await to.drain()
+        to.close()
+
+    async def pass_on(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await self.whole.wait()
+        there = await asyncio.open_connection(self._host, self._port)
+        async with asyncio.TaskGroup() as both:
+            both.create_task(self._pump(reader, there[1]))
+            both.create_task(self._pump(there[0], writer))
+
+
+@asynccontextmanager
+async def line_to(address):
+    """A line to the server of an index, and the address of the index through it."""
+    server, _, name = address.removeprefix("postgresql://archiver@").partition("/")
+    line = Line(server)
+    through = await asyncio.start_server(line.pass_on, "127.0.0.1", 0)
+    port = through.sockets[0].getsockname()[1]
+    try:
+        yield line, f"postgresql://archiver@127.0.0.1:{port}/{name}"
+    finally:
+        line.whole.set()
+        through.close()
+
+
+async def test_who_is_cut_off_fetches_nothing_and_goes_on_when_it_is_back(live, address, tmp_path):
+    asked: list[float] = []
+    some = asyncio.Event()
+
+    async def answer(request):
+        asked.append(time.monotonic())
+        if len(asked) > 1:
+            some.set()
+        return web.Response(text=f"<title>{request.path}</title>", content_type="text/html")
+
+    urls = [live.answer(f"/{n}", answer) for n in range(PAGES)]
+    async with line_to(address) as (line, through):
+        here = {
+            "ARCHIVER_INDEX": through,
+            "ARCHIVER_DATA": str(tmp_path / "data"),
+            "ARCHIVER_WRITER_LEASE": str(LEASE),
+        }
+        code, _ = await ran("import", "-", "--no-crawl", said="\n".join(urls), **here)
+        assert code == 0
+        async with archiver("crawl", **(here | {"ARCHIVER_HOST_DELAY": "0.5"})) as crawling:
+            await some.wait()
+            line.whole.clear()
+            cut = time.monotonic()
+            # Nothing tells that nothing is asked, but that time goes by: as much as would do for
+            # all that was leased.
+            await asyncio.to_thread(administer, f"SELECT pg_sleep({2 * LEASE})")
+            before = [*asked]
+            line.whole.set()
+            await crawling.communicate()
+        _, saved = await ran("list", "--status", "saved", **here)
+
+    assert before[-1] - cut < SURE + 0.5
+    assert len(before) < PAGES
+    assert crawling.returncode == 0
+    assert (len(asked), saved.count("\n")) == (PAGES, PAGES)
