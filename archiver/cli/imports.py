@@ -4,7 +4,7 @@ from archiver.cli.loop import run_until_signal
 from archiver.cli.output import write_json, write_row
 from archiver.config import Settings
 from archiver.errors import InputError
-from archiver.model.importing import ImportStatus
+from archiver.model.importing import ImportStatus, ImportUndone
 from archiver.reading import open_to_read
 from archiver.runtime import open_runtime
 from archiver.services.import_status import ImportStatuses
@@ -41,7 +41,7 @@ async def _list(settings: Settings, *, as_json: bool) -> int:
         if each.error:
             write_row("", "", "", "", each.error)
         if each.undone:
-            write_row("", "", "", "", "undone" if each.undone.is_done else "undone in part")
+            write_row("", "", "", "", _how_undone(each.undone, is_put_back=each.is_put_back))
     return 0
 
 
@@ -87,6 +87,12 @@ async def _capture(settings: Settings, number: int) -> int:
         queued = await runtime.oversight.capture_links(number)
     write_row("queued", str(queued))
     return 0
+
+
+def _how_undone(undone: ImportUndone, *, is_put_back: bool) -> str:
+    if is_put_back:
+        return "undone, and put back"
+    return "undone" if undone.is_done else "undone in part"
 
 
 def _numbers(status: ImportStatus) -> str:

@@ -12,7 +12,7 @@ from archiver.index import jobs
 from archiver.index.bulk import Clash, among, insert_rows
 from archiver.index.connection import AsyncConnection
 from archiver.index.dialect.functions import Greatest
-from archiver.index.schema import imports
+from archiver.index.schema import entry, imports
 from archiver.model.choices import NO_CHOICES, Choices
 from archiver.model.importing import (
     ImportStatus,
@@ -279,6 +279,7 @@ async def recent(conn: AsyncConnection, limit: int) -> list[ImportStatus]:
 async def _status(conn: AsyncConnection, row: Row[*tuple[Any, ...]]) -> ImportStatus:
     waiting = row.added - row.saved - row.failed - row.without_capture
     fetching = await jobs.fetching_of_import(conn, row.id) if waiting else 0
+    undone = ImportUndone(**json.loads(row.undone)) if row.undone else None
     return ImportStatus(
         id=row.id,
         name=row.name,
@@ -296,9 +297,16 @@ async def _status(conn: AsyncConnection, row: Row[*tuple[Any, ...]]) -> ImportSt
         passed_over=row.passed_over,
         paused=bool(row.reading) and row.owner is None,
         without_capture=row.without_capture,
-        undone=ImportUndone(**json.loads(row.undone)) if row.undone else None,
+        undone=undone,
         lists_left_out=row.lists_left_out,
+        is_put_back=bool(undone and undone.is_done) and await _has_own(conn, row.id),
     )
+
+
+async def _has_own(conn: AsyncConnection, import_id: int) -> bool:
+    """Whether there is an entry that an import alone has brought."""
+    rows = await conn.execute(select(entry.c.id).where(entry.c.brought_by == import_id).limit(1))
+    return rows.first() is not None
 
 
 def _sample(rejected: Rejected) -> list[str | int]:

@@ -124,6 +124,7 @@ class ImportStatus:
         without_capture: of those added, how many nobody is to capture: kept as links, or thrown
             away since.
         undone: what undoing it did; None where nobody asked for that.
+        is_put_back: whether it was undone, and what only it had brought is there again.
         paused: whether there is more of a kept file to read, and nobody who reads it: the next
             service goes on with it.
         read: links read so far; the sum of the next four and ``passed_over``. Of an archive
@@ -160,6 +161,7 @@ class ImportStatus:
     without_capture: int = 0
     undone: ImportUndone | None = None
     lists_left_out: int = 0
+    is_put_back: bool = False
 
     @property
     def is_archive(self) -> bool:

@@ -87,7 +87,10 @@ class ImportUndo:
             NotFound: there is none of that number.
             InputError: it can't be undone, or not yet.
         """
-        known = (await self._checked(number)).undone or ImportUndone()
+        status = await self._checked(number)
+        known = status.undone or ImportUndone()
+        if status.is_put_back:
+            known = replace(known, removed=0)
         async with self._db.write() as conn:
             now = datetime.now(UTC)
             begun = replace(

@@ -73,7 +73,6 @@ class ImportStatusView:
         has_brought: whether there was anything in it to undo.
         is_undoing: whether it is being undone now.
         has_links: whether something of it is kept as a link alone.
-        is_put_back: whether what undoing it removed is there again.
         has_deletion: whether what undoing it removed can still be put back.
     """
 
@@ -84,7 +83,6 @@ class ImportStatusView:
     has_brought: bool = False
     is_undoing: bool = False
     has_links: bool = False
-    is_put_back: bool = False
     has_deletion: bool = False
     title: str | Message = Message("Import")
 

@@ -13,8 +13,11 @@ def test_what_an_import_brought_is_listed_tried_again_and_undone(archiver, tmp_p
     assert archiver("imports", "again", "1").stdout == "queued\t1\n"
     undone = archiver("imports", "undo", "1", "--json")
     assert json.loads(undone.stdout)["removed"] == 1
-    assert "undone" in archiver("imports").stdout
+    assert "\tundone\n" in archiver("imports").stdout
     assert json.loads(archiver("list", "--json").stdout) == []
+    archiver("delete", "--undo", str(json.loads(undone.stdout)["deletion"]))
+    assert "\tundone, and put back\n" in archiver("imports").stdout
+    archiver("imports", "undo", "1")
     for wrong in (("undo",), ("undo", "9")):
         refused = archiver("imports", *wrong)
         assert (refused.returncode, refused.stderr[:10]) == (1, "archiver: ")

@@ -57,9 +57,11 @@ async def test_what_was_undone_is_gone_after_a_reindex_and_can_be_put_back_befor
     done = await archive.import_undo.undo(theirs.id)
     await archive.deleting.undo(done.deletion)
     assert await urls(archive) == {f"http://a.example/{n}" for n in (1, 2, 3)}
+    assert (await archive.imports.status(theirs.id)).is_put_back
     again = await archive.import_undo.undo(theirs.id)
 
-    assert again.removed == 4
+    assert (again.removed, again.changed) == (2, 1)
+    assert not (await archive.imports.status(theirs.id)).is_put_back
     assert await urls(archive) == {"http://a.example/1"}
 
 

@@ -72,7 +72,6 @@ async def status(request: web.Request) -> web.StreamResponse:
         has_brought=await runtime.import_undo.has_brought(found),
         is_undoing=runtime.import_undo.is_running(found.id),
         has_links=bool(found.without_capture) and await runtime.oversight.has_links(found.id),
-        is_put_back=bool(deletion and (await runtime.import_undo.plan(found.id)).removed),
         has_deletion=bool(deletion and await runtime.deleting.find(deletion)),
         title=Message("Import of {name}", name=found.name),
     )
