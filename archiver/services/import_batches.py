@@ -11,7 +11,7 @@ from archiver.derive.link_file import Batch, LinkFile
 PATIENCE_SECONDS = 1.0
 """So long links wait for those after them."""
 LOOK_SECONDS = 0.1
-AHEAD = 3
+AHEAD = 2
 """So many are read ahead, and taken in at once: some thousands of links each."""
 
 
