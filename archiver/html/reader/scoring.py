@@ -40,6 +40,7 @@ _TOPICS = frozenset("header headers footer footers banner menu menus legends pop
 """Names of parts of a page that are often what a section is about, too."""
 
 _HELD = ("h2", "h3", "h4", "h5", "h6", "figure", "pre")
+_READ = frozenset({"p", "pre", "blockquote", "table", "dl", "figure"})
 _SENTENCE_END = re.compile(r"\.(?: |$)")
 _EMPTY_GOES = frozenset({"div", "section", "header"} | HEADINGS)
 _BASE = {
@@ -258,6 +259,8 @@ def _is_unlikely(element: Element, targets: frozenset[str]) -> bool:
     name = named(element)
     if UNLIKELY.search(name) is None or PERHAPS.search(name) is not None:
         return False
+    if element.tag in HEADINGS and _heads_prose(element):
+        return False
     return not (_is_named_after_its_matter(element, targets) or is_answered(element))
 
 
@@ -279,6 +282,16 @@ def _is_named_after_its_matter(element: Element, targets: frozenset[str]) -> boo
         return True
     text = "".join(held.itertext()).lower() if held.tag in HEADINGS else ""
     return name in targets or 2 * sum(each in text for each in words) > len(words)
+
+
+def _heads_prose(heading: Element) -> bool:
+    """Whether a heading, whose id is often its own words, stands before something to read."""
+    behind = heading.getnext()
+    if UNLIKELY.search(heading.get("class") or ""):
+        return False
+    if behind is None or behind.tag not in _READ or UNLIKELY.search(named(behind)):
+        return False
+    return heading.tag == "h1" or len("".join(behind.itertext()).strip()) > SENTENCE
 
 
 def _targets(body: Element) -> frozenset[str]:

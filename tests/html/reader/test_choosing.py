@@ -126,3 +126,17 @@ def test_a_page_of_links_is_what_it_calls_its_main_part():
 
     assert found.count("A mill by the river") == 9
     assert "available" not in found
+
+
+def test_a_heading_is_not_unlikely_for_what_it_is_about_where_something_is_said_below():
+    told = f'<h2 id="footer">Footer</h2><p>{SENTENCE * 3}</p>'
+    beside = '<h2 id="comments">Comments</h2><ol class="comments"><li>First!</li></ol>'
+
+    found = article_of(
+        f'<div id=content><h1 id="menu">Menu</h1><p>{SENTENCE}</p>'
+        f"<p>{SENTENCE * 9}</p>{told}{beside}</div>"
+    )
+
+    assert ">Menu</h2>" in found
+    assert ">Footer</h2>" in found
+    assert "Comments" not in found
