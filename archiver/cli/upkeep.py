@@ -49,6 +49,17 @@ def reindex(settings: Settings) -> int:
     return run_body("reindex", settings)
 
 
+@click.command(cls=Command)
+@with_settings(COMMON)
+def machines(settings: Settings) -> int:
+    """List the processes that write to an index on a server, machine by machine.
+
+    Prints the machine, whether it is this one, the process, and whether it is alive, silent, or
+    dead: its jobs are done by others then. Exits with 1 if there are none.
+    """
+    return run_body("machines", settings)
+
+
 @click.group()
 def cookies() -> None:
     """Cookies for the crawl, for pages that know you: sent to their own hosts alone.
@@ -107,4 +118,4 @@ def migrate(
     return run_body("migrate", settings, to=to, from_=from_, remove=remove)
 
 
-UPKEEP = (cookies, password, verify, compact, reindex, migrate)
+UPKEEP = (cookies, machines, password, verify, compact, reindex, migrate)

@@ -72,6 +72,8 @@ async def test_who_was_taken_for_dead_ends_with_a_sentence_and_changes_nothing(
     async with archiver(*command, **here) as running:
         await live.asked_for("/held")
         assert len(rows.names()) == 1
+        told = (await ran("machines", **here))[1].split()
+        assert told[1:] == ["here", rows.names()[0], "alive"]
 
         rows.remove()
         held.set()
