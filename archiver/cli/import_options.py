@@ -6,20 +6,23 @@ from pathlib import Path
 
 import click
 
-from archiver.cli.options import Command
+from archiver.cli.options import Command, help_option
 
 _File = click.Path(exists=True, dir_okay=False, readable=True, allow_dash=True, path_type=Path)
 _Body = Callable[..., int]
 
 
-class ImportCommand(Command):
-    """``archiver import``, whose help ends in what can be imported."""
+def _write_formats(_: click.Context, formatter: click.HelpFormatter) -> None:
+    """Write the table of formats."""
+    known = import_module("archiver.services.import_kinds").KNOWN_FORMATS
+    with formatter.section("Formats"):
+        formatter.write_dl([(each.name, each.origin) for each in known])
 
-    def format_epilog(self, _: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the table of formats."""
-        known = import_module("archiver.services.import_kinds").KNOWN_FORMATS
-        with formatter.section("Formats"):
-            formatter.write_dl([(each.name, each.origin) for each in known])
+
+class ImportCommand(Command):
+    """``archiver import``."""
+
+    further = help_option("--help-formats", "the formats that are known", _write_formats)
 
 
 _IMPORT = (

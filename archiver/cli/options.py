@@ -34,10 +34,14 @@ class SettingOption(click.Option):
 class Command(click.Command):
     """A command whose help fits a screen: settings are told of by ``--help-settings``."""
 
+    further: click.Option | None = None
+    """Tells what else is too long for a screen."""
+
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
-        """Its own, and the flag that tells of its settings."""
+        """Its own, and the flags that tell of its settings, and of what else is long."""
         params = super().get_params(ctx)
-        return [*params, _HELP_SETTINGS] if any(map(_is_setting, params)) else params
+        settings = [_HELP_SETTINGS] if any(map(_is_setting, params)) else []
+        return [*params, *([self.further] if self.further else []), *settings]
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write its own options, and where the archive is."""
@@ -68,21 +72,41 @@ def _is_data(each: click.Parameter) -> bool:
     return each.name == "data"
 
 
-def _tell_settings(ctx: click.Context, _: click.Parameter, is_asked: bool) -> None:
-    if is_asked and isinstance(ctx.command, Command):
-        formatter = ctx.make_formatter()
+def help_option(
+    name: str, tells: str, write: Callable[[click.Context, click.HelpFormatter], None]
+) -> click.Option:
+    """A flag that prints what is too long for ``--help``, and exits.
+
+    Args:
+        name: of the flag.
+        tells: what it shows, in words.
+        write: writes that.
+    """
+
+    def tell(ctx: click.Context, _: click.Parameter, is_asked: bool) -> None:
+        if is_asked:
+            formatter = ctx.make_formatter()
+            write(ctx, formatter)
+            click.echo(formatter.getvalue().strip("\n"))
+            ctx.exit()
+
+    return click.Option(
+        [name],
+        is_flag=True,
+        is_eager=True,
+        expose_value=False,
+        callback=tell,
+        help=f"Show {tells}, and exit.",
+    )
+
+
+def _write_settings(ctx: click.Context, formatter: click.HelpFormatter) -> None:
+    if isinstance(ctx.command, Command):
         ctx.command.format_settings(ctx, formatter)
-        click.echo(formatter.getvalue().rstrip("\n"))
-        ctx.exit()
 
 
-_HELP_SETTINGS = click.Option(
-    ["--help-settings"],
-    is_flag=True,
-    is_eager=True,
-    expose_value=False,
-    callback=_tell_settings,
-    help="Show the settings, which are variables too, and exit.",
+_HELP_SETTINGS = help_option(
+    "--help-settings", "the settings, which are variables too", _write_settings
 )
 
 

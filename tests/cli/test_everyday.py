@@ -4,7 +4,9 @@ import subprocess
 import sys
 
 import pytest
+from click.testing import CliRunner
 
+from archiver.cli.main import cli
 from archiver.urls.parse import hash_url
 
 MANY = 60
@@ -62,6 +64,24 @@ def test_help_is_short_and_settings_have_their_own(kept):
         False,
     )
     assert ("--data" in settings, "--concurrency" in settings) == (True, True)
+
+
+SCREEN = 40
+
+
+@pytest.mark.parametrize("command", sorted(cli.commands))
+def test_the_help_of_every_command_fits_a_screen(command):
+    assert len(CliRunner().invoke(cli, [command, "--help"]).output.splitlines()) <= SCREEN
+
+
+@pytest.mark.parametrize(
+    ("command", "flag", "named"),
+    [("search", "--help-words", "published:"), ("import", "--help-formats", "Pocket CSV")],
+)
+def test_what_is_longer_than_a_screen_has_a_flag_that_help_names(command, flag, named):
+    short, long = (CliRunner().invoke(cli, [command, each]).output for each in ("--help", flag))
+
+    assert (flag in short, named in short, named in long) == (True, False, True)
 
 
 def test_a_shell_completes_commands():
