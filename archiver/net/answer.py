@@ -10,7 +10,7 @@ from archiver.errors import FetchError
 from archiver.model.exchange import Exchange
 from archiver.model.truncation import Truncation
 from archiver.net.body import BodySink
-from archiver.net.line import Line
+from archiver.net.line import Line, close
 from archiver.net.outgoing import Outgoing
 from archiver.net.refusals import broken_off, too_large
 from archiver.wire.head import without_fields
@@ -136,10 +136,10 @@ class Answer:
         if self._line.is_free:
             self._connection.release()
         else:
-            self._connection.close()
+            close(self._connection)
 
     def discard(self) -> None:
         """Give up the connection, and what was read unless somebody took it."""
-        self._connection.close()
+        close(self._connection)
         if not self._is_taken:
             self._sink.discard()

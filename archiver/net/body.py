@@ -5,6 +5,7 @@ import hashlib
 from io import BytesIO
 from typing import BinaryIO
 
+from archiver.finishing import to_its_end
 from archiver.model.capture import PayloadDigest
 from archiver.scratch import scratch_file
 
@@ -31,7 +32,8 @@ class BodySink:
         self.payload_length += len(payload)
         self.wire_length += len(wire)
         if self._held >= SPOOL_BYTES:
-            await asyncio.to_thread(self._spool)
+            # Left half done, it would be written again by whoever takes what came so far.
+            await to_its_end(asyncio.to_thread(self._spool))
 
     async def finish(self) -> tuple[BinaryIO, PayloadDigest]:
         """The whole body as a file at its start, and the digest of its payload."""

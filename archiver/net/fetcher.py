@@ -16,7 +16,7 @@ from archiver.model.exchange import Exchange
 from archiver.net.answer import Answer
 from archiver.net.given_cookies import GivenCookies
 from archiver.net.guard import AddressGuard, BlockedAddressError, GuardedResolver
-from archiver.net.line import Line, use_lines
+from archiver.net.line import Line, close, use_lines
 from archiver.net.outgoing import Outgoing
 from archiver.net.refusals import RAISED, fetch_error
 from archiver.net.requests import Origin, Requests
@@ -124,11 +124,11 @@ class Fetcher:
                     asked, at, request, connection, self._settings, is_private=bool(given)
                 )
             except (ClientOSError, ServerDisconnectedError):
-                connection.close()
+                close(connection)
                 if not may_ask_again:
                     raise
             except BaseException:
-                connection.close()
+                close(connection)
                 raise
         raise AssertionError  # the last time is not asked again
 
@@ -145,7 +145,8 @@ class Fetcher:
         if not self.guard.permits(line.peer):
             raise BlockedAddressError(host(asked.url), line.peer)
         line.ask(
-            request + asked.body,
+            request,
+            asked.body,
             is_bodiless=asked.method == "HEAD",
             patience=self._settings.read_timeout,
         )

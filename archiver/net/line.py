@@ -20,6 +20,7 @@ from aiohttp import (
     TCPConnector,
 )
 from aiohttp.client_proto import ResponseHandler
+from aiohttp.connector import Connection
 
 from archiver.errors import InvalidResponse
 from archiver.wire.response_reader import ResponseReader
@@ -43,6 +44,7 @@ class Line(ResponseHandler):
         self._body: deque[bytes] = deque()
         self._held = 0
         self._is_held_up = False
+        self._has_content = False
         self._error: BaseException | None = None
         self._awaited: asyncio.Future[None] | None = None
         self._patience = 0.0
@@ -51,8 +53,14 @@ class Line(ResponseHandler):
 
     @property
     def is_free(self) -> bool:
-        """Whether all of the response came, and nothing of it is held up on its way."""
-        return self.reader is not None and self.reader.is_complete and not self._is_held_up
+        """Whether all of the response came, and nothing is on its way, either way.
+
+        Nobody can tell how much of a content a server took before it answered: it may take the
+        rest for the next request (RFC 9112 §9.3). So none follows one over the same connection.
+        """
+        if self._has_content or self.reader is None or not self.reader.is_complete:
+            return False
+        return not self._is_held_up and not self._unsent
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Note who is there."""
@@ -60,11 +68,24 @@ class Line(ResponseHandler):
         address = transport.get_extra_info("peername")
         self.peer = address[0] if address else ""
 
-    def ask(self, request: bytes, *, is_bodiless: bool, patience: float) -> None:
+    @property
+    def _unsent(self) -> int:
+        """Bytes of the request that the system did not take yet."""
+        return self.transport.get_write_buffer_size() if self.transport else 0
+
+    def give_up(self) -> None:
+        """Let go of a connection whose server may never take what is still to be sent."""
+        if self.transport and self._unsent:
+            self.transport.abort()
+
+    def ask(
+        self, request: bytes, content: bytes = b"", *, is_bodiless: bool, patience: float
+    ) -> None:
         """Send a request: its response is what comes from now on.
 
         Args:
-            request: its head and its content.
+            request: its head.
+            content: what follows that.
             is_bodiless: it is HEAD.
             patience: seconds of silence after which it is given up.
 
@@ -76,10 +97,13 @@ class Line(ResponseHandler):
         self.reader = ResponseReader(is_bodiless=is_bodiless)
         self._body.clear()
         self._error = None
+        self._has_content = bool(content)
         self._patience, self._heard_at = patience, self._loop.time()
         if self._watch is None:
             self._watch = self._loop.call_later(patience, self._look)
         self.transport.write(request)
+        if content:
+            self.transport.write(content)
 
     async def head(self) -> ResponseReader:
         """The reader of the response, once its head is there.
@@ -181,8 +205,16 @@ class Line(ResponseHandler):
 
     def _end(self) -> None:
         self.force_close()
+        self.give_up()
         if self.transport is not None:
             self.transport.close()
+
+
+def close(connection: Connection) -> None:
+    """Close a connection, whatever is still to be sent over it."""
+    if isinstance(connection.protocol, Line):
+        connection.protocol.give_up()
+    connection.close()
 
 
 def use_lines(connector: TCPConnector) -> None:

@@ -8,6 +8,7 @@ import re
 from base64 import b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass
+from io import BytesIO
 
 from aiohttp import ClientRequest, InvalidURL, hdrs
 from multidict import CIMultiDict
@@ -110,7 +111,7 @@ class Requests:
             url.with_user(None),
             headers=fields,
             skip_auto_headers=_AUTOMATIC if asked.is_browser else None,
-            data=asked.body or None,
+            data=BytesIO(asked.body) if asked.body else None,
             loop=asyncio.get_running_loop(),
         )
 

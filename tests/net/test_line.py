@@ -2,6 +2,7 @@
 
 import asyncio
 from contextlib import asynccontextmanager, suppress
+from pathlib import Path
 
 import pytest
 
@@ -12,6 +13,7 @@ from archiver.net.line import MOST_HELD, Line
 from archiver.net.outgoing import Outgoing
 from tests.net.test_fetcher import read_request, settings
 
+OPEN = Path("/proc/self/fd")
 SHORT = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi"
 
 
@@ -86,6 +88,9 @@ class Wire(asyncio.Transport):
     def is_closing(self):
         return self.is_closed
 
+    def get_write_buffer_size(self):
+        return 0
+
 
 @pytest.mark.parametrize("is_taken", [True, False])
 async def test_a_body_that_is_not_taken_holds_its_server_up_and_is_not_given_up_for_it(is_taken):
@@ -141,3 +146,40 @@ async def test_an_answer_that_is_left_before_its_end_takes_its_connection_with_i
             assert answer.head.status == 200
 
     assert len(counted) == 2
+
+
+async def test_no_request_follows_content_over_the_same_connection():
+    """The server answers before it reads the content, and takes that for a request."""
+
+    async def serve(reader, writer, number):
+        await read_request(reader)
+        writer.write(SHORT)
+        await reader.read()
+
+    async with server_of(serve) as (url, counted), Fetcher(settings()) as fetcher:
+        for asked in (Outgoing(url, "POST", body=b"GET /evil HTTP/1.1\r\n\r\n"), Outgoing(url)):
+            (await fetcher.fetch(asked)).body.close()
+
+    assert len(counted) == 2
+
+
+def open_files():
+    return sum(1 for _ in OPEN.iterdir())
+
+
+async def test_a_server_that_reads_nothing_keeps_no_connection():
+    never = asyncio.Event()
+
+    async def serve(reader, _writer, _number):
+        reader._transport.pause_reading()
+        await never.wait()
+
+    async with server_of(serve) as (url, _), Fetcher(settings(read_timeout=0.2)) as fetcher:
+        before = open_files()
+        with pytest.raises(FetchError) as raised:
+            await fetcher.fetch(Outgoing(url, "POST", body=bytes(16 << 20)))
+        never.set()
+        left = open_files()
+
+    assert raised.value.failure.kind is FailureKind.TIMEOUT
+    assert left <= before + 1  # the server's own end

@@ -36,7 +36,7 @@ def test_of_links_to_what_is_kept_that_is_said_and_of_no_others():
     said = say_kept(lead_to_entries(html, HELD), lambda url: f'Here: "{url}"')
 
     assert 'title="Here: &quot;http://a.example/x?a&amp;b&quot;">kept' in said
-    assert 'title="u" rel="noopener noreferrer">not' in said
+    assert 'title="u">not' in said
 
 
 def test_code_can_be_reached_without_a_mouse():
