@@ -67,8 +67,8 @@ def _folded(run: re.Match[str]) -> str:
 
 
 def drop_hidden(body: Element) -> None:
-    """Take away what nobody sees."""
-    for element in list(body.iter()):
+    """Take away what nobody sees; a body that is hidden is shown by a script."""
+    for element in list(body.iterdescendants()):
         if is_hidden(element):
             remove(element)
 

@@ -77,6 +77,19 @@ def around(elements: Iterable[Element]) -> set[Element]:
     return found
 
 
+def with_words(root: Element) -> set[Element]:
+    """Everything that there is something to read in, found in one walk."""
+    found: set[Element] = set()
+    for element in root.iter():
+        at = element if (element.text or "").strip() else None
+        if at is None and (element.tail or "").strip() and element is not root:
+            at = element.getparent()
+        while at is not None and at not in found:
+            found.add(at)
+            at = at.getparent()
+    return found
+
+
 def _add_text(element: Element, text: str) -> None:
     """Put text before an element."""
     before = element.getprevious()

@@ -12,6 +12,7 @@ from lxml import etree
 from lxml.etree import _Element as Element
 
 from archiver.html.reader.captions import settle_captions
+from archiver.html.reader.emphasis import open_up, push_in
 from archiver.html.reader.lists import settle_lists
 from archiver.html.reader.models import (
     EMPHASIS,
@@ -25,7 +26,7 @@ from archiver.html.reader.models import (
     UNHEADED,
 )
 from archiver.html.reader.paragraphs import wrap_loose_text
-from archiver.html.reader.tree import around, lead_with, remove, unwrap
+from archiver.html.reader.tree import around, lead_with, remove, unwrap, with_words
 from archiver.html.sanitise import TAGS
 
 _FOREIGN = frozenset({"svg", "math"})
@@ -41,6 +42,8 @@ _SHOWN = ("img", "svg", "math", "video", "audio", "picture")
 _LONGEST_NAME = 80
 _ONCE = frozenset({"caption", "thead", "tfoot"})
 _PLAYED = ("video", "audio", "details")
+_LONGEST_NOTICE = 300
+_NOTICE = re.compile("browser|javascript|navigateur|navegador|浏览器", re.IGNORECASE)
 _DATE = r"\d{4,6}-\d\d(?:-\d\d)?|\d{4,6}-W\d\d|\d{4,6}|(?:--)?\d\d-\d\d"
 _TIME = r"\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?"
 _ZONE = r"Z|[+-]\d\d:?\d\d"
@@ -56,10 +59,11 @@ def make_valid(root: Element) -> None:
     for element in _html(root):
         if element is not root and element.tag not in _KNOWN:
             unwrap(element)
-    _settle_links(root)
-    _settle_pictures(root)
+    worded = with_words(root)
+    _settle_links(root, worded)
+    _settle_pictures(root, worded)
     for element in list(root.iter(*_PARTICULAR)):
-        _settle_part(element)
+        _settle_part(element, worded)
     settle_captions(root)
     settle_lists(root)
     _settle_blocks(root)
@@ -75,15 +79,14 @@ def _html(root: Element) -> list[Element]:
     return [each for each in root.iter() if each not in foreign] if foreign else list(root.iter())
 
 
-def _settle_links(root: Element) -> None:
+def _settle_links(root: Element, worded: set[Element]) -> None:
     """A link leads somewhere, has something to follow it by, and none is in another."""
     playing = around(root.iter(*_PLAYED))
     linked: set[Element] = set()
     for link in list(root.iter("a")):
         inside = link in linked
         linked.update(link.iterdescendants("a"))
-        has_words = any(text.strip() for text in link.itertext())
-        shows = has_words or next(link.iterdescendants(*_SHOWN), None) is not None
+        shows = link in worded or next(link.iterdescendants(*_SHOWN), None) is not None
         if inside or link in playing or not link.get("href") or not shows:
             _make_plain(link)
 
@@ -98,7 +101,7 @@ def _make_plain(element: Element) -> None:
         unwrap(element)
 
 
-def _settle_pictures(root: Element) -> None:
+def _settle_pictures(root: Element, worded: set[Element]) -> None:
     for image in list(root.iter("img")):
         if not (image.get("src") or image.get("srcset")):
             remove(image)
@@ -106,7 +109,7 @@ def _settle_pictures(root: Element) -> None:
         _settle_sources(picture)
     for image in root.iter("img"):
         if image.get("alt") is None:
-            image.set("alt", image.get("title") or _name_of_link(image))
+            image.set("alt", image.get("title") or _name_of_link(image, worded))
     for drawing in root.iter("svg"):
         if drawing.get("role") and not drawing.get("aria-label"):
             del drawing.attrib["role"]
@@ -135,16 +138,16 @@ def _settle_sources(picture: Element) -> None:
     picture.tail = "".join(filter(None, [*words, picture.tail]))
 
 
-def _name_of_link(image: Element) -> str:
+def _name_of_link(image: Element, worded: set[Element]) -> str:
     """What an image is called that is all there is of a link: the name of its file."""
     link = next(image.iterancestors("a"), None)
-    if link is None or any(text.strip() for text in link.itertext()):
+    if link is None or link in worded:
         return ""
     source = (image.get("src") or "").partition("?")[0]
     return "" if source.startswith("data:") else unquote(source.rpartition("/")[2])[:_LONGEST_NAME]
 
 
-def _settle_part(element: Element) -> None:
+def _settle_part(element: Element, worded: set[Element]) -> None:
     """What can't be what it is called becomes what it can."""
     tag, above = element.tag, element.getparent()
     if above is None:
@@ -157,7 +160,7 @@ def _settle_part(element: Element) -> None:
     elif tag == "details":
         _lead_with_summary(element)
     elif tag in {"video", "audio"}:
-        _settle_played(element)
+        _settle_played(element, worded)
     elif tag == "dfn" and next(element.iterancestors("dfn"), None) is not None:
         element.tag = "span"
     elif tag in UNHEADED and next(element.iterdescendants(*OUTLINED), None) is not None:
@@ -176,13 +179,29 @@ def _is_whole(element: Element) -> bool:
     return element.tag == "time" and _is_when(element)
 
 
-def _settle_played(element: Element) -> None:
-    """What is played is at one address or at those of its sources; nothing else in it is shown."""
+def _settle_played(element: Element, worded: set[Element]) -> None:
+    """What is played is at one address or at those of its sources; other words go behind it."""
+    others = [each for each in element if each.tag != "source"]
+    if not _is_notice(element, any(each in worded for each in others)):
+        behind = etree.Element("span")
+        behind.text = element.text
+        behind.extend(others)
+        element.addnext(behind)
     for child in list(element):
         if child.tag != "source" or element.get("src") or not child.get("src"):
             element.remove(child)
         child.tail = None
     element.text = None
+
+
+def _is_notice(played: Element, is_marked: bool) -> bool:
+    """Whether all there is to read in it is for browsers that can't play it."""
+    words = ""
+    for text in played.itertext():
+        words += text.strip()
+        if len(words) > _LONGEST_NOTICE:
+            return False
+    return not is_marked or _NOTICE.search(words) is not None
 
 
 def _lead_with_summary(element: Element) -> None:
@@ -223,9 +242,9 @@ def _settle_blocks(root: Element) -> None:
     for element in blocks:
         if element in lined:
             _put_in_line(element)
-    for element in reversed(elements):
-        if element.tag in EMPHASIS and element in holding:
-            _push_in(element, holding)
+    said = open_up([each for each in elements if each.tag in EMPHASIS and each in holding])
+    if said:
+        push_in(_html(root), said, holding)
     for element in elements:
         if element.tag == "p" and element in holding:
             element.tag = "div"
@@ -245,25 +264,6 @@ def _put_in_line(element: Element) -> None:
             before.tail = f"{before.tail or ''} "
         elif above is not None and above.text:
             above.text += " "
-
-
-def _push_in(element: Element, holding: set[Element]) -> None:
-    """What emphasises blocks goes into each of them."""
-    tag = element.tag
-    named = {name: element.get(name) for name in ("lang", "dir") if element.get(name)}
-    element.tag = "div"
-    for name in set(element.attrib) - {"id", *named}:
-        del element.attrib[name]
-    if tag in {"span", "rt", "ruby", "time", "q"}:
-        return
-    wrap_loose_text(element)
-    for block in list(element.iterdescendants()):
-        is_block = block.tag in {"p", "div", "li", "dd", "td"}
-        if is_block and block not in holding and (block.text or len(block)):
-            inner = etree.Element(tag)
-            inner.text, block.text = block.text, None
-            inner.extend(list(block))
-            block.append(inner)
 
 
 def _settle_tables(root: Element) -> None:

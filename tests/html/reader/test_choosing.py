@@ -140,3 +140,10 @@ def test_a_heading_is_not_unlikely_for_what_it_is_about_where_something_is_said_
     assert ">Menu</h2>" in found
     assert ">Footer</h2>" in found
     assert "Comments" not in found
+
+
+def test_a_page_that_a_script_shows_is_read():
+    for hidden in ("hidden", "aria-hidden=true", "style='display: none'"):
+        found = extract_article(f"<body {hidden}><article><p>{SENTENCE * 9}</p></article>", URL)
+
+        assert SENTENCE.strip() in found.text

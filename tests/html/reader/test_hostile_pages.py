@@ -13,6 +13,9 @@ DEEP = 400
 
 FILL = "<i></i>"
 
+LONG = f"<p>{'word and more words, here. ' * 60}</p>"
+"""What makes an article of a page."""
+
 FLAT = {
     "functions": ("<p style='", "url(", "'>x"),
     "figures' styles": ("<figure style='", "url(", "'>x"),
@@ -23,6 +26,12 @@ FLAT = {
     "rules": ("<svg><style>", ".a{fill:red} ", "</style><path class=a></svg>"),
     "classes": ("<div class='", "share related ", "'>x</div>"),
     "fragments": ("", "<a href='#x' id=x>x</a>", ""),
+    "pictures of a link": (f"<article>{LONG}<a href=/x>", "<img src=/a.png>", "</a>"),
+    "loose captions": (
+        f"<article>{LONG}<div>",
+        "<figcaption>xyz</figcaption>",
+        "<img src=/a></div>",
+    ),
     "twins": ("", "<p><img><noscript><img src=a></noscript>", ""),
 }
 NESTED = {
@@ -35,6 +44,7 @@ NESTED = {
     "objects": "<object>{}</object>",
     "paragraphs": "<div><p><object>{}</object></p></div>",
     "insertions": "<ins>{}</ins>",
+    "films": "<article><video src=/a>{}</video></article>",
 }
 
 
@@ -66,3 +76,15 @@ def test_what_is_nested_does_not_multiply_what_is_in_it(name):
     )
 
     assert nested < 12 * max(flat, 0.01)
+
+
+@pytest.mark.parametrize("names", [["ins"], ["kbd"], ["em", "del", "ins", "kbd", "var"]])
+def test_emphasis_left_open_does_not_multiply_the_blocks_in_it(names):
+    opened = "".join(f"<{names[n % len(names)]}>" for n in range(DEEP // 2))
+    blocks = "<p>some words of the article</p>" * 100
+
+    found = extract_article(f"<body><article>{LONG}{opened}{blocks}", URL).html
+
+    assert found.count("some words of the article") == 100
+    assert all(found.count(f"<{name}>") <= 101 for name in names)
+    assert len(found) < 3 * len(LONG + opened + blocks)

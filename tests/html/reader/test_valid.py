@@ -100,6 +100,21 @@ def valid(root: Element) -> str:
             '<video src="https://e.org/a" controls=""></video>',
         ),
         (
+            "<video src=https://e.org/a><div><p>What is said.</p></div></video>",
+            '<video src="https://e.org/a"></video><div><div><p>What is said.</p></div></div>',
+        ),
+        (
+            "<video src=https://e.org/a><p>Your browser has <b>no</b> film.</p></video>",
+            '<video src="https://e.org/a"></video>',
+        ),
+        (
+            "<ins><kbd><ins><p>a</p>c</ins><p>b</p></kbd></ins>",
+            (
+                "<div><div><div><p><ins><kbd>a</kbd></ins></p><p><ins><kbd>c</kbd></ins></p></div>"
+                "<p><ins><kbd>b</kbd></ins></p></div></div>"
+            ),
+        ),
+        (
             "<a href=https://e.org/><img src=https://e.org/i/mill%20race.jpg></a>",
             f'{LINK}<img src="https://e.org/i/mill%20race.jpg" alt="mill race.jpg"></a>',
         ),
@@ -138,3 +153,11 @@ def test_everything_stands_where_it_may(written):
     assert all(after <= before + 1 for before, after in pairwise([1, *levels]))
     if "<video" not in written and "<audio" not in written:
         assert sorted(tree.body.text(separator=" ").split()) == words
+
+
+def test_what_follows_a_sound_that_is_left_open_is_read():
+    written = "".join(f"<p>said {n}</p>" for n in range(50))
+
+    found = valid(tree_of(f"<audio src=https://e.org/a.mp3>{written}"))
+
+    assert found.partition("</audio>")[2].count("<p>said ") == 50
