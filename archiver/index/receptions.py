@@ -1,8 +1,8 @@
 """How seeds were received: new, known, or merged into what is there. Pure.
 
-``MERGED`` of what a person pastes: it waits already. Of the rows of a file: it stood in that file
-before, or its entry was here and the row says what that did not; so a file that is imported twice
-brings nothing but ``KNOWN`` ones the second time, and those that it repeats itself.
+``MERGED`` of what a person pastes: it waits already. Of the rows of a file: that file has brought
+its entry, or its entry was here and the row says what that did not; so a file that is imported
+twice brings nothing but ``KNOWN`` ones the second time, however often it repeats them.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -24,17 +24,17 @@ def of_seeds(
         seeds: those; the same URL may come more than once.
         ids: of their entries, by hash_url.
         added: entries that are new, or for which a job was made.
-        merged: those that count as merged, where they were not added.
+        merged: those that count as merged; those that were added do when they come again.
         jobs: open ones, by entry.
     """
     results, seen = [], set()
     for seed in seeds:
         entry_id = ids[seed.hash_url]
         reception = Reception.KNOWN
-        if entry_id in seen or (entry_id in merged and entry_id not in added):
-            reception = Reception.MERGED
-        elif entry_id in added:
+        if entry_id in added and entry_id not in seen:
             reception = Reception.ADDED
+        elif entry_id in added or entry_id in merged:
+            reception = Reception.MERGED
         seen.add(entry_id)
         results.append(Received(seed.hash_url, seed.url, reception, jobs.get(entry_id)))
     return results

@@ -7,6 +7,7 @@ from itertools import chain, repeat
 from operator import attrgetter
 
 from archiver.model.highlight import Highlight
+from archiver.model.note import merged_notes
 from archiver.model.source_record import merged_source_records, write_source_record
 from archiver.model.subscription import feed_of
 
@@ -87,7 +88,7 @@ class Annotation:
             added_at=min(moments, default=None),
             title=self.title or later.title,
             tags=tuple(dict.fromkeys((*self.tags, *later.tags))),
-            note=_both_notes(self.note, later.note),
+            note=merged_notes(self.note, later.note),
             source=_whose_wish(self.source, later.source),
             is_read=self.is_read or later.is_read,
             is_starred=self.is_starred or later.is_starred,
@@ -106,7 +107,7 @@ def by_path(folders: Sequence[str], places: Sequence[int]) -> dict[str, int]:
 
 def _whose_wish(first: str, later: str) -> str:
     """The source of both: what a feed brought is a person's as soon as a person saves it."""
-    return later if feed_of(first) and later and not feed_of(later) else first
+    return later if not first or (feed_of(first) and later and not feed_of(later)) else first
 
 
 _NAMES = [each.name for each in fields(Annotation)]
@@ -115,11 +116,19 @@ _values = attrgetter(*_NAMES)
 
 
 def _all_that_was_said(first: Annotation, later: Annotation) -> str:
-    """Both source records, and what of the later one can't stand beside the first otherwise."""
-    record = merged_source_records(first.source_record, later.source_record)
-    if later.title in ("", first.title) or not first.title:
-        return record
-    return merged_source_records(record, write_source_record({"title": later.title}))
+    """Both source records, and what of the later one can't stand beside the first otherwise.
+
+    A title that did not become that of both is a line, before those of whoever gave it; the one
+    that did is none, so that it does not matter which two of several are merged first.
+    """
+    given = later.source_record
+    if first.title:
+        if later.title not in ("", first.title):
+            given = "\n".join(filter(None, (write_source_record({"title": later.title}), given)))
+        if '{"title":' in given:
+            title = write_source_record({"title": first.title})
+            given = "\n".join(each for each in given.split("\n") if each != title)
+    return merged_source_records(first.source_record, given)
 
 
 def _in_both(first: Mapping[str, int], later: Mapping[str, int]) -> dict[str, int]:
@@ -133,9 +142,3 @@ def _each_once(highlights: tuple[Highlight, ...]) -> tuple[Highlight, ...]:
     for each in highlights:
         kept.setdefault(each.id, each)
     return tuple(kept.values())
-
-
-def _both_notes(first: str, second: str) -> str:
-    if not second or second in first:
-        return first
-    return f"{first}\n\n{second}" if first else second

@@ -6,8 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from archiver.model.annotation import Annotation
-
-_BETWEEN_NOTES = "\n\n"
+from archiver.model.note import BETWEEN, new_paragraphs, paragraphs
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +74,7 @@ class ImportShare:
             folders=_new(said.folders, self.folders),
             lines=_new(_lines(said), self.lines),
             title="" if said.title == self.title else self.title,
-            note="" if self.note in said.note else self.note,
+            note=_still_note(self.note, said.note),
             is_read=self.is_read and not said.is_read,
             is_starred=self.is_starred and not said.is_starred,
             earlier=_still_earlier(self.earlier, said.added_at),
@@ -141,17 +140,24 @@ def _added_note(before: str, after: str) -> str:
     """What ``Annotation.merged`` put behind a note."""
     if not before or after == before:
         return "" if before else after
-    return after.removeprefix(before + _BETWEEN_NOTES)
+    return after.removeprefix(before + BETWEEN)
+
+
+def _still_note(note: str, said: str) -> str:
+    """What of a share's note nobody else says."""
+    known = paragraphs(said)
+    left = new_paragraphs(known, note) if known else []
+    return note if not known or left == paragraphs(note) else BETWEEN.join(left)
 
 
 def _without_note(note: str, added: str) -> str:
     if not added or note == added:
         return "" if added else note
-    between = f"{_BETWEEN_NOTES}{added}{_BETWEEN_NOTES}"
+    between = f"{BETWEEN}{added}{BETWEEN}"
     if between in note:
-        return note.replace(between, _BETWEEN_NOTES, 1)
-    behind = _BETWEEN_NOTES + added
-    return note.removesuffix(behind).removeprefix(added + _BETWEEN_NOTES)
+        return note.replace(between, BETWEEN, 1)
+    behind = BETWEEN + added
+    return note.removesuffix(behind).removeprefix(added + BETWEEN)
 
 
 def _earlier(before: Annotation, after: Annotation) -> tuple[int, int] | None:

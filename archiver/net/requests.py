@@ -73,7 +73,7 @@ class Requests:
         """
         is_plain = asked.method == "GET" and not (asked.is_browser or asked.body or cookies)
         if not is_plain or any(name.lower() not in _IN_ORDER for name, _ in asked.headers):
-            return _written(self._request(asked, cookies))
+            return _written(self._request(asked, cookies), _encoding(asked))
         origin, target = _split(asked.url)
         own = "".join(f"{name}: {value}\r\n" for name, value in asked.headers)
         if own and any(_FORBIDDEN.search(value) for _, value in asked.headers):
@@ -97,7 +97,8 @@ class Requests:
             raise InvalidURL(asked.url)
         given = CIMultiDict(asked.headers)
         if cookies:  # what a person gave goes before what a page had set
-            given[hdrs.COOKIE] = "; ".join((cookies, *given.popall(hdrs.COOKIE, [])))
+            own = cookies.encode().decode(_encoding(asked))
+            given[hdrs.COOKIE] = "; ".join((own, *given.popall(hdrs.COOKIE, [])))
         fields = CIMultiDict({} if asked.is_browser else self._fields)
         for name in {name.lower(): name for name in given}.values():
             fields[name] = given[name]
@@ -133,9 +134,14 @@ def _split(url: str) -> tuple[str, str]:
     return origin, f"{path or '/'}{mark if query else ''}{query}"
 
 
-def _written(request: ClientRequest) -> bytes:
+def _encoding(asked: Outgoing) -> str:
+    """Of its fields: a browser's were read as latin-1, which gives back each byte."""
+    return "latin-1" if asked.is_browser else "utf-8"
+
+
+def _written(request: ClientRequest, encoding: str = "utf-8") -> bytes:
     lines = [f"{request.method} {request.url.raw_path_qs} HTTP/1.1"]
     lines += [f"{name}: {value}" for name, value in request.headers.items()]
     if any(map(_FORBIDDEN.search, lines)):
         raise ValueError("A field holds the end of a line.")
-    return "\r\n".join([*lines, "", ""]).encode()
+    return "\r\n".join([*lines, "", ""]).encode(encoding)

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Collection
 from dataclasses import dataclass
+from io import BytesIO
 
 from archiver.errors import InvalidRecord
 
@@ -93,7 +94,7 @@ def without_fields(head: bytes, names: Collection[str]) -> bytes:
     """A head without the fields of some lower-case names, folded lines and all."""
     kept: list[bytes] = []
     is_left_out = False
-    for line in head.splitlines(keepends=True):
+    for line in BytesIO(head):  # as parse_head: no other byte ends a line
         if line[:1] not in (b" ", b"\t"):
             name = line.partition(b":")[0].decode("latin-1").strip(WHITESPACE).lower()
             is_left_out = name in names

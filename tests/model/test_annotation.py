@@ -1,4 +1,6 @@
+from dataclasses import replace
 from datetime import UTC, datetime
+from functools import reduce
 
 import pytest
 from hypothesis import given
@@ -7,6 +9,7 @@ from hypothesis import strategies as st
 from archiver.model.annotation import Annotation
 from archiver.model.folder_path import folder_names, folder_path
 from archiver.model.highlight import Highlight
+from archiver.model.note import merged_notes, paragraphs
 from archiver.model.source_record import (
     MOST,
     MOST_OF_ONE,
@@ -49,6 +52,56 @@ def test_merging_loses_nothing_and_merging_again_changes_nothing(first, later):
     assert both.is_starred == (first.is_starred or later.is_starred)
     assert both.merged(later) == both
     assert both.merged(both) == both
+
+
+notes = st.text("ab \n\r", max_size=12)
+merged_ones = st.lists(
+    st.builds(
+        replace,
+        annotations,
+        note=notes,
+        source=st.sampled_from(["", "web", "import:a", "feed:http://a.example/f"]),
+    ),
+    min_size=1,
+    max_size=3,
+).map(lambda several: reduce(Annotation.merged, several))
+
+
+@given(merged_ones, merged_ones, merged_ones)
+def test_it_does_not_matter_which_two_of_several_are_merged_first(first, second, third):
+    assert first.merged(second).merged(third) == first.merged(second.merged(third))
+    assert first.merged(second).merged(second) == first.merged(second)
+    assert first.merged(first) == first
+
+
+@given(notes, notes)
+def test_notes_are_merged_by_paragraphs_each_once_in_the_order_they_were_given(first, later):
+    both = merged_notes(first, later)
+
+    names = [each.strip() for each in paragraphs(first)]
+    more = dict.fromkeys(each.strip() for each in paragraphs(later))
+    if names:
+        assert both.startswith(first)
+        expected = [*names, *(each for each in more if each not in names)]
+        assert [each.strip() for each in paragraphs(both)] == expected
+    else:
+        assert both in (first, later)
+        assert paragraphs(both) == paragraphs(later)
+
+
+@pytest.mark.parametrize(
+    ("first", "later", "both"),
+    [
+        ("X\n\nX", "", "X\n\nX"),
+        ("", "X\n\nX", "X\n\nX"),
+        ("X\n\nX", "Y\n\nX\n\nY", "X\n\nX\n\nY"),
+        ("X\n\nY", "X\n\nX\n\nY", "X\n\nY"),
+        ("note 12", "note 1", "note 12\n\nnote 1"),
+        ("X", "Y\n\n    an indented line\nZ", "X\n\nY\n\n    an indented line\nZ"),
+    ],
+)
+def test_a_note_stays_as_it_is_and_gains_what_it_lacks(first, later, both):
+    assert merged_notes(first, later) == both
 
 
 def said(annotation):

@@ -67,6 +67,14 @@ def test_what_only_one_import_said_goes_whole(said, other):
     assert (left.is_read, left.is_starred) == (other.is_read, other.is_starred)
 
 
+def test_paragraphs_that_somebody_else_says_too_stay():
+    said, other = (Annotation("", NOON, note=note) for note in ("A\n\nB", "B\n\nC"))
+
+    left = ImportShare.whole(said).without(other).taken_from(said.merged(other))
+
+    assert left.note == "B\n\nC"
+
+
 def test_what_was_changed_since_stays_as_it_is():
     before = Annotation("http://a.example/", NOON)
     share = ImportShare.of(before, before.merged(Annotation("", NOON, "Theirs", note="theirs")))

@@ -9,7 +9,9 @@ from yarl import URL
 from archiver.errors import FetchError
 from archiver.model.failure import FailureKind
 from archiver.net.fetcher import Fetcher
+from archiver.net.guard import AddressGuard
 from archiver.net.outgoing import Outgoing
+from archiver.net.requests import Requests
 from tests.net.test_fetcher import failure, raw_server, settings
 
 ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
@@ -37,6 +39,27 @@ async def test_a_user_in_a_url_is_told_to_its_host_and_to_no_other():
 
     assert b"\r\nAuthorization: Basic YW5uQGE6Yjpj\r\n" in received[0]
     assert b"Authorization" not in received[1]
+
+
+async def test_a_browsers_fields_go_out_as_the_bytes_they_came_as():
+    came = "é".encode().decode("latin-1")
+    headers = (("X-A", came), ("X-B", "\xe9"))
+    async with raw_server({"/": ANSWER}) as (port, received), Fetcher(settings()) as fetcher:
+        url = f"http://127.0.0.1:{port}/"
+        for is_browser in (True, False):
+            asked = Outgoing(url, headers=headers, is_browser=is_browser)
+            (await fetcher.fetch(asked)).body.close()
+
+    assert b"\r\nX-A: \xc3\xa9\r\nX-B: \xe9\r\n" in received[0]
+    assert b"\r\nX-B: \xc3\xa9\r\n" in received[1]
+
+
+async def test_cookies_that_a_person_gave_go_before_a_browsers_each_as_its_bytes():
+    asked = Outgoing("http://a.example/", headers=(("Cookie", "b=\xe9"),), is_browser=True)
+
+    head = Requests(AddressGuard(()), {}).head(asked, "a=日")
+
+    assert b"\r\nCookie: a=\xe6\x97\xa5; b=\xe9\r\n" in head
 
 
 @pytest.mark.parametrize(
