@@ -42,7 +42,7 @@ class ImportSurvey:
         read: links; the sum of the next five.
         new: would be added.
         known: are in the archive or wait; what the file says of them would be added to it.
-        merged: the same address again, in this file.
+        merged: a new address again, in this file.
         unusable: can't be kept.
         left_out: were not chosen.
         reasons: why, with how many.

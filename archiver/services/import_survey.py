@@ -152,7 +152,7 @@ class _Tally:
 
     def _add_address(self, seed: Seed, *, is_known: bool) -> None:
         short = int(seed.hash_url[:16], 16)
-        what = "merged" if short in self._seen else "known" if is_known else "new"
+        what = "known" if is_known else "merged" if short in self._seen else "new"
         self._numbers[what] += 1
         self._seen.add(short)
 
