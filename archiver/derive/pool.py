@@ -6,6 +6,7 @@ the log, and the page itself is kept all the same.
 
 import asyncio
 from collections import deque
+from dataclasses import replace
 from typing import Any
 
 from archiver.child_process import child_command, child_environment, end_child
@@ -24,6 +25,7 @@ from archiver.html.plain import file_name, text_article
 from archiver.logs import get_log
 from archiver.model.likeness import LikenessKind, NewLikeness
 from archiver.model.page import UNREAD, Article, Discovery, PageMetadata
+from archiver.query.findable import indexed
 from archiver.wire.sniff import is_css, is_html
 
 __all__ = ["DerivePool", "Document", "unread_article"]
@@ -72,7 +74,7 @@ class DerivePool:
     async def extract(self, document: Document) -> Article:
         """The article of a document; empty where it could not be read."""
         if _is_short_text(document):
-            return text_article(document.payload.decode(), file_name(document.url))
+            return _short_article(document)
         answer = await self._ask(Task.EXTRACT, document)
         return read_article(*answer) if answer else Article()
 
@@ -157,11 +159,17 @@ class DerivePool:
 def unread_article(document: Document, found: Discovery) -> Article:
     """What stands for an article that is left for later; a short text is read all the same."""
     if _is_short_text(document):
-        return text_article(document.payload.decode(), file_name(document.url))
+        return _short_article(document)
     metadata = found.metadata
     if not is_html(document.media_type):
         metadata = PageMetadata(title=file_name(document.url))
     return Article(metadata, extractor=UNREAD)
+
+
+def _short_article(document: Document) -> Article:
+    """A short text as a child would read it."""
+    article = text_article(document.payload.decode(), file_name(document.url))
+    return replace(article, words=indexed(article.text))
 
 
 def _is_short_text(document: Document) -> bool:

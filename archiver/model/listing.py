@@ -77,9 +77,11 @@ class Summary:
     Attributes:
         count: entries; at least so many, if there are more.
         has_more: there are more, which were neither counted nor put into facets.
-        facets: of the entries that were counted.
+        facets: of the entries that were counted, or of the newest.
+        faceted: how many entries the facets are of, where those are not all.
     """
 
     count: int
     has_more: bool
     facets: tuple[Facet, ...] = ()
+    faceted: int = 0

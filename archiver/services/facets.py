@@ -36,7 +36,8 @@ async def summary_of(
     if has_more and (question.tree, question.filters) == (EVERYTHING, Filters()):
         known = await counters.all_counters(conn)
         count, has_more = known.get(counters.ENTRIES, 0), False
-    return Summary(count, has_more, tuple(_narrowing_all(each, asked) for each in facets))
+    narrowing = tuple(_narrowing_all(each, asked) for each in facets)
+    return Summary(count, has_more, narrowing, len(found.entries) if found.beyond else 0)
 
 
 def _narrowing_all(facet: Facet, tree: Node) -> Facet:

@@ -2,9 +2,10 @@
 
 import pytest
 
-from archiver.derive.pool import DerivePool, Document
+from archiver.derive.pool import DerivePool, Document, unread_article
 from archiver.model.likeness import LikenessKind
-from archiver.model.page import Article
+from archiver.model.page import Article, Discovery
+from archiver.query.findable import indexed
 
 PAGE = Document(
     b"<title>Hello</title><article><p>Words to be read, some.</p><img src=/a.png></article>",
@@ -29,6 +30,15 @@ async def test_a_child_names_requisites_and_reads_articles(pool):
     assert [each.url for each in discovery.requisites] == ["http://example.com/a.png"]
     assert article.metadata.title == "Hello"
     assert "Words to be read" in article.text
+
+
+@pytest.mark.parametrize("text", ["two kites", "two kités"])
+async def test_a_text_is_found_by_its_words_whoever_reads_it(pool, text):
+    document = Document(text.encode(), "text/plain", "", "http://example.com/name.txt")
+    read = await pool.extract(document)
+
+    assert read.words == indexed(text)
+    assert not text.isascii() or unread_article(document, Discovery()).words == read.words
 
 
 async def test_what_is_no_page_is_shown_as_what_it_is(pool):

@@ -211,8 +211,8 @@ async def test_a_list_of_very_many_is_counted_so_far_and_no_further(kept, monkey
     words = await search.summary(ListingQuery(q="heron"))
     everything = await search.summary(ListingQuery())
 
-    assert (words.count, words.has_more) == (5, True)
-    assert (everything.count, everything.has_more) == (9, False)
+    assert (words.count, words.has_more, words.faceted) == (5, True, 5)
+    assert (everything.count, everything.has_more, everything.faceted) == (9, False, 5)
 
 
 @pytest.mark.parametrize(
