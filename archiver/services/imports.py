@@ -24,6 +24,7 @@ from archiver.services.import_reading import UNFORESEEN, ImportReader, OnProgres
 from archiver.services.import_status import ImportStatuses
 from archiver.services.receipt_files import receipts_of, write_owed_if_possible
 from archiver.store.segments import SegmentStore
+from archiver.store.shelf import UploadingShelf
 
 REST_SECONDS = 15.0
 CLAIM_SECONDS = 10.0
@@ -51,6 +52,7 @@ class Imports:
         self._db = db
         self._owner = store.lock.name
         self._data = store.directory.parent
+        self._is_of_several = bool(db.membership) and isinstance(store.shelf, UploadingShelf)
         self._statuses = ImportStatuses(db, store)
         self._reader = ImportReader(
             db, archives, self._statuses, memory_bytes=memory_bytes, on_queued=on_queued
@@ -121,7 +123,7 @@ class Imports:
         """Go on with the kept files that nobody reads, and that lie on this machine."""
         async with self._db.write() as conn:
             claimed = await imports.claim(conn, self._owner)
-            if self._db.membership and (away := await asyncio.to_thread(self._away, claimed)):
+            if away := await asyncio.to_thread(self._away, claimed):
                 await imports.leave_to_others(conn, [each.id for each in away])
                 claimed = [each for each in claimed if each not in away]
         for each in claimed:
@@ -129,7 +131,9 @@ class Imports:
             self._begin(_Kept(each.id, each.name, path, each.choices), skip=each.read)
 
     def _away(self, claimed: Sequence[imports.Unfinished]) -> list[imports.Unfinished]:
-        """Those whose file is kept by another machine."""
+        """Those whose file another machine keeps; where none can join, it is gone."""
+        if not self._is_of_several:
+            return []
         return [each for each in claimed if not (self._data / each.path).exists()]
 
     async def go_on(self) -> None:
