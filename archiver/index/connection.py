@@ -7,9 +7,9 @@ over four times a statement, and loads its ORM.
 import asyncio
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import partial
 from typing import Any, TypeVar, TypeVarTuple, overload
 
@@ -223,32 +223,26 @@ class Connections:
         self._places = asyncio.Semaphore(most)
         self._idle: list[AsyncConnection] = []
 
-    @asynccontextmanager
-    async def transaction(self) -> AsyncIterator[AsyncConnection]:
+    def transaction(self) -> AbstractAsyncContextManager[AsyncConnection]:
         """A connection in a transaction, which is committed unless the block raises."""
-        async with self._places:
-            conn = self._taken()
-            is_sound = False
-            try:
-                await self._begin(conn)
-                try:
-                    yield conn
-                except BaseException:
-                    await conn.end(commit=False)
-                    is_sound = True
-                    raise
-                await conn.end(commit=True)
-                is_sound = True
-            finally:
-                self._give_back(conn, is_sound=is_sound)
+        return self._lent(self._begin, _committed)
+
+    def moment(self) -> AbstractAsyncContextManager[AsyncConnection]:
+        """A connection that sees one moment from its first statement on, and changes nothing."""
+        return self._lent(_begun_by_itself, _ended_behind)
 
     @asynccontextmanager
-    async def moment(self) -> AsyncIterator[AsyncConnection]:
-        """A connection that sees one moment from its first statement on, and changes nothing."""
+    async def _lent(
+        self,
+        begin: Callable[[AsyncConnection], Awaitable[None]],
+        end: Callable[[AsyncConnection], Awaitable[None]],
+    ) -> AsyncIterator[AsyncConnection]:
+        """A connection, for one transaction; it is rolled back where the block raises."""
         async with self._places:
             conn = self._taken()
             is_sound = False
             try:
+                await begin(conn)
                 try:
                     yield conn
                 except BaseException:
@@ -256,7 +250,7 @@ class Connections:
                     await conn.end(commit=False)
                     is_sound = True
                     raise
-                conn.end_behind()
+                await end(conn)
                 is_sound = True
             finally:
                 self._give_back(conn, is_sound=is_sound)
@@ -292,6 +286,18 @@ class Connections:
             conn.close()
             await asyncio.to_thread(conn.wait_closed)
         self.engine.dispose()
+
+
+async def _begun_by_itself(_: AsyncConnection) -> None:
+    """The first statement begins what only reads."""
+
+
+async def _ended_behind(conn: AsyncConnection) -> None:
+    conn.end_behind()
+
+
+async def _committed(conn: AsyncConnection) -> None:
+    await conn.end(commit=True)
 
 
 def _begin(conn: Connection) -> None:

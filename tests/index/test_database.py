@@ -49,7 +49,6 @@ async def test_whoever_writes_hears_that_another_process_waits(db, other):
     assert await told(db, other) == [False, False, False]
 
 
-@pytest.mark.sqlite("a server's locks are a queue; here a busy machine decides who joins it first")
 async def test_of_two_that_write_again_and_again_neither_waits_for_ever(db, other):
     turns = []
 

@@ -133,7 +133,9 @@ async def test_enter_sends_a_field_that_wraps_as_it_sends_any_other(page):
     await page.locator("textarea[name=new]").fill("Recipes of a long winter")
     await page.keyboard.press("Enter")
 
-    await page.get_by_role("link", name="Recipes of a long winter").first.wait_for()
+    renamed = page.get_by_role("link", name="Recipes of a long winter").first
+    await renamed.wait_for()
+    assert await renamed.is_visible()
 
 
 async def test_what_only_works_with_scripts_is_not_shown_without_them(plain):

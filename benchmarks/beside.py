@@ -1,0 +1,69 @@
+"""Runs one benchmark in this checkout and in another at the same moment, and prints their ratio.
+
+Usage: python -m benchmarks.beside OTHER [--rounds 4] benchmarks.capture [ARGUMENT ...]
+
+The other checkout has an environment of its own in ``.venv``. Each has half of the processors,
+which are changed about from round to round, so whatever else the machine does is done to both. What
+is counted is the processor's time of the whole command, its children's with it.
+"""
+
+import argparse
+import os
+import statistics
+import subprocess
+import time
+from pathlib import Path
+from threading import Thread
+
+HERE = Path(__file__).parent.parent
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("other", type=Path)
+    parser.add_argument("--rounds", type=int, default=4)
+    parser.add_argument("module")
+    parser.add_argument("arguments", nargs=argparse.REMAINDER)
+    asked = parser.parse_args()
+    halves = _halves()
+    taken: dict[Path, list[tuple[float, float]]] = {asked.other: [], HERE: []}
+    for number in range(asked.rounds):
+        cores = halves if number % 2 else halves[::-1]
+        both = [
+            Thread(target=run, args=(root, half, [asked.module, *asked.arguments], taken[root]))
+            for root, half in zip(taken, cores, strict=True)
+        ]
+        for each in both:
+            each.start()
+        for each in both:
+            each.join()
+    for n, what in enumerate(("processor", "clock")):
+        before, now = ([each[n] for each in of] for of in taken.values())
+        ratio = statistics.median(b / a for a, b in zip(before, now, strict=True))
+        middle = f"{statistics.median(before):8.2f} s -> {statistics.median(now):8.2f} s"
+        print(f"{what:10}{middle}, {ratio:.3f} x (median of {asked.rounds} pairs)")
+
+
+def run(root: Path, cores: set[int], command: list[str], taken: list[tuple[float, float]]) -> None:
+    """Run a module of a checkout on some processors; add (processor's seconds, clock's)."""
+    environment = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
+    begun = time.perf_counter()
+    process = subprocess.Popen(
+        ["taskset", "--cpu-list", ",".join(map(str, cores)), ".venv/bin/python", "-m", *command],
+        cwd=root,
+        env=environment,
+        stdout=subprocess.DEVNULL,
+    )
+    _, status, used = os.wait4(process.pid, 0)
+    if status:
+        raise SystemExit(f"{' '.join(command)} failed in {root}")
+    taken.append((used.ru_utime + used.ru_stime, time.perf_counter() - begun))
+
+
+def _halves() -> list[set[int]]:
+    cores = sorted(os.sched_getaffinity(0))
+    return [set(cores[: len(cores) // 2]), set(cores[len(cores) // 2 :])]
+
+
+if __name__ == "__main__":
+    main()
