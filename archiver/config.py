@@ -28,6 +28,7 @@ from archiver.setting_kinds import (
     timegates,
     words,
 )
+from archiver.values import frozen
 
 Network = IPv4Network | IPv6Network
 
@@ -253,7 +254,7 @@ class Settings:
             raise InvalidSettings(reasons)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Setting:
     """What is known of a setting, for flags and docs."""
 

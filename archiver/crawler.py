@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 from archiver.archive import Archive, open_archive, open_store
@@ -24,11 +24,12 @@ from archiver.services.following import Following
 from archiver.services.supervision import kept_going
 from archiver.services.uploading import Uploading
 from archiver.store.shelf import UploadingShelf
+from archiver.values import frozen
 
 OpenWriter = Callable[[], AbstractAsyncContextManager[CrawlContext]]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Crawler:
     """What works the queue.
 

@@ -2,7 +2,6 @@
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
 from functools import partial
 
 from archiver.archive import EXPORTS, Archive, open_archive
@@ -48,9 +47,10 @@ from archiver.services.search import Search
 from archiver.services.subscriptions import Subscriptions
 from archiver.services.supervision import kept_going
 from archiver.services.uploading import Uploading
+from archiver.values import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Runtime:
     """The services of one process, ready to be called."""
 

@@ -5,12 +5,13 @@
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from ipaddress import ip_network
 from math import isfinite
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
+
+from archiver.values import frozen
 
 TIMEGATES = {
     "wayback": "https://web.archive.org/web/",
@@ -28,7 +29,7 @@ def _as_it_is(value: Any) -> Any:
     return value
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Kind:
     """A kind of value.
 

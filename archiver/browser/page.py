@@ -4,7 +4,6 @@ import asyncio
 import base64
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ from typing import Any
 from archiver.browser.process import Browser
 from archiver.browser.resemblance import SCALE
 from archiver.errors import BrowserError, PageGone
+from archiver.values import frozen
 
 WIDTH, HEIGHT = 1280, 800
 MOST_HEIGHT = 20_000
@@ -29,7 +29,7 @@ _PIECE = 1 << 20
 _QUALITY = 80
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Standing:
     """A page as it stands.
 
@@ -46,7 +46,7 @@ class Standing:
     media_type: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Picture:
     """A picture, encoded: ``image/webp``, ``image/jpeg`` or ``image/png``."""
 

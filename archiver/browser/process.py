@@ -8,7 +8,6 @@ import socket
 import tempfile
 import time
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
@@ -17,6 +16,7 @@ from archiver.browser.protocol import Connection
 from archiver.browser.supervisor import ASK_FOR_SOCKET
 from archiver.child_process import child_command, child_environment
 from archiver.errors import BrowserError, BrowserGone, NoBrowser
+from archiver.values import frozen
 
 PREFIX = "browser-"
 START_SECONDS = 30
@@ -26,7 +26,7 @@ _PORT_DIGITS = 5
 _KEPT_COMPLAINTS = 4096
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Launch:
     """How a browser is started.
 

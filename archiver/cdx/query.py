@@ -6,13 +6,13 @@ rows for the next ones, or some for all.
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 
 from archiver.cdx.fields import DUPES, FIELDS, LAST_SKIP, RESOLVED, SKIPS, field_of
 from archiver.cdx.filters import Filter, parse_filters
 from archiver.cdx.keys import MatchType, key_range, match_of
 from archiver.errors import InputError
+from archiver.values import frozen
 
 MOST_ROWS = 150_000
 """The default limit, and the greatest: the Wayback CDX server's own."""
@@ -43,7 +43,7 @@ class Output(StrEnum):
     LINES = "jsonl"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Paging:
     """Which part of an answer is wanted.
 
@@ -62,7 +62,7 @@ class Paging:
     resume_key: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CdxQuery:
     """A question.
 

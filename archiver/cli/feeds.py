@@ -3,7 +3,6 @@
 import asyncio
 import sys
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -14,9 +13,10 @@ from archiver.errors import InputError
 from archiver.model.subscription import Followed
 from archiver.runtime import open_runtime
 from archiver.services.subscriptions import Subscriptions
+from archiver.values import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Wanted:
     """What the command line says beside the action."""
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from archiver.crawl.context import CrawlContext
 from archiver.crawl.fetch_or_recall import ask, read
@@ -13,6 +13,7 @@ from archiver.errors import FetchError
 from archiver.model.failure import Failure, FailureKind
 from archiver.net.outgoing import Outgoing
 from archiver.urls.parse import host
+from archiver.values import frozen
 from archiver.wire.sniff import is_html
 
 NOT_MODIFIED = 304
@@ -25,7 +26,7 @@ MOST_ADDRESS = 2048
 _MAX_AGE = re.compile(r"(?:\A|[\s,])max-age\s*=\s*\"?(\d{1,9})")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FeedAnswer:
     """What a server says when it is asked for a feed.
 

@@ -5,7 +5,7 @@ What drives the browser is heavy, and loaded when the first page needs it (``cra
 
 import asyncio
 import time
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from importlib import import_module
 from typing import Protocol
 
@@ -26,6 +26,7 @@ from archiver.model.rendering import Look
 from archiver.model.requisite import RequisiteOutcome
 from archiver.net.fetcher import Fetcher
 from archiver.net.throttle import Throttle
+from archiver.values import frozen
 from archiver.wire.sniff import is_html
 
 SHADOW = b'<template shadowrootmode="open">'
@@ -40,7 +41,7 @@ ATTEMPTS = 2
 log = get_log(__name__)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Means:
     """What a browser's pages are fetched and kept by."""
 
@@ -50,7 +51,7 @@ class Means:
     recorder: Recorder
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Fidelity:
     """How much of a page is there without scripts: of its picture and words, in hundredths.
 
@@ -61,7 +62,7 @@ class Fidelity:
     words: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Rendered:
     """A page as a browser showed it.
 

@@ -20,6 +20,7 @@ from archiver.model.failure import Failure, FailureKind
 from archiver.model.requisite import Requisite, RequisiteKind, RequisiteOutcome
 from archiver.net.outgoing import Outgoing, led_on
 from archiver.urls.parse import host
+from archiver.values import frozen
 
 AT_ONCE = 6
 """Requisites of one page under way at the same time, as browsers do for one host."""
@@ -37,7 +38,7 @@ Get = Callable[[Outgoing], Awaitable[Obtained]]
 """Obtains what a page asks for; raises a ``FetchError`` where it can't be had."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Result:
     """What became of one URL: a status or a failure, and what it needs in its turn.
 
@@ -51,7 +52,7 @@ class _Result:
     through: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Wanted:
     """A requisite of a page, so many levels below it, and the hosts that led to it."""
 

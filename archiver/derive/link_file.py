@@ -6,7 +6,6 @@ The child parses while the index takes in what it read before; a hostile file co
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
 from itertools import chain
 from typing import Any, BinaryIO
 
@@ -19,6 +18,7 @@ from archiver.model.entry_list import GivenLists
 from archiver.model.importing import Rejected
 from archiver.model.seed_columns import SeedColumns
 from archiver.model.survey import Sign
+from archiver.values import frozen
 
 PIECE = 256 << 10
 MOST_MESSAGE_BYTES = 1 << 30
@@ -26,7 +26,7 @@ MOST_MESSAGE_BYTES = 1 << 30
 log = get_log(__name__)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Batch:
     """Some links of a file, in order.
 

@@ -6,7 +6,7 @@ A message is its length (4 bytes), the length of its JSON (4 bytes), the JSON, a
 import json
 import struct
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from enum import StrEnum
 from io import BytesIO
 from typing import Any
@@ -20,6 +20,7 @@ from archiver.model.likeness import LikenessKind, NewLikeness
 from archiver.model.page import Article, Charset, Discovery, PageMetadata
 from archiver.model.requisite import Requisite, RequisiteKind
 from archiver.model.seed_columns import SeedColumns
+from archiver.values import frozen
 
 NO_LISTS = GivenLists()
 PREFIX = struct.Struct(">I")
@@ -39,7 +40,7 @@ class Task(StrEnum):
     COVER = "cover"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Document:
     """Content to be looked at.
 
@@ -162,7 +163,7 @@ def read_drawn(head: dict[str, Any], content: bytes) -> NewLikeness | None:
     return NewLikeness(LikenessKind(head["kind"]), head["media_type"], content) if head else None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PageOfSeed:
     """A page that came with a link.
 

@@ -8,7 +8,6 @@ transport, and what the bytes look like. A declared encoding is never doubted.
 
 import codecs
 import re
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
@@ -16,6 +15,7 @@ from archiver.encoding.decoders import ASCII_TRANSPARENT, decode
 from archiver.encoding.detect import SAMPLE_BYTES, detect, has_enough
 from archiver.encoding.labels import UTF_8, UTF_16BE, UTF_16LE, Encoding, lookup, lookup_inside
 from archiver.encoding.prescan import declared_in_markup, xml_declaration
+from archiver.values import frozen
 from archiver.wire.sniff import is_css
 
 _MARKS = (
@@ -42,7 +42,7 @@ class Source(StrEnum):
     ENVIRONMENT = "environment"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Choice:
     """The encoding of a document.
 
@@ -57,7 +57,7 @@ class Choice:
     declared: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Decoded:
     """A document's text, and the encoding it was read in."""
 

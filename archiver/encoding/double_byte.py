@@ -8,12 +8,12 @@ byte is never part of one.
 import codecs
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
 from archiver.encoding.big5_extension import BIG5_EXTENSION
 from archiver.encoding.labels import Encoding
+from archiver.values import frozen
 
 _REPLACED: Final = "\ufffd"
 _JIS_ROW: Final = 94
@@ -23,7 +23,7 @@ _INCOMPLETE: Final = "incomplete multibyte sequence"
 _Extension = Callable[[bytes], str]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Codec:
     """How an encoding is read.
 

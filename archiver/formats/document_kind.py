@@ -5,7 +5,8 @@ only what must stand at the start is read.
 """
 
 import re
-from dataclasses import dataclass
+
+from archiver.values import frozen
 
 _PROLOGUE = re.compile(
     r"""(?: [\s\ufeff]++
@@ -29,7 +30,7 @@ _MIME_HEADER = re.compile(r"(?:[!-9;-~]++:[^\r\n]*+(?:\r?\n[\t ][^\r\n]*+)*+\r?\
 _RELATED = re.compile(r"^content-type:\s*+multipart/related\b", re.IGNORECASE | re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class XmlRoot:
     """The root element of a document.
 

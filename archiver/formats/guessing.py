@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from archiver.formats.rows import MAX_URL, Row, first_of, names_of, plain, text_of
@@ -12,6 +12,7 @@ from archiver.model.annotation import Annotation
 from archiver.model.bookmark import Bookmark, broken, unreadable
 from archiver.model.choices import TO_READ, ColumnRole
 from archiver.model.folder_path import folder_path
+from archiver.values import frozen
 
 TITLES = (
     "title",
@@ -47,7 +48,7 @@ _BETWEEN_TAGS = re.compile(r"\s*[,;|\n]\s*")
 _MOST_DEPTH = 200
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Names:
     """The fields that may say something, by what they say, the likeliest first."""
 

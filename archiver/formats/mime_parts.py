@@ -4,13 +4,13 @@ import binascii
 import quopri
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from email import policy
 from email.errors import MessageError
 from email.parser import HeaderParser
 
 from archiver.model.kept_page import KeptPage, KeptPart, part_url
 from archiver.urls.parse import join
+from archiver.values import frozen
 
 MOST_PARTS = 1000
 MOST_HEAD = 64 << 10
@@ -21,7 +21,7 @@ _BROKEN = (MessageError, ValueError, LookupError, TypeError, AttributeError, Ind
 """What the standard library raises on heads that are none."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MimePart:
     """One part, decoded.
 

@@ -1,9 +1,9 @@
 """The header of a table (CSV, TSV): what it is separated by, and what its columns are called."""
 
 import csv
-from dataclasses import dataclass
 
 from archiver.formats.rows import plain
+from archiver.values import frozen
 
 DELIMITERS = (",", ";", "\t", "|")
 URL_COLUMNS = frozenset(
@@ -14,7 +14,7 @@ _HINT = "sep="
 _SUFFIXES = ("csv", "tsv", "tab")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TableHead:
     """What a table looks like.
 

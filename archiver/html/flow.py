@@ -7,10 +7,10 @@ script, and in a W3C Web Annotation (TextPositionSelector: characters from the b
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from html import escape, unescape
 
 from archiver.html.text import BLOCKS
+from archiver.values import frozen
 
 _TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9]*)(?:[^<>\"]|\"[^\"]*\")*>")
 _OPAQUE = frozenset({"math", "svg"})
@@ -18,7 +18,7 @@ _OPAQUE = frozenset({"math", "svg"})
 _BREAKS = BLOCKS | {"br"}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Span:
     """A stretch of the text that is to stand between tags of one's own.
 
@@ -34,7 +34,7 @@ class Span:
     first: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Words:
     """A run of text between two tags, and where in the text it begins."""
 

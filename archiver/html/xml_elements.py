@@ -5,11 +5,12 @@ Entities are not resolved and nothing is fetched; a document that breaks is read
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from html import unescape
 from typing import Final
 
 from lxml import etree
+
+from archiver.values import frozen
 
 _KINDS: Final = {
     "http://www.w3.org/2000/svg": "svg",
@@ -21,7 +22,7 @@ _HREF = re.compile(r"""(?:^|[\t\n\r ])href[\t\n\r ]*+=[\t\n\r ]*+(?:"([^"]*+)"|'
 _PIECE = 1 << 16
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class XmlElement:
     """One element.
 
@@ -38,7 +39,7 @@ class XmlElement:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class XmlStyle:
     """A style sheet that an ``xml-stylesheet`` instruction names."""
 

@@ -5,7 +5,6 @@ A statement that uses one has ``entry`` in its FROM, and ``document`` joined to 
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy import (
@@ -47,13 +46,14 @@ from archiver.query.dates import Age, Dates
 from archiver.query.keys import list_key, site_range
 from archiver.query.tree import All, Any, Condition, Is, Mark, Node, Not, Numbers, Term
 from archiver.query.words import fold
+from archiver.values import frozen
 
 GONE = (404, 410)
 _ROW: ColumnElement[int] = literal_column("rowid", Integer)
 _Test = ColumnElement[bool]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Setting:
     """What a query is read against: the moment (aware, UTC), and the parts of the words' index."""
 

@@ -6,7 +6,6 @@ what it does in one part is bounded by its size (docs/decisions/0060-search.md).
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import groupby
 from typing import Any
@@ -20,6 +19,7 @@ from archiver.index.numbering import next_number
 from archiver.index.schema import counter, document, entry, search_part
 from archiver.index.search_tables import PART_SIZE, search_table
 from archiver.model.findable import Findable
+from archiver.values import frozen
 
 OWED_BELOW = "documents owed below"
 _DESCRIBED = ("word_count", "language", "published", "kind")
@@ -40,7 +40,7 @@ _MARK = over(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NewDocument:
     """What an entry is found by from now on, and the snapshot that it is from."""
 
@@ -49,7 +49,7 @@ class NewDocument:
     found_by: Findable
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OwedDocument:
     """A document that is to be made again."""
 

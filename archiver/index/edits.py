@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -14,13 +13,14 @@ from archiver.index.connection import AsyncConnection
 from archiver.index.entries import mark_unrecorded
 from archiver.index.schema import edit, edited, entry
 from archiver.model.annotation import Annotation
+from archiver.values import frozen
 from archiver.warc.annotation import read_annotation, write_annotation
 
 KEPT = 20
 """Edits that can be undone: the newest."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EditSize:
     """How many entries an edit changed."""
 

@@ -1,7 +1,6 @@
 """Entries as people see them: one by name, or a page of them, newest first."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
@@ -28,6 +27,7 @@ from archiver.model.capture import HashUrl, Timestamp
 from archiver.model.entry import Entry
 from archiver.model.job import State
 from archiver.model.rendering import Rendering
+from archiver.values import frozen
 
 
 class Place(NamedTuple):
@@ -42,7 +42,7 @@ class Place(NamedTuple):
     row: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Filters:
     """What a list is narrowed to; None leaves it open.
 
@@ -79,7 +79,7 @@ async def by_ids(conn: AsyncConnection, ids: Sequence[int]) -> dict[int, Entry]:
     return {row_id: found.entry for row_id, found in (await with_revisions(conn, ids)).items()}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Revised:
     """An entry, how often its annotation was changed, and whether a record is owed for that.
 

@@ -6,7 +6,7 @@ becomes that one's own when the first is undone.
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from sqlalchemy import Row, Select, and_, bindparam, delete, func, or_, select, update
@@ -19,12 +19,13 @@ from archiver.model.annotation import Annotation
 from archiver.model.capture import HashUrl
 from archiver.model.import_share import ImportShare
 from archiver.model.seed import Seed
+from archiver.values import frozen
 
 _COLUMNS = ("import_id", "entry_id", "share", "is_heir")
 _EMPTY = "{}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Spoken:
     """What is said of an entry that is there.
 
@@ -41,7 +42,7 @@ class Spoken:
     said: Annotation
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Shares:
     """Who has a share in one entry.
 

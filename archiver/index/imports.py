@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from datetime import UTC, datetime
 from typing import Any
 
@@ -23,6 +23,7 @@ from archiver.model.importing import (
 )
 from archiver.model.job import QueueCounts
 from archiver.model.seed import Reception
+from archiver.values import frozen
 
 SAMPLES = 20
 _COUNTED = (
@@ -31,7 +32,7 @@ _COUNTED = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Unfinished:
     """An import whose kept file was not read to the end.
 
@@ -54,7 +55,7 @@ class Unfinished:
     counted: Mapping[str, int | str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Owned:
     """An import that some process reads, or was to read."""
 

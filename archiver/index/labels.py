@@ -1,7 +1,7 @@
 """What entries carry: their tags, and the lists they lie in, looked up together."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from sqlalchemy import Table, update
 
@@ -9,6 +9,7 @@ from archiver.index import lists, tags
 from archiver.index.bulk import OverRows, execute_rows, given, over
 from archiver.index.connection import AsyncConnection
 from archiver.index.schema import entry, entry_tag, in_list
+from archiver.values import frozen
 
 _MOVED = given("moved", entry.c.id)
 
@@ -21,7 +22,7 @@ def _to_its_place(table: Table) -> OverRows:
 _TO_THEIR_PLACES = (_to_its_place(entry_tag), _to_its_place(in_list))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Labels:
     """The sorted tags of an entry, and its place in each list that it lies in, by path."""
 

@@ -8,7 +8,6 @@ record whenever it becomes another (``owe``).
 import json
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from sqlalchemy import ColumnElement, bindparam, delete, func, select, tuple_, update
@@ -35,6 +34,7 @@ from archiver.model.entry_list import (
     with_outer,
 )
 from archiver.query.keys import list_key
+from archiver.values import frozen
 from archiver.warc.lists_record import write_arrangement
 
 STEP = 1 << 20
@@ -59,7 +59,7 @@ _ARRANGE = over(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Room:
     """Where entries are put into a list.
 

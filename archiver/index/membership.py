@@ -8,7 +8,6 @@ is stopped (docs/decisions/0127-several-machines.md).
 import asyncio
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 
 from sqlalchemy.exc import DBAPIError
 
@@ -17,6 +16,7 @@ from archiver.index import writers
 from archiver.index.clock import Clock, boot_seconds
 from archiver.index.connection import AsyncConnection, Connections
 from archiver.logs import get_log
+from archiver.values import frozen
 
 BEATS = 6
 """So many signs of life are given within a lease."""
@@ -30,7 +30,7 @@ _FENCED_OFF = (
 log = get_log(__name__)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Member:
     """Who takes part.
 

@@ -1,7 +1,6 @@
 """Entries that are new, thousands at once: columns become rows without an object for each."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from itertools import chain, compress, count, repeat
 
@@ -24,12 +23,13 @@ from archiver.index.turns import to_ms
 from archiver.model.annotation import by_path
 from archiver.model.job import State
 from archiver.model.seed_columns import SeedColumns
+from archiver.values import frozen
 
 _COLUMNS = ("id", "hash_url", "url", "host", *annotations.NAMES, "generation")
 _COLUMNS += ("state", "sort_at", "brought_by", "unrecorded", "document_stale")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Found:
     """What is looked up before the first row is written.
 

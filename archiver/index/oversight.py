@@ -1,7 +1,6 @@
 """The work as a whole: who waits and why, what failed and why, what takes how much room."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -14,6 +13,7 @@ from archiver.index.dialect.functions import HostOf, reason
 from archiver.index.schema import capture, counter, entry, job, queue_host
 from archiver.model.failure import Failure, Reason
 from archiver.model.job import State
+from archiver.values import frozen
 
 _PAUSED = "paused"
 _DUE = (queue.INTERACTIVE, queue.BULK, queue.LAST)
@@ -31,7 +31,7 @@ _WAITING = (
 _TYPE = case((capture.c.media_type == "", "?"), else_=capture.c.media_type)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class WaitingHost:
     """A host with queued jobs.
 
@@ -48,7 +48,7 @@ class WaitingHost:
     why: Failure | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Share:
     """What the records of one media type or site take.
 
@@ -63,7 +63,7 @@ class Share:
     bytes: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class QueueLag:
     """How far the crawl is behind.
 

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import Table, select
@@ -14,6 +13,7 @@ from archiver.index.removal import CAPTURES, DELETION, LISTS, TAGS, forget, rene
 from archiver.index.schema import attempt, document, entry, likeness, need, snapshot, trash
 from archiver.model.capture import HashUrl
 from archiver.model.job import State
+from archiver.values import frozen
 
 _BULK = 1
 _TABLES = (entry, snapshot, likeness, need, document, attempt)
@@ -21,7 +21,7 @@ _TABLES = (entry, snapshot, likeness, need, document, attempt)
 _Kept = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Stretch:
     """What became of one stretch of a deletion, that which one record tells of.
 

@@ -6,7 +6,6 @@ a word that stands everywhere, no more than that is looked at (docs/decisions/00
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import groupby
 from typing import Any
@@ -22,6 +21,7 @@ from archiver.index.schema import document
 from archiver.index.search_tables import PART_SIZE, search_table
 from archiver.query.tree import Node, Term, conjuncts, every, sought
 from archiver.query.words import is_open, phrase_of
+from archiver.values import frozen
 
 WEIGHTS = {"title": 8.0, "tags": 6.0, "note": 4.0, "by": 3.0, "url": 2.0, "keys": 0.0, "text": 1.0}
 """How much a word in a column counts, against one in the text."""
@@ -46,7 +46,7 @@ _Counts = Mapping[int, Mapping[str, int]]
 """How many documents have each word, by the numbers of parts."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Part:
     """A part of the index: the candidates in it, and how rare words are there."""
 

@@ -7,7 +7,6 @@ was; beside a live index they are temporary.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import Column, MetaData, Table, delete, select, tuple_, update
@@ -21,6 +20,7 @@ from archiver.index.schema import job, snapshot
 from archiver.index.table_registry import Number, Words
 from archiver.model.capture import Location, RecordId
 from archiver.model.job import Lease, State
+from archiver.values import frozen
 
 _CONVERSION, _ENTRY_RECORD = "rebuild_conversion", "rebuild_entry_record"
 _SHARED_ARTICLE, _STATE = "rebuild_shared_article", "rebuild_state"
@@ -82,7 +82,7 @@ _SHARE_ARTICLES = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Dated:
     """A record's place with its WARC-Date, in Unix seconds."""
 

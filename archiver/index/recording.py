@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from operator import attrgetter
 
@@ -34,6 +34,7 @@ from archiver.model.job import State
 from archiver.model.likeness import Likeness
 from archiver.model.page import PageMetadata, supersedes
 from archiver.model.rendering import Look, Rendering
+from archiver.values import frozen
 
 _NEW_SNAPSHOT = (
     "id",
@@ -64,7 +65,7 @@ _NOWHERE = (None, None, None)
 _said = attrgetter("title", "byline", "site", "excerpt", "language", "published")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NewSnapshot:
     """A snapshot whose records are on disk.
 
@@ -107,7 +108,7 @@ class NewSnapshot:
     score: int = WHOLE
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FailedAttempt:
     """An attempt that brought nothing; ``final`` when there will be no other for this seed.
 

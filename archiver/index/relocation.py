@@ -1,7 +1,6 @@
 """Points the index at the next edition of a segment: at all of its records at once."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from sqlalchemy import Column, MetaData, Table, Update, bindparam, case, delete, select, update
 from sqlalchemy.schema import CreateTable, DropTable
@@ -21,6 +20,7 @@ from archiver.index.schema import (
 )
 from archiver.index.table_registry import Number
 from archiver.model.capture import Capture, PayloadDigest
+from archiver.values import frozen
 
 _LABEL = "sha256:"
 _MOVED = Table(
@@ -62,7 +62,7 @@ _SWITCHED = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Moved:
     """A record in the next edition of its segment.
 

@@ -6,7 +6,6 @@ index keeps words of documents that nothing points to, as it does of those that 
 
 import json
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -37,6 +36,7 @@ from archiver.index.schema import (
 from archiver.memento.timestamps import to_datetime
 from archiver.model.capture import Timestamp
 from archiver.model.job import State
+from archiver.values import frozen
 
 KEPT = 20
 """Deletions that can be undone: the newest."""
@@ -47,7 +47,7 @@ DELETION = "deletion"
 """What the JSON of a stretch has beside rows, which stand under the names of their tables."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DeletionSize:
     """How many entries and snapshots were thrown away at once."""
 

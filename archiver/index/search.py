@@ -5,7 +5,6 @@ hold stretches of it; so a page of a common word costs no more than one of a rar
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from operator import itemgetter
 
@@ -22,12 +21,13 @@ from archiver.index.matching import Split
 from archiver.index.schema import document, entry
 from archiver.index.search_tables import search_table
 from archiver.query.tree import EVERYTHING, Node
+from archiver.values import frozen
 
 TOP = (1 << 62) - 1
 """Above every document."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Question:
     """What is looked for.
 

@@ -1,7 +1,6 @@
 """Snapshots of an entry, read back."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -15,6 +14,7 @@ from archiver.model.capture import Capture, HashUrl, Location, Timestamp
 from archiver.model.entry import Snapshot
 from archiver.model.page import UNREAD, PageMetadata
 from archiver.model.rendering import Rendering
+from archiver.values import frozen
 
 LAST_ROW = (1 << 63) - 1
 """Above every row."""
@@ -22,7 +22,7 @@ _ARTICLE = segment.alias("article_segment")
 _METADATA = segment.alias("metadata_segment")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Held:
     """A snapshot with the place of the metadata record that tells the rest, and its row."""
 
@@ -31,7 +31,7 @@ class Held:
     row_id: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Told:
     """What a list tells of a snapshot.
 
@@ -48,7 +48,7 @@ class Told:
     page: PageMetadata
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Unread:
     """A snapshot whose article is to be read, and the row id of its entry."""
 

@@ -4,7 +4,6 @@
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
 from typing import Any
@@ -28,6 +27,7 @@ from archiver.index.dialect.functions import Greatest
 from archiver.index.dialect.port import Dialect
 from archiver.index.holds import is_free
 from archiver.index.schema import job, queue_host
+from archiver.values import frozen
 
 _READY = (
     select(queue_host.c.priority, queue_host.c.host)
@@ -61,7 +61,7 @@ _TURN = (
 _FORGET = delete(queue_host).where(*_THIS, ~exists().where(*_MINE))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Turns:
     """Hosts as one process knows them.
 

@@ -1,6 +1,5 @@
 """What only the index knows, told so that another index can take it over."""
 
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -11,9 +10,10 @@ from archiver.index.connection import AsyncConnection
 from archiver.index.schema import entry, job
 from archiver.model.job import State
 from archiver.model.seed import RevisedSeed, Seed
+from archiver.values import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OpenSeed:
     """A seed that has an open job.
 

@@ -4,7 +4,6 @@ A payload that another capture revisits is found here until `archiver compact` m
 """
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import Select, Table, delete, insert, select
@@ -16,12 +15,13 @@ from archiver.index.numbering import keep_numbers
 from archiver.index.schema import capture, gone_capture, segment, withheld
 from archiver.model.capture import Capture, PayloadDigest
 from archiver.urls.surt import surt
+from archiver.values import frozen
 
 _LABEL = "sha256:"
 MOST_ROUNDS = 20
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Seen:
     """A capture as far as it matters for who needs it."""
 

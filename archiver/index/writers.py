@@ -4,13 +4,13 @@ A row goes only in a writing transaction, so whoever finds its own in one has it
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from sqlalchemy import bindparam, delete, insert, select, update
 
 from archiver.index.connection import AsyncConnection
 from archiver.index.dialect.functions import Now
 from archiver.index.machine_tables import writer
+from archiver.values import frozen
 
 _THIS = writer.c.name == bindparam("writer")
 _ENTER = insert(writer).values(
@@ -26,7 +26,7 @@ _IS_OVERDUE = writer.c.beat_ms + writer.c.lease_ms < Now()
 _IS_SILENT = writer.c.beat_ms + writer.c.lease_ms / 2 < Now()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Writer:
     """A process that writes, or did.
 

@@ -5,13 +5,14 @@ no page names stays out: nobody could find it.
 """
 
 from contextlib import ExitStack, closing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from io import BytesIO
 
 from archiver.ingest.exchanges import ForeignCapture, pieces_of
 from archiver.model.capture import RecordId
 from archiver.model.exchange import Exchange
 from archiver.scratch import scratch_file, spooled_file
+from archiver.values import frozen
 
 MOST_HELD = 64 << 20
 """Bytes of heads and requests that wait in memory."""
@@ -21,7 +22,7 @@ SPOOLED_BYTES = 1 << 20
 PIECE = 64 << 10
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Place:
     """An exchange without its body, and where that lies."""
 

@@ -7,7 +7,6 @@ link was saved, with where it came from in its record. A later capture stands be
 import asyncio
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import datetime
 from html import escape
 from io import BytesIO
@@ -26,6 +25,7 @@ from archiver.model.job import State
 from archiver.model.kept_page import KeptPage
 from archiver.model.seed import Seed
 from archiver.urls.parse import parse_url
+from archiver.values import frozen
 from archiver.warc.digest import digest_of
 from archiver.warc.extension import HEAD, ORIGIN, SYNTHESISED, handed_in_field, one_line
 from archiver.wire.head import parse_head
@@ -37,7 +37,7 @@ _WHOLE = b"<html"
 _LOOKED_AT = 4096
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SavedPage:
     """What a file held of one link.
 

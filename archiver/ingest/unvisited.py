@@ -8,7 +8,6 @@ archive's own history counts for more: of an entry that has an attempt as late, 
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass
 from datetime import datetime
 from itertools import chain
 
@@ -27,6 +26,7 @@ from archiver.model.job import Attempt, State
 from archiver.model.seed import Reception, RevisedSeed, Seed
 from archiver.store.sorting import SortedLines
 from archiver.urls.parse import hash_url, host, parse_url
+from archiver.values import frozen
 from archiver.warc.entry_record import EntryRecord, read_entry_record
 from archiver.wire.text import well_formed
 
@@ -34,7 +34,7 @@ MOST_MESSAGE = 2000
 _HTTP_STATUSES = range(100, 1000)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Unvisited:
     """What a record without a snapshot tells.
 
@@ -60,7 +60,7 @@ class Unvisited:
         return RevisedSeed(self.seed, self.revision)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TakenIn:
     """How many entries became failed ones, and how many wait."""
 

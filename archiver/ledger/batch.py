@@ -13,6 +13,7 @@ from archiver.logs import get_log
 from archiver.model.capture import Capture
 from archiver.model.exchange import Exchange
 from archiver.model.failure import Failure, FailureKind
+from archiver.values import frozen
 
 UNWRITABLE = Failure(
     FailureKind.INTERNAL, "What this page says can't be written down here; the log says why."
@@ -30,7 +31,7 @@ class Item:
     done: asyncio.Future[VisitResult | None] | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Kept:
     """An exchange, and the capture that it is, still without a place."""
 
@@ -38,14 +39,14 @@ class Kept:
     capture: Capture
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Note:
     """An entry whose own data changed without a visit."""
 
     entry_id: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Owed:
     """A record of a deletion or of lists: its row among those that are owed, and its JSON."""
 
@@ -53,7 +54,7 @@ class Owed:
     document: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Nothing:
     """Nothing: who waits for it waits for all before it.
 
@@ -63,7 +64,7 @@ class Nothing:
     ends_segment: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Known:
     """What the index says that a batch needs to know before its records are made."""
 

@@ -19,6 +19,7 @@ from archiver.store.rewriting import NextEdition
 from archiver.store.scanning import Damage, Scanned
 from archiver.store.segments import SegmentStore
 from archiver.urls.parse import hash_url
+from archiver.values import frozen
 from archiver.warc import build
 from archiver.warc.entry_record import (
     EntryRecord,
@@ -41,7 +42,7 @@ _NONE = RecordId("")
 _RESPONSES = frozenset({RecordType.RESPONSE, RecordType.REVISIT})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Seen:
     """A record in a segment, or a damaged stretch of it, which has no type.
 
@@ -76,7 +77,7 @@ class Verdict(Enum):
     REFER = auto()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Known:
     """What the index says of a stretch of records.
 

@@ -1,11 +1,10 @@
 """A visit for what was thrown away while it was under way."""
 
-from dataclasses import dataclass
-
 from archiver.model.capture import HashUrl, RecordId, Timestamp
+from archiver.values import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LateVisit:
     """What was brought for an entry or a snapshot that is gone.
 

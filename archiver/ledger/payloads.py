@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from archiver.memento.timestamps import to_datetime
 from archiver.model.capture import Capture, PayloadDigest, RecordId
+from archiver.values import frozen
 from archiver.warc.build import Original
 
 
@@ -26,7 +27,7 @@ class Moves:
     refer: dict[RecordId, Original] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Revisit:
     """A capture without a payload of its own.
 

@@ -26,6 +26,7 @@ from archiver.model.page import EXTRACTOR_VERSION, PageMetadata
 from archiver.model.rendering import Rendering
 from archiver.query.findable import findable
 from archiver.urls.parse import redirect_target
+from archiver.values import frozen
 from archiver.warc import build
 from archiver.warc.deletion_record import DELETION_URI
 from archiver.warc.entry_record import (
@@ -42,7 +43,7 @@ from archiver.wire.media_type import declared_media_type, essence_of
 from archiver.wire.moments import read_iso
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EntryFacts:
     """What the index knows of an entry when its visit is closed.
 

@@ -6,13 +6,14 @@ with the modifier ``id_`` they give what was archived, as it was.
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from archiver.errors import InputError, InvalidUrl
 from archiver.memento.timestamps import parse_accept_datetime, to_datetime, to_timestamp
 from archiver.model.capture import Timestamp
 from archiver.urls.parse import host, join, parse_url
+from archiver.values import frozen
 from archiver.wire.link_field import link_values
 
 FIRST_YEAR = 1990
@@ -35,7 +36,7 @@ _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9a-z-]{1,128}")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PublicMemento:
     """A memento that some archive says it has.
 
@@ -48,7 +49,7 @@ class PublicMemento:
     at: datetime
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MementoAddress:
     """A URI-M in its parts: what stands before the digits, the digits, the original's URL."""
 

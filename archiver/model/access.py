@@ -1,7 +1,8 @@
 """Who may come in: a password, tokens for programs, and the sessions of browsers."""
 
-from dataclasses import dataclass
 from enum import StrEnum
+
+from archiver.values import frozen
 
 
 class Scope(StrEnum):
@@ -12,7 +13,7 @@ class Scope(StrEnum):
     ALL = "all"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Token:
     """What a program comes in with.
 
@@ -33,7 +34,7 @@ class Token:
     used_on: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Session:
     """A browser somebody signed in with.
 
@@ -50,7 +51,7 @@ class Session:
     seen_at: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Access:
     """All of it. ``password``: what is kept of it (never itself); None if none was set."""
 

@@ -1,7 +1,7 @@
 """What a person says of a link: the one value that every other carries whole."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from datetime import datetime
 from itertools import chain, repeat
 from operator import attrgetter
@@ -10,9 +10,10 @@ from archiver.model.highlight import Highlight
 from archiver.model.note import merged_notes
 from archiver.model.source_record import merged_source_records, write_source_record
 from archiver.model.subscription import feed_of
+from archiver.values import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Annotation:
     """What is known of a link from whoever keeps it, and not from the page.
 

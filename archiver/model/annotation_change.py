@@ -1,11 +1,12 @@
 """A change of what a person says of entries: only what it names becomes another."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from archiver.model.annotation import Annotation
+from archiver.values import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AnnotationChange:
     """What becomes of an annotation; None and empty leave it as it is.
 

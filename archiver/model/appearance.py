@@ -1,14 +1,13 @@
 """What was seen of a page as it was kept, and how well that is: a score with its reasons."""
 
-from dataclasses import dataclass
-
 from archiver.model.message import Message
+from archiver.values import frozen
 
 WHOLE = 100
 """The best score: a score is counted in hundredths."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Appearance:
     """What tells how whole a page is, beside its requisites.
 
@@ -30,7 +29,7 @@ class Appearance:
     words: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Reason:
     """Why a snapshot is not whole: a sentence, and what that costs, in hundredths."""
 
@@ -43,7 +42,7 @@ class Reason:
         return str(self.message)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Score:
     """How well a page was kept: 0 to 100 hundredths, and what it lacks to be whole."""
 

@@ -1,7 +1,8 @@
 """A capture: one response of one URL at one moment, and where its record lies."""
 
-from dataclasses import dataclass
 from typing import NewType
+
+from archiver.values import frozen
 
 Timestamp = NewType("Timestamp", str)
 """14 digits, UTC: ``YYYYMMDDhhmmss``, the Wayback Machine's form."""
@@ -16,7 +17,7 @@ RecordId = NewType("RecordId", str)
 """``urn:uuid:…`` without angle brackets, as in WARC-Record-ID (ISO 28500 §5.2)."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Location:
     """Where a record lies: one gzip member.
 
@@ -31,7 +32,7 @@ class Location:
     length: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Capture:
     """One row of the index over response and revisit records.
 
@@ -64,7 +65,7 @@ class Capture:
     is_chunked: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CaptureRef:
     """A capture that is on disk or on its way there: what a snapshot needs to point at it."""
 

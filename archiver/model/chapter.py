@@ -1,12 +1,13 @@
 """An article as it is taken away, with the pictures that it shows."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from archiver.model.capture import Timestamp
+from archiver.values import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Picture:
     """A picture: what it is, and its bytes."""
 
@@ -14,7 +15,7 @@ class Picture:
     data: bytes
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Chapter:
     """An article by itself.
 

@@ -2,13 +2,14 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from functools import lru_cache
 
 from archiver.model.annotation import Annotation
 from archiver.model.entry_list import EntryList
 from archiver.model.folder_path import folder_names, folder_path, is_short
+from archiver.values import frozen
 
 TO_READ = "toread"
 """The tag of what is to be read."""
@@ -54,7 +55,7 @@ class ColumnRole(StrEnum):
     KEEP = "keep"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Choices:
     """What is chosen for an import.
 

@@ -1,7 +1,8 @@
 """Two texts held against each other: what stands in one and not in the other."""
 
-from dataclasses import dataclass
 from enum import StrEnum
+
+from archiver.values import frozen
 
 
 class Side(StrEnum):
@@ -12,7 +13,7 @@ class Side(StrEnum):
     AFTER = "after"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Piece:
     """A stretch of text, and which of two texts has it."""
 
@@ -20,7 +21,7 @@ class Piece:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Comparison:
     """Two texts held against each other.
 

@@ -1,6 +1,6 @@
 """An entry: one link a person keeps, with what they say of it, and its snapshots."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, datetime
 
 from archiver.model.annotation import Annotation
@@ -8,9 +8,10 @@ from archiver.model.capture import Capture, HashUrl, Location, Timestamp
 from archiver.model.failure import Failure
 from archiver.model.job import State
 from archiver.model.rendering import Rendering
+from archiver.values import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Entry:
     """One link.
 
@@ -55,7 +56,7 @@ class Entry:
         return datetime.strptime(self.latest, "%Y%m%d%H%M%S").replace(tzinfo=UTC)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Snapshot:
     """One visit to an entry's URL that brought a page home.
 

@@ -2,12 +2,13 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from itertools import chain, count, groupby
 from operator import itemgetter
 
 from archiver.model.folder_path import MOST_NAME, folder_names, folder_path, folders_above
+from archiver.values import frozen
 
 MOST_PLACE = 1 << 61
 """No place in a list is higher, so that there is room behind it."""
@@ -18,7 +19,7 @@ MOST_PATHS = 1 << 20
 _QUOTES = dict.fromkeys(map(ord, '"\u201c\u201d\u201e\u00ab\u00bb'))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EntryList:
     """A list: of entries that were put into it, or of all that a search finds.
 
@@ -58,7 +59,7 @@ class EntryList:
         return len(folder_names(self.path)) - 1
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class GivenLists:
     """Lists that a file tells of, entries or not.
 
@@ -80,7 +81,7 @@ class GivenLists:
         return GivenLists((*self.found, *other.found), self.left_out + other.left_out)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Arrangement:
     """All lists, in order, as a record holds them.
 

@@ -1,11 +1,10 @@
 """What names an entry: for whatever happens to it, before anything else of it has to be known."""
 
-from dataclasses import dataclass
-
 from archiver.model.capture import HashUrl
+from archiver.values import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EntryRef:
     """An entry, by name.
 

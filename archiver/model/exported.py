@@ -1,11 +1,10 @@
 """An entry as an export tells of it."""
 
-from dataclasses import dataclass
-
 from archiver.model.entry import Entry, Snapshot
+from archiver.values import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Exported:
     """One entry, and its snapshots, newest first."""
 

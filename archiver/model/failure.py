@@ -1,7 +1,8 @@
 """Why an attempt to capture a page did not succeed."""
 
-from dataclasses import dataclass
 from enum import StrEnum
+
+from archiver.values import frozen
 
 
 class FailureKind(StrEnum):
@@ -46,7 +47,7 @@ RETRIED_STATUSES = frozenset({408, 425, 429, 500, 502, 503, 504})
 """Statuses that say "not now" (RFC 9110 §15, RFC 6585 §4)."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Failure:
     """One reason, in a form that can be stored and shown.
 
@@ -75,7 +76,7 @@ class Failure:
         return self.kind in TRANSIENT
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Reason:
     """Entries that failed for one reason: its kind, with the HTTP status where there was one."""
 

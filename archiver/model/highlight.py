@@ -1,8 +1,9 @@
 """Words of an article that a person has marked, and what they say of them."""
 
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+
+from archiver.values import frozen
 
 MOST_HIGHLIGHTS = 500
 """Of one entry."""
@@ -19,7 +20,7 @@ class Colour(StrEnum):
     PINK = "pink"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Highlight:
     """Marked words. Where they stand is said in two ways, so that it outlasts a recapture.
 

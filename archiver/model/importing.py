@@ -1,16 +1,16 @@
 """An import: one file of links, from its first line to the last of its captures."""
 
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
 from archiver.model.job import QueueCounts
+from archiver.values import frozen
 
 ARCHIVE_FORMS = ("WARC", "ARC", "WACZ")
 """What files are called that hold captures, and not links."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Rejected:
     """A link that can't be kept.
 
@@ -27,7 +27,7 @@ class Rejected:
     is_left_out: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Taken:
     """What a stretch of an archive file brought.
 
@@ -62,7 +62,7 @@ class Outcome(StrEnum):
     LEFT_OUT = "left out"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ReceiptRow:
     """What became of one row.
 
@@ -83,7 +83,7 @@ class ReceiptRow:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ImportUndone:
     """What undoing an import did, so far.
 
@@ -111,7 +111,7 @@ class ImportPhase(StrEnum):
     DONE = "done"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ImportStatus:
     """How far an import has come.
 

@@ -1,13 +1,14 @@
 """A page that was kept elsewhere and came in a file, with what belongs to it."""
 
-from dataclasses import dataclass
 from hashlib import sha256
+
+from archiver.values import frozen
 
 PLACE = "https://archiver.invalid/part/"
 """Where parts are that had no address of their own; nobody ever has that name (RFC 2606)."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class KeptPart:
     """What a page needs: its address, what it is, and its bytes."""
 
@@ -16,7 +17,7 @@ class KeptPart:
     content: bytes
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class KeptPage:
     """A page as it was kept.
 

@@ -1,12 +1,12 @@
 """The languages that pages are in, and which of them a browser asks for."""
 
-from dataclasses import dataclass
+from archiver.values import frozen
 
 MOST_HEADER = 1_000
 """Characters of an ``Accept-Language`` that are read."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Language:
     """One language.
 

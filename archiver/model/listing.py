@@ -1,7 +1,8 @@
 """How a list is asked for."""
 
-from dataclasses import dataclass
 from enum import StrEnum
+
+from archiver.values import frozen
 
 
 class Sort(StrEnum):
@@ -17,7 +18,7 @@ class Sort(StrEnum):
     LIST = "list"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ListingQuery:
     """What a list is to show.
 
@@ -40,7 +41,7 @@ class ListingQuery:
     limit: int = 50
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FacetValue:
     """A value of a facet.
 
@@ -57,7 +58,7 @@ class FacetValue:
     is_chosen: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Facet:
     """What entries of a list are of.
 
@@ -70,7 +71,7 @@ class Facet:
     values: tuple[FacetValue, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Summary:
     """What a list holds as a whole.
 

@@ -1,9 +1,9 @@
 """The headings of an article."""
 
-from dataclasses import dataclass
+from archiver.values import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Heading:
     """A heading: its id, its words, and how deep it stands, 0 for the outermost there are."""
 

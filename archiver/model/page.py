@@ -1,9 +1,10 @@
 """What is derived from a page's bytes: its metadata and its article."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from archiver.model.appearance import Appearance
 from archiver.model.requisite import Requisite
+from archiver.values import frozen
 
 EXTRACTOR_VERSION = "8"
 """Raised when the same bytes would give another article; kept with every conversion record."""
@@ -28,7 +29,7 @@ def _rank(extractor: str) -> int:
     return int(extractor) if is_version else 0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PageMetadata:
     """What a page says of itself; empty strings where it says nothing."""
 
@@ -40,7 +41,7 @@ class PageMetadata:
     published: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Article:
     """The article of a page.
 
@@ -59,7 +60,7 @@ class Article:
     words: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Charset:
     """A page's encoding: the one it was read in, and the one it declared; empty where unknown."""
 
@@ -67,7 +68,7 @@ class Charset:
     declared: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Discovery:
     """What the first look at a page gives.
 

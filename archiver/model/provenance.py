@@ -1,8 +1,9 @@
 """Where a snapshot came from that its site did not send us."""
 
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+
+from archiver.values import frozen
 
 
 class Way(StrEnum):
@@ -13,7 +14,7 @@ class Way(StrEnum):
     FROM_FILE = "from-file"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Provenance:
     """Where a snapshot came from.
 

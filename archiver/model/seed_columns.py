@@ -1,7 +1,7 @@
 """Seeds of a file as columns: thousands of them without an object for each."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from datetime import UTC, datetime
 from itertools import chain, compress
 from typing import Any, overload
@@ -9,12 +9,13 @@ from typing import Any, overload
 from archiver.model.annotation import Annotation
 from archiver.model.capture import HashUrl
 from archiver.model.seed import Seed
+from archiver.values import frozen
 
 SAID = tuple(each.name for each in fields(Annotation))
 """The fields of an annotation, in order."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SeedColumns(Sequence[Seed]):
     """Seeds, each made when it is asked for.
 

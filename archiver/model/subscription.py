@@ -1,8 +1,9 @@
 """A feed that is followed: what a person says of it, and how looking at it goes."""
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
+
+from archiver.values import frozen
 
 NO_FEED: Final = "no-feed"
 """The reason where what is there is none."""
@@ -23,7 +24,7 @@ def feed_of(source: str) -> str:
     return source.removeprefix(_SOURCE) if source.startswith(_SOURCE) else ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Subscription:
     """A feed that somebody follows.
 
@@ -42,7 +43,7 @@ class Subscription:
     since: datetime | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FeedState:
     """How it went the last time.
 
@@ -70,7 +71,7 @@ class FeedState:
     brought: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Followed:
     """A subscription, and how it stands; None before the first look."""
 

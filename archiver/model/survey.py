@@ -1,15 +1,15 @@
 """What an import would do: a file that was looked at, before anything of it is kept."""
 
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
 from archiver.model.annotation import Annotation
 from archiver.model.choices import ColumnRole
 from archiver.model.importing import Rejected
+from archiver.values import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Counted:
     """A name, and how often it occurs."""
 
@@ -27,7 +27,7 @@ class Sign(StrEnum):
     BEGINNING = "beginning"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ImportSurvey:
     """What is in a file of links.
 

@@ -9,13 +9,13 @@ import socket
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, suppress
-from dataclasses import dataclass
 from typing import Protocol
 
 from archiver.errors import FetchError, InvalidResponse, InvalidUrl
 from archiver.net.outgoing import Outgoing
 from archiver.net.proxied import MOST_HEAD_BYTES, Proxied, read_request, write_answer
 from archiver.urls.parse import parse_url
+from archiver.values import frozen
 from archiver.wire.head import ResponseHead
 
 MOST_CONNECTIONS = 256
@@ -40,7 +40,7 @@ class Answering(Protocol):
         """The body without its transfer coding."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Beyond:
     """What is behind the gate.
 

@@ -1,6 +1,6 @@
 """A request on its way out: what the crawl asks for, or a browser that it drives."""
 
-from dataclasses import dataclass
+from archiver.values import frozen
 
 _OWN = frozenset({"none", "same-origin", "same-site"})
 
@@ -14,7 +14,7 @@ def led_on(led_by: frozenset[str], hosts: frozenset[str]) -> frozenset[str]:
     return led_by | hosts if led_by else led_by
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Outgoing:
     """One request.
 

@@ -7,7 +7,6 @@ import asyncio
 import re
 from base64 import b64encode
 from collections.abc import Mapping
-from dataclasses import dataclass
 from io import BytesIO
 
 from aiohttp import ClientRequest, InvalidURL, hdrs
@@ -16,6 +15,7 @@ from yarl import URL
 
 from archiver.net.guard import AddressGuard, BlockedAddressError
 from archiver.net.outgoing import Outgoing
+from archiver.values import frozen
 
 REMEMBERED = 4096
 _URL = re.compile(r"(https?://[^/?#]*)([^#\0-\x20\x7f]*)")
@@ -26,7 +26,7 @@ _IN_ORDER = frozenset({"referer"})
 """Fields that only follow the others, whatever else there is."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Origin:
     """Where requests go.
 

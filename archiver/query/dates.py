@@ -1,8 +1,9 @@
 """Dates as a query names them: years, months and days, their ranges, and ages. All in UTC."""
 
 import re
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+
+from archiver.values import frozen
 
 FIRST_YEAR, LAST_YEAR = 1000, 9000
 _DATE = re.compile(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?", re.ASCII)
@@ -10,7 +11,7 @@ _AGE = re.compile(r"([<>])(\d{1,4})([dwmy])", re.ASCII)
 _DAYS = {"d": 1, "w": 7, "m": 30, "y": 365}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Date:
     """A year, a month of it, or a day of that."""
 
@@ -46,7 +47,7 @@ class Date:
         return Date(last.year, last.month, last.day if self.day else None)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Dates:
     """From the beginning of one date to the end of another; None leaves an end open."""
 
@@ -65,7 +66,7 @@ class Dates:
         return first, self.last.following.begins if self.last else None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Age:
     """Longer ago than so many days, weeks, months of 30 days or years of 365; or not so long."""
 

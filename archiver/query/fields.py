@@ -2,13 +2,13 @@
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 from archiver.model.folder_path import tidy_path
 from archiver.model.kind import Kind
 from archiver.model.message import Message, marked
 from archiver.query.dates import read_dates
 from archiver.query.tree import Column, Condition, Hundredths, Mark, Numbers, Value
+from archiver.values import frozen
 
 MOST_NUMBER = 10**9
 _NUMBERS = re.compile(r"([<>]=?)?(\d{1,9})|(\d{0,9})\.\.(\d{0,9})", re.ASCII)
@@ -20,7 +20,7 @@ _LANGUAGE = re.compile(r"[a-z]{2,8}(?:-[a-z0-9]{1,8})*", re.ASCII)
 _SITE = re.compile(r"[^\s/@?#]{1,253}")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Field:
     """What may stand before a colon.
 
@@ -246,7 +246,7 @@ DATES = marked(
 """How a date is written."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Operator:
     """A way to put words together, and what it finds."""
 

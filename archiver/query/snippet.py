@@ -3,12 +3,12 @@
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
 
 from archiver.query.tree import Column, Node, Term, sought
 from archiver.query.words import UNSPACED, has_unspaced, is_unspaced
+from archiver.values import frozen
 
 LENGTH = 240
 """Characters of a snippet, give or take a word."""
@@ -22,7 +22,7 @@ _WORD = re.compile(r"[^\W_]+")
 _SHOWN = (None, Column.TITLE)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Marked:
     """A piece of a snippet, and whether it is one of the words that were looked for."""
 

@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import Enum, auto
+
+from archiver.values import frozen
 
 _QUOTES = '"\u201c\u201d\u201e\u00ab\u00bb'
 _TOKEN = re.compile(
@@ -27,7 +28,7 @@ class Sign(Enum):
     OR = auto()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Token:
     """A piece of a query.
 

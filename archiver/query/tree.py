@@ -6,11 +6,12 @@ stands in its like, nothing stands alone, and nothing is denied twice.
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from typing import TypeAlias
 
 from archiver.query.dates import Age, Dates
+from archiver.values import frozen
 
 
 class Column(StrEnum):
@@ -58,7 +59,7 @@ class Mark(StrEnum):
     LINK = "link"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Term:
     """A word or a phrase.
 
@@ -73,7 +74,7 @@ class Term:
     prefix: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Numbers:
     """A range of whole numbers; None leaves an end open."""
 
@@ -81,7 +82,7 @@ class Numbers:
     most: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Hundredths(Numbers):
     """A range from 0 to 1, in hundredths."""
 
@@ -89,7 +90,7 @@ class Hundredths(Numbers):
 Value: TypeAlias = str | Dates | Age | Numbers
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Is:
     """A condition and what it asks for, in the form that its field gives values."""
 
@@ -97,21 +98,21 @@ class Is:
     value: Value
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Not:
     """What the node does not match."""
 
     node: "Term | Is | All | Any"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class All:
     """What all of the nodes match; without any, everything."""
 
     nodes: "tuple[Term | Is | Not | Any, ...]" = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Any:
     """What at least one of two or more nodes matches."""
 

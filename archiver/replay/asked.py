@@ -1,15 +1,16 @@
 """What is asked for, and by whom, as far as the answer depends on it."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from archiver.model.capture import Capture
 from archiver.replay.conditions import UNCONDITIONAL, Conditions
 from archiver.replay.protection import Viewer
 from archiver.rewrite.address import PLAIN, Modifier, PathWriters
 from archiver.rewrite.url_rewriter import UrlRewriter
+from archiver.values import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Asked:
     """What is asked for, and by whom.
 

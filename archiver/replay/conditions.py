@@ -1,14 +1,15 @@
 """Conditional and range requests (RFC 9110 §13, §14): which bytes are sent, if any."""
 
 import re
-from dataclasses import dataclass
+
+from archiver.values import frozen
 
 _RANGE = re.compile(r"bytes=[ \t]*([0-9]{0,18})-([0-9]{0,18})[ \t]*", re.IGNORECASE)
 _TAG = re.compile(r'(W/)?("[!#-~\x80-\xff]*")')
 _LONGEST = 8192
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Conditions:
     """The fields of a request that its answer depends on; empty where they are missing."""
 
@@ -21,7 +22,7 @@ class Conditions:
 UNCONDITIONAL = Conditions()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Selection:
     """What is sent of a representation that would be sent whole, with 200.
 

@@ -1,11 +1,11 @@
 """With which status a capture is sent, and which bytes of it."""
 
 import re
-from dataclasses import dataclass
 
 from archiver.model.capture import Capture
 from archiver.replay.asked import Asked
 from archiver.replay.conditions import select
+from archiver.values import frozen
 from archiver.wire.head import ResponseHead
 
 _OK = 200
@@ -15,7 +15,7 @@ _WITHOUT_CONTENT = frozenset({204, 205, 304})
 _CONTENT_RANGE = re.compile(r"bytes ([0-9]{1,15})-([0-9]{1,15})/(?:[0-9]{1,15}|\*)")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Delivery:
     """What of the content is sent, and the fields that say so.
 

@@ -1,7 +1,7 @@
 """Decides what is sent for a capture: status, media type, charset, protection, fields."""
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from typing import Final
 
@@ -21,6 +21,7 @@ from archiver.replay.protection import protection
 from archiver.rewrite.address import Modifier, ReplayAddress
 from archiver.rewrite.disposition import content_disposition
 from archiver.rewrite.headers import rewrite_headers
+from archiver.values import frozen
 from archiver.wire.head import ResponseHead
 from archiver.wire.media_type import MediaType, declared_media_type
 from archiver.wire.sniff import resolve_media_type
@@ -51,7 +52,7 @@ class Rewriting(StrEnum):
     CSS = "css"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Presentation:
     """What is sent for a capture.
 

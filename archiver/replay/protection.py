@@ -1,9 +1,9 @@
 """What holds off the content that strangers wrote: the fields every answer of replay carries."""
 
-from dataclasses import dataclass
+from archiver.values import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Viewer:
     """Whoever asks, as far as an answer depends on it.
 

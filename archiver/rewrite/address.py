@@ -2,12 +2,12 @@
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import StrEnum
 from urllib.parse import unquote
 
 from archiver.errors import InvalidUrl
 from archiver.urls.parse import parse_url
+from archiver.values import frozen
 
 PREFIX = "/web"
 
@@ -35,7 +35,7 @@ _ENCODED = re.compile(r"https?%3a", re.IGNORECASE)
 _ANY_SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:(?![0-9])", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ReplayAddress:
     """What a replay path asks for.
 
@@ -69,7 +69,7 @@ def plain_path(address: ReplayAddress) -> str:
     return replay_path(address.timestamp_prefix, address.modifier, address.url)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PathWriters:
     """How the addresses in what is replayed are written.
 

@@ -7,7 +7,6 @@ Nothing is fetched. Reading again supersedes what an older extractor read
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
 
 from archiver.crawl.context import CrawlContext
 from archiver.crawl.deferred_extraction import DeferredExtraction, Reread
@@ -21,13 +20,14 @@ from archiver.model.listing import ListingQuery
 from archiver.model.page import EXTRACTOR_VERSION
 from archiver.services.naming import find_entry
 from archiver.services.search import matching_entries
+from archiver.values import frozen
 
 LOOK_SECONDS = 3.0
 STRETCH = 1000
 """Rows that are looked through in one go."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Revision:
     """A snapshot whose article was read again, and what became of its text."""
 

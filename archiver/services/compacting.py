@@ -36,6 +36,7 @@ from archiver.logs import get_log
 from archiver.model.capture import Capture, HashUrl, PayloadDigest
 from archiver.store.segments import SegmentStore
 from archiver.store.survey import SegmentFile
+from archiver.values import frozen
 from archiver.warc.http_block import read_head
 from archiver.wire.head import parse_head
 
@@ -45,7 +46,7 @@ _BUSY = "Another process is compacting this archive. Try again when it is done."
 log = get_log(__name__)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Moving:
     """Payloads that are to move.
 

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Iterable
-from dataclasses import dataclass, fields
+from dataclasses import fields
 
 from archiver.errors import InputError, StoreError
 from archiver.html.comparison import compare
@@ -12,6 +12,7 @@ from archiver.model.page import PageMetadata
 from archiver.model.requisite import RequisiteOutcome
 from archiver.services.entries import Entries, SnapshotDetail
 from archiver.store.segments import SegmentStore
+from archiver.values import frozen
 from archiver.warc.http_block import open_payload
 
 MOST_SHOWN = 200
@@ -20,7 +21,7 @@ _ALWAYS_NEW = frozenset({"date", "age", "expires", "x-request-id", "cf-ray", "x-
 """Headers that differ between any two answers, and so say nothing of a change."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Difference:
     """One thing that both snapshots say, each something else; empty where one says nothing."""
 
@@ -29,7 +30,7 @@ class Difference:
     after: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Compared:
     """Two snapshots, the earlier one first.
 

@@ -1,7 +1,6 @@
 """Throwing away: a snapshot, an entry, some, or all that a search finds; and undo."""
 
 from collections.abc import AsyncIterator, Callable, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from archiver.errors import InputError, NotFound
@@ -15,13 +14,14 @@ from archiver.model.listing import ListingQuery
 from archiver.services.naming import find_entry
 from archiver.services.search import matching_entries
 from archiver.store.segments import SegmentStore
+from archiver.values import frozen
 
 MOST_REFS = 10_000
 BATCH = 250
 """Entries of one transaction: whoever else wants to write comes in between."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Deleted:
     """What was thrown away.
 
@@ -36,7 +36,7 @@ class Deleted:
     snapshots: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Restored:
     """What undoing a deletion put back.
 

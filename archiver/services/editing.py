@@ -1,7 +1,7 @@
 """Changing what a person says of entries: of one, of some, of all that a search finds; and undo."""
 
 from collections.abc import AsyncIterator, Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from archiver.errors import InputError, NotFound
@@ -18,6 +18,7 @@ from archiver.services.entries import clean_tags
 from archiver.services.naming import find_entry
 from archiver.services.search import matching_entries
 from archiver.store.segments import SegmentStore
+from archiver.values import frozen
 from archiver.wire.text import well_formed
 
 MOST_REFS = 10_000
@@ -28,7 +29,7 @@ BATCH = 1_000
 MOST_TAGS_SHOWN = 10_000
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Edited:
     """What an edit did.
 
@@ -43,7 +44,7 @@ class Edited:
     changed: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TagInUse:
     """A tag, how many entries have it, and the other tags that read the same."""
 

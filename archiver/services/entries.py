@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from archiver.errors import InputError, InvalidUrl, NotFound, StoreError
@@ -31,6 +31,7 @@ from archiver.services.naming import find_entry
 from archiver.store.segments import SegmentStore
 from archiver.urls.parse import hash_url, parse_url
 from archiver.urls.pasted import with_scheme, without_trackers
+from archiver.values import frozen
 from archiver.warc.entry_record import SnapshotRecord
 from archiver.warc.extension import read_provenance
 from archiver.wire.text import well_formed
@@ -40,7 +41,7 @@ MOST_SNAPSHOTS = 1_000
 MOST_ATTEMPTS = 50
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SaveResult:
     """What became of the URLs of one request: ``accepted`` is safe in the queue."""
 
@@ -48,7 +49,7 @@ class SaveResult:
     rejected: tuple[Rejected, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class KeptAddress:
     """An address that is in the archive: as it was given, its entry, and its first snapshot.
 
@@ -61,7 +62,7 @@ class KeptAddress:
     is_twin: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Pasted:
     """Addresses that are to be saved.
 
@@ -76,7 +77,7 @@ class Pasted:
     fresh: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EntryDetail:
     """An entry with its newest job, its snapshots, and the attempts that failed, newest first.
 
@@ -90,7 +91,7 @@ class EntryDetail:
     emblems: Emblems = NO_EMBLEMS
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SnapshotDetail:
     """A snapshot with all that is known of it.
 

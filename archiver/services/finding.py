@@ -6,7 +6,7 @@ that match.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from archiver.index import ordering
 from archiver.index.connection import AsyncConnection
@@ -16,12 +16,13 @@ from archiver.model.listing import Sort
 from archiver.services.cursors import damaged
 from archiver.services.ranked import best
 from archiver.services.walking import Found, Walk
+from archiver.values import frozen
 
 SORTED = 3000
 """Entries that are put in another order than that of their coming."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Page:
     """A page of a list.
 

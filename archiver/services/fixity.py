@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain, islice
 
 from archiver.errors import StoreError
@@ -18,6 +18,7 @@ from archiver.store import scanning
 from archiver.store.segments import SegmentStore
 from archiver.store.shelf import Shelf
 from archiver.store.survey import PassedBy, Survey
+from archiver.values import frozen
 from archiver.warc.record import RecordType
 from archiver.warc.verify import watch
 
@@ -26,7 +27,7 @@ _NO_SUCH_RECORD = "The index has a row where there is no such record."
 TORN = "A record that a killed writer left half done; no part of the archive:"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Finding:
     """Something to be known: where, and what, in a sentence.
 
@@ -41,7 +42,7 @@ class Finding:
     is_wrong: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Progress:
     """How far a reading of the segments has come."""
 
@@ -50,7 +51,7 @@ class Progress:
     bytes_total: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Checked:
     """A record that was read back.
 

@@ -1,12 +1,11 @@
 """Every kind of file that can be imported, as people are told: one table for page and command."""
 
-from dataclasses import dataclass
-
 from archiver.formats.importers import IMPORTERS
 from archiver.model.message import marked
+from archiver.values import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class KnownFormat:
     """One kind of file.
 

@@ -7,7 +7,6 @@ claimed by a service: after a restart, or when the process that read it died.
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import BinaryIO
@@ -25,6 +24,7 @@ from archiver.services.import_status import ImportStatuses
 from archiver.services.receipt_files import receipts_of, write_owed_if_possible
 from archiver.store.segments import SegmentStore
 from archiver.store.shelf import UploadingShelf
+from archiver.values import frozen
 
 REST_SECONDS = 15.0
 CLAIM_SECONDS = 10.0
@@ -295,7 +295,7 @@ def _within(path: Path, data: Path) -> Path:
     return whole.relative_to(around) if whole.is_relative_to(around) else whole
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Kept:
     """An import whose file lies here until it is read."""
 

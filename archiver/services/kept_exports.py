@@ -7,7 +7,7 @@ import asyncio
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from archiver.model.listing import ListingQuery
 from archiver.services.export_files import ExportFiles, WholeFile, forget, size_so_far
 from archiver.services.export_kinds import BY_KEY, ExportKind
 from archiver.services.manifest import Selected
+from archiver.values import frozen
 
 MOST_KEPT = 20
 NAME = re.compile(r"[0-9]{8}-[0-9]{6}-[a-z0-9-]{1,40}\.[a-z.]{2,20}")
@@ -29,7 +30,7 @@ _UNFORESEEN = "It could not be written; the log says why. Delete it, and ask for
 log = get_log(__name__)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class KeptExport:
     """One export.
 

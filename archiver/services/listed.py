@@ -1,7 +1,7 @@
 """What a list shows of each entry, in as many queries as there are kinds of things."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from archiver.index import documents, likenesses
 from archiver.index.connection import AsyncConnection
@@ -11,9 +11,10 @@ from archiver.model.entry import Entry
 from archiver.model.likeness import NO_EMBLEMS, Emblems
 from archiver.model.page import PageMetadata
 from archiver.query.snippet import Marked
+from archiver.values import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ListedEntry:
     """An entry in a list.
 

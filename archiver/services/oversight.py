@@ -17,6 +17,7 @@ from archiver.ledger.visit_result import VisitResult
 from archiver.model.failure import Failure, FailureKind, Reason
 from archiver.model.job import Job, Lease, QueueCounts
 from archiver.services.crawling import Crawling
+from archiver.values import frozen
 
 MOST_JOBS = 50
 MOST_HOSTS = 25
@@ -29,7 +30,7 @@ CANCELLED = Failure(FailureKind.CANCELLED, "You cancelled it.")
 _BULK = 1
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Work:
     """The crawl as it stands.
 
@@ -48,7 +49,7 @@ class Work:
     failed: tuple[Reason, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Room:
     """What takes most room: by media type, and by site."""
 

@@ -1,6 +1,6 @@
 """The best of what a query finds: all words before some, and no more looked at than is told."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from archiver.index import ranking, search
 from archiver.index.connection import AsyncConnection
@@ -8,6 +8,7 @@ from archiver.index.matching import split
 from archiver.index.search import Question
 from archiver.query.tree import Node, Term, conjuncts, either, every
 from archiver.services.walking import Found, Walk
+from archiver.values import frozen
 
 CANDIDATES = 1000
 """Of the newest that match, and of the newest that match in their names, so many are ranked."""
@@ -16,7 +17,7 @@ ENOUGH = 10
 MOST_WORDS = 8
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Ranked:
     """What was found, the best first.
 

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from html import escape
 
 from archiver.errors import InputError, InvalidQuery, InvalidUrl, NotFound
@@ -21,12 +21,13 @@ from archiver.rewrite.article import lead_to_entries, links_of, without_title
 from archiver.services.entries import Entries, EntryDetail, SnapshotDetail
 from archiver.services.search import Beside, Search
 from archiver.urls.parse import hash_url, parse_url
+from archiver.values import frozen
 
 MOST_LINKS = 2_000
 """Of an article, that are looked up in the archive."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PlacedHighlight:
     """A highlight, and whether its words stand in the article that is shown."""
 
@@ -34,7 +35,7 @@ class PlacedHighlight:
     is_placed: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Reading:
     """An entry to be read.
 

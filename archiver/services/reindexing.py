@@ -9,7 +9,6 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
@@ -40,6 +39,7 @@ from archiver.services.import_carrying import carry_imports_over
 from archiver.services.receipt_files import receipts_of, restore_all, write_owed
 from archiver.store.machine import machine_of
 from archiver.store.segments import SegmentStore
+from archiver.values import frozen
 from archiver.warc.record import Record
 
 CHUNK = 1000
@@ -54,7 +54,7 @@ SOFTWARE = f"archiver/{__version__}"
 log = get_log(__name__)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ReindexProgress:
     """How many records were read so far, and how many snapshots made of them."""
 
@@ -62,7 +62,7 @@ class ReindexProgress:
     snapshots: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ReindexReport:
     """What was built, what was carried over, and what could not be used."""
 

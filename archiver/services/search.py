@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from archiver.errors import InputError, InvalidQuery
@@ -46,6 +46,7 @@ from archiver.services.finding import Page, page_of
 from archiver.services.listed import ListedEntry, shown_of
 from archiver.services.walking import Walk
 from archiver.store.segments import SegmentStore
+from archiver.values import frozen
 
 MOST_PER_PAGE = 200
 MOST_LOOKED_BACK = 20
@@ -55,7 +56,7 @@ FEW = 3
 NOTHING = Summary(0, has_more=False)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Listing:
     """A page of a list.
 
@@ -78,7 +79,7 @@ class Listing:
     meant: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Neighbour:
     """An entry beside another one in a list, and the cursor of the page it is on."""
 
@@ -86,7 +87,7 @@ class Neighbour:
     after: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Beside:
     """What stands before and behind an entry on a page of a list, and at the head of the next."""
 
@@ -95,7 +96,7 @@ class Beside:
     behind: Neighbour | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Overview:
     """The archive in numbers, and what is being fetched now."""
 
@@ -106,7 +107,7 @@ class Overview:
     under_way: tuple[Job, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Looked:
     """What a search for a page came to: the entries on it, and what is told of their snapshots."""
 

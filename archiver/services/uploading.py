@@ -10,7 +10,6 @@ import os
 import time
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from archiver.archive import LOCKS
@@ -25,6 +24,7 @@ from archiver.store.editions import created_of
 from archiver.store.segments import SegmentStore
 from archiver.store.shelf import UploadingShelf
 from archiver.store.survey import SegmentFile
+from archiver.values import frozen
 
 LOOK_SECONDS = 1.0
 FIRST_REST_SECONDS = 1.0
@@ -36,7 +36,7 @@ AT_ONCE = 500
 log = get_log(__name__)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Backlog:
     """What is on this machine and not in the store.
 

@@ -1,7 +1,6 @@
 """Walks through all that a query matches, newest first or oldest first, a stretch at a time."""
 
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from archiver.index import browsing, entries, search
@@ -10,6 +9,7 @@ from archiver.index.entries import Filters, Place
 from archiver.index.matching import Split, split
 from archiver.index.search import Question
 from archiver.query.tree import EVERYTHING
+from archiver.values import frozen
 
 LEAST_LOOK, MOST_LOOK = 100, 5000
 """Rows that are looked at in one go; it grows while few of them pass."""
@@ -24,7 +24,7 @@ class Spot(NamedTuple):
     place: Place
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Found:
     """Entries of a stretch of a walk, in order.
 

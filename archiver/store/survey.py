@@ -7,12 +7,13 @@ import os
 import re
 import stat
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from archiver.errors import StoreError
 from archiver.store.editions import is_ours, superseded, writer_of
 from archiver.store.files import ReadOnly
+from archiver.values import frozen
 from archiver.warc.reader import StoredRecord, read_record
 from archiver.warc.record import RecordType
 
@@ -22,7 +23,7 @@ _MOST_WARCINFO_BYTES = 64 << 10
 _TORN = re.compile(r".+\.warc\.gz(\.\d+)?\.torn")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SegmentFile:
     """A segment on disk: its name and its size in bytes."""
 
@@ -35,7 +36,7 @@ class SegmentFile:
         return writer_of(self.name)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PassedBy:
     """A file among the segments that is not used, and why.
 
@@ -50,7 +51,7 @@ class PassedBy:
     is_loss: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Survey:
     """A directory of segments; each part by name.
 

@@ -6,7 +6,7 @@ reader passes over those it does not know.
 """
 
 import json
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from datetime import datetime
 from typing import Any
 
@@ -19,6 +19,7 @@ from archiver.model.likeness import LikenessKind, LikenessRef, is_digest
 from archiver.model.page import Charset, PageMetadata
 from archiver.model.rendering import Look, Rendering
 from archiver.model.requisite import RequisiteKind, RequisiteOutcome
+from archiver.values import frozen
 from archiver.warc.annotation import iso, read_annotation, text, write_annotation
 from archiver.wire.moments import read_iso
 
@@ -38,7 +39,7 @@ _HASH_DIGITS = 32
 _HEX = frozenset("0123456789abcdef")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SnapshotRecord:
     """What a visit brought.
 
@@ -81,7 +82,7 @@ class SnapshotRecord:
         return [self.article, *likenesses] if self.article else likenesses
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EntryRecord:
     """One metadata record: an entry with a snapshot, with a failure, or as it was changed.
 

@@ -12,6 +12,7 @@ from datetime import datetime
 from typing import Protocol
 
 from archiver.errors import InvalidRecord, StoreError, TornRecord
+from archiver.values import frozen
 from archiver.warc.members import PIECE
 from archiver.warc.moments import read_moment
 from archiver.warc.unpacked import Forward, Unpacked
@@ -113,7 +114,7 @@ class ForeignRecord:
         return self.fields.get(name, "")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Skipped:
     """A stretch of a file that no record could be read from: where it begins, and why."""
 

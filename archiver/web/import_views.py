@@ -1,7 +1,5 @@
 """What the pages of imports show, as ``views`` has it of all others."""
 
-from dataclasses import dataclass
-
 from archiver.model.choices import Choices, ColumnRole
 from archiver.model.failure import Reason
 from archiver.model.folder_path import folder_names, folder_path
@@ -10,11 +8,12 @@ from archiver.model.message import Message
 from archiver.model.survey import ImportSurvey
 from archiver.services.import_kinds import KnownFormat
 from archiver.services.import_undo import UndoPlan
+from archiver.values import frozen
 
 MOST_PICKABLE = 500
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ImportView:
     """The form for a file, what it may be, and the imports so far.
 
@@ -30,7 +29,7 @@ class ImportView:
     title: str | Message = Message("Import")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ImportLookView:
     """What an import would do, and what can be chosen.
 
@@ -61,7 +60,7 @@ class ImportLookView:
         return (*chosen, *sorted((found | around) - {*chosen})[:MOST_PICKABLE])
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ImportStatusView:
     """How far one import has come.
 
@@ -87,7 +86,7 @@ class ImportStatusView:
     title: str | Message = Message("Import")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ImportUndoView:
     """What undoing an import would do, before it is done."""
 

@@ -1,14 +1,16 @@
 """What one client may take of the service: seconds, bytes and connections."""
 
 import resource
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Self
+
+from archiver.values import frozen
 
 _SHARE_OF_FILES = 4
 _FEWEST = 8
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ServerLimits:
     """The limits of one server. Tests give shorter ones.
 

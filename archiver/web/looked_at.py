@@ -3,10 +3,10 @@
 import json
 import re
 import time
-from dataclasses import dataclass
 from pathlib import Path
 
 from archiver.errors import NotFound
+from archiver.values import frozen
 
 LOOKED_AT = ".look"
 _NAME = ".name"
@@ -15,7 +15,7 @@ _STALE_SECONDS = 86400
 _GONE = "This file is not kept any more. Give it again."
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LookedAt:
     """A file that waits for somebody to say what becomes of it."""
 

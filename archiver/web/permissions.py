@@ -11,10 +11,11 @@ import re
 import time
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 from archiver.rewrite.address import PathWriters, ReplayAddress, plain_path, replay_path
+from archiver.values import frozen
 from archiver.web.signing import Signer
 
 MINUTES = 60
@@ -29,7 +30,7 @@ _TOKEN = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Permission:
     """To see mementos.
 

@@ -1,7 +1,5 @@
 """What the pages of an entry show: its article, and two snapshots held against each other."""
 
-from dataclasses import dataclass
-
 from archiver.model.comparison import Side
 from archiver.model.entry import Entry, Snapshot
 from archiver.model.highlight import Colour
@@ -10,10 +8,11 @@ from archiver.model.outline import Heading
 from archiver.services.comparing import Compared
 from archiver.services.entries import EntryDetail, SnapshotDetail
 from archiver.services.reader import PlacedHighlight
+from archiver.values import frozen
 from archiver.web.views import EditNotice
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BesideView:
     """The list that an entry was opened from, and what stands beside it there; empty if nothing."""
 
@@ -24,7 +23,7 @@ class BesideView:
     behind_title: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Month:
     """The snapshots of a month: how many, and the newest; empty if there is none."""
 
@@ -32,7 +31,7 @@ class Month:
     newest: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Year:
     """The snapshots of a year by month."""
 
@@ -41,7 +40,7 @@ class Year:
     months: tuple[Month, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EntryView:
     """An entry to read.
 
@@ -89,7 +88,7 @@ class EntryView:
         return self.detail.entry
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FoldedPiece:
     """A stretch of two texts; of one that is the same and long the middle can be unfolded."""
 
@@ -99,7 +98,7 @@ class FoldedPiece:
     end: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AloneView:
     """An entry that has nothing to be compared: one snapshot, or none."""
 
@@ -108,7 +107,7 @@ class AloneView:
     title: str | Message = Message("Nothing to compare yet")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CompareView:
     """Two snapshots held against each other.
 

@@ -6,15 +6,15 @@ memory, for the banners that were opened last.
 """
 
 from collections import OrderedDict
-from dataclasses import dataclass
 from secrets import token_hex
 
 from archiver.model.capture import Timestamp
+from archiver.values import frozen
 
 MOST = 1000
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Shown:
     """A memento, or, without a timestamp, an address of which there is none."""
 

@@ -5,13 +5,14 @@ without is of a page that nobody knows the way back from but to the beginning.
 """
 
 import re
-from dataclasses import dataclass
+
+from archiver.values import frozen
 
 MOST_BEFORE = 40
 _TRAIL = re.compile(r"[0-9]{1,9}(?:~[0-9]{1,9}\.[A-Za-z0-9_.-]{0,200}){0,40}")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Trail:
     """The place of a page in its list.
 

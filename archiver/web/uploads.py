@@ -9,7 +9,7 @@ import os
 import secrets
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import BinaryIO, TypeVar
 
@@ -22,6 +22,7 @@ from archiver.model.importing import ImportStatus
 from archiver.model.message import marked
 from archiver.model.survey import ImportSurvey
 from archiver.services.handing_in import Given, HandedIn
+from archiver.values import frozen
 from archiver.web import csrf
 from archiver.web.keys import LIMITS, RUNTIME
 from archiver.web.looked_at import LookedAt, keep
@@ -45,7 +46,7 @@ _MALFORMED = (ValueError, RuntimeError, AssertionError, BadHttpMessage)
 _T = TypeVar("_T")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _File:
     """The part of a request that is the file.
 

@@ -1,6 +1,6 @@
 """What each page shows: a dataclass a page, which its template renders and nothing else."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from archiver.errors import InvalidQuery
 from archiver.model.access import Session, Token
@@ -20,12 +20,13 @@ from archiver.services.entries import SnapshotDetail
 from archiver.services.highlights import HighlightList
 from archiver.services.language import Language
 from archiver.services.search import Listing, Overview
+from archiver.values import frozen
 
 SHOWN = 200
 """Characters of each piece of a search that was refused."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PutBack:
     """What became of undoing a deletion.
 
@@ -40,7 +41,7 @@ class PutBack:
     is_lost: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EditNotice:
     """What was changed a moment ago, and can be undone; or whether that was undone.
 
@@ -61,7 +62,7 @@ class EditNotice:
     is_nothing: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SideBar:
     """What stands beside a page.
 
@@ -78,7 +79,7 @@ class SideBar:
     is_whole: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ListsView:
     """Every list, to be changed."""
 
@@ -87,7 +88,7 @@ class ListsView:
     title: str | Message = Message("Lists")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TagsView:
     """The tags in use."""
 
@@ -96,7 +97,7 @@ class TagsView:
     title: str | Message = Message("Tags")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HomeView:
     """The form, what it was asked last, and what was saved last.
 
@@ -126,7 +127,7 @@ class HomeView:
     title: str = "archiver"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Refusal:
     """Why a search can't be read, and the search before, at and behind the place.
 
@@ -150,7 +151,7 @@ class Refusal:
         return cls(error.said, before[-SHOWN:], at[:SHOWN], behind[:SHOWN], error.suggestion)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SaveView:
     """A page that is offered from elsewhere, before it is saved.
 
@@ -166,7 +167,7 @@ class SaveView:
     title: str | Message = Message("Save a page")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StepView:
     """A step within this site, for whoever comes from another one.
 
@@ -178,7 +179,7 @@ class StepView:
     title: str | Message = Message("One moment")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ListingView:
     """A page of entries, and how it is narrowed.
 
@@ -221,7 +222,7 @@ class ListingView:
     title: str | Message = Message("Snapshots")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HighlightsView:
     """What was marked, and the search that it is narrowed by."""
 
@@ -234,7 +235,7 @@ class HighlightsView:
     title: str | Message = Message("Highlights")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SearchHelpView:
     """How to search."""
 
@@ -242,7 +243,7 @@ class SearchHelpView:
     title: str | Message = Message("How to search")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SnapshotView:
     """One snapshot as it looked: our banner, and the address of the frame.
 
@@ -264,7 +265,7 @@ class SnapshotView:
     banner: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ErrorView:
     """What went wrong, and what to do."""
 
@@ -273,7 +274,7 @@ class ErrorView:
     title: Message
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AbsentView:
     """A page that was never captured."""
 
@@ -284,7 +285,7 @@ class AbsentView:
     title: str | Message = Message("Not in the archive")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PassageView:
     """The step between a page that may show nothing but itself and another one.
 
@@ -300,7 +301,7 @@ class PassageView:
     title: str | Message = Message("Another page of the archive")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CapturesView:
     """Every capture of a URL."""
 
@@ -309,7 +310,7 @@ class CapturesView:
     title: str | Message = Message("Captures")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SessionView:
     """A session, and whether it is the one of whoever looks at it."""
 
@@ -318,7 +319,7 @@ class SessionView:
     is_this: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AccessView:
     """Who may come in.
 
@@ -340,7 +341,7 @@ class AccessView:
     title: str | Message = Message("Access")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LoginView:
     """The form for the password."""
 

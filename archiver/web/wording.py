@@ -20,6 +20,7 @@ from markupsafe import Markup
 from archiver import paths
 from archiver.model.language import ENGLISH, LANGUAGES, Language
 from archiver.model.message import Message, marked
+from archiver.values import frozen
 
 _SIZES = (
     marked("%(amount)s kB"),
@@ -29,7 +30,7 @@ _SIZES = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Forms:
     """How a language writes dates and numbers.
 

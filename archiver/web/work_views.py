@@ -1,7 +1,6 @@
 """What the pages of the work show: the crawl, and the question before something is deleted."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from archiver.model.entry import Entry
 from archiver.model.importing import Rejected
@@ -13,6 +12,7 @@ from archiver.services.entries import KeptAddress
 from archiver.services.last_check import LastCheck
 from archiver.services.oversight import Room, Work
 from archiver.services.uploading import Backlog
+from archiver.values import frozen
 
 
 class _AfterAnAct:
@@ -33,7 +33,7 @@ class _AfterAnAct:
         return int(digits) if digits.isascii() and digits.isdigit() and len(digits) < 12 else 0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SaveAgainView:
     """Addresses that the person is asked about before they are captured.
 
@@ -62,7 +62,7 @@ class SaveAgainView:
         return Message("Before this is saved")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DeleteView:
     """What is to be thrown away, once the person says so.
 
@@ -91,7 +91,7 @@ class DeleteView:
         return "/snapshots" if is_gone else self.back
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FeedsView(_AfterAnAct):
     """The feeds that are followed.
 
@@ -111,7 +111,7 @@ class FeedsView(_AfterAnAct):
     title: str | Message = Message("Feeds")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CrawlView(_AfterAnAct):
     """The work as it stands.
 

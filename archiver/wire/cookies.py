@@ -6,9 +6,10 @@ for it but what curl, wget and yt-dlp read and browser extensions write.
 
 import re
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
 from ipaddress import ip_address
 from urllib.parse import urlsplit
+
+from archiver.values import frozen
 
 MOST_COOKIES = 3000
 MOST_LINE = 8192
@@ -23,7 +24,7 @@ _PATH = re.compile(r"/[\x21-\x7e]{0,1024}")
 _HOST = re.compile(r"[a-z0-9_.-]{1,253}|\[?[0-9a-f:.]{2,45}\]?")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Cookie:
     """One cookie.
 

@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Collection
-from dataclasses import dataclass
 from io import BytesIO
 
 from archiver.errors import InvalidRecord
+from archiver.values import frozen
 
 WHITESPACE = " \t"
 """What surrounds a field's value (RFC 9110 §5.6.3); ``str.strip`` would take U+0085 and more."""
@@ -20,7 +20,7 @@ _REGULAR_FIELD = re.compile(r"([^:]+):[ \t]*([^\r]*)\r\n")
 _FORBIDDEN = str.maketrans("\0\r", "  ")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ResponseHead:
     """A response's status line and fields; names lower case, values decoded as latin-1."""
 

@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, Self
+
+from archiver.values import frozen
 
 LONGEST: Final = 8192
 """Characters of a Content-Type that are looked at."""
@@ -21,7 +22,7 @@ _JAVASCRIPT = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MediaType:
     """A parsed media type; ``str`` gives the one way to write it.
 

@@ -6,7 +6,6 @@ bar, a comment or a list of other pages.
 """
 
 import re
-from dataclasses import dataclass
 
 from lxml.etree import _Element as Element
 
@@ -22,6 +21,7 @@ from archiver.html.reader.names import (
 )
 from archiver.html.reader.tables import find_data
 from archiver.html.reader.tree import bottom_up, remove
+from archiver.values import frozen
 
 SHORT = 500
 LONGEST_NOTICE = 40
@@ -52,7 +52,7 @@ _ADVERTISEMENT = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Rules:
     """How strictly is cleared.
 

@@ -5,7 +5,6 @@ Each paragraph gives points to what it stands in, the more the nearer; links tak
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from lxml import etree
 from lxml.etree import _Element as Element
@@ -24,6 +23,7 @@ from archiver.html.reader.names import (
 )
 from archiver.html.reader.paragraphs import has_block, part_at_breaks, wrap_loose_text
 from archiver.html.reader.tree import remove, replace
+from archiver.values import frozen
 
 LEVELS = 5
 """So many elements above a paragraph get points for it."""
@@ -55,7 +55,7 @@ _GUARDED = frozenset({"table", "code", "pre", "math", "figure"}) | HEADINGS
 """What stands in them is never unlikely by name."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Choice:
     """The chosen element, and what stands beside it and belongs to it, in order."""
 

@@ -3,11 +3,11 @@
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from archiver.errors import ConfigurationError
+from archiver.values import frozen
 
 _PORT = 5432
 _MODES = ("disable", "prefer", "require", "verify-full")
@@ -16,7 +16,7 @@ _FIELD = re.compile(r"((?:\\.|[^:\\])*)(?::|$)")
 _FIELDS = 5
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Address:
     """A database of a server.
 

@@ -1,12 +1,13 @@
 """What describes one route of the API."""
 
-from dataclasses import dataclass
 from typing import Any
+
+from archiver.values import frozen
 
 Json = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Parameter:
     """A value in the path or the query."""
 
@@ -16,7 +17,7 @@ class Parameter:
     place: str = "query"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Operation:
     """One route of the API: what it takes, and what it answers when all is well.
 

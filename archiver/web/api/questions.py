@@ -1,7 +1,7 @@
 """What a client asks, read into values: JSON bodies and numbers in the query."""
 
 import asyncio
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Annotated, Any, ClassVar, Literal, TypeVar
 from urllib.parse import parse_qsl, urlencode
 
@@ -15,6 +15,7 @@ from archiver.model.highlight import Colour
 from archiver.model.listing import ListingQuery
 from archiver.services.entry_lists import Where
 from archiver.services.import_choices import typed_choices
+from archiver.values import frozen
 from archiver.web.api.answers import adapter
 from archiver.web.keys import LIMITS
 
@@ -31,7 +32,7 @@ _NOTHING_ELSE = ConfigDict(extra="forbid")
 _T = TypeVar("_T")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SaveRequest:
     """URLs to keep, tags for all of them, and whether a browser is to show them, needed or not."""
 
@@ -40,7 +41,7 @@ class SaveRequest:
     render: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EditRequest:
     """What is to be said of an entry from now on; what is left out, or null, stays as it is."""
 
@@ -63,7 +64,7 @@ class EditRequest:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ListRequest:
     """A list to be made, by its path; or, with a query, a search to be saved under that name."""
 
@@ -71,7 +72,7 @@ class ListRequest:
     query: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ListChange:
     """What becomes of a list: another path, or a place further up or down among those beside it."""
 
@@ -80,7 +81,7 @@ class ListChange:
     shift: Literal["up", "down"] | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OrderRequest:
     """Entries of a list, by hash_url or URL, and where in it they go."""
 
@@ -90,7 +91,7 @@ class OrderRequest:
     where: Where
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FeedRequest:
     """A feed to be followed, or a page that names one; ``everything``: also what it holds now."""
 
@@ -99,7 +100,7 @@ class FeedRequest:
     everything: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HighlightRequest:
     """Words of an article to be marked; ``start`` is where they begin in its text."""
 
@@ -110,7 +111,7 @@ class HighlightRequest:
     timestamp: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HighlightChange:
     """What becomes of a highlight; what is left out, or null, stays as it is."""
 
@@ -118,7 +119,7 @@ class HighlightChange:
     note: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AgainRequest:
     """Failures of which reason are to be tried again; of every reason, if none is given."""
 
@@ -126,7 +127,7 @@ class AgainRequest:
     reason: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RescueRequest:
     """Pages to ask public archives for: by hash_url or URL, all that a search finds, or all gone.
 
