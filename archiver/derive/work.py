@@ -14,6 +14,7 @@ from archiver.encoding.choose import (
     is_xml,
 )
 from archiver.html.article import extract_article, extract_stood, image_article
+from archiver.html.canonical import canonical_in_header
 from archiver.html.colours import coloured
 from archiver.html.plain import file_name, text_article
 from archiver.html.requisites import find_linked, find_xml_requisites, look_through
@@ -33,7 +34,12 @@ def perform(task: Task, document: Document, limit: int) -> Result:
     if task is Task.DISCOVER:
         return _discover(document, limit)
     article = _extract(document)
-    return replace(article, html=coloured(article.html), words=indexed(article.text))
+    return replace(
+        article,
+        html=coloured(article.html),
+        words=indexed(article.text),
+        metadata=_with_address(article.metadata, document),
+    )
 
 
 def _discover(document: Document, limit: int) -> Discovery:
@@ -42,7 +48,18 @@ def _discover(document: Document, limit: int) -> Discovery:
     if not document.link_header:
         return found
     linked = find_linked(document.link_header, document.url, limit)
-    return replace(found, requisites=_each_once((*linked, *found.requisites))[:limit])
+    return replace(
+        found,
+        requisites=_each_once((*linked, *found.requisites))[:limit],
+        metadata=_with_address(found.metadata, document),
+    )
+
+
+def _with_address(metadata: PageMetadata, document: Document) -> PageMetadata:
+    """With the address that the response names where the page names none, as a PDF can't."""
+    if metadata.canonical or not document.link_header:
+        return metadata
+    return replace(metadata, canonical=canonical_in_header(document.link_header, document.url))
 
 
 def _each_once(requisites: tuple[Requisite, ...]) -> tuple[Requisite, ...]:

@@ -12,6 +12,7 @@ from html import escape
 from lxml import etree
 from selectolax.lexbor import LexborHTMLParser
 
+from archiver.html.base import base_of
 from archiver.html.metadata import read_metadata
 from archiver.html.parsing import parse
 from archiver.html.plain import MOST_CHARACTERS, text_article
@@ -32,7 +33,6 @@ from archiver.html.reader.valid import make_valid
 from archiver.html.sanitise import sanitise
 from archiver.html.text import beginning, to_text, without_tags
 from archiver.model.page import Article, PageMetadata
-from archiver.urls.parse import join
 
 _NEARLY_ALL = 0.9
 _DOCUMENT = re.compile(r"\A<div>(.*)</div>\s*\Z", re.DOTALL)
@@ -47,7 +47,7 @@ def extract_article(html: str, url: str, *, part: int = 1) -> Article:
     page = parse(html)
     if page is None:
         return text_article(without_tags(html), title="")
-    metadata = read_metadata(page)
+    metadata = read_metadata(page, url)
     found = sanitise(_read(page, html, url, metadata.byline, part=part))
     text = to_text(found)
     if not metadata.excerpt:
@@ -97,7 +97,7 @@ def _read(
     whole: bool = False,
     part: int = 1,
 ) -> str:
-    base = _base(page, url)
+    base = base_of(page, url)
     body = to_tree(page)
     if body is None:
         return ""
@@ -119,10 +119,3 @@ def _read(
     html: str = etree.tostring(article, encoding="unicode", method="html")
     bare = _DOCUMENT.match(html)
     return bare[1] if bare else html
-
-
-def _base(page: LexborHTMLParser, url: str) -> str:
-    """What references are resolved against: the first base counts (HTML §4.2.3)."""
-    element = page.css_first("base[href]")
-    given = (element.attributes.get("href") or "") if element else ""
-    return join(url, given.strip()) or url

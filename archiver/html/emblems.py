@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from archiver.html.base import base_of
 from archiver.html.metadata import json_ld_of, meta_of
 from archiver.references.use import clean_reference
 from archiver.urls.parse import join
@@ -38,7 +39,7 @@ def find_icons(tree: LexborHTMLParser, url: str) -> tuple[str, ...]:
         guess = join(url, "/favicon.ico")
         return (guess,) if guess and guess.startswith(("http:", "https:")) else ()
     links.sort(key=_badness)
-    base = _base(tree, url)
+    base = base_of(tree, url)
     return _resolved([each.attributes["href"] or "" for each in links], base)[:MOST_ICONS]
 
 
@@ -48,7 +49,7 @@ def find_covers(tree: LexborHTMLParser, url: str) -> tuple[str, ...]:
     given = [meta[name] for name in _COVERS if name in meta]
     given += _addresses(json_ld_of(tree).get("image"))
     given += [meta[name] for name in _FURTHER if name in meta]
-    return _resolved(given, _base(tree, url))[:MOST_COVERS]
+    return _resolved(given, base_of(tree, url))[:MOST_COVERS]
 
 
 def _is_icon(link: LexborNode) -> bool:
@@ -80,11 +81,6 @@ def _addresses(image: Any) -> list[str]:
         return [each for one in image[:MOST_COVERS] for each in _addresses(one)]
     found = (image.get("url") or image.get("contentUrl")) if isinstance(image, dict) else image
     return [found] if isinstance(found, str) else []
-
-
-def _base(tree: LexborHTMLParser, url: str) -> str:
-    base = tree.css_first("base[href]")
-    return (join(url, clean_reference(base.attributes["href"] or "")) or url) if base else url
 
 
 def _resolved(given: list[str], base: str) -> tuple[str, ...]:

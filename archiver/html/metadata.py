@@ -1,4 +1,4 @@
-"""What a page says of itself: title, author, site, language, date (Open Graph, JSON-LD, HTML)."""
+"""What a page says of itself: title, author, site, date, address (Open Graph, JSON-LD, HTML)."""
 
 import json
 import re
@@ -7,6 +7,7 @@ from typing import Any
 
 from selectolax.lexbor import LexborHTMLParser
 
+from archiver.html.canonical import canonical_of
 from archiver.html.dates import to_iso
 from archiver.model.page import PageMetadata
 from archiver.wire.text import well_formed
@@ -69,8 +70,8 @@ _NAMES = (
 )
 
 
-def read_metadata(tree: LexborHTMLParser) -> PageMetadata:
-    """Read what a parsed page says of itself."""
+def read_metadata(tree: LexborHTMLParser, url: str) -> PageMetadata:
+    """Read what a parsed page at an address says of itself."""
     meta = meta_of(tree)
     data = json_ld_of(tree)
     shown = _document_title(tree)
@@ -83,6 +84,7 @@ def read_metadata(tree: LexborHTMLParser) -> PageMetadata:
         excerpt=_first(meta, _EXCERPTS) or _text(data.get("description")),
         language=_language(tree, meta),
         published=_published(tree, meta, data),
+        canonical=canonical_of(tree, url),
     )
 
 

@@ -66,7 +66,7 @@ def look_through(html: str, base_url: str, limit: int) -> Discovery:
     tree = parse(html)
     if tree is None:
         return Discovery()
-    text, metadata = readable_start(tree), read_metadata(tree)
+    text, metadata = readable_start(tree), read_metadata(tree, base_url)
     following = find_next_part(tree, base_url) if limit else None
     part = [Requisite(following, RequisiteKind.PART)] if following else []
     needs = [each for each in _find(tree, base_url, limit) if each.url != following]

@@ -48,6 +48,7 @@ _NEW_SNAPSHOT = (
     "excerpt",
     "language",
     "published",
+    "canonical",
     "requisite_count",
     "missing_count",
     "extractor",
@@ -62,7 +63,7 @@ _NEW_SNAPSHOT = (
     "score",
 )
 _NOWHERE = (None, None, None)
-_said = attrgetter("title", "byline", "site", "excerpt", "language", "published")
+_said = attrgetter("title", "byline", "site", "excerpt", "language", "published", "canonical")
 
 
 @frozen

@@ -50,7 +50,8 @@ OLDER = over(
 """An entry that gets an older snapshot."""
 
 _SAID = (
-    *("title", "byline", "site", "excerpt", "language", "published", "extractor"),
+    *("title", "byline", "site", "excerpt", "language", "published", "canonical"),
+    "extractor",
     *("article_segment_id", "article_offset", "article_length"),
     *("metadata_segment_id", "metadata_offset", "metadata_length"),
 )

@@ -17,6 +17,14 @@ from sqlalchemy import (
 from sqlalchemy.schema import SchemaItem
 
 from archiver.index.answer_table import answer
+from archiver.index.deletion_tables import (
+    deletion,
+    gone_capture,
+    gone_entry,
+    gone_snapshot,
+    restored,
+    trash,
+)
 from archiver.index.dialect.keys import Key
 from archiver.index.feed_tables import feed, feed_item
 from archiver.index.host_tables import host_hold, host_rest, host_turn
@@ -28,9 +36,13 @@ from archiver.index.table_registry import Number, Words, metadata, partial_index
 __all__ = [
     "answer",
     "brought_list",
+    "deletion",
     "entry_list",
     "feed",
     "feed_item",
+    "gone_capture",
+    "gone_entry",
+    "gone_snapshot",
     "host_hold",
     "host_rest",
     "host_turn",
@@ -39,12 +51,14 @@ __all__ = [
     "imports",
     "in_list",
     "metadata",
+    "restored",
     "segment",
+    "trash",
     "writer",
 ]
 """What is defined elsewhere and belongs here; the rest needs no list."""
 
-HEAD = "0030"
+HEAD = "0031"
 """The revision in migrations/ that these tables are."""
 
 entry = Table(
@@ -236,33 +250,6 @@ need = Table(
     Column("urls", LargeBinary, nullable=False),
 )
 
-gone_entry = Table(
-    "gone_entry",
-    metadata,
-    Column("hash_url", Words, primary_key=True),
-    Column("deletion", Number, primary_key=True),
-    Column("generation", Number, nullable=False),
-    sqlite_with_rowid=False,
-)
-
-gone_snapshot = Table(
-    "gone_snapshot",
-    metadata,
-    Column("hash_url", Words, primary_key=True),
-    Column("timestamp", Number, primary_key=True),
-    Column("record_id", Words, primary_key=True),
-    Column("deletion", Number, primary_key=True),
-    sqlite_with_rowid=False,
-)
-
-gone_capture = Table(
-    "gone_capture",
-    metadata,
-    Column("record_id", Words, primary_key=True),
-    Column("deletion", Number, primary_key=True),
-    sqlite_with_rowid=False,
-)
-
 own_article = Table(
     "own_article",
     metadata,
@@ -272,30 +259,11 @@ own_article = Table(
     sqlite_with_rowid=False,
 )
 
-restored = Table("restored", metadata, Column("deletion", Number, primary_key=True))
-
 owed_record = Table(
     "owed_record",
     metadata,
     Column("id", Number, primary_key=True),
     Column("document", Words, nullable=False),
-)
-
-deletion = Table(
-    "deletion",
-    metadata,
-    Column("id", Number, primary_key=True),
-    Column("entries", Number, nullable=False, server_default=text("0")),
-    Column("snapshots", Number, nullable=False, server_default=text("0")),
-)
-
-trash = Table(
-    "trash",
-    metadata,
-    Column("deletion_id", ForeignKey("deletion.id"), primary_key=True),
-    Column("number", Number, primary_key=True),
-    Column("content", Words, nullable=False),
-    sqlite_with_rowid=False,
 )
 
 snapshot = Table(
@@ -324,7 +292,9 @@ snapshot = Table(
     Column("rendering", Words, nullable=False, server_default=""),
     Column("look", Words, nullable=False, server_default=""),
     Column("score", Number),
+    Column("canonical", Words, nullable=False, server_default=""),
     UniqueConstraint("entry_id", "timestamp"),
+    partial_index("snapshot_canonical", "canonical", where="canonical <> ''", is_long=True),
     partial_index("snapshot_look", "id", where="look <> ''"),
     partial_index("snapshot_unscored", "id", where="score IS NULL"),
     partial_index("snapshot_with_gaps", "id", where="missing_count > 0"),

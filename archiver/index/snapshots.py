@@ -343,6 +343,7 @@ def _held(row: Row[*tuple[Any, ...]]) -> Held:
         extractor=row.extractor,
         rendering=Rendering(row.rendering),
         score=row.score,
+        canonical=row.canonical,
     )
     record = Location(row.metadata_segment, row.metadata_offset, row.metadata_length)
     return Held(kept, record, row.row_id)

@@ -18,7 +18,6 @@ from archiver.index.snapshots import Held
 from archiver.ledger.article_text import article_text
 from archiver.logs import get_log
 from archiver.model.findable import MOST_EARLIER, Findable
-from archiver.model.page import PageMetadata
 from archiver.query.findable import findable, indexed, unvisited
 from archiver.store.segments import SegmentStore
 
@@ -87,9 +86,7 @@ def _found_by(store: SegmentStore, known: Revised, held: Sequence[Held]) -> Find
     texts = [_text(store, each) for each in _differing(held)]
     found_by = findable(
         entry.annotation,
-        PageMetadata(
-            kept.title, kept.byline, kept.site, kept.excerpt, kept.language, kept.published
-        ),
+        kept.metadata,
         url=entry.url,
         host=entry.host,
         media_type=kept.capture.media_type,

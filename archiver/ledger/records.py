@@ -199,14 +199,7 @@ def metadata_of(visit: Visit, facts: EntryFacts) -> PageMetadata:
     reused = reused_article(visit, facts)
     if reused is None or visit.article.extractor:
         return visit.article.metadata
-    return PageMetadata(
-        title=reused.title,
-        byline=reused.byline,
-        site=reused.site,
-        excerpt=reused.excerpt,
-        language=reused.language,
-        published=reused.published,
-    )
+    return reused.metadata
 
 
 def found_by(visit: Visit, facts: EntryFacts) -> Findable | None:

@@ -7,6 +7,7 @@ from archiver.model.annotation import Annotation
 from archiver.model.capture import Capture, HashUrl, Location, Timestamp
 from archiver.model.failure import Failure
 from archiver.model.job import State
+from archiver.model.page import PageMetadata
 from archiver.model.rendering import Rendering
 from archiver.values import frozen
 
@@ -66,7 +67,7 @@ class Snapshot:
         url: the entry's URL.
         final_url: after redirects.
         title: the page's own title; empty if it has none.
-        byline, site, excerpt, language, published: what the page says of itself.
+        byline, site, excerpt, language, published, canonical: what the page says of itself.
         capture: of the final response.
         article: the conversion record of its article, if it has one.
         requisite_count: how many requisites it was found to need.
@@ -93,3 +94,17 @@ class Snapshot:
     extractor: str = ""
     rendering: Rendering = Rendering.NONE
     score: int | None = None
+    canonical: str = ""
+
+    @property
+    def metadata(self) -> PageMetadata:
+        """What the page says of itself."""
+        return PageMetadata(
+            title=self.title,
+            byline=self.byline,
+            site=self.site,
+            excerpt=self.excerpt,
+            language=self.language,
+            published=self.published,
+            canonical=self.canonical,
+        )

@@ -6,8 +6,11 @@ from archiver.model.appearance import Appearance
 from archiver.model.requisite import Requisite
 from archiver.values import frozen
 
-EXTRACTOR_VERSION = "8"
-"""Raised when the same bytes would give another article; kept with every conversion record."""
+EXTRACTOR_VERSION = "9"
+"""Raised when the same bytes would give another article; kept with every conversion record.
+
+9 reads which address a page names as its own.
+"""
 MOST_DIGITS = 10
 """Of the version of an extractor."""
 UNREAD = ""
@@ -31,7 +34,10 @@ def _rank(extractor: str) -> int:
 
 @frozen
 class PageMetadata:
-    """What a page says of itself; empty strings where it says nothing."""
+    """What a page says of itself; empty strings where it says nothing.
+
+    ``canonical`` is the address that it names as its own, where that is another.
+    """
 
     title: str = ""
     byline: str = ""
@@ -39,6 +45,7 @@ class PageMetadata:
     excerpt: str = ""
     language: str = ""
     published: str = ""
+    canonical: str = ""
 
 
 @frozen

@@ -2,13 +2,12 @@
 
 import asyncio
 from collections.abc import Iterable
-from dataclasses import fields
+from dataclasses import asdict
 
 from archiver.errors import InputError, StoreError
 from archiver.html.comparison import compare
 from archiver.model.capture import Capture
 from archiver.model.comparison import Comparison
-from archiver.model.page import PageMetadata
 from archiver.model.requisite import RequisiteOutcome
 from archiver.services.entries import Entries, SnapshotDetail
 from archiver.store.segments import SegmentStore
@@ -119,7 +118,7 @@ class Comparing:
 
 def _said(detail: SnapshotDetail) -> dict[str, str]:
     kept = detail.snapshot
-    said = {each.name: getattr(kept, each.name) for each in fields(PageMetadata)}
+    said = asdict(kept.metadata)
     answered = {
         "status": str(kept.capture.status),
         "media type": kept.capture.media_type,

@@ -53,7 +53,7 @@ class SaveResult:
 class KeptAddress:
     """An address that is in the archive: as it was given, its entry, and its first snapshot.
 
-    ``is_twin``: the entry has another address, that leads here or there, or differs in its scheme.
+    ``is_twin``: the entry has another address, that is one of the same page.
     """
 
     given: str
@@ -81,7 +81,8 @@ class Pasted:
 class EntryDetail:
     """An entry with its newest job, its snapshots, and the attempts that failed, newest first.
 
-    ``emblems`` are those of the newest snapshot that is shown.
+    ``emblems`` are those of the newest snapshot that is shown, ``twins`` the entries of other
+    addresses of the same page that have snapshots.
     """
 
     entry: Entry
@@ -89,6 +90,7 @@ class EntryDetail:
     snapshots: tuple[Snapshot, ...]
     attempts: tuple[Attempt, ...] = ()
     emblems: Emblems = NO_EMBLEMS
+    twins: tuple[Entry, ...] = ()
 
 
 @frozen
@@ -206,9 +208,10 @@ class Entries:
             failed = await attempts.of_entry(conn, entry_id, limit=MOST_ATTEMPTS)
             newest = [each.row_id for each in held[:1]]
             drawn = await likenesses.emblems_of(conn, newest) if newest else {}
+            others = await twins.kept_twins(conn, entry.url)
         found = tuple(each.snapshot for each in held)
         emblems = drawn.get(newest[0], NO_EMBLEMS) if newest else NO_EMBLEMS
-        return EntryDetail(entry, job, found, tuple(failed), emblems)
+        return EntryDetail(entry, job, found, tuple(failed), emblems, (*others.values(),))
 
     async def snapshot(self, ref: str, timestamp: str | None = None) -> SnapshotDetail:
         """The snapshot nearest to a moment, or the newest.
@@ -346,11 +349,11 @@ async def _kept(conn: AsyncConnection, given: str) -> KeptAddress | None:
         url = parse_url(given)
     except InvalidUrl:
         return None
-    for each in (url, *await twins.twins_of(conn, url)):
-        found = await entries.by_hash(conn, hash_url(each))
-        first = await snapshots.first_of(conn, found[0]) if found else None
-        if found and first:
-            return KeptAddress(given, found[1], first, is_twin=each != url)
+    found = await entries.by_hash(conn, hash_url(url))
+    kept = [found] if found and found[1].latest else (await twins.kept_twins(conn, url)).items()
+    for number, entry in kept:
+        if first := await snapshots.first_of(conn, number):
+            return KeptAddress(given, entry, first, is_twin=entry.url != url)
     return None
 
 

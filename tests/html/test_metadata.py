@@ -13,7 +13,7 @@ from archiver.model.page import PageMetadata
 def read(html: str) -> PageMetadata:
     page = parse(html)
     assert page
-    return read_metadata(page)
+    return read_metadata(page, "https://a.example/articles/1")
 
 
 def linked(**data: object) -> str:

@@ -169,7 +169,7 @@ failures = st.builds(
 )
 articles = st.builds(
     Article,
-    st.builds(PageMetadata, words, words, words, words, words, words),
+    st.builds(PageMetadata, words, words, words, words, words, words, words),
     st.sampled_from(["", "<p>badger</p>", "<p>otter &amp; vole</p>", "<h2>日本</h2><p>é</p>"]),
     st.just(""),
     st.sampled_from([EXTRACTOR_VERSION, EXTRACTOR_VERSION, UNREAD, "0"]),

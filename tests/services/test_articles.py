@@ -193,7 +193,8 @@ async def read_by_an_older_version(archive, later, *urls):
 
 
 async def test_what_an_older_version_has_read_is_read_again_and_told_apart(live, later, opened):
-    urls = [live.article(name) for name in ("foxes", "bears", "wolves")]
+    named = "<link rel=canonical href=/own>"
+    urls = [live.article(name, head=named) for name in ("foxes", "bears", "wolves")]
     async with opened(settings=later) as archive:
         await read_by_an_older_version(archive, later, *urls)
         assert len(await found(archive, "woods")) == 3
@@ -214,6 +215,7 @@ async def test_what_an_older_version_has_read_is_read_again_and_told_apart(live,
         before = [await told(archive, url) for url in urls]
         assert {each.extractor for _, kept in before for each, _, _ in kept} == {EXTRACTOR_VERSION}
         assert {each.requisite_count for _, kept in before for each, _, _ in kept} == {0}
+        assert {each.canonical for _, kept in before for each, _, _ in kept} == {live.url("/own")}
         assert live.asked["/foxes"] == 1
 
     await reindex(later)

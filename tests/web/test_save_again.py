@@ -9,7 +9,10 @@ from aiohttp.test_utils import TestClient, TestServer
 
 from archiver.config import Settings
 from archiver.runtime import open_runtime
+from archiver.urls.parse import hash_url
 from archiver.web.app import build_app
+
+MANY_WORDS = "<p>" + "There is a lot to read here, and all of it is of one page. " * 9
 
 
 @pytest.fixture
@@ -90,5 +93,28 @@ async def test_the_twin_of_what_is_kept_under_another_address_is_told_of(client,
 
     assert f"<code>{wolves}</code> is kept under another address: <code>{moved}</code>" in page
     assert await queued(client) == 0
+    offered = await (await client.get("/save", params={"url": wolves})).text()
+    assert f"is kept under another address: <code>{moved}</code>" in offered
     await add(client, url=wolves, again="1")
     assert await queued(client) == 1
+
+
+async def test_the_twin_that_a_page_names_as_its_own_address_is_told_of(client, runtime, live):
+    own = live.url("/own")
+    short = live.put("/short", f"<link rel=canonical href=/own><title>S</title>{MANY_WORDS}")
+    named = {"Link": '</own>; rel="canonical"'}
+    paged = live.put("/paged", f"<title>P</title>{MANY_WORDS}", headers=named)
+    await runtime.entries.save([short], source="web")
+    await runtime.crawling.work()
+
+    _, _, page = await add(client, url=own)
+    assert f"<code>{own}</code> is kept under another address: <code>{short}</code>" in page
+    assert await queued(client) == 0
+
+    await runtime.entries.save([paged], source="web")
+    await runtime.crawling.work()
+    kept = await (await client.get(f"/api/v1/entries/{hash_url(paged)}")).json()
+    assert [each["url"] for each in kept["twins"]] == [short]
+    assert kept["snapshots"][0]["canonical"] == own
+    entry = await (await client.get(f"/{hash_url(paged)}/")).text()
+    assert re.search(f'another address, too:.*href="/{hash_url(short)}/"', entry)

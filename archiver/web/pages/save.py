@@ -19,8 +19,11 @@ async def offer(request: web.Request) -> web.StreamResponse:
     url, title, tags = (asked.get(name, "").strip() for name in ("url", "title", "tags"))
     if not url and (shared := _ADDRESS.search(asked.get("text", ""))):
         url = shared[0]
+    entries = request.app[RUNTIME].entries
     try:
-        known = (await request.app[RUNTIME].entries.get(url)).entry if url else None
+        known = (await entries.get(url)).entry if url else None
     except (InvalidUrl, NotFound):
         known = None
-    return await render_beside(request, "pages/save.html", SaveView(url, title, tags, known))
+    kept = () if known else (await entries.before_saving([url], ())).known
+    view = SaveView(url, title, tags, known, twin=kept[0].entry if kept else None)
+    return await render_beside(request, "pages/save.html", view)
