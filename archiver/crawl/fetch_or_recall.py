@@ -19,7 +19,7 @@ from archiver.model.exchange import Exchange
 from archiver.model.failure import Failure, FailureKind
 from archiver.net.outgoing import Outgoing
 from archiver.references.link_header import LONGEST as LONGEST_LINK_HEADER
-from archiver.urls.parse import host, redirect_target
+from archiver.urls.parse import host
 from archiver.warc.http_block import open_payload
 from archiver.warc.record import new_record_id
 from archiver.wire.chunked import dechunk
@@ -50,7 +50,8 @@ async def fetch(context: CrawlContext, asked: Outgoing, *, unhurried: bool = Fal
         FetchError: no response could be had.
     """
     longest = LEAST_REST if unhurried else LEAST_REST_WITHIN_A_PAGE
-    return await keep(context, await ask(context, asked, spaced=unhurried, longest_rest=longest))
+    exchange = await ask(context, asked, spaced=unhurried, longest_rest=longest)
+    return await keep(context, exchange, led_by=asked.led_by)
 
 
 async def ask(
@@ -76,16 +77,22 @@ async def ask(
     return exchange
 
 
-async def keep(context: CrawlContext, exchange: Exchange) -> Obtained:
+async def keep(
+    context: CrawlContext, exchange: Exchange, *, led_by: frozenset[str] = frozenset()
+) -> Obtained:
     """Read an exchange, and hand it to the recorder."""
     capture = capture_of(exchange, new_record_id())
-    found = await read(context, exchange, capture)
+    found = await read(context, exchange, capture, led_by=led_by)
     await context.recorder.keep(exchange, capture)
     return found
 
 
 async def read(
-    context: CrawlContext, exchange: Exchange, capture: Capture | None = None
+    context: CrawlContext,
+    exchange: Exchange,
+    capture: Capture | None = None,
+    *,
+    led_by: frozenset[str] = frozenset(),
 ) -> Obtained:
     """What an exchange brought, not kept yet; its body is closed where it can't be read.
 
@@ -93,27 +100,31 @@ async def read(
         context: of the crawl.
         exchange: what is read.
         capture: that it will be, where that is settled.
+        led_by: the hosts that led to it.
     """
+    declared = declared_media_type(exchange.headers)
+    capture = capture or capture_of(exchange, new_record_id())
     try:
         if _is_short(exchange):
-            kind, content = _read_exchange(exchange, context)
+            kind, content = _read_exchange(exchange, declared, context)
         else:
-            kind, content = await asyncio.to_thread(_read_exchange, exchange, context)
+            kind, content = await asyncio.to_thread(_read_exchange, exchange, declared, context)
     except BaseException:
         exchange.body.close()
         raise
     return Obtained(
-        ref=CaptureRef.of(capture or capture_of(exchange, new_record_id())),
+        ref=CaptureRef.of(capture),
         at=exchange.at,
-        redirect_to=redirect_target(exchange.url, exchange.status, exchange.header("location")),
+        redirect_to=capture.redirect_to,
         media_type=kind,
-        charset=_charset(declared_media_type(exchange.headers)),
+        charset=_charset(declared),
         content=content,
         retry_after=_rest_asked(exchange),
         is_truncated=exchange.truncated is not None,
         wall=wall_in_headers(exchange.headers),
         link_header=_link_header(exchange.headers),
         headers=exchange.headers,
+        led_by=led_by,
     )
 
 
@@ -179,17 +190,13 @@ def _is_short(exchange: Exchange) -> bool:
     return exchange.payload_length <= SHORT_BYTES and not coded
 
 
-def _read_exchange(exchange: Exchange, context: CrawlContext) -> tuple[str, bytes]:
+def _read_exchange(
+    exchange: Exchange, declared: MediaType | None, context: CrawlContext
+) -> tuple[str, bytes]:
     """(media type to treat it as, decoded content of what can be read)."""
     pieces = dechunk(_pieces(exchange.body)) if exchange.chunked else _pieces(exchange.body)
     encoding = exchange.header("content-encoding")
-    kind, content = _content(
-        pieces,
-        declared_media_type(exchange.headers),
-        encoding,
-        context,
-        length=exchange.payload_length,
-    )
+    kind, content = _content(pieces, declared, encoding, context, length=exchange.payload_length)
     exchange.body.seek(0)
     return kind, content
 

@@ -186,7 +186,7 @@ async def _follow(context: CrawlContext, lease: Lease) -> tuple[Obtained, Obtain
         first = first or found
         seen.add(url)
         if found.redirect_to is None:
-            return first, replace(found, led_by=led_by)
+            return first, found if found.led_by == led_by else replace(found, led_by=led_by)
         if found.redirect_to in seen:
             break
         url = found.redirect_to

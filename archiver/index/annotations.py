@@ -27,7 +27,6 @@ COLUMNS = {
 }
 """By the annotation's field."""
 _UNDATED = "nobody knows yet when it was saved"
-_FLAGS = frozenset({"is_read", "is_starred"})
 NAMES = tuple(column.name for column in COLUMNS.values())
 
 
@@ -64,13 +63,19 @@ def changes(before: Annotation, after: Annotation) -> Mapping[str, str | int]:
 
 def of_row(row: Row[*tuple[Any, ...]], labels: Labels) -> Annotation:
     """The annotation that a row with ``NAMES`` holds, with what its entry carries."""
-    found = {field: getattr(row, column.name) for field, column in COLUMNS.items()}
-    found |= {field: bool(found[field]) for field in _FLAGS}
-    found["added_at"] = datetime.fromtimestamp(row.added_at, UTC)
-    marked = json.loads(row.highlights) if row.highlights else ()
-    found["highlights"] = tuple(map(read_web_annotation, marked))
-    said = Annotation(**found, tags=labels.tags)
+    found = [*_columns(row)]
+    for place, read in _READERS:
+        found[place] = read(found[place])
+    said = Annotation(tags=labels.tags, **dict(zip(COLUMNS, found, strict=True)))
     return said.in_lists(labels.lists) if labels.lists else said
+
+
+def _marked(highlights: str) -> tuple[Highlight, ...]:
+    return tuple(map(read_web_annotation, json.loads(highlights))) if highlights else ()
+
+
+def _moment(added_at: int) -> datetime:
+    return datetime.fromtimestamp(added_at, UTC)
 
 
 def _seconds(added_at: datetime | None) -> int:
@@ -91,3 +96,12 @@ _APART: Mapping[str, Callable[[Any], str | int]] = {
 }
 _WRITERS = [(place, _APART[field]) for place, field in enumerate(COLUMNS) if field in _APART]
 """How fields are written, by their places in ``COLUMNS``; most stand as they are."""
+_columns = attrgetter(*NAMES)
+_READ: Mapping[str, Callable[[Any], Any]] = {
+    "added_at": _moment,
+    "is_read": bool,
+    "is_starred": bool,
+    "highlights": _marked,
+}
+_READERS = [(place, _READ[field]) for place, field in enumerate(COLUMNS) if field in _READ]
+"""How columns are read, likewise."""
