@@ -1,11 +1,14 @@
 """Work that is not left half done."""
 
 import asyncio
-from collections.abc import AsyncIterator, Coroutine
+from collections.abc import AsyncIterator, Awaitable, Coroutine
 from contextlib import asynccontextmanager
 from pathlib import Path
 from threading import Lock
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO, TypeVar, cast
+
+_First = TypeVar("_First")
+_Second = TypeVar("_Second")
 
 
 async def to_its_end(work: "Coroutine[Any, Any, None] | asyncio.Future[None]") -> None:
@@ -16,6 +19,19 @@ async def to_its_end(work: "Coroutine[Any, Any, None] | asyncio.Future[None]") -
     except asyncio.CancelledError:
         await asyncio.wait([doing])
         raise
+
+
+async def both(first: Awaitable[_First], second: Awaitable[_Second]) -> tuple[_First, _Second]:
+    """What two that run beside each other give; where one fails, the other has ended, too."""
+    tasks = asyncio.ensure_future(first), asyncio.ensure_future(second)
+    try:
+        one, other = await asyncio.gather(*tasks)
+    except BaseException:
+        for each in tasks:
+            each.cancel()
+        await asyncio.wait(tasks)
+        raise
+    return one, other
 
 
 class _Opening:

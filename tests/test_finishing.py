@@ -3,7 +3,7 @@ import os
 
 import pytest
 
-from archiver.finishing import to_its_end, written_file
+from archiver.finishing import both, to_its_end, written_file
 
 
 async def test_what_is_to_be_done_to_its_end_is_though_its_task_is_cancelled():
@@ -63,3 +63,33 @@ async def test_a_file_is_closed_though_its_task_is_cancelled_again_and_again(tmp
 
     with await asyncio.to_thread(open, tmp_path / "pipe", "rb") as reader:
         assert await asyncio.to_thread(reader.read) == b""
+
+
+async def test_two_that_run_beside_each_other_give_what_each_gives():
+    met = asyncio.Barrier(2)
+
+    async def work(given):
+        await met.wait()
+        return given
+
+    assert await both(work("one"), work("other")) == ("one", "other")
+
+
+async def test_where_one_of_two_fails_the_other_has_ended_and_the_failure_is_told_as_it_is():
+    begun, ended = asyncio.Event(), asyncio.Event()
+
+    async def fail():
+        await begun.wait()
+        raise ValueError("heard")
+
+    async def wait():
+        try:
+            begun.set()
+            await asyncio.Event().wait()
+        finally:
+            await asyncio.sleep(0)
+            ended.set()
+
+    with pytest.raises(ValueError, match="heard"):
+        await both(fail(), wait())
+    assert ended.is_set()

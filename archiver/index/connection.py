@@ -227,6 +227,11 @@ class Connections:
         """A connection in a transaction, which is committed unless the block raises."""
         return self._lent(self._begin, _committed)
 
+    @property
+    def is_one_free(self) -> bool:
+        """Whether one can be had now."""
+        return not self._places.locked()
+
     def moment(self) -> AbstractAsyncContextManager[AsyncConnection]:
         """A connection that sees one moment from its first statement on, and changes nothing."""
         return self._lent(_begun_by_itself, _ended_behind)

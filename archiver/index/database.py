@@ -75,6 +75,18 @@ class Database:
             ) from error
 
     @asynccontextmanager
+    async def read_beside(self, conn: AsyncConnection) -> AsyncIterator[AsyncConnection]:
+        """A further connection for what is read beside something else, if one is free; else this.
+
+        Nobody who holds one waits for another: all might. It may see a later moment.
+        """
+        if not self._readers.is_one_free:
+            yield conn
+            return
+        async with self.read() as other:
+            yield other
+
+    @asynccontextmanager
     async def write(self) -> AsyncIterator[AsyncConnection]:
         """The writing connection, in a transaction that commits unless the block raises.
 

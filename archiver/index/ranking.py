@@ -10,10 +10,10 @@ from functools import lru_cache
 from itertools import groupby
 from typing import Any
 
-from sqlalchemy import TextClause, bindparam, func, select
+from sqlalchemy import CompoundSelect, Select, bindparam, func, literal_column, select, union_all
 
 from archiver.index.connection import AsyncConnection
-from archiver.index.dialect.asked import asking
+from archiver.index.dialect.asked import asking, gathering
 from archiver.index.dialect.lists import ListedNumbers
 from archiver.index.dialect.port import Dialect, WordIndex
 from archiver.index.matching import expression, is_worded
@@ -42,6 +42,8 @@ LEAST_MANY = 250
 PARTS_OF_NAMES, PARTS_OF_PREFIXES = 8, 2
 """Parts in which names are looked for; a beginning of words costs as much as all that begin so."""
 _LEAST_RARITY = 1e-6
+_MOST_SCORED = 1 << 30
+"""More than there are candidates."""
 _Counts = Mapping[int, Mapping[str, int]]
 """How many documents have each word, by the numbers of parts."""
 
@@ -165,18 +167,22 @@ async def _bm25(conn: AsyncConnection, match: str, parts: Sequence[_Part]) -> di
     statement = _scoring(conn.dialect, tuple(part.number for part in parts))
     given: dict[str, Any] = {"match": match, **_stretches(parts)}
     given |= {f"wanted{n}": part.candidates for n, part in enumerate(parts)}
-    return dict((await conn.execute(statement, given)).all())
+    documents, scores = (await conn.execute(statement, given)).one()
+    return dict(zip(documents or (), scores or (), strict=True))
 
 
 @lru_cache(64)
-def _scoring(dialect: Dialect, parts: Sequence[int]) -> TextClause:
+def _scoring(dialect: Dialect, parts: Sequence[int]) -> Select[*tuple[Any, ...]]:
     """How good candidates are, by the words of a query; made once for the same parts."""
     words = dialect.words
-    scores = "SELECT rowid, SCORE AS score FROM {0}".replace("SCORE", words.score(WEIGHTS))
+    scores = "SELECT rowid AS id, SCORE AS score FROM {0}".replace("SCORE", words.score(WEIGHTS))
     # With a plus, SQLite asks each document that it finds, and not the index for each of them.
     wanted = f" AND +rowid IN ({dialect.numbers.format(':wanted{1}')})"
     candidates = (bindparam(f"wanted{n}", type_=ListedNumbers()) for n in range(len(parts)))
-    return asking(_union(words, parts, scores, wanted)).bindparams(*candidates)
+    union = _union(words, parts, scores, wanted)
+    # SQLite makes one query of both where nothing parts them, and knows no bm25 in that.
+    parted = asking(f"{union} LIMIT {_MOST_SCORED}").bindparams(*candidates)
+    return gathering(parted, "id", "score")
 
 
 async def _factors(
@@ -203,27 +209,27 @@ async def _which(
     conn: AsyncConnection, matches: Sequence[str], parts: Sequence[_Part]
 ) -> list[set[int]]:
     """The candidates that match each of some expressions."""
-    found: list[set[int]] = [set() for _ in matches]
     if not (matches and parts):
-        return found
+        return [set() for _ in matches]
     given: dict[str, Any] = _stretches(parts)
     given |= {f"match{n}": each for n, each in enumerate(matches)}
     numbers = tuple(part.number for part in parts)
-    for n, row in await conn.execute(_finding(conn.dialect, len(matches), numbers), given):
-        found[n].add(row)
-    return found
+    rows = await conn.execute(_finding(conn.dialect, len(matches), numbers), given)
+    found = {n: set(ids or ()) for ids, n in rows}
+    return [found[n] for n in range(len(matches))]
 
 
 @lru_cache(64)
-def _finding(dialect: Dialect, count: int, parts: Sequence[int]) -> TextClause:
+def _finding(
+    dialect: Dialect, count: int, parts: Sequence[int]
+) -> CompoundSelect[*tuple[Any, ...]]:
     """Which candidates match each of so many expressions; made once for the same parts."""
-    arms = [
-        _union(dialect.words, parts, "SELECT WHICH AS which, rowid FROM {0}")
-        .replace("WHICH", str(n))
-        .replace(":match", f":match{n}")
-        for n in range(count)
-    ]
-    return asking(" UNION ALL ".join(arms), *(f"match{n}" for n in range(count)))
+    union = _union(dialect.words, parts, "SELECT rowid AS id FROM {0}")
+    arms = []
+    for n in range(count):
+        found = asking(union.replace(":match", f":match{n}"), f"match{n}")
+        arms.append(gathering(found, "id").add_columns(literal_column(str(n))))
+    return union_all(*arms)
 
 
 def _union(words: WordIndex, parts: Sequence[int], selects: str, narrowed: str = "") -> str:

@@ -6,7 +6,6 @@ hold stretches of it; so a page of a common word costs no more than one of a rar
 
 from collections.abc import Sequence
 from functools import lru_cache
-from operator import itemgetter
 
 from sqlalchemy import select
 
@@ -14,7 +13,7 @@ from archiver.index import documents
 from archiver.index.bulk import THESE, among
 from archiver.index.conditions import Setting, condition, with_document
 from archiver.index.connection import AsyncConnection
-from archiver.index.dialect.asked import asking
+from archiver.index.dialect.asked import asking, gathering
 from archiver.index.dialect.port import Dialect
 from archiver.index.entries import Filters, narrowed
 from archiver.index.matching import Split
@@ -71,16 +70,19 @@ async def found(
     given = {"match": parted.match, "beyond": _beyond(beyond, oldest_first), "count": count}
     union = _union(conn.dialect, tuple(parts), oldest_first=oldest_first)
     if parted.rest == EVERYTHING and question.filters == Filters():
-        rows = await conn.execute(asking(_WITH_ENTRIES.format(union)), given)
-        return sorted(rows.all(), key=itemgetter(0), reverse=not oldest_first)
-    rows = await conn.execute(asking(union), given)
-    documents = sorted(rows.scalars(), reverse=not oldest_first)
-    passing = await entries_of(conn, documents, parted.rest, question)
-    return [(each, passing.get(each)) for each in documents]
+        lists = gathering(asking(_WITH_ENTRIES.format(union)), "document_id", "entry_id")
+        documents, those = (await conn.execute(lists, given)).one()
+        passing = dict(zip(documents or (), those or (), strict=True))
+    else:
+        lists = gathering(asking(union), "document_id")
+        documents = (await conn.execute(lists, given)).scalar_one()
+        passing = await entries_of(conn, documents or (), parted.rest, question)
+    in_order = sorted(documents or (), reverse=not oldest_first)
+    return [(each, passing.get(each)) for each in in_order]
 
 
-_WITH_ENTRIES = """SELECT found.rowid, entry.id FROM ({}) AS found
-LEFT JOIN document ON document.id = found.rowid
+_WITH_ENTRIES = """SELECT found.document_id, entry.id AS entry_id FROM ({}) AS found
+LEFT JOIN document ON document.id = found.document_id
 LEFT JOIN entry ON entry.id = document.entry_id AND entry.document_id = document.id"""
 
 
@@ -93,7 +95,7 @@ def _union(dialect: Dialect, parts: Sequence[int], *, oldest_first: bool) -> str
     """The first so many documents that match, in the parts one after the other."""
     # SQLite runs the arms of a UNION ALL one after the other, and stops at the limit.
     arm = (
-        "SELECT * FROM (SELECT rowid FROM {0} WHERE MATCHES AND rowid {1} :beyond"
+        "SELECT * FROM (SELECT rowid AS document_id FROM {0} WHERE MATCHES AND rowid {1} :beyond"
         " ORDER BY rowid {2} LIMIT :count) AS taken"
     ).replace("MATCHES", dialect.words.matches)
     sign, order = (">", "ASC") if oldest_first else ("<", "DESC")

@@ -6,7 +6,6 @@ that match.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from archiver.index import ordering
 from archiver.index.connection import AsyncConnection
@@ -14,12 +13,13 @@ from archiver.index.entries import Place
 from archiver.index.search import Question
 from archiver.model.listing import Sort
 from archiver.services.cursors import damaged
-from archiver.services.ranked import best
+from archiver.services.ranked import best, candidates
 from archiver.services.walking import Found, Walk
 from archiver.values import frozen
 
 SORTED = 3000
 """Entries that are put in another order than that of their coming."""
+_WALKED = (Sort.NEWEST, Sort.OLDEST, Sort.LIST)
 
 
 @frozen
@@ -32,8 +32,6 @@ class Page:
         is_of_newest: only the newest that match were put in this order.
         partial: how many of them, the last ones, lack a word that was looked for.
         is_nothing_whole: nothing on this page or any other has all words.
-        newest: the newest that match, as far as they were walked through on the way here; None if
-            they were not, from the newest on.
     """
 
     entries: tuple[int, ...]
@@ -41,10 +39,9 @@ class Page:
     is_of_newest: bool = False
     partial: int = 0
     is_nothing_whole: bool = False
-    newest: Found | None = None
 
 
-async def page_of(
+async def walked(
     conn: AsyncConnection,
     question: Question,
     sort: Sort,
@@ -52,8 +49,8 @@ async def page_of(
     limit: int,
     *,
     ahead: int = 0,
-) -> Page:
-    """A page of what a question matches.
+) -> Found:
+    """What is walked through for a page of what a question matches: first of two steps.
 
     Args:
         conn: a connection.
@@ -62,28 +59,45 @@ async def page_of(
         beyond: where the page begins; None for the first.
         limit: entries on it.
         ahead: so many of the newest are wanted besides, if they are on the way.
+    """
+    if sort is Sort.BEST:
+        return await candidates(conn, question)
+    if sort not in _WALKED:
+        return await Walk(conn, question).page(None, SORTED)
+    is_oldest, is_list = sort is Sort.OLDEST, sort is Sort.LIST
+    walk = Walk(conn, question, oldest_first=is_oldest, arranged=is_list)
+    return await walk.page(beyond, max(limit, ahead if is_from_newest(sort, beyond) else 0))
+
+
+def is_from_newest(sort: Sort, beyond: Place | None) -> bool:
+    """Whether what is walked through for a page are the newest."""
+    return sort not in _WALKED or (sort is Sort.NEWEST and beyond is None)
+
+
+async def page_of(
+    conn: AsyncConnection,
+    question: Question,
+    sort: Sort,
+    beyond: Place | None,
+    limit: int,
+    found: Found,
+) -> Page:
+    """A page of what was walked through for it.
 
     Raises:
         InputError: there is no such page.
     """
-    if sort in (Sort.NEWEST, Sort.OLDEST, Sort.LIST):
-        is_oldest, is_list = sort is Sort.OLDEST, sort is Sort.LIST
-        walk = Walk(conn, question, oldest_first=is_oldest, arranged=is_list)
-        from_newest = sort is Sort.NEWEST and beyond is None
-        found = await walk.page(beyond, max(limit, ahead if from_newest else 0))
+    if sort in _WALKED:
         shown = found.first(limit)
-        return Page(shown.entries, shown.beyond, newest=found if from_newest else None)
+        return Page(shown.entries, shown.beyond)
     start = beyond.row if beyond else 0
     if start > SORTED:
         raise damaged()
     if sort is Sort.BEST:
-        ranked = await best(conn, question)
-        page = _cut(ranked.entries, start, limit, ranked.partial, is_of_newest=ranked.is_cut)
-        return replace(page, newest=ranked.newest)
-    newest = await Walk(conn, question).page(None, SORTED)
-    put = await ordering.in_order(conn, newest.entries, sort)
-    page = _cut(put, start, limit, 0, is_of_newest=newest.beyond is not None)
-    return replace(page, newest=newest)
+        ranked = await best(conn, question, found)
+        return _cut(ranked.entries, start, limit, ranked.partial, is_of_newest=ranked.is_cut)
+    put = await ordering.in_order(conn, found.entries, sort)
+    return _cut(put, start, limit, 0, is_of_newest=found.beyond is not None)
 
 
 def _cut(put: Sequence[int], start: int, limit: int, partial: int, *, is_of_newest: bool) -> Page:

@@ -25,38 +25,42 @@ class Ranked:
         entries: row ids.
         partial: how many of them, the last ones, lack a word.
         is_cut: more match than were ranked.
-        newest: those that have all words, the newest first.
     """
 
     entries: tuple[int, ...]
     partial: int
     is_cut: bool
-    newest: Found
 
 
-async def best(conn: AsyncConnection, question: Question) -> Ranked:
-    """Rank what a question with words finds."""
-    found, newest = await _ranked(conn, question, question.tree)
+async def candidates(conn: AsyncConnection, question: Question) -> Found:
+    """The newest of what a question finds, which are ranked."""
+    return await Walk(conn, question).page(None, CANDIDATES)
+
+
+async def best(conn: AsyncConnection, question: Question, newest: Found) -> Ranked:
+    """Rank what a question with words finds, whose ``candidates`` are the newest."""
+    found = await _ranked(conn, question, newest)
     fewer = _all_but_one(question.tree)
     if len(found) >= ENOUGH or fewer is None:
-        return Ranked(tuple(found), 0, newest.beyond is not None, newest)
-    more, other = await _ranked(conn, question, fewer)
+        return Ranked(tuple(found), 0, newest.beyond is not None)
+    partly = replace(question, tree=fewer)
+    other = await candidates(conn, partly)
+    more = await _ranked(conn, partly, other)
     added = [each for each in more if each not in found]
     is_cut = newest.beyond is not None or other.beyond is not None
-    return Ranked((*found, *added), len(added), is_cut, newest)
+    return Ranked((*found, *added), len(added), is_cut)
 
 
-async def _ranked(conn: AsyncConnection, question: Question, tree: Node) -> tuple[list[int], Found]:
-    """Entries, the best first; and the newest of those that match, which were ranked."""
-    question = replace(question, tree=tree)
-    newest = await Walk(conn, question).page(None, CANDIDATES)
+async def _ranked(conn: AsyncConnection, question: Question, newest: Found) -> list[int]:
+    """Entries, the best first: of the newest that match, and of the newest that do in names."""
+    tree = question.tree
     passing = {each.place.row: each.entry_id for each in newest.spots}
     match, is_cut = split(tree).match, newest.beyond is not None
     named = ranking.in_names(match, tree)
     if is_cut and named:
         passing |= await _passing(conn, named, question)
     scored = await ranking.scored(conn, match, tree, passing)
-    return [passing[each] for each in scored], newest
+    return [passing[each] for each in scored]
 
 
 async def _passing(conn: AsyncConnection, match: str, question: Question) -> dict[int, int]:

@@ -1,49 +1,36 @@
 """Browsing and finding: pages of entries, narrowed by a query, tag, host or state."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import replace
-from datetime import UTC, datetime
 
-from archiver.errors import InputError, InvalidQuery
+from archiver.errors import InputError
+from archiver.finishing import both
 from archiver.index import (
     counters,
     documents,
     entries,
     jobs,
-    search,
     segments,
     snapshots,
     tags,
 )
-from archiver.index.conditions import Setting
 from archiver.index.database import AsyncConnection, Database
-from archiver.index.entries import Filters
-from archiver.index.matching import is_worded
 from archiver.index.search import Question
 from archiver.index.snapshots import Told
 from archiver.model.capture import HashUrl
 from archiver.model.entry import Entry
 from archiver.model.findable import MOST_EARLIER
-from archiver.model.job import Job, QueueCounts, State
+from archiver.model.job import Job, QueueCounts
 from archiver.model.listing import ListingQuery, Sort, Summary
-from archiver.query.parse import parse_query
-from archiver.query.tree import (
-    Condition,
-    Is,
-    Node,
-    conjuncts,
-    every,
-    half_typed,
-    sought,
-    write,
-)
+from archiver.query.tree import Node, half_typed, sought, write
 from archiver.services.corrections import correction
 from archiver.services.cursors import read_cursor, write_cursor
 from archiver.services.excerpts import excerpts_of
 from archiver.services.facets import MOST_COUNTED, summary_of
-from archiver.services.finding import Page, page_of
+from archiver.services.finding import Page, is_from_newest, page_of, walked
 from archiver.services.listed import ListedEntry, shown_of
+from archiver.services.questions import question_of, sort_of, tree_of
 from archiver.services.walking import Walk
 from archiver.store.segments import SegmentStore
 from archiver.values import frozen
@@ -108,15 +95,12 @@ class Overview:
 
 
 @frozen
-class _Looked:
-    """What a search for a page came to: the entries on it, and what is told of their snapshots."""
+class _Found:
+    """A page, the tree that it answers, and what all that this matches are."""
 
-    asked: Node
-    question: Question
-    answered: Node
     page: Page
-    listed: Mapping[int, Entry]
-    told: Mapping[int, Sequence[Told]]
+    tree: Node
+    summary: Summary = NOTHING
 
 
 class Search:
@@ -149,32 +133,68 @@ class Search:
         """A page, and a summary of so many ahead of it; of none an empty one."""
         if not 1 <= query.limit <= MOST_PER_PAGE:
             raise InputError("A page has 1 to {most} entries.", most=MOST_PER_PAGE)
-        tree = _tree(query)
+        tree = tree_of(query)
         async with self._db.read() as conn:
-            question = await _question(conn, tree, query)
-            page, answered = await _page(conn, question, query, ahead)
+            question = await question_of(conn, tree, query)
+            found = await self._found(conn, question, query, ahead)
+            page, answered = found.page, found.tree
             listed = await entries.by_ids(conn, page.entries)
             has_words = any(sought(answered))
             told = await _told(conn, listed, with_earlier=has_words)
-            looked = _Looked(tree, question, answered, page, listed, told)
             own = [told.get(each, []) for each in listed] if has_words else []
+            newest = {row: of[0] for row, of in told.items()}
             # Segments are read while the index is.
-            (shown, meant, summary), excerpts = await asyncio.gather(
-                _shown(conn, looked, is_first=not query.after, is_counted=ahead > 0),
+            shown, excerpts = await both(
+                shown_of(conn, listed, newest),
                 asyncio.to_thread(excerpts_of, self._store, own, answered),
             )
+            is_poor = not query.after and len(page.entries) - page.partial < FEW
+            meant = await correction(conn, question.setting.parts, tree) if is_poor else None
         for each, (excerpt, at) in zip(listed, excerpts, strict=False):
             shown[each] = replace(shown[each], excerpt=excerpt, found_at=at)
         listing = Listing(
             items=tuple(shown[each] for each in page.entries if each in shown),
             after=write_cursor(page.beyond) if page.beyond else None,
-            sort=_sort(query, tree),
+            sort=sort_of(query, tree),
             is_of_newest=page.is_of_newest,
             partial=page.partial,
             answers="" if answered == question.tree else write(answered),
             meant=write(meant) if meant else "",
         )
-        return listing, summary
+        return listing, found.summary
+
+    async def _found(
+        self, conn: AsyncConnection, question: Question, query: ListingQuery, ahead: int = 0
+    ) -> _Found:
+        """A page: words are taken for beginnings if nothing has them."""
+        found = await self._attempt(conn, question, question.tree, query, ahead)
+        begun = half_typed(question.tree)
+        is_best = sort_of(query, question.tree) is Sort.BEST
+        if not (found.page.is_nothing_whole and is_best) or begun == question.tree:
+            return found
+        other = await self._attempt(conn, question, begun, query, ahead)
+        return found if other.page.is_nothing_whole else other
+
+    async def _attempt(
+        self,
+        conn: AsyncConnection,
+        question: Question,
+        tree: Node,
+        query: ListingQuery,
+        ahead: int,
+    ) -> _Found:
+        """A page of what a tree matches; what was walked through is counted while it is ranked."""
+        asked, question = question.tree, replace(question, tree=tree)
+        place = read_cursor(query.after) if query.after else None
+        sort = sort_of(query, asked)
+        walk = await walked(conn, question, sort, place, query.limit, ahead=ahead)
+        ordering = page_of(conn, question, sort, place, query.limit, walk)
+        if not ahead:
+            return _Found(await ordering, tree)
+        newest = walk if is_from_newest(sort, place) else None
+        async with self._db.read_beside(conn) as other:
+            page, summary = await both(ordering, summary_of(other, question, newest, asked))
+        return _Found(page, tree, summary)
 
     async def beside(self, query: ListingQuery, key: HashUrl) -> Beside | None:
         """What stands beside an entry on a page of a list; None where it is not on that page.
@@ -184,8 +204,8 @@ class Search:
             InputError: the cursor, sort or status is not one.
         """
         async with self._db.read() as conn:
-            question = await _question(conn, _tree(query), query)
-            page, _ = await _page(conn, question, query)
+            question = await question_of(conn, tree_of(query), query)
+            page = (await self._found(conn, question, query)).page
             known = await entries.by_ids(conn, page.entries)
             shown = [Neighbour(known[each], query.after) for each in page.entries if each in known]
             at = next((n for n, each in enumerate(shown) if each.entry.hash_url == key), None)
@@ -194,7 +214,7 @@ class Search:
             behind = shown[at + 1] if at + 1 < len(shown) else None
             if behind is None and page.beyond:
                 after = write_cursor(page.beyond)
-                further, _ = await _page(conn, question, replace(query, after=after))
+                further = (await self._found(conn, question, replace(query, after=after))).page
                 heads = await entries.by_ids(conn, further.entries[:1])
                 behind = next((Neighbour(each, after) for each in heads.values()), None)
         return Beside(query, shown[at - 1] if at else None, behind)
@@ -207,7 +227,7 @@ class Search:
             InputError: the status is not one.
         """
         async with self._db.read() as conn:
-            question = await _question(conn, _tree(query), query)
+            question = await question_of(conn, tree_of(query), query)
             return await summary_of(conn, question, None, question.tree)
 
     async def owed_share(self) -> float:
@@ -233,21 +253,6 @@ class Search:
             )
 
 
-async def _shown(
-    conn: AsyncConnection, looked: _Looked, *, is_first: bool, is_counted: bool
-) -> tuple[dict[int, ListedEntry], Node | None, Summary]:
-    """What a page shows of entries, what was meant where it has few, and what the list holds."""
-    question, page, summary = looked.question, looked.page, NOTHING
-    if is_counted:  # first: it is the engine's work for the most part, beside that of excerpts
-        answering = replace(question, tree=looked.answered)
-        summary = await summary_of(conn, answering, page.newest, question.tree)
-    newest = {row: of[0] for row, of in looked.told.items()}
-    shown = await shown_of(conn, looked.listed, newest)
-    is_poor = is_first and len(page.entries) - page.partial < FEW
-    meant = await correction(conn, question.setting.parts, looked.asked) if is_poor else None
-    return shown, meant, summary
-
-
 async def _told(
     conn: AsyncConnection, listed: Mapping[int, Entry], *, with_earlier: bool
 ) -> dict[int, list[Told]]:
@@ -271,78 +276,6 @@ async def matching_entries(
         InvalidQuery: the query can't be read.
         InputError: the status is none.
     """
-    question = await _question(conn, _tree(query), query)
+    question = await question_of(conn, tree_of(query), query)
     async for some in Walk(conn, question).all(limit=limit):
         yield some
-
-
-def _tree(query: ListingQuery) -> Node:
-    """What is asked for.
-
-    Raises:
-        InvalidQuery: it can't be read, or nothing in it can be looked for.
-    """
-    tree = parse_query(query.q)
-    if tree == every([]) and query.q.strip():
-        raise InvalidQuery(
-            "There is nothing to look for in this: words have letters or digits.",
-            at=0,
-            length=len(query.q),
-        )
-    return tree
-
-
-async def _question(conn: AsyncConnection, tree: Node, query: ListingQuery) -> Question:
-    filters = _filters(query)
-    if filters.tag is not None:
-        tree = every([tree, Is(Condition.TAG, filters.tag)])
-    return Question(tree, filters, Setting(datetime.now(UTC), await search.parts_of(conn)))
-
-
-async def _page(
-    conn: AsyncConnection, question: Question, query: ListingQuery, ahead: int = 0
-) -> tuple[Page, Node]:
-    """A page, and the tree that it answers: words are taken for beginnings if nothing has them."""
-    place = read_cursor(query.after) if query.after else None
-    sort = _sort(query, question.tree)
-    page = await page_of(conn, question, sort, place, query.limit, ahead=ahead)
-    begun = half_typed(question.tree)
-    if not page.is_nothing_whole or sort is not Sort.BEST or begun == question.tree:
-        return page, question.tree
-    begun_so = replace(question, tree=begun)
-    other = await page_of(conn, begun_so, sort, place, query.limit, ahead=ahead)
-    return (page, question.tree) if other.is_nothing_whole else (other, begun)
-
-
-def _sort(query: ListingQuery, tree: Node) -> Sort:
-    has_words = any(map(is_worded, conjuncts(tree)))
-    if has_words and not query.sort:
-        return Sort.BEST
-    if query.sort == Sort.LIST or (query.sort in ("", Sort.BEST) and not has_words):
-        return Sort.LIST if the_list(tree) and not has_words else Sort.NEWEST
-    if query.sort not in set(Sort):
-        raise InputError("sort is one of {known}.", known=", ".join(Sort))
-    return Sort(query.sort)
-
-
-def the_list(tree: Node) -> str:
-    """The one list that is asked for, so that its order can be kept to; empty if there is none."""
-    named = [
-        each.value
-        for each in conjuncts(tree)
-        if isinstance(each, Is) and each.condition is Condition.LIST
-    ]
-    if len(named) != 1 or not isinstance(named[0], str) or named[0].endswith("/"):
-        return ""
-    return named[0]
-
-
-def _filters(query: ListingQuery) -> Filters:
-    state = status = None
-    if query.status.isdecimal():
-        status = int(query.status[:4])
-    elif query.status:
-        if query.status not in (State.SAVED, State.FAILED, State.QUEUED, State.LINK):
-            raise InputError("status is saved, failed, queued, link, or an HTTP status, as 404.")
-        state = State(query.status)
-    return Filters(query.tag or None, query.host or None, state, status)

@@ -1,11 +1,12 @@
 """One writer at a time over all processes; whoever writes for long hears who waits."""
 
 import asyncio
+from contextlib import AsyncExitStack
 
 import pytest
 from sqlalchemy import text
 
-from archiver.index.database import Database
+from archiver.index.database import READERS, Database
 from archiver.index.dialect.sqlite import MUCH_CACHE_KB, WRITER_CACHE_KB
 
 
@@ -79,3 +80,16 @@ async def test_much_is_written_with_more_memory_that_is_given_back(db):
         afterwards = await cache(conn)
 
     assert (while_writing, afterwards) == (-MUCH_CACHE_KB, -WRITER_CACHE_KB)
+
+
+async def test_what_is_read_beside_something_has_a_connection_of_its_own_if_one_is_free(db):
+    async with db.read() as conn, db.read_beside(conn) as other:
+        assert other is not conn
+        assert (await other.execute(text("SELECT 1"))).scalar_one() == 1
+
+
+async def test_where_no_connection_is_free_nobody_who_has_one_waits_for_another(db):
+    async with AsyncExitStack() as all_of_them:
+        conns = [await all_of_them.enter_async_context(db.read()) for _ in range(READERS)]
+        async with db.read_beside(conns[0]) as other:
+            assert other is conns[0]

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sqlalchemy import BigInteger, ColumnElement, Integer, Text, cast, func
+from sqlalchemy import JSON, BigInteger, ColumnElement, Integer, Text, cast, func
 from sqlalchemy.sql.functions import FunctionElement
 
 
@@ -39,6 +39,17 @@ class JsonRow(FunctionElement[str]):
 
     inherit_cache = True
     type = Text()
+
+
+class Gathered(FunctionElement[list[Any] | None]):
+    """All values of a column as one list; NULL, or an empty one, where there are none.
+
+    A driver hands rows over one by one, and Python's lock with each of them: a thread that computes
+    meanwhile keeps it for milliseconds.
+    """
+
+    inherit_cache = True
+    type = JSON()
 
 
 class HostOf(FunctionElement[str]):

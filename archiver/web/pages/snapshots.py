@@ -1,12 +1,12 @@
 """``/snapshots``: browse and search; ``/search/help``: how."""
 
-import asyncio
 from dataclasses import replace
 from urllib.parse import urlencode
 
 from aiohttp import web
 
 from archiver.errors import InvalidQuery
+from archiver.finishing import both
 from archiver.model.job import State
 from archiver.model.listing import ListingQuery, Sort, Summary
 from archiver.model.message import Message
@@ -55,7 +55,7 @@ async def _view(request: web.Request, query: ListingQuery) -> ListingView:
     runtime = request.app[RUNTIME]
     search, is_of_failed = runtime.search, query.status == State.FAILED
     # Beside each other: what stands around a list is read while the list is.
-    (found, summary), (side, tags, owed, notice) = await asyncio.gather(
+    (found, summary), (side, tags, owed, notice) = await both(
         search.overseen(query), _around(request, query)
     )
     is_narrowed = replace(query, sort="", after="") != ListingQuery()
