@@ -11,15 +11,13 @@ from typing import Final
 from PIL import Image, ImageOps
 
 from archiver.derive.icon_drawing import harmless
+from archiver.derive.least_pictures import LEAST
 from archiver.derive.messages import MOST_PICTURE_BYTES
 from archiver.model.likeness import LikenessKind, NewLikeness
 
 MOST_PIXELS: Final = 50_000_000
 COVER_SIDE: Final = 480
 ICON_SIDE: Final = 64
-LEAST_COVER: Final = (200, 100)
-"""Pixels: what is smaller is no picture of a page, but a badge."""
-LEAST_ICON: Final = 8
 MOST_ICON_PIXELS: Final = 4_200_000
 """An icon of 2,048 pixels a side is larger than any that is meant as one."""
 MOST_SCANS: Final = 50
@@ -70,7 +68,8 @@ def _cover(content: bytes) -> bytes | None:
 
 def _icon(content: bytes) -> bytes | None:
     with Image.open(BytesIO(content), formats=_FORMATS) as image:
-        if min(image.size) < LEAST_ICON or image.size[0] * image.size[1] > MOST_ICON_PIXELS:
+        least = LEAST[LikenessKind.ICON][0]
+        if min(image.size) < least or image.size[0] * image.size[1] > MOST_ICON_PIXELS:
             return None
         image.load()  # what an ICO says of its size is known to be true only now
         if image.size[0] * image.size[1] > MOST_ICON_PIXELS:
@@ -81,7 +80,8 @@ def _icon(content: bytes) -> bytes | None:
 
 
 def _is_worth(wide: int, high: int) -> bool:
-    is_large = wide >= LEAST_COVER[0] and high >= LEAST_COVER[1]
+    least = LEAST[LikenessKind.COVER]
+    is_large = wide >= least[0] and high >= least[1]
     is_even = max(wide, high) <= MOST_STRETCH * min(wide, high)
     return is_large and is_even and wide * high <= MOST_PIXELS
 

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from archiver.child_process import child_command, child_environment, end_child
+from archiver.derive.least_pictures import is_too_small
 from archiver.derive.messages import (
     PREFIX,
     Document,
@@ -80,6 +81,8 @@ class DerivePool:
 
     async def draw(self, kind: LikenessKind, content: bytes, url: str) -> NewLikeness | None:
         """An icon or a cover made small of a picture; None where it is none worth showing."""
+        if is_too_small(kind, content):
+            return None
         answer = await self._ask(Task(kind), Document(content, "", "", url))
         return read_drawn(*answer) if answer else None
 

@@ -22,12 +22,14 @@ _VALUE = rf"""(?:"[^"]*+"|'[^']*+'|[^{_SPACE}>"'][^{_SPACE}>]*+)"""
 _ATTRIBUTE = rf"(?>[{_SPACE}/]*+{_RUN}[^{_SPACE}/>=]*+(?:[{_SPACE}]*+=[{_SPACE}]*+{_VALUE})?)"
 _TAG = rf"<[a-zA-Z/]{_RUN}*+"
 _TAME = re.compile(
-    rf"(?>(?:[^<]++|<(?![a-zA-Z/])|(?!{_TAG}{_ATTRIBUTE}{{{MOST_ATTRIBUTES + 1}}}){_TAG})*)"
+    rf"(?>(?:[^<]++|<[a-zA-Z/][^<>\"']{{0,{MOST_ATTRIBUTES}}}+>|<(?![a-zA-Z/])|"
+    rf"(?!{_TAG}{_ATTRIBUTE}{{{MOST_ATTRIBUTES + 1}}}){_TAG})*)"
 )
 """What holds no tag with too many attributes.
 
 Any ``<`` may begin a tag, whatever stands around it: each is looked at from, though only so far,
-and once for all that follow it without space, since they would go on alike."""
+and once for all that follow it without space, since they would go on alike. Most tags are short,
+without quotation marks, and seen at once to be tame."""
 
 _KEPT = MOST_ATTRIBUTES - 8
 """So many are left of too many, so that what ends the tag then is not one too many again."""
@@ -41,6 +43,7 @@ _CLOSER = re.compile(
 )
 """The end of what holds no tags, which must not go; where it is none, its ``>`` ends the tag."""
 
+_MERGED_START = re.compile("<[hHbB][tToO][mMdD][lLyY]")
 _MERGED = re.compile(rf"<(?=(?:html|body)[{_SPACE}/])", re.IGNORECASE)
 
 
@@ -72,7 +75,7 @@ def _cut(html: str) -> str:
 
 
 def _limit_merged(html: str) -> str:
-    if len(_MERGED.findall(html)) <= MOST_MERGED:
+    if len(_MERGED_START.findall(html)) <= MOST_MERGED:
         return html
     number = count(1)
     return _MERGED.sub(lambda _: "<" if next(number) <= MOST_MERGED else "</", html)

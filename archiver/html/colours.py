@@ -9,6 +9,7 @@ import re
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from html import unescape
 from types import FrameType
 
@@ -60,9 +61,14 @@ def _spans(code: str, language: str) -> str | None:
         lexer = get_lexer_by_name(language, stripnl=False, ensurenl=False)
     except ClassNotFound:
         return None
-    spans: str = highlight(code, lexer, HtmlFormatter(nowrap=True)).translate(_AS_SANITISED)
+    spans: str = highlight(code, lexer, _formatter()).translate(_AS_SANITISED)
     spans = spans.replace("&#39;", "'").replace("&quot;", '"')
     return spans if code.endswith("\n") else spans.removesuffix("\n")
+
+
+@cache
+def _formatter() -> HtmlFormatter[str]:
+    return HtmlFormatter(nowrap=True)
 
 
 @contextmanager

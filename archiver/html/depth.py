@@ -23,24 +23,24 @@ _FLAT = (
     "|p|li|dt|dd|td|th|tr|tbody|thead|tfoot|option|optgroup|rb|rt|rp|rtc|colgroup"
 )
 """Elements that can't hold others, or whose end tags are often left out."""
-_TAG = re.compile(rf"<(/?)(?!(?:{_FLAT})[{_SPACE}/>])([a-z][^{_SPACE}/>]*+)")
+_TAG = re.compile(rf"<(/?)(?!(?:{_FLAT})[{_SPACE}/>])([a-z][^{_SPACE}/>]*+)".encode())
 _REBUILT = "b|big|code|em|font|i|s|small|strike|strong|tt|u"
 """Formatting elements but ``a`` and ``nobr``, of which a new one closes the last."""
-_REBUILT_START = re.compile(rf"<(?:{_REBUILT})[{_SPACE}/>]")
-_ANY_TAG = re.compile(rf"<(?:(/)?({_REBUILT})(?=[{_SPACE}/>])([^<>]*+)|[a-z])")
+_REBUILT_START = re.compile(rf"<(?:{_REBUILT})[{_SPACE}/>]".encode())
+_ANY_TAG = re.compile(rf"<(?:(/)?({_REBUILT})(?=[{_SPACE}/>])([^<>]*+)|[a-z])".encode())
 
 
 def is_too_deep(html: str) -> bool:
     """Whether building its tree would take much more than its length lets expect."""
     if html.count("<") <= MOST_DEPTH:
         return False
-    lowered = html.lower()
+    lowered = html.encode("utf-8", "replace").lower()
     return _is_nested(lowered) or _is_rebuilt(lowered)
 
 
-def _is_nested(html: str) -> bool:
+def _is_nested(html: bytes) -> bool:
     """Whether elements are nested too deep; an end tag closes what has its name, or nothing."""
-    opened: Counter[str] = Counter()
+    opened: Counter[bytes] = Counter()
     depth = 0
     for slash, name in _TAG.findall(html):
         if not slash:
@@ -54,12 +54,12 @@ def _is_nested(html: str) -> bool:
     return False
 
 
-def _is_rebuilt(html: str) -> bool:
+def _is_rebuilt(html: bytes) -> bool:
     """Whether too many formatting elements are open where others begin."""
     if len(_REBUILT_START.findall(html)) <= MOST_REBUILT:
         return False
-    opened: dict[str, list[str]] = {}
-    alike: Counter[tuple[str, str]] = Counter()
+    opened: dict[bytes, list[bytes]] = {}
+    alike: Counter[tuple[bytes, bytes]] = Counter()
     open_now = rebuilt = seen = 0
     for slash, name, attributes in _ANY_TAG.findall(html):
         seen += 1

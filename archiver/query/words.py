@@ -98,6 +98,8 @@ def _runs(text: str) -> list[str]:
 
 def _runs_of(folded: str) -> list[str]:
     pattern = _ascii() if folded.isascii() else _any()
+    if len(folded) <= SHORT:
+        return pattern.findall(folded)
     return [match[0] for match in islice(pattern.finditer(folded), MOST_WORDS)]
 
 

@@ -8,7 +8,7 @@ from itertools import chain, islice
 
 from lxml.etree import _Element as Element
 
-from archiver.html.reader.names import UNLIKELY, named
+from archiver.html.reader.names import is_beside, named
 
 FEWEST_POSTS = 3
 MOST_LOOKED_AT = 50
@@ -34,7 +34,7 @@ def _is_comment(element: Element) -> bool:
 
 
 def _is_likely(element: Element) -> bool:
-    return UNLIKELY.search(named(element)) is None
+    return not is_beside(named(element))
 
 
 def _is_one_of_several(element: Element) -> bool:

@@ -9,6 +9,9 @@ from archiver.html.reader.tree import remove
 _LINES = ("p", "div", "span", "address", "a", "li", "h3", "h4", "h5", "h6")
 _MOST_LINES, _MOST_BEFORE = 30, 600
 """Elements that are looked at, and characters of text that may stand before."""
+
+_LONGEST = 2000
+"""Characters of a line, white space and signs too; an element that holds more is none."""
 _OPENING = re.compile(r"(?:written\s+)?(?:by|von|par|por|di|door|av|af)\b[\s:]*", re.IGNORECASE)
 _SIGNS = re.compile(r"[\W_]+")
 
@@ -29,12 +32,23 @@ def drop_byline(root: Element, byline: str) -> None:
             return
         if element.getparent() is None:
             continue
-        text = " ".join("".join(element.itertext()).split())
+        text = _line_of(element)
         if _bare(_OPENING.sub("", text, count=1)) == wanted and not _holds_more(element):
             remove(element)
             return
         if not len(element):
             before += len(text)
+
+
+def _line_of(element: Element) -> str:
+    """What an element says, white space folded; of one that is no line, its beginning."""
+    pieces, length = [], 0
+    for piece in element.itertext():
+        pieces.append(piece)
+        length += len(piece)
+        if length > _LONGEST:
+            break
+    return " ".join("".join(pieces).split())
 
 
 def _bare(text: str) -> str:

@@ -137,8 +137,8 @@ def _goes(element: Element, measure: Measure, rules: Rules) -> bool:
 def _is_share_bar(element: Element, measure: Measure) -> bool:
     if measure.text >= SHORT or element.tag in HEADINGS or element.tag in _KEEPING:
         return False
-    name = named(element)
-    return name != " " and SHARE.search(name) is not None
+    name = named(element).lower()
+    return "share" in name and SHARE.search(name) is not None
 
 
 def _is_result_of_search(element: Element, measure: Measure) -> bool:

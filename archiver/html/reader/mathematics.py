@@ -25,7 +25,7 @@ _RENDERED = re.compile(r"\b(?:katex|katex-display|mwe-math-element|MathJax(?:_Di
 _PREVIEW = re.compile(r"\b(?:MathJax_Preview|MathJax_Display|MathJax|MathJax_SVG|katex)\b")
 _MARKED = re.compile(r"\bmath(?:-inline|-display)?\b")
 _DISPLAYED = re.compile(r"\b(?:display|block|math-display)\b")
-_RENDERERS = ("mathjax", "katex")
+_RENDERERS = (b"mathjax", b"katex")
 _DOLLAR = re.compile(r"['\"]\$['\"]")
 _OPENS = re.compile(
     r"\\\(|\\\[|\$\$|(?<![\\$\w])\$(?=[^\s$])"
@@ -39,7 +39,7 @@ _FRAME = re.compile(r"\A\s*(?:\\\(|\\\[|\$\$?)(.*?)(?:\\\)|\\\]|\$\$?)\s*\Z", re
 
 def is_mathematical(html: str) -> bool:
     """Whether a page loads something that renders formulas."""
-    lowered = html.lower()
+    lowered = html.encode("utf-8", "ignore").lower()
     return any(name in lowered for name in _RENDERERS)
 
 

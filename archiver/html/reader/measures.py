@@ -17,13 +17,13 @@ _COMMAS = ",\u060c\ufe50\ufe10\ufe11\u2e41\u2e34\u2e32\uff0c"
 _OTHER_COMMAS = tuple(_COMMAS[1:])
 _PICTURE = re.compile(r"\.(?:jpe?g|png|gif|webp|avif|svg)(?:$|[?#])", re.IGNORECASE)
 _COUNTED = {
-    "p": "paragraphs",
     "li": "items",
     "input": "controls",
     **dict.fromkeys(("img", "svg"), "pictures"),
     **dict.fromkeys(EMBEDDED, "embedded"),
     **dict.fromkeys(("pre", "math", "blockquote", "dl"), "kept"),
 }
+_MORE = frozenset({*_COUNTED, "ul", "ol", *HEADINGS, *KEPT_EMPTY})
 
 
 @dataclass(slots=True)
@@ -53,6 +53,9 @@ class Measure:
     kept: int = 0
     """Parts that an article is not read without: tables, code, formulas, quotes, definitions."""
 
+    has_more: bool = False
+    """Whether anything is counted but what every line of text has."""
+
     @property
     def worth(self) -> int:
         """How much there is to read and to see, in characters."""
@@ -68,10 +71,16 @@ class Measure:
         self.text += other.text
         self.commas += other.commas
         self.linked += other.linked
-        self.headed += other.headed
-        self.listed += other.listed
         self.textish += other.textish
         self.paragraphs += other.paragraphs
+        self.elements += other.elements
+        if other.has_more:
+            self._add_more(other)
+
+    def _add_more(self, other: "Measure") -> None:
+        self.has_more = True
+        self.headed += other.headed
+        self.listed += other.listed
         self.pictures += other.pictures
         self.linked_pictures += other.linked_pictures
         self.enlarged += other.enlarged
@@ -79,7 +88,6 @@ class Measure:
         self.controls += other.controls
         self.embedded += other.embedded
         self.kept += other.kept
-        self.elements += other.elements
         self.crowded_items += other.crowded_items
         self.shown += other.shown
 
@@ -118,9 +126,10 @@ def count_text(measure: Measure, text: str | None) -> None:
 def count_element(measure: Measure, element: Element) -> None:
     """Count the element itself."""
     tag = element.tag
-    if tag in _COUNTED:
-        name = _COUNTED[tag]
-        setattr(measure, name, getattr(measure, name) + 1)
+    if tag in TEXTISH:
+        measure.textish = max(measure.textish, measure.text)
+    if tag == "p":
+        measure.paragraphs += 1
     elif tag == "a":
         if measure.pictures and leads_to_picture(element):
             measure.enlarged = measure.pictures
@@ -128,6 +137,16 @@ def count_element(measure: Measure, element: Element) -> None:
         is_inner = (element.get("href") or "").startswith("#")
         measure.linked = measure.text * (INNER_LINK if is_inner else 1.0)
         measure.linked_pictures = measure.pictures
+    elif tag in _MORE:
+        _count_more(measure, element)
+
+
+def _count_more(measure: Measure, element: Element) -> None:
+    tag = element.tag
+    measure.has_more = True
+    if tag in _COUNTED:
+        name = _COUNTED[tag]
+        setattr(measure, name, getattr(measure, name) + 1)
     elif tag in {"ul", "ol"}:
         measure.listed = measure.text
     elif tag in HEADINGS:
@@ -136,8 +155,6 @@ def count_element(measure: Measure, element: Element) -> None:
         measure.shown += 1
     if tag == "li" and len(element) > 1:
         measure.crowded_items += 1
-    if tag in TEXTISH:
-        measure.textish = max(measure.textish, measure.text)
 
 
 def leads_to_picture(link: Element) -> bool:

@@ -4,34 +4,31 @@ The words in classes and ids are those the field goes by: Arc90's readability an
 """
 
 import re
+from functools import lru_cache
 from typing import Final
 
 from lxml.etree import _Element as Element
 
-UNLIKELY: Final = re.compile(
+_UNLIKELY: Final = re.compile(
     r"-ad-|ai2html|banner|breadcrumbs|combx|comment|community|cookie-?(?:notice|law|consent|bar|banner|info)|cover-wrap|disqus|extra|footer|gdpr"
     r"|header|legends|menu|related|remark|replies|rss|shoutbox|sidebar|skyscraper|social|sponsor"
-    r"|supplemental|ad-break|agegate|pagination|pager|popup|yom-remote",
-    re.IGNORECASE,
+    r"|supplemental|ad-break|agegate|pagination|pager|popup|yom-remote"
 )
-"""Such a name speaks for something beside the matter."""
+"""Such a name, in lower case, speaks for something beside the matter."""
 
-PERHAPS: Final = re.compile(
-    r"and|article|body|column|content|main|mathjax|shadow|footnote|endnote", re.IGNORECASE
+_PERHAPS: Final = re.compile(
+    r"and|article|body|column|content|main|mathjax|shadow|footnote|endnote"
 )
 """Unless there is one of these, too."""
 
-POSITIVE: Final = re.compile(
-    r"article|body|content|entry|hentry|h-entry|main|page|pagination|post|text|blog|story",
-    re.IGNORECASE,
+_POSITIVE: Final = re.compile(
+    r"article|body|content|entry|hentry|h-entry|main|page|pagination|post|text|blog|story"
 )
-NEGATIVE: Final = re.compile(
-    r"-ad-|hidden|^hid$| hid$| hid |^hid |banner|combx|comment|com-|contact|footer|gdpr|masthead"
+_NEGATIVE: Final = re.compile(
+    r"-ad-|hid(?:den|(?<![^ ]hid)(?![^ ]))|banner|combx|comment|com-|contact|footer|gdpr|masthead"
     r"|media|meta|outbrain|promo|related|scroll|share|shoutbox|sidebar|skyscraper|sponsor|shopping"
-    r"|tags|widget",
-    re.IGNORECASE,
+    r"|tags|widget"
 )
-BYLINE: Final = re.compile(r"byline|author|dateline|writtenby|p-author", re.IGNORECASE)
 SHARE: Final = re.compile(r"(?:\b|_)(?:share|sharedaddy)(?:\b|_)", re.IGNORECASE)
 RESULTS: Final = re.compile(r"(?:^|\s)search-results?(?:$|\s)", re.IGNORECASE)
 NOTE: Final = re.compile(
@@ -64,6 +61,37 @@ KEPT_EMPTY: Final = frozenset(
 )
 
 
+_BESIDE, _MATTER = 1, 2
+_LONGEST_KNOWN = 200
+"""Characters of a name that is remembered: pages repeat the short ones."""
+
+
+def is_unlikely(element: Element) -> bool:
+    """Whether a name of an element speaks for something beside the matter, none for the matter."""
+    said = _verdict(element.get("class")) | _verdict(element.get("id"))
+    return said == _BESIDE
+
+
+def is_beside(name: str | None) -> bool:
+    """Whether a name speaks for something beside the matter, whatever else it speaks for."""
+    return bool(_verdict(name) & _BESIDE)
+
+
+def _verdict(name: str | None) -> int:
+    if not name:
+        return 0
+    return _known_verdict(name) if len(name) <= _LONGEST_KNOWN else _judge(name)
+
+
+def _judge(name: str) -> int:
+    lowered = name.lower()
+    beside = _BESIDE if _UNLIKELY.search(lowered) else 0
+    return beside | (_MATTER if _PERHAPS.search(lowered) else 0)
+
+
+_known_verdict = lru_cache(maxsize=4096)(_judge)
+
+
 def named(element: Element) -> str:
     """The classes and the id of an element."""
     return f"{element.get('class') or ''} {element.get('id') or ''}"
@@ -74,6 +102,7 @@ def weigh(element: Element) -> int:
     weight = 0
     for name in (element.get("class"), element.get("id")):
         if name:
-            weight -= WEIGHT if NEGATIVE.search(name) else 0
-            weight += WEIGHT if POSITIVE.search(name) else 0
+            lowered = name.lower()
+            weight -= WEIGHT if _NEGATIVE.search(lowered) else 0
+            weight += WEIGHT if _POSITIVE.search(lowered) else 0
     return weight

@@ -9,12 +9,17 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 from archiver.html.reader.tree import remove
 
 _NEVER_READ = "template link meta base title dialog canvas noembed noframes frameset frame".split()
-_VOID = re.compile(r'<(embed|source|track|wbr)\b((?:[^<>"]|"[^"]*+")*+)>')
+_VOID = re.compile(rb'<(embed|source|track|wbr)\b((?:[^<>"]|"[^"]*+")*+)>')
 """Elements that hold nothing, which HTML 4 did not know, or knew otherwise."""
 
-_NO_XML = re.compile("[\x00-\x08\x0b\x0e-\x1f\ufffe\uffff\ud800-\udfff]")
-_SPACES = re.compile(r"[ \t\r\n\f]{2,}")
-_PRE = re.compile(r"(<pre\b.*?</pre>)", re.DOTALL)
+_CONTROLS = bytes({*range(0x20)} - {*b"\t\n\f\r"})
+_NO_CHARACTERS = "\ufffe".encode(), "\uffff".encode()
+"""What XML does not know, nor surrogates, which are not encoded (XML §2.2)."""
+
+_BLANK = b" \t\r\f"
+_BLANKS = re.compile(rb"[ \t\r\f][ \t\r\f]+")
+_PRE = re.compile(rb"(<pre\b.*?</pre>)", re.DOTALL)
+_MAY_HIDE = etree.XPath(".//*[@hidden or @style or @aria-hidden or @aria-modal]")
 _HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 _IS_TEX = "math/tex"
 _DRAWN = frozenset({"svg", "defs", "g"})
@@ -34,14 +39,14 @@ def to_tree(page: LexborHTMLParser) -> Element | None:
         _settle_raw_text(node)
     page.strip_tags(_NEVER_READ)
     body = page.body
-    html = _fold(_NO_XML.sub("", body.html or "")) if body else ""
-    html = _VOID.sub(r"<\1\2/>", html)
+    html = _fold(_as_xml_allows(body.html or "")) if body else b""
+    html = _VOID.sub(rb"<\1\2/>", html)
     if not html:
         return None
     parser = etree.HTMLParser(
         encoding="utf-8", huge_tree=True, remove_comments=True, remove_pis=True
     )
-    root = etree.fromstring(html.encode("utf-8"), parser)
+    root = etree.fromstring(html, parser)
     return root.find("body") if root is not None else None
 
 
@@ -54,21 +59,32 @@ def _settle_raw_text(node: LexborNode) -> None:
         node.replace_with(node.text() or "")
 
 
-def _fold(html: str) -> str:
+def _as_xml_allows(html: str) -> bytes:
+    """A page in UTF-8, without the characters that no XML tree can hold."""
+    encoded = html.encode("utf-8", "ignore").translate(None, _CONTROLS)
+    for each in _NO_CHARACTERS:
+        encoded = encoded.replace(each, b"")
+    return encoded
+
+
+def _fold(html: bytes) -> bytes:
     """Fold runs of white space outside ``<pre>``: they mean nothing."""
     parts = _PRE.split(html)
-    return "".join(
-        _SPACES.sub(_folded, part) if n % 2 == 0 else part for n, part in enumerate(parts)
-    )
+    return b"".join(_folded(part) if n % 2 == 0 else part for n, part in enumerate(parts))
 
 
-def _folded(run: re.Match[str]) -> str:
-    return "\n" if "\n" in run[0] else " "
+def _folded(html: bytes) -> bytes:
+    """Each run of white space as one space, or as one line break if one is in it."""
+    first, *lines = html.split(b"\n")
+    if lines:
+        between = filter(None, (each.strip(_BLANK) for each in lines[:-1]))
+        first = b"\n".join((first.rstrip(_BLANK), *between, lines[-1].lstrip(_BLANK)))
+    return _BLANKS.sub(b" ", first)
 
 
 def drop_hidden(body: Element) -> None:
     """Take away what nobody sees; a body that is hidden is shown by a script."""
-    for element in list(body.iterdescendants()):
+    for element in _MAY_HIDE(body):
         if is_hidden(element):
             remove(element)
 

@@ -14,10 +14,10 @@ from archiver.html.reader.coverage import Coverage
 from archiver.html.reader.measures import Measure, leads_to_picture, measure_all
 from archiver.html.reader.names import (
     HEADINGS,
-    PERHAPS,
     SCORED,
-    UNLIKELY,
     UNLIKELY_ROLES,
+    is_beside,
+    is_unlikely,
     named,
     weigh,
 )
@@ -256,8 +256,7 @@ def _is_unlikely(element: Element, targets: frozenset[str]) -> bool:
         return True
     if element.tag in {"a", "body"}:
         return False
-    name = named(element)
-    if UNLIKELY.search(name) is None or PERHAPS.search(name) is not None:
+    if not is_unlikely(element):
         return False
     if element.tag in HEADINGS and _heads_prose(element):
         return False
@@ -273,7 +272,7 @@ def _is_named_after_its_matter(element: Element, targets: frozenset[str]) -> boo
     """
     name = element.get("id") or ""
     words = _WORDS.findall(name.lower())
-    if len(words) < 2 or _TOPICS.isdisjoint(words) or UNLIKELY.search(element.get("class") or ""):
+    if len(words) < 2 or _TOPICS.isdisjoint(words) or is_beside(element.get("class")):
         return False
     held = next(element.iter(*_HELD), None)
     if held is None:
@@ -287,9 +286,9 @@ def _is_named_after_its_matter(element: Element, targets: frozenset[str]) -> boo
 def _heads_prose(heading: Element) -> bool:
     """Whether a heading, whose id is often its own words, stands before something to read."""
     behind = heading.getnext()
-    if UNLIKELY.search(heading.get("class") or ""):
+    if is_beside(heading.get("class")):
         return False
-    if behind is None or behind.tag not in _READ or UNLIKELY.search(named(behind)):
+    if behind is None or behind.tag not in _READ or is_beside(named(behind)):
         return False
     return heading.tag == "h1" or len("".join(behind.itertext()).strip()) > SENTENCE
 
@@ -333,8 +332,9 @@ def _has_own_text(block: Element) -> bool:
 
 
 def _link_density(element: Element) -> float:
-    measure = measure_all(element)[element]
-    return measure.link_density
+    if next(element.iterdescendants("a"), None) is None:
+        return 0.0
+    return measure_all(element)[element].link_density
 
 
 def make_root(parts: tuple[Element, ...]) -> Element:

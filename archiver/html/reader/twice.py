@@ -14,18 +14,26 @@ LINKED = 0.4
 
 def drop_lists_shown_twice(body: Element) -> None:
     """Take away lists that are there again, word for word and link for link."""
-    seen: dict[tuple[str, ...], list[Element]] = {}
+    linking: dict[tuple[str, ...], list[Element]] = {}
     for element in body.iter("ul", "ol"):
         links = list(islice(element.iter("a"), MOST_LINKS + 1))
-        if not FEWEST_LINKS <= len(links) <= MOST_LINKS:
-            continue
-        if next(element.iterancestors("table"), None) is not None:
-            continue
+        if FEWEST_LINKS <= len(links) <= MOST_LINKS:
+            addresses = tuple(each.get("href") or "" for each in links)
+            linking.setdefault(addresses, []).append(element)
+    for alike in linking.values():
+        if len(alike) > 1:
+            _drop_alike(alike)
+
+
+def _drop_alike(lists: list[Element]) -> None:
+    """Of lists whose links lead to the same, take those away that say the same, too."""
+    saying: dict[str, list[Element]] = {}
+    for element in lists:
         text = _text(element)
-        if sum(len(_text(each)) for each in links) >= LINKED * len(text) > 0:
-            addresses = (each.get("href") or "" for each in links)
-            seen.setdefault((text, *addresses), []).append(element)
-    for alike in seen.values():
+        is_linked = sum(len(_text(each)) for each in element.iter("a")) >= LINKED * len(text) > 0
+        if is_linked and next(element.iterancestors("table"), None) is None:
+            saying.setdefault(text, []).append(element)
+    for alike in saying.values():
         for element in alike if len(alike) > 1 else ():
             remove(element)
 
