@@ -51,7 +51,9 @@ REAL = 200
 BATCH = 5000
 ADDED = "add one more"
 PAGEFUL = 50
-"""Entries of each host, and with the rare word, at every size: the same page is asked for."""
+"""Entries of each host, with the rare word, and with each phrase, at every size: a page is full."""
+FIRST_PHRASE, PHRASES = 100, 60
+"""Where in each ``rare_every`` entries phrases begin, and how many there are; from 8,000 on."""
 WORDS = [f"word{n}" for n in range(400)]
 CHARACTERS = "東京都日本語首相鳥山川田中小大学校生先年月火水木金土"
 START = datetime(2015, 1, 1, tzinfo=UTC)
@@ -215,10 +217,15 @@ def address(asked: tuple[str, str]) -> Callable[[int], str]:
 
 
 def words(number: int, chance: random.Random, rare_every: int) -> str:
-    """A text: some words at random, one in every text, and one in a pageful of them."""
+    """A text: some words at random, one in every text, and one in a pageful of them.
+
+    Of the phrases that are asked for each stands in a pageful more than chance has it.
+    """
     rare = " unicorn" if number % rare_every == 7 else ""
+    phrase = number % rare_every - FIRST_PHRASE
+    said = f" word{phrase} word{phrase + 1}" if 0 <= phrase < PHRASES else ""
     japanese = "".join(chance.choices(CHARACTERS, k=30)) if number % 3 == 0 else ""
-    return " ".join(chance.choices(WORDS, k=60)) + " common" + rare + japanese
+    return " ".join(chance.choices(WORDS, k=60)) + said + " common" + rare + japanese
 
 
 def tags_of(number: int, rare_every: int) -> tuple[str, ...]:

@@ -4,8 +4,7 @@ Candidates are the newest that match, and the newest that match in their title o
 a word that stands everywhere, no more than that is looked at (docs/decisions/0060-search.md).
 """
 
-import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import groupby
 from typing import Any
@@ -17,11 +16,11 @@ from archiver.index.dialect.asked import asking, gathering
 from archiver.index.dialect.lists import ListedNumbers
 from archiver.index.dialect.port import Dialect, WordIndex
 from archiver.index.matching import expression, is_worded
+from archiver.index.rarity import Counts, Part, begins, countable, scales
 from archiver.index.schema import document
 from archiver.index.search_tables import PART_SIZE, search_table
-from archiver.query.tree import Node, Term, conjuncts, every, sought
+from archiver.query.tree import Node, Term, conjuncts, every
 from archiver.query.words import is_open, phrase_of
-from archiver.values import frozen
 
 WEIGHTS = {"title": 8.0, "tags": 6.0, "note": 4.0, "by": 3.0, "url": 2.0, "keys": 0.0, "text": 1.0}
 """How much a word in a column counts, against one in the text."""
@@ -29,32 +28,12 @@ NAMED, FIRST, NEAR, TOGETHER = 1.8, 1.3, 1.15, 1.35
 """How much better a document is that has all words in its title or tags, whose title begins with
 them, that has them near each other, or side by side."""
 NEAR_WORDS = 10
-MOST_COUNTED = 8
-"""Words of a query whose rarity is looked up."""
-SAMPLE = 512
-"""Documents of a part that have a word, by which it is told how many of them all do."""
-MOST_POSTINGS = 1 << 18
-"""bm25 reads all of a word's in a part, to count them: so many for one ranking, and no more."""
-_PREFIX_COST = 4
-"""A beginning of words stands in each document about so often."""
 LEAST_MANY = 250
 """Documents: of fewer, all scores are cheap."""
 PARTS_OF_NAMES, PARTS_OF_PREFIXES = 8, 2
 """Parts in which names are looked for; a beginning of words costs as much as all that begin so."""
-_LEAST_RARITY = 1e-6
 _MOST_SCORED = 1 << 30
 """More than there are candidates."""
-_Counts = Mapping[int, Mapping[str, int]]
-"""How many documents have each word, by the numbers of parts."""
-
-
-@frozen
-class _Part:
-    """A part of the index: the candidates in it, and how rare words are there."""
-
-    number: int
-    candidates: tuple[int, ...]
-    size: int
 
 
 async def scored(
@@ -70,7 +49,7 @@ async def scored(
     """
     last = (await conn.execute(select(func.max(document.c.id)))).scalar() or 0
     parts = [
-        _Part(number, tuple(some), min(PART_SIZE, last + 1 - number * PART_SIZE))
+        Part(number, tuple(some), min(PART_SIZE, last + 1 - number * PART_SIZE))
         for number, some in groupby(sorted(candidates), key=lambda each: each // PART_SIZE)
     ]
     if not parts:
@@ -101,27 +80,27 @@ def names_sought_in(tree: Node, parts: Sequence[int]) -> Sequence[int]:
 
 
 async def _scores(
-    conn: AsyncConnection, match: str, tree: Node, parts: Sequence[_Part]
+    conn: AsyncConnection, match: str, tree: Node, parts: Sequence[Part]
 ) -> dict[int, float]:
     """How good each candidate is by its words alone: by those of them that can be counted."""
     worded = [each for each in conjuncts(tree) if is_worded(each)]
-    counted = [each for each in worded if not _begins(each)] if _are_most(parts) else worded
-    counts: _Counts = {}
+    counted: Sequence[Node] = (
+        [each for each in worded if not begins(each)] if _are_most(parts) else worded
+    )
+    counts: Counts = {}
     if len(parts) > 1 and conn.dialect.words.vocabulary:
-        words = [*dict.fromkeys(word for term in sought(every(worded)) for word in _words(term))]
-        counts = await _counts(conn, parts, words[:MOST_COUNTED])
-        counted = _countable(counted, parts, counts)
+        counted, counts = await countable(conn, counted, parts)
     if not counted:
         return {each: 1.0 for part in parts for each in part.candidates}
     narrow = match if len(counted) == len(worded) else expression(every(counted))
     scores = await _bm25(conn, narrow, parts)
     if not counts:
         return scores
-    scales = _scales(every(counted), parts, counts)
-    return {each: score * scales[each // PART_SIZE] for each, score in scores.items()}
+    by_part = scales(_plain_terms(every(counted)), parts, counts)
+    return {each: score * by_part[each // PART_SIZE] for each, score in scores.items()}
 
 
-def _are_most(parts: Sequence[_Part]) -> bool:
+def _are_most(parts: Sequence[Part]) -> bool:
     """Whether the newer candidates are more than half of all documents of their time, and many.
 
     Then each of their words stands in more than half, of which bm25 says nothing: and of words
@@ -132,38 +111,7 @@ def _are_most(parts: Sequence[_Part]) -> bool:
     return len(newer) >= LEAST_MANY and 2 * len(newer) > newer[-1] - newer[0]
 
 
-def _begins(node: Node) -> bool:
-    """Whether any word that begins so is looked for."""
-    return any(term.prefix or is_open(term.text) for term in sought(node))
-
-
-def _countable(worded: Sequence[Node], parts: Sequence[_Part], counts: _Counts) -> list[Node]:
-    """What bm25 is asked for: the rarer ones, as many as can be counted.
-
-    What is left out stands in so many documents that it would weigh little, or next to nothing.
-    """
-    costs = {node: _cost(node, parts, counts) for node in worded}
-    counted, left = [], MOST_POSTINGS
-    for node in sorted(costs, key=lambda each: costs[each]):
-        left -= costs[node]
-        if left >= 0:
-            counted.append(node)
-    return [node for node in worded if node in counted]
-
-
-def _cost(node: Node, parts: Sequence[_Part], counts: _Counts) -> int:
-    """How many postings bm25 reads of what a node looks for."""
-    terms = [*sought(node)]
-    begun = sum(term.prefix or is_open(term.text) for term in terms)
-    words = [word for term in terms for word in _words(term)]
-    return sum(
-        begun * _PREFIX_COST * part.size
-        + sum(counts[part.number].get(word, part.size) for word in words)
-        for part in parts
-    )
-
-
-async def _bm25(conn: AsyncConnection, match: str, parts: Sequence[_Part]) -> dict[int, float]:
+async def _bm25(conn: AsyncConnection, match: str, parts: Sequence[Part]) -> dict[int, float]:
     statement = _scoring(conn.dialect, tuple(part.number for part in parts))
     given: dict[str, Any] = {"match": match, **_stretches(parts)}
     given |= {f"wanted{n}": part.candidates for n, part in enumerate(parts)}
@@ -186,7 +134,7 @@ def _scoring(dialect: Dialect, parts: Sequence[int]) -> Select[*tuple[Any, ...]]
 
 
 async def _factors(
-    conn: AsyncConnection, match: str, tree: Node, parts: Sequence[_Part]
+    conn: AsyncConnection, match: str, tree: Node, parts: Sequence[Part]
 ) -> list[tuple[float, set[int]]]:
     """How much better some of the candidates are than bm25 knows, and which these are."""
     better = {factor: _narrowed(match, tree, each) for factor, each in _better(tree)}
@@ -206,7 +154,7 @@ def _narrowed(match: str, tree: Node, better: str) -> str:
 
 
 async def _which(
-    conn: AsyncConnection, matches: Sequence[str], parts: Sequence[_Part]
+    conn: AsyncConnection, matches: Sequence[str], parts: Sequence[Part]
 ) -> list[set[int]]:
     """The candidates that match each of some expressions."""
     if not (matches and parts):
@@ -242,60 +190,10 @@ def _union(words: WordIndex, parts: Sequence[int], selects: str, narrowed: str =
     return " UNION ALL ".join(arm.format(search_table(part), n) for n, part in enumerate(parts))
 
 
-def _stretches(parts: Sequence[_Part]) -> dict[str, int]:
+def _stretches(parts: Sequence[Part]) -> dict[str, int]:
     """The parameters of ``_union``, but for what is looked for."""
     given = {f"first{n}": part.candidates[0] for n, part in enumerate(parts)}
     return given | {f"last{n}": part.candidates[-1] for n, part in enumerate(parts)}
-
-
-def _scales(tree: Node, parts: Sequence[_Part], counts: _Counts) -> dict[int, float]:
-    """What the scores of each part are to be multiplied by to be those of one whole.
-
-    bm25 weighs a word by how rare it is in its own part, and calls it worth nothing where more
-    than half of a part has it; a new part has few documents.
-    """
-    plain = {word for term in _plain_terms(tree) for word in _words(term)}
-    words = [word for word in plain if word in counts[parts[0].number]]
-    size = sum(part.size for part in parts)
-    whole = sum(_rarity(sum(each[word] for each in counts.values()), size) for word in words)
-    scales = {}
-    for part in parts:
-        own = sum(
-            max(_LEAST_RARITY, _bm25_rarity(counts[part.number][word], part.size)) for word in words
-        )
-        scales[part.number] = whole / own if own and whole else 1.0
-    return scales
-
-
-async def _counts(
-    conn: AsyncConnection, parts: Sequence[_Part], words: Sequence[str]
-) -> dict[int, dict[str, int]]:
-    """About how many documents of each part have each word.
-
-    Told by how far the first that have it reach: FTS5's own count reads all of them.
-    """
-    arm = (
-        "SELECT {1} AS part, count(*) AS found, max(id) AS last FROM (SELECT rowid AS id FROM {0}"
-        " WHERE MATCHES ORDER BY rowid LIMIT :most) AS first"
-    ).replace("MATCHES", conn.dialect.words.matches)
-    arms = " UNION ALL ".join(arm.format(search_table(each.number), each.number) for each in parts)
-    sizes = {part.number: part.size for part in parts}
-    counts: dict[int, dict[str, int]] = {part.number: {} for part in parts}
-    for word in words:
-        given = {"match": f'"{word}"', "most": SAMPLE}
-        for row in await conn.execute(asking(arms), given):
-            seen = row.last % PART_SIZE + 1 if row.found == SAMPLE else sizes[row.part]
-            counts[row.part][word] = min(sizes[row.part], row.found * sizes[row.part] // seen)
-    return counts
-
-
-def _rarity(count: int, size: int) -> float:
-    """Never below nothing, as Lucene has it."""
-    return math.log(1 + (size - count + 0.5) / (count + 0.5))
-
-
-def _bm25_rarity(count: int, size: int) -> float:
-    return math.log(max(_LEAST_RARITY, (size - count + 0.5) / (count + 0.5)))
 
 
 def _better(tree: Node) -> list[tuple[float, str]]:
@@ -316,10 +214,6 @@ def _better(tree: Node) -> list[tuple[float, str]]:
 
 def _named(terms: Sequence[Term]) -> str:
     return f"({{title tags}} : {expression(every(terms))})"
-
-
-def _words(term: Term) -> list[str]:
-    return phrase_of(term.text)
 
 
 def _plain_terms(tree: Node) -> list[Term]:
