@@ -227,7 +227,12 @@ class Settings:
         "When articles are read: now, as pages come, or later: by `archiver extract`, "
         "and by `serve` once nothing is left to fetch.",
     )
-    extract_processes: int = _setting(1, integer(least=1, most=64), "Processes that read articles.")
+    extract_processes: int = _setting(
+        0,
+        integer(least=0, most=64),
+        "Processes that read articles; 0 for as many as the machine has cores to spare, "
+        "up to three.",
+    )
     extract_timeout: float = _setting(30, decimal(above=0), "Seconds reading one article may take.")
     extract_memory_bytes: int = _setting(
         1 << 30, integer(least=1 << 28), "Address space of a process that reads articles, in bytes."

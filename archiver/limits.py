@@ -2,12 +2,17 @@
 
 import ctypes
 import gc
+import os
 import resource
 from dataclasses import replace
 
 from archiver.config import Settings
 from archiver.logs import get_log
 
+MOST_READERS = 3
+"""One process that fetches keeps no more busy with reading."""
+READER_BYTES = 512 << 20
+"""Memory for each process that reads: it takes a sixth of that, and more for a large page."""
 FILES_A_PAGE = 8
 """Open files that one page under way may need: connections, a spooled body, a segment."""
 SPARE_FILES = 128
@@ -30,6 +35,8 @@ def share_among_processes(settings: Settings, *, hosts_are_shared: bool = False)
             machines.
     """
     processes = settings.crawl_processes
+    if not settings.extract_processes:
+        settings = replace(settings, extract_processes=processes * _readers(processes))
     if processes == 1:
         return settings
     each = 1 if hosts_are_shared else processes
@@ -40,6 +47,14 @@ def share_among_processes(settings: Settings, *, hosts_are_shared: bool = False)
         host_delay=settings.host_delay * each,
         extract_processes=max(settings.extract_processes // processes, 1),
     )
+
+
+def _readers(processes: int) -> int:
+    """How many processes may read for each of those that fetch: a core is left to these."""
+    cores = len(os.sched_getaffinity(0))
+    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    spare = min((cores - processes) // processes, memory // READER_BYTES // processes)
+    return min(max(spare, 1), MOST_READERS)
 
 
 def fit_to_open_files(settings: Settings, connections: int = 0) -> Settings:

@@ -12,7 +12,8 @@ import psutil
 import pytest
 from aiohttp import web
 
-from archiver.limits import FILES_A_PAGE, SPARE_FILES
+from archiver.config import Settings
+from archiver.limits import FILES_A_PAGE, MOST_READERS, SPARE_FILES, share_among_processes
 
 DELAY = 0.25
 PAGES = 24
@@ -151,3 +152,20 @@ async def test_no_more_pages_are_crawled_at_once_than_have_room(files, fits):
     said, _ = await process.communicate()
 
     assert said.decode().strip() == fits
+
+
+@pytest.mark.parametrize("processes", [1, 2, 16])
+def test_as_many_processes_read_as_there_are_cores_to_spare(tmp_path, processes):
+    given = Settings(data=tmp_path, crawl_processes=processes)
+
+    each = share_among_processes(given).extract_processes
+
+    spare = len(os.sched_getaffinity(0)) // processes - 1
+    assert each <= max(min(spare, MOST_READERS), 1)
+    assert each >= 1
+
+
+def test_who_says_how_many_read_is_not_corrected(tmp_path):
+    given = Settings(data=tmp_path, extract_processes=7)
+
+    assert share_among_processes(given).extract_processes == 7

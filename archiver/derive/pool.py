@@ -137,7 +137,10 @@ class DerivePool:
         return self._idle.popleft()
 
     def _give(self, child: "_Child | None") -> None:
-        self._idle.append(child)
+        if child:
+            self._idle.appendleft(child)  # before others are started
+        else:
+            self._idle.append(child)
         self._next()
 
     def _next(self) -> None:
