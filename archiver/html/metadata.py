@@ -17,6 +17,7 @@ MOST_JSON = 512 << 10
 MOST_LEVELS = 60
 """JSON-LD that is nested deeper is nobody's description of a page."""
 LONGEST_NAME = 100
+MOST_AUTHORS = 10
 _SPACES = re.compile(r"\s+")
 _SEPARATORS = re.compile(r"\s+[|\-\u2013\u2014\u00bb\u00b7/:]\s+")
 _TITLES = ("dc:title", "dcterms:title", "og:title", "twitter:title", "dc.title", "parsely-title")
@@ -79,7 +80,7 @@ def read_metadata(tree: LexborHTMLParser, url: str) -> PageMetadata:
     title = next((each for each in titles if each and not _ADDRESS.fullmatch(each)), "")
     return PageMetadata(
         title=title,
-        byline=_name(data.get("author")) or _author(meta) or _marked_author(tree),
+        byline=_name(data.get("author")) or _author(tree, meta) or _marked_author(tree),
         site=_first(meta, _SITES) or _name(data.get("publisher")),
         excerpt=_first(meta, _EXCERPTS) or _text(data.get("description")),
         language=_language(tree, meta),
@@ -157,12 +158,13 @@ def _document_title(tree: LexborHTMLParser) -> str:
     """The title element's text, without the name of the site where the page's heading tells."""
     element = tree.css_first("title")
     title = _clean(element.text() or "") if element else ""
-    heading = tree.css_first("h1")
-    named = _clean(heading.text() or "") if heading else ""
+    headings = tree.css("h1")[:2]
+    named = _clean(headings[0].text() or "") if headings else ""
     if not title:
         return named
     parts = _SEPARATORS.split(title)
-    is_title = named == parts[0] or len(named) == max(map(len, parts))
+    is_alone = len(headings) == 1  # the first of several is often the name of the site
+    is_title = named == parts[0] or (is_alone and len(named) == max(map(len, parts)))
     return named if named in parts and is_title else title
 
 
@@ -185,9 +187,17 @@ def _published(tree: LexborHTMLParser, meta: dict[str, str], data: dict[str, Any
     return next(filter(None, map(to_iso, given)), "")
 
 
-def _author(meta: dict[str, str]) -> str:
-    found = _first(meta, _AUTHORS)
-    return "" if found.startswith(("http://", "https://")) else _person(found)
+def _author(tree: LexborHTMLParser, meta: dict[str, str]) -> str:
+    """Who wrote it, as the first name of a field says that is there: all whom it names."""
+    name = next((each for each in _AUTHORS if each in meta), "")
+    if not name or meta[name].startswith(("http://", "https://")):
+        return ""
+    nodes = tree.css(f'meta[name="{name}" i], meta[property="{name}" i]')[:MOST_AUTHORS]
+    said = [node.attributes.get("content") or "" for node in nodes]
+    names = [_person(each) for each in said if not each.startswith(("http://", "https://"))]
+    authors = [*dict.fromkeys(filter(None, names))] or [_person(meta[name])]
+    between = "; " if any("," in each for each in authors) else ", "
+    return between.join(authors)[:MOST_CHARACTERS]
 
 
 def _marked_author(tree: LexborHTMLParser) -> str:

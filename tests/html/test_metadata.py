@@ -61,6 +61,28 @@ def test_an_author_is_a_name_alone(html):
 
 
 @pytest.mark.parametrize(
+    ("names", "byline"),
+    [
+        (["Ann Author", "Ben Writer", "Ann Author"], "Ann Author, Ben Writer"),
+        (["Author, A.", "Writer, B."], "Author, A.; Writer, B."),
+        (["Ann Author", "https://example.com/ben"], "Ann Author"),
+    ],
+)
+def test_all_authors_whom_a_page_names_are_its_authors(names, byline):
+    page = "".join(f'<meta name="DC.Creator" content="{each}">' for each in names)
+
+    assert read(page).byline == byline
+
+
+def test_the_first_of_several_headings_does_not_tell_which_part_of_a_title_is_the_site():
+    site = "<h1><a href=/>The handbook of things</a></h1>"
+    title = "<title>Knots \u2014 The handbook of things</title>"
+
+    assert read(title + site + "<h1>Knots</h1>").title == "Knots \u2014 The handbook of things"
+    assert read(title + "<h1>Knots</h1><h1>Beyond</h1>").title == "Knots"
+
+
+@pytest.mark.parametrize(
     "html",
     [
         linked(headline="x", datePublished="2019-05-04"),
