@@ -4,10 +4,10 @@ FROM python:3.13-slim AS build
 RUN apt-get update -qq && apt-get install -y -qq --no-install-recommends make > /dev/null
 WORKDIR /src
 COPY . .
-RUN make wheel install-wheel PREFIX=/opt/archiver
+RUN make wheel install-wheel PREFIX=/opt/archiver EXTRAS=[cluster]
 
 FROM python:3.13-slim AS plain
-RUN useradd --system --create-home --uid 10001 archiver && mkdir /data && chown archiver /data
+RUN useradd --create-home --uid 10001 archiver && mkdir /data && chown archiver /data
 COPY --from=build /opt/archiver /opt/archiver
 USER archiver
 ENV PATH=/opt/archiver/bin:$PATH PYTHONUNBUFFERED=1 ARCHIVER_DATA=/data ARCHIVER_HOST=0.0.0.0

@@ -25,7 +25,7 @@ test: $(VENV)/.installed-dev chromium strace iproute2  ## install what the tests
 	@$(BIN)/python -m pytest $(ARGS)
 
 # What opens no index is the same in both engines, and what measures SQLite's own files is of it alone.
-ROOMS := $(addprefix tests/,access books cdx crawl index ingest ledger services)
+ROOMS := $(addprefix tests/,access books cdx crawl index ingest ledger memento services web)
 
 test-cluster: $(VENV)/.installed-dev chromium strace promtool  ## the same with the index in PostgreSQL and for archives in an object store; S3=versitygw needs Go, once
 	@.ci/$(S3) > /dev/null
@@ -52,14 +52,15 @@ wheel: $(VENV)/.pip  ## the package as it is shipped, in dist/
 	@rm -rf dist
 	@$(PIP) wheel --no-deps --wheel-dir dist .
 
-install-wheel: $(VENV)/.pip  ## that wheel and what it needs, into PREFIX
+install-wheel: $(VENV)/.pip  ## that wheel and what it needs, into PREFIX; with EXTRAS=[cluster] servers' drivers, too
 	@test -n "$(PREFIX)" || { echo "Say where: make install-wheel PREFIX=…"; exit 1; }
 	@$(PYTHON) -m venv --without-pip $(PREFIX)
-	@$(PIP) --python $(PREFIX)/bin/python install --constraint $(CONSTRAINTS) dist/*.whl
+	@$(PIP) --python $(PREFIX)/bin/python install --constraint $(CONSTRAINTS) "$$(ls dist/*.whl)$(EXTRAS)"
 
 check-image: wheel chromium  ## the steps of the Dockerfile, in a temporary folder
 	@where=$$(mktemp -d) && trap 'rm -rf "$$where"' EXIT \
-	&& $(MAKE) --no-print-directory install-wheel PREFIX="$$where/venv" \
+	&& $(MAKE) --no-print-directory install-wheel PREFIX="$$where/venv" EXTRAS=[cluster] \
+	&& "$$where/venv/bin/python" -c 'import obstore, pg8000' \
 	&& cd "$$where" && venv/bin/archiver --help > help && venv/bin/archiver --version \
 	&& echo https://example.invalid/ | venv/bin/archiver import - --no-crawl --data data > counts \
 	&& venv/bin/archiver list --data data \

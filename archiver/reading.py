@@ -1,4 +1,4 @@
-"""The archive opened for one service that only reads: who shows a list loads no crawl."""
+"""The archive opened for one service that captures nothing: who shows a list loads no crawl."""
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager

@@ -7,16 +7,44 @@ from archiver.reading import open_to_read
 from archiver.services.machines import Machines
 
 
-def run(settings: Settings) -> int:
-    """Print the processes that write, with their machines; 1 if there are none."""
-    return run_until_signal(_machines(settings))
+def run(settings: Settings, *, unsealed: bool, forget: str | None) -> int:
+    """Print the processes that write, or what is unsealed, by machine, 1 if there are none.
+
+    Or give a machine up, and print what is lost with it.
+    """
+    if forget is not None:
+        return run_until_signal(_forget(settings, forget))
+    return run_until_signal(_list(settings, unsealed=unsealed))
 
 
-async def _machines(settings: Settings) -> int:
+async def _list(settings: Settings, *, unsealed: bool) -> int:
     async with open_to_read(settings, Machines) as machines:
-        found = await machines.processes()
-        for each in found:
-            place = "here" if each.machine == machines.own else "elsewhere"
-            state = "dead" if each.is_overdue else "silent" if each.is_silent else "alive"
-            write_row(each.machine, place, each.name, state)
-        return 0 if found else 1
+        rows = await (_unsealed(machines) if unsealed else _processes(machines))
+        for machine, *rest in rows:
+            write_row(machine, "here" if machine == machines.own else "elsewhere", *rest)
+        return 0 if rows else 1
+
+
+async def _processes(machines: Machines) -> list[tuple[str, ...]]:
+    return [
+        (
+            each.machine,
+            each.name,
+            "dead" if each.is_overdue else "silent" if each.is_silent else "alive",
+        )
+        for each in await machines.processes()
+    ]
+
+
+async def _unsealed(machines: Machines) -> list[tuple[str, ...]]:
+    return [(each.machine, each.name, str(each.bytes)) for each in await machines.unsealed()]
+
+
+async def _forget(settings: Settings, name: str) -> int:
+    async with open_to_read(settings, Machines) as machines:
+        forgotten = await machines.forget(name)
+        for each in forgotten.segments:
+            write_row("lost", each)
+        write_row("snapshots", str(forgotten.snapshots))
+        write_row("entries without another", str(forgotten.entries))
+        return 0

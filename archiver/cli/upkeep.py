@@ -50,14 +50,20 @@ def reindex(settings: Settings) -> int:
 
 
 @click.command(cls=Command)
+@click.option("--unsealed", is_flag=True, help="List what would be lost with each machine instead.")
+@click.option("--forget", metavar="NAME", help="Give a machine up that is lost for good.")
 @with_settings(COMMON)
-def machines(settings: Settings) -> int:
+def machines(settings: Settings, *, unsealed: bool, forget: str | None) -> int:
     """List the processes that write to an index on a server, machine by machine.
 
     Prints the machine, whether it is this one, the process, and whether it is alive, silent, or
     dead: its jobs are done by others then. Exits with 1 if there are none.
+
+    With --unsealed prints the segments that are in no store yet: machine, whether it is this one,
+    segment, bytes. With --forget the jobs of that machine go back into the queue, and what was in
+    such a segment of it is told as lost; should it come back, it takes up what it has.
     """
-    return run_body("machines", settings)
+    return run_body("machines", settings, unsealed=unsealed, forget=forget)
 
 
 @click.group()

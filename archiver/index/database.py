@@ -129,6 +129,11 @@ class Database:
                 with suppress(InvalidRequestError):
                     await conn.set_up(conn.dialect.usual)
 
+    @property
+    def machine(self) -> str | None:
+        """The name of this machine among those that share the index; None where none can."""
+        return self.membership.member.machine if self.membership else None
+
     def now(self) -> datetime:
         """The moment, by the one clock of all who share this index (aware, UTC)."""
         return self._clock.now()

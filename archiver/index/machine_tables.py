@@ -2,7 +2,7 @@
 
 from sqlalchemy import Column, Table
 
-from archiver.index.table_registry import Number, Words, metadata
+from archiver.index.table_registry import Number, Words, metadata, partial_index
 
 writer = Table(
     "writer",
@@ -21,4 +21,5 @@ segment = Table(
     Column("name", Words, nullable=False, unique=True),
     Column("indexed_bytes", Number, nullable=False),
     Column("machine", Words),
+    partial_index("segment_of_machine", "machine", where="machine IS NOT NULL"),
 )

@@ -1,19 +1,71 @@
-"""Segments by name, and how many bytes of each the index has read."""
+"""Segments by name, how many bytes of each the index has read, and which lie on one machine alone.
 
-from collections.abc import Mapping, Sequence
+``machine`` is of shared indices: NULL where the store has the segment.
+"""
 
-from sqlalchemy import BigInteger, cast, func, select
+from collections.abc import Collection, Mapping, Sequence
 
-from archiver.index.bulk import Clash, insert_rows
+from sqlalchemy import BigInteger, cast, func, select, update
+
+from archiver.index.bulk import Clash, among_texts, insert_rows
 from archiver.index.connection import AsyncConnection
 from archiver.index.schema import segment
+from archiver.values import frozen
+
+_ADVANCED = ("name", "indexed_bytes", "machine")
 
 
-async def advance(conn: AsyncConnection, ends: Mapping[str, int]) -> dict[str, int]:
-    """Note that each segment is indexed up to that byte; return row ids by name."""
-    rows = sorted(ends.items())
-    await insert_rows(conn, segment, ("name", "indexed_bytes"), rows, Clash.RISES)
+@frozen
+class Unsealed:
+    """A segment that lies on one machine, and in no store yet: lost with that machine.
+
+    Attributes:
+        machine: the name of it.
+        name: of the segment.
+        bytes: of it, as indexed.
+    """
+
+    machine: str
+    name: str
+    bytes: int
+
+
+async def advance(
+    conn: AsyncConnection, ends: Mapping[str, int], *, machine: str | None = None
+) -> dict[str, int]:
+    """Note that each segment is indexed up to that byte; return row ids by name.
+
+    Args:
+        conn: a writing connection.
+        ends: the byte, by name.
+        machine: where those lie that are new; None where that is nobody's to know.
+    """
+    rows = [(name, end, machine) for name, end in sorted(ends.items())]
+    await insert_rows(conn, segment, _ADVANCED, rows, Clash.RISES)
     return await ids(conn, [*ends])
+
+
+async def unsealed(conn: AsyncConnection) -> list[Unsealed]:
+    """Every segment that lies on one machine alone, by machine and age."""
+    rows = await conn.execute(
+        select(segment.c.machine, segment.c.name, segment.c.indexed_bytes)
+        .where(segment.c.machine.is_not(None))
+        .order_by(segment.c.machine, segment.c.name)
+    )
+    return [Unsealed(*row) for row in rows]
+
+
+async def of_machine(conn: AsyncConnection, machine: str) -> set[str]:
+    """The segments that lie on a machine alone."""
+    rows = await conn.execute(select(segment.c.name).where(segment.c.machine == machine))
+    return {*rows.scalars()}
+
+
+async def lie_at(conn: AsyncConnection, names: Collection[str], machine: str | None) -> None:
+    """Note that segments lie on a machine alone, or, with None, in the store."""
+    if names:
+        which = segment.c.name.in_(among_texts(names))
+        await conn.execute(update(segment).where(which).values(machine=machine))
 
 
 async def ids(conn: AsyncConnection, names: Sequence[str]) -> dict[str, int]:

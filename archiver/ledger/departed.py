@@ -60,10 +60,10 @@ async def bury_the_silent(db: Database) -> None:
         found = await writers.all_writers(conn)
     for each in found:
         if each.is_overdue and each.machine != membership.member.machine:
-            await _bury(db, each)
+            await bury(db, each)
 
 
-async def _bury(db: Database, silent: writers.Writer) -> None:
+async def bury(db: Database, silent: writers.Writer) -> None:
     """Give back what a process held, unless it has given a sign of life after all."""
     async with db.write() as conn:
         if not await writers.bury(conn, silent.name):

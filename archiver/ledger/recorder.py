@@ -307,7 +307,7 @@ class Recorder:
         async with self._db.write() as conn:
             now = conn.now()
             if ends:
-                await segments.advance(conn, ends)
+                await segments.advance(conn, ends, machine=self._db.machine)
             made = await _insert_responses(conn, plan, places)
             there = await entries.still_there(conn, known.facts)
             wanted = await _still_wanted(conn, brought, there)

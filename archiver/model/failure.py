@@ -27,6 +27,7 @@ class FailureKind(StrEnum):
     NOT_ARCHIVED = "not-archived"
     NOT_RESCUED = "not-rescued"
     CANCELLED = "cancelled"
+    LOST = "lost"
     INTERNAL = "internal"
 
 

@@ -82,6 +82,7 @@ class Uploading:
         self._close_segment = close_segment
         self._lock = settings.data / LOCKS / "upload"
         self._problem: Message | None = None
+        self._are_some_noted = True
         self.backlog = Backlog()
 
     async def watch(self) -> None:
@@ -122,8 +123,9 @@ class Uploading:
             if until is not None and loop.time() >= until:
                 break
             if not await asyncio.to_thread(self._upload, name):
-                return
+                break
             self._measure(await self._here())
+        await self._note_where_they_lie()
 
     async def finish(self) -> None:
         """Close the segment of this process, and upload what can be in a moment."""
@@ -166,6 +168,22 @@ class Uploading:
         async with self._db.read() as conn:
             indexed = await segments.indexed_of(conn, [each.name for each in here[:AT_ONCE]])
         return [each.name for each in here if not why_unsettled(each, here, indexed, self._store)]
+
+    async def _note_where_they_lie(self) -> None:
+        """Let the others at a shared index know what lies here alone, where that has changed."""
+        if (machine := self._db.machine) is None:
+            return
+        here = {each.name for each in await self._here()}
+        if not (here or self._are_some_noted):
+            return
+        async with self._db.read() as conn:
+            noted = await segments.of_machine(conn, machine)
+            new = here & {*await segments.indexed_of(conn, [*here])} - noted
+        if new or noted - here:
+            async with self._db.write() as conn:
+                await segments.lie_at(conn, new, machine)
+                await segments.lie_at(conn, noted - here, None)
+        self._are_some_noted = bool(here)
 
     def _measure(self, here: Sequence[SegmentFile]) -> None:
         waiting = sum(each.size for each in here)

@@ -37,6 +37,7 @@ SENTENCES: Final = {
     FailureKind.NOT_ARCHIVED: marked("No public archive that was asked has it."),
     FailureKind.NOT_RESCUED: marked("Public archives could not be asked."),
     FailureKind.CANCELLED: marked("You cancelled it."),
+    FailureKind.LOST: marked("It was lost with the machine that had it, before it was uploaded."),
     FailureKind.INTERNAL: marked("Something went wrong here; the log says what."),
 }
 SHORT: Final = {
@@ -59,6 +60,7 @@ SHORT: Final = {
     FailureKind.NOT_ARCHIVED: marked("no public archive has it"),
     FailureKind.NOT_RESCUED: marked("public archives could not be asked"),
     FailureKind.CANCELLED: marked("cancelled by you"),
+    FailureKind.LOST: marked("lost with a machine"),
     FailureKind.INTERNAL: marked("something went wrong here"),
 }
 """The same as the row of a table says it."""

@@ -30,3 +30,10 @@ async def ran(*words, said="", **variables):
     async with archiver(*words, **variables) as process:
         told, _ = await process.communicate(said.encode())
         return process.returncode, told.decode()
+
+
+async def refused(*words, **variables):
+    """The exit status of a command that gives up, and what it says of that."""
+    async with archiver(*words, **variables) as process:
+        _, said = await process.communicate()
+        return process.returncode, said.decode()

@@ -10,7 +10,7 @@ from sqlalchemy import text
 
 from archiver.index.dialect.postgres_engines import PostgresEngines
 from archiver.store.machine import machine_of
-from tests.cluster.commands import archiver, ran
+from tests.cluster.commands import archiver, ran, refused
 
 LEASE = "3"
 FENCED_OFF = 75
@@ -54,13 +54,6 @@ def held(live):
 
     page.url = live.answer("/held", answer)
     return page
-
-
-async def refused(*words, **variables):
-    """The exit status of a command that gives up, and what it says of that."""
-    async with archiver(*words, **variables) as process:
-        _, said = await process.communicate()
-        return process.returncode, said.decode()
 
 
 @pytest.mark.parametrize("command", [("crawl",), ("serve", "--port", "0")])

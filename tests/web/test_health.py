@@ -1,4 +1,3 @@
-import sqlite3
 from collections.abc import AsyncIterator
 
 import pytest
@@ -8,6 +7,7 @@ from archiver.config import Settings
 from archiver.runtime import open_runtime
 from archiver.web.app import build_app
 from archiver.web.keys import RUNTIME
+from tests.indices import change_by_hand
 
 
 @pytest.fixture
@@ -30,6 +30,7 @@ async def test_healthz_says_ok(client):
     assert (answer.status, await answer.text()) == (200, "ok\n")
 
 
+@pytest.mark.sqlite("a file that is no database any more")
 async def test_healthz_says_503_and_no_more_when_the_index_does_not_answer(client, settings):
     for path in settings.data.glob("archive.sqlite3*"):
         path.write_bytes(b"no database " * 1000)
@@ -82,9 +83,11 @@ async def test_metrics_say_how_long_a_host_has_waited_and_whether_the_crawl_is_p
     client, settings
 ):
     longest = "archiver_queue_longest_wait_seconds"
-    with sqlite3.connect(settings.data / "archive.sqlite3") as db:
-        db.execute("UPDATE queue_host SET ready_at_ms = ready_at_ms - 3600000")
-        db.execute("UPDATE job SET state = 'fetching', changed_at_ms = changed_at_ms - 60000")
+    await change_by_hand(
+        settings.data,
+        "UPDATE queue_host SET ready_at_ms = ready_at_ms - 3600000",
+        "UPDATE job SET state = 'fetching', changed_at_ms = changed_at_ms - 60000",
+    )
     await client.app[RUNTIME].oversight.pause(paused=True)
 
     lines = (await (await client.get("/metrics")).text()).splitlines()

@@ -23,9 +23,9 @@ class Clash(Enum):
     ADDS = "DO UPDATE SET {name} = {table}.{name} + excluded.{name}"
     """Its numbers are added to those that are there."""
     RISES = "DO UPDATE SET {name} = excluded.{name} WHERE excluded.{name} > {table}.{name}"
-    """The greater of two numbers stays."""
+    """The greater of two numbers stays; columns behind it are of new rows alone."""
     SINKS = "DO UPDATE SET {name} = excluded.{name} WHERE excluded.{name} < {table}.{name}"
-    """The lesser of two numbers stays."""
+    """The lesser of two numbers stays, in the same way."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,8 +67,8 @@ def insertion(table: Table, names: tuple[str, ...], taken: Clash) -> OverRows:
         return OverRows(text(statement + conflict), columns)
     key = _key(table, columns)
     others = [f'"{each.name}"' for each in columns if each not in key]
-    if taken in (Clash.RISES, Clash.SINKS) and len(others) > 1:
-        raise TypeError("which of two rows stays is decided by one number")
+    if taken in (Clash.RISES, Clash.SINKS):
+        others = others[:1]
     first, *more = (taken.value.format(table=f'"{table.name}"', name=each) for each in others)
     sets = ", ".join([first, *(each.removeprefix("DO UPDATE SET ") for each in more)])
     on = ", ".join(f'"{each.name}"' for each in key)

@@ -1,0 +1,119 @@
+"""A machine that is lost for good: what only it had is told as lost, and all else goes on."""
+
+import json
+
+import pytest
+from aiohttp import ClientSession
+from aiohttp.web import HTTPNotFound
+from sqlalchemy import text
+
+from archiver.index.dialect.postgres_engines import PostgresEngines
+from tests.cluster.commands import archiver, ran, refused
+
+
+@pytest.fixture
+def here(address, store, tmp_path):
+    """A machine whose segments no store takes for now."""
+    store.fickle.failing = {"PUT": 503}
+    shared = {"ARCHIVER_INDEX": address, "ARCHIVER_STORE": store.address}
+    return shared | {"ARCHIVER_DATA": str(tmp_path / "a")}
+
+
+@pytest.fixture
+def there(here, tmp_path):
+    (tmp_path / "b").mkdir()
+    return here | {"ARCHIVER_DATA": str(tmp_path / "b")}
+
+
+@pytest.fixture
+async def lost(live, here, there, address, store, tmp_path):
+    """What is left of a machine that had a page for itself, and a job; its name."""
+    live.page = live.article("page")
+    live.twin = live.put("/twin", await _body(live.page))
+    live.held = live.answer("/held", _until_over(live.closing))
+    assert (await ran("add", live.page, **here))[0] == 0
+    assert (await ran("add", live.twin, **there))[0] == 0
+    await ran("import", "-", "--no-crawl", said=live.held, **here)
+    async with archiver("crawl", **here) as running:
+        await live.asked_for("/held")
+        running.kill()
+        await running.wait()
+    (tmp_path / "a").rename(tmp_path / "gone")
+    store.fickle.failing = {}
+    return (tmp_path / "gone" / "machine").read_text().split()[0]
+
+
+async def _body(url):
+    async with ClientSession() as web, web.get(url) as answer:
+        return await answer.text()
+
+
+async def test_what_only_a_lost_machine_had_is_told_and_its_jobs_are_done_by_others(
+    live, there, address, lost
+):
+    _, unsealed = await ran("machines", "--unsealed", **there)
+    ((machine, place, segment, _),) = (
+        line.split() for line in unsealed.splitlines() if line.startswith(lost)
+    )
+    assert (machine, place) == (lost, "elsewhere")
+    code, told = await refused("machines", "--forget", lost, **there)
+    assert (code, "gives signs of life" in told) == (1, True), told
+
+    _be_silent(address)
+    _, told = await ran("machines", "--forget", lost, **there)
+
+    assert told.splitlines()[0].split() == ["lost", segment]
+    live.put("/held", "<title>held</title>")
+    assert (await ran("crawl", **there))[0] == 0
+    shown = [await _shown(url, **there) for url in (live.page, live.twin, live.held)]
+    assert [each["state"] for each in shown] == ["failed", "failed", "saved"]
+    assert all(lost in each["failure"]["message"] for each in shown[:2])
+    assert await ran("machines", "--unsealed", **there) == (1, "")
+    assert "problems\t0" in (await ran("verify", **there))[1]
+
+
+async def test_a_page_that_was_lost_is_saved_whole_again(live, there, address, lost):
+    _be_silent(address)
+    await ran("machines", "--forget", lost, **there)
+
+    assert (await ran("add", live.twin, **there))[0] == 0
+
+    assert "clever" in (await ran("show", live.twin, **there))[1]
+    assert "problems\t0" in (await ran("verify", **there))[1]
+
+
+async def test_a_machine_that_comes_back_after_all_brings_what_it_has(
+    live, here, there, address, lost, tmp_path
+):
+    _be_silent(address)
+    await ran("machines", "--forget", lost, **there)
+    (tmp_path / "gone").rename(tmp_path / "a")
+
+    assert live.page in (await ran("list", "--status", "saved", **here))[1]
+
+    assert "clever" in (await ran("show", live.page, **here))[1]
+    assert (await ran("machines", "--forget", lost, **here))[0] == 1
+
+
+async def test_nothing_is_known_of_a_machine_without_a_name(there, lost):
+    code, told = await refused("machines", "--forget", "another", **there)
+
+    assert (code, "Nothing of a machine another is left" in told) == (1, True), told
+
+
+def _be_silent(address):
+    """Let the lease of every process be over."""
+    with PostgresEngines(address).writing().begin() as conn:
+        conn.execute(text("UPDATE writer SET beat_ms = 0"))
+
+
+async def _shown(url, **variables):
+    return json.loads((await ran("show", "--json", url, **variables))[1])
+
+
+def _until_over(closing):
+    async def answer(_):
+        await closing.wait()
+        raise HTTPNotFound
+
+    return answer
