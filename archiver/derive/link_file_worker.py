@@ -17,6 +17,7 @@ from itertools import islice
 from tempfile import NamedTemporaryFile
 from typing import BinaryIO, cast
 
+from archiver.derive.link_chunks import Chunk, read_chunks
 from archiver.derive.messages import COLLECT, PageOfSeed, pack, pack_seeds
 from archiver.derive.packed_seeds import pack_columns
 from archiver.errors import InvalidUrl, UnreadableFile
@@ -33,9 +34,6 @@ from archiver.model.message import marked
 from archiver.urls.parse import hash_url, host, parse_url
 from archiver.wire.text import well_formed
 
-BATCH = 5000
-BATCH_BYTES = 16 << 20
-"""Of pages that came with links, with the characters of what is said of those."""
 MOST_SHOWN = 500
 NOT_CHOSEN = marked("It lies in none of the folders that were chosen.")
 _PIECE = 1 << 20
@@ -55,59 +53,58 @@ def main() -> None:
         if importer.says_all_tags:
             choices = choices.where_tags_are_said()
         found = importer.read(file)
-        first = _first_batch(file, found, choices, skip)
+        for _ in islice(found, skip):
+            pass
+        chunks = read_chunks(file, found)
+        chunk = next(chunks)
+        batch = _first_batch(chunk, choices, skip, name)
     except UnreadableFile as error:
         _say(pack({"refused": str(error)}))
         return
     head = {"form": importer.name, "encoding": file.encoding, "told_by": file.told_by}
     columns = file_columns(file) if importer is ANY_TABLE else {}
     _say(pack({**head, "columns": [*columns.items()]}))
-    _say_batches(file, first, found, choices, skip)
+    _say_batch(batch, chunk, choices, name)
+    _say_batches(chunks, choices, name, skip + batch.size)
 
 
-def _first_batch(
-    file: GivenFile, found: Iterator[Bookmark], choices: Choices, skip: int
-) -> "_Batch":
-    """Read the first links behind those that are skipped.
+def _first_batch(chunk: Chunk, choices: Choices, skip: int, name: str) -> "_Batch":
+    """Make seeds of the first links behind those that are skipped.
 
     Raises:
         UnreadableFile: it is what it seemed to be by how it begins, and yet can't be read.
     """
-    for _ in islice(found, skip):
-        pass
-    first = _read_batch(found, choices, skip)
-    if first.is_broken and not (skip or file.lists):
+    first = _batch_of(chunk, choices, skip)
+    if first.is_broken and not (skip or chunk.lists):
         raise UnreadableFile(
             "{name} holds no link that can be read. {problem}",
-            name=file.name,
+            name=name,
             problem=first.rejected[0].reason,
         )
     return first
 
 
-def _say_batches(
-    file: GivenFile, batch: "_Batch", found: Iterator[Bookmark], choices: Choices, row: int
-) -> None:
-    """Hand all links over, the last batch an empty one, with lists as they are met."""
-    while True:
-        lists = GivenLists(choices.arranged(file.lists), file.lists_left_out)
-        file.lists.clear()
-        file.lists_left_out = 0
-        seeds = pack_columns(batch.addresses, batch.said, f"import:{file.name}")
-        _say(pack_seeds(seeds, batch.rejected, batch.pages, lists))
+def _say_batches(chunks: Iterator[Chunk], choices: Choices, name: str, row: int) -> None:
+    """Hand all other links over, the last batch an empty one."""
+    for chunk in chunks:
+        batch = _batch_of(chunk, choices, row)
+        _say_batch(batch, chunk, choices, name)
         row += batch.size
-        if not (batch.size or lists):
-            return
-        batch = _read_batch(found, choices, row)
 
 
-def _read_batch(found: Iterator[Bookmark], choices: Choices, row: int) -> "_Batch":
-    """Read some links."""
-    batch, now, length = _Batch(), datetime.now(UTC), 0
-    for bookmark in islice(found, BATCH):
+def _say_batch(batch: "_Batch", chunk: Chunk, choices: Choices, name: str) -> None:
+    """Hand some links over, with the lists that were met."""
+    lists = GivenLists(choices.arranged(chunk.lists), chunk.lists_left_out)
+    seeds = pack_columns(batch.addresses, batch.said, f"import:{name}")
+    _say(pack_seeds(seeds, batch.rejected, batch.pages, lists))
+
+
+def _batch_of(chunk: Chunk, choices: Choices, row: int) -> "_Batch":
+    """Make seeds of some links, which stand behind so many others."""
+    batch, now = _Batch(), datetime.now(UTC)
+    for bookmark in chunk.bookmarks:
         row += 1
         given = bookmark.annotation
-        length += _weight(bookmark)
         if bookmark.problem:
             batch.reject(given.url_given, bookmark.problem, row)
             batch.broken += bookmark.is_broken
@@ -121,21 +118,7 @@ def _read_batch(found: Iterator[Bookmark], choices: Choices, row: int) -> "_Batc
                 batch.reject(given.url_given, str(error), row)
             else:
                 batch.add(url, said, bookmark)
-        if length > BATCH_BYTES:
-            break
     return batch
-
-
-def _weight(bookmark: Bookmark) -> int:
-    """What it takes of memory, as far as that has no small bound of its own."""
-    said, page = bookmark.annotation, bookmark.page
-    weight = len(said.url_given) + len(said.note) + len(said.source_record)
-    for names in (said.tags, said.folders):
-        for name in names:
-            weight += len(name)
-    for each in said.highlights:
-        weight += len(each.quote) + len(each.note)
-    return weight + (page.weight if page else 0)
 
 
 class _Batch:

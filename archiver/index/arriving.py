@@ -1,9 +1,11 @@
 """New entries on their way in: a table of one transaction, of which the engine makes their rows.
 
-A key that comes in no order takes a page of its index for itself. So rows are put down here first
-as they come, and go on in the order of such keys, as many at once as there are.
+Rows are put down here as they come, once, and the engine reads them for each table they go to. They
+go in the order of the file: most keys rise with it, and are put at the end of their index. Keys in
+no order each take a page for themselves, which is kept in memory (``Dialect.much``).
 """
 
+from collections.abc import Sequence
 from itertools import count
 
 from sqlalchemy import (
@@ -18,14 +20,16 @@ from sqlalchemy import (
     insert,
     literal,
     select,
+    text,
 )
-from sqlalchemy.schema import CreateTable, DropTable
+from sqlalchemy.schema import CreateTable
 
 from archiver.index import annotations, gone
 from archiver.index.bulk import among, insert_rows
 from archiver.index.connection import AsyncConnection
-from archiver.index.schema import entry, gone_entry, job
+from archiver.index.schema import entry, gone_entry, host, import_row, job
 from archiver.index.table_registry import Number, Words
+from archiver.model.importing import MOST_GIVEN, Outcome
 from archiver.model.job import State
 from archiver.model.seed_columns import SeedColumns
 
@@ -34,18 +38,34 @@ _OWN = ("hash_url", "url", "host", *annotations.NAMES)
 _arriving = Table(
     "arriving",
     MetaData(),
-    Column("place", Number),
+    Column("place", Number, primary_key=True, autoincrement=False),
+    Column("row", Number),
     *(Column(name, Number if entry.c[name].type is Number else Words) for name in _OWN),
     prefixes=["TEMPORARY"],
+)
+_UNKNOWN_HOSTS = (
+    select(_arriving.c.host).distinct().where(~exists().where(host.c.name == _arriving.c.host))
+)
+_MAKE_READY = text(
+    "INSERT INTO queue_host (priority, host, ready_at_ms)"
+    " SELECT DISTINCT CAST(:priority AS BIGINT), host, CAST(:due AS BIGINT)"
+    " FROM arriving WHERE TRUE ON CONFLICT (priority, host) DO UPDATE"
+    " SET ready_at_ms = excluded.ready_at_ms WHERE excluded.ready_at_ms < queue_host.ready_at_ms"
 )
 _KNOWN = select(_arriving.c.place).where(exists().where(entry.c.hash_url == _arriving.c.hash_url))
 
 
-async def put_down(conn: AsyncConnection, seeds: SeedColumns) -> None:
-    """Put seeds down, of which no two are of one address; their places are counted from 0."""
-    columns = (seeds.keys, seeds.urls, seeds.hosts, *annotations.columns(seeds.said))
-    await conn.tell(CreateTable(_arriving))
-    await insert_rows(conn, _arriving, ("place", *_OWN), [*zip(count(), *columns, strict=False)])
+async def put_down(conn: AsyncConnection, seeds: SeedColumns, numbers: Sequence[int]) -> None:
+    """Put seeds down, of which no two are of one address; their places are counted from 0.
+
+    ``numbers`` are their rows in the file. The table stays with its connection: a statement is
+    prepared anew when a table has come or gone.
+    """
+    columns = (numbers, seeds.keys, seeds.urls, seeds.hosts, *annotations.columns(seeds.said))
+    await conn.tell(CreateTable(_arriving, if_not_exists=True))
+    await clear(conn)
+    rows = [*zip(count(), *columns, strict=False)]
+    await insert_rows(conn, _arriving, ("place", "row", *_OWN), rows)
 
 
 async def leave_known(conn: AsyncConnection) -> set[int]:
@@ -79,7 +99,7 @@ async def make_entries(
         "unrecorded": literal(int(owed)),
         "document_stale": literal(int(owed)),
     }
-    rows = select(*made.values()).order_by(_arriving.c.hash_url)
+    rows = select(*made.values()).order_by(_arriving.c.place)
     await conn.tell(_insert(entry).from_select([*made], rows))
 
 
@@ -93,13 +113,12 @@ async def make_jobs(
     now_ms: int,
     stamp: int,
 ) -> None:
-    """Make a job for each of those entries, numbered from ``first`` on, host by host.
+    """Make a job for each of those entries, numbered as they are, from ``first`` on.
 
     ``now_ms`` is the moment in milliseconds, ``stamp`` that of ``changes``.
     """
-    by_host = (_arriving.c.host, _arriving.c.place)
     made = {
-        job.c.id: func.row_number().over(order_by=by_host) + (first - 1),
+        job.c.id: _arriving.c.place + first,
         job.c.entry_id: _arriving.c.place + first_entry,
         job.c.import_id: literal(import_id),
         job.c.host: _arriving.c.host,
@@ -109,13 +128,33 @@ async def make_jobs(
         job.c.not_before_ms: literal(now_ms),
         job.c.changed_at_ms: literal(stamp),
     }
-    rows = select(*made.values()).order_by(*by_host)
+    rows = select(*made.values()).order_by(_arriving.c.place)
     await conn.tell(_insert(job).from_select([*made], rows))
+    await conn.tell(_MAKE_READY, {"priority": priority, "due": now_ms})
+
+
+async def unknown_hosts(conn: AsyncConnection) -> list[str]:
+    """Hosts of what is left that are not noted yet."""
+    return [*(await conn.execute(_UNKNOWN_HOSTS)).scalars()]
+
+
+async def write_receipt(conn: AsyncConnection, import_id: int) -> None:
+    """Write down that what is left was added."""
+    made = {
+        import_row.c.import_id: literal(import_id),
+        import_row.c.row: _arriving.c.row,
+        import_row.c.outcome: literal(Outcome.ADDED.value),
+        import_row.c.given: func.substr(_arriving.c.url_given, 1, MOST_GIVEN),
+        import_row.c.hash_url: _arriving.c.hash_url,
+        import_row.c.reason: literal(""),
+    }
+    rows = select(*made.values()).order_by(_arriving.c.place)
+    await conn.tell(_insert(import_row).from_select([*made], rows))
 
 
 async def clear(conn: AsyncConnection) -> None:
-    """Take the table away."""
-    await conn.tell(DropTable(_arriving))
+    """Take away what was put down."""
+    await conn.tell(text(conn.dialect.empties.format(_arriving.name)))
 
 
 def _insert(table: Table) -> Insert:

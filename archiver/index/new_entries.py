@@ -12,7 +12,6 @@ from archiver.index import (
     gone,
     hosts,
     lists,
-    queue,
     tags,
 )
 from archiver.index.bulk import insert_rows
@@ -37,12 +36,14 @@ class _Found:
         first: row of the entries.
         tags: rows, by name.
         rooms: in lists, by path.
+        hosts: that nobody has noted.
         first_job, stamp: of the jobs.
     """
 
     first: int
     tags: Mapping[str, int]
     rooms: Mapping[str, lists.Room]
+    hosts: Sequence[str]
     first_job: int
     stamp: int
 
@@ -50,6 +51,7 @@ class _Found:
 async def bring(
     conn: AsyncConnection,
     seeds: SeedColumns,
+    numbers: Sequence[int],
     *,
     now: datetime,
     import_id: int,
@@ -57,11 +59,14 @@ async def bring(
 ) -> list[bool]:
     """Make entries of those seeds of an import that are new, with all that they carry, and jobs.
 
+    Their rows of the receipt are written as well.
+
     All is looked up before the first row is written: so nobody waits for what comes after it.
 
     Args:
         conn: a writing connection.
         seeds: those, of which any may be known, or come twice.
+        numbers: their rows in the file.
         now: the moment (aware, UTC).
         import_id: the import that alone brings them.
         priority: of the jobs; where it is None none are made, and the entries are links.
@@ -71,7 +76,7 @@ async def bring(
     """
     is_first = _first_times(seeds.keys)
     firsts = seeds.where(is_first)
-    await arriving.put_down(conn, firsts)
+    await arriving.put_down(conn, firsts, [*compress(numbers, is_first)])
     known = await arriving.leave_known(conn)
     is_new = [place not in known for place in range(len(firsts))]
     if any(is_new):
@@ -79,7 +84,8 @@ async def bring(
         found = await _look_up(conn, fresh, now, import_id)
         await _make(conn, found, now, import_id, priority)
         await _label(conn, found, [*compress(count(found.first), is_new)], fresh, now)
-        await _note(conn, fresh, now, priority)
+        await hosts.note(conn, found.hosts)
+        await counters.change(conn, _counted(len(fresh), priority))
     await arriving.clear(conn)
     each = iter(is_new)
     return [first and next(each) for first in is_first]
@@ -126,6 +132,7 @@ async def _look_up(
         await next_number(conn, entry.c.id),
         await tags.ids_of(conn, {*chain.from_iterable(seeds.said["tags"])}),
         await lists.rooms_in(conn, paths, import_id=import_id),
+        await arriving.unknown_hosts(conn),
         await next_number(conn, job.c.id),
         await changes.next_stamp(conn, now),
     )
@@ -134,7 +141,7 @@ async def _look_up(
 async def _make(
     conn: AsyncConnection, found: _Found, now: datetime, import_id: int, priority: int | None
 ) -> None:
-    """Make the entries, and their jobs."""
+    """Make the entries, their jobs, and their rows of the receipt."""
     is_link = priority is None
     await arriving.make_entries(
         conn,
@@ -154,6 +161,7 @@ async def _make(
             now_ms=to_ms(now),
             stamp=found.stamp,
         )
+    await arriving.write_receipt(conn, import_id)
 
 
 async def _label(
@@ -173,17 +181,9 @@ async def _label(
     await lists.put_new(conn, given, found.rooms, sort_at=sort_at)
 
 
-async def _note(
-    conn: AsyncConnection, seeds: SeedColumns, now: datetime, priority: int | None
-) -> None:
-    """Count new entries, and note of which hosts they are, and that these have jobs waiting."""
-    of_hosts = {*seeds.hosts}
-    await hosts.note(conn, of_hosts)
-    counted = {counters.ENTRIES: len(seeds)}
-    if priority is not None:
-        await queue.wait_until(conn, [(priority, host, to_ms(now)) for host in of_hosts])
-        counted[counters.QUEUED] = len(seeds)
-    await counters.change(conn, counted)
+def _counted(fresh: int, priority: int | None) -> dict[str, int]:
+    counted = {counters.ENTRIES: fresh}
+    return counted if priority is None else {**counted, counters.QUEUED: fresh}
 
 
 async def _generations(conn: AsyncConnection, keys: Sequence[str]) -> Sequence[int]:

@@ -1,7 +1,6 @@
 """Receipts: what became of each row of each import, written with the rows themselves."""
 
 from collections.abc import Mapping, Sequence
-from itertools import repeat
 from operator import itemgetter
 from typing import Any
 
@@ -11,10 +10,9 @@ from archiver.index.bulk import insert_rows
 from archiver.index.connection import AsyncConnection
 from archiver.index.dialect.functions import JsonRow
 from archiver.index.schema import entry, import_row, imports
-from archiver.model.importing import ARCHIVE_FORMS, Outcome, ReceiptRow, Rejected
+from archiver.model.importing import ARCHIVE_FORMS, MOST_GIVEN, Outcome, ReceiptRow, Rejected
 from archiver.model.job import State
 from archiver.model.seed import Reception
-from archiver.model.seed_columns import SeedColumns
 
 _COLUMNS = ("import_id", "row", "outcome", "given", "hash_url", "reason")
 _HEAD = (
@@ -23,30 +21,31 @@ _HEAD = (
     "lists_left_out",
 )
 """What a receipt says of its import, by column."""
-MOST_GIVEN = 10_000
 
 
 async def write(
     conn: AsyncConnection,
     import_id: int,
-    taken: SeedColumns,
-    numbers: Sequence[int],
-    receptions: Sequence[Reception],
+    taken: Sequence[tuple[int, Reception, str, str]],
     rejected: Sequence[Rejected],
 ) -> None:
-    """Write down what became of some rows: those that were taken, with numbers, and those not."""
-    given = [each[:MOST_GIVEN] for each in taken.said["url_given"]]
-    outcomes = map(str, receptions)  # an outcome is called what the reception is
-    alike, reason = repeat(import_id), repeat("")
+    """Write down what became of some rows: those that were taken, and those not.
+
+    Args:
+        conn: a writing connection.
+        import_id: the import they are of.
+        taken: number, how it was received, the address as it was given, and hash_url of each.
+        rejected: the others.
+    """
+    # An outcome is called what the reception is.
     rows: list[tuple[int, int, str, str, str | None, str]] = [
-        *zip(alike, numbers, outcomes, given, taken.keys, reason, strict=False)
+        (import_id, row, reception.value, given[:MOST_GIVEN], key, "")
+        for row, reception, given, key in taken
     ]
-    if rejected:
-        rows += [
-            (import_id, each.row, _outcome(each), each.given, None, each.reason)
-            for each in rejected
-        ]
-        rows.sort(key=itemgetter(1))
+    rows += [
+        (import_id, each.row, _outcome(each), each.given, None, each.reason) for each in rejected
+    ]
+    rows.sort(key=itemgetter(1))
     await insert_rows(conn, import_row, _COLUMNS, rows)
 
 

@@ -73,22 +73,29 @@ async def receive(
 async def receive_columns(
     conn: AsyncConnection,
     seeds: SeedColumns,
+    numbers: Sequence[int],
     *,
     now: datetime,
     import_id: int,
     capture: CaptureWhen = CaptureWhen.NOW,
-) -> list[Reception]:
-    """``receive`` for the thousands of a file, most of which are new; how each was received."""
+) -> tuple[list[Reception], list[bool]]:
+    """``receive`` for the thousands of a file, most of which are new.
+
+    Returns how each was received, and whether that is in the receipt of the import already;
+    ``numbers`` are their rows in the file.
+    """
     rank = None if capture is CaptureWhen.NEVER else _RANKS[capture]
-    is_new = await new_entries.bring(conn, seeds, now=now, import_id=import_id, priority=rank)
+    is_new = await new_entries.bring(
+        conn, seeds, numbers, now=now, import_id=import_id, priority=rank
+    )
     if all(is_new):
-        return [Reception.ADDED] * len(seeds)
+        return [Reception.ADDED] * len(seeds), is_new
     rest = [seeds[place] for place, is_it in enumerate(is_new) if not is_it]
     received = await receive(
         conn, rest, now=now, recapture=False, import_id=import_id, capture=capture
     )
     others = iter(received)
-    return [Reception.ADDED if is_it else next(others).reception for is_it in is_new]
+    return [Reception.ADDED if is_it else next(others).reception for is_it in is_new], is_new
 
 
 async def ensure(

@@ -52,6 +52,10 @@ class Taken:
     queued: int = 0
 
 
+MOST_GIVEN = 10_000
+"""Characters of an address, as it was given, in a receipt."""
+
+
 class Outcome(StrEnum):
     """What became of one row of a file."""
 

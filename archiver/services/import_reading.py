@@ -9,6 +9,8 @@ from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from io import BufferedReader
+from itertools import compress
+from operator import not_
 from time import monotonic
 from typing import BinaryIO
 
@@ -183,13 +185,16 @@ async def _receive(
 ) -> None:
     """Queue the links of a batch, count them, and write what the receipt says of each."""
     left_out = await _add_lists(conn, number, batch.lists)
-    received = await seeds.receive_columns(
-        conn, batch.seeds, now=conn.now(), import_id=number, capture=choices.capture
+    numbers, keys = batch.numbers, batch.seeds.keys
+    received, is_written = await seeds.receive_columns(
+        conn, batch.seeds, numbers, now=conn.now(), import_id=number, capture=choices.capture
     )
     if early:
-        both = zip(batch.seeds.keys, received, strict=True)
-        received = [early.pop(key, each) for key, each in both]
-    await receipts.write(conn, number, batch.seeds, batch.numbers, received, batch.rejected)
+        received = [early.pop(key, each) for key, each in zip(keys, received, strict=True)]
+    if batch.rejected or not all(is_written):
+        each = zip(numbers, received, batch.seeds.said["url_given"], keys, strict=True)
+        others = [*compress(each, map(not_, is_written))]
+        await receipts.write(conn, number, others, batch.rejected)
     tally = Counter(received)
     are_links = choices.capture is CaptureWhen.NEVER
     await imports.advance(

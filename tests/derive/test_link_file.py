@@ -6,8 +6,8 @@ from io import BytesIO
 
 import pytest
 
+from archiver.derive.link_chunks import BATCH, BATCH_BYTES
 from archiver.derive.link_file import open_links
-from archiver.derive.link_file_worker import BATCH, BATCH_BYTES
 from archiver.errors import UnreadableFile
 from archiver.formats.seeds import MOST_NOTE
 
@@ -42,6 +42,27 @@ async def test_links_of_which_much_is_said_come_in_smaller_batches():
     assert all(size * MOST_NOTE <= BATCH_BYTES + MOST_NOTE for size in sizes)
     assert all(sizes)
     assert {len(each.annotation.note) for batch in batches for each in batch.seeds} == {MOST_NOTE}
+
+
+async def test_all_that_stands_behind_the_first_thousands_crosses_over_as_it_does_alone():
+    """Two processes read a long file, and one a short one."""
+    plain = "".join(f'<DT><A HREF="http://a.example/{n}">{n}</A>\n' for n in range(BATCH))
+    rich = (
+        '<DT><H3>Folder &amp; more</H3><DL><p><DT><A HREF="http://B.example/é" TAGS="b, c"'
+        ' ADD_DATE="1300000000" LAST_VISIT="1400000000" TOREAD="1">Größe</A><DD>a note\n'
+        '<DT><A HREF="javascript:1">no link</A></DL>'
+    )
+    text = f"<!DOCTYPE NETSCAPE-Bookmark-file-1><DL><p>{plain}{rich}</DL>".encode()
+    async with open_links(BytesIO(text), "b.html", memory_bytes=MEMORY) as file:
+        _, beside, last = [await file.next_batch() for _ in range(3)]
+    async with open_links(BytesIO(text), "b.html", memory_bytes=MEMORY, skip=BATCH) as file:
+        alone = await file.next_batch()
+
+    assert [*beside.seeds] == [*alone.seeds]
+    assert beside.rejected == alone.rejected
+    assert [each.row for each in beside.rejected] == [BATCH + 2]
+    assert beside.lists == alone.lists
+    assert not last
 
 
 async def test_what_was_read_before_is_passed_over():
@@ -103,11 +124,13 @@ class Broken(BytesIO):
     def read(self, _size=-1):
         if self.tell():
             raise OSError("input/output error")
-        return super().read(20)
+        return super().read(len(self.getvalue()) // 2)
 
 
-async def test_a_file_that_can_not_be_read_on_breaks_off_the_reading():
-    broken = Broken(b"http://a.example/1\n" * 9)
+@pytest.mark.parametrize("count", [9, 4 * BATCH])
+async def test_a_file_that_can_not_be_read_on_breaks_off_the_reading(count):
+    """One process may be at it, or two."""
+    broken = Broken(b"http://a.example/1\n" * count)
 
     with pytest.raises(UnreadableFile, match="broke off"):
         await read_whole(broken)

@@ -3,7 +3,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from sqlalchemy import func, select, update
 
-from archiver.index import entries, imports, jobs, outcomes, queue, seeds, tags
+from archiver.index import entries, imports, jobs, outcomes, queue, receipts, seeds, tags
 from archiver.index.schema import entry, job
 from archiver.index.turns import Turns
 from archiver.model.job import State
@@ -161,7 +161,8 @@ async def receive_columns(db, *wished):
         number = await imports.create(
             conn, name="list.txt", form="plain text", path=None, owner="me", now=NOW
         )
-        return await seeds.receive_columns(conn, columns, now=NOW, import_id=number)
+        numbers = range(1, len(wished) + 1)
+        return await seeds.receive_columns(conn, columns, numbers, now=NOW, import_id=number)
 
 
 async def test_new_links_of_a_file_keep_its_order_and_those_known_or_repeated_stand_among_them(
@@ -171,8 +172,9 @@ async def test_new_links_of_a_file_keep_its_order_and_those_known_or_repeated_st
     urls = [f"http://{host}.example/{number}" for number in range(9) for host in "cab"]
     await receive(db, seed(urls[4]))
 
-    received = await receive_columns(db, *map(seed, urls), seed(urls[0]))
+    received, is_written = await receive_columns(db, *map(seed, urls), seed(urls[0]))
 
+    assert is_written == [each is Reception.ADDED for each in received]
     assert received == [Reception.KNOWN if url == urls[4] else Reception.ADDED for url in urls] + [
         Reception.MERGED
     ]
@@ -185,3 +187,5 @@ async def test_new_links_of_a_file_keep_its_order_and_those_known_or_repeated_st
         )
         assert [*rows.scalars()] == [urls[4], *(url for url in urls if url != urls[4])]
         assert dict(jobs_of.all()) == dict.fromkeys(urls, 1)
+        told = [(row.row, row.given) for row in await receipts.page(conn, 1, after=0, limit=99)]
+        assert told == [(row, url) for row, url in enumerate(urls, 1) if url != urls[4]]

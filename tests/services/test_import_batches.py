@@ -6,8 +6,8 @@ from time import monotonic
 
 import pytest
 
+from archiver.derive.link_chunks import BATCH
 from archiver.derive.link_file import open_links
-from archiver.derive.link_file_worker import BATCH
 from archiver.errors import UnreadableFile
 from archiver.services.import_batches import read_ahead
 

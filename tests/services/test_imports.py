@@ -4,7 +4,7 @@ from io import BytesIO
 import pytest
 from sqlalchemy import text
 
-from archiver.derive.link_file_worker import BATCH
+from archiver.derive.link_chunks import BATCH
 from archiver.errors import NotFound, UnreadableFile
 from archiver.model.job import State
 from archiver.model.listing import ListingQuery

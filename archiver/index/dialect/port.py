@@ -86,6 +86,10 @@ class Dialect(Protocol):
     def usual(self) -> str:
         """Takes that back."""
 
+    @property
+    def empties(self) -> str:
+        """Takes all rows out of a temporary table, which is ``{}``."""
+
     def batches(
         self, statement: OverRows, rows: Sequence[tuple[Any, ...]]
     ) -> Iterator[tuple[str, tuple[Any, ...]]]:

@@ -53,6 +53,7 @@ class Postgres:
     words = PostgresWords()
     numbers = "SELECT unnest(CAST({0} AS BIGINT[]))"
     much = usual = ""
+    empties = "TRUNCATE {}"
 
     def batches(
         self, statement: OverRows, rows: Sequence[tuple[Any, ...]]

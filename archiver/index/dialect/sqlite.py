@@ -22,7 +22,7 @@ _T = TypeVar("_T")
 MOST_VALUES = 8000
 """Of one statement; SQLite takes 32,766."""
 WRITER_CACHE_KB = 16_000
-MUCH_CACHE_KB = 64_000
+MUCH_CACHE_KB = 96_000
 
 
 class Sqlite:
@@ -33,6 +33,7 @@ class Sqlite:
     numbers = "SELECT value FROM json_each({0})"
     much = f"PRAGMA cache_size = -{MUCH_CACHE_KB}"
     usual = f"PRAGMA cache_size = -{WRITER_CACHE_KB}"
+    empties = "DELETE FROM {}"
 
     def batches(
         self, statement: OverRows, rows: Sequence[tuple[Any, ...]]
