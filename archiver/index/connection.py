@@ -48,6 +48,7 @@ class AsyncConnection:
         self._was_idle = False
         self._is_asked = False
         self._is_ahead = False
+        self._is_much = False
         self._under_way: deque[asyncio.Future[Any]] = deque()
         self._failure: Exception | None = None
 
@@ -117,10 +118,12 @@ class AsyncConnection:
             self._failure = error
             raise
 
-    async def set_up(self, statement: str) -> None:
-        """Run a statement of ``dialect`` that sets a connection up, if it has one for that."""
-        if statement:
-            await self._run(lambda conn: conn.exec_driver_sql(statement).close(), anyway=True)
+    async def suit(self, *, much: bool) -> None:
+        """Set it up for a transaction that writes much, or for those that do not."""
+        if much is not self._is_much:
+            wanted = self.dialect.much if much else self.dialect.usual
+            await self._run(lambda conn: _set_up(conn, wanted), anyway=True)
+            self._is_much = much
 
     async def has_table(self, name: str) -> bool:
         """Whether there is a table of that name."""
@@ -223,9 +226,12 @@ class Connections:
         self._places = asyncio.Semaphore(most)
         self._idle: list[AsyncConnection] = []
 
-    def transaction(self) -> AbstractAsyncContextManager[AsyncConnection]:
-        """A connection in a transaction, which is committed unless the block raises."""
-        return self._lent(self._begin, _committed)
+    def transaction(self, *, much: bool = False) -> AbstractAsyncContextManager[AsyncConnection]:
+        """A connection in a transaction, which is committed unless the block raises.
+
+        Where it is to write ``much``, its memory stays with the connection until one does not.
+        """
+        return self._lent(partial(self._begin, much=much), _committed)
 
     @property
     def is_one_free(self) -> bool:
@@ -274,8 +280,9 @@ class Connections:
         else:
             conn.close()
 
-    async def _begin(self, conn: AsyncConnection) -> None:
+    async def _begin(self, conn: AsyncConnection, *, much: bool) -> None:
         """Begin a transaction, however often that takes."""
+        await conn.suit(much=much)
         asked = time.monotonic()
         while True:
             try:
@@ -303,6 +310,14 @@ async def _ended_behind(conn: AsyncConnection) -> None:
 
 async def _committed(conn: AsyncConnection) -> None:
     await conn.end(commit=True)
+
+
+def _set_up(conn: Connection, statements: Sequence[str]) -> None:
+    """Run statements of ``dialect`` outside of a transaction, which SQLAlchemy would begin."""
+    cursor = conn.connection.cursor()
+    for statement in statements:
+        cursor.execute(statement)
+    cursor.close()
 
 
 def _begin(conn: Connection) -> None:

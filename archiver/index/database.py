@@ -2,11 +2,11 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import datetime
 from pathlib import Path
 
-from sqlalchemy.exc import DBAPIError, InvalidRequestError
+from sqlalchemy.exc import DBAPIError
 
 from archiver.errors import IndexUnavailable
 from archiver.index.clock import Clock
@@ -86,18 +86,33 @@ class Database:
         async with self.read() as other:
             yield other
 
-    @asynccontextmanager
-    async def write(self) -> AsyncIterator[AsyncConnection]:
+    def write(self) -> AbstractAsyncContextManager[AsyncConnection]:
         """The writing connection, in a transaction that commits unless the block raises.
 
         Raises:
             FencedOff: others took this process for dead.
             IndexUnavailable: nothing can be written now.
         """
+        return self._transaction(much=False)
+
+    @asynccontextmanager
+    async def write_much(self) -> AsyncIterator[AsyncConnection]:
+        """``write``, with memory for the many pages that new rows touch all over some indexes.
+
+        It runs ahead: the next rows are put together while the engine is at those before. Where
+        the power fails, the last of such transactions may be lost, until a ``write`` has ended.
+        """
+        async with self._transaction(much=True) as conn:
+            conn.run_ahead()
+            yield conn
+
+    @asynccontextmanager
+    async def _transaction(self, *, much: bool) -> AsyncIterator[AsyncConnection]:
         try:
             if self.membership:
                 await self.membership.enter()
-            async with self._engines.alone(), self._writer.transaction() as conn:
+            writing = self._writer.transaction(much=much)
+            async with self._engines.alone(), writing as conn:
                 if self.membership:
                     await self.membership.check(conn)
                 yield conn
@@ -112,22 +127,6 @@ class Database:
             path=self._engines.place,
             orig=self._engines.said(error),
         )
-
-    @asynccontextmanager
-    async def write_much(self) -> AsyncIterator[AsyncConnection]:
-        """``write``, with memory for the many pages that new rows touch all over some indexes.
-
-        It runs ahead: the next rows are put together while the engine is at those before.
-        """
-        async with self.write() as conn:
-            await conn.set_up(conn.dialect.much)
-            conn.run_ahead()
-            try:
-                yield conn
-            finally:
-                # A connection that was broken off is not used again.
-                with suppress(InvalidRequestError):
-                    await conn.set_up(conn.dialect.usual)
 
     @property
     def machine(self) -> str | None:

@@ -80,15 +80,30 @@ async def bring(
     known = await arriving.leave_known(conn)
     is_new = [place not in known for place in range(len(firsts))]
     if any(is_new):
-        fresh = firsts.where(is_new)
-        found = await _look_up(conn, fresh, now, import_id)
-        await _make(conn, found, now, import_id, priority)
-        await _label(conn, found, [*compress(count(found.first), is_new)], fresh, now)
-        await hosts.note(conn, found.hosts)
-        await counters.change(conn, _counted(len(fresh), priority))
+        fresh, places = firsts.where(is_new), [*compress(count(), is_new)]
+        await _bring_new(conn, fresh, places, now=now, import_id=import_id, priority=priority)
     await arriving.clear(conn)
     each = iter(is_new)
     return [first and next(each) for first in is_first]
+
+
+async def _bring_new(
+    conn: AsyncConnection,
+    fresh: SeedColumns,
+    places: Sequence[int],
+    *,
+    now: datetime,
+    import_id: int,
+    priority: int | None,
+) -> None:
+    """Make entries of seeds for which there are none, and which were put down at these places."""
+    found = await _look_up(conn, fresh, now, import_id)
+    await _make(conn, found, now, import_id, priority)
+    await _label(conn, found, [found.first + place for place in places], fresh, now)
+    await hosts.note(conn, found.hosts)
+    counted = {counters.ENTRIES: len(fresh)}
+    counted |= {} if priority is None else {counters.QUEUED: len(fresh)}
+    await counters.change(conn, counted)
 
 
 async def insert(
@@ -179,11 +194,6 @@ async def _label(
     folders = zip(ids, said["folders"], said["places"], strict=True)
     given = ((each, by_path(paths, places)) for each, paths, places in folders if paths)
     await lists.put_new(conn, given, found.rooms, sort_at=sort_at)
-
-
-def _counted(fresh: int, priority: int | None) -> dict[str, int]:
-    counted = {counters.ENTRIES: fresh}
-    return counted if priority is None else {**counted, counters.QUEUED: fresh}
 
 
 async def _generations(conn: AsyncConnection, keys: Sequence[str]) -> Sequence[int]:

@@ -10,12 +10,14 @@ import gzip
 import json
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, cast
+
+from isal import igzip
 
 from archiver.errors import IndexUnavailable
 from archiver.finishing import written_file
@@ -27,7 +29,8 @@ from archiver.warc.entry_record import FORMAT
 
 PAGE = 5_000
 MOST_LINE = 1 << 20
-_LEVEL = 3
+_LEVEL = 2
+_packing = cast("Callable[..., gzip.GzipFile]", igzip.IGzipFile)
 _PART = ".part"
 _NAME = re.compile(r"(\d{8}T\d{6}Z)-(\d{1,18})\.jsonl\.gz")
 _BROKEN = (OSError, EOFError, ValueError, KeyError, TypeError)
@@ -78,7 +81,7 @@ async def _write(db: Database, directory: Path, number: int, head: dict[str, Any
     path = directory / _name(head["started_at"], number)
     part = path.with_name(path.name + _PART)
     async with written_file(part) as file:
-        with gzip.GzipFile("", "wb", _LEVEL, file, mtime=0) as packed:
+        with _packing("", "wb", _LEVEL, file, mtime=0) as packed:
             await asyncio.to_thread(packed.write, _line({"format": FORMAT, "import": head}))
             after = rows = 0
             while True:

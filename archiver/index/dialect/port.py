@@ -79,12 +79,12 @@ class Dialect(Protocol):
         """Selects the numbers of a list (``lists.ListedNumbers``), which is ``{0}``."""
 
     @property
-    def much(self) -> str:
-        """Gives a connection memory for many pages; empty where none is to be had."""
+    def much(self) -> tuple[str, ...]:
+        """Set a connection up to write much: before a transaction, each by itself."""
 
     @property
-    def usual(self) -> str:
-        """Takes that back."""
+    def usual(self) -> tuple[str, ...]:
+        """Take that back."""
 
     @property
     def empties(self) -> str:

@@ -52,7 +52,8 @@ class Postgres:
     is_shared = True
     words = PostgresWords()
     numbers = "SELECT unnest(CAST({0} AS BIGINT[]))"
-    much = usual = ""
+    much: tuple[str, ...] = ()
+    usual: tuple[str, ...] = ()
     empties = "TRUNCATE {}"
 
     def batches(

@@ -23,6 +23,8 @@ MOST_VALUES = 8000
 """Of one statement; SQLite takes 32,766."""
 WRITER_CACHE_KB = 16_000
 MUCH_CACHE_KB = 96_000
+MUCH_LOG_PAGES = 65_536
+"""256 MB: a page that is written again and again comes from the log into the file once."""
 
 
 class Sqlite:
@@ -31,8 +33,16 @@ class Sqlite:
     is_shared = False
     words = SqliteWords()
     numbers = "SELECT value FROM json_each({0})"
-    much = f"PRAGMA cache_size = -{MUCH_CACHE_KB}"
-    usual = f"PRAGMA cache_size = -{WRITER_CACHE_KB}"
+    much = (
+        f"PRAGMA cache_size = -{MUCH_CACHE_KB}",
+        f"PRAGMA wal_autocheckpoint = {MUCH_LOG_PAGES}",
+        "PRAGMA synchronous = NORMAL",
+    )
+    usual = (
+        f"PRAGMA cache_size = -{WRITER_CACHE_KB}",
+        "PRAGMA wal_autocheckpoint = 1000",
+        "PRAGMA synchronous = FULL",
+    )
     empties = "DELETE FROM {}"
 
     def batches(
