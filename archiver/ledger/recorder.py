@@ -11,41 +11,26 @@ and a job ends in the same transaction as its rows, so a process can be killed a
 """
 
 import asyncio
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 
 from archiver.errors import ArchiverError, StoreError
-from archiver.index import (
-    answers,
-    captures,
-    entries,
-    gone,
-    outcomes,
-    recording,
-    segments,
-    snapshots,
-)
-from archiver.index.database import AsyncConnection, Database
-from archiver.ledger import records, rows
+from archiver.index.database import Database
+from archiver.ledger import records
 from archiver.ledger.batch import (
     Item,
     Kept,
-    Known,
     Note,
     Nothing,
     Owed,
-    entry_id_of,
     plan_all,
     settle,
 )
-from archiver.ledger.capture_rows import CaptureRows
-from archiver.ledger.originals import Originals
+from archiver.ledger.batch_rows import BatchRows
 from archiver.ledger.refused import RefusedRecords
-from archiver.ledger.throwing_away import sweep_late
 from archiver.ledger.visit_result import VisitResult
 from archiver.logs import get_log
-from archiver.model.capture import Capture, CaptureRef, Location, RecordId
+from archiver.model.capture import Capture, CaptureRef, Location
 from archiver.model.exchange import Exchange
 from archiver.store.segments import SegmentStore
 from archiver.warc.record import new_record_id
@@ -76,8 +61,7 @@ class Recorder:
         self._empty = asyncio.Event()
         self._empty.set()
         self._disk: ThreadPoolExecutor | None = None
-        self._rows = CaptureRows()
-        self._unindexed: list[Capture] = []
+        self._rows = BatchRows(db, store)
         self._refused = RefusedRecords(db, store)
 
     async def keep(self, exchange: Exchange, capture: Capture | None = None) -> CaptureRef:
@@ -182,7 +166,7 @@ class Recorder:
 
         The next records go to a segment of their own; the rest of this one is indexed then.
         """
-        self._unindexed = []
+        self._rows.forget_written()
         try:
             await asyncio.get_running_loop().run_in_executor(self._disk, self._store.close)
         except OSError:
@@ -234,50 +218,16 @@ class Recorder:
     async def _commit(
         self, batch: Sequence[Item], written: asyncio.Event, before: "asyncio.Future[bool]"
     ) -> None:
-        known = await self._look_up(batch)
+        known = await self._rows.look_up(batch)
         plan = plan_all(batch, known)
         loop = asyncio.get_running_loop()
         places = await loop.run_in_executor(self._disk, self._write, plan, batch)
-        self._unindexed = [each for each in plan.captures.values() if not each.is_revisit]
+        self._rows.note_written(plan)
         written.set()
         with self._refused.noted_unless_indexed(places):
             if not await before:
                 raise StoreError("The records before these are not in the index.")
-            await self._index(batch, known, plan, places)
-
-    async def _look_up(self, batch: Sequence[Item]) -> Known:
-        exchanges = [item.thing.exchange for item in batch if isinstance(item.thing, Kept)]
-        ids = [entry_id for item in batch if (entry_id := entry_id_of(item.thing)) is not None]
-        async with self._db.read() as conn:
-            originals = await self._originals(conn, exchanges)
-            if not ids:
-                return Known(originals, {})
-            found = await entries.with_revisions(conn, ids)
-            saved = [number for number, each in found.items() if each.entry.snapshot_count]
-            held = await snapshots.latest_of(conn, saved) if saved else {}
-        facts = {
-            number: records.EntryFacts(
-                each.entry,
-                held[number].snapshot if number in held else None,
-                each.revision,
-                each.is_unrecorded,
-                each.generation,
-            )
-            for number, each in found.items()
-        }
-        return Known(originals, facts)
-
-    async def _originals(self, conn: AsyncConnection, exchanges: Sequence[Exchange]) -> Originals:
-        """The records that these may be revisits of."""
-        found = Originals()
-        if not exchanges:
-            return found
-        digests = [each.payload_digest for each in exchanges]
-        found.add((await captures.originals(conn, digests)).values())
-        found.add(self._unindexed)
-        if wanted := found.out_of_reach(exchanges):
-            found.add((await captures.originals_of_urls(conn, wanted)).values())
-        return found
+            await self._rows.index(batch, known, plan, places)
 
     def _write(self, plan: records.Plan, batch: Sequence[Item]) -> list[Location]:
         try:
@@ -290,88 +240,6 @@ class Recorder:
                 if isinstance(item.thing, Kept):
                     item.thing.exchange.body.close()
         return places
-
-    async def _index(
-        self,
-        batch: Sequence[Item],
-        known: Known,
-        plan: records.Plan,
-        places: Sequence[Location],
-    ) -> None:
-        ends: dict[str, int] = {}
-        for place in places:
-            ends[place.segment] = place.offset + place.length
-        brought = [item.thing for item in batch if isinstance(item.thing, VisitResult)]
-        noted = [item.thing.entry_id for item in batch if isinstance(item.thing, Note)]
-        owed = [item.thing.row_id for item in batch if isinstance(item.thing, Owed)]
-        async with self._db.write() as conn:
-            now = conn.now()
-            if ends:
-                await segments.advance(conn, ends, machine=self._db.machine)
-            made = await _insert_responses(conn, plan, places)
-            there = await entries.still_there(conn, known.facts)
-            wanted = await _still_wanted(conn, brought, there)
-            rows_of = await self._rows_of(conn, batch, made, wanted)
-            visit_results = [each for each in wanted if not each.visit or id(each) in rows_of]
-            found = [
-                rows.new_snapshot(
-                    each, known.facts[each.entry.id], plan, places, capture_id=rows_of[id(each)]
-                )
-                for each in visit_results
-                if each.visit
-            ]
-            await recording.add_snapshots(conn, found)
-            await recording.add_failures(conn, rows.failed_attempts(visit_results, known.facts))
-            await outcomes.end_jobs(conn, rows.ends(visit_results), now)
-            await outcomes.postpone_jobs(conn, rows.postponed(visit_results), now)
-            noted = [each for each in noted if each in there]
-            await entries.mark_recorded(conn, rows.now_recorded(visit_results, noted, known.facts))
-            await gone.settle(conn, owed)
-            await sweep_late(conn, self._store, rows.late(brought, there))
-        self._rows.remember(made)
-
-    async def _rows_of(
-        self,
-        conn: AsyncConnection,
-        batch: Sequence[Item],
-        made: dict[RecordId, int],
-        wanted: Sequence[VisitResult],
-    ) -> dict[int, int]:
-        """The row of the capture that each visit is of, by its result's ``id``.
-
-        A visit whose capture was in a batch that failed is told so, and keeps no other from the
-        index.
-        """
-        found = await self._rows.of(conn, wanted, made)
-        lost = {id(each) for each in wanted if each.visit} - found.keys()
-        for item in batch:
-            if id(item.thing) in lost and item.done and not item.done.done():
-                item.done.set_exception(StoreError("The capture of this page was not kept."))
-        return found
-
-
-async def _insert_responses(
-    conn: AsyncConnection, plan: records.Plan, places: Sequence[Location]
-) -> dict[RecordId, int]:
-    """Index what was answered; the rows of captures by record id."""
-    others = [(record_id, places[n]) for n, record_id in plan.answers.items()]
-    await answers.insert_all(conn, others)
-    kept = [replace(each, location=places[n]) for n, each in plan.captures.items()]
-    return await captures.insert_all(conn, kept)
-
-
-async def _still_wanted(
-    conn: AsyncConnection, brought: Sequence[VisitResult], there: Collection[int]
-) -> list[VisitResult]:
-    """Results whose entries are there, and whose snapshots were not thrown away before."""
-    here = [each for each in brought if each.entry.id in there]
-    lost = await gone.snapshots(conn, {each.entry.hash_url for each in here if each.visit})
-    return [
-        each
-        for each in here
-        if not each.visit
-        or (each.entry.hash_url, each.visit.timestamp, each.visit.page.record_id) not in lost
-    ]
 
 
 def _told(error: Exception) -> StoreError:

@@ -1,0 +1,162 @@
+"""The rows of a batch: what the index says before its records are made, and what they become."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+
+from archiver.errors import StoreError
+from archiver.index import (
+    answers,
+    captures,
+    entries,
+    gone,
+    outcomes,
+    recording,
+    segments,
+    snapshots,
+)
+from archiver.index.database import AsyncConnection, Database
+from archiver.ledger import records, rows
+from archiver.ledger.batch import Item, Kept, Known, Note, Owed, entry_id_of
+from archiver.ledger.capture_rows import CaptureRows
+from archiver.ledger.originals import Originals
+from archiver.ledger.throwing_away import sweep_late
+from archiver.ledger.visit_result import VisitResult
+from archiver.model.capture import Capture, Location, RecordId
+from archiver.model.exchange import Exchange
+from archiver.store.segments import SegmentStore
+
+
+class BatchRows:
+    """The index, as the batches of one recorder read it and write to it, one after the other."""
+
+    def __init__(self, db: Database, store: SegmentStore) -> None:
+        self._db = db
+        self._store = store
+        self._captured = CaptureRows()
+        self._written: list[Capture] = []
+
+    def note_written(self, plan: records.Plan) -> None:
+        """The records of a plan are on disk: the next batch may refer to them before their rows."""
+        self._written = [each for each in plan.captures.values() if not each.is_revisit]
+
+    def forget_written(self) -> None:
+        """What was written last never came into the index."""
+        self._written = []
+
+    async def look_up(self, batch: Sequence[Item]) -> Known:
+        """What the index says that the records of a batch are made from."""
+        exchanges = [item.thing.exchange for item in batch if isinstance(item.thing, Kept)]
+        ids = [entry_id for item in batch if (entry_id := entry_id_of(item.thing)) is not None]
+        async with self._db.read() as conn:
+            originals = await self._originals(conn, exchanges)
+            if not ids:
+                return Known(originals, {})
+            found = await entries.with_revisions(conn, ids)
+            saved = [number for number, each in found.items() if each.entry.snapshot_count]
+            held = await snapshots.latest_of(conn, saved) if saved else {}
+        facts = {
+            number: records.EntryFacts(
+                each.entry,
+                held[number].snapshot if number in held else None,
+                each.revision,
+                each.is_unrecorded,
+                each.generation,
+            )
+            for number, each in found.items()
+        }
+        return Known(originals, facts)
+
+    async def _originals(self, conn: AsyncConnection, exchanges: Sequence[Exchange]) -> Originals:
+        """The records that these may be revisits of."""
+        found = Originals()
+        if not exchanges:
+            return found
+        digests = [each.payload_digest for each in exchanges]
+        found.add((await captures.originals(conn, digests)).values())
+        found.add(self._written)
+        if wanted := found.out_of_reach(exchanges):
+            found.add((await captures.originals_of_urls(conn, wanted)).values())
+        return found
+
+    async def index(
+        self,
+        batch: Sequence[Item],
+        known: Known,
+        plan: records.Plan,
+        places: Sequence[Location],
+    ) -> None:
+        """Put the rows of a batch in, in one transaction, once its records are on disk."""
+        ends: dict[str, int] = {}
+        for place in places:
+            ends[place.segment] = place.offset + place.length
+        brought = [item.thing for item in batch if isinstance(item.thing, VisitResult)]
+        noted = [item.thing.entry_id for item in batch if isinstance(item.thing, Note)]
+        owed = [item.thing.row_id for item in batch if isinstance(item.thing, Owed)]
+        async with self._db.write() as conn:
+            now = conn.now()
+            if ends:
+                await segments.advance(conn, ends, machine=self._db.machine)
+            made = await _insert_responses(conn, plan, places)
+            there = await entries.still_there(conn, known.facts)
+            wanted = await _still_wanted(conn, brought, there)
+            rows_of = await self._captures_of(conn, batch, made, wanted)
+            visit_results = [each for each in wanted if not each.visit or id(each) in rows_of]
+            found = [
+                rows.new_snapshot(
+                    each, known.facts[each.entry.id], plan, places, capture_id=rows_of[id(each)]
+                )
+                for each in visit_results
+                if each.visit
+            ]
+            await recording.add_snapshots(conn, found)
+            await recording.add_failures(conn, rows.failed_attempts(visit_results, known.facts))
+            await outcomes.end_jobs(conn, rows.ends(visit_results), now)
+            await outcomes.postpone_jobs(conn, rows.postponed(visit_results), now)
+            noted = [each for each in noted if each in there]
+            await entries.mark_recorded(conn, rows.now_recorded(visit_results, noted, known.facts))
+            await gone.settle(conn, owed)
+            await sweep_late(conn, self._store, rows.late(brought, there))
+        self._captured.remember(made)
+
+    async def _captures_of(
+        self,
+        conn: AsyncConnection,
+        batch: Sequence[Item],
+        made: dict[RecordId, int],
+        wanted: Sequence[VisitResult],
+    ) -> dict[int, int]:
+        """The row of the capture that each visit is of, by its result's ``id``.
+
+        A visit whose capture was in a batch that failed is told so, and keeps no other from the
+        index.
+        """
+        found = await self._captured.of(conn, wanted, made)
+        lost = {id(each) for each in wanted if each.visit} - found.keys()
+        for item in batch:
+            if id(item.thing) in lost and item.done and not item.done.done():
+                item.done.set_exception(StoreError("The capture of this page was not kept."))
+        return found
+
+
+async def _insert_responses(
+    conn: AsyncConnection, plan: records.Plan, places: Sequence[Location]
+) -> dict[RecordId, int]:
+    """Index what was answered; the rows of captures by record id."""
+    others = [(record_id, places[n]) for n, record_id in plan.answers.items()]
+    await answers.insert_all(conn, others)
+    kept = [replace(each, location=places[n]) for n, each in plan.captures.items()]
+    return await captures.insert_all(conn, kept)
+
+
+async def _still_wanted(
+    conn: AsyncConnection, brought: Sequence[VisitResult], there: Collection[int]
+) -> list[VisitResult]:
+    """Results whose entries are there, and whose snapshots were not thrown away before."""
+    here = [each for each in brought if each.entry.id in there]
+    lost = await gone.snapshots(conn, {each.entry.hash_url for each in here if each.visit})
+    return [
+        each
+        for each in here
+        if not each.visit
+        or (each.entry.hash_url, each.visit.timestamp, each.visit.page.record_id) not in lost
+    ]
