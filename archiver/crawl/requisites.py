@@ -1,8 +1,8 @@
 """Fetches what pages need: each requisite once for many pages, a few of a page at a time."""
 
 import asyncio
-from collections import OrderedDict, deque
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -10,55 +10,36 @@ from functools import partial
 from archiver.crawl.context import CrawlContext
 from archiver.crawl.fetch_or_recall import fetch, read_back
 from archiver.crawl.obtained import Obtained
+from archiver.crawl.requisite_round import (
+    MAX_DEPTH,
+    NESTED,
+    Result,
+    Round,
+    Wanted,
+    below,
+    of_the_same,
+)
 from archiver.errors import FetchError
-from archiver.html.parts import MOST_PARTS
 from archiver.index import captures, gone
 from archiver.index.connection import AsyncConnection
 from archiver.memento.timestamps import to_timestamp
 from archiver.model.capture import Capture
 from archiver.model.failure import Failure, FailureKind
-from archiver.model.requisite import Requisite, RequisiteKind, RequisiteOutcome
+from archiver.model.requisite import Requisite, RequisiteOutcome
 from archiver.net.outgoing import Outgoing, led_on
 from archiver.urls.parse import host
-from archiver.values import frozen
 
 AT_ONCE = 6
 """Requisites of one page under way at the same time, as browsers do for one host."""
-MAX_DEPTH = 4
-"""Style sheets import style sheets, frames hold frames: so many levels below the page."""
 REMEMBERED_BYTES = 16 << 20
 FAILED_SECONDS = 600
 """For so long a requisite that could not be had is not asked for again."""
 EMBLEM_SECONDS = 86400
 """For so long a host is not asked again at the least for what lists show its pages by."""
-NESTED = frozenset({RequisiteKind.STYLE, RequisiteKind.FRAME, RequisiteKind.PART})
 
 
 Get = Callable[[Outgoing], Awaitable[Obtained]]
 """Obtains what a page asks for; raises a ``FetchError`` where it can't be had."""
-
-
-@frozen
-class _Result:
-    """What became of one URL: a status or a failure, and what it needs in its turn.
-
-    ``through``: the hosts by which it was had, its redirects' too: they lead to what it needs.
-    """
-
-    status: int | None
-    failure: Failure | None
-    needs: tuple[Requisite, ...]
-    until: datetime
-    through: frozenset[str] = frozenset()
-
-
-@frozen
-class _Wanted:
-    """A requisite of a page, so many levels below it, and the hosts that led to it."""
-
-    requisite: Requisite
-    depth: int
-    led_by: frozenset[str]
 
 
 class Requisites:
@@ -71,7 +52,7 @@ class Requisites:
         self._context = context
         self._get = get or partial(fetch, context)
         self._under_way: dict[str, _Shared] = {}
-        self._known: OrderedDict[str, _Result] = OrderedDict()
+        self._known: OrderedDict[str, Result] = OrderedDict()
         self._known_bytes = 0
         self._deletions = 0
 
@@ -91,8 +72,8 @@ class Requisites:
             wanted: what it needs.
             led_by: the hosts that led to the page, its own too.
         """
-        round_ = _Round(page_url, self._context.settings.max_requisites)
-        await self._add(round_, [_Wanted(each, 0, led_by) for each in wanted])
+        round_ = Round(page_url, self._context.settings.max_requisites)
+        await self._add(round_, [Wanted(each, 0, led_by) for each in wanted])
         try:
             async with asyncio.timeout(self._context.settings.page_timeout):
                 async with asyncio.TaskGroup() as group:
@@ -102,7 +83,7 @@ class Requisites:
             round_.give_up("The page took too long; this was left out.", FailureKind.TIMEOUT)
         return tuple(round_.told())
 
-    async def _work(self, round_: "_Round") -> None:
+    async def _work(self, round_: Round) -> None:
         while True:
             taken = await round_.take()
             if taken is None:
@@ -119,11 +100,11 @@ class Requisites:
                     wanted.is_emblem,
                 )
                 if result.needs and taken.depth < MAX_DEPTH:
-                    await self._add(round_, _below(taken, result))
+                    await self._add(round_, below(taken, result))
             finally:
                 round_.finished()
 
-    async def _add(self, round_: "_Round", wanted: Sequence[_Wanted]) -> None:
+    async def _add(self, round_: Round, wanted: Sequence[Wanted]) -> None:
         """Add to a page's requisites, after one look at which of them are in the archive."""
         if not wanted:
             return
@@ -157,7 +138,7 @@ class Requisites:
             self._known.clear()
             self._known_bytes = 0
 
-    async def _obtain(self, wanted: _Wanted, round_: "_Round") -> _Result:
+    async def _obtain(self, wanted: Wanted, round_: Round) -> Result:
         url = wanted.requisite.url
         known = self._known.get(url)
         if known and _holds(known, wanted.requisite):
@@ -170,7 +151,7 @@ class Requisites:
             self._under_way[url] = shared
         return await self._share(url, shared)
 
-    async def _share(self, url: str, shared: "_Shared") -> _Result:
+    async def _share(self, url: str, shared: "_Shared") -> Result:
         """Wait for a fetch with all who need it; it ends early only when the last of them goes."""
         shared.waiting += 1
         try:
@@ -182,22 +163,22 @@ class Requisites:
                 del self._under_way[url]
                 await shared.stop()
 
-    def _taken_as_it_is(self, wanted: Requisite, round_: "_Round") -> _Result | None:
+    def _taken_as_it_is(self, wanted: Requisite, round_: Round) -> Result | None:
         """What the archive has, where nothing of it needs to be read."""
         held = round_.held.get(wanted.url)
         if held is None or held.redirect_to is not None or wanted.kind in NESTED:
             return None
         until = datetime.now(UTC) + timedelta(seconds=self._max_age(is_emblem=wanted.is_emblem))
-        result = _Result(held.status, None, (), until)
+        result = Result(held.status, None, (), until)
         self._remember(wanted.url, result)
         return result
 
-    async def _look(self, wanted: _Wanted, round_: "_Round") -> _Result:
+    async def _look(self, wanted: Wanted, round_: Round) -> Result:
         result = await self._find(wanted.requisite, round_, wanted.led_by)
         self._remember(wanted.requisite.url, result)
         return result
 
-    async def _find(self, wanted: Requisite, round_: "_Round", led_by: frozenset[str]) -> _Result:
+    async def _find(self, wanted: Requisite, round_: Round, led_by: frozenset[str]) -> Result:
         now, lasts = datetime.now(UTC), self._max_age(is_emblem=wanted.is_emblem)
         until = now + timedelta(seconds=lasts)
         held = round_.held.get(wanted.url)
@@ -206,12 +187,12 @@ class Requisites:
             found, through = await self._follow(asked, held, is_emblem=wanted.is_emblem)
         except FetchError as error:
             again = now + timedelta(seconds=lasts if wanted.is_emblem else FAILED_SECONDS)
-            return _Result(None, error.failure, (), again)
+            return Result(None, error.failure, (), again)
         needs: tuple[Requisite, ...] = ()
         if wanted.kind in NESTED and found.content:
             discovery = await self._context.derive.discover(found.document)
             needs = of_the_same(wanted, discovery.requisites)
-        return _Result(found.ref.status, None, needs, until, through)
+        return Result(found.ref.status, None, needs, until, through)
 
     async def _follow(
         self, asked: Outgoing, held: Capture | None, *, is_emblem: bool
@@ -234,7 +215,7 @@ class Requisites:
             Failure(FailureKind.TOO_MANY_REDIRECTS, f"{asked.url} leads to others without end.")
         )
 
-    def _remember(self, url: str, result: _Result) -> None:
+    def _remember(self, url: str, result: Result) -> None:
         self._forget(url)
         self._known[url] = result
         self._known_bytes += _weight(url, result)
@@ -247,7 +228,7 @@ class Requisites:
             self._known_bytes -= _weight(url, result)
 
 
-def _holds(known: _Result, wanted: Requisite) -> bool:
+def _holds(known: Result, wanted: Requisite) -> bool:
     """Whether what was had of a URL is taken as it is.
 
     For what lists show a page by, a failure is believed for longer than for what a page needs.
@@ -262,7 +243,7 @@ def _holds(known: _Result, wanted: Requisite) -> bool:
 class _Shared:
     """A fetch under way, and how many pages wait for it: it belongs to all of them."""
 
-    task: asyncio.Task[_Result]
+    task: asyncio.Task[Result]
     waiting: int = 0
 
     async def stop(self) -> None:
@@ -273,88 +254,6 @@ class _Shared:
             self.task.exception()
 
 
-class _Round:
-    """The requisites of one page: what is still to be taken, and what became of the rest."""
-
-    def __init__(self, page_url: str, limit: int) -> None:
-        self.page_url = page_url
-        self.outcomes: OrderedDict[str, RequisiteOutcome] = OrderedDict()
-        self.held: dict[str, Capture] = {}
-        self._limit = limit
-        self._waiting: deque[_Wanted] = deque()
-        self._seen = {page_url: Requisite(page_url, RequisiteKind.OTHER)}
-        self._parts = 0
-        self._busy = 0
-        self._change = asyncio.Event()
-
-    def told(self) -> Iterator[RequisiteOutcome]:
-        """The outcomes, but for emblems of which there is no capture."""
-        for outcome in self.outcomes.values():
-            if outcome.status is not None or not outcome.is_emblem:
-                yield outcome
-
-    def add(self, wanted: Sequence[_Wanted]) -> None:
-        for one in wanted:
-            each = one.requisite
-            if each.url in self._seen or len(self._seen) > 2 * self._limit:
-                continue
-            self._seen[each.url] = each
-            self._parts += each.kind is RequisiteKind.PART
-            if len(self._seen) > self._limit + 1:
-                message = f"The page needs more than {self._limit} things; this was left out."
-                self._leave_out(each, Failure(FailureKind.TOO_LARGE, message))
-            elif each.kind is RequisiteKind.PART and self._parts >= MOST_PARTS:
-                message = f"The article has more than {MOST_PARTS} parts; the rest was left out."
-                self._leave_out(each, Failure(FailureKind.TOO_LARGE, message))
-            else:
-                self._waiting.append(one)
-        self._change.set()
-
-    async def take(self) -> _Wanted | None:
-        """The next one, or None once there will be none."""
-        while not self._waiting:
-            if not self._busy:
-                self._change.set()
-                return None
-            self._change.clear()
-            await self._change.wait()
-        self._busy += 1
-        return self._waiting.popleft()
-
-    def finished(self) -> None:
-        self._busy -= 1
-        self._change.set()
-
-    def give_up(self, message: str, kind: FailureKind) -> None:
-        """Give every one that has no outcome yet the same one."""
-        for url, wanted in self._seen.items():
-            if url != self.page_url and url not in self.outcomes:
-                self._leave_out(wanted, Failure(kind, message))
-
-    def _leave_out(self, wanted: Requisite, failure: Failure) -> None:
-        self.outcomes[wanted.url] = RequisiteOutcome(
-            wanted.url,
-            wanted.kind,
-            failure=failure,
-            area=wanted.area,
-            is_emblem=wanted.is_emblem,
-        )
-
-
-def _below(wanted: _Wanted, result: _Result) -> list[_Wanted]:
-    """What a requisite needs in its turn; the next part of an article is no deeper."""
-    depth = wanted.depth if wanted.requisite.kind is RequisiteKind.PART else wanted.depth + 1
-    led_by = led_on(wanted.led_by, result.through)
-    return [_Wanted(each, depth, led_by) for each in result.needs]
-
-
-def of_the_same(wanted: Requisite, needs: tuple[Requisite, ...]) -> tuple[Requisite, ...]:
-    """What a requisite needs in its turn; the article of a page in a frame goes on by itself."""
-    if wanted.kind is RequisiteKind.PART:
-        return needs
-    return tuple(each for each in needs if each.kind is not RequisiteKind.PART)
-
-
-def _weight(url: str, result: _Result) -> int:
+def _weight(url: str, result: Result) -> int:
     """About how many bytes a result takes."""
     return 512 + len(url) + sum(256 + len(each.url) for each in result.needs)

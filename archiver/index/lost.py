@@ -5,7 +5,7 @@ from datetime import datetime
 
 from sqlalchemy import Select, delete, exists, func, or_, select, update
 
-from archiver.index import entries, recording, removal, segments
+from archiver.index import entries, failed_attempts, removal, segments
 from archiver.index.bulk import among
 from archiver.index.connection import AsyncConnection
 from archiver.index.schema import answer, capture, entry, likeness, segment, snapshot, withheld
@@ -53,8 +53,8 @@ async def lose(conn: AsyncConnection, names: Collection[str], why: Failure, at: 
     await removal.remove_snapshots(conn, [row.id for row in found], number=None)
     await _forget_places(conn, ids)
     bare = await _bare(conn, concerned)
-    failed = [recording.FailedAttempt(each, at, why, final=True) for each in concerned]
-    await recording.add_failures(conn, failed)
+    failed = [failed_attempts.FailedAttempt(each, at, why, final=True) for each in concerned]
+    await failed_attempts.add_failures(conn, failed)
     await entries.mark_unrecorded(conn, concerned)
     return Lost(len(found), len(bare))
 

@@ -2,18 +2,15 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import field
 from datetime import datetime
 from operator import attrgetter
 
-from sqlalchemy import bindparam, case, select, update
+from sqlalchemy import select
 
 from archiver.index import (
-    attempts,
     comparisons,
     counters,
     documents,
-    failures,
     labels,
     likenesses,
     needs,
@@ -25,12 +22,9 @@ from archiver.index.connection import AsyncConnection
 from archiver.index.documents import NewDocument
 from archiver.index.numbering import next_number
 from archiver.index.schema import entry, snapshot
-from archiver.memento.timestamps import to_timestamp
 from archiver.model.appearance import WHOLE
 from archiver.model.capture import Location, Timestamp
-from archiver.model.failure import Failure
 from archiver.model.findable import Findable
-from archiver.model.job import State
 from archiver.model.likeness import Likeness
 from archiver.model.page import PageMetadata, supersedes
 from archiver.model.rendering import Look, Rendering
@@ -109,20 +103,6 @@ class NewSnapshot:
     score: int = WHOLE
 
 
-@frozen
-class FailedAttempt:
-    """An attempt that brought nothing; ``final`` when there will be no other for this seed.
-
-    ``found_by`` is what its entry is found by, if nothing ever was brought home.
-    """
-
-    entry_id: int
-    at: datetime
-    failure: Failure
-    final: bool
-    found_by: Findable = field(default_factory=Findable)
-
-
 async def add_snapshots(conn: AsyncConnection, found: Sequence[NewSnapshot]) -> int:
     """Index snapshots, oldest first, and bring their entries up to date; how many are new.
 
@@ -154,41 +134,6 @@ async def add_snapshots(conn: AsyncConnection, found: Sequence[NewSnapshot]) -> 
     await comparisons.owe(conn, {each.entry_id for each in found})
     await counters.change(conn, {counters.SNAPSHOTS: len(found)})
     return len(found)
-
-
-async def add_failures(
-    conn: AsyncConnection, failed: Sequence[FailedAttempt], *, once: bool = False
-) -> None:
-    """Index attempts that failed, as ``attempts.insert_all``.
-
-    An entry without any snapshot is then a failed one.
-    """
-    if not failed:
-        return
-    made = [(each.entry_id, each.at, each.failure) for each in failed]
-    await attempts.insert_all(conn, made, once=once)
-    await conn.execute(
-        update(entry)
-        .where(entry.c.id == bindparam("entry_id"))
-        .values(
-            failure=case(
-                (entry.c.latest > bindparam("moment"), entry.c.failure), else_=bindparam("why")
-            ),
-            state=case((entry.c.snapshot_count > 0, State.SAVED), else_=bindparam("becomes")),
-        ),
-        [
-            {
-                "entry_id": each.entry_id,
-                "why": failures.dump(each.failure),
-                "moment": int(to_timestamp(each.at)),
-                "becomes": State.FAILED if each.final else State.QUEUED,
-            }
-            for each in failed
-        ],
-    )
-    final = [each for each in failed if each.final]
-    await _name_failed(conn, final)
-    await _move_up(conn, [(each.entry_id, each.at) for each in final], unless_saved=True)
 
 
 def _key(found: NewSnapshot) -> tuple[int, int]:
@@ -335,44 +280,3 @@ async def _update_entries(
         ],
     )
     await labels.move(conn, [*newest])
-
-
-async def point_to_documents(conn: AsyncConnection, newest: dict[int, int]) -> None:
-    """Let entries be found by these documents from now on."""
-    if newest:
-        await conn.execute(
-            update(entry)
-            .where(entry.c.id == bindparam("entry_id"))
-            .values(document_id=bindparam("newest")),
-            [{"entry_id": entry_id, "newest": each} for entry_id, each in newest.items()],
-        )
-
-
-async def _move_up(
-    conn: AsyncConnection, rows: Sequence[tuple[int, datetime]], *, unless_saved: bool = False
-) -> None:
-    """Bring entries to the top of every list they are in."""
-    values = [{"entry_id": entry_id, "at": int(at.timestamp())} for entry_id, at in rows]
-    if not values:
-        return
-    moved = update(entry).where(entry.c.id == bindparam("entry_id"))
-    if unless_saved:
-        moved = moved.where(entry.c.snapshot_count == 0)
-    await conn.execute(moved.values(sort_at=bindparam("at")), values)
-    await labels.move(conn, [value["entry_id"] for value in values])
-
-
-async def _name_failed(conn: AsyncConnection, final: Sequence[FailedAttempt]) -> None:
-    """Let an entry that was never saved be found by its title."""
-    rows = await conn.execute(
-        select(entry.c.id).where(
-            entry.c.id.in_(among(each.entry_id for each in final)), entry.c.document_id.is_(None)
-        )
-    )
-    unnamed = set(rows.scalars())
-    made = [
-        NewDocument(each.entry_id, None, each.found_by)
-        for each in final
-        if each.entry_id in unnamed
-    ]
-    await point_to_documents(conn, await documents.insert_all(conn, made))

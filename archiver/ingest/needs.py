@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from archiver.crawl.context import CrawlContext
 from archiver.crawl.fetch_or_recall import read_back
-from archiver.crawl.requisites import MAX_DEPTH, NESTED, of_the_same
+from archiver.crawl.requisite_round import MAX_DEPTH, NESTED, of_the_same
 from archiver.index import captures
 from archiver.model.capture import Capture, Timestamp
 from archiver.model.failure import Failure, FailureKind

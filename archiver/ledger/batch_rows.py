@@ -2,12 +2,14 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from datetime import datetime
 
 from archiver.errors import StoreError
 from archiver.index import (
     answers,
     captures,
     entries,
+    failed_attempts,
     gone,
     outcomes,
     recording,
@@ -15,6 +17,7 @@ from archiver.index import (
     snapshots,
 )
 from archiver.index.database import AsyncConnection, Database
+from archiver.index.recording import NewSnapshot
 from archiver.ledger import records, rows
 from archiver.ledger.batch import Item, Kept, Known, Note, Owed, entry_id_of
 from archiver.ledger.capture_rows import CaptureRows
@@ -108,10 +111,7 @@ class BatchRows:
                 for each in visit_results
                 if each.visit
             ]
-            await recording.add_snapshots(conn, found)
-            await recording.add_failures(conn, rows.failed_attempts(visit_results, known.facts))
-            await outcomes.end_jobs(conn, rows.ends(visit_results), now)
-            await outcomes.postpone_jobs(conn, rows.postponed(visit_results), now)
+            await _end_visits(conn, visit_results, found, known, now)
             noted = [each for each in noted if each in there]
             await entries.mark_recorded(conn, rows.now_recorded(visit_results, noted, known.facts))
             await gone.settle(conn, owed)
@@ -136,6 +136,20 @@ class BatchRows:
             if id(item.thing) in lost and item.done and not item.done.done():
                 item.done.set_exception(StoreError("The capture of this page was not kept."))
         return found
+
+
+async def _end_visits(
+    conn: AsyncConnection,
+    visit_results: Sequence[VisitResult],
+    found: Sequence[NewSnapshot],
+    known: Known,
+    now: datetime,
+) -> None:
+    """Index what visits brought, or why they failed, and end their jobs or put them off."""
+    await recording.add_snapshots(conn, found)
+    await failed_attempts.add_failures(conn, rows.failed_attempts(visit_results, known.facts))
+    await outcomes.end_jobs(conn, rows.ends(visit_results), now)
+    await outcomes.postpone_jobs(conn, rows.postponed(visit_results), now)
 
 
 async def _insert_responses(

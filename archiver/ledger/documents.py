@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from archiver.errors import StoreError
-from archiver.index import documents, entries, recording, snapshots
+from archiver.index import documents, entries, failed_attempts, snapshots
 from archiver.index.database import AsyncConnection, Database
 from archiver.index.documents import NewDocument, OwedDocument
 from archiver.index.entries import Revised
@@ -43,7 +43,7 @@ async def remake_stale(db: Database, store: SegmentStore) -> int:
             for each, found_by in made
             if each.entry_id in there and (each.snapshot_id is None or each.snapshot_id in known)
         ]
-        await recording.point_to_documents(conn, await documents.insert_all(conn, rows))
+        await failed_attempts.point_to_documents(conn, await documents.insert_all(conn, rows))
     return len(found)
 
 

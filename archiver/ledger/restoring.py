@@ -9,6 +9,7 @@ from archiver.html.score import score_of
 from archiver.index import (
     captures,
     entries,
+    failed_attempts,
     outcomes,
     rebuild_scratch,
     recording,
@@ -58,7 +59,7 @@ async def restore(
         for entry_record, _ in group
         if entry_record.failure
     ]
-    await recording.add_failures(conn, failed, once=True)
+    await failed_attempts.add_failures(conn, failed, once=True)
     saved = {row.entry_id: row.timestamp for row in rows}
     ends = [
         (lease, saved.get(entry_id), entry_record.failure)
@@ -72,10 +73,10 @@ async def restore(
 
 def _failed(
     entry_record: EntryRecord, ids: Mapping[HashUrl, int], known: Revised
-) -> recording.FailedAttempt:
+) -> failed_attempts.FailedAttempt:
     if entry_record.failure is None:
         raise ValueError("this attempt brought something")
-    return recording.FailedAttempt(
+    return failed_attempts.FailedAttempt(
         entry_id=ids[entry_record.hash_url],
         at=entry_record.at,
         failure=entry_record.failure,

@@ -5,8 +5,9 @@ from dataclasses import replace
 from datetime import datetime
 
 from archiver.html.score import score_of
+from archiver.index.failed_attempts import FailedAttempt
 from archiver.index.queue import LAST
-from archiver.index.recording import FailedAttempt, NewSnapshot
+from archiver.index.recording import NewSnapshot
 from archiver.ledger.late_visit import LateVisit
 from archiver.ledger.records import (
     EntryFacts,

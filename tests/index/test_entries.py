@@ -2,7 +2,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from archiver.index import entries, recording, seeds
+from archiver.index import entries, failed_attempts, seeds
 from archiver.index.entries import Filters
 from archiver.model.failure import Failure, FailureKind
 from archiver.model.job import State
@@ -116,7 +116,7 @@ async def test_an_attempt_that_is_made_again_forgets_nothing_that_is_still_to_be
         entry_id, _ = await entries.by_hash(conn, filled[0].hash_url)
         await seeds.receive(conn, [seed(filled[0].url, note="N")], now=NOW, recapture=False)
         failure = Failure(FailureKind.TIMEOUT, "Too slow.")
-        failed = recording.FailedAttempt(entry_id, NOW, failure, final=False)
-        await recording.add_failures(conn, [failed])
+        failed = failed_attempts.FailedAttempt(entry_id, NOW, failure, final=False)
+        await failed_attempts.add_failures(conn, [failed])
 
         assert entry_id in await entries.unrecorded(conn, 9)

@@ -5,6 +5,7 @@ from sqlalchemy import func, select
 
 from archiver.index import (
     entries,
+    failed_attempts,
     imports,
     jobs,
     outcomes,
@@ -55,7 +56,7 @@ def found(find):
 
 def attempt_of(lease, *, final, after=1):
     at = NOW + timedelta(seconds=after)
-    return recording.FailedAttempt(
+    return failed_attempts.FailedAttempt(
         lease.entry.id, at, FAILURE, final=final, found_by=Findable(title="given")
     )
 
@@ -135,7 +136,7 @@ async def test_what_a_newer_extractor_has_read_holds_whichever_comes_first(
 async def test_each_attempt_is_kept_and_one_that_is_made_again_leaves_the_entry_queued(db, lease):
     again = NOW + timedelta(seconds=30)
     async with db.write() as conn:
-        await recording.add_failures(conn, [attempt_of(lease, final=False)])
+        await failed_attempts.add_failures(conn, [attempt_of(lease, final=False)])
         await outcomes.postpone_jobs(conn, [(lease, FAILURE, again)], NOW)
 
     async with db.read() as conn:
@@ -151,7 +152,7 @@ async def test_each_attempt_is_kept_and_one_that_is_made_again_leaves_the_entry_
 
 async def test_an_entry_that_failed_for_good_is_found_by_its_title(db, lease, found):
     async with db.write() as conn:
-        await recording.add_failures(conn, [attempt_of(lease, final=True)])
+        await failed_attempts.add_failures(conn, [attempt_of(lease, final=True)])
         await outcomes.end_jobs(conn, [(lease, None, FAILURE)], NOW)
 
     entry = await entry_of(db, lease)
@@ -162,7 +163,7 @@ async def test_an_entry_that_failed_for_good_is_found_by_its_title(db, lease, fo
 async def test_a_failure_takes_nothing_from_an_entry_that_was_saved_before(db, lease, keep, found):
     async with db.write() as conn:
         await keep(conn, lease.entry.id, URL, 1, ("", "wombats"))
-        await recording.add_failures(conn, [attempt_of(lease, final=True, after=90)])
+        await failed_attempts.add_failures(conn, [attempt_of(lease, final=True, after=90)])
 
     entry = await entry_of(db, lease)
     assert (entry.state, entry.snapshot_count, entry.failure) == (State.SAVED, 1, FAILURE)
@@ -186,7 +187,7 @@ async def test_the_end_of_a_job_is_counted_once_wherever_it_is_counted(db, lease
 async def test_nothing_is_nothing(db):
     async with db.write() as conn:
         await recording.add_snapshots(conn, [])
-        await recording.add_failures(conn, [])
+        await failed_attempts.add_failures(conn, [])
         await outcomes.end_jobs(conn, [], NOW)
         await outcomes.postpone_jobs(conn, [], NOW)
 

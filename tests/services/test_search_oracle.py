@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from archiver.index import captures, recording, seeds, segments
+from archiver.index import captures, failed_attempts, recording, seeds, segments
 from archiver.index.database import Database
 from archiver.memento.timestamps import to_timestamp
 from archiver.model.annotation import Annotation
@@ -136,10 +136,10 @@ async def index(conn, n, page):
     await seeds.receive(conn, [seed], now=page.added, recapture=False)
     common = {"url": page.url, "host": host(page.url), "revision": 0}
     if page.state == "failed":
-        failed = recording.FailedAttempt(
+        failed = failed_attempts.FailedAttempt(
             n + 1, page.added, FAILURE, final=True, found_by=unvisited(annotation, **common)
         )
-        await recording.add_failures(conn, [failed])
+        await failed_attempts.add_failures(conn, [failed])
     if page.state != "saved":
         return
     metadata = PageMetadata(
