@@ -41,7 +41,7 @@ def cli() -> None:
 
 
 @cli.command(cls=Command)
-@with_settings(EVERYTHING)
+@with_settings(EVERYTHING, first=("host", "port"))
 def serve(settings: Settings) -> int:
     """Serve the archive and capture what is queued."""
     return run_body("serve", settings)
@@ -97,6 +97,8 @@ def recapture(settings: Settings, refs: tuple[str, ...], below: float | None) ->
 
     What a page needs and was fetched within the last day is not fetched again. "gone" counts the
     entries that lack only what was gone, 404 or 410, twice running: name them to try all the same.
+
+    Exits with 1 if any that was named failed, and says why.
     """
     return run_body("recapture", settings, refs=refs, below=below)
 
@@ -218,7 +220,9 @@ def list_(settings: Settings, **wanted: object) -> int:
 )
 @click.argument("what", metavar="[ADDRESS|FILE]", default="")
 @click.option("--tag", "tags", multiple=True, metavar="TAG", help="Tag what a feed brings.")
-@click.option("--everything", is_flag=True, help="Capture what is in it now, too.")
+@click.option(
+    "--everything", is_flag=True, help="Capture what is in it now, too; also of one you follow."
+)
 @with_settings(CRAWLING)
 def feeds(settings: Settings, **wanted: object) -> int:
     """Follow feeds: what is new in them is captured, while `archiver serve` runs.

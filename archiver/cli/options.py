@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Mapping
-from functools import wraps
+from functools import cache, wraps
 from typing import Any
 
 import click
@@ -25,6 +25,8 @@ _SERVING = (
 )
 CRAWLING = tuple(name for name in EVERYTHING if name not in _SERVING)
 EXTRACTING = (*COMMON, "extract_processes", "extract_timeout", "extract_memory_bytes")
+_NAMES, _FIRST = "settings", "first_settings"
+"""Where a command's function says which settings it has, and which come first."""
 
 
 class SettingOption(click.Option):
@@ -38,14 +40,21 @@ class Command(click.Command):
     """Tells what else is too long for a screen."""
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
-        """Its own, and the flags that tell of its settings, and of what else is long."""
-        params = super().get_params(ctx)
-        settings = [_HELP_SETTINGS] if any(map(_is_setting, params)) else []
-        return [*params, *([self.further] if self.further else []), *settings]
+        """Its own, those of its settings, and the flags that tell of these and what else is long.
+
+        Settings get their flags here: nine commands of ten are defined and not run.
+        """
+        names: tuple[str, ...] = getattr(self.callback, _NAMES, ())
+        settings = [*map(_option, names), _HELP_SETTINGS] if names else []
+        further = [self.further] if self.further else []
+        return [*super().get_params(ctx), *further, *settings]
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write its own options, and where the archive is."""
-        self._write(ctx, formatter, "Options", lambda each: not _is_setting(each) or _is_data(each))
+        """Write its own options, where the archive is, and what else comes first."""
+        named = {"data", *getattr(self.callback, _FIRST, ())}
+        self._write(
+            ctx, formatter, "Options", lambda each: not _is_setting(each) or each.name in named
+        )
 
     def format_settings(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write its settings."""
@@ -66,10 +75,6 @@ class Command(click.Command):
 
 def _is_setting(each: click.Parameter) -> bool:
     return isinstance(each, SettingOption)
-
-
-def _is_data(each: click.Parameter) -> bool:
-    return each.name == "data"
 
 
 def help_option(
@@ -115,10 +120,13 @@ def flag(name: str) -> str:
     return "--" + name.replace("_", "-")
 
 
-def with_settings(names: tuple[str, ...]) -> Callable[[Callable[..., int]], Callable[..., int]]:
-    """Give a command the flags of these settings, and ``Settings`` as its first argument.
+def with_settings(
+    names: tuple[str, ...], *, first: tuple[str, ...] = ()
+) -> Callable[[Callable[..., int]], Callable[..., int]]:
+    """Give a ``Command`` the flags of these settings, and ``Settings`` as its first argument.
 
-    The settings that are not among them still follow their variables.
+    The settings that are not among them still follow their variables. Those that come ``first``
+    are told of by ``--help``, too.
     """
 
     def decorate(command: Callable[..., int]) -> Callable[..., int]:
@@ -127,10 +135,9 @@ def with_settings(names: tuple[str, ...]) -> Callable[[Callable[..., int]], Call
             flags = {name: given.pop(name) for name in names}
             return command(build_settings(flags), **given)
 
-        decorated: Callable[..., int] = called
-        for name in reversed(names):
-            decorated = _option(name)(decorated)
-        return decorated
+        setattr(called, _NAMES, names)
+        setattr(called, _FIRST, first)
+        return called
 
     return decorate
 
@@ -174,14 +181,13 @@ def build_settings(flags: Mapping[str, object]) -> Settings:
         raise click.UsageError(_explain(error.reasons, given)) from error
 
 
-def _option(name: str) -> Callable[[Callable[..., int]], Callable[..., int]]:
+@cache
+def _option(name: str) -> SettingOption:
     setting = SETTINGS[name]
     metavar = setting.kind.metavar
     declaration = f"{flag(name)}/--no-{flag(name)[2:]}" if not metavar else flag(name)
-    return click.option(
-        declaration,
-        name,
-        cls=SettingOption,
+    return SettingOption(
+        [declaration, name],
         default=None,
         multiple=setting.kind.is_list,
         metavar=metavar or None,

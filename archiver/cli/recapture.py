@@ -25,20 +25,31 @@ def run(settings: Settings, *, refs: Sequence[str], below: float | None = None) 
 
 async def _recapture(settings: Settings, refs: Sequence[str], below: float | None) -> int:
     async with open_runtime(settings) as runtime:
-        queued, gone = await _queue(runtime, refs, below)
+        urls = [(await runtime.entries.get(ref)).entry.url for ref in refs]
+        queued, gone = await _queue(runtime, urls, below)
         write_row("queued", str(queued))
         if gone:
             write_row("gone", str(gone))
         if queued:
             await work_queue(runtime.settings, runtime.crawling, runtime.articles)
-    return 0
+        return await _failed(runtime, urls)
 
 
-async def _queue(runtime: Runtime, refs: Sequence[str], below: float | None) -> tuple[int, int]:
+async def _failed(runtime: Runtime, urls: Sequence[str]) -> int:
+    """Say why those that were named could not be captured; 1 if any could not."""
+    status = 0
+    for url in urls:
+        entry = (await runtime.entries.get(url)).entry
+        if entry.failure:
+            write_row(entry.hash_url, "failed", f"{url}: {entry.failure.message}")
+            status = 1
+    return status
+
+
+async def _queue(runtime: Runtime, urls: Sequence[str], below: float | None) -> tuple[int, int]:
     """Queue what is asked for; how many entries that were, and how many were passed over."""
     recapturing, can_render = runtime.recapturing, not runtime.crawling.browser_problem
-    if refs:
-        urls = [(await runtime.entries.get(ref)).entry.url for ref in refs]
+    if urls:
         await runtime.entries.save(urls, source=SOURCE)
         return len(urls), 0
     if below is not None:

@@ -21,6 +21,7 @@ from archiver.errors import InputError
 from archiver.formats.list_writer import ListForm
 from archiver.index.database import Database
 from archiver.services.export_kinds import ExportKind
+from archiver.services.export_plan import entries_in
 from archiver.services.exporting import Exporting, heading_of, noted
 from archiver.services.lists import Lists, Written
 from archiver.services.manifest import Selected
@@ -129,7 +130,8 @@ class ExportFiles:
             except BaseException:
                 await asyncio.to_thread(marks.write)
                 raise
-        return WholeFile(marks.size, max(marks.mark.done, 0))
+            done = max(marks.mark.done, 0)
+            return WholeFile(marks.size, await asyncio.to_thread(entries_in, plan, done))
 
     async def _begun(self, file: "_Wanted", form: ListForm) -> tuple[Mark, IO[bytes]]:
         """The plan of a list, and how far it is written."""

@@ -55,6 +55,20 @@ async def read_plan(
         yield [_read(line) for line in some]
 
 
+def entries_in(file: IO[bytes], count: int) -> int:
+    """How many entries the first lines of a plan are of: one has a line for each of its lists.
+
+    Blocking; takes a byte for each row of the index.
+    """
+    file.seek(0)
+    seen = bytearray()
+    for line in islice(file, count):
+        row = _read(line)[1]
+        seen.extend(bytes(max(row + 1 - len(seen), 0)))
+        seen[row] = 1
+    return sum(seen)
+
+
 def _copy(lines: SortedLines, order: Order, file: IO[bytes]) -> int:
     """Write the lines; of a host the first alone."""
     count, last = 0, None

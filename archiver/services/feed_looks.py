@@ -33,6 +33,10 @@ class NoFeed(InputError):
     """What is there is no feed."""
 
 
+class OtherForm(NoFeed):
+    """It has links, but is of another form: bookmarks, say."""
+
+
 class FeedLooks:
     """Looks at feeds with a crawl's means. ``on_queued`` is called when one brought something."""
 
@@ -79,8 +83,10 @@ class FeedLooks:
                 group.create_task(work(waiting))
         return [*looked.values()]
 
-    async def look(self, followed: Followed) -> Followed:
+    async def look(self, followed: Followed, *, everything: bool = False) -> Followed:
         """Look at a feed, put what is new into the queue, and note how it went.
+
+        With ``everything`` what was in it before it was followed is taken too.
 
         Nothing that is wrong with the feed is raised: it is kept in words.
 
@@ -92,15 +98,15 @@ class FeedLooks:
             answer = await ask_for_feed(
                 self._context,
                 subscription.url,
-                etag=before.etag if before else "",
-                modified=before.modified if before else "",
+                etag=before.etag if before and not everything else "",
+                modified=before.modified if before and not everything else "",
             )
             items = await self._items(answer) if answer.is_modified else []
         except FetchError as error:
             return await self._failed(followed, error.failure)
         except (NoFeed, UnreadableFile) as error:
             return await self._failed(followed, error)
-        return await self._take_in(followed, answer, items)
+        return await self._take_in(followed, answer, items, everything=everything)
 
     async def _items(self, answer: FeedAnswer) -> list[Seed]:
         """What a feed holds, read in a process of its own.
@@ -113,8 +119,10 @@ class FeedLooks:
         try:
             async with open_links(BytesIO(answer.content), name, memory_bytes=memory) as links:
                 if links.form not in FORMS:
-                    raise NoFeed(
-                        "What {host} sends is no feed, but: {form}.", host=name, form=links.form
+                    raise OtherForm(
+                        "What {host} sends is no feed, but: {form}. Import it as a file instead.",
+                        host=name,
+                        form=links.form,
                     )
                 batch = await links.next_batch()
         except UnreadableFile as error:
@@ -153,7 +161,7 @@ class FeedLooks:
         return followed
 
     async def _take_in(
-        self, followed: Followed, answer: FeedAnswer, items: Sequence[Seed]
+        self, followed: Followed, answer: FeedAnswer, items: Sequence[Seed], *, everything: bool
     ) -> Followed:
         now = self._now()
         state = self._state_after(followed.state, answer, now)
@@ -169,9 +177,10 @@ class FeedLooks:
             keys = [each.hash_url for each in items]
             is_first = not await followed_feeds.items_of(conn, subscription.url, limit=1)
             fresh = await followed_feeds.note_items(conn, subscription.url, keys, now=now)
+            fresh = {*keys} if everything else fresh
             fresh -= await followed_feeds.kept_or_thrown_away(conn, fresh)
             wanted = [each for each in items if each.hash_url in fresh]
-            if is_first:
+            if is_first and not everything:
                 wanted = [each for each in wanted if _is_since(each, subscription, now)]
             annotated = [_annotated(each, subscription, now) for each in wanted]
             if annotated:

@@ -54,11 +54,12 @@ class Subscriptions:
         Args:
             given: the address of either.
             tags: which what comes is given.
-            everything: whether what is in it now is captured too.
+            everything: whether what is in it now is captured too, also of one that is followed.
 
         Raises:
             InvalidUrl: that is no address.
-            InputError: there is no feed, or it is followed already; the message says why.
+            InputError: there is no feed, or it is followed already and nothing is asked for; the
+                message says why.
         """
         url = parse_url(given)
         since = None if everything else datetime.now(UTC).replace(microsecond=0)
@@ -67,11 +68,13 @@ class Subscriptions:
 
         def add(held: list[Subscription]) -> list[Subscription]:
             if any(each.url == wanted.url for each in held):
+                if everything:
+                    return held
                 raise InputError("{url} is followed already.", url=wanted.url)
             return [*held, wanted]
 
         await self._change(add)
-        return await self.look(wanted.url)
+        return await self.look(wanted.url, everything=everything)
 
     async def unfollow(self, url: str) -> None:
         """Follow a feed no more; what it brought stays.
@@ -122,15 +125,15 @@ class Subscriptions:
         """
         return write_subscriptions(await asyncio.to_thread(self._read))
 
-    async def look(self, url: str) -> Followed:
-        """Look at a feed now, whenever it is due.
+    async def look(self, url: str, *, everything: bool = False) -> Followed:
+        """Look at a feed now, whenever it is due; take what was in it before, too, if asked to.
 
         Raises:
             NotFound: it is not followed.
         """
         for each in await self.all():
             if each.subscription.url == url:
-                return await self._look(each)
+                return await self._look(each, everything=everything)
         raise NotFound("{url} is not followed.", url=url)
 
     async def look_at_all(self) -> list[Followed]:
@@ -151,8 +154,8 @@ class Subscriptions:
             await self.look_at_due()
             await asyncio.sleep(self._looks.pause)
 
-    async def _look(self, followed: Followed) -> Followed:
-        looked = await self._looks.look(followed)
+    async def _look(self, followed: Followed, *, everything: bool = False) -> Followed:
+        looked = await self._looks.look(followed, everything=everything)
         if looked.subscription != followed.subscription:
             await self._change(
                 lambda held: _each_once(

@@ -100,6 +100,7 @@ class FeedsView(_AfterAnAct):
         interval: seconds between two looks.
         problem: why what was asked for was not done.
         given: the address that was asked for.
+        is_other_form: whether what is there can be imported instead.
         done: what was done a moment ago: a word, and a number.
     """
 
@@ -107,6 +108,7 @@ class FeedsView(_AfterAnAct):
     interval: float
     problem: Message | str = ""
     given: str = ""
+    is_other_form: bool = False
     done: str = ""
     title: str | Message = Message("Feeds")
 

@@ -72,6 +72,20 @@ async def test_what_was_kept_badly_is_tried_a_step_up(tmp_path, live, monkeypatc
     assert live.asked["/whole"] == 1
 
 
+async def test_what_was_named_and_failed_is_told_of_with_its_reason(tmp_path, live, capsys):
+    settings = Settings(data=tmp_path / "data", allow_networks="127.0.0.0/8", host_delay=0)
+    gone = live.article("gone")
+    async with open_runtime(settings) as runtime:
+        await runtime.entries.save([gone], source="cli")
+        await runtime.crawling.work()
+    live.put("/gone", "no more", status=410)
+
+    status = await _recapture(settings, (gone,), None)
+
+    told = capsys.readouterr().out.splitlines()[-1]
+    assert (status, "failed" in told, f"{gone}: " in told, "410" in told) == (1, True, True, True)
+
+
 async def scores_found(runtime: Runtime, q: str, sort: str = "") -> list[str]:
     listing = await runtime.search.listing(ListingQuery(q=q, sort=sort))
     return [each.entry.url for each in listing.items]

@@ -134,3 +134,14 @@ async def test_an_export_of_nothing_leaves_nothing_behind(files, tmp_path, key):
         await files.write(BY_KEY[key], Selected(ListingQuery(tag="none")), tmp_path / "out")
 
     assert [each.name for each in tmp_path.iterdir()] == ["data"]
+
+
+async def test_an_entry_that_lies_in_several_lists_is_counted_once(files, archive, tmp_path):
+    rows = [{"url_given": "https://h0.example/", "folders": ["F0", "Again", "Once more"]}]
+    data = json.dumps({"archiver": 1, "entries": rows}).encode()
+    await archive.imports.read_file(io.BytesIO(data), name="b.json")
+
+    whole = await files.write(BY_KEY["bookmarks"], Selected(), tmp_path / "out")
+
+    assert (tmp_path / "out").read_text().count("https://h0.example/") == 3
+    assert whole.entries == COUNT

@@ -72,7 +72,7 @@ async def test_a_token_opens_what_its_scope_says(client):
     made = {}
     for scope in Scope:
         _, page = await do(client, "make-token", name=f"a {scope}", scope=scope)
-        made[scope] = re.search(r'value="(arc_[^"]+)"', page)[1]
+        made[scope] = re.search(r'data-copy="(arc_[^"]+)"', page)[1]
     client.session.cookie_jar.clear()
     saved = {"urls": ["http://127.0.0.1/x"]}
     answers = {}

@@ -8,6 +8,7 @@ from aiohttp.web_request import FileField
 
 from archiver.errors import FetchError, InputError
 from archiver.model.message import Message
+from archiver.services.feed_looks import OtherForm
 from archiver.web.failure_words import why
 from archiver.web.keys import RUNTIME
 from archiver.web.language import wording_of
@@ -30,7 +31,11 @@ async def change(request: web.Request) -> web.StreamResponse:
         return await _ACTIONS.get(_text(form, "do"), _unknown)(request, form)
     except InputError as error:
         return await _page(
-            request, problem=_why(request, error), given=_text(form, "url"), status=400
+            request,
+            problem=_why(request, error),
+            given=_text(form, "url"),
+            is_other_form=isinstance(error, OtherForm),
+            status=400,
         )
 
 
@@ -51,13 +56,19 @@ async def outline(request: web.Request) -> web.StreamResponse:
 
 
 async def _page(
-    request: web.Request, *, problem: Message | str = "", given: str = "", status: int = 200
+    request: web.Request,
+    *,
+    problem: Message | str = "",
+    given: str = "",
+    is_other_form: bool = False,
+    status: int = 200,
 ) -> web.StreamResponse:
     runtime = request.app[RUNTIME]
     view = FeedsView(
         tuple(await runtime.subscriptions.all()),
         interval=runtime.settings.feed_interval,
         problem=problem,
+        is_other_form=is_other_form,
         given=given or request.query.get("url", ""),
         done=request.query.get("done", ""),
     )
@@ -65,10 +76,13 @@ async def _page(
 
 
 async def _follow(request: web.Request, form: _Form) -> web.StreamResponse:
-    await request.app[RUNTIME].subscriptions.follow(
+    subscriptions = request.app[RUNTIME].subscriptions
+    before = len(await subscriptions.all())
+    await subscriptions.follow(
         _text(form, "url"), _text(form, "tags").split(","), everything="everything" in form
     )
-    return _done("followed-1")
+    added = len(await subscriptions.all()) - before
+    return _done(f"followed-{added}" if added else "looked")
 
 
 async def _unfollow(request: web.Request, form: _Form) -> web.StreamResponse:
@@ -78,6 +92,11 @@ async def _unfollow(request: web.Request, form: _Form) -> web.StreamResponse:
 
 async def _look(request: web.Request, form: _Form) -> web.StreamResponse:
     await request.app[RUNTIME].subscriptions.look(_text(form, "url"))
+    return _done("looked")
+
+
+async def _take_all(request: web.Request, form: _Form) -> web.StreamResponse:
+    await request.app[RUNTIME].subscriptions.look(_text(form, "url"), everything=True)
     return _done("looked")
 
 
@@ -108,5 +127,6 @@ _ACTIONS: Final[dict[str, Callable[[web.Request, _Form], Awaitable[web.StreamRes
     "follow": _follow,
     "unfollow": _unfollow,
     "look": _look,
+    "take-all": _take_all,
     "take-in": _take_in,
 }
