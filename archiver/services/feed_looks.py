@@ -93,7 +93,7 @@ class FeedLooks:
         Raises:
             StoreError: the index refused.
         """
-        subscription, before = followed.subscription, followed.state
+        subscription, before, began_at = followed.subscription, followed.state, self._now()
         try:
             answer = await ask_for_feed(
                 self._context,
@@ -106,7 +106,7 @@ class FeedLooks:
             return await self._failed(followed, error.failure)
         except (NoFeed, UnreadableFile) as error:
             return await self._failed(followed, error)
-        return await self._take_in(followed, answer, items, everything=everything)
+        return await self._take_in(followed, answer, items, None if everything else began_at)
 
     async def _items(self, answer: FeedAnswer) -> list[Seed]:
         """What a feed holds, read in a process of its own.
@@ -161,8 +161,13 @@ class FeedLooks:
         return followed
 
     async def _take_in(
-        self, followed: Followed, answer: FeedAnswer, items: Sequence[Seed], *, everything: bool
+        self,
+        followed: Followed,
+        answer: FeedAnswer,
+        items: Sequence[Seed],
+        began_at: datetime | None,
     ) -> Followed:
+        """Queue what is new; ``began_at`` is when the look did, or None to take everything."""
         now = self._now()
         state = self._state_after(followed.state, answer, now)
         subscription = followed.subscription
@@ -177,11 +182,11 @@ class FeedLooks:
             keys = [each.hash_url for each in items]
             is_first = not await followed_feeds.items_of(conn, subscription.url, limit=1)
             fresh = await followed_feeds.note_items(conn, subscription.url, keys, now=now)
-            fresh = {*keys} if everything else fresh
+            fresh = fresh if began_at else {*keys}
             fresh -= await followed_feeds.kept_or_thrown_away(conn, fresh)
             wanted = [each for each in items if each.hash_url in fresh]
-            if is_first and not everything:
-                wanted = [each for each in wanted if _is_since(each, subscription, now)]
+            if is_first and began_at:
+                wanted = [each for each in wanted if _is_since(each, subscription, began_at)]
             annotated = [_annotated(each, subscription, now) for each in wanted]
             if annotated:
                 await seeds.receive(conn, annotated, now=now, recapture=False)
@@ -212,11 +217,14 @@ class FeedLooks:
         return self._context.db.now().replace(microsecond=0)
 
 
-def _is_since(item: Seed, subscription: Subscription, now: datetime) -> bool:
-    """Whether an item came after the feed was taken up; what has no date was there before."""
+def _is_since(item: Seed, subscription: Subscription, began_at: datetime) -> bool:
+    """Whether an item came after the feed was taken up; what has no date was there before.
+
+    That is dated when it is read, which is after the look began.
+    """
     if subscription.since is None:
         return True
-    return subscription.since <= item.annotation.saved_at < now
+    return subscription.since <= item.annotation.saved_at < began_at
 
 
 def _annotated(item: Seed, subscription: Subscription, now: datetime) -> Seed:
