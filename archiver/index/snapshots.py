@@ -40,12 +40,14 @@ class Told:
         timestamp: of it.
         article: where that lies, if it has one.
         page: what it says of itself.
+        is_one_of_several: its entry has others, if it is the newest.
     """
 
     row_id: int
     timestamp: Timestamp
     article: Location | None
     page: PageMetadata
+    is_one_of_several: bool = False
 
 
 @frozen
@@ -125,7 +127,7 @@ async def latest_of(conn: AsyncConnection, entry_ids: Sequence[int]) -> dict[int
 async def told_of_newest(conn: AsyncConnection, entry_ids: Sequence[int]) -> dict[int, Told]:
     """What lists tell of the newest snapshot of each of these entries, by entry id."""
     rows = await conn.execute(_telling_newest(), {"these": entry_ids})
-    return {row.entry_id: _told(row) for row in rows}
+    return {row.entry_id: _told(row[:-1], several=row.snapshot_count > 1) for row in rows}
 
 
 async def told_of(conn: AsyncConnection, entry_id: int, *, limit: int) -> list[Told]:
@@ -311,13 +313,15 @@ def _telling() -> Select[*tuple[Any, ...]]:
 @cache
 def _telling_newest() -> Select[*tuple[Any, ...]]:
     newest = (entry.c.id == snapshot.c.entry_id) & (entry.c.latest == snapshot.c.timestamp)
-    return _telling().join(entry, newest).where(snapshot.c.entry_id.in_(THESE))
+    telling = _telling().join(entry, newest).add_columns(entry.c.snapshot_count)
+    return telling.where(snapshot.c.entry_id.in_(THESE))
 
 
-def _told(row: Row[*tuple[Any, ...]]) -> Told:
+def _told(row: Sequence[Any], *, several: bool = False) -> Told:
     _, row_id, timestamp, offset, length, *said, segment_name = row
     article = None if segment_name is None else Location(segment_name, offset, length)
-    return Told(row_id, Timestamp(f"{timestamp:014d}"), article, PageMetadata(*said))
+    page = PageMetadata(*said)
+    return Told(row_id, Timestamp(f"{timestamp:014d}"), article, page, several)
 
 
 def _held(row: Row[*tuple[Any, ...]]) -> Held:

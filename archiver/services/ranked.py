@@ -54,7 +54,8 @@ async def best(conn: AsyncConnection, question: Question, newest: Found) -> Rank
 async def _ranked(conn: AsyncConnection, question: Question, newest: Found) -> list[int]:
     """Entries, the best first: of the newest that match, and of the newest that do in names."""
     tree = question.tree
-    passing = {each.place.row: each.entry_id for each in newest.spots}
+    documents = (place.row for place in newest.places)
+    passing = dict(zip(documents, newest.entries, strict=True))
     match, is_cut = split(tree).match, newest.beyond is not None
     named = ranking.in_names(match, tree)
     if is_cut and named:

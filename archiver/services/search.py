@@ -1,7 +1,7 @@
 """Browsing and finding: pages of entries, narrowed by a query, tag, host or state."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import replace
 
 from archiver.errors import InputError
@@ -138,20 +138,19 @@ class Search:
             question = await question_of(conn, tree, query)
             found = await self._found(conn, question, query, ahead)
             page, answered = found.page, found.tree
-            listed = await entries.by_ids(conn, page.entries)
             has_words = any(sought(answered))
-            told = await _told(conn, listed, with_earlier=has_words)
-            own = [told.get(each, []) for each in listed] if has_words else []
-            newest = {row: of[0] for row, of in told.items()}
+            told = await _told(conn, page.entries, with_earlier=has_words)
+            own = {each: told.get(each, []) for each in page.entries} if has_words else {}
             # Segments are read while the index is.
             shown, excerpts = await both(
-                shown_of(conn, listed, newest),
-                asyncio.to_thread(excerpts_of, self._store, own, answered),
+                _shown(conn, page.entries, told),
+                asyncio.to_thread(excerpts_of, self._store, [*own.values()], answered),
             )
             is_poor = not query.after and len(page.entries) - page.partial < FEW
             meant = await correction(conn, question.setting.parts, tree) if is_poor else None
-        for each, (excerpt, at) in zip(listed, excerpts, strict=False):
-            shown[each] = replace(shown[each], excerpt=excerpt, found_at=at)
+        for each, (excerpt, at) in zip(own, excerpts, strict=True):
+            if each in shown:
+                shown[each] = replace(shown[each], excerpt=excerpt, found_at=at)
         listing = Listing(
             items=tuple(shown[each] for each in page.entries if each in shown),
             after=write_cursor(page.beyond) if page.beyond else None,
@@ -253,13 +252,21 @@ class Search:
             )
 
 
+async def _shown(
+    conn: AsyncConnection, listed: Sequence[int], told: Mapping[int, Sequence[Told]]
+) -> dict[int, ListedEntry]:
+    """What a list shows of entries, as far as there are such."""
+    known = await entries.by_ids(conn, listed)
+    return await shown_of(conn, known, {n: told[n][0] for n in known if n in told})
+
+
 async def _told(
-    conn: AsyncConnection, listed: Mapping[int, Entry], *, with_earlier: bool
+    conn: AsyncConnection, listed: Sequence[int], *, with_earlier: bool
 ) -> dict[int, list[Told]]:
     """The newest snapshot of each entry; of a few also those before it."""
-    newest = await snapshots.told_of_newest(conn, [*listed])
+    newest = await snapshots.told_of_newest(conn, listed)
     told = {number: [each] for number, each in newest.items()}
-    several = [each for each in told if with_earlier and listed[each].snapshot_count > 1]
+    several = [n for n, each in newest.items() if with_earlier and each.is_one_of_several]
     for number in several[:MOST_LOOKED_BACK]:
         told[number] = await snapshots.told_of(conn, number, limit=1 + MOST_EARLIER)
     return told

@@ -1,7 +1,7 @@
 """Walks through all that a query matches, newest first or oldest first, a stretch at a time."""
 
 from collections.abc import AsyncIterator
-from typing import NamedTuple
+from typing import TypeAlias
 
 from archiver.index import browsing, entries, search
 from archiver.index.connection import AsyncConnection
@@ -17,35 +17,29 @@ MOST_LOOKED_AT = 10_000
 """Rows that a page looks at before it says that there may be more."""
 
 
-class Spot(NamedTuple):
-    """An entry of a walk, and the place beyond which the walk goes on."""
-
-    entry_id: int
-    place: Place
-
-
 @frozen
 class Found:
     """Entries of a stretch of a walk, in order.
 
     Attributes:
-        spots: of the entries that pass.
+        entries: row ids of those that pass.
+        places: of each of them; beyond one, the walk goes on.
         beyond: where the next stretch begins; None if this is the last.
     """
 
-    spots: tuple[Spot, ...]
+    entries: tuple[int, ...]
+    places: tuple[Place, ...]
     beyond: Place | None
-
-    @property
-    def entries(self) -> tuple[int, ...]:
-        """Row ids."""
-        return tuple(each.entry_id for each in self.spots)
 
     def first(self, count: int) -> "Found":
         """The first so many of it."""
-        if len(self.spots) <= count:
+        if len(self.entries) <= count:
             return self
-        return Found(self.spots[:count], self.spots[count - 1].place)
+        return Found(self.entries[:count], self.places[:count], self.places[count - 1])
+
+
+_Looked: TypeAlias = tuple[list[int], list[Place], Place | None]
+"""Those of some rows that pass, their places, and that of the last row; None at the end."""
 
 
 class Walk:
@@ -68,36 +62,34 @@ class Walk:
 
     async def page(self, beyond: Place | None, limit: int) -> Found:
         """So many entries beyond a place; fewer, with a place to go on, where few of many pass."""
-        found: list[Spot] = []
+        found: list[int] = []
+        places: list[Place] = []
         looked_at, look = 0, max(LEAST_LOOK, limit + 1)
         while looked_at < MOST_LOOKED_AT:
-            some, last = await self._look(beyond, look)
+            some, at, last = await self._look(beyond, look)
             found += some
-            if len(found) > limit:
-                return Found(tuple(found), None).first(limit)
-            if last is None:
-                return Found(tuple(found), None)
+            places += at
+            if last is None or len(found) > limit:
+                return Found(tuple(found), tuple(places), None).first(limit)
             beyond, looked_at, look = last, looked_at + look, min(look * 4, MOST_LOOK)
-        return Found(tuple(found), beyond)
+        return Found(tuple(found), tuple(places), beyond)
 
     async def all(self, *, limit: int) -> AsyncIterator[list[int]]:
         """Row ids of all that match, so many rows at a time."""
         beyond: Place | None = None
         while True:
-            some, beyond = await self._look(beyond, limit)
-            yield [each.entry_id for each in some]
+            some, _, beyond = await self._look(beyond, limit)
+            yield some
             if beyond is None:
                 return
 
-    async def _look(self, beyond: Place | None, count: int) -> tuple[list[Spot], Place | None]:
-        """Those that pass among so many rows beyond a place, and the last row; None at the end."""
+    async def _look(self, beyond: Place | None, count: int) -> _Looked:
+        """Look at so many rows beyond a place."""
         if self._parted.match:
             return await self._look_at_documents(beyond, count)
         return await self._look_at_entries(beyond, count)
 
-    async def _look_at_documents(
-        self, beyond: Place | None, count: int
-    ) -> tuple[list[Spot], Place | None]:
+    async def _look_at_documents(self, beyond: Place | None, count: int) -> _Looked:
         question = self._question
         found = await search.found(
             self._conn,
@@ -108,12 +100,11 @@ class Walk:
             count=count,
             oldest_first=self._oldest_first,
         )
-        spots = [Spot(entry_id, Place(0, row)) for row, entry_id in found if entry_id is not None]
-        return spots, Place(0, found[-1][0]) if len(found) == count else None
+        passing = [entry_id for _, entry_id in found if entry_id is not None]
+        places = [Place(0, row) for row, entry_id in found if entry_id is not None]
+        return passing, places, Place(0, found[-1][0]) if len(found) == count else None
 
-    async def _look_at_entries(
-        self, beyond: Place | None, count: int
-    ) -> tuple[list[Spot], Place | None]:
+    async def _look_at_entries(self, beyond: Place | None, count: int) -> _Looked:
         question = self._question
         if self._filters is None:
             self._filters = await browsing.walked(self._conn, question.tree, question.filters)
@@ -128,5 +119,5 @@ class Walk:
         passing = {place.row for place in rows}
         if question.tree != EVERYTHING or question.filters != self._filters:
             passing = await search.passing(self._conn, [*passing], question)
-        spots = [Spot(place.row, place) for place in rows if place.row in passing]
-        return spots, rows[-1] if len(rows) == count else None
+        places = [place for place in rows if place.row in passing]
+        return [each.row for each in places], places, rows[-1] if len(rows) == count else None

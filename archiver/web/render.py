@@ -145,7 +145,7 @@ def _day_in(wording: Wording) -> Callable[[str], str]:
 
 def unturned(text: str) -> str:
     """Text without the marks that turn what stands around it, too (Unicode UAX #9 §2.1 to 2.3)."""
-    return _TURNING.sub("", text)
+    return text if text.isascii() else _TURNING.sub("", text)
 
 
 def initial(site: str) -> str:
@@ -183,4 +183,10 @@ def _quoted(tag: str) -> str:
 def _when(value: datetime | Timestamp) -> datetime:
     if isinstance(value, datetime):
         return in_utc(value)
-    return to_datetime(value)
+    return _moment_of(value)
+
+
+@lru_cache(1024)
+def _moment_of(timestamp: Timestamp) -> datetime:
+    """A page says most of its moments twice: for people, and for programs."""
+    return to_datetime(timestamp)

@@ -15,7 +15,7 @@ from babel import Locale
 from babel.dates import parse_pattern
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from archiver import paths
 from archiver.model.language import ENGLISH, LANGUAGES, Language
@@ -186,7 +186,8 @@ def _alone(texts: NullTranslations, text: str) -> Markup:
 
 
 def _markup(text: str, shown: Mapping[str, object]) -> Markup:
-    return Markup(text) % shown  # noqa: S704 (a text of ours; what goes in is escaped)
+    # A text of ours; what goes in is escaped.
+    return Markup(text % {name: escape(value) for name, value in shown.items()})  # noqa: S704
 
 
 @cache
