@@ -22,6 +22,8 @@ THUMBNAIL_SCALE = 0.25
 MOST_CHARACTERS = 15 << 20
 """Of a page as it stands: what is read of one ends there too."""
 MOST_TEXT = 1 << 20
+MOST_SOURCE = 1 << 18
+"""Characters of a page with its scripts: a wall is known by its beginning."""
 MOST_PDF_BYTES = 64 << 20
 WORLD = "archiver"
 _END_SECONDS = 5.0
@@ -120,6 +122,11 @@ class Page:
         url = str(found["url"]).partition("#")[0]
         return Standing(str(found["html"]), url, str(found["title"]), str(found["type"]))
 
+    async def source(self) -> str:
+        """The page with its scripts, up to ``MOST_SOURCE`` characters."""
+        whole = f"document.documentElement?.outerHTML.slice(0, {MOST_SOURCE}) ?? ''"
+        return str(await self._call(whole))
+
     async def text(self) -> str:
         """What a person reads of it, up to ``MOST_TEXT`` characters."""
         read = f"document.body ? document.body.innerText.slice(0, {MOST_TEXT}) : ''"
@@ -216,6 +223,9 @@ class Page:
             self._frame = tree["frameTree"]["frame"]["id"]
             made = await self._ask("Page.createIsolatedWorld", frameId=self._frame, worldName=WORLD)
             self._world = int(made["executionContextId"])
+            # In a page without scripts none runs before it, of ours neither.
+            observed = f"globalThis.archiver || {_script('observe')}"
+            await self._ask("Runtime.evaluate", expression=observed, contextId=self._world)
         return self._world
 
     async def _ask(self, method: str, **parameters: Any) -> dict[str, Any]:

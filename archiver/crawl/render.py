@@ -86,12 +86,14 @@ class Chromium:
         ):
             standing = await _look(shown, traffic, page.ref.url)
             likenesses = [_as_it_stood(standing)]
+            source = await shown.source() if afresh else ""
             fidelity = Fidelity()
             with suppress(TimeoutError, BrowserError):
                 async with asyncio.timeout_at((until.when() or 0) - 1):
                     await _draw(shown, likenesses)
                     fidelity = await _compare(shown, traffic, standing)
-        return replace(_rendered(page, traffic, standing, likenesses), fidelity=fidelity)
+        rendered = _rendered(page, traffic, standing, likenesses)
+        return replace(rendered, fidelity=fidelity, source=_with_scripts(rendered, source))
 
     async def stop(self) -> None:
         """End the browser."""
@@ -264,5 +266,18 @@ def _rendered(
         if url != ref.url
     )
     led_by = led_on(traffic.led_by, frozenset({host(ref.url)}))
-    answers = tuple(traffic.answers)
-    return Rendered(ref, tuple(likenesses), document, loaded, led_by=led_by, answers=answers)
+    return Rendered(
+        ref,
+        tuple(likenesses),
+        document,
+        loaded,
+        led_by=led_by,
+        answers=tuple(traffic.answers),
+        wall=traffic.walls.get(ref.record_id, ""),
+    )
+
+
+def _with_scripts(rendered: Rendered, source: str) -> Document | None:
+    """The page with its scripts; None where nobody asked for it."""
+    payload = source.encode("utf-8", "replace")
+    return replace(rendered.document, payload=payload) if source else None

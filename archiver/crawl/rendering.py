@@ -74,6 +74,8 @@ class Rendered:
         fidelity: how much of it is there without scripts.
         led_by: the hosts that led to it, as of any page.
         answers: what was kept of what its scripts sent and of parts.
+        source: the page with its scripts, where a wall stood in its place: that is known by them.
+        wall: whose challenge its response says it is; empty if it does not.
     """
 
     page: CaptureRef
@@ -83,6 +85,8 @@ class Rendered:
     fidelity: Fidelity = field(default_factory=Fidelity)
     led_by: frozenset[str] = frozenset()
     answers: tuple[RecordId, ...] = ()
+    source: Document | None = None
+    wall: str = ""
 
     @property
     def readable(self) -> Document:

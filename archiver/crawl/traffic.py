@@ -11,6 +11,7 @@ from archiver.crawl.obtained import Obtained
 from archiver.crawl.rendering import Means
 from archiver.crawl.retry_policy import retry_after_seconds
 from archiver.errors import FetchError
+from archiver.html.walls import wall_in_headers
 from archiver.model.capture import CaptureRef, RecordId
 from archiver.model.exchange import Exchange
 from archiver.model.failure import Failure, FailureKind
@@ -88,6 +89,7 @@ class Traffic:
     Attributes:
         pages: the captures of the documents that were answered, by URL.
         loaded: the statuses of all that are captures, by URL.
+        walls: whose challenges they say they are, those that say so.
         failures: why others could not be.
         answers: the records of those that are none.
     """
@@ -97,6 +99,7 @@ class Traffic:
         self.led_by = led_by
         self._given = page if page and len(page.content) < PARSED_BYTES else None
         self.pages = dict[str, CaptureRef]()
+        self.walls = dict[RecordId, str]()
         self.failures: dict[str, Failure] = {}
         self.loaded: dict[str, int] = {}
         self.answers = list[RecordId]()
@@ -241,6 +244,8 @@ class Traffic:
         self.loaded[asked.url] = ref.status
         if is_html(ref.media_type):
             self.pages[asked.url] = ref
+            if wall := wall_in_headers(exchange.headers):
+                self.walls[ref.record_id] = wall
 
 
 def _given(page: Obtained) -> _Given:

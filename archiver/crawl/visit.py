@@ -15,6 +15,7 @@ from archiver.crawl.requisites import Requisites
 from archiver.crawl.retry_policy import parked, retry_at, status_failure, walled
 from archiver.derive.pool import unread_article
 from archiver.errors import FetchError
+from archiver.html.signals import MOST_COUNTED
 from archiver.ledger.visit_result import Visit
 from archiver.memento.timestamps import to_timestamp
 from archiver.model.appearance import Appearance
@@ -43,13 +44,13 @@ async def visit(context: CrawlContext, requisites: Requisites, lease: Lease) -> 
     known = _known_need(lease, page, learned)
     rendered = await _render_at_once(context, page, known)
     if rendered:
-        return await _visit_rendered(context, requisites, first, rendered)
+        return await _visit_rendered(context, requisites, first, rendered, None)
     found, failure = await examine(context, page)
     if known is Look.NONE:  # else it was tried just now
         rendered = await _render(context, lease, page, found, failure)
     look = _told(context, found, failure, learned)
     if rendered:
-        visited = await _visit_rendered(context, requisites, first, rendered)
+        visited = await _visit_rendered(context, requisites, first, rendered, failure)
         return _learned(context, replace(visited, look=look))
     if failure or found is None:
         raise FetchError(failure or _NOTHING)
@@ -132,12 +133,20 @@ async def _render(
 
 
 async def _visit_rendered(
-    context: CrawlContext, requisites: Requisites, first: Obtained, rendered: Rendered
+    context: CrawlContext,
+    requisites: Requisites,
+    first: Obtained,
+    rendered: Rendered,
+    failure: Failure | None,
 ) -> Visit:
-    """What a page brought that a browser showed, with what its replay needs beside."""
+    """What a page brought that a browser showed, with what its replay needs beside.
+
+    Raises:
+        FetchError: the failure that the page was plainly, or another, stands there as well.
+    """
     found = await context.derive.discover(rendered.document)
-    if found.wall:
-        raise FetchError(walled(host(rendered.page.url), found.wall))
+    if still := await _still_failing(context, rendered, found, failure):
+        raise FetchError(still)
     await context.recorder.settled()
     wanted = (*found.requisites, *wanted_emblems(found))
     shown = replace(rendered, document=rendered.readable)
@@ -160,6 +169,25 @@ async def _visit_rendered(
         ),
         answers=rendered.answers,
     )
+
+
+async def _still_failing(
+    context: CrawlContext, rendered: Rendered, found: Discovery, failure: Failure | None
+) -> Failure | None:
+    """What stands in the place of a page that a browser showed; None for a page.
+
+    A page as it stood has no scripts, and most walls are known by theirs. What a response says of
+    itself counts only where there is little to read, as marks do: a wall may go without another.
+    """
+    at, wall = host(rendered.page.url), found.wall
+    if rendered.source and not wall:
+        wall = (await context.derive.discover(rendered.source)).wall
+    if rendered.source and not wall and (found.appearance.readable or 0) < MOST_COUNTED:
+        wall = rendered.wall
+        refused = status_failure(rendered.page.status, None)
+        if refused and not wall:
+            return failure or refused
+    return walled(at, wall) if wall else None
 
 
 async def _next_second(lease: Lease) -> None:

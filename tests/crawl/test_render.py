@@ -121,6 +121,7 @@ root.innerHTML = '<p id="cookie-recipe">This cookie recipe stays. </p>'.repeat(9
   + '<div role="dialog" style="position: fixed">Subscribe to the newsletter.</div>';
 setTimeout(() => root.insertAdjacentHTML('beforeend',
   '<div id="CybotCookiebotDialog">This one comes late.</div>'), 1200);</script>"""
+CONSENT = '<div id="onetrust-consent-sdk"><p>We value your privacy.</p></div>'
 SERIAL = """<!DOCTYPE html><title>Serial</title><div id="root"></div><script>
 root.innerHTML = '<article>'
   + '<p>This is the first part, which a script brought here. </p>'.repeat(9) + '</article>';
@@ -188,6 +189,7 @@ def put_site(live: LiveWeb) -> str:
     live.article("serial?page=2")
     live.article("led")
     live.article("whole")
+    live.article("scriptless", body=CONSENT)
     return live.put("/shell", SHELL.format("Shell"))
 
 
@@ -198,10 +200,14 @@ async def keep_site(data: Path) -> None:
         for pages in (("whole",), SHOWN):
             await runtime.entries.save([live.url(f"/{each}") for each in pages], source="web")
             await runtime.crawling.work()
+        await runtime.entries.save([live.url(f"/{WANTED}")], source="web", render=True)
+        await runtime.crawling.work()
         (data / "origin").write_text(live.origin)
 
 
 SHOWN = ("shell", "leads", "halved", "bannered", "hostile", "serial")
+WANTED = "scriptless"
+"""It needs no browser, and somebody wants it shown by one."""
 
 
 class Kept:
@@ -255,6 +261,14 @@ async def test_a_page_that_needs_no_browser_is_not_shown_by_one(kept):
 
     assert found.snapshot.rendering is Rendering.NONE
     assert found.likenesses == ()
+
+
+async def test_a_page_without_scripts_that_somebody_wants_shown_is_watched_as_any(kept):
+    found, replayed = await kept.shown(f"/{WANTED}"), await kept.replayed(f"{kept.origin}/{WANTED}")
+
+    assert found.snapshot.rendering is Rendering.DONE
+    assert "called scriptless has" in replayed
+    assert "value your privacy" not in replayed
 
 
 async def test_what_is_lost_without_scripts_is_seen_in_the_picture_and_the_words(kept):
@@ -430,4 +444,4 @@ async def test_likenesses_go_with_their_snapshot_and_come_back(kept, tmp_path):
     segments = (tmp_path / "data" / "warc").glob("*.warc.gz")
     left = b"".join(gzip.decompress(each.read_bytes()) for each in segments)
     assert b"closed shadow root" not in left
-    assert left.count(b"%PDF-") == len(SHOWN) - 1  # of the pages that are still there
+    assert left.count(b"%PDF-") == len((*SHOWN, WANTED)) - 1  # of the pages that are still there

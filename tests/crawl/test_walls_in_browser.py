@@ -1,0 +1,78 @@
+"""Walls, tried once more in a browser: come through, or failures with a name, never content."""
+
+from collections.abc import AsyncIterator
+from dataclasses import replace
+
+import pytest
+from aiohttp import web
+
+from archiver.crawl import render
+from archiver.crawl.learned_hosts import LearnedHosts
+from archiver.crawl.rendering import Means, Renderer
+from archiver.index import attempts, entries, snapshots
+from archiver.model.failure import FailureKind
+from archiver.model.job import State
+from archiver.model.rendering import Look, Rendering
+from archiver.urls.parse import hash_url
+from tests.crawler import Crawl, crawler
+from tests.html.test_signals import WALLS
+
+OPENS = (
+    "<title>Just a moment...</title><script>window._cf_chl_opt = {};"
+    "if (!document.cookie) { document.cookie = 'come=in'; location.reload(); }</script>"
+)
+
+
+@pytest.fixture
+async def rendering(tmp_path, monkeypatch) -> AsyncIterator[Crawl]:
+    monkeypatch.setattr(render, "LEAST_SECONDS", 1.2)
+    async with crawler(tmp_path / "data", browser_pages=6, host_concurrency=12) as context:
+        means = Means(context.settings, context.fetcher, context.throttle, context.recorder)
+        renderer = Renderer(means, LearnedHosts(context.db))
+        yield Crawl(replace(context, renderer=renderer))
+        await renderer.stop()
+
+
+async def entry_of(crawl, url):
+    async with crawl.context.db.read() as conn:
+        number, entry = await entries.by_hash(conn, hash_url(url))
+        held = await snapshots.of_entry(conn, number, limit=9)
+        return entry, held, await attempts.of_entry(conn, number, limit=9)
+
+
+async def test_a_wall_that_a_browser_comes_through_is_no_failure(rendering, live):
+    async def guarded(request: web.Request) -> web.Response:
+        inside = "<title>Inside</title><p>" + "What stands behind the wall. " * 20
+        text = inside if "come=in" in request.headers.get("Cookie", "") else OPENS
+        return web.Response(text=text, content_type="text/html", status=200)
+
+    url = live.answer("/guarded", guarded)
+    await rendering.queue(url)
+
+    await rendering.run()
+
+    entry, (held,), failed = await entry_of(rendering, url)
+    assert (entry.title, entry.state, failed) == ("Inside", State.SAVED, [])
+    assert held.snapshot.rendering is Rendering.DONE
+    assert live.asked["/guarded"] == 3  # plainly, and by the browser until it was let in
+    renderer = rendering.context.renderer
+    assert await renderer.learned(url) is Look.WALLED
+
+
+async def test_a_wall_that_stands_in_the_browser_too_is_kept_as_nothing(rendering, live):
+    await rendering.queue(live.article("first"))
+    await rendering.run()  # a host is asked for one page until it has answered
+    walls = {live.put(f"/{guard}", wall): guard for guard, wall in WALLS.items()}
+    walls[live.put("/by-its-header", "Wait.", headers={"cf-mitigated": "challenge"})] = "Cloudflare"
+    walls[live.put("/by-its-status", WALLS["Kasada"], status=403)] = "Kasada"
+    await rendering.queue(*walls)
+
+    await rendering.run()
+
+    found = {}
+    for url, guard in walls.items():
+        entry, held, failed = await entry_of(rendering, url)
+        found[url] = (entry.state, held, [each.failure.kind for each in failed])
+        assert guard in "".join(each.failure.message for each in failed) or held
+        assert live.asked[url.removeprefix(live.origin)] == 2  # plainly, and once by a browser
+    assert found == dict.fromkeys(walls, (State.FAILED, [], [FailureKind.WALLED]))
