@@ -17,7 +17,10 @@ from archiver.model.message import marked
 _ITEMS = frozenset({"item", "entry"})
 _DATES = ("published", "pubdate", "date", "created", "updated", "modified", "issued")
 _TAGS = frozenset({"category", "subject", "tag"})
-_RSS_NAMESPACES = ("http://purl.org/rss/1.0/", "http://my.netscape.com/rdf/simple/0.9/")
+_RSS_NAMESPACE = re.compile(
+    r"""["'](?:http://purl\.org/rss/1\.0/|http://my\.netscape\.com/rdf/simple/0\.9/)\s*["']"""
+)
+"""The whole of it: Zotero's RDF names a module of RSS, which begins the same."""
 _MOST_KEPT = 2000
 _XML_TITLE = re.compile(r"<title[^<>]*>\s*(?:<!\[CDATA\[)?([^<\]]*)", re.IGNORECASE)
 _JSON_TITLE = re.compile(r'"title"\s*:\s*("(?:[^"\\]|\\.){0,2000}")')
@@ -91,7 +94,7 @@ def _is_json_feed(file: GivenFile) -> bool:
 
 def _is_feed(file: GivenFile) -> bool:
     if is_xml(file, "rdf") and file.root:
-        return any(each in file.root.attributes for each in _RSS_NAMESPACES)
+        return _RSS_NAMESPACE.search(file.root.attributes) is not None
     return is_xml(file, "rss", "feed")
 
 

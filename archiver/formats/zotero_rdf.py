@@ -1,58 +1,110 @@
-"""Zotero's RDF: items at the top, their address in ``dc:identifier`` or as their name."""
+"""Zotero's RDF: items at the top, and what they refer to; read twice, as that stands behind."""
 
 from collections.abc import Iterator
 from typing import Any
 
 from archiver.formats.given_file import GivenFile
 from archiver.formats.importer import Importer
-from archiver.formats.reference_fields import NO_ADDRESS
+from archiver.formats.reference_fields import NO_ADDRESS, address_of_doi
 from archiver.formats.rows import Row
-from archiver.formats.xml_events import elements, is_xml
+from archiver.formats.xml_events import Element, elements, is_xml
+from archiver.formats.zotero_apart import Apart
 from archiver.model.bookmark import Bookmark, unreadable
 from archiver.model.message import marked
 
-_SKIPPED = frozenset({"attachment", "memo", "collection", "rdf", "journal", "series"})
+_APART = frozenset({"attachment", "memo", "collection", "rdf", "journal", "series"})
+_PERSON = frozenset({"surname", "givenname", "name"})
+_DOI = "DOI "
+_ITEM, _PROPERTY = 1, 2
 
 
 def _read(file: GivenFile) -> Iterator[Bookmark]:
-    """Items are what stands at the top; their address is in ``dc:identifier`` or their name."""
-    depth = 0
-    said: dict[str, Any] = {}
-    tags: list[str] = []
+    file.seekable()
+    apart = Apart(elements(file))
+    around: list[Element] = []
+    item: _Item | None = None
     for element in elements(file):
         if not element.is_end:
-            if depth == 1:
-                said, tags = {"about": element.attributes.get("about", "")}, []
-            depth += 1
+            around.append(element)
+            if len(around) == _PROPERTY and element.name not in _APART:
+                item = _Item(element.attributes.get("about", ""), apart)
             continue
-        depth -= 1
-        text = element.text.strip()
-        if depth == 1 and element.name not in _SKIPPED:
-            yield _reference(said, tags)
-        elif text and depth > 1:
-            if element.name in ("subject", "automatictag") or (
-                element.name == "value" and "uri" not in said and not text.startswith("http")
-            ):
-                tags.append(text)
-            elif element.name == "value":
-                said.setdefault("uri", text)
-            else:
-                said.setdefault(element.name, text)
+        around.pop()
+        if len(around) == _ITEM:
+            if item:
+                yield item.bookmark()
+            item = None
+        elif item:
+            item.take(element, [each.name for each in around[_PROPERTY:]])
 
 
-def _reference(said: dict[str, Any], tags: list[str]) -> Bookmark:
-    row = Row(said)
-    about = row.text("about")
-    url = row.text("uri") or (about if about.startswith("http") else "")
-    title = row.text("title")
-    if not url:
-        return unreadable(title or about, NO_ADDRESS)
-    return row.bookmark(
-        url,
-        title=title,
-        added_at=row.moment("datesubmitted"),
-        tags=tuple(dict.fromkeys(tags)),
-    )
+class _Item:
+    """What is said of one item."""
+
+    def __init__(self, about: str, apart: Apart) -> None:
+        self._about = about
+        self._apart = apart
+        self._url = ""
+        self._tags: list[str] = []
+        self._notes: list[str] = []
+        self._name: list[str] = []
+        self._said: dict[str, list[str]] = {}
+
+    def take(self, element: Element, around: list[str]) -> None:
+        """Take an element that ends, with the names of those around it, of the item's own on."""
+        text, refers_to = element.text.strip(), element.attributes.get("resource", "")
+        if element.name == "person":
+            self._say(around[0], ", ".join(self._name))
+            self._name = []
+        elif refers_to:
+            self._refer(element.name, refers_to)
+        elif not text:
+            return
+        elif element.name in _PERSON and "person" in around:
+            self._name.append(text)
+        elif "subject" in (element.name, *around[:1]):
+            self._tags.append(text)
+        elif around[:1] == ["identifier"] and not self._url:
+            self._url = text
+        else:
+            # What an item is part of has a title, too.
+            self._say(" ".join((*around[:1], element.name)), text)
+
+    def _refer(self, name: str, refers_to: str) -> None:
+        if name == "isreferencedby":
+            self._notes.append(refers_to)
+        elif name == "ispartof":
+            self._say(name, self._apart.title(refers_to))
+        else:
+            self._say(name, self._apart.file(refers_to))
+
+    def _say(self, name: str, text: str) -> None:
+        self._said.setdefault(name, []).append(text)
+
+    def bookmark(self) -> Bookmark:
+        """The item as a link: of its address, else its name, else its DOI."""
+        said: dict[str, Any] = {
+            name: each[0] if len(each) == 1 else each for name, each in self._said.items()
+        }
+        row = Row(said)
+        about = self._about if self._about.startswith("http") else ""
+        url = self._url or about or self._doi()
+        title = row.text("title")
+        if not url:
+            return unreadable(title or self._about, NO_ADDRESS)
+        return row.bookmark(
+            url,
+            title=title,
+            note=self._apart.note(self._notes),
+            added_at=row.moment("datesubmitted"),
+            tags=tuple(dict.fromkeys(self._tags)),
+            folders=self._apart.folders(self._about),
+        )
+
+    def _doi(self) -> str:
+        names = self._said.get("identifier", ())
+        found = (each.removeprefix(_DOI) for each in names if each.startswith(_DOI))
+        return next(map(address_of_doi, found), "")
 
 
 ZOTERO_RDF = Importer(

@@ -937,13 +937,50 @@ golden(
     "library.rdf",
     f"""<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"
  xmlns:z="http://www.zotero.org/namespaces/export#" xmlns:dc="http://purl.org/dc/elements/1.1/"
- xmlns:dcterms="http://purl.org/dc/terms/" xmlns:bib="http://purl.org/net/biblio#">
+ xmlns:dcterms="http://purl.org/dc/terms/" xmlns:bib="http://purl.org/net/biblio#"
+ xmlns:foaf="http://xmlns.com/foaf/0.1/" xmlns:link="http://purl.org/rss/1.0/modules/link/">
  <bib:Document rdf:about="#item_1"><z:itemType>webpage</z:itemType>
-  <dc:subject>one</dc:subject><dc:title>A</dc:title>
+  <dcterms:isPartOf><z:Website><dc:title>A site</dc:title></z:Website></dcterms:isPartOf>
+  <bib:authors><rdf:Seq>
+   <rdf:li><foaf:Person><foaf:surname>Example</foaf:surname><foaf:givenName>Ann</foaf:givenName>
+   </foaf:Person></rdf:li>
+   <rdf:li><foaf:Person><foaf:surname>Other</foaf:surname></foaf:Person></rdf:li>
+  </rdf:Seq></bib:authors>
+  <dcterms:isReferencedBy rdf:resource="#item_2"/><link:link rdf:resource="#item_3"/>
+  <dc:subject>one</dc:subject>
+  <dc:subject><z:AutomaticTag><rdf:value>two words</rdf:value></z:AutomaticTag></dc:subject>
+  <dc:title>A</dc:title><dcterms:abstract>about</dcterms:abstract><dc:date>2019</dc:date>
   <dcterms:dateSubmitted>2020-09-13 12:26:40</dcterms:dateSubmitted>
   <dc:identifier><dcterms:URI><rdf:value>{A.replace("&", "&amp;")}</rdf:value></dcterms:URI>
-  </dc:identifier></bib:Document></rdf:RDF>""",
-    said(A, AT, {"itemtype": "webpage"}, title="A", tags=("one",)),
+  </dc:identifier></bib:Document>
+ <bib:Memo rdf:about="#item_2"><rdf:value>&lt;p&gt;a note&lt;/p&gt;&lt;p&gt;of two&lt;/p&gt;
+  </rdf:value></bib:Memo>
+ <z:Attachment rdf:about="#item_3"><z:itemType>attachment</z:itemType><dc:identifier>
+  <dcterms:URI><rdf:value>{C}</rdf:value></dcterms:URI></dc:identifier></z:Attachment>
+ <bib:Article rdf:about="{B}"><dcterms:isPartOf rdf:resource="urn:issn:1"/>
+  <dc:identifier>DOI 10.1000/182</dc:identifier></bib:Article>
+ <bib:Journal rdf:about="urn:issn:1"><dc:title>A journal</dc:title></bib:Journal>
+ <z:Collection rdf:about="#collection_1"><dc:title>Food</dc:title>
+  <dcterms:hasPart rdf:resource="#collection_2"/></z:Collection>
+ <z:Collection rdf:about="#collection_2"><dc:title>Soups</dc:title>
+  <dcterms:hasPart rdf:resource="#item_1"/></z:Collection></rdf:RDF>""",
+    said(
+        A,
+        AT,
+        {
+            "itemtype": "webpage",
+            "ispartof title": "A site",
+            "authors": ["Example, Ann", "Other"],
+            "link": C,
+            "abstract": "about",
+            "date": "2019",
+        },
+        title="A",
+        note="a note\nof two",
+        tags=("one", "two words"),
+        folders=("Food/Soups",),
+    ),
+    said(B, None, {"ispartof": "A journal", "identifier": "DOI 10.1000/182"}),
 )
 golden(
     "JSON Feed",
