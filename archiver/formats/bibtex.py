@@ -12,6 +12,10 @@ from archiver.model.bookmark import Bookmark, unreadable
 from archiver.model.message import marked
 
 _ENTRY = re.compile(r"@(\w+)\s*[{(]\s*([^,\s]*)\s*,")
+_FIRST = re.compile(
+    r"^[ \t]{0,20}@\w{1,50}\s{0,9}[{(][^,\n{}]{0,500},\s{0,50}[\w-]{1,50}\s{0,9}=", re.MULTILINE
+)
+"""An entry; what stands before the first one is a preamble, shorthands, or notes."""
 _FIELD = re.compile(r"\s*([\w-]+)\s*=\s*")
 _WRAPPED = re.compile(r"\\url\{([^}]*)\}")
 _LATEX = re.compile(r"[{}]|\\(?=[&%$#_])")
@@ -77,15 +81,13 @@ def _value(entry: str, at: int) -> tuple[str, int]:
     return entry[start:], len(entry)
 
 
+def _begins(text: str) -> bool:
+    return text.lstrip("\ufeff \t\r\n").startswith(("@", "%")) and _FIRST.search(text) is not None
+
+
 BIBTEX = Importer(
     "BibTeX",
-    lambda file: (
-        file.is_text
-        and (
-            file.suffix == "bib"
-            or re.match(r"\s*@\w+\s*\{[^,\n]*,\s*\n?\s*[\w-]+\s*=", file.text) is not None
-        )
-    ),
+    lambda file: file.is_text and (file.suffix == "bib" or _begins(file.text)),
     _read,
     ("bib",),
     marked("Zotero, Mendeley, JabRef: Export, BibTeX or BibLaTeX"),

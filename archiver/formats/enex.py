@@ -10,18 +10,21 @@ from html import escape
 from archiver.formats.given_file import GivenFile
 from archiver.formats.importer import Importer
 from archiver.formats.kept_pages import MOST_PARTS_BYTES, page_with_parts
-from archiver.formats.markup import Tag, attributes_of, tokenize
+from archiver.formats.markup import attributes_of, resolve, tokenize
+from archiver.formats.plain_text import links_in_text
 from archiver.formats.rows import Row
 from archiver.formats.xml_events import elements, is_xml
-from archiver.model.bookmark import Bookmark
+from archiver.model.bookmark import Bookmark, unreadable
 from archiver.model.kept_page import KeptPage
 from archiver.model.message import marked
 
-_SAID = frozenset(
-    "title created updated author source source-url latitude longitude reminder-time".split()
-)
+_OF_NOTE = frozenset({"title", "created", "updated"})
+_ATTRIBUTES, _OF_FILE = "note-attributes", "resource"
+_NO_LINK = "This note holds no link."
 _HTTP = re.compile(r"https?://", re.IGNORECASE)
 _MOST_LINKS = 10_000
+_MOST_NOTE = 10_000
+_BLOCKS = frozenset({"div", "p", "br", "li", "tr", "h1", "h2", "h3", "en-todo"})
 _MEDIA = re.compile(r"<en-media\b[^>]{0,2000}>", re.IGNORECASE)
 _HASH = re.compile(r"""\bhash\s*=\s*["']?([0-9a-fA-F]{32})""")
 _NAMED = "en-media:"
@@ -31,7 +34,10 @@ def _read(file: GivenFile) -> Iterator[Bookmark]:
     said: dict[str, str] = {}
     tags: list[str] = []
     content, attached = "", _Attached()
+    inside = ""
     for element in elements(file):
+        if element.name in (_ATTRIBUTES, _OF_FILE):
+            inside = "" if element.is_end else element.name
         if element.name == "note" and not element.is_end:
             said, tags, content, attached = {}, [], "", _Attached()
         elif element.name == "note":
@@ -40,9 +46,9 @@ def _read(file: GivenFile) -> Iterator[Bookmark]:
             tags.append(element.text.strip())
         elif element.is_end and element.name == "content":
             content = element.text
-        elif element.is_end and element.name in ("data", "mime", "resource"):
+        elif element.is_end and element.name in ("data", "mime", _OF_FILE):
             attached.take(element.name, element.text)
-        elif element.is_end and element.name in _SAID:
+        elif element.is_end and (inside == _ATTRIBUTES or element.name in _OF_NOTE - {inside}):
             said.setdefault(element.name, element.text.strip())
 
 
@@ -97,25 +103,48 @@ def _note(
         page = attached.page(content) if content else ""
         yield row.bookmark(url, title=title, added_at=added_at, tags=tags, page=page)
         return
-    for link, text in _links(content):
+    links, whole = _links(content)
+    if not links:
+        yield unreadable(row.text("title"), _NO_LINK)
+    for link, text in links.items():
         row = Row({name: each for name, each in said.items() if name != "title"})
         row.put("note", said.get("title", ""))
-        yield row.bookmark(link, title=text, added_at=row.moment("created"), tags=tags)
+        yield row.bookmark(
+            link,
+            title=text,
+            note=whole if whole not in (link, text) else "",
+            added_at=row.moment("created"),
+            tags=tags,
+        )
 
 
-def _links(content: str) -> Iterator[tuple[str, str]]:
-    seen: set[str] = set()
-    link, text = "", ""
+def _links(content: str) -> tuple[dict[str, str], str]:
+    """The links of a note with their texts, those that stand in its text too, and that text."""
+    found: dict[str, str] = {}
+    pieces: list[str] = []
+    link, begins = "", 0
     for token in tokenize([content]):
         if isinstance(token, str):
-            text += token if link else ""
+            pieces.append(token)
+        elif token.name.lstrip("/") in _BLOCKS:
+            pieces.append("\n")
         elif token.name == "a":
-            link, text = attributes_of(token).get("href", ""), ""
-        elif token == Tag("/a", token.attributes) and link:
-            if _HTTP.match(link) and link not in seen and len(seen) < _MOST_LINKS:
-                seen.add(link)
-                yield link, text
+            link, begins = attributes_of(token).get("href", ""), len(pieces)
+        elif token.name == "/a" and link:
+            if _HTTP.match(link) and len(found) < _MOST_LINKS:
+                found.setdefault(link, resolve("".join(pieces[begins:])).strip())
             link = ""
+    whole = _tidy(resolve("".join(pieces)))
+    for line in whole.split("\n"):
+        for each in links_in_text(line):
+            if len(found) < _MOST_LINKS:
+                found.setdefault(each.annotation.url_given, each.annotation.title)
+    return found, whole[:_MOST_NOTE]
+
+
+def _tidy(text: str) -> str:
+    lines = (" ".join(line.split()) for line in text.split("\n"))
+    return "\n".join(filter(None, lines))
 
 
 ENEX = Importer(

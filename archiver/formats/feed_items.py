@@ -16,30 +16,34 @@ from archiver.model.message import marked
 
 _ITEMS = frozenset({"item", "entry"})
 _DATES = ("published", "pubdate", "date", "created", "updated", "modified", "issued")
+_SAID_ONCE = frozenset({"title", *_DATES})
+_MARKUP = frozenset({"content", "summary", "description", "encoded", "title"})
 _TAGS = frozenset({"category", "subject", "tag"})
 _RSS_NAMESPACE = re.compile(
     r"""["'](?:http://purl\.org/rss/1\.0/|http://my\.netscape\.com/rdf/simple/0\.9/)\s*["']"""
 )
 """The whole of it: Zotero's RDF names a module of RSS, which begins the same."""
 _MOST_KEPT = 2000
+_MOST_OF_A_NAME = 20
 _XML_TITLE = re.compile(r"<title[^<>]*>\s*(?:<!\[CDATA\[)?([^<\]]*)", re.IGNORECASE)
 _JSON_TITLE = re.compile(r'"title"\s*:\s*("(?:[^"\\]|\\.){0,2000}")')
 
 
 def _read(file: GivenFile) -> Iterator[Bookmark]:
     item: _Item | None = None
-    depth = 0
+    around: list[str] = []
     for element in elements(file):
-        if element.name in _ITEMS and not depth:
+        if element.name in _ITEMS and not around:
             if element.is_end and item:
                 yield item.bookmark()
                 item = None
             elif not element.is_end:
                 item = _Item(element)
-        elif item:
-            depth += -1 if element.is_end else 1
-            if element.is_end and depth == 0:
-                item.take(element)
+        elif item and not element.is_end:
+            around.append(element.name)
+        elif item and around:
+            around.pop()
+            item.take_within(element, around[0]) if around else item.take(element)
 
 
 class _Item:
@@ -47,27 +51,48 @@ class _Item:
 
     def __init__(self, element: Element) -> None:
         self._links = {"about": element.attributes.get("about", "")}
-        self._said: dict[str, str] = {}
+        self._said: dict[str, list[str]] = {}
         self._tags: list[str] = []
 
     def take(self, element: Element) -> None:
         """Take an element within the item."""
         text = element.text.strip()
-        if element.name == "link":
-            rel = element.attributes.get("rel", "alternate")
-            self._links.setdefault(rel, element.attributes.get("href", "") or text)
+        if element.name == "link" and (rel := element.attributes.get("rel", "alternate")):
+            self._link(rel, element.attributes.get("href", "") or text)
         elif element.name in ("guid", "id"):
             is_link = text.startswith(("http://", "https://"))
             self._links.setdefault("id", text if is_link else "")
-            self._said[element.name] = text
+            self._say(element.name, text)
         elif element.name in _TAGS:
             self._tags.append(element.attributes.get("term") or text)
         elif text:
-            self._said.setdefault(element.name, text[:_MOST_KEPT])
+            self._say(element.name, text[:_MOST_KEPT])
+        elif address := element.attributes.get("url") or element.attributes.get("href"):
+            # What comes with the item, such as a recording or a picture.
+            self._say(element.name, address)
+
+    def take_within(self, element: Element, around: str) -> None:
+        """Take an element within such an element of the item: a name of its author, a picture."""
+        said = element.text.strip() or element.attributes.get("url", "")
+        if around not in _MARKUP:
+            self._say(around if element.name == "name" else f"{around} {element.name}", said)
+
+    def _link(self, rel: str, address: str) -> None:
+        if rel not in self._links:
+            self._links[rel] = address
+        if rel != "alternate" or self._links[rel] != address:
+            self._say(f"link {rel}", address)
+
+    def _say(self, name: str, text: str) -> None:
+        said = self._said.setdefault(name, [])
+        if text and text not in said and len(said) < _MOST_OF_A_NAME:
+            said.append(text)
 
     def bookmark(self) -> Bookmark:
         """The item as a link."""
-        row = Row(self._said)
+        row = Row({name: _one_or_all(name, said) for name, said in self._said.items() if said})
+        for name in _SAID_ONCE & self._said.keys():
+            row.put(f"more {name}", self._said[name][1:])
         url = first_of(self._links.get(each, "") for each in ("alternate", "about", "via", "id"))
         return row.bookmark(
             url,
@@ -75,6 +100,10 @@ class _Item:
             added_at=row.moment(*_DATES),
             tags=tuple(dict.fromkeys(filter(None, (each.strip() for each in self._tags)))),
         )
+
+
+def _one_or_all(name: str, said: list[str]) -> str | list[str]:
+    return said[0] if len(said) == 1 or name in _SAID_ONCE else said
 
 
 def _json_item(row: Row) -> Bookmark:

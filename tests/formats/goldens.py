@@ -1011,11 +1011,12 @@ golden(
 <channel><title>F</title><link>https://f.example/</link>
 <item><title>A &amp; B</title><link>{A.replace("&", "&amp;")}</link><guid>7</guid>
 <pubDate>Sun, 13 Sep 2020 14:26:40 +0200</pubDate><category>one</category>
-<dc:creator>Ann</dc:creator><description>&lt;p&gt;about</description></item></channel></rss>""",
+<dc:creator>Ann</dc:creator><dc:creator>Bo</dc:creator><description>&lt;p&gt;about</description>
+<enclosure url="{B}" length="1" type="audio/mpeg"/></item></channel></rss>""",
     said(
         A,
         AT,
-        {"guid": "7", "creator": "Ann", "description": "<p>about"},
+        {"guid": "7", "creator": ["Ann", "Bo"], "description": "<p>about", "enclosure": B},
         title="A & B",
         tags=("one",),
     ),
@@ -1054,18 +1055,25 @@ golden(
 <!DOCTYPE en-export SYSTEM "http://xml.evernote.com/pub/evernote-export4.dtd">
 <en-export application="Evernote"><note><title>A</title><created>20200913T122640Z</created>
 <updated>20200914T122640Z</updated><tag>one</tag><tag>two words</tag>
-<note-attributes><author>Ann</author><source-url>{A.replace("&", "&amp;")}</source-url>
-</note-attributes><content><![CDATA[<en-note><a href="{C}">c</a></en-note>]]></content></note>
+<note-attributes><author>Ann</author><place-name>Here</place-name>
+<source-url>{A.replace("&", "&amp;")}</source-url>
+</note-attributes><content><![CDATA[<en-note><a href="{C}">c</a></en-note>]]></content>
+<resource><mime>image/png</mime><resource-attributes><source-url>en-cache://x</source-url>
+<file-name>x.png</file-name></resource-attributes></resource></note>
 <note><title>Links</title><created>20200913T122640Z</created>
-<content><![CDATA[<en-note><a href="{B}">the b</a></en-note>]]></content></note></en-export>""",
+<content><![CDATA[<en-note><a href="{B}">the b</a></en-note>]]></content></note>
+<note><title>More</title><content><![CDATA[<en-note><div>Read <a href="{B}">it</a>,</div>
+<div>then {C}</div></en-note>]]></content></note></en-export>""",
     said(
         A,
         AT,
-        {"updated": "20200914T122640Z", "author": "Ann"},
+        {"updated": "20200914T122640Z", "author": "Ann", "place-name": "Here"},
         title="A",
         tags=("one", "two words"),
     ),
     said(B, AT, {"note": "Links"}, title="the b"),
+    said(B, None, {"note": "More"}, title="it", note=f"Read it,\nthen {C}"),
+    said(C, None, {"note": "More"}, note=f"Read it,\nthen {C}"),
 )
 golden(
     "shortcut",

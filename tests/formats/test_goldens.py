@@ -8,7 +8,7 @@ import pytest
 
 from archiver.errors import UnreadableFile
 from archiver.formats.importers import IMPORTERS, open_bookmarks
-from tests.formats.goldens import AT, GOLDENS, SAFARI_SAID, SAFARI_TREE, A, B, said
+from tests.formats.goldens import AT, GOLDENS, SAFARI_SAID, SAFARI_TREE, A, B, C, said
 from tests.formats.reading import annotations, opened
 
 
@@ -120,4 +120,47 @@ def test_numbers_of_wallabag_one_are_flags():
 
     assert annotations(json.dumps([row]), form="wallabag JSON") == [
         said(B, None, {"id": "1"}, title="A", tags=("one",), is_read=True)
+    ]
+
+
+def test_a_note_of_evernote_is_no_page_because_a_picture_in_it_is_from_one():
+    text = """<?xml version="1.0"?><en-export><note><title>Mine</title><resource>
+    <resource-attributes><source-url>https://a.example/x.png</source-url></resource-attributes>
+    </resource><content><![CDATA[<en-note>words</en-note>]]></content></note></en-export>"""
+
+    _, (found,) = opened(text)
+
+    assert (found.annotation.url_given, found.problem) == ("Mine", "This note holds no link.")
+
+
+@pytest.mark.parametrize(
+    "before", ["@preamble{words, and more}\n", "% words\n\n", "@string(a = {b})\n\n", ""]
+)
+@pytest.mark.parametrize("marks", ["{}", "()"])
+def test_references_may_stand_behind_a_preamble(before, marks):
+    text = f"{before}@misc{marks[0]}key,\n title = {{A}},\n url = {{{A}}}\n{marks[1]}\n"
+
+    assert [each.title for each in annotations(text, form="BibTeX")] == ["A"]
+
+
+def test_the_authors_and_other_links_of_an_entry_are_kept():
+    text = f"""<?xml version="1.0"?><feed xmlns="http://www.w3.org/2005/Atom"
+    xmlns:media="http://search.yahoo.com/mrss/"><entry><title>T</title><media:title>Other</media:title>
+    <link href="{A.replace("&", "&amp;")}"/><link rel="enclosure" href="{B}"/>
+    <author><name>Ann</name><uri>{C}</uri></author><author><name>Bo</name></author>
+    <content type="xhtml"><p>words</p></content><media:thumbnail url="{C}"/></entry></feed>"""
+
+    assert annotations(text, form="RSS or Atom") == [
+        said(
+            A,
+            None,
+            {
+                "link enclosure": B,
+                "author": ["Ann", "Bo"],
+                "author uri": C,
+                "thumbnail": C,
+                "more title": ["Other"],
+            },
+            title="T",
+        )
     ]
