@@ -17,6 +17,9 @@ BINARY = b"bplist00"
 MOST = 64 << 20
 _READING_LIST = "com.apple.ReadingList"
 _ROOTS = {"BookmarksBar", "BookmarksMenu", _READING_LIST}
+_TOLD_OTHERWISE = frozenset(
+    {"URLString", "URIDictionary", "ReadingList", "WebBookmarkType", "Children", "Sync"}
+)
 _DEEPEST = 200
 _BROKEN = "This property list can't be read: {}."
 
@@ -56,8 +59,8 @@ def _bookmark(node: dict[str, Any], folders: tuple[str, ...], root: str) -> Book
     row = Row({name: _plain(each) for name, each in said.items()})
     if root:
         row.put("root", root)
-    if isinstance(node.get("WebBookmarkUUID"), str):
-        row.put("WebBookmarkUUID", node["WebBookmarkUUID"])
+    for name in [each for each in node if each not in _TOLD_OTHERWISE]:
+        row.put(str(name), _plain(node[name]))
     path = folder_path(folders)
     return row.bookmark(
         node["URLString"],
@@ -71,6 +74,12 @@ def _bookmark(node: dict[str, Any], folders: tuple[str, ...], root: str) -> Book
 
 
 def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {str(name): text for name, each in value.items() if (text := _text(each))}
+    return _text(value)
+
+
+def _text(value: Any) -> str:
     return value.isoformat() if isinstance(value, datetime) else text_of(value)
 
 

@@ -13,7 +13,7 @@ from archiver.model.folder_path import folder_path
 from archiver.model.message import marked
 
 _ADDRESS = re.compile(r"https?://[^\s<>\"]+")
-_KEPT = ("id", "date", "date_unixtime", "from", "forwarded_from", "edited")
+_TOLD_OTHERWISE = ("type", "text", "textentities")
 _MOST_NOTE = 10_000
 
 
@@ -46,7 +46,8 @@ def _message(message: Any, chat: str) -> Iterator[Bookmark]:
         for url in found:
             if url not in seen:
                 seen.add(url)
-                row = Row({name: message[name] for name in _KEPT if message.get(name)})
+                row = Row(message)
+                row.drop(*_TOLD_OTHERWISE)
                 yield row.bookmark(
                     url,
                     title=text if href and text != href else "",

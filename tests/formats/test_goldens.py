@@ -8,7 +8,18 @@ import pytest
 
 from archiver.errors import UnreadableFile
 from archiver.formats.importers import IMPORTERS, open_bookmarks
-from tests.formats.goldens import AT, GOLDENS, SAFARI_SAID, SAFARI_TREE, A, B, C, said
+from tests.formats.goldens import (
+    AT,
+    GOLDENS,
+    SAFARI_SAID,
+    SAFARI_TREE,
+    WEBKIT,
+    A,
+    B,
+    C,
+    database,
+    said,
+)
 from tests.formats.reading import annotations, opened
 
 
@@ -164,3 +175,48 @@ def test_the_authors_and_other_links_of_an_entry_are_kept():
             title="T",
         )
     ]
+
+
+def test_bookmarks_of_firefox_stand_in_the_order_in_which_it_shows_them():
+    data = database(
+        "CREATE TABLE moz_places (id INTEGER PRIMARY KEY, url TEXT, title TEXT, description TEXT,"
+        " last_visit_date INTEGER)",
+        "CREATE TABLE moz_bookmarks (id INTEGER PRIMARY KEY, type INTEGER, fk INTEGER,"
+        " parent INTEGER, position INTEGER, title TEXT, dateAdded INTEGER, guid TEXT)",
+        "CREATE TABLE moz_keywords (id INTEGER PRIMARY KEY, keyword TEXT, place_id INTEGER)",
+        ("INSERT INTO moz_places VALUES (1, ?, 'A', 'about', 7), (2, ?, 'B', NULL, NULL)", (A, B)),
+        "INSERT INTO moz_keywords VALUES (1, 'k', 1)",
+        "INSERT INTO moz_bookmarks VALUES (1, 2, NULL, 0, 0, '', 0, NULL),"
+        " (2, 2, NULL, 1, 0, 'menu', 0, NULL), (3, 2, NULL, 2, 1, 'Food', 0, NULL),"
+        " (4, 1, 1, 3, 1, 'A', 0, 'g'), (5, 1, 2, 3, 0, 'B', 0, NULL),"
+        " (6, 1, 2, 2, 0, 'First', 0, NULL)",
+    )
+
+    found = annotations(data, form="Firefox places.sqlite")
+
+    assert [each.title for each in found] == ["First", "B", "A"]
+    kept = {"description": "about", "last_visit_date": 7, "guid": "g", "keyword": "k"}
+    assert kept.items() <= json.loads(found[2].source_record).items()
+
+
+def test_a_history_of_chrome_needs_no_more_than_its_addresses():
+    data = database(
+        "CREATE TABLE urls (url TEXT, title TEXT, last_visit_time INTEGER)",
+        ("INSERT INTO urls VALUES (?, 'A', ?), (NULL, 'none', 0)", (A, WEBKIT)),
+    )
+
+    form, (known, none) = opened(data)
+
+    assert form == "Chrome History"
+    assert known.annotation == said(A, title="A")
+    assert none.problem == "This row holds no address."
+
+
+def test_all_that_safari_says_of_a_page_to_read_is_kept():
+    node = {"URLString": A, "imageURL": B, "ReadingListNonSync": {"siteName": "A site", "x": b"y"}}
+    data = plistlib.dumps({"Children": [node]})
+
+    (found,) = annotations(data, form="Safari property list")
+
+    kept = {"imageURL": B, "ReadingListNonSync": {"siteName": "A site"}}
+    assert json.loads(found.source_record) == kept
