@@ -28,6 +28,7 @@ from archiver.html.reader.mathematics import (
     settle_mathematics,
 )
 from archiver.html.reader.media import settle_media
+from archiver.html.reader.permalinks import settle_permalinks
 from archiver.html.reader.prepare import drop_hidden, to_tree
 from archiver.html.reader.valid import make_valid
 from archiver.html.sanitise import sanitise
@@ -104,6 +105,7 @@ def _read(
     scripted = is_mathematical(source)
     settle_mathematics(body, scripted=scripted, dollars=scripted and has_dollars(source))
     drop_hidden(body)
+    settle_permalinks(body)
     settle_drawings(body)
     settle_code(body)
     settle_media(body)

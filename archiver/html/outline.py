@@ -10,6 +10,7 @@ LEAST, MOST = 3, 200
 _HEADING = re.compile(r"<h([1-6])((?:[^<>\"]|\"[^\"]*\")*)>(.{0,2000}?)</h\1>", re.DOTALL)
 _ID = re.compile(r'\sid="([^"]*)"')
 _MATH = re.compile(r"<(math|svg)\b.*?</\1>", re.DOTALL)
+_PERMALINK = re.compile(r'<a\b[^<>]* class="permalink"[^<>]*>[^<>]*</a>')
 _ANY_TAG = re.compile(r"<(?:[^<>\"]|\"[^\"]*\")*>")
 _MOST_CHARACTERS = 200
 
@@ -22,7 +23,9 @@ def outline(html: str) -> tuple[str, tuple[Heading, ...]]:
         level, attributes, inner = heading.groups()
         known = _ID.search(attributes)
         key = unescape(known[1]) if known else f"h-{len(found) + 1}"
-        words = " ".join(unescape(_ANY_TAG.sub("", _MATH.sub("…", inner))).split())
+        words = " ".join(
+            unescape(_ANY_TAG.sub("", _MATH.sub("…", _PERMALINK.sub("", inner)))).split()
+        )
         if not words or len(found) >= MOST:
             return heading[0]
         found.append((int(level), key, words[:_MOST_CHARACTERS]))

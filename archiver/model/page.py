@@ -6,10 +6,10 @@ from archiver.model.appearance import Appearance
 from archiver.model.requisite import Requisite
 from archiver.values import frozen
 
-EXTRACTOR_VERSION = "9"
+EXTRACTOR_VERSION = "10"
 """Raised when the same bytes would give another article; kept with every conversion record.
 
-9 reads which address a page names as its own.
+10 takes signs and names of languages for none of an article's words, and names all its authors.
 """
 MOST_DIGITS = 10
 """Of the version of an extractor."""

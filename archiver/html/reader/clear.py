@@ -34,6 +34,9 @@ MOST_IN_BLOCK, MOST_IN_SENTENCE, MOST_IN_CAPTION = 0.2, 0.33, 0.6
 MOST_LINKED = 0.75
 """The share of links in text that is named as the matter: lists of sources are often no more."""
 
+NEARLY_ALL = 0.8
+"""The share of a table of data in what is only around it, its heading besides."""
+
 FEWEST_IN_SERIES, MOST_GOING = 4, 0.75
 """So many of one name are a series; it stays whole where a smaller share of it would go."""
 
@@ -75,6 +78,8 @@ def clear_away(root: Element, rules: Rules, before: dict[Element, Measure]) -> M
     measures: dict[Element, Measure] = {}
     for element in bottom_up(root):
         measure = take(element, measures)
+        if element in data:
+            measure.tabled, measure.has_more = measure.text, True
         stays = element is root or element in keeping or element in data
         if stays or not _goes(element, measure, rules):
             measures[element] = measure
@@ -162,7 +167,7 @@ def _is_beside(element: Element, measure: Measure, rules: Rules) -> bool:
     weight = weigh(element) if rules.weighted else 0
     if weight < 0 and not measure.kept:
         return True
-    if measure.commas >= 10:
+    if measure.commas >= 10 or measure.tabled > NEARLY_ALL * measure.text:
         return False
     if measure.kept and measure.link_density < 0.5:
         return False

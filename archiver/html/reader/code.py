@@ -19,6 +19,7 @@ _LANGUAGE = re.compile(
     r"\b(?:lang(?:uage)?-|highlight-source-|highlight-|brush:\s*|hl-|sourceCode\s+|src-)"
     r"([A-Za-z][A-Za-z0-9+#.-]{0,31})"
 )
+_NAME = re.compile(r"[a-z][a-z0-9+#.-]{0,31}")
 _NO_LANGUAGE = frozenset("none text plain plaintext default output wrapper".split())
 _MARKUP = frozenset(
     {"a", "img", "svg", "math", "sub", "sup", "em", "strong", "b", "i", "u", "mark"}
@@ -95,6 +96,7 @@ def _make_pre(lines: list[str], table: Element) -> Element:
 
 def _settle_pre(pre: Element) -> None:
     language = _language(pre)
+    _drop_label(pre)
     for element in list(pre.iter("button", "input", "textarea", "span", "td", "i", "a", "div")):
         if element.getparent() is not None and _is_extra(element):
             remove(element)
@@ -105,6 +107,16 @@ def _settle_pre(pre: Element) -> None:
     else:
         text = "".join(pre.itertext())
     _rewrite(pre, text, language)
+
+
+def _drop_label(pre: Element) -> None:
+    """Take the name of the language away that a frame around the code shows above it."""
+    frame, label = pre.getparent(), pre.getprevious()
+    if frame is None or label is None or label.tag not in {"span", "div"} or len(label):
+        return
+    named = _name_in(frame)
+    if named and (label.text or "").strip().lower() == named and not (label.tail or "").strip():
+        remove(label)
 
 
 def _rewrite(pre: Element, text: str, language: str) -> None:
@@ -167,9 +179,14 @@ def _language(pre: Element) -> str:
     for element in (inner, pre, above, further):
         if element is None:
             continue
-        given = element.get("data-lang") or element.get("data-language") or ""
-        found = _LANGUAGE.search(element.get("class") or "")
-        name = (given or (found[1] if found else "")).strip().lower().rstrip(";,.-")
-        if re.fullmatch(r"[a-z][a-z0-9+#.-]{0,31}", name) and name not in _NO_LANGUAGE:
+        if (name := _name_in(element)) and name not in _NO_LANGUAGE:
             return name
     return ""
+
+
+def _name_in(element: Element) -> str:
+    """The language that an element's own attributes name; empty where they don't."""
+    given = element.get("data-lang") or element.get("data-language") or ""
+    found = _LANGUAGE.search(element.get("class") or "")
+    name = (given or (found[1] if found else "")).strip().lower().rstrip(";,.-")
+    return name if _NAME.fullmatch(name) else ""

@@ -36,6 +36,9 @@ class Measure:
     headed: int = 0
     listed: int = 0
     textish: int = 0
+    tabled: int = 0
+    """Characters in tables of data."""
+
     paragraphs: int = 0
     pictures: int = 0
     linked_pictures: int = 0
@@ -80,6 +83,7 @@ class Measure:
     def _add_more(self, other: "Measure") -> None:
         self.has_more = True
         self.headed += other.headed
+        self.tabled += other.tabled
         self.listed += other.listed
         self.pictures += other.pictures
         self.linked_pictures += other.linked_pictures

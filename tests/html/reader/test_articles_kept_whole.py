@@ -295,3 +295,25 @@ def test_what_is_read_from_right_to_left_says_so():
     page = f"<html dir=rtl><body><div dir=rtl><p lang=ar>{'مرحبا، ' * 200}</p></div></body></html>"
 
     assert 'lang="ar"' in extract_article(page, URL).html
+
+
+@pytest.mark.parametrize("label", ["<span class=lang>js</span>", "<div>JS</div>"])
+def test_the_name_of_a_language_above_code_is_none_of_its_words(label):
+    found = read(f"<div class=language-js>{label}<pre><code>let a = 1</code></pre></div>")
+
+    assert '<pre><code class="language-js">let a = 1</code></pre>' in found
+    assert ">js<" not in found.lower()
+
+
+def test_what_stands_above_code_outside_of_its_frame_stays():
+    found = read("<p>js</p><pre class=language-js>let a = 1</pre>")
+
+    assert "<p>js</p>" in found
+
+
+def test_a_table_of_data_stays_whose_cells_are_links():
+    row = "<tr><td><a href=/{0}>https://example.com/watch?v={0}</a><td>short {0}"
+    rows = "".join(row.format(n) for n in range(4))
+    found = read(f"<div class=wrapper><table><tr><th>Address<th>Name{rows}</table></div>")
+
+    assert found.count("<tr>") == 5
