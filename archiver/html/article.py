@@ -31,6 +31,7 @@ from archiver.html.reader.media import settle_media
 from archiver.html.reader.permalinks import settle_permalinks
 from archiver.html.reader.prepare import drop_hidden, to_tree
 from archiver.html.reader.valid import make_valid
+from archiver.html.reader.widgets import settle_widgets
 from archiver.html.sanitise import sanitise
 from archiver.html.text import beginning, to_text, without_tags
 from archiver.model.page import Article, PageMetadata
@@ -102,6 +103,7 @@ def _read(
     body = to_tree(page)
     if body is None:
         return ""
+    settle_widgets(body)
     scripted = is_mathematical(source)
     settle_mathematics(body, scripted=scripted, dollars=scripted and has_dollars(source))
     drop_hidden(body)

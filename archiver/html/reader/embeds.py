@@ -52,6 +52,8 @@ def is_embed(element: Element, url: str) -> bool:
         return False
     if _NAMED.search(url.partition("?")[0]):
         return True
+    if element.tag != "iframe" and element.get("type") == "application/pdf":
+        return True
     return "allowfullscreen" in element.attrib or element.getparent().tag == "figure"
 
 
@@ -75,6 +77,8 @@ def page_of(url: str) -> str:
             return f"https://www.youtube.com/watch?v={found[1]}"
     elif "vimeo" in host and (found := _VIMEO.match(parts.path)):
         return f"https://vimeo.com/{found[1]}"
+    elif "instagram" in host:
+        return url.removesuffix("embed/")
     elif "twitter" in host:
         number = dict(parse_qsl(parts.query[:2048])).get("id", "")
         if number.isdigit():

@@ -7,6 +7,7 @@ from lxml.etree import _Element as Element
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from archiver.html.reader.tree import remove
+from archiver.html.reader.widgets import GIST
 
 _NEVER_READ = "template link meta base title dialog canvas noembed noframes frameset frame".split()
 _VOID = re.compile(rb'<(embed|source|track|wbr)\b((?:[^<>"]|"[^"]*+")*+)>')
@@ -28,7 +29,9 @@ _DRAWN = frozenset({"svg", "defs", "g"})
 def to_tree(page: LexborHTMLParser) -> Element | None:
     """The body of a page as an lxml tree; the page is changed. None if it has nothing in it."""
     for script in page.css("script"):
-        if not (script.attributes.get("type") or "").startswith(_IS_TEX):
+        said = script.attributes
+        is_read = (said.get("type") or "").startswith(_IS_TEX) or GIST.match(said.get("src") or "")
+        if not is_read:
             script.decompose()
     for style in page.css("style"):
         if style.parent is None or (style.parent.tag or "") not in _DRAWN:

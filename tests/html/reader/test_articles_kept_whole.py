@@ -199,6 +199,52 @@ def test_what_is_embedded_is_a_card_with_its_host_and_a_link(frame, page, title)
     assert title in link[2]
 
 
+@pytest.mark.parametrize(
+    ("widget", "page", "title"),
+    [
+        (
+            "<script src=https://gist.github.com/ann/0123abcd.js?file=a.py></script>",
+            "https://gist.github.com/ann/0123abcd",
+            "gist.github.com",
+        ),
+        (
+            "<lite-youtube videoid=abc_-123456 playlabel='A talk'></lite-youtube>",
+            "https://www.youtube.com/watch?v=abc_-123456",
+            "A talk",
+        ),
+        (
+            "<blockquote data-instgrm-permalink='https://www.instagram.com/p/a1/?x'></blockquote>",
+            "https://www.instagram.com/p/a1/",
+            "instagram.com",
+        ),
+        (
+            "<object data=https://e.org/paper type=application/pdf></object>",
+            "https://e.org/paper",
+            "e.org",
+        ),
+    ],
+)
+def test_what_scripts_would_show_is_a_card_too(widget, page, title):
+    found = read(widget)
+
+    link = re.search(r'<a class="embed" href="([^"]*)"[^>]*>([^<]*)</a>', found)
+    assert link
+    assert link[1] == page
+    assert title in link[2]
+
+
+@pytest.mark.parametrize(
+    "widget",
+    [
+        "<script src=https://gist.github.com/ann/0123abcd.evil></script>",
+        "<lite-youtube videoid='x/../../y'></lite-youtube>",
+        "<blockquote data-instgrm-permalink='javascript:alert(1)'></blockquote>",
+    ],
+)
+def test_no_card_leads_where_no_player_is(widget):
+    assert "embed" not in read(widget)
+
+
 def test_films_and_recordings_keep_what_they_are_loaded_from():
     found = read('<video src="v.mp4" poster="p.jpg" width=4 height=3></video><audio src="a.ogg">')
 
