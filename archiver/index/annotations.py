@@ -51,7 +51,11 @@ def columns(said: Mapping[str, Sequence[Any]]) -> list[Sequence[Any]]:
     if None in said["added_at"]:
         raise ValueError(_UNDATED)
     marked = said["highlights"]
-    written = {"highlights": [*map(_highlights, marked)] if any(marked) else [""] * len(marked)}
+    written: dict[str, Sequence[Any]] = {
+        "highlights": [*map(_highlights, marked)] if any(marked) else [""] * len(marked)
+    }
+    # A driver takes a number as it is, and asks around what a bool may be.
+    written |= {field: [*map(int, said[field])] for field in ("is_read", "is_starred")}
     return [written.get(field, said[field]) for field in COLUMNS]
 
 

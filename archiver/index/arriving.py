@@ -5,8 +5,9 @@ go in the order of the file: most keys rise with it, and are put at the end of t
 no order each take a page for themselves, which is kept in memory (``Dialect.much``).
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import count
+from typing import Any
 
 from sqlalchemy import (
     Column,
@@ -14,6 +15,7 @@ from sqlalchemy import (
     Insert,
     MetaData,
     Table,
+    bindparam,
     delete,
     exists,
     func,
@@ -89,18 +91,10 @@ async def make_entries(
         import_id: the import that alone brings them.
         owed: whether a record of them is owed.
     """
-    made = {
-        "id": _arriving.c.place + first,
-        **{name: _arriving.c[name] for name in _OWN},
-        "generation": await _generation(conn),
-        "state": literal(state.value),
-        "sort_at": literal(sort_at),
-        "brought_by": literal(import_id),
-        "unrecorded": literal(int(owed)),
-        "document_stale": literal(int(owed)),
-    }
-    rows = select(*made.values()).order_by(_arriving.c.place)
-    await conn.tell(_insert(entry).from_select([*made], rows))
+    alike = {"first": first, "state": state.value, "sort_at": sort_at}
+    alike |= {"import_id": import_id, "owed": int(owed)}
+    is_any_gone = await gone.count(conn) > 0
+    await conn.tell(_MAKE_AGAIN if is_any_gone else _MAKE_ENTRIES, alike)
 
 
 async def make_jobs(
@@ -117,19 +111,9 @@ async def make_jobs(
 
     ``now_ms`` is the moment in milliseconds, ``stamp`` that of ``changes``.
     """
-    made = {
-        job.c.id: _arriving.c.place + first,
-        job.c.entry_id: _arriving.c.place + first_entry,
-        job.c.import_id: literal(import_id),
-        job.c.host: _arriving.c.host,
-        job.c.priority: literal(priority),
-        job.c.state: literal(State.QUEUED.value),
-        job.c.created_at: literal(now_ms // 1000),
-        job.c.not_before_ms: literal(now_ms),
-        job.c.changed_at_ms: literal(stamp),
-    }
-    rows = select(*made.values()).order_by(_arriving.c.place)
-    await conn.tell(_insert(job).from_select([*made], rows))
+    alike = {"first": first, "first_entry": first_entry, "import_id": import_id}
+    alike |= {"priority": priority, "now_s": now_ms // 1000, "now_ms": now_ms, "stamp": stamp}
+    await conn.tell(_MAKE_JOBS, alike)
     await conn.tell(_MAKE_READY, {"priority": priority, "due": now_ms})
 
 
@@ -140,16 +124,7 @@ async def unknown_hosts(conn: AsyncConnection) -> list[str]:
 
 async def write_receipt(conn: AsyncConnection, import_id: int) -> None:
     """Write down that what is left was added."""
-    made = {
-        import_row.c.import_id: literal(import_id),
-        import_row.c.row: _arriving.c.row,
-        import_row.c.outcome: literal(Outcome.ADDED.value),
-        import_row.c.given: func.substr(_arriving.c.url_given, 1, MOST_GIVEN),
-        import_row.c.hash_url: _arriving.c.hash_url,
-        import_row.c.reason: literal(""),
-    }
-    rows = select(*made.values()).order_by(_arriving.c.place)
-    await conn.tell(_insert(import_row).from_select([*made], rows))
+    await conn.tell(_WRITE_RECEIPT, {"import_id": import_id})
 
 
 async def clear(conn: AsyncConnection) -> None:
@@ -157,15 +132,63 @@ async def clear(conn: AsyncConnection) -> None:
     await conn.tell(text(conn.dialect.empties.format(_arriving.name)))
 
 
-def _insert(table: Table) -> Insert:
-    """Nothing is run behind it if it fails, so SQLite need not keep each page as it was."""
-    return insert(table).prefix_with("OR ROLLBACK", dialect="sqlite")
+def _number(name: str) -> ColumnElement[int]:
+    return bindparam(name, type_=Number)
 
 
-async def _generation(conn: AsyncConnection) -> ColumnElement[int]:
-    """Of an entry: one more than that up to which it is gone."""
-    if not await gone.count(conn):
-        return literal(0)
-    of_it = gone_entry.c.hash_url == _arriving.c.hash_url
-    last = select(func.max(gone_entry.c.generation)).where(of_it).scalar_subquery()
-    return func.coalesce(last + 1, 0)
+def _making(table: Table, made: Mapping[Column[Any], ColumnElement[Any]]) -> Insert:
+    """Makes a row of each that is left, in the order of the file.
+
+    Nothing is run behind it if it fails, so SQLite need not keep each page as it was.
+    """
+    rows = select(*made.values()).order_by(_arriving.c.place)
+    return insert(table).prefix_with("OR ROLLBACK", dialect="sqlite").from_select([*made], rows)
+
+
+def _entries(generation: ColumnElement[int]) -> Insert:
+    made = {entry.c[name]: _arriving.c[name] for name in _OWN}
+    alike = {
+        entry.c.id: _arriving.c.place + _number("first"),
+        entry.c.generation: generation,
+        entry.c.state: bindparam("state", type_=Words),
+        entry.c.sort_at: _number("sort_at"),
+        entry.c.brought_by: _number("import_id"),
+        entry.c.unrecorded: _number("owed"),
+        entry.c.document_stale: _number("owed"),
+    }
+    return _making(entry, {**alike, **made})
+
+
+_GONE = (
+    select(func.max(gone_entry.c.generation))
+    .where(gone_entry.c.hash_url == _arriving.c.hash_url)
+    .scalar_subquery()
+)
+_MAKE_ENTRIES = _entries(literal(0))
+_MAKE_AGAIN = _entries(func.coalesce(_GONE + 1, 0))
+"""Where any is gone: an entry is of one generation more than that up to which it is."""
+_MAKE_JOBS = _making(
+    job,
+    {
+        job.c.id: _arriving.c.place + _number("first"),
+        job.c.entry_id: _arriving.c.place + _number("first_entry"),
+        job.c.import_id: _number("import_id"),
+        job.c.host: _arriving.c.host,
+        job.c.priority: _number("priority"),
+        job.c.state: literal(State.QUEUED.value),
+        job.c.created_at: _number("now_s"),
+        job.c.not_before_ms: _number("now_ms"),
+        job.c.changed_at_ms: _number("stamp"),
+    },
+)
+_WRITE_RECEIPT = _making(
+    import_row,
+    {
+        import_row.c.import_id: _number("import_id"),
+        import_row.c.row: _arriving.c.row,
+        import_row.c.outcome: literal(Outcome.ADDED.value),
+        import_row.c.given: func.substr(_arriving.c.url_given, 1, MOST_GIVEN),
+        import_row.c.hash_url: _arriving.c.hash_url,
+        import_row.c.reason: literal(""),
+    },
+)

@@ -71,15 +71,19 @@ async def test_of_two_that_write_again_and_again_neither_waits_for_ever(db, othe
 
 @pytest.mark.sqlite("a server has its memory by itself")
 async def test_much_is_written_with_more_memory_that_is_given_back(db):
-    async def cache(conn):
-        return (await conn.execute(text("PRAGMA cache_size"))).scalar()
+    async def said(conn):
+        names = ("cache_size", "synchronous", "foreign_keys")
+        return [(await conn.execute(text(f"PRAGMA {each}"))).scalar() for each in names]
 
-    async with db.write_much() as conn:
-        while_writing = await cache(conn)
     async with db.write() as conn:
-        afterwards = await cache(conn)
+        before = await said(conn)
+    async with db.write_much() as conn:
+        while_writing = await said(conn)
+    async with db.write() as conn:
+        afterwards = await said(conn)
 
-    assert (while_writing, afterwards) == (-MUCH_CACHE_KB, -WRITER_CACHE_KB)
+    assert while_writing == [-MUCH_CACHE_KB, 1, 0]
+    assert before == afterwards == [-WRITER_CACHE_KB, 2, 1]
 
 
 async def test_what_is_read_beside_something_has_a_connection_of_its_own_if_one_is_free(db):

@@ -1,10 +1,11 @@
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from sqlalchemy import func, select, update
+from sqlalchemy import func, select, text, update
 
 from archiver.index import entries, imports, jobs, outcomes, queue, receipts, seeds, tags
-from archiver.index.schema import entry, job
+from archiver.index.schema import entry, in_list, job
 from archiver.index.turns import Turns
 from archiver.model.job import State
 from archiver.model.seed import Reception, RevisedSeed
@@ -189,3 +190,20 @@ async def test_new_links_of_a_file_keep_its_order_and_those_known_or_repeated_st
         assert dict(jobs_of.all()) == dict.fromkeys(urls, 1)
         told = [(row.row, row.given) for row in await receipts.page(conn, 1, after=0, limit=99)]
         assert told == [(row, url) for row, url in enumerate(urls, 1) if url != urls[4]]
+
+
+@pytest.mark.sqlite("a server looks at each row")
+async def test_all_that_the_rows_of_a_file_name_is_there(db, seed):
+    """SQLite does not look while much is written."""
+    said = {"tags": ("one", "two"), "folders": ("a list", "a list/another")}
+    wished = [
+        replace(each, annotation=replace(each.annotation, **said))
+        for each in map(seed, ["http://a.example/", "http://b.example/", "http://a.example/"])
+    ]
+    await receive(db, seed("http://b.example/"))
+
+    await receive_columns(db, *wished)
+
+    async with db.read() as conn:
+        assert not (await conn.execute(text("PRAGMA foreign_key_check"))).all()
+        assert (await conn.execute(select(func.count()).select_from(in_list))).scalar() == 4
