@@ -8,7 +8,7 @@ from archiver.archive import EXPORTS, Archive, open_archive
 from archiver.config import Settings
 from archiver.crawler import Crawler, crawler_of
 from archiver.limits import save_memory
-from archiver.services.access import AccessControl
+from archiver.services.access import AccessControl, control_with
 from archiver.services.archives import Archives
 from archiver.services.articles import Articles
 from archiver.services.cdx import Cdx
@@ -142,7 +142,7 @@ def _wire(archive: Archive, crawler: Crawler) -> Runtime:
     search, archives, entries = Search(db, store), Archives(crawler.open_writer), crawler.entries
     return Runtime(
         settings=settings,
-        access=AccessControl(settings.data, settings.password, settings.host),
+        access=control_with(settings, db, store),
         entries=entries,
         editing=(editing := Editing(db, store, crawling.wake)),
         recapturing=Recapturing(db, store, entries),

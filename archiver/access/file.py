@@ -38,7 +38,7 @@ class AccessFile:
         if held is None:
             return Access()
         try:
-            return _read(json.loads(held))
+            return read_access(held)
         except (ValueError, TypeError, KeyError, AttributeError) as error:
             raise ConfigurationError(
                 f"{self._file.path} can't be read. Put back what was there, or delete it: then "
@@ -68,11 +68,22 @@ class AccessFile:
             before = self.read()
             after = change(before)
             if after != before:
-                self._file.write(json.dumps(asdict(after), indent=1).encode())
+                self._file.write(write_access(after))
             return after, self.mark()
 
 
-def _read(document: dict[str, Any]) -> Access:
+def write_access(access: Access) -> bytes:
+    """Who may come in, as it is kept."""
+    return json.dumps(asdict(access), indent=1).encode()
+
+
+def read_access(held: bytes) -> Access:
+    """The reverse.
+
+    Raises:
+        ValueError, TypeError, KeyError, AttributeError: it is not what we wrote.
+    """
+    document: dict[str, Any] = json.loads(held)
     password = document["password"]
     if password is not None and not isinstance(password, str):
         raise TypeError("a password is kept as text")

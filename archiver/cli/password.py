@@ -1,17 +1,20 @@
 """``archiver password``."""
 
-import asyncio
 import sys
+from functools import partial
 
 import click
 
+from archiver.cli.loop import run_until_signal
 from archiver.config import Settings
-from archiver.services.access import AccessControl
+from archiver.reading import open_to_read
+from archiver.services.access import AccessControl, control_with
 
 
 def run(settings: Settings, *, remove: bool) -> int:
     """Set the password, or take it away."""
-    asyncio.run(_set(settings, None if remove else _ask()))
+    new = None if remove else _ask()
+    run_until_signal(_set_there(settings, new) if settings.index else _set_here(settings, new))
     click.echo("The archive has no password now." if remove else "The password is set.")
     return 0
 
@@ -22,9 +25,19 @@ def _ask() -> str:
     return sys.stdin.readline().removesuffix("\n").removesuffix("\r")
 
 
-async def _set(settings: Settings, new: str | None) -> None:
-    access = AccessControl(settings.data, settings.password)
+async def _set_here(settings: Settings, new: str | None) -> int:
+    return await _set(AccessControl(settings.data, settings.password), new)
+
+
+async def _set_there(settings: Settings, new: str | None) -> int:
+    """With the index, for every machine."""
+    async with open_to_read(settings, partial(control_with, settings)) as access:
+        return await _set(access, new)
+
+
+async def _set(access: AccessControl, new: str | None) -> int:
     if new is None:
         await access.remove_password()
     else:
         await access.set_password(new)
+    return 0

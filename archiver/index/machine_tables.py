@@ -1,6 +1,6 @@
-"""The tables of who writes, and what has been written, as ``schema`` has all others."""
+"""The tables of who writes, what they share and have written; all others are in ``schema``."""
 
-from sqlalchemy import Column, Table
+from sqlalchemy import Column, LargeBinary, Table
 
 from archiver.index.table_registry import Number, Words, metadata, partial_index
 
@@ -11,6 +11,15 @@ writer = Table(
     Column("machine", Words, nullable=False),
     Column("beat_ms", Number, nullable=False),
     Column("lease_ms", Number, nullable=False),
+    sqlite_with_rowid=False,
+)
+
+shared_file = Table(
+    "shared_file",
+    metadata,
+    Column("name", Words, primary_key=True),
+    Column("content", LargeBinary, nullable=False),
+    Column("revision", Number, nullable=False),
     sqlite_with_rowid=False,
 )
 

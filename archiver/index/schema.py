@@ -30,7 +30,7 @@ from archiver.index.feed_tables import feed, feed_item
 from archiver.index.host_tables import host_hold, host_rest, host_turn
 from archiver.index.import_tables import import_row, import_share, imports
 from archiver.index.list_tables import brought_list, entry_list, in_list
-from archiver.index.machine_tables import segment, writer
+from archiver.index.machine_tables import segment, shared_file, writer
 from archiver.index.table_registry import Number, Words, metadata, partial_index
 
 __all__ = [
@@ -53,12 +53,13 @@ __all__ = [
     "metadata",
     "restored",
     "segment",
+    "shared_file",
     "trash",
     "writer",
 ]
 """What is defined elsewhere and belongs here; the rest needs no list."""
 
-HEAD = "0032"
+HEAD = "0033"
 """The revision in migrations/ that these tables are."""
 
 entry = Table(

@@ -15,10 +15,12 @@ from unicodedata import category
 
 from archiver.access.file import AccessFile
 from archiver.access.passwords import hash_password, is_password
-from archiver.errors import ConfigurationError, InputError
-from archiver.kept_file import Mark
+from archiver.config import Settings
+from archiver.errors import ConfigurationError, IndexUnavailable, InputError
+from archiver.index.database import Database
 from archiver.logs import get_log
 from archiver.model.access import Access, Scope, Session, Token
+from archiver.services.access_keeping import keeping_of
 
 SESSION_SECONDS: Final = 30 * 86400
 BEGINS: Final = "arc_"
@@ -61,16 +63,25 @@ class AccessControl:
     Args:
         data: directory of the archive.
         configured: the password that the settings give, which counts instead of the one kept.
+        db: the index, which keeps it where machines share that.
         host: what the service listens on. If others reach that, nobody comes in once the password
             is taken away, where otherwise everybody would.
     """
 
-    def __init__(self, data: Path, configured: str | None, host: str = "localhost") -> None:
-        self._file = AccessFile(data)
+    def __init__(
+        self,
+        data: Path,
+        configured: str | None,
+        host: str = "localhost",
+        *,
+        db: Database | None = None,
+    ) -> None:
+        self._keeping, file = keeping_of(data, db)
         self._configured = configured
         self._is_open_to_others = not is_loopback(host)
-        self._access, self._mark = self._file.look()
-        self._looked = time.monotonic()
+        self._access = file.read()
+        self._mark: object = self
+        self._looked = -LOOK_SECONDS
         self._guesses = asyncio.Semaphore(_GUESSES_AT_ONCE)
         self._own = secrets.token_bytes(32)
         self._right = b""
@@ -108,12 +119,15 @@ class AccessControl:
         if now - self._looked < LOOK_SECONDS:
             return
         self._looked = now
-        if await asyncio.to_thread(self._file.mark) == self._mark:
-            return
         try:
-            self._take(*await asyncio.to_thread(self._file.look))
-        except ConfigurationError as error:
+            if await self._keeping.mark() != self._mark:
+                self._take(*await self._keeping.look())
+        except (ConfigurationError, IndexUnavailable) as error:
             log.warning("who may come in can't be read; it stays as it was", reason=str(error))
+
+    async def common_secret(self, own: bytes) -> bytes:
+        """What all who serve this archive sign with; ``own`` where there is nothing yet."""
+        return await self._keeping.secret(own)
 
     async def is_password(self, given: str) -> bool:
         """Whether that is the password."""
@@ -252,9 +266,9 @@ class AccessControl:
             log.warning("when somebody was here can't be written down", reason=str(error))
 
     async def _change(self, change: Callable[[Access], Access]) -> None:
-        self._take(*await asyncio.to_thread(self._file.change, change))
+        self._take(*await self._keeping.change(change))
 
-    def _take(self, access: Access, mark: Mark | None) -> None:
+    def _take(self, access: Access, mark: object) -> None:
         if access.password != self._access.password:
             self._right = b""
         self._access, self._mark = access, mark
@@ -262,6 +276,11 @@ class AccessControl:
     def _refuse_configured(self) -> None:
         if self._configured is not None:
             raise InputError("The password is given by ARCHIVER_PASSWORD. Change it there.")
+
+
+def control_with(settings: Settings, db: Database, _store: object) -> AccessControl:
+    """Who may come into an archive that is opened."""
+    return AccessControl(settings.data, settings.password, settings.host, db=db)
 
 
 def _with_token(access: Access, token: Token) -> Access:

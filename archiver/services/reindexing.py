@@ -24,6 +24,7 @@ from archiver.index import (
     imports,
     rebuild_scratch,
     seeds,
+    shared_files,
     waiting,
     writers,
 )
@@ -238,6 +239,7 @@ async def _carry_over(old: Database, new: Database) -> int:
             await imports.restore(conn, each)
     await _carry_over_unrecorded(old, new)
     await _carry_over_feeds(old, new)
+    await _carry_over_files(old, new)
     after = count = 0
     while True:
         async with old.read() as conn:
@@ -274,6 +276,15 @@ async def _carry_over_feeds(old: Database, new: Database) -> None:
             async with new.write() as conn:
                 await followed_feeds.note_items(conn, url, items, now=state.checked_at)
             after = items[-1]
+
+
+async def _carry_over_files(old: Database, new: Database) -> None:
+    """Take along what machines share; a folder has copies of it."""
+    async with old.read() as conn:
+        found = await shared_files.all_of(conn)
+    async with new.write() as conn:
+        for name, content in found.items() if conn.dialect.is_shared else ():
+            await shared_files.put(conn, name, content)
 
 
 async def _enqueue_again(conn: AsyncConnection, found: list[waiting.OpenSeed]) -> int:

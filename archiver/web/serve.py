@@ -13,11 +13,12 @@ from aiohttp import web
 from archiver.config import Settings
 from archiver.errors import ConfigurationError
 from archiver.model.message import Message
-from archiver.runtime import open_runtime
+from archiver.runtime import Runtime, open_runtime
 from archiver.services.access import has_password, is_loopback
 from archiver.web.app import build_app
 from archiver.web.limits import ServerLimits
 from archiver.web.server import BoundedRunner
+from archiver.web.signing import keep_secret, load_secret
 
 _WHICH = "`archiver verify` names them"
 _BACKLOG = 128
@@ -52,6 +53,7 @@ async def serve(settings: Settings) -> None:
         stop = _stop_on_signals()
         limits = ServerLimits().fit_to_machine()
         async with open_runtime(settings, crawl=True, connections=limits.files) as runtime:
+            await _share(runtime)
             runner = BoundedRunner(build_app(runtime, limits=limits), limits)
             try:
                 await runner.setup()
@@ -79,6 +81,27 @@ def refuse_open_doors(settings: Settings) -> None:
     if settings.password == "":
         raise ConfigurationError("ARCHIVER_PASSWORD is empty: set one, or unset it.")
     is_locked = settings.password is not None or has_password(settings.data)
+    if not settings.index:
+        _refuse_open_door(settings, is_locked=is_locked)
+
+
+async def _share(runtime: Runtime) -> None:
+    """Have the password, the sessions and the secret of all who serve this archive.
+
+    Raises:
+        ConfigurationError: as ``refuse_open_doors``.
+    """
+    settings, access = runtime.settings, runtime.access
+    if settings.index:
+        await access.refresh()
+        _refuse_open_door(settings, is_locked=access.keys_hang_on is not None)
+        own = await asyncio.to_thread(load_secret, settings.data)
+        common = await access.common_secret(own)
+        if common != own:
+            await asyncio.to_thread(keep_secret, settings.data, common)
+
+
+def _refuse_open_door(settings: Settings, *, is_locked: bool) -> None:
     if not is_locked and not is_loopback(settings.host):
         raise ConfigurationError(
             f"Listening on {settings.host or 'every address'} would open the archive to others: "

@@ -8,6 +8,7 @@ from base64 import urlsafe_b64encode
 from pathlib import Path
 
 from archiver.errors import ConfigurationError
+from archiver.kept_file import KeptFile
 
 _FILE = "secret"
 _SECRET_BYTES = 32
@@ -40,6 +41,11 @@ def load_secret(data: Path) -> bytes:
             "delete it to have a new one made, which signs everyone out."
         )
     return secret
+
+
+def keep_secret(data: Path, secret: bytes) -> None:
+    """Have the secret of others who serve this archive."""
+    KeptFile(data / _FILE).write(secret)
 
 
 def _create(path: Path) -> None:

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 import yaml
-from aiohttp import ClientSession
+from aiohttp import ClientSession, CookieJar
 from click.testing import CliRunner
 
 from archiver.cli.main import cli
 from archiver.config import Settings, variable
-from tests.cluster.commands import archiver
+from tests.cluster.commands import archiver, ran
 from tests.cluster.s3_servers import free_port
 
 COMPOSE = yaml.safe_load((Path(__file__).parents[2] / "deploy/compose.yaml").read_text())
@@ -91,3 +91,58 @@ async def test_what_one_front_end_is_given_is_fetched_and_shown_by_the_other(liv
     for worker in ("worker-1", "worker-2"):
         async with archiver("crawl", **environment(worker)) as process:
             assert await process.wait() == 0
+
+
+class TestSignedIn:
+    """One password, one secret, one list of sessions, however many front ends there are."""
+
+    @pytest.fixture
+    async def fronts(self, environment):
+        """The addresses of two front ends, whose password was set at the first one."""
+        ports = free_port(), free_port()
+        given = [environment(name) for name in ("front-1", "front-2")]
+        for each in given:
+            del each["ARCHIVER_PASSWORD"]
+            each["ARCHIVER_HOST"] = "0.0.0.0"
+        assert (await ran("password", said=f"{PASSWORD}\n", **given[0]))[0] == 0
+        running = [
+            archiver("serve", ARCHIVER_PORT=str(port), **each)
+            for port, each in zip(ports, given, strict=True)
+        ]
+        async with running[0], running[1], ClientSession() as session:
+            await asyncio.gather(*(answering(session, port) for port in ports))
+            yield [f"http://127.0.0.1:{port}" for port in ports]
+
+    async def test_who_signs_in_at_one_front_end_is_known_to_the_other_until_signing_out(
+        self, fronts
+    ):
+        first, second = fronts
+        async with ClientSession(cookie_jar=CookieJar(unsafe=True)) as browser:
+            await _come_in(browser, second, is_in=False)
+            assert await _post(browser, first, "/login", "/login", password=PASSWORD) == 200
+            await _come_in(browser, second, is_in=True)
+
+            kept = {each.key: each.value for each in browser.cookie_jar}
+            assert await _post(browser, second, "/access", "/logout") == 200
+
+        # Whoever has kept the cookie has nothing.
+        async with ClientSession(cookies=kept, cookie_jar=CookieJar(unsafe=True)) as browser:
+            for each in fronts:
+                await _come_in(browser, each, is_in=False)
+
+
+async def _post(browser: ClientSession, front: str, page: str, action: str, **form: str) -> int:
+    """Send a form that stands on a page."""
+    async with browser.get(front + page) as answer:
+        token = re.search(r'name="csrf_token" value="([^"]+)"', await answer.text())[1]
+    async with browser.post(front + action, data={"csrf_token": token, **form}) as answer:
+        return answer.status
+
+
+async def _come_in(browser: ClientSession, front: str, *, is_in: bool) -> None:
+    """Wait until a browser is let in, or no more."""
+    while True:
+        async with browser.get(f"{front}/snapshots", allow_redirects=False) as answer:
+            if (answer.status == 200) is is_in:
+                return
+        await asyncio.sleep(0.05)

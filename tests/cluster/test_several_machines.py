@@ -190,6 +190,15 @@ async def test_an_index_is_not_built_again_while_another_machine_writes(live, he
     assert held.url in (await ran("list", "--status", "saved", **here))[1]
 
 
+async def test_the_password_is_the_archives_and_is_in_the_next_index(address, here, there):
+    assert (await ran("password", said="a good pass phrase\n", **here))[0] == 0
+    assert (await ran("reindex", **there))[0] == 0
+
+    with PostgresEngines(address).writing().begin() as conn:
+        held = conn.execute(text("SELECT content FROM shared_file WHERE name = 'access.json'"))
+        assert b"scrypt" in bytes(held.scalar_one())
+
+
 def test_a_copy_of_a_data_directory_is_another_machine(tmp_path):
     (tmp_path / "a").mkdir()
     name = machine_of(tmp_path / "a")

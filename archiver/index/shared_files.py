@@ -1,0 +1,50 @@
+"""Small files beside an archive, as the machines have them that share an index.
+
+Where the index is a file nothing is here: they are in the folder then.
+"""
+
+from sqlalchemy import select
+
+from archiver.index.bulk import Clash, insert_rows
+from archiver.index.connection import AsyncConnection
+from archiver.index.schema import shared_file
+from archiver.values import frozen
+
+
+@frozen
+class SharedFile:
+    """What a file holds, and how often that was changed."""
+
+    content: bytes
+    revision: int
+
+
+async def revision_of(conn: AsyncConnection, name: str) -> int | None:
+    """How often a file was changed; None if there is none."""
+    found = await conn.execute(select(shared_file.c.revision).where(shared_file.c.name == name))
+    revision: int | None = found.scalar()
+    return revision
+
+
+async def find(conn: AsyncConnection, name: str) -> SharedFile | None:
+    """A file, if it is there."""
+    row = (
+        await conn.execute(
+            select(shared_file.c.content, shared_file.c.revision).where(shared_file.c.name == name)
+        )
+    ).one_or_none()
+    return SharedFile(*row) if row else None
+
+
+async def put(conn: AsyncConnection, name: str, content: bytes) -> int:
+    """Let a file hold this; return how often it was changed now."""
+    revision = (await revision_of(conn, name) or 0) + 1
+    columns = ("name", "content", "revision")
+    await insert_rows(conn, shared_file, columns, [(name, content, revision)], Clash.GOES)
+    return revision
+
+
+async def all_of(conn: AsyncConnection) -> dict[str, bytes]:
+    """What every file holds, by name."""
+    rows = await conn.execute(select(shared_file.c.name, shared_file.c.content))
+    return dict(rows.all())
