@@ -24,7 +24,12 @@ MOST_BEGINNING = 240
 
 def to_text(html: str) -> str:
     """The text of HTML that was sanitised: markup as nh3 writes it, blocks apart."""
-    return tidy_lines(unescape(_TAG.sub(_between, html)))
+    return tidy_lines(loose_text(html))
+
+
+def loose_text(html: str) -> str:
+    """The same with the white space that it has: for whoever cares for none."""
+    return unescape(_TAG.sub(_between, html))
 
 
 def beginning(text: str) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 
 from sqlalchemy import CompoundSelect, Select, bindparam, func, literal_column, select, union_all
 
+from archiver.finishing import both
 from archiver.index.connection import AsyncConnection
 from archiver.index.dialect.asked import asking, gathering
 from archiver.index.dialect.lists import ListedNumbers
@@ -54,8 +55,11 @@ async def scored(
     ]
     if not parts:
         return []
-    scores = await _scores(conn, match, tree, parts)
-    for factor, those in await _factors(conn, match, tree, parts):
+    # The engine is at one while the other's answer is read.
+    scores, factors = await both(
+        _scores(conn, match, tree, parts), _factors(conn, match, tree, parts)
+    )
+    for factor, those in factors:
         for each in those & scores.keys():
             scores[each] *= factor
     # Sums of the same come out alike in whatever order they were added.

@@ -18,4 +18,9 @@ def article_text(read: Callable[[Location], StoredRecord], article: Location) ->
     Raises:
         StoreError: its record can't be read.
     """
-    return to_text(read_article_document(read(article).block.read())[1])
+    return to_text(article_html(read, article))
+
+
+def article_html(read: Callable[[Location], StoredRecord], article: Location) -> str:
+    """The article itself, likewise."""
+    return read_article_document(read(article).block.read())[1]

@@ -3,8 +3,9 @@
 from collections.abc import Callable, Sequence
 
 from archiver.errors import StoreError
+from archiver.html.text import loose_text
 from archiver.index.snapshots import Told
-from archiver.ledger.article_text import article_text
+from archiver.ledger.article_text import article_html
 from archiver.model.capture import Location, Timestamp
 from archiver.query.snippet import Marked, snippet
 from archiver.query.tree import Node
@@ -45,6 +46,6 @@ def _excerpt(read: Callable[[Location], StoredRecord], told: Sequence[Told], tre
 
 def _text(read: Callable[[Location], StoredRecord], place: Location) -> str:
     try:
-        return article_text(read, place)
+        return loose_text(article_html(read, place))
     except StoreError:
         return ""
