@@ -55,14 +55,14 @@ async def _again(settings: Settings, query: str, *, diff: bool) -> int:
                 bar.show(done=read, now=each.snapshot.url)
                 if not each.change.is_same:
                     changed += 1
-                    for line in _told(each, diff=diff):
+                    for line in _lines_of(each, diff=diff):
                         write_text(line)
     write_row("read", str(read))
     write_row("changed", str(changed))
     return 0
 
 
-def _told(revision: Revision, *, diff: bool) -> Iterator[str]:
+def _lines_of(revision: Revision, *, diff: bool) -> Iterator[str]:
     kept, change = revision.snapshot, revision.change
     yield f"{kept.timestamp}\t+{change.put_in}\t-{change.taken_out}\t{kept.url}"
     if diff:

@@ -60,7 +60,7 @@ class Round:
         self._busy = 0
         self._change = asyncio.Event()
 
-    def told(self) -> Iterator[RequisiteOutcome]:
+    def recorded(self) -> Iterator[RequisiteOutcome]:
         """The outcomes, but for emblems of which there is no capture."""
         for outcome in self.outcomes.values():
             if outcome.status is not None or not outcome.is_emblem:

@@ -81,7 +81,7 @@ class Requisites:
                         group.create_task(self._work(round_))
         except TimeoutError:
             round_.give_up("The page took too long; this was left out.", FailureKind.TIMEOUT)
-        return tuple(round_.told())
+        return tuple(round_.recorded())
 
     async def _work(self, round_: Round) -> None:
         while True:

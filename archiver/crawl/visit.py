@@ -48,7 +48,7 @@ async def visit(context: CrawlContext, requisites: Requisites, lease: Lease) -> 
     found, failure = await examine(context, page)
     if known is Look.NONE:  # else it was tried just now
         rendered = await _render(context, lease, page, found, failure)
-    look = _told(context, found, failure, learned)
+    look = _plain_look(context, found, failure, learned)
     if rendered:
         visited = await _visit_rendered(context, requisites, first, rendered, failure)
         return _learned(context, replace(visited, look=look))
@@ -98,7 +98,7 @@ async def _render_at_once(context: CrawlContext, page: Obtained, known: Look) ->
     return await context.renderer.show(page, afresh=known is Look.WALLED)
 
 
-def _told(
+def _plain_look(
     context: CrawlContext, found: Discovery | None, failure: Failure | None, learned: Look
 ) -> Look:
     """What a plain look at a page tells of its host, as far as that is worth keeping."""

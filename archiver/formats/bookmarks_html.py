@@ -64,21 +64,21 @@ class _BookmarksHtml:
 
 
 def _link(entry: Entry, depth: int) -> Iterator[str]:
-    said = entry.annotation
-    given = said.url_given.strip()
-    tags = [*filter(None, map(_on_one_line, said.tags))]
+    annotation = entry.annotation
+    given = annotation.url_given.strip()
+    tags = [*filter(None, map(_on_one_line, annotation.tags))]
     attributes = {
         "HREF": given if _ADDRESS.fullmatch(given) else entry.url,
-        "ADD_DATE": str(int(said.saved_at.timestamp())),
+        "ADD_DATE": str(int(annotation.saved_at.timestamp())),
         "TAGS": ",".join(tags),
         "TOREAD": "1" if TO_READ in tags else "",
-        "READ": "1" if said.is_read else "",
-        "STARRED": "1" if said.is_starred else "",
+        "READ": "1" if annotation.is_read else "",
+        "STARRED": "1" if annotation.is_starred else "",
         ALL_TAGS.upper(): json.dumps(tags) if any("," in tag for tag in tags) else "",
     }
     told = "".join(f' {name}="{_escaped(value)}"' for name, value in attributes.items() if value)
     yield f"{_indent(depth)}<DT><A{told}>{_escaped(_on_one_line(entry.title))}</A>"
-    if note := _clean(said.note).strip():
+    if note := _clean(annotation.note).strip():
         yield f"{_indent(depth)}<DD>{_escaped(note)}"
 
 

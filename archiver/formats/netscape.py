@@ -193,7 +193,7 @@ class _Reader:
         """A link of a file that is ours."""
         split = link.get("tags", "").split(",")
         names = self._folders.path
-        said = Annotation(
+        annotation = Annotation(
             link["href"],
             _in_seconds(link.get("add_date", "")),
             title=" ".join(self._title.take().split()),
@@ -203,7 +203,7 @@ class _Reader:
             is_starred=link.get("starred") == "1",
             folders=_folders(names) if names else (),
         )
-        return Bookmark(said)
+        return Bookmark(annotation)
 
     def _begin_link(self, tag: Tag) -> Bookmark | None:
         if self._wanted is self._note and self._in_item:

@@ -83,8 +83,8 @@ def _joined(tags: Sequence[str]) -> str:
     return ",".join(_SPECIAL.sub(r"\\\1", tag) for tag in tags)
 
 
-def _marked(said: Annotation) -> str:
-    return written(to_document(said.highlights)) if said.highlights else ""
+def _marked(annotation: Annotation) -> str:
+    return written(to_document(annotation.highlights)) if annotation.highlights else ""
 
 
 def _read_row(row: Row) -> Bookmark:

@@ -106,8 +106,8 @@ class Row:
         record = write_source_record(dict(self._left.values())) if self._left else ""
         if title == url:
             title = ""
-        said = Annotation(url[:MAX_URL], title=title, source_record=record, **known)
-        return Bookmark(said, page=html_page(page) if isinstance(page, str) else page)
+        annotation = Annotation(url[:MAX_URL], title=title, source_record=record, **known)
+        return Bookmark(annotation, page=html_page(page) if isinstance(page, str) else page)
 
 
 def text_of(value: Any) -> str:

@@ -70,8 +70,8 @@ def of_row(row: Row[*tuple[Any, ...]], labels: Labels) -> Annotation:
     found = [*_columns(row)]
     for place, read in _READERS:
         found[place] = read(found[place])
-    said = Annotation(tags=labels.tags, **dict(zip(COLUMNS, found, strict=True)))
-    return said.in_lists(labels.lists) if labels.lists else said
+    annotation = Annotation(tags=labels.tags, **dict(zip(COLUMNS, found, strict=True)))
+    return annotation.in_lists(labels.lists) if labels.lists else annotation
 
 
 def _marked(highlights: str) -> tuple[Highlight, ...]:

@@ -202,10 +202,10 @@ def _of_response(seen: Seen, known: Known, moves: Moves) -> Verdict:
     return Verdict.KEEP
 
 
-def _of_entry_record(key: HashUrl, said: EntryRecord, known: Known) -> Verdict:
-    if said.generation <= known.generations.get(key, -1):
+def _of_entry_record(key: HashUrl, record: EntryRecord, known: Known) -> Verdict:
+    if record.generation <= known.generations.get(key, -1):
         return Verdict.DROP
-    snapshot = said.snapshot
+    snapshot = record.snapshot
     if snapshot and (key, snapshot.timestamp, snapshot.capture_record) in known.snapshots:
         return Verdict.WITHOUT_SNAPSHOT
     return Verdict.KEEP
@@ -280,14 +280,14 @@ def _said_anew(
 
 
 def _without_snapshot(seen: Seen) -> Record:
-    said = seen.entry_record
-    if said is None:
+    record = seen.entry_record
+    if record is None:
         raise ValueError("this is no entry record")
     return build.metadata(
         id=new_record_id(),
-        url=entry_record_uri(said.hash_url),
-        date=said.at,
-        document=write_entry_record(replace(said, snapshot=None)),
+        url=entry_record_uri(record.hash_url),
+        date=record.at,
+        document=write_entry_record(replace(record, snapshot=None)),
     )
 
 

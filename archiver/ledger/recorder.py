@@ -206,7 +206,7 @@ class Recorder:
             # The one edge where a batch can fail: whoever waits for it must hear, and the next
             # batch must still find a recorder.
             log.exception("batch not written", items=len(batch))
-            settle(batch, _told(error))
+            settle(batch, _store_error(error))
             return False
         else:
             settle(batch, None)
@@ -242,7 +242,7 @@ class Recorder:
         return places
 
 
-def _told(error: Exception) -> StoreError:
+def _store_error(error: Exception) -> StoreError:
     """Why a batch was not kept, for a person: a database's own words show its statements."""
     if isinstance(error, ArchiverError | OSError):
         return StoreError(f"Records could not be kept: {error}")

@@ -51,11 +51,11 @@ async def throw_entries_away(
     """
     known = await entries.with_revisions(conn, entry_ids)
     kept = await needs.of_entries(conn, [*known])
-    said = await asyncio.to_thread(_read_all, store, kept)
-    demands = [each for one in kept for each in _demands(one, said[one.id])]
+    records = await asyncio.to_thread(_read_all, store, kept)
+    demands = [each for one in kept for each in _demands(one, records[one.id])]
     whole = {each.entry.url for each in known.values()}
     captures = await _unneeded(conn, store, demands, whole, {one.id for one in kept})
-    others = await _answers(conn, [each.answers for each in said.values() if each])
+    others = await _answers(conn, [each.answers for each in records.values() if each])
     removed = await removal.remove_entries(conn, [*known], number=number)
     found = [
         Gone(
@@ -82,15 +82,15 @@ async def throw_snapshots_away(
     dead = [each for each in all_of_it if each.timestamp in timestamps]
     if not dead:
         return 0
-    said = await asyncio.to_thread(_read_all, store, all_of_it)
-    demands = [each for one in dead for each in _demands(one, said[one.id])]
+    records = await asyncio.to_thread(_read_all, store, all_of_it)
+    demands = [each for one in dead for each in _demands(one, records[one.id])]
     captures = await _unneeded(conn, store, demands, set(), {one.id for one in dead})
     living = [each for each in all_of_it if each not in dead]
-    articles = await asyncio.to_thread(_own_articles, store, living, said)
+    articles = await asyncio.to_thread(_own_articles, store, living, records)
     removed = await removal.remove_snapshots(conn, [each.id for each in dead], number=number)
     snapshots = tuple(GoneSnapshot(each.timestamp, each.page) for each in dead)
     found = Gone(dead[0].hash_url, None, snapshots, articles)
-    gone_too = [named.answers for one in dead if (named := said[one.id])]
+    gone_too = [named.answers for one in dead if (named := records[one.id])]
     await _note(conn, [found], captures, await _answers(conn, gone_too), number=number)
     return removed
 
@@ -151,13 +151,13 @@ async def _still_gone(
     """
     told, named = await gone.told(conn, stretch.record)
     kept = await needs.of_entries(conn, stretch.entry_ids)
-    said = await asyncio.to_thread(_read_all, store, kept)
+    records = await asyncio.to_thread(_read_all, store, kept)
     seen = await withheld.seen(conn, stretch.captures)
     known = await entries.with_revisions(conn, stretch.entry_ids)
     whole = {each.entry.url for each in known.values()}
     needed = await _needed(conn, await withheld.around(conn, {each.url for each in seen}), set())
     back = {each.record_id for each in seen if each.id in needed or each.url in whole}
-    back |= set(await _answers(conn, [each.answers for each in said.values() if each]))
+    back |= set(await _answers(conn, [each.answers for each in records.values() if each]))
     await withheld.withhold(conn, [each.id for each in seen if each.record_id not in back])
     return Deletion(
         _chance(),
@@ -275,19 +275,19 @@ def _seconds(timestamp: int) -> float:
     return to_datetime(Timestamp(f"{timestamp:014d}")).timestamp()
 
 
-def _demands(kept: Kept, said: SnapshotRecord | None) -> list[Demand]:
-    return [Demand(url, int(kept.timestamp)) for url in _needs(kept, said)]
+def _demands(kept: Kept, record: SnapshotRecord | None) -> list[Demand]:
+    return [Demand(url, int(kept.timestamp)) for url in _needs(kept, record)]
 
 
-def _needs(kept: Kept, said: SnapshotRecord | None) -> tuple[str, ...]:
-    return needs_of(kept.url, kept.final_url, said.requisites if said else ())
+def _needs(kept: Kept, record: SnapshotRecord | None) -> tuple[str, ...]:
+    return needs_of(kept.url, kept.final_url, record.requisites if record else ())
 
 
 async def _fill(conn: AsyncConnection, store: SegmentStore) -> None:
     """Note what snapshots need that an older version indexed."""
     while found := await needs.unknown(conn, limit=FILLED):
-        said = await asyncio.to_thread(_read_all, store, found)
-        await needs.insert_all(conn, {each.id: _needs(each, said[each.id]) for each in found})
+        records = await asyncio.to_thread(_read_all, store, found)
+        await needs.insert_all(conn, {each.id: _needs(each, records[each.id]) for each in found})
 
 
 def _read_all(store: SegmentStore, kept: Sequence[Kept]) -> dict[int, SnapshotRecord | None]:
@@ -304,12 +304,12 @@ def _read(store: SegmentStore, kept: Kept) -> SnapshotRecord | None:
 
 
 def _own_articles(
-    store: SegmentStore, living: Sequence[Kept], said: Mapping[int, SnapshotRecord | None]
+    store: SegmentStore, living: Sequence[Kept], records: Mapping[int, SnapshotRecord | None]
 ) -> tuple[OwnArticle, ...]:
     """The articles of snapshots that stay, where their records name another snapshot's."""
     found = []
     for each in living:
-        snapshot = said[each.id]
+        snapshot = records[each.id]
         if snapshot and snapshot.article_of:
             article = store.read(each.article).id if each.article else RecordId("")
             found.append(OwnArticle(each.timestamp, article))

@@ -119,12 +119,12 @@ class Choices:
         tags = dict.fromkeys((*own, TO_READ) if self.to_read is ToRead.ALL else own)
         if self.to_read is ToRead.NONE:
             tags.pop(TO_READ, None)
-        said = annotation.labelled(tuple(tags), source)
+        labelled = annotation.labelled(tuple(tags), source)
         is_left_out = self.folders_as is FoldersAs.LEFT_OUT
         if not (self.into or is_left_out):
-            return said
+            return labelled
         kept = {} if is_left_out else annotation.lists
-        return said.in_lists(_within(self.into, kept) if self.into else kept)
+        return labelled.in_lists(_within(self.into, kept) if self.into else kept)
 
     def arranged(self, lists: Sequence[EntryList]) -> tuple[EntryList, ...]:
         """The lists that a file tells of, as was chosen for what lies in folders."""

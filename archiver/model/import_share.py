@@ -50,9 +50,9 @@ class ImportShare:
         )
 
     @classmethod
-    def whole(cls, said: Annotation) -> "ImportShare":
+    def whole(cls, annotation: Annotation) -> "ImportShare":
         """All that is said of an entry, where one import alone has said it."""
-        return cls.of(Annotation(said.url_given), replace(said, added_at=None))
+        return cls.of(Annotation(annotation.url_given), replace(annotation, added_at=None))
 
     def joined(self, other: "ImportShare") -> "ImportShare":
         """Both together; where there can be but one value, this one's."""
@@ -67,21 +67,21 @@ class ImportShare:
             earlier=self.earlier or other.earlier,
         )
 
-    def without(self, said: Annotation) -> "ImportShare":
+    def without(self, annotation: Annotation) -> "ImportShare":
         """What is left of it when somebody else says this of the same entry."""
         return replace(
             self,
-            tags=_new(said.tags, self.tags),
-            folders=_new(said.folders, self.folders),
-            lines=_new(_lines(said), self.lines),
-            title="" if said.title == self.title else self.title,
-            note=_still_note(self.note, said.note),
-            is_read=self.is_read and not said.is_read,
-            is_starred=self.is_starred and not said.is_starred,
-            earlier=_still_earlier(self.earlier, said.added_at),
+            tags=_new(annotation.tags, self.tags),
+            folders=_new(annotation.folders, self.folders),
+            lines=_new(_lines(annotation), self.lines),
+            title="" if annotation.title == self.title else self.title,
+            note=_still_note(self.note, annotation.note),
+            is_read=self.is_read and not annotation.is_read,
+            is_starred=self.is_starred and not annotation.is_starred,
+            earlier=_still_earlier(self.earlier, annotation.added_at),
         )
 
-    def said(self) -> Annotation:
+    def as_annotation(self) -> Annotation:
         """The same as what somebody says."""
         return Annotation(
             "",
@@ -95,18 +95,18 @@ class ImportShare:
             source_record="\n".join(self.lines),
         )
 
-    def taken_from(self, said: Annotation) -> Annotation:
+    def taken_from(self, annotation: Annotation) -> Annotation:
         """An annotation without this share, where it still is as it was brought."""
-        lists = {path: at for path, at in said.lists.items() if path not in self.folders}
+        lists = {path: at for path, at in annotation.lists.items() if path not in self.folders}
         return replace(
-            said.in_lists(lists),
-            tags=_new(self.tags, said.tags),
-            source_record="\n".join(_new(self.lines, _lines(said))),
-            title="" if said.title == self.title else said.title,
-            note=_without_note(said.note, self.note),
-            is_read=said.is_read and not self.is_read,
-            is_starred=said.is_starred and not self.is_starred,
-            added_at=_taken_back(said.added_at, self.earlier),
+            annotation.in_lists(lists),
+            tags=_new(self.tags, annotation.tags),
+            source_record="\n".join(_new(self.lines, _lines(annotation))),
+            title="" if annotation.title == self.title else annotation.title,
+            note=_without_note(annotation.note, self.note),
+            is_read=annotation.is_read and not self.is_read,
+            is_starred=annotation.is_starred and not self.is_starred,
+            added_at=_taken_back(annotation.added_at, self.earlier),
         )
 
     def write(self) -> str:
@@ -133,8 +133,8 @@ def _new(known: tuple[str, ...], some: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(each for each in some if each not in there)
 
 
-def _lines(said: Annotation) -> tuple[str, ...]:
-    return tuple(said.source_record.split("\n")) if said.source_record else ()
+def _lines(annotation: Annotation) -> tuple[str, ...]:
+    return tuple(annotation.source_record.split("\n")) if annotation.source_record else ()
 
 
 def _added_note(before: str, after: str) -> str:

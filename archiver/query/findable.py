@@ -44,7 +44,7 @@ def findable(
     return Findable(
         title=indexed(" ".join(dict.fromkeys((annotation.title, metadata.title)))),
         url=_indexed_address(url),
-        note=indexed(said(annotation)),
+        note=indexed(remarks(annotation)),
         tags=indexed(" ".join(annotation.tags)),
         by=indexed(f"{metadata.byline} {metadata.site}"),
         text=words,
@@ -62,7 +62,7 @@ def unvisited(annotation: Annotation, *, url: str, host: str, revision: int) -> 
     return Findable(
         title=indexed(annotation.title),
         url=_indexed_address(url),
-        note=indexed(said(annotation)),
+        note=indexed(remarks(annotation)),
         tags=indexed(" ".join(annotation.tags)),
         keys=" ".join(_said_keys(annotation, host)),
         revision=revision,
@@ -73,7 +73,7 @@ def _indexed_address(url: str) -> str:
     return indexed(url.partition("://")[2])
 
 
-def said(annotation: Annotation) -> str:
+def remarks(annotation: Annotation) -> str:
     """What a person has written of an entry: the note, and highlights with theirs."""
     marked = (f"{each.quote}\n{each.note}" for each in annotation.highlights)
     return "\n".join((annotation.note, *marked))

@@ -36,7 +36,7 @@ class Compared:
     Attributes:
         before, after: the snapshots.
         text: what of the article's text came and went.
-        said: what the page says of itself, and how it answered, where that differs.
+        metadata: what the page says of itself, and how it answered, where that differs.
         headers: of the responses, where they differ; those that always do are left out.
         came, went: what only the later one needed, and only the earlier one.
         lost, found: what both needed and only the earlier one had, and only the later one.
@@ -46,7 +46,7 @@ class Compared:
     before: SnapshotDetail
     after: SnapshotDetail
     text: Comparison
-    said: tuple[Difference, ...]
+    metadata: tuple[Difference, ...]
     headers: tuple[Difference, ...]
     came: tuple[str, ...]
     went: tuple[str, ...]
@@ -92,7 +92,7 @@ class Comparing:
             before,
             after,
             compare(before.text, after.text),
-            said=tuple(_differing(_said(before), _said(after))),
+            metadata=tuple(_differing(_metadata_of(before), _metadata_of(after))),
             headers=tuple(_differing(self._headers(one), self._headers(other)))[:MOST_SHOWN],
             came=_some(url for url in needed[1] if url not in needed[0]),
             went=_some(url for url in needed[0] if url not in needed[1]),
@@ -116,7 +116,7 @@ class Comparing:
         return found
 
 
-def _said(detail: SnapshotDetail) -> dict[str, str]:
+def _metadata_of(detail: SnapshotDetail) -> dict[str, str]:
     kept = detail.snapshot
     said = asdict(kept.metadata)
     answered = {

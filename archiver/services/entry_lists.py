@@ -127,10 +127,10 @@ class EntryLists:
             raise InputError("A list can't lie in itself.")
         await self._refuse_too_deep(path, goal)
 
-        def become(_: int, said: Annotation) -> Annotation:
-            moved = {moved_path(each, path, goal): at for each, at in said.lists.items()}
-            stayed = {each: at for each, at in said.lists.items() if each in moved}
-            return said.in_lists({**moved, **stayed})
+        def become(_: int, annotation: Annotation) -> Annotation:
+            moved = {moved_path(each, path, goal): at for each, at in annotation.lists.items()}
+            stayed = {each: at for each, at in annotation.lists.items() if each in moved}
+            return annotation.in_lists({**moved, **stayed})
 
         edited = await self._become_within(path, become)
         await self._rearrange(lambda known: _renamed(known, path, goal))
@@ -144,9 +144,9 @@ class EntryLists:
         """
         await self._find(path)
 
-        def become(_: int, said: Annotation) -> Annotation:
-            kept = {each: at for each, at in said.lists.items() if not is_within(each, path)}
-            return said.in_lists(kept)
+        def become(_: int, annotation: Annotation) -> Annotation:
+            kept = {each: at for each, at in annotation.lists.items() if not is_within(each, path)}
+            return annotation.in_lists(kept)
 
         edited = await self._become_within(path, become)
         await self._rearrange(
@@ -177,8 +177,8 @@ class EntryLists:
             raise NotFound("Not all of these lie in “{path}”.", path=path)
         places = _places(rows, moved, where)
 
-        def become(row: int, said: Annotation) -> Annotation:
-            return said.in_lists({**said.lists, path: places[row]})
+        def become(row: int, annotation: Annotation) -> Annotation:
+            return annotation.in_lists({**annotation.lists, path: places[row]})
 
         return await self._editing.become_all(stretches([*places]), become)
 

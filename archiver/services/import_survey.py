@@ -156,15 +156,17 @@ class _Tally:
         self._numbers[what] += 1
         self._seen.add(short)
 
-    def _add_annotation(self, said: Annotation) -> None:
-        if said.saved_at < self._begun:  # else the file does not tell, and it is saved now
-            dates = (*self._dates, said.saved_at)
+    def _add_annotation(self, annotation: Annotation) -> None:
+        if annotation.saved_at < self._begun:  # else the file does not tell, and it is saved now
+            dates = (*self._dates, annotation.saved_at)
             self._dates = (min(dates), max(dates))
-        _count(self._folders, said.folders)
-        _count(self._tags, said.tags)
-        _count(self._fields, (label for name, label in _FIELDS.items() if getattr(said, name)))
-        if said.source_record:
-            records: list[dict[str, Any]] = read_source_record(said.source_record)
+        _count(self._folders, annotation.folders)
+        _count(self._tags, annotation.tags)
+        _count(
+            self._fields, (label for name, label in _FIELDS.items() if getattr(annotation, name))
+        )
+        if annotation.source_record:
+            records: list[dict[str, Any]] = read_source_record(annotation.source_record)
             _count(self._kept, {name for each in records for name in each})
 
 

@@ -194,13 +194,15 @@ class ImportUndo:
 def _without(shares: Mapping[int, Shares]) -> Callable[[int, Annotation], Annotation]:
     """From an annotation to what it is without these, but for what other imports say too."""
 
-    def become(entry_id: int, said: Annotation) -> Annotation:
+    def become(entry_id: int, annotation: Annotation) -> Annotation:
         for own in reversed(shares[entry_id].own):
             only = reduce(
-                lambda left, other: left.without(other.said()), shares[entry_id].others, own
+                lambda left, other: left.without(other.as_annotation()),
+                shares[entry_id].others,
+                own,
             )
-            said = only.taken_from(said)
-        return said
+            annotation = only.taken_from(annotation)
+        return annotation
 
     return become
 

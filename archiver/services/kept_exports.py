@@ -94,9 +94,9 @@ class KeptExports:
         Raises:
             NotFound: there is none of that name.
         """
-        if not NAME.fullmatch(name) or not await asyncio.to_thread(self._wish(name).path.is_file):
+        if not NAME.fullmatch(name) or not await asyncio.to_thread(self._wanted(name).path.is_file):
             raise NotFound("There is no such export.")
-        await asyncio.to_thread(self._wish(name).path.unlink)
+        await asyncio.to_thread(self._wanted(name).path.unlink)
         if self._writing and self._writing[0] == name:
             self._writing[1].cancel()
             await asyncio.wait([self._writing[1]])
@@ -138,7 +138,7 @@ class KeptExports:
             await asyncio.to_thread(self._say, export, problem)
 
     async def _is_wanted(self, name: str) -> bool:
-        return await asyncio.to_thread(self._wish(name).path.is_file)
+        return await asyncio.to_thread(self._wanted(name).path.is_file)
 
     def _all(self) -> Iterator[KeptExport]:
         for each in self._directory.glob(f"*{_WANTED}") if self._directory.is_dir() else ():
@@ -148,7 +148,7 @@ class KeptExports:
     def _read(self, name: str) -> KeptExport | None:
         path = self._directory / name
         try:
-            wanted = json.loads(self._wish(name).read(_MOST_WANTED) or b"")
+            wanted = json.loads(self._wanted(name).read(_MOST_WANTED) or b"")
             query = ListingQuery(**wanted["query"])
             begun_at = datetime.strptime(name[:15], "%Y%m%d-%H%M%S").replace(tzinfo=UTC)
             kind, problem = BY_KEY[wanted["form"]], str(wanted["problem"])
@@ -164,14 +164,14 @@ class KeptExports:
         asked = _OTHERS.sub("-", f"{query.q} {query.tag} {query.host} {query.status}".lower())
         stem = f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{asked.strip('-')[:36] or 'everything'}"
         names = (f"{stem}{n or ''}.{kind.suffix}" for n in range(MOST_KEPT + 1))
-        name = next(each for each in names if not self._wish(each).path.exists())
-        self._wish(name).write(_wish(kind, query, ""))
+        name = next(each for each in names if not self._wanted(each).path.exists())
+        self._wanted(name).write(_order(kind, query, ""))
         return name
 
     def _say(self, export: KeptExport, problem: str) -> None:
-        self._wish(export.name).write(_wish(export.kind, export.query, problem))
+        self._wanted(export.name).write(_order(export.kind, export.query, problem))
 
-    def _wish(self, name: str) -> KeptFile:
+    def _wanted(self, name: str) -> KeptFile:
         self._directory.mkdir(exist_ok=True)
         return KeptFile(self._directory / f"{name}{_WANTED}")
 
@@ -180,9 +180,9 @@ class KeptExports:
         forget(path)
 
 
-def _wish(kind: ExportKind, query: ListingQuery, problem: str) -> bytes:
-    said = {"form": kind.key, "query": asdict(query), "problem": problem}
-    return json.dumps(said).encode()
+def _order(kind: ExportKind, query: ListingQuery, problem: str) -> bytes:
+    order = {"form": kind.key, "query": asdict(query), "problem": problem}
+    return json.dumps(order).encode()
 
 
 def _problem(name: str, error: BaseException) -> str:
