@@ -16,6 +16,7 @@ from archiver.model.kept_page import KeptPage
 from archiver.model.message import marked
 
 _QUERY = "smart"
+_OF_LIST = ("description", "icon")
 _MOST_TEXT = 1 << 20
 
 
@@ -55,10 +56,12 @@ def bookmark_of(
             row.put("content", content)
     else:
         url = next((each.annotation.url_given for each in _links(content.get("text"))), "")
-    ids = row.peek("lists")
-    paths = [_path(each, lists) for each in ids] if isinstance(ids, list) else []
+    told = row.peek("lists")
+    ids = told if isinstance(told, list) else []
+    paths = [_path(each, lists) for each in ids]
     if paths and all(paths):
         row.drop("lists")
+    row.put("about lists", [said for each in ids if (said := _about(each, lists))])
     return row.bookmark(
         url,
         title=row.text("title"),
@@ -83,6 +86,13 @@ def _path(number: Any, lists: Mapping[str, Mapping[str, Any]]) -> str:
         names.append(text_of(lists[at].get("name")))
         at = text_of(lists[at].get("parentId"))
     return folder_path(reversed(names))
+
+
+def _about(number: Any, lists: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """What a list says beyond its name and place."""
+    own = lists.get(text_of(number), {})
+    said = {name: own.get(name) for name in _OF_LIST if own.get(name)}
+    return {"name": own.get("name"), **said} if said else {}
 
 
 def _fits(file: GivenFile) -> bool:

@@ -13,6 +13,8 @@ from archiver.model.bookmark import Bookmark
 from archiver.model.folder_path import MOST_DEPTH, folder_path
 from archiver.model.message import marked
 
+_OF_COLLECTION = ("description", "color", "icon")
+
 
 def _read(file: GivenFile) -> Iterator[Bookmark]:
     return of_object(file, _collected)
@@ -25,9 +27,12 @@ def _collected(document: dict[str, Any]) -> Iterator[Bookmark]:
         text_of(each.get("id")) for each in _list(document, "pinnedLinks") if isinstance(each, dict)
     } - {""}
     for collection in collections:
-        path = _path(collection, known)
+        line = _line(collection, known)
+        path = folder_path(unescape(text_of(each.get("name"))) for each in line)
+        about = [said for each in line if (said := _about(each))]
 
-        def bookmark(row: Row, path: str = path) -> Bookmark:
+        def bookmark(row: Row, path: str = path, about: list[Any] = about) -> Bookmark:
+            row.put("collections", about)
             return _bookmark(row, path, pinned)
 
         yield from bookmarks_of(iter(_list(collection, "links")), bookmark)
@@ -47,14 +52,23 @@ def _bookmark(row: Row, path: str, pinned: set[str]) -> Bookmark:
     )
 
 
-def _path(collection: Mapping[str, Any], known: Mapping[str, Mapping[str, Any]]) -> str:
-    names: list[str] = []
+def _line(
+    collection: Mapping[str, Any], known: Mapping[str, Mapping[str, Any]]
+) -> list[Mapping[str, Any]]:
+    """A collection and those around it, from the outermost in."""
+    line: list[Mapping[str, Any]] = []
     at: Mapping[str, Any] | None = collection
-    while at is not None and len(names) < MOST_DEPTH:
-        names.append(unescape(text_of(at.get("name"))))
+    while at is not None and len(line) < MOST_DEPTH:
+        line.insert(0, at)
         parent = text_of(at.get("parentId"))
         at = known.get(parent) if parent else None
-    return folder_path(reversed(names))
+    return line
+
+
+def _about(collection: Mapping[str, Any]) -> dict[str, Any]:
+    """What a collection says beyond its name."""
+    said = {name: collection.get(name) for name in _OF_COLLECTION if collection.get(name)}
+    return {"name": collection.get("name"), **said} if said else {}
 
 
 def _list(document: Mapping[str, Any], name: str) -> list[Any]:

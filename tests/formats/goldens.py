@@ -343,12 +343,22 @@ golden(
             ],
             "lists": [
                 {"id": "l1", "name": "Food", "type": "manual", "parentId": None},
-                {"id": "l2", "name": "Soups", "type": "manual", "parentId": "l1"},
+                {
+                    "id": "l2",
+                    "name": "Soups",
+                    "description": "hot",
+                    "icon": "\N{POT OF FOOD}",
+                    "type": "manual",
+                    "query": None,
+                    "parentId": "l1",
+                },
             ],
         }
     ),
     said(
         A,
+        AT,
+        {"about lists": [{"name": "Soups", "description": "hot", "icon": "\N{POT OF FOOD}"}]},
         title="A",
         note="a note",
         tags=("one", "two words"),
@@ -401,6 +411,8 @@ golden(
                 {
                     "id": 2,
                     "name": "Soups",
+                    "description": "hot",
+                    "color": "#0ea5e9",
                     "parentId": 1,
                     "links": [
                         {
@@ -423,7 +435,11 @@ golden(
     said(
         A,
         AT,
-        {"id": 9, "type": "url"},
+        {
+            "id": 9,
+            "type": "url",
+            "collections": [{"name": "Soups", "description": "hot", "color": "#0ea5e9"}],
+        },
         title="A & B",
         note="about",
         tags=("one",),
