@@ -56,6 +56,7 @@ _FRAME = re.compile(
     r"\A\s*(?:<!\[CDATA\[|/\*.{0,40}?\*/|//[^\n]{0,80}\n)\s*|\s*\]\]>\s*\Z", re.DOTALL
 )
 _ADDRESS = re.compile(r"(?:https?://|www\.)\S+|[\w-]+(?:\.[\w-]+)+/\S*", re.IGNORECASE)
+_SIGNS_BEHIND = re.compile(r"[\W_]+\Z")
 _BY = re.compile(r"\A(?:written\s+)?by:?\s+", re.IGNORECASE)
 _BEHIND_NAME = re.compile(
     r"\s*[|\u2022\u00b7@\n].*|\s+\d{1,2}[:.]\d\d.*|,?\s+[A-Z][a-z]+ \d{1,2}, \d{4}.*", re.DOTALL
@@ -76,7 +77,10 @@ def read_metadata(tree: LexborHTMLParser, url: str) -> PageMetadata:
     meta = meta_of(tree)
     data = json_ld_of(tree)
     shown = _document_title(tree)
-    titles = (_headline(data, shown), _first(meta, _TITLES), shown, _heading(tree))
+    given = _first(meta, _TITLES)
+    if _is_of_the_site(given, shown, tree):
+        given = ""
+    titles = (_headline(data, shown), given, shown, _heading(tree))
     title = next((each for each in titles if each and not _ADDRESS.fullmatch(each)), "")
     return PageMetadata(
         title=title,
@@ -87,6 +91,16 @@ def read_metadata(tree: LexborHTMLParser, url: str) -> PageMetadata:
         published=_published(tree, meta, data),
         canonical=canonical_of(tree, url),
     )
+
+
+def _is_of_the_site(given: str, shown: str, tree: LexborHTMLParser) -> bool:
+    """Whether all pages are given one title, as some generators do, while this one has its own.
+
+    Its own is its heading, with which its ``title`` begins.
+    """
+    heading = _SIGNS_BEHIND.sub("", _heading(tree))
+    is_another = given.casefold() not in shown.casefold() and heading not in given
+    return bool(given and heading) and is_another and shown.startswith(heading)
 
 
 def is_article(tree: LexborHTMLParser) -> bool:

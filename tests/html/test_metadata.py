@@ -74,6 +74,16 @@ def test_all_authors_whom_a_page_names_are_its_authors(names, byline):
     assert read(page).byline == byline
 
 
+def test_a_title_that_all_pages_are_given_gives_way_to_the_page_s_own():
+    given = '<meta property="og:title" content="A handbook | of knots">'
+    heading = "<h1>Bowlines <a href=#b>&#8203;</a></h1>"
+
+    assert (
+        read(f"<title>Bowlines | Handbook</title>{given}{heading}").title == "Bowlines | Handbook"
+    )
+    assert read(f"<title>Handbook</title>{given}{heading}").title == "A handbook | of knots"
+
+
 def test_the_first_of_several_headings_does_not_tell_which_part_of_a_title_is_the_site():
     site = "<h1><a href=/>The handbook of things</a></h1>"
     title = "<title>Knots \u2014 The handbook of things</title>"
