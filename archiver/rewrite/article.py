@@ -1,7 +1,7 @@
 """Leads the media of a sanitised article, and its links to what is kept, into the archive."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from html import escape, unescape
 from urllib.parse import unquote
 
@@ -23,8 +23,10 @@ _LINK = re.compile(
 _HELD = re.compile(r'(?P<link> class="held" href="[^"]*" title=")(?P<url>[^"]*)')
 _REL = re.compile(r'\s(?:rel|class|title)="[^"]*"')
 _ANY_TAG = re.compile(r"<[^<>]*>")
-_CODE = re.compile(r"<pre(?=[\s>])")
+_WIDE = re.compile(r"<(pre|table)(?=[\s>])")
 _UNNAMED = re.compile(r'<img(?!(?:[^<>"]|"[^"]*")*\salt=)(?P<rest>(?:[^<>"]|"[^"]*")*>)')
+_IMAGE = re.compile(r'<img(?=\s)(?:[^<>"]|"[^"]*")*>')
+_NAME = re.compile(r'\salt="([^"]*)"')
 _SOURCE = re.compile(r'\ssrc="([^"]*)"')
 _ATTRIBUTE = re.compile(r'(\s(src|srcset|poster)=)"([^"]*)"')
 
@@ -71,13 +73,13 @@ def say_kept(html: str, title: Callable[[str], str]) -> str:
     return _HELD.sub(lambda link: link["link"] + escape(title(unescape(link["url"]))), html)
 
 
-def let_code_scroll(html: str) -> str:
-    """Let whoever has no mouse come to code, too: its lines may be longer than the page is wide.
+def let_wide_scroll(html: str) -> str:
+    """Let whoever has no mouse come to code and tables, too: they may be wider than the page.
 
     Args:
         html: as ``html.sanitise`` gives it: ``<`` begins tags only.
     """
-    return _CODE.sub('<pre tabindex="0"', html)
+    return _WIDE.sub(r'<\1 tabindex="0"', html)
 
 
 def archive_images(html: str, timestamp: Timestamp, *, write: PathWriter = plain_path) -> str:
@@ -104,6 +106,27 @@ def archive_images(html: str, timestamp: Timestamp, *, write: PathWriter = plain
         return f'{found[1]}"{escape(led)}"'
 
     return _TAG.sub(lambda tag: _ATTRIBUTE.sub(attribute, tag[0]), html)
+
+
+def tell_of_lost_images(html: str, lost: Collection[str], said: Callable[[str], str]) -> str:
+    """Put words in the place of images that the archive does not have: nothing asks for them.
+
+    They stand in no text, so that the places of marks in it are what they were.
+
+    Args:
+        html: as ``name_images`` gives it.
+        lost: addresses of what could not be had.
+        said: says so of an image, given what its text is, in the language of the page.
+    """
+
+    def tell(tag: re.Match[str]) -> str:
+        source, name = _SOURCE.search(tag[0]), _NAME.search(tag[0])
+        if not source or "srcset=" in tag[0] or unescape(source[1]).partition("#")[0] not in lost:
+            return tag[0]
+        told = escape(said(unescape(name[1]) if name else ""))
+        return f'<span class="lost" role="img" aria-label="{told}"></span>'
+
+    return _IMAGE.sub(tell, html) if lost else html
 
 
 def name_images(html: str) -> str:

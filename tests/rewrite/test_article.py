@@ -3,10 +3,11 @@ import pytest
 from archiver.html.sanitise import sanitise
 from archiver.rewrite.article import (
     lead_to_entries,
-    let_code_scroll,
+    let_wide_scroll,
     links_of,
     name_images,
     say_kept,
+    tell_of_lost_images,
 )
 
 KEY = "0" * 32
@@ -39,10 +40,21 @@ def test_of_links_to_what_is_kept_that_is_said_and_of_no_others():
     assert 'title="u">not' in said
 
 
-def test_code_can_be_reached_without_a_mouse():
-    assert let_code_scroll('<pre class="a">x</pre><p>&lt;pre&gt;</p>') == (
-        '<pre tabindex="0" class="a">x</pre><p>&lt;pre&gt;</p>'
+def test_code_and_tables_can_be_reached_without_a_mouse():
+    assert let_wide_scroll('<pre class="a">x</pre><p>&lt;pre&gt;</p><table><tr>') == (
+        '<pre tabindex="0" class="a">x</pre><p>&lt;pre&gt;</p><table tabindex="0"><tr>'
     )
+
+
+def test_images_that_could_not_be_had_are_told_of_and_asked_for_no_more():
+    there, gone = '<img src="http://a.example/1" alt="One">', "http://a.example/2?a&b"
+    html = f'{there}<img alt="A &quot;fox&quot;" src="http://a.example/2?a&amp;b">'
+
+    told = tell_of_lost_images(html, {gone}, "No {}".format)
+
+    words = "No A &quot;fox&quot;"
+    assert told == f'{there}<span class="lost" role="img" aria-label="{words}"></span>'
+    assert tell_of_lost_images(html, (), str) == html
 
 
 def test_an_image_that_says_nothing_of_itself_is_told_by_its_file():

@@ -4,7 +4,7 @@ from aiohttp import web
 
 from archiver.model.comparison import Piece, Side
 from archiver.rewrite.address import ReplayAddress
-from archiver.rewrite.article import archive_images, let_code_scroll, name_images
+from archiver.rewrite.article import archive_images, let_wide_scroll, name_images
 from archiver.services.entries import SnapshotDetail
 from archiver.web.keys import PERMISSIONS, RUNTIME
 from archiver.web.origin import home_of_replay, replay_origin
@@ -63,4 +63,4 @@ def _article(request: web.Request, detail: SnapshotDetail) -> str:
         return there + permissions.write(permission, address)
 
     article = archive_images(name_images(detail.article), detail.snapshot.timestamp, write=write)
-    return let_code_scroll(article)
+    return let_wide_scroll(article)

@@ -10,8 +10,14 @@ from archiver.model.entry import Snapshot
 from archiver.model.message import Message
 from archiver.model.page import EXTRACTOR_VERSION, UNREAD, supersedes
 from archiver.model.rendering import Rendering
-from archiver.rewrite.address import Modifier, ReplayAddress, plain_path
-from archiver.rewrite.article import archive_images, let_code_scroll, name_images, say_kept
+from archiver.rewrite.address import Modifier, PathWriter, ReplayAddress, plain_path
+from archiver.rewrite.article import (
+    archive_images,
+    let_wide_scroll,
+    name_images,
+    say_kept,
+    tell_of_lost_images,
+)
 from archiver.services.entries import SnapshotDetail
 from archiver.services.reader import Reading
 from archiver.services.search import Beside, Neighbour
@@ -84,16 +90,9 @@ def _view(request: web.Request, reading: Reading, notice: EditNotice | None) -> 
     def write(address: ReplayAddress) -> str:
         return there + permissions.write(permission, address)
 
-    def held(url: str) -> str:
-        return wording_of(request).said(Message("Kept here: {url}", url=url))
-
     return replace(
         view,
-        article=let_code_scroll(
-            archive_images(
-                name_images(say_kept(shown.article, held)), shown.snapshot.timestamp, write=write
-            )
-        ),
+        article=_article(request, shown, write),
         payload_url=write(payload),
         payload_link=plain_path(payload),
         kind=_kind(shown),
@@ -104,6 +103,30 @@ def _view(request: web.Request, reading: Reading, notice: EditNotice | None) -> 
         outline=reading.outline,
         hits=reading.hits,
         highlights=reading.highlights,
+    )
+
+
+def _article(request: web.Request, shown: SnapshotDetail, write: PathWriter) -> str:
+    """The article, led into the archive, with what is said of its links and pictures."""
+    wording = wording_of(request)
+
+    def held(url: str) -> str:
+        return wording.said(Message("Kept here: {url}", url=url))
+
+    def lost(name: str) -> str:
+        return wording.said(Message("Picture that could not be had: {name}", name=name))
+
+    named = tell_of_lost_images(name_images(say_kept(shown.article, held)), _lost(shown), lost)
+    return let_wide_scroll(archive_images(named, shown.snapshot.timestamp, write=write))
+
+
+def _lost(shown: SnapshotDetail) -> frozenset[str]:
+    """What there is nothing but an error of; what failed once another snapshot may have."""
+    is_alone = shown.entry.snapshot_count == 1
+    return frozenset(
+        each.url
+        for each in shown.requisites
+        if (each.is_missing if each.status is not None else is_alone)
     )
 
 
