@@ -7,7 +7,13 @@ from archiver.formats.given_file import GivenFile
 from archiver.formats.importer import Importer
 from archiver.formats.row_importers import ReadRow, bookmarks_of
 from archiver.formats.rows import Row, names_of, text_of
-from archiver.formats.sqlite_file import SIGNATURE, DatabaseDamagedError, rows_of, tables_of
+from archiver.formats.sqlite_file import (
+    SIGNATURE,
+    DatabaseDamagedError,
+    columns_of,
+    rows_of,
+    tables_of,
+)
 from archiver.model.bookmark import Bookmark, broken
 from archiver.model.folder_path import folder_path
 from archiver.model.message import marked
@@ -156,6 +162,11 @@ def _tables(file: GivenFile) -> frozenset[str]:
     return tables_of(file.seekable()) if file.head.startswith(SIGNATURE) else frozenset()
 
 
+def _has(file: GivenFile, *columns: str) -> bool:
+    is_database = file.head.startswith(SIGNATURE)
+    return is_database and columns_of(file.seekable()).issuperset(columns)
+
+
 PLACES = Importer(
     "Firefox places.sqlite",
     lambda file: {"moz_places", "moz_bookmarks"} <= _tables(file),
@@ -165,14 +176,14 @@ PLACES = Importer(
 )
 CHROME_HISTORY = Importer(
     "Chrome History",
-    lambda file: "urls" in _tables(file),
+    lambda file: _has(file, "urls.url", "urls.last_visit_time"),
     _of_rows(_VISITED, _visit),
     (),
     marked("Chrome, Edge, Brave, Vivaldi: the file History of a profile; every page once"),
 )
 BUKU = Importer(
     marked("buku database"),
-    lambda file: "bookmarks" in _tables(file),
+    lambda file: _has(file, "bookmarks.url", "bookmarks.metadata"),
     _of_rows(_BUKU, _buku),
     ("db",),
     marked("buku: the file bookmarks.db"),

@@ -20,6 +20,11 @@ _STEP = 1_000_000
 _JOURNAL_MODES = slice(18, 20)
 _NO_WAL = b"\1\1"
 
+_COLUMNS = """
+    SELECT t.name || '.' || c.name AS name FROM sqlite_master t, pragma_table_info(t.name) c
+    WHERE t.type = 'table'
+"""
+
 
 class DatabaseDamagedError(Exception):
     """What stands before the damage was given."""
@@ -32,6 +37,13 @@ def tables_of(stream: BinaryIO) -> frozenset[str]:
             str(row["name"]).lower()
             for row in rows_of(stream, "SELECT name FROM sqlite_master WHERE type = 'table'")
         )
+    return frozenset()
+
+
+def columns_of(stream: BinaryIO) -> frozenset[str]:
+    """The columns of all tables as ``table.column``, lower case; none if it can't be read."""
+    with suppress(DatabaseDamagedError):
+        return frozenset(str(row["name"]).lower() for row in rows_of(stream, _COLUMNS))
     return frozenset()
 
 

@@ -220,3 +220,13 @@ def test_all_that_safari_says_of_a_page_to_read_is_kept():
 
     kept = {"imageURL": B, "ReadingListNonSync": {"siteName": "A site"}}
     assert json.loads(found.source_record) == kept
+
+
+def test_a_database_is_not_taken_for_one_that_has_a_table_of_the_same_name():
+    data = database(
+        "CREATE TABLE bookmarks (_id INTEGER PRIMARY KEY, title TEXT, url TEXT, type INTEGER)",
+        "CREATE TABLE urls (id INTEGER, url TEXT)",
+    )
+
+    with pytest.raises(UnreadableFile, match="without bookmarks"):
+        opened(data)
