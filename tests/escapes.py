@@ -11,16 +11,18 @@ rules for names and QUIC. ``ungated`` and what goes on from it let a page try th
 
 import asyncio
 import json
+import socket
 import ssl
 import subprocess
 import sys
 import tempfile
 from collections import Counter
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from archiver.browser.finding import find_browser
 from archiver.browser.flags import CONFINED
@@ -36,21 +38,25 @@ from archiver.wire.head import ResponseHead
 PORT = 7777
 NAMED_PORT = 7778
 """Where a canary is that is led to by name alone."""
+OUT = "out"
+"""The interface that leads to all other addresses, as far as the next neighbour, who is nobody."""
+_EVERYTHING, _IPV6 = 0x0003, 0x86DD
 SECONDS = 3.5
 """How long what a page tries is waited for: nothing tells that it will not come."""
+PATIENCE_SECONDS = 30
+"""How long what it does try is waited for, where the machine is busy."""
 V4 = ("127.0.0.1", "127.0.0.53", "10.9.8.7", "192.168.7.7", "169.254.169.254", "203.0.113.5")
 V6 = ("::1", "fd00::7")
 SITE = "https://site.test"
 TARGETS = [f"http://{each}:{PORT}" for each in (*V4, "localhost")]
 TARGETS += [f"http://[{each}]:{PORT}" for each in V6] + [f"https://10.9.8.7:{PORT}"]
 TRY = """
-const tried = [];
 for (const each of TARGETS) {
-  fetch(each + '/fetch', {mode: 'no-cors'}).catch(() => 0);
-  fetch(each + '/alive', {mode: 'no-cors', keepalive: true, method: 'POST', body: 'x'})
+  fetch(each + '/fetch' + WHO, {mode: 'no-cors'}).catch(() => 0);
+  fetch(each + '/alive' + WHO, {mode: 'no-cors', keepalive: true, method: 'POST', body: 'x'})
     .catch(() => 0);
   try { new WebSocket(each.replace('http', 'ws') + '/socket'); } catch {}
-  try { new EventSource(each + '/events'); } catch {}
+  try { new EventSource(each + '/events' + WHO); } catch {}
 }
 """
 PAGE = (
@@ -65,13 +71,13 @@ PAGE = (
     + json.dumps({"prerender": [{"source": "list", "urls": [f"{t}/s" for t in TARGETS]}]})
     + "</script><script>const TARGETS = "
     + json.dumps(TARGETS)
-    + ";"
+    + ", WHO = '';"
     + TRY
     + """
 for (const each of TARGETS) navigator.sendBeacon(each + '/beacon', 'x');
-new Worker('/worker.js');
-try { new SharedWorker('/worker.js'); } catch {}
-navigator.serviceWorker.register('/worker.js').catch(() => 0);
+new Worker('/worker.js?worker');
+new SharedWorker('/worker.js?shared');
+navigator.serviceWorker.register('/worker.js?service').catch(() => 0);
 for (const each of ['10.9.8.7', '127.0.0.1', '203.0.113.5']) {
   const peer = new RTCPeerConnection({iceServers: [
     {urls: `stun:${each}:7777`},
@@ -84,10 +90,20 @@ for (const each of ['10.9.8.7', '127.0.0.1', '203.0.113.5']) {
 )
 FILES = {
     "/": ("text/html", PAGE),
-    "/worker.js": ("text/javascript", f"const TARGETS = {json.dumps(TARGETS)};{TRY}"),
+    "/worker.js": (
+        "text/javascript",
+        f"const TARGETS = {json.dumps(TARGETS)}, WHO = location.search;{TRY}",
+    ),
 }
 
 
+WAYS = {f"/{way}" for way in ("image", "frame", "prefetch", "beacon", "socket")}
+WAYS |= {
+    f"/{way} {who}".strip()
+    for way in ("fetch", "alive", "events")
+    for who in ("", "worker", "shared", "service")
+}
+"""What comes to the gate; icons, speculation and WebRTC do not even try."""
 LEFT_OUT = {
     "nothing": (),
     "bypass": ("<-loopback>",),
@@ -129,28 +145,63 @@ class Canaries(asyncio.DatagramProtocol):
     def datagram_received(self, *_: object) -> None:
         self.reached["udp"] += 1
 
+    def watch(self) -> None:
+        """Count what leaves for anywhere else: Chromium's own business, or a name's resolution.
+
+        What is of IPv6 there is the kernel's own, which looks for neighbours.
+        """
+        leaving = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(_EVERYTHING))
+        leaving.bind((OUT, 0))
+        asyncio.get_running_loop().add_reader(leaving, self._leave, leaving)
+
+    def _leave(self, leaving: socket.socket) -> None:
+        kind = int.from_bytes(leaving.recv(1500)[12:14])
+        if kind != _IPV6:
+            self.reached["out"] += 1
+
     async def _come(self, how: str, _: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.reached[how] += 1
         writer.close()
 
 
+ALL_TRIED = asyncio.Event()
+TRIED: set[str] = set()
+"""The ways by which the gate was asked for each canary, and refused: that a page does try them."""
+
+
+def way_of(url: str) -> str:
+    """The way of a request, and whose it is beside the page."""
+    parts = urlsplit(url)
+    return f"{parts.path} {parts.query}".strip()
+
+
+def note(url: str) -> None:
+    """Note that it was tried."""
+    TRIED.add(url)
+    if {*map(way_of, TRIED)} >= WAYS:
+        ALL_TRIED.set()
+
+
 @asynccontextmanager
 async def answer(asked) -> AsyncIterator[Made]:
     """Answer for the site, and refuse everything else."""
-    path = asked.url.removeprefix(SITE)
+    path = asked.url.removeprefix(SITE).partition("?")[0]
     if path not in FILES:
+        note(asked.url)
         raise FetchError(Failure(FailureKind.BLOCKED_ADDRESS, "No."))
     kind, text = FILES[path]
     yield Made(ResponseHead("HTTP/1.1", 200, "OK", (("content-type", kind),)), text.encode())
 
 
-async def refuse(*_: object):
+async def refuse(host: str, port: int, *_: object):
+    note(f"ws://{f'[{host}]' if ':' in host else host}:{port}/socket")
     raise FetchError(Failure(FailureKind.BLOCKED_ADDRESS, "No."))
 
 
 async def main(missing: str) -> None:
     canaries, key = Canaries(), make_gate_key()
     await canaries.listen()
+    canaries.watch()
     is_ungated = missing.startswith("ungated")
     with tempfile.TemporaryDirectory() as profiles:
         launch = Launch(
@@ -166,9 +217,10 @@ async def main(missing: str) -> None:
         if is_ungated:
             error = await show_ungated(browser)
         else:
-            error = await show_site(browser, key.tls, bypass=missing == "bypass")
+            error = await show_site(browser, key.tls, missing)
         await browser.close()
-    sys.stdout.write(json.dumps({"error": error, **+canaries.reached}))
+    tried = {"tried": sorted(TRIED)} if TRIED else {}
+    sys.stdout.write(json.dumps({"error": error, **+canaries.reached, **tried}))
 
 
 def confinement(missing: str) -> tuple[str, ...]:
@@ -177,15 +229,20 @@ def confinement(missing: str) -> tuple[str, ...]:
     return (*kept, FORCE_QUIC)
 
 
-async def show_site(browser: Browser, tls: ssl.SSLContext, *, bypass: bool) -> str:
-    """Show the site behind a gate, for some seconds."""
+async def show_site(browser: Browser, tls: ssl.SSLContext, missing: str) -> str:
+    """Show the site behind a gate, for some seconds; until all is tried if nothing is missing."""
     listening, port = await browser.gate_socket()
     gate = asyncio.create_task(Gate(listening, tls, Beyond(answer, refuse)).serve())
-    async with open_page(browser, port, bypass="" if bypass else "<-loopback>") as page:
+    async with open_page(
+        browser, port, bypass="" if missing == "bypass" else "<-loopback>"
+    ) as page:
         error = await page.show(f"{SITE}/")
         while "NETWORK_CHANGED" in error:
             error = await page.show(f"{SITE}/")
         await asyncio.sleep(SECONDS)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(PATIENCE_SECONDS if missing == "nothing" else 0):
+                await ALL_TRIED.wait()
     gate.cancel()
     await asyncio.wait([gate])
     return error
@@ -202,9 +259,9 @@ async def show_ungated(browser: Browser) -> str:
 if __name__ == "__main__":
     for words in (
         "link set lo up",
-        "link add out type veth peer name far",
-        "address add 198.51.100.1/24 dev out",
-        "link set out up",
+        f"link add {OUT} type veth peer name far",
+        f"address add 198.51.100.1/24 dev {OUT}",
+        f"link set {OUT} up",
         "link set far up",
         "route add default via 198.51.100.2 dev out",
         *(f"address add {each} dev lo" for each in (*V4[1:], *V6[1:])),

@@ -73,8 +73,13 @@ _WITHOUT = (
     "OptimizationHints",
     "Prerender2",
     "Translate",
+    "WebRtcHideLocalIpsWithMdns",
 )
-"""Features that ask others for something, or that make of one page several."""
+"""Features that ask others for something, or that make of one page several.
+
+Without WebRTC's ways round the proxy there are no addresses to hide, and hiding them would have the
+network told that somebody listens to its names (RFC 6762).
+"""
 
 
 def command(

@@ -8,10 +8,11 @@ import asyncio
 import json
 import sys
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 
-from tests.escapes import LEFT_OUT
+from tests.escapes import LEFT_OUT, V4, V6, WAYS, way_of
 
 ROOT = Path(__file__).parents[2]
 
@@ -38,7 +39,15 @@ def seen() -> dict[str, dict[str, object]]:
 
 def test_no_connection_goes_round_the_gate(seen):
     """Fetch, beacon, keepalive, sockets, events, frames, prefetch, workers, WebRTC, speculation."""
-    assert seen["nothing"] == {"error": ""}
+    assert seen["nothing"].keys() == {"error", "tried"}
+    assert seen["nothing"]["error"] == ""
+
+
+def test_a_page_and_its_workers_try_each_way_to_each_address_and_come_to_the_gate(seen):
+    tried = seen["nothing"]["tried"]
+
+    assert {*map(way_of, tried)} >= WAYS
+    assert {urlsplit(each).hostname for each in tried} == {*V4, *V6, "localhost"}
 
 
 def test_loopback_and_link_local_addresses_would_be_reached_by_themselves(seen):

@@ -12,8 +12,10 @@ import pytest
 from aiohttp import web
 from aiohttp.abc import AbstractResolver
 
+from archiver.crawl import traffic
 from archiver.crawl.rendering import Means
 from archiver.crawl.traffic import Traffic
+from archiver.model.failure import FailureKind
 from archiver.net.fetcher import Fetcher
 from archiver.net.gate import Beyond, Gate
 from archiver.net.gate_key import make_gate_key
@@ -129,6 +131,19 @@ async def test_a_name_that_comes_to_mean_a_private_address_is_refused_then(way, 
     assert b"Hello." in first
     assert await reader.read() == b""
     assert other == b""
+
+
+async def test_all_that_a_page_loads_together_is_bounded(way, live, monkeypatch):
+    monkeypatch.setattr(traffic, "MOST_BYTES", 1000)
+    urls = [live.put(f"/{name}", "a" * 600) for name in ("first", "second", "third")]
+
+    answers = [await way.get(url) for url in urls]
+
+    assert b"a" * 600 in answers[0]
+    assert b"a" * 600 not in b"".join(answers[1:])
+    assert {*way.traffic.loaded} == {urls[0]}
+    kinds = {way.traffic.failures[url].kind for url in urls[1:]}
+    assert kinds == {FailureKind.TOO_LARGE}
 
 
 async def test_a_websocket_passes_through_both_ways_and_is_not_kept(way, live):

@@ -15,7 +15,7 @@ from aiohttp import web
 from archiver.crawl import render
 from archiver.crawl.learned_hosts import LearnedHosts
 from archiver.crawl.rendering import Means, Renderer
-from archiver.index import entries, likenesses, snapshots
+from archiver.index import captures, entries, likenesses, snapshots
 from archiver.model.rendering import Rendering
 from archiver.urls.parse import hash_url
 from tests.crawler import Crawl, crawler
@@ -109,7 +109,16 @@ async def test_each_hostile_page_is_bounded_and_its_neighbours_are_unharmed(impa
         LOST, (Rendering.NEEDED, False)
     )
     assert live.asked["/whole"] == 0
+    assert await what_is_kept_of(impatient, live.url("/file.bin")) == b"kept"  # a download
     assert sum(times for path, times in live.asked.items() if path.startswith("/one?")) <= 40
+
+
+async def what_is_kept_of(crawl, url):
+    """The content of the one capture of a URL."""
+    async with crawl.context.db.read() as conn:
+        (capture,) = await captures.of_url(conn, url, limit=9)
+    record = crawl.context.store.read(capture.location)
+    return record.block.read().partition(b"\r\n\r\n")[2]
 
 
 async def what_became_of(crawl, url):

@@ -91,19 +91,21 @@ async def test_it_prints_its_address_and_stops_in_order_while_someone_listens(ru
     assert await process.wait() == 0
 
 
-async def test_it_says_how_many_files_it_passes_by(tmp_path):
+async def test_it_says_how_many_files_it_passes_by_and_that_there_is_no_browser(tmp_path):
     beside = tmp_path / "data" / "warc" / "somebody-else-s.warc.gz"
     beside.parent.mkdir(parents=True)
     beside.write_bytes(b"garbage")
     program = PROGRAM.format(data=str(tmp_path / "data"))
+    program = program.replace("port=0", "port=0, browser='/nowhere'")
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-c", program, stdout=asyncio.subprocess.PIPE
     )
 
-    lines = [(await process.stdout.readline()).decode() for _ in range(2)]
+    lines = [(await process.stdout.readline()).decode() for _ in range(3)]
     process.terminate()
     await process.wait()
 
     assert lines[0].startswith("archiver listens on ")
     assert lines[1] == "files in warc/ that are passed by: 1; `archiver verify` names them\n"
+    assert lines[2].startswith("pages are not shown by a browser: ARCHIVER_BROWSER names /nowhere")
     assert beside.read_bytes() == b"garbage"
