@@ -83,17 +83,33 @@ async def _write(db: Database, directory: Path, number: int, head: dict[str, Any
     async with written_file(part) as file:
         with _packing("", "wb", _LEVEL, file, mtime=0) as packed:
             await asyncio.to_thread(packed.write, _line({"format": FORMAT, "import": head}))
-            after = rows = 0
-            while True:
-                async with db.read() as conn:
-                    page, after = await receipts.documents(conn, number, after=after, limit=PAGE)
-                if not page:
-                    break
-                await asyncio.to_thread(packed.write, "\n".join((*page, "")).encode())
-                rows += len(page)
+            rows = await _write_rows(db, number, packed)
             await asyncio.to_thread(packed.write, _line({"rows": rows}))
         await asyncio.to_thread(_sync, file)
     await asyncio.to_thread(_put_in_place, part, path)
+
+
+async def _write_rows(db: Database, number: int, packed: gzip.GzipFile) -> int:
+    """Write all rows, each page while the next one is read; how many."""
+    rows = 0
+    page, after = await _page(db, number, 0)
+    while page:
+        rows += len(page)
+        reading = asyncio.create_task(_page(db, number, after), name="read-receipt")
+        try:
+            await asyncio.to_thread(_pack, packed, page)
+        finally:
+            page, after = await reading
+    return rows
+
+
+async def _page(db: Database, number: int, after: int) -> tuple[list[str], int]:
+    async with db.read() as conn:
+        return await receipts.documents(conn, number, after=after, limit=PAGE)
+
+
+def _pack(packed: gzip.GzipFile, page: list[str]) -> None:
+    packed.write("\n".join((*page, "")).encode())
 
 
 def _name(started_at: int, number: int) -> str:

@@ -22,7 +22,7 @@ _T = TypeVar("_T")
 MOST_VALUES = 8000
 """Of one statement; SQLite takes 32,766."""
 WRITER_CACHE_KB = 16_000
-MUCH_CACHE_KB = 80_000
+MUCH_CACHE_KB = 104_000
 MUCH_LOG_PAGES = 65_536
 """256 MB: a page that is written again and again comes from the log into the file once."""
 
