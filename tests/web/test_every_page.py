@@ -1,0 +1,47 @@
+"""Every page on a phone and on a wide screen: nothing sticks out, nothing is said to the console.
+
+A browser is worth its seconds here: only one that lays pages out knows.
+"""
+
+import pytest
+from aiohttp.test_utils import TestServer
+
+from archiver.runtime import open_runtime
+from archiver.urls.parse import hash_url
+from archiver.web.app import build_app
+from tests.browser import chromium
+
+PATHS = (
+    *("/", "/snapshots", "/snapshots?view=dense", "/snapshots?view=covers", "/snapshots?q=fox"),
+    *("/search/help", "/highlights", "/tags", "/lists", "/feeds", "/crawl", "/import", "/export"),
+    *("/access", "/save?url=a.example/x", "{entry}/", "{entry}/delete", "{snapshot}/"),
+)
+STICKS_OUT = "document.documentElement.scrollWidth > document.documentElement.clientWidth"
+
+
+@pytest.fixture
+async def browser():
+    async with chromium() as browser:
+        yield browser
+
+
+async def test_no_page_is_wider_than_its_screen_or_complains(kept, browser):
+    url = kept.url("/foxes")
+    async with (
+        open_runtime(kept.settings) as runtime,
+        TestServer(build_app(runtime), skip_url_asserts=True) as server,
+    ):
+        latest = (await runtime.entries.get(url)).entry.latest
+        places = {"entry": f"/{hash_url(url)}", "snapshot": f"/{hash_url(url)}/{latest}"}
+        page = await browser.new_page(base_url=str(server.make_url("/")))
+        said = []
+        page.on("console", lambda message: said.append((page.url, message.text)))
+        page.on("pageerror", lambda error: said.append((page.url, str(error))))
+        for width in (360, 1440):
+            await page.set_viewport_size({"width": width, "height": 800})
+            for path in PATHS:
+                await page.goto(path.format(**places))
+                if await page.evaluate(STICKS_OUT):
+                    said.append((path, f"wider than {width}"))
+
+    assert said == []
