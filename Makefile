@@ -11,7 +11,7 @@ export ARCHIVER_TEST_S3 := $(S3)
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help serve install test test-cluster lint format texts bench wheel install-wheel check-image clean chromium strace iproute2 promtool faketime
+.PHONY: help serve install test test-cluster lint format texts bench wheel install-wheel check-image clean chromium strace iproute2 promtool faketime pgbouncer
 
 help:  ## what there is
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## */\t/' | expand -t 14
@@ -27,7 +27,7 @@ test: $(VENV)/.installed-dev chromium strace iproute2  ## install what the tests
 # What opens no index is the same in both engines, and what measures SQLite's own files is of it alone.
 ROOMS := $(addprefix tests/,access books cdx crawl index ingest ledger memento services web)
 
-test-cluster: $(VENV)/.installed-dev chromium strace promtool faketime  ## the same with the index in PostgreSQL and for archives in an object store; S3=versitygw needs Go, once
+test-cluster: $(VENV)/.installed-dev chromium strace promtool faketime pgbouncer  ## the same with the index in PostgreSQL and for archives in an object store; S3=versitygw needs Go, once
 	@.ci/$(S3) > /dev/null
 	@.ci/with-postgres $(BIN)/python -m pytest -p tests.in_postgres $(ARGS) $(ROOMS)
 	@.ci/with-postgres $(BIN)/python -m pytest $(ARGS) tests/cluster
@@ -98,6 +98,9 @@ $(VENV)/.installed-dev: $(VENV)/.installed
 
 faketime:
 	@command -v faketime > /dev/null || .ci/packages faketime
+
+pgbouncer:
+	@command -v pgbouncer > /dev/null || .ci/packages pgbouncer
 
 promtool:
 	@command -v promtool > /dev/null || .ci/packages prometheus
