@@ -8,7 +8,11 @@ from operator import attrgetter
 
 from archiver.model.highlight import Highlight
 from archiver.model.note import merged_notes
-from archiver.model.source_record import merged_source_records, write_source_record
+from archiver.model.source_record import (
+    merged_source_records,
+    read_source_record,
+    write_source_record,
+)
 from archiver.model.subscription import feed_of
 from archiver.values import frozen
 
@@ -90,10 +94,10 @@ class Annotation:
             title=self.title or later.title,
             tags=tuple(dict.fromkeys((*self.tags, *later.tags))),
             note=merged_notes(self.note, later.note),
-            source=_whose_wish(self.source, later.source),
+            source=_source_of_both(self.source, later.source),
             is_read=self.is_read or later.is_read,
             is_starred=self.is_starred or later.is_starred,
-            source_record=_all_that_was_said(self, later),
+            source_record=_source_records(self, later),
             highlights=_each_once((*self.highlights, *later.highlights)),
         )
         return both.in_lists(_in_both(self.lists, later.lists))
@@ -106,7 +110,7 @@ def by_path(folders: Sequence[str], places: Sequence[int]) -> dict[str, int]:
     return dict(zip(folders, chain(places, repeat(0)), strict=False))
 
 
-def _whose_wish(first: str, later: str) -> str:
+def _source_of_both(first: str, later: str) -> str:
     """The source of both: what a feed brought is a person's as soon as a person saves it."""
     return later if not first or (feed_of(first) and later and not feed_of(later)) else first
 
@@ -116,20 +120,36 @@ _TAGS, _SOURCE = _NAMES.index("tags"), _NAMES.index("source")
 _values = attrgetter(*_NAMES)
 
 
-def _all_that_was_said(first: Annotation, later: Annotation) -> str:
+def _source_records(first: Annotation, later: Annotation) -> str:
     """Both source records, and what of the later one can't stand beside the first otherwise.
 
-    A title that did not become that of both is a line, before those of whoever gave it; the one
-    that did is none, so that it does not matter which two of several are merged first.
+    A title that did not become that of both is a line. Those lines stand behind all others, sorted,
+    and the title of both is none of them, so that it does not matter which two of several are
+    merged first.
     """
-    given = later.source_record
-    if first.title:
-        if later.title not in ("", first.title):
-            given = "\n".join(filter(None, (write_source_record({"title": later.title}), given)))
-        if '{"title":' in given:
-            title = write_source_record({"title": first.title})
-            given = "\n".join(each for each in given.split("\n") if each != title)
-    return merged_source_records(first.source_record, given)
+    was = first.source_record
+    if later.title in ("", first.title) and '{"title":' not in was + later.source_record:
+        return merged_source_records(was, later.source_record)
+    titles, others = _titles_apart(was)
+    more, others_later = _titles_apart(later.source_record)
+    given = {write_source_record({"title": each.title}) for each in (first, later) if each.title}
+    now = write_source_record({"title": first.title or later.title})
+    left = (titles | more | given) - {now}
+    merged = merged_source_records(others, others_later)
+    if left == titles and merged == others:
+        return was
+    return merged_source_records(merged, "\n".join(sorted(left)))
+
+
+def _titles_apart(source_record: str) -> tuple[set[str], str]:
+    """The lines of a source record that are a title and no more, and its others."""
+    lines = source_record.split("\n")
+    titles = {each for each in lines if each.startswith('{"title":') and _is_title(each)}
+    return titles, "\n".join(each for each in lines if each and each not in titles)
+
+
+def _is_title(line: str) -> bool:
+    return [list(each) for each in read_source_record(line)] == [["title"]]
 
 
 def _in_both(first: Mapping[str, int], later: Mapping[str, int]) -> dict[str, int]:

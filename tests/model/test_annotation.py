@@ -74,6 +74,16 @@ def test_it_does_not_matter_which_two_of_several_are_merged_first(first, second,
     assert first.merged(first) == first
 
 
+def test_titles_that_gave_way_stand_behind_all_other_lines():
+    first = Annotation(URL, title="two")
+    second, third = Annotation(URL, source_record='{"a":1}'), Annotation(URL, title="one")
+
+    one_by_one = first.merged(second).merged(third)
+
+    assert one_by_one == first.merged(second.merged(third))
+    assert one_by_one.source_record == '{"a":1}\n{"title":"one"}'
+
+
 @given(notes, notes)
 def test_notes_are_merged_by_paragraphs_each_once_in_the_order_they_were_given(first, later):
     both = merged_notes(first, later)
