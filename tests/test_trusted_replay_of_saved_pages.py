@@ -2,12 +2,14 @@
 
 import asyncio
 import io
+import json
 from email.message import EmailMessage
 from email.policy import SMTP
 from urllib.parse import urlsplit
 
 import pytest
 
+from archiver.crawl import render
 from archiver.model.rendering import Rendering
 from archiver.services.handing_in import Given
 from tests.browser import chromium
@@ -24,6 +26,7 @@ from tests.watched import (
 
 SAVED = "Thu Feb 29 2024 12:00:01 GMT+0100 (CET)"
 WORDS = "Words. " * 60
+RAN = "document.title='ran'"
 NESTED = {
     "/c/first.css": ("text/css", "@import 'deep/second.css'; h1 { color: rgb(10, 20, 30) }"),
     "/c/deep/second.css": (
@@ -114,6 +117,43 @@ async def test_hostile_pages_that_were_handed_in_run_nothing_and_reach_nothing(
 
     assert (live.hits, strays) == ([], [])
     assert (await runtime.crawling.counts()).open == 0
+
+
+def brought(html):
+    """A page that a script brings, in a shadow too; what runs at its capture tells nothing."""
+    html = html.replace(RAN, f"/archiver/.test(navigator.userAgent)||({RAN})")
+    written = json.dumps(html).replace("</", "<\\/")
+    return f"""<!DOCTYPE html><title>calm</title><div id=root></div><div id=under></div><script>
+        const written = {written};
+        under.attachShadow({{mode: 'open'}}).innerHTML = written;
+        root.innerHTML = written;</script>"""
+
+
+async def test_hostile_pages_that_a_browser_showed_run_nothing_and_reach_nothing(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setattr(render, "LEAST_SECONDS", 1.2)
+    async with open_world(tmp_path / "data", browser_pages=6, host_concurrency=12) as world:
+        live, runtime, port, (_, strays) = world
+        base = f"http://127.0.0.1:{port}"
+        live.more = {"Content-Security-Policy": ""}
+        for name, body in HOSTILE.items():
+            html = brought(f"<article><p>{WORDS}</p>{body}</article>")
+            armed = html.replace("BEACON", f"{live.other}/beacon").replace("SERVICE", base)
+            live.pages[f"/{name}"] = ("text/html", armed)
+        urls = [live.origin + path for path in live.pages]
+        await runtime.entries.save(urls, source="test", render=True)
+        await runtime.crawling.work()
+        live.hits.clear()
+        entries = [(await runtime.entries.get(each)).entry for each in urls]
+
+        turns = asyncio.Semaphore(AT_ONCE)
+        async with watching(world) as browser, asyncio.TaskGroup() as group:
+            for entry in entries:
+                group.create_task(is_harmless(browser, base, entry, turns))
+
+        assert {each.rendering for each in entries} == {Rendering.DONE}
+        assert (live.hits, strays) == ([], [])
 
 
 async def saved_by_chromium(url):

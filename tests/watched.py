@@ -68,7 +68,7 @@ class Web:
 
 
 @asynccontextmanager
-async def open_world(data):
+async def open_world(data, **more):
     """The live web, an archive that may capture it, its service, and a watching proxy."""
     live, strays = Web(), []
 
@@ -90,7 +90,7 @@ async def open_world(data):
     port = runner.addresses[0][1]
     live.origin, live.other = f"http://127.0.0.1:{port}", f"http://localhost:{port}"
     proxy = await asyncio.start_server(stray, "127.0.0.1", 0)
-    settings = Settings(data=data, allow_networks="127.0.0.0/8,::1/128", host_delay=0)
+    settings = Settings(data=data, allow_networks="127.0.0.0/8,::1/128", host_delay=0, **more)
     async with open_runtime(settings) as runtime:
         served = web.AppRunner(build_app(runtime), access_log=None)
         await served.setup()
