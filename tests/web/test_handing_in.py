@@ -3,6 +3,7 @@
 import io
 import json
 import re
+import zipfile
 
 import pytest
 from aiohttp import FormData
@@ -120,6 +121,26 @@ async def test_captures_of_a_browser_are_taken_in_and_marked(client, runtime):
     status, taken = await hand_in(client, archived.bytes, "application/octet-stream")
 
     assert (status, taken["form"], taken["snapshots"]) == (201, "WARC", 1)
+    assert (await runtime.entries.snapshot(URL)).provenance.way is Way.HANDED_IN
+
+
+async def test_a_package_of_archiveweb_page_is_taken_in_and_marked(client, runtime):
+    archived = Warc()
+    archived.response(URL, f"<html>{ARTICLE}".encode(), "text/html")
+    listed = {"url": URL, "ts": "2020-01-02T03:04:05.678Z"}
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as package:
+        package.writestr("archive/data.warc.gz", archived.bytes)
+        package.writestr(
+            "pages/pages.jsonl", f'{{"format":"json-pages-1.0"}}\n{json.dumps(listed)}'
+        )
+        package.writestr("datapackage.json", "{}")
+
+    status, taken = await hand_in(
+        client, packed.getvalue(), "application/octet-stream", name="mine.wacz"
+    )
+
+    assert (status, taken["form"], taken["snapshots"]) == (201, "WACZ", 1)
     assert (await runtime.entries.snapshot(URL)).provenance.way is Way.HANDED_IN
 
 
