@@ -35,5 +35,5 @@ async def ran(*words, said="", **variables):
 async def refused(*words, **variables):
     """The exit status of a command that gives up, and what it says of that."""
     async with archiver(*words, **variables) as process:
-        _, said = await process.communicate()
+        _, said = await process.communicate(b"")
         return process.returncode, said.decode()
