@@ -26,6 +26,7 @@ from tests.hand_made import VIEWER
 
 SHELL = '<!DOCTYPE html><title>{}</title><body><div id="root"></div><script src="/app.js"></script>'
 APP = r"""
+document.write('<p>This was written while the page was parsed.</p>');
 const root = document.getElementById('root');
 const say = (words) => {
   const paragraph = document.createElement('p');
@@ -42,7 +43,7 @@ fetch('/fetch.txt').then((answer) => answer.text()).then(say);
 fetch('/post.txt', {method: 'POST', body: 'question'}).then((answer) => answer.text()).then(say);
 setTimeout(() => fetch('/later.txt').then((answer) => answer.text()).then(say), 2000);
 import('/module.js').then((module) => say(module.words));
-say(`data ${atob('dXJs')}`);
+fetch('data:text/plain,data%20url').then((answer) => answer.text()).then(say);
 
 const closed = document.createElement('my-closed');
 closed.attachShadow({mode: 'closed'}).innerHTML = '<p>This stands in a closed shadow root.</p>';
@@ -168,6 +169,7 @@ BROUGHT = "storage xhr fetch post later module scroll".split()
 SENTENCES = [f"This was brought by {each}," for each in (*BROUGHT, "data url", "a worker")]
 SENTENCES += [
     "shown by a rule that weighs more",
+    "written while the page was parsed",
     "in a closed shadow root",
     "in an open shadow root",
     "what it was given",
