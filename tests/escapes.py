@@ -110,6 +110,8 @@ LEFT_OUT = {
     "webrtc": ("webrtc",),
     "ungated": (),
     "ungated proxy": ("proxy",),
+    "ungated server": ("proxy-server",),
+    "ungated bypass": ("proxy-bypass",),
     "ungated proxy names": ("proxy", "resolver"),
     "ungated proxy quic": ("proxy", "quic"),
 }

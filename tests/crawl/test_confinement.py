@@ -69,6 +69,11 @@ def test_without_the_browsers_own_proxy_it_would_go_out_but_by_no_name_and_witho
     assert found.keys() == {"error", "tcp"}
 
 
+@pytest.mark.parametrize("missing", ["ungated server", "ungated bypass"])
+def test_the_browsers_own_proxy_and_its_bypass_are_both_needed(seen, missing):
+    assert seen[missing]["tcp"] > 0
+
+
 def test_without_the_rule_for_names_they_would_be_resolved(seen):
     assert seen["ungated proxy names"]["name"] > 0
 
