@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator
 
+from archiver.formats.column_words import URL_COLUMNS
 from archiver.formats.given_file import GivenFile
 from archiver.formats.guessing import guessed_in
 from archiver.formats.importer import Importer
 from archiver.formats.json_values import JsonText
 from archiver.formats.rows import plain
-from archiver.formats.table_head import URL_COLUMNS
 from archiver.model.bookmark import Bookmark
 from archiver.model.message import marked
 

@@ -6,42 +6,24 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from archiver.formats.column_words import (
+    DATES,
+    FOLDERS,
+    LATER,
+    NOTES,
+    READ,
+    STARRED,
+    TAGS,
+    TITLES,
+    address_columns,
+)
 from archiver.formats.rows import MAX_URL, Row, first_of, names_of, plain, text_of
-from archiver.formats.table_head import URL_COLUMNS
 from archiver.model.annotation import Annotation
 from archiver.model.bookmark import Bookmark, broken, unreadable
 from archiver.model.choices import TO_READ, ColumnRole
 from archiver.model.folder_path import folder_path
 from archiver.values import frozen
 
-TITLES = (
-    "title",
-    "name",
-    "pagetitle",
-    "bookmarktitle",
-    "headline",
-    "subject",
-    "text",
-    "label",
-    "articletitle",
-)
-NOTES = (
-    *("note", "notes", "description", "extended", "excerpt", "summary", "comment", "comments"),
-    *("selection", "annotation", "desc", "abstract"),
-)
-TAGS = ("tags", "tag", "labels", "categories", "category", "keywords", "topics", "tagnames")
-FOLDERS = ("folder", "folders", "collection", "list", "lists", "group", "bucket", "directory")
-DATES = (
-    *("timeadded", "addedat", "dateadded", "added", "savedat", "saveddate", "datesaved", "saved"),
-    *("bookmarkedat", "createdat", "created", "creationdate", "datecreated", "timestamp"),
-    *("time", "date", "adddate", "pubdate", "published", "updatedat", "lastvisittime"),
-)
-READ = ("isread", "read", "isarchived", "archived", "archive")
-STARRED = (
-    *("isstarred", "starred", "favorite", "favourite", "favorited", "isfavorite", "isfavorited"),
-    *("important", "liked", "ismarked", "pinned"),
-)
-LATER = ("toread", "readlater", "unread", "isunread")
 NO_ADDRESS = "This row holds no address."
 _ADDRESS = re.compile(r"https?://[^\s<>\"]{3,}", re.IGNORECASE)
 _BETWEEN_TAGS = re.compile(r"\s*[,;|\n]\s*")
@@ -77,7 +59,9 @@ _ROLES = {
 def guessed(fields: Mapping[str, Any]) -> Bookmark | None:
     """A bookmark of a row of any kind; None if it holds no address."""
     is_later = any(text_of(fields.get(name)) in ("yes", "1", "true") for name in LATER)
-    return _bookmark(Row(fields), [*_url_names(fields)], _BY_NAME, is_later=is_later)
+    texts = [name for name, value in fields.items() if isinstance(value, str)]
+    urls = [*map(plain, address_columns(texts))]
+    return _bookmark(Row(fields), urls, _BY_NAME, is_later=is_later)
 
 
 def told(fields: Mapping[str, Any], *, roles: Mapping[str, ColumnRole]) -> Bookmark | None:
@@ -108,8 +92,7 @@ def guessed_columns(header: Sequence[str]) -> dict[str, ColumnRole]:
             if name in by_plain:
                 found[by_plain.pop(name)] = role
                 break
-    address = next((name for name in header if plain(name) in URL_COLUMNS), None)
-    if address is not None:
+    for address in address_columns(header)[:1]:
         found[address] = ColumnRole.URL
     return found
 
@@ -180,14 +163,6 @@ def within(found: Bookmark, folders: tuple[str, ...]) -> Bookmark:
     if not path or found.annotation.folders:
         return found
     return Bookmark(replace(found.annotation, folders=(path,)))
-
-
-def _url_names(fields: Mapping[str, Any]) -> Iterator[str]:
-    """The fields that may hold the address, in the order of the row."""
-    for name in fields:
-        key = plain(name)
-        if key in URL_COLUMNS and isinstance(fields[name], str):
-            yield key
 
 
 def _any_address(row: Row) -> str:

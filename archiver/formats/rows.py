@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from functools import lru_cache
 from typing import Any
+from unicodedata import combining, normalize
 
 from archiver.formats.dates import parse_date
 from archiver.model.annotation import Annotation
@@ -20,12 +21,15 @@ _NOT_PLAIN = str.maketrans("", "", " _-\t\u00a0")
 
 @lru_cache(4096)
 def plain(name: str) -> str:
-    """A field's name without case, spaces, hyphens and underscores: producers vary them.
+    """A field's name without case, accents, spaces, hyphens and underscores: producers vary them.
 
-    >>> plain("Document tags"), plain("time_added")
-    ('documenttags', 'timeadded')
+    >>> plain("Document tags"), plain("time_added"), plain("Étiquettes")
+    ('documenttags', 'timeadded', 'etiquettes')
     """
-    return name.strip().lower().translate(_NOT_PLAIN)
+    name = name.strip().lower()
+    if not name.isascii():
+        name = "".join(each for each in normalize("NFKD", name) if not combining(each))
+    return name.translate(_NOT_PLAIN)
 
 
 class Row:

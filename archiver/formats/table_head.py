@@ -2,14 +2,11 @@
 
 import csv
 
+from archiver.formats.column_words import URL_COLUMNS
 from archiver.formats.rows import plain
 from archiver.values import frozen
 
 DELIMITERS = (",", ";", "\t", "|")
-URL_COLUMNS = frozenset(
-    "url urls uri href link links address pageurl website webaddress bookmark location "
-    "bookmarkurl originalurl permalink givenurl resolvedurl sourceurl articleurl".split()
-)
 _HINT = "sep="
 _SUFFIXES = ("csv", "tsv", "tab")
 

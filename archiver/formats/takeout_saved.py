@@ -5,13 +5,17 @@ from collections.abc import Iterator
 from archiver.formats.given_file import GivenFile
 from archiver.formats.importer import Importer
 from archiver.formats.row_importers import bookmarks_of
-from archiver.formats.rows import Row, both
+from archiver.formats.rows import Row, both, plain
 from archiver.formats.tables import table_rows
 from archiver.model.bookmark import Bookmark
 from archiver.model.folder_path import folder_path
 from archiver.model.message import marked
 
 _UNNAMED = ("default list", "saved", "export", "standard input", "upload")
+_HEADERS = (
+    ("title", "note", "url", "tags", "comment"),
+    ("title", "note", "url", "comment"),
+)
 
 
 def _read(file: GivenFile) -> Iterator[Bookmark]:
@@ -31,7 +35,8 @@ def _read(file: GivenFile) -> Iterator[Bookmark]:
 
 
 def _fits(file: GivenFile) -> bool:
-    return {"title", "note", "url"} <= file.columns <= {"title", "note", "url", "tags", "comment"}
+    """Whether the header is Google's: many a table has some of these columns."""
+    return file.table is not None and tuple(map(plain, file.table.header)) in _HEADERS
 
 
 TAKEOUT_SAVED = Importer(

@@ -122,6 +122,9 @@ A = "https://a.example/"
         ("Name\tWebsite\nA\thttps://a.example/\n", "x", "CSV"),
         ("https://a.example/,tag", "x.csv", "CSV"),
         ("what,where\na,https://a.example/", "x.csv", "CSV"),
+        ("url,title,tags,note\nhttps://a.example/,A,x,n", "x.csv", "CSV"),
+        ("Title,Note,URL\nA,n,https://a.example/", "x.csv", "CSV"),
+        ("Title,Note,URL,Comment\nA,n,https://a.example/,c", "x.csv", "Google Saved CSV"),
         ('<?xml version="1.0"?><notes><a to="https://a.example/"/></notes>', "x", "XML"),
         ('<?xml version="1.0"?><notes><a>https://a.example/</a></notes>', "x", "XML"),
     ],
@@ -158,6 +161,33 @@ def test_the_fields_of_rows_are_told_by_their_names_and_the_rest_is_kept():
             folders=("One/Two",),
             source_record=json.dumps({"Mood": "good", "Rank": rank}, separators=(",", ":")),
         )
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "Adresse;Titel;Schlagwörter;Notiz;Datum;Ordner",
+        "WEBADRESSE;TITEL;SCHLAGWO\u0308RTER;NOTIZEN;HINZUGEFÜGT AM;ORDNER",
+        "adresse;titre;étiquettes;note;date;dossier",
+        "Lien;TITRE;Etiquettes;Commentaire;Date;Dossier",
+        "dirección;título;etiquetas;nota;fecha;carpeta",
+        "Direccion;Titulo;Etiquetas;Notas;Fecha;Carpeta",
+        "网址;标题;标签;备注;日期;文件夹",
+        "網址;標題;標籤;備註;日期;資料夾",
+    ],
+)
+def test_columns_are_told_by_their_names_in_each_of_the_languages(header):
+    _, [found] = read_in(f"{header}\n{A};An A;x,y;note;2020-09-13;One/Two\n")
+
+    assert found.annotation == Annotation(
+        A, datetime(2020, 9, 13, tzinfo=UTC), "An A", ("x", "y"), "note", folders=("One/Two",)
+    )
+
+
+def test_a_column_that_is_surely_of_links_is_taken_before_one_that_may_be_of_houses():
+    _, [found] = read_in(f"Name,Adresse,URL\nA,High Street 1,{A}\n")
+
+    assert found.annotation.url_given == A
 
 
 def test_a_row_without_an_address_is_said_to_be_one():
