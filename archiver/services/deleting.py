@@ -17,6 +17,7 @@ from archiver.store.segments import SegmentStore
 from archiver.values import frozen
 
 MOST_REFS = 10_000
+_LAST_NUMBER = (1 << 63) - 1
 BATCH = 250
 """Entries of one transaction: whoever else wants to write comes in between."""
 
@@ -122,12 +123,17 @@ class Deleting:
         """Put back what a deletion took, but for what was saved, or deleted, again since.
 
         Raises:
-            NotFound: it was undone already, there were many since, or it was erased.
+            NotFound: there was none, it was undone already, there were many since, or it was
+                erased.
             InputError: all of it was saved, or deleted, again since.
         """
         async with self._db.write() as conn:
-            if await removal.size(conn, number) is None:
-                raise NotFound("This can't be undone any more.")
+            if number > _LAST_NUMBER or await removal.size(conn, number) is None:
+                raise NotFound(
+                    "There is no deletion number {number} to undo: it was undone already, twenty "
+                    "others followed, its bytes left the disk, or there never was one.",
+                    number=str(number),
+                )
             restored = Restored(number, *await take_back(conn, self._store, number))
             if not (restored.entries or restored.snapshots):
                 raise InputError(

@@ -6,6 +6,8 @@ from archiver.ledger.interrupted_imports import settle_interrupted
 from archiver.model.importing import ImportStatus
 from archiver.store.segments import SegmentStore
 
+_LAST_NUMBER = (1 << 63) - 1
+
 
 class ImportStatuses:
     """The imports of an archive; ``store`` knows which processes live."""
@@ -35,5 +37,7 @@ class ImportStatuses:
             return await imports.is_any_unclaimed(conn)
 
     async def _find(self, number: int) -> ImportStatus | None:
+        if number > _LAST_NUMBER:
+            return None
         async with self._db.read() as conn:
             return await imports.status(conn, number)

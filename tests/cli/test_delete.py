@@ -29,6 +29,14 @@ def test_what_is_named_goes_comes_back_and_goes_for_good(archiver, site):
         assert (refused.returncode, refused.stderr[:10]) == (1, "archiver: ")
 
 
+def test_undoing_a_deletion_that_is_not_there_says_so(archiver):
+    for number in ("7", "99999999999999999999"):
+        refused = archiver("delete", "--undo", number)
+
+        assert refused.returncode == 1
+        assert f"There is no deletion number {number} to undo" in refused.stderr
+
+
 def test_undoing_says_on_stderr_what_was_not_put_back(archiver, site):
     foxes, bears = site.url("/foxes"), site.url("/bears")
     archiver("add", foxes, bears)

@@ -18,6 +18,6 @@ def test_what_an_import_brought_is_listed_tried_again_and_undone(archiver, tmp_p
     archiver("delete", "--undo", str(json.loads(undone.stdout)["deletion"]))
     assert "\tundone, and put back\n" in archiver("imports").stdout
     archiver("imports", "undo", "1")
-    for wrong in (("undo",), ("undo", "9")):
+    for wrong in (("undo",), ("undo", "9"), ("undo", "9" * 20)):
         refused = archiver("imports", *wrong)
         assert (refused.returncode, refused.stderr[:10]) == (1, "archiver: ")
