@@ -13,8 +13,9 @@ from dataclasses import field
 from pathlib import Path
 from typing import BinaryIO, TypeVar
 
-from aiohttp import BodyPartReader, MultipartReader, web
+from aiohttp import BodyPartReader, MultipartReader, hdrs, web
 from aiohttp.http_exceptions import BadHttpMessage
+from multidict import CIMultiDict, CIMultiDictProxy
 
 from archiver.errors import TooLarge, UnreadableFile
 from archiver.model.choices import Choices
@@ -39,7 +40,23 @@ _STALE_SECONDS = 86400
 _ARRIVING = ".part"
 _WHOLE = ".upload"
 _LOOK = "look"
-_PAGE_TYPES = frozenset({"text/html", "multipart/related", "application/octet-stream"})
+PAGE_TYPES = (
+    "text/html",
+    "application/xhtml+xml",
+    "multipart/related",
+    "message/rfc822",
+    "application/x-mimearchive",
+    "application/warc",
+    "application/x-warc",
+    "application/gzip",
+    "application/x-gzip",
+    "application/wacz",
+    "application/x-wacz",
+    "application/wacz+zip",
+    "application/zip",
+    "application/octet-stream",
+)
+"""What HTML, MHTML, WARC and WACZ are sent as; which of them it is, the bytes tell."""
 _MALFORMED = (ValueError, RuntimeError, AssertionError, BadHttpMessage)
 """What aiohttp's multipart reader raises on bodies that are not well formed."""
 
@@ -59,6 +76,15 @@ class _File:
     name: str
     chunks: AsyncIterator[bytes]
     fields: Mapping[str, str] = field(default_factory=dict)
+
+
+class _FormReader(MultipartReader):
+    """Takes a file that has parts of its own for one: browsers send MHTML without its boundary."""
+
+    def _get_part_reader(self, headers: CIMultiDictProxy[str]) -> MultipartReader | BodyPartReader:
+        of_one = CIMultiDict(headers)
+        of_one.popall(hdrs.CONTENT_TYPE, None)
+        return super()._get_part_reader(CIMultiDictProxy(of_one))
 
 
 async def import_from_form(request: web.Request) -> ImportStatus | LookedAt:
@@ -128,12 +154,11 @@ async def handed_in_from_api(request: web.Request) -> HandedIn:
     """
     if request.content_type == "multipart/form-data":
         file = await _file_part(request, with_token=False)
-    elif request.content_type in _PAGE_TYPES:
+    elif request.content_type in PAGE_TYPES:
         file = _File(clean_name(request.query.get("name", "")), _chunks_of_body(request))
     else:
         raise web.HTTPUnsupportedMediaType(
-            text="Send the page as multipart/form-data, text/html, multipart/related or "
-            "application/octet-stream."
+            text=f"Send the page as multipart/form-data, or as one of {', '.join(PAGE_TYPES)}."
         )
     return await _hand_in(request, file, "api")
 
@@ -273,7 +298,8 @@ async def _file_part(request: web.Request, *, with_token: bool) -> _File:
     if _is_too_long(request):
         raise _too_large(request)
     try:
-        return await _search_parts(request, await request.multipart(), with_token=with_token)
+        parts = _FormReader(request.headers, request.content)
+        return await _search_parts(request, parts, with_token=with_token)
     except _MALFORMED:
         raise _malformed() from None
 

@@ -46,6 +46,34 @@ async def client(runtime):
         yield client
 
 
+def captures() -> bytes:
+    """A WARC file of the page."""
+    archived = Warc()
+    archived.response(URL, f"<html>{ARTICLE}".encode(), "text/html")
+    return archived.bytes
+
+
+def package() -> bytes:
+    """The same as ArchiveWeb.page packs it."""
+    listed = {"url": URL, "ts": "2020-01-02T03:04:05.678Z"}
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as package:
+        package.writestr("archive/data.warc.gz", captures())
+        package.writestr(
+            "pages/pages.jsonl", f'{{"format":"json-pages-1.0"}}\n{json.dumps(listed)}'
+        )
+        package.writestr("datapackage.json", "{}")
+    return packed.getvalue()
+
+
+FILES = {
+    "WACZ": package,
+    "WARC": captures,
+    "MHTML": lambda: MHTML,
+    "SingleFile HTML": SINGLE_FILE.encode,
+}
+
+
 async def hand_in(client, content, kind="text/html", **more):
     """(status, JSON) of handing something in."""
     headers = {"Content-Type": kind, **more.pop("headers", {})}
@@ -115,33 +143,53 @@ async def test_what_is_too_large_is_refused(client):
 
 
 async def test_captures_of_a_browser_are_taken_in_and_marked(client, runtime):
-    archived = Warc()
-    archived.response(URL, f"<html>{ARTICLE}".encode(), "text/html")
-
-    status, taken = await hand_in(client, archived.bytes, "application/octet-stream")
+    status, taken = await hand_in(client, captures(), "application/octet-stream")
 
     assert (status, taken["form"], taken["snapshots"]) == (201, "WARC", 1)
     assert (await runtime.entries.snapshot(URL)).provenance.way is Way.HANDED_IN
 
 
 async def test_a_package_of_archiveweb_page_is_taken_in_and_marked(client, runtime):
-    archived = Warc()
-    archived.response(URL, f"<html>{ARTICLE}".encode(), "text/html")
-    listed = {"url": URL, "ts": "2020-01-02T03:04:05.678Z"}
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w") as package:
-        package.writestr("archive/data.warc.gz", archived.bytes)
-        package.writestr(
-            "pages/pages.jsonl", f'{{"format":"json-pages-1.0"}}\n{json.dumps(listed)}'
-        )
-        package.writestr("datapackage.json", "{}")
-
-    status, taken = await hand_in(
-        client, packed.getvalue(), "application/octet-stream", name="mine.wacz"
-    )
+    status, taken = await hand_in(client, package(), "application/octet-stream", name="mine.wacz")
 
     assert (status, taken["form"], taken["snapshots"]) == (201, "WACZ", 1)
     assert (await runtime.entries.snapshot(URL)).provenance.way is Way.HANDED_IN
+
+
+@pytest.mark.parametrize(
+    ("kind", "form"),
+    [
+        *((each, "WACZ") for each in ("application/zip", "application/wacz")),
+        *((each, "WACZ") for each in ("application/wacz+zip", "application/x-wacz")),
+        *((each, "WARC") for each in ("application/warc", "application/x-warc")),
+        *((each, "WARC") for each in ("application/gzip", "application/x-gzip")),
+        *((each, "MHTML") for each in ("message/rfc822", "application/x-mimearchive")),
+        ("multipart/related; boundary=x", "MHTML"),
+        ("application/xhtml+xml", "SingleFile HTML"),
+    ],
+)
+async def test_a_file_is_taken_by_each_name_that_its_kind_goes_by(client, kind, form):
+    status, taken = await hand_in(client, FILES[form](), kind)
+
+    assert (status, taken["form"]) == (201, form)
+
+
+async def test_another_kind_of_body_is_refused_with_those_that_are_taken(client):
+    status, refused = await hand_in(client, b"{}", "application/json")
+
+    assert status == 415
+    assert "application/wacz" in refused["error"]["message"]
+
+
+async def test_a_form_may_say_that_its_file_has_parts_of_its_own(client):
+    """Browsers send a .mhtml as multipart/related, without the boundary."""
+    form = FormData()
+    form.add_field("file", MHTML, filename="page.mhtml", content_type="multipart/related")
+
+    async with client.post("/api/v1/captures", data=form) as got:
+        taken = await got.json()
+
+    assert (got.status, taken.get("form")) == (201, "MHTML"), taken
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,7 @@ from archiver.web.api.questions import (
     OrderRequest,
     SaveRequest,
 )
+from archiver.web.uploads import PAGE_TYPES
 
 _HASH = Parameter(
     "hash_url",
@@ -268,12 +269,7 @@ OPERATIONS = (
             Parameter("at", "When it was saved, ISO 8601; else as the file tells, or now.", _TEXT),
             Parameter("name", "Of the file, when the body is the file itself.", _TEXT),
         ),
-        (
-            ("multipart/form-data", bytes),
-            ("text/html", bytes),
-            ("multipart/related", bytes),
-            ("application/octet-stream", bytes),
-        ),
+        tuple((kind, bytes) for kind in ("multipart/form-data", *PAGE_TYPES)),
         201,
     ),
     *IMPORT_OPERATIONS,
