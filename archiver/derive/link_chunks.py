@@ -82,12 +82,12 @@ def _lightened(bookmark: Bookmark) -> Bookmark:
 
 def _weight(bookmark: Bookmark) -> int:
     """What it takes of memory, as far as that has no small bound of its own."""
-    said, page = bookmark.annotation, bookmark.page
-    weight = len(said.url_given) + len(said.note) + len(said.source_record)
-    for names in (said.tags, said.folders):
+    annotation, page = bookmark.annotation, bookmark.page
+    weight = len(annotation.url_given) + len(annotation.note) + len(annotation.source_record)
+    for names in (annotation.tags, annotation.folders):
         for name in names:
             weight += len(name)
-    for each in said.highlights:
+    for each in annotation.highlights:
         weight += len(each.quote) + len(each.note)
     return weight + (page.weight if page else 0)
 
@@ -141,13 +141,13 @@ def _packed(chunk: Chunk) -> "_Packed":
         for place, each in enumerate(chunk.bookmarks)
         if each.problem or each.page
     }
-    said = [_said(each.annotation) for each in chunk.bookmarks]
-    return said, others, chunk.lists, chunk.lists_left_out
+    annotations = [_annotation_values(each.annotation) for each in chunk.bookmarks]
+    return annotations, others, chunk.lists, chunk.lists_left_out
 
 
 def _unpacked(packed: "_Packed") -> Chunk:
-    said, others, lists, left_out = packed
-    bookmarks = [Bookmark(Annotation(*each)) for each in said]
+    annotations, others, lists, left_out = packed
+    bookmarks = [Bookmark(Annotation(*each)) for each in annotations]
     for place, more in others.items():
         bookmarks[place] = Bookmark(bookmarks[place].annotation, *more)
     return Chunk(bookmarks, lists, left_out)
@@ -156,4 +156,4 @@ def _unpacked(packed: "_Packed") -> Chunk:
 _Packed = tuple[
     list[tuple[Any, ...]], dict[int, tuple[str, KeptPage | None, bool]], tuple[EntryList, ...], int
 ]
-_said = attrgetter(*(each.name for each in fields(Annotation)))
+_annotation_values = attrgetter(*(each.name for each in fields(Annotation)))

@@ -95,7 +95,7 @@ def _say_batches(chunks: Iterator[Chunk], choices: Choices, name: str, row: int)
 def _say_batch(batch: "_Batch", chunk: Chunk, choices: Choices, name: str) -> None:
     """Hand some links over, with the lists that were met."""
     lists = GivenLists(choices.arranged(chunk.lists), chunk.lists_left_out)
-    seeds = pack_columns(batch.addresses, batch.said, f"import:{name}")
+    seeds = pack_columns(batch.addresses, batch.annotations, f"import:{name}")
     _say(pack_seeds(seeds, batch.rejected, batch.pages, lists))
 
 
@@ -111,13 +111,13 @@ def _batch_of(chunk: Chunk, choices: Choices, row: int) -> "_Batch":
         elif not choices.takes(given):
             batch.leave_out(given.url_given, row)
         else:
-            said = bounded(choices.applied(given, "")).dated(now)
+            annotation = bounded(choices.applied(given, "")).dated(now)
             try:
-                url = parse_url(said.url_given)
+                url = parse_url(annotation.url_given)
             except InvalidUrl as error:
                 batch.reject(given.url_given, str(error), row)
             else:
-                batch.add(url, said, bookmark)
+                batch.add(url, annotation, bookmark)
     return batch
 
 
@@ -126,7 +126,7 @@ class _Batch:
 
     def __init__(self) -> None:
         self.addresses: list[tuple[str, str, str]] = []
-        self.said: list[Annotation] = []
+        self.annotations: list[Annotation] = []
         self.rejected: list[Rejected] = []
         self.pages: list[PageOfSeed] = []
         self.broken = 0
@@ -138,14 +138,14 @@ class _Batch:
 
     @property
     def size(self) -> int:
-        return len(self.said) + len(self.rejected)
+        return len(self.annotations) + len(self.rejected)
 
-    def add(self, url: str, said: Annotation, bookmark: Bookmark) -> None:
+    def add(self, url: str, annotation: Annotation, bookmark: Bookmark) -> None:
         if bookmark.page:
             is_dated = bookmark.annotation.added_at is not None
-            self.pages.append(PageOfSeed(len(self.said), bookmark.page, is_dated))
+            self.pages.append(PageOfSeed(len(self.annotations), bookmark.page, is_dated))
         self.addresses.append((hash_url(url), url, host(url)))
-        self.said.append(said)
+        self.annotations.append(annotation)
 
     def reject(self, given: str, reason: str, row: int) -> None:
         shown = well_formed(given[:MOST_SHOWN])

@@ -11,25 +11,25 @@ from typing import Any
 
 from archiver.model.annotation import Annotation
 from archiver.model.highlight import Highlight
-from archiver.model.seed_columns import SAID, SeedColumns
+from archiver.model.seed_columns import ANNOTATION_FIELDS, SeedColumns
 from archiver.warc.web_annotation import read_web_annotation, write_web_annotation
 
 _ADDRESS = 3
 
 
 def pack_columns(
-    addresses: Sequence[tuple[str, str, str]], said: Sequence[Annotation], source: str = ""
+    addresses: Sequence[tuple[str, str, str]], annotations: Sequence[Annotation], source: str = ""
 ) -> list[Sequence[Any]]:
     """Seeds as columns: of their addresses, then a column for each field of an annotation.
 
     Args:
         addresses: hash_url, URL and host of each.
-        said: what is said of each.
+        annotations: of each.
         source: of those that have none.
     """
     columns: list[Sequence[Any]] = [
         *zip(*addresses, strict=True),
-        *zip(*map(_said, said), strict=True),
+        *zip(*map(_annotation_values, annotations), strict=True),
     ]
     if source and columns:
         columns[_SOURCE] = [each or source for each in columns[_SOURCE]]
@@ -45,11 +45,11 @@ def read_columns(columns: Sequence[Sequence[Any]]) -> SeedColumns:
     Raises:
         KeyError, TypeError, ValueError: they are not what they must be.
     """
-    keys, urls, hosts, *values = columns or [()] * (_ADDRESS + len(SAID))
-    said = dict(zip(SAID, values, strict=True))
-    if any(said["highlights"]):
-        said["highlights"] = [*map(_highlights, said["highlights"])]
-    return SeedColumns(keys, urls, hosts, said)
+    keys, urls, hosts, *values = columns or [()] * (_ADDRESS + len(ANNOTATION_FIELDS))
+    annotations = dict(zip(ANNOTATION_FIELDS, values, strict=True))
+    if any(annotations["highlights"]):
+        annotations["highlights"] = [*map(_highlights, annotations["highlights"])]
+    return SeedColumns(keys, urls, hosts, annotations)
 
 
 def _seconds(moment: datetime | None) -> int | None:
@@ -64,10 +64,10 @@ def _highlights(written: Iterable[dict[str, Any]]) -> tuple[Highlight, ...]:
     return tuple(map(read_web_annotation, written)) if written else ()
 
 
-_said = attrgetter(*SAID)
-_SOURCE = _ADDRESS + SAID.index("source")
+_annotation_values = attrgetter(*ANNOTATION_FIELDS)
+_SOURCE = _ADDRESS + ANNOTATION_FIELDS.index("source")
 _WRITERS: Sequence[tuple[int, Callable[[Any], Any]]] = (
-    (_ADDRESS + SAID.index("added_at"), _seconds),
-    (_ADDRESS + SAID.index("highlights"), _written),
+    (_ADDRESS + ANNOTATION_FIELDS.index("added_at"), _seconds),
+    (_ADDRESS + ANNOTATION_FIELDS.index("highlights"), _written),
 )
 """How fields are written, by their column, where JSON does not do that as it is."""

@@ -63,7 +63,13 @@ async def put_down(conn: AsyncConnection, seeds: SeedColumns, numbers: Sequence[
     ``numbers`` are their rows in the file. The table stays with its connection: a statement is
     prepared anew when a table has come or gone.
     """
-    columns = (numbers, seeds.keys, seeds.urls, seeds.hosts, *annotations.columns(seeds.said))
+    columns = (
+        numbers,
+        seeds.keys,
+        seeds.urls,
+        seeds.hosts,
+        *annotations.columns(seeds.annotations),
+    )
     await conn.tell(CreateTable(_arriving, if_not_exists=True))
     await clear(conn)
     rows = [*zip(count(), *columns, strict=False)]

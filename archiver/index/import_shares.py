@@ -33,13 +33,13 @@ class Spoken:
         entry_id: its row.
         brought_by: the import that alone had brought it, if one had.
         before: what was said of it until now.
-        said: what is said now.
+        annotation: what is said now.
     """
 
     entry_id: int
     brought_by: int | None
     before: Annotation
-    said: Annotation
+    annotation: Annotation
 
 
 @frozen
@@ -88,10 +88,10 @@ async def note(
         if each.brought_by not in (None, import_id) and each.entry_id not in known
     ]
     if import_id is None:
-        said = {each.entry_id: each.said for each in spoken}
-        made = [(number, row, share.without(said[row]), 0) for number, row, share, _ in whole]
-        await _lessen(conn, said)
-        await touch(conn, said)
+        now = {each.entry_id: each.annotation for each in spoken}
+        made = [(number, row, share.without(now[row]), 0) for number, row, share, _ in whole]
+        await _lessen(conn, now)
+        await touch(conn, now)
     else:
         for _, row, share, _ in whole:
             known[row] = Shares(others=[share])
@@ -113,8 +113,8 @@ def _gained(
     base = each.before
     for other in shares.others:
         base = other.taken_from(base)
-    became = ImportShare.of(each.before, each.before.merged(each.said))
-    share = ImportShare.of(base, base.merged(each.said)).joined(became)
+    became = ImportShare.of(each.before, each.before.merged(each.annotation))
+    share = ImportShare.of(base, base.merged(each.annotation)).joined(became)
     is_heir = each.brought_by not in (None, import_id)
     if not share and (shares.own or not is_heir):
         return None
@@ -277,15 +277,15 @@ async def _known(
     return found
 
 
-async def _lessen(conn: AsyncConnection, said: Mapping[int, Annotation]) -> None:
+async def _lessen(conn: AsyncConnection, now: Mapping[int, Annotation]) -> None:
     """Take from shares what a person says now too."""
     rows = await conn.execute(
         select(import_share).where(
-            import_share.c.entry_id.in_(among(said)), import_share.c.share != _EMPTY
+            import_share.c.entry_id.in_(among(now)), import_share.c.share != _EMPTY
         )
     )
     less = [
-        {"row": row.id, "rest": ImportShare.read(row.share).without(said[row.entry_id]).write()}
+        {"row": row.id, "rest": ImportShare.read(row.share).without(now[row.entry_id]).write()}
         for row in rows
     ]
     if less:

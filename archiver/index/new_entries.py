@@ -130,7 +130,7 @@ async def insert(
     owed = int(is_link)
     state = State.LINK if is_link else State.QUEUED
     alike = (state.value, int(now.timestamp()), by, owed, owed)
-    own = (seeds.keys, seeds.urls, seeds.hosts, *annotations.columns(seeds.said))
+    own = (seeds.keys, seeds.urls, seeds.hosts, *annotations.columns(seeds.annotations))
     generations = await _generations(conn, seeds.keys)
     columns = (*own, generations, *map(repeat, alike))
     await insert_rows(conn, entry, _COLUMNS, [*zip(ids, *columns, strict=False)])
@@ -142,10 +142,10 @@ async def insert(
 async def _look_up(
     conn: AsyncConnection, seeds: SeedColumns, now: datetime, import_id: int
 ) -> _Found:
-    paths = dict.fromkeys(chain.from_iterable(seeds.said["folders"]))
+    paths = dict.fromkeys(chain.from_iterable(seeds.annotations["folders"]))
     return _Found(
         await next_number(conn, entry.c.id),
-        await tags.ids_of(conn, {*chain.from_iterable(seeds.said["tags"])}),
+        await tags.ids_of(conn, {*chain.from_iterable(seeds.annotations["tags"])}),
         await lists.rooms_in(conn, paths, import_id=import_id),
         await arriving.unknown_hosts(conn),
         await next_number(conn, job.c.id),
@@ -183,15 +183,15 @@ async def _label(
     conn: AsyncConnection, found: _Found, ids: Sequence[int], seeds: SeedColumns, now: datetime
 ) -> None:
     """Give new entries of an import their tags, and put them into their lists."""
-    said, rows, sort_at = seeds.said, found.tags, int(now.timestamp())
+    columns, rows, sort_at = seeds.annotations, found.tags, int(now.timestamp())
     tagged = [
         (each, rows[name], sort_at)
-        for each, names in zip(ids, said["tags"], strict=True)
+        for each, names in zip(ids, columns["tags"], strict=True)
         for name in names
     ]
     if tagged:
         await tags.insert(conn, tagged)
-    folders = zip(ids, said["folders"], said["places"], strict=True)
+    folders = zip(ids, columns["folders"], columns["places"], strict=True)
     given = ((each, by_path(paths, places)) for each, paths, places in folders if paths)
     await lists.put_new(conn, given, found.rooms, sort_at=sort_at)
 

@@ -32,8 +32,8 @@ class Held:
 
 
 @frozen
-class Told:
-    """What a list tells of a snapshot.
+class ListedSnapshot:
+    """What a list shows of a snapshot.
 
     Attributes:
         row_id: of it.
@@ -124,13 +124,15 @@ async def latest_of(conn: AsyncConnection, entry_ids: Sequence[int]) -> dict[int
     return {row.owner_id: _held(row) for row in rows}
 
 
-async def told_of_newest(conn: AsyncConnection, entry_ids: Sequence[int]) -> dict[int, Told]:
+async def listed_of_newest(
+    conn: AsyncConnection, entry_ids: Sequence[int]
+) -> dict[int, ListedSnapshot]:
     """What lists tell of the newest snapshot of each of these entries, by entry id."""
     rows = await conn.execute(_telling_newest(), {"these": entry_ids})
-    return {row.entry_id: _told(row[:-1], several=row.snapshot_count > 1) for row in rows}
+    return {row.entry_id: _listed(row[:-1], several=row.snapshot_count > 1) for row in rows}
 
 
-async def told_of(conn: AsyncConnection, entry_id: int, *, limit: int) -> list[Told]:
+async def listed_of(conn: AsyncConnection, entry_id: int, *, limit: int) -> list[ListedSnapshot]:
     """The same of the newest snapshots of an entry, newest first."""
     rows = await conn.execute(
         _telling()
@@ -138,7 +140,7 @@ async def told_of(conn: AsyncConnection, entry_id: int, *, limit: int) -> list[T
         .order_by(snapshot.c.timestamp.desc())
         .limit(limit)
     )
-    return [_told(row) for row in rows]
+    return [_listed(row) for row in rows]
 
 
 async def of_entries(conn: AsyncConnection, entry_ids: Sequence[int]) -> dict[int, list[Held]]:
@@ -317,11 +319,11 @@ def _telling_newest() -> Select[*tuple[Any, ...]]:
     return telling.where(snapshot.c.entry_id.in_(THESE))
 
 
-def _told(row: Sequence[Any], *, several: bool = False) -> Told:
+def _listed(row: Sequence[Any], *, several: bool = False) -> ListedSnapshot:
     _, row_id, timestamp, offset, length, *said, segment_name = row
     article = None if segment_name is None else Location(segment_name, offset, length)
     page = PageMetadata(*said)
-    return Told(row_id, Timestamp(f"{timestamp:014d}"), article, page, several)
+    return ListedSnapshot(row_id, Timestamp(f"{timestamp:014d}"), article, page, several)
 
 
 def _held(row: Row[*tuple[Any, ...]]) -> Held:

@@ -11,7 +11,7 @@ from archiver.model.capture import HashUrl
 from archiver.model.seed import Seed
 from archiver.values import frozen
 
-SAID = tuple(each.name for each in fields(Annotation))
+ANNOTATION_FIELDS = tuple(each.name for each in fields(Annotation))
 """The fields of an annotation, in order."""
 
 
@@ -21,22 +21,26 @@ class SeedColumns(Sequence[Seed]):
 
     Attributes:
         keys, urls, hosts: of each.
-        said: by the field of an annotation, in order, what it is for each: moments as Unix
+        annotations: by the field of an annotation, in order, what it is for each: moments as Unix
             seconds, and lists in the place of tuples; all else as an annotation has it.
     """
 
     keys: Sequence[str]
     urls: Sequence[str]
     hosts: Sequence[str]
-    said: Mapping[str, Sequence[Any]]
+    annotations: Mapping[str, Sequence[Any]]
 
     @classmethod
     def of(cls, seeds: Sequence[Seed]) -> "SeedColumns":
         """The columns of seeds."""
-        said = {name: [getattr(each.annotation, name) for each in seeds] for name in SAID}
-        said["added_at"] = [each and int(each.timestamp() // 1) for each in said["added_at"]]
+        annotations = {
+            name: [getattr(each.annotation, name) for each in seeds] for name in ANNOTATION_FIELDS
+        }
+        annotations["added_at"] = [
+            each and int(each.timestamp() // 1) for each in annotations["added_at"]
+        ]
         keys = [each.hash_url for each in seeds]
-        return cls(keys, [each.url for each in seeds], [each.host for each in seeds], said)
+        return cls(keys, [each.url for each in seeds], [each.host for each in seeds], annotations)
 
     @classmethod
     def joined(cls, parts: "Sequence[SeedColumns]") -> "SeedColumns":
@@ -47,14 +51,17 @@ class SeedColumns(Sequence[Seed]):
             [*chain.from_iterable(each)]
             for each in zip(*((part.keys, part.urls, part.hosts) for part in parts), strict=True)
         )
-        said = {name: [*chain.from_iterable(part.said[name] for part in parts)] for name in SAID}
-        return cls(keys, urls, hosts, said)
+        annotations = {
+            name: [*chain.from_iterable(part.annotations[name] for part in parts)]
+            for name in ANNOTATION_FIELDS
+        }
+        return cls(keys, urls, hosts, annotations)
 
     def where(self, chosen: Sequence[bool]) -> "SeedColumns":
         """Those that are chosen."""
         if all(chosen):
             return self
-        some = {name: [*compress(column, chosen)] for name, column in self.said.items()}
+        some = {name: [*compress(column, chosen)] for name, column in self.annotations.items()}
         address = (self.keys, self.urls, self.hosts)
         keys, urls, hosts = ([*compress(each, chosen)] for each in address)
         return SeedColumns(keys, urls, hosts, some)
@@ -71,12 +78,12 @@ class SeedColumns(Sequence[Seed]):
     def __getitem__(self, place: int | slice) -> Seed | list[Seed]:
         if isinstance(place, slice):
             return [self[each] for each in range(*place.indices(len(self)))]
-        said = [
+        annotations = [
             _READERS[name](column[place]) if name in _READERS else column[place]
-            for name, column in self.said.items()
+            for name, column in self.annotations.items()
         ]
         key = HashUrl(self.keys[place])
-        return Seed(key, self.urls[place], self.hosts[place], Annotation(*said))
+        return Seed(key, self.urls[place], self.hosts[place], Annotation(*annotations))
 
     def __iter__(self) -> Iterator[Seed]:
         return map(self.__getitem__, range(len(self)))

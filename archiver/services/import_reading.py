@@ -192,7 +192,7 @@ async def _receive(
     if early:
         received = [early.pop(key, each) for key, each in zip(keys, received, strict=True)]
     if batch.rejected or not all(is_written):
-        each = zip(numbers, received, batch.seeds.said["url_given"], keys, strict=True)
+        each = zip(numbers, received, batch.seeds.annotations["url_given"], keys, strict=True)
         others = [*compress(each, map(not_, is_written))]
         await receipts.write(conn, number, others, batch.rejected)
     tally = Counter(received)

@@ -5,7 +5,7 @@ from dataclasses import field
 
 from archiver.index import documents, likenesses
 from archiver.index.connection import AsyncConnection
-from archiver.index.snapshots import Told
+from archiver.index.snapshots import ListedSnapshot
 from archiver.model.capture import Timestamp
 from archiver.model.entry import Entry
 from archiver.model.likeness import NO_EMBLEMS, Emblems
@@ -36,7 +36,7 @@ class ListedEntry:
 
 
 async def shown_of(
-    conn: AsyncConnection, known: Mapping[int, Entry], newest: Mapping[int, Told]
+    conn: AsyncConnection, known: Mapping[int, Entry], newest: Mapping[int, ListedSnapshot]
 ) -> dict[int, ListedEntry]:
     """What a list shows of these entries, by row id.
 
@@ -49,11 +49,11 @@ async def shown_of(
     drawn = await likenesses.emblems_of(conn, [each.row_id for each in newest.values()])
     found = {}
     for row, entry in known.items():
-        told = newest.get(row)
+        snapshot = newest.get(row)
         found[row] = ListedEntry(
             entry,
-            page=told.page if told else PageMetadata(),
+            page=snapshot.page if snapshot else PageMetadata(),
             word_count=counts.get(row, 0),
-            emblems=drawn.get(told.row_id, NO_EMBLEMS) if told else NO_EMBLEMS,
+            emblems=drawn.get(snapshot.row_id, NO_EMBLEMS) if snapshot else NO_EMBLEMS,
         )
     return found

@@ -17,7 +17,7 @@ from archiver.index import (
 )
 from archiver.index.database import AsyncConnection, Database
 from archiver.index.search import Question
-from archiver.index.snapshots import Told
+from archiver.index.snapshots import ListedSnapshot
 from archiver.model.capture import HashUrl
 from archiver.model.entry import Entry
 from archiver.model.findable import MOST_EARLIER
@@ -139,11 +139,11 @@ class Search:
             found = await self._found(conn, question, query, ahead)
             page, answered = found.page, found.tree
             has_words = any(sought(answered))
-            told = await _told(conn, page.entries, with_earlier=has_words)
-            own = {each: told.get(each, []) for each in page.entries} if has_words else {}
+            kept = await _listed(conn, page.entries, with_earlier=has_words)
+            own = {each: kept.get(each, []) for each in page.entries} if has_words else {}
             # Segments are read while the index is.
             shown, excerpts = await both(
-                _shown(conn, page.entries, told),
+                _shown(conn, page.entries, kept),
                 asyncio.to_thread(excerpts_of, self._store, [*own.values()], answered),
             )
             is_poor = not query.after and len(page.entries) - page.partial < FEW
@@ -253,23 +253,23 @@ class Search:
 
 
 async def _shown(
-    conn: AsyncConnection, listed: Sequence[int], told: Mapping[int, Sequence[Told]]
+    conn: AsyncConnection, listed: Sequence[int], kept: Mapping[int, Sequence[ListedSnapshot]]
 ) -> dict[int, ListedEntry]:
     """What a list shows of entries, as far as there are such."""
     known = await entries.by_ids(conn, listed)
-    return await shown_of(conn, known, {n: told[n][0] for n in known if n in told})
+    return await shown_of(conn, known, {n: kept[n][0] for n in known if n in kept})
 
 
-async def _told(
+async def _listed(
     conn: AsyncConnection, listed: Sequence[int], *, with_earlier: bool
-) -> dict[int, list[Told]]:
+) -> dict[int, list[ListedSnapshot]]:
     """The newest snapshot of each entry; of a few also those before it."""
-    newest = await snapshots.told_of_newest(conn, listed)
-    told = {number: [each] for number, each in newest.items()}
+    newest = await snapshots.listed_of_newest(conn, listed)
+    kept = {number: [each] for number, each in newest.items()}
     several = [n for n, each in newest.items() if with_earlier and each.is_one_of_several]
     for number in several[:MOST_LOOKED_BACK]:
-        told[number] = await snapshots.told_of(conn, number, limit=1 + MOST_EARLIER)
-    return told
+        kept[number] = await snapshots.listed_of(conn, number, limit=1 + MOST_EARLIER)
+    return kept
 
 
 async def matching_entries(
