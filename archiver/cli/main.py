@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from archiver import __version__
+from archiver.cli.add_command import AddCommand
 from archiver.cli.bodies import run_body
 from archiver.cli.export_forms import export
 from archiver.cli.helped import SearchCommand
@@ -47,14 +48,15 @@ def serve(settings: Settings) -> int:
     return run_body("serve", settings)
 
 
-@cli.command(cls=Command)
+@cli.command(cls=AddCommand)
 @click.argument("urls", nargs=-1, required=True, metavar="URL...")
 @click.option("--tag", "tags", multiple=True, metavar="TAG", help="Tag them; can be repeated.")
 @with_settings(CRAWLING)
 def add(settings: Settings, urls: tuple[str, ...], tags: tuple[str, ...]) -> int:
     """Capture URLs now; prints hash_url, result and title of each.
 
-    "-" reads them from standard input, one a line.
+    "-" reads them from standard input, one a line. With --render a browser shows them before they
+    are kept, whether they need one or not.
 
     Exits with 1 if any of them failed.
     """

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import AsyncIterator
+from datetime import UTC, datetime
 from html import unescape
 from urllib.parse import urlencode
 
@@ -10,9 +11,12 @@ from aiohttp.test_utils import TestClient, TestServer
 from yarl import URL
 
 from archiver.config import Settings
+from archiver.index import queue
+from archiver.index.turns import Turns
 from archiver.runtime import open_runtime
 from archiver.urls.parse import hash_url
 from archiver.web.app import build_app
+from archiver.web.keys import RUNTIME
 
 
 @pytest.fixture
@@ -62,6 +66,23 @@ async def test_what_is_said_of_it_is_saved_with_it(client):
     shown = await client.get(f"/api/v1/entries/{hash_url('http://b.example/')}")
     entry = (await shown.json())["entry"]
     assert (entry["title"], entry["note"], entry["tags"]) == ("Mine", "one\ntwo", ["x"])
+
+
+async def test_the_tick_of_the_form_asks_for_a_browser(client):
+    home = await (await client.get("/")).text()
+    token = re.search(r'name="csrf_token" value="([^"]+)"', home)[1]
+    ((name, value),) = re.findall(r'type="checkbox" name="(render)" value="([^"]+)"', home)
+    ticked = {name: value}
+    for url, tick in (("http://b.example/", ticked), ("http://c.example/", {})):
+        await client.post("/add", data={"csrf_token": token, "url": url} | tick)
+
+    async with client.server.app[RUNTIME].entries._db.write() as conn:
+        now = datetime.now(UTC)
+        leases = await queue.lease(conn, owner="me", count=2, each=1, hosts=Turns(), now=now)
+    assert {each.entry.url: each.render for each in leases} == {
+        "http://b.example/": True,
+        "http://c.example/": False,
+    }
 
 
 async def test_a_title_of_several_addresses_is_refused(client):

@@ -1,0 +1,27 @@
+"""``archiver add --render``: with a value or without one, before the addresses or after."""
+
+import pytest
+
+from archiver.cli.main import cli
+
+URL = "https://example.org/"
+
+
+@pytest.mark.parametrize(
+    ("given", "render", "urls"),
+    [
+        (["--render", URL], "always", (URL,)),
+        ([URL, "--render"], "always", (URL,)),
+        (["--render", "--tag", "t", URL], "always", (URL,)),
+        (["--render", "--", URL], "always", (URL,)),
+        (["--render", "-"], "always", ("-",)),
+        (["--render", "always", URL], "always", (URL,)),
+        (["--render", "never", URL], "never", (URL,)),
+        (["--render=auto", URL], "auto", (URL,)),
+        (["--", URL, "--render"], None, (URL, "--render")),
+        ([URL], None, (URL,)),
+    ],
+)
+def test_a_browser_is_asked_for_with_a_value_or_without(given, render, urls):
+    with cli.commands["add"].make_context("add", [*given]) as read:
+        assert (read.params["render"], read.params["urls"]) == (render, urls)
