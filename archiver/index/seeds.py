@@ -21,6 +21,7 @@ from archiver.index.bulk import among, among_texts
 from archiver.index.connection import AsyncConnection
 from archiver.index.entries import mark_unrecorded
 from archiver.index.schema import entry, job
+from archiver.model.annotation import merged_all
 from archiver.model.capture import HashUrl
 from archiver.model.choices import CaptureWhen
 from archiver.model.job import State
@@ -254,15 +255,17 @@ async def _set_revisions(
 
 
 def _merge(seeds: Sequence[Seed]) -> dict[str, Seed]:
-    unique: dict[str, Seed] = {}
+    alike: dict[str, list[Seed]] = {}
     for seed in seeds:
-        earlier = unique.get(seed.hash_url)
-        if earlier:
-            annotation = earlier.annotation.merged(seed.annotation)
-            unique[seed.hash_url] = replace(earlier, annotation=annotation)
-        else:
-            unique[seed.hash_url] = seed
-    return unique
+        alike.setdefault(seed.hash_url, []).append(seed)
+    return {key: _as_one(some) for key, some in alike.items()}
+
+
+def _as_one(seeds: Sequence[Seed]) -> Seed:
+    first = seeds[0]
+    if len(seeds) == 1:
+        return first
+    return replace(first, annotation=merged_all([each.annotation for each in seeds]))
 
 
 async def _known(conn: AsyncConnection, keys: Sequence[str]) -> dict[str, Row[*tuple[Any, ...]]]:

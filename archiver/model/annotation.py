@@ -103,6 +103,19 @@ class Annotation:
         return both.in_lists(_in_both(self.lists, later.lists))
 
 
+def merged_all(some: Sequence[Annotation]) -> Annotation:
+    """All of them together, in order; there is one at least.
+
+    Neighbours first, then neighbours of those: as merging is associative, it gives what one after
+    another does, without going through all that is together so far for each.
+    """
+    while len(some) > 1:
+        pairs = zip(some[::2], some[1::2], strict=False)
+        odd = some[-1:] if len(some) % 2 else ()
+        some = [*(first.merged(later) for first, later in pairs), *odd]
+    return some[0]
+
+
 def by_path(folders: Sequence[str], places: Sequence[int]) -> dict[str, int]:
     """Places by the paths they belong to; 0 where there is none."""
     if not places:

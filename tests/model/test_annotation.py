@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from archiver.model.annotation import Annotation
+from archiver.model.annotation import Annotation, merged_all
 from archiver.model.folder_path import folder_names, folder_path
 from archiver.model.highlight import Highlight
 from archiver.model.note import merged_notes, paragraphs
@@ -34,6 +34,11 @@ annotations = st.builds(
     highlights=names.map(lambda ids: tuple(Highlight(each, f"words of {each}") for each in ids)),
     source_record=st.sampled_from(["", '{"a":1}', '{"b":2}', '{"a":1}\n{"b":2}']),
 )
+
+
+@given(st.lists(annotations, min_size=1, max_size=9))
+def test_many_are_merged_as_one_after_another_is(some):
+    assert merged_all(some) == reduce(Annotation.merged, some)
 
 
 @given(annotations, annotations)
