@@ -107,7 +107,7 @@ WAYS |= {
 LEFT_OUT = {
     "nothing": (),
     "bypass": ("<-loopback>",),
-    "webrtc": ("webrtc",),
+    "webrtc": ("--force-webrtc",),
     "ungated": (),
     "ungated proxy": ("proxy",),
     "ungated server": ("proxy-server",),

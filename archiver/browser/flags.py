@@ -16,8 +16,10 @@ CONFINED = (
 )
 """What keeps a page from going round the gate.
 
-A test fails without any of them. The proxy, the rule for names and
-QUIC's flag are for what belongs to no page's context, and so has no gate.
+A test fails without each of them but one: of WebRTC's two names today's Chromium heeds the one with
+``force``, and leaving the other out changes nothing; it stays for a Chromium that heeds that one.
+The proxy, the rule for names and QUIC's flag are for what belongs to no page's context, and so has
+no gate.
 """
 
 _QUIET = (

@@ -62,7 +62,8 @@ async def test_a_wall_that_a_browser_comes_through_is_no_failure(rendering, live
 async def test_a_wall_that_stands_in_the_browser_too_is_kept_as_nothing(rendering, live):
     await rendering.queue(live.article("first"))
     await rendering.run()  # a host is asked for one page until it has answered
-    walls = {live.put(f"/{guard}", wall): guard for guard, wall in WALLS.items()}
+    of_each = [(guard, wall) for guard, wall in WALLS.items() if "," not in guard]
+    walls = {live.put(f"/{n}", wall): guard for n, (guard, wall) in enumerate(of_each)}
     walls[live.put("/by-its-header", "Wait.", headers={"cf-mitigated": "challenge"})] = "Cloudflare"
     walls[live.put("/by-its-status", WALLS["Kasada"], status=403)] = "Kasada"
     await rendering.queue(*walls)
