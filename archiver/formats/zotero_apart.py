@@ -12,6 +12,8 @@ _TAG = re.compile(r"</?[a-zA-Z][^<>]{0,2000}>")
 _BLOCK_END = re.compile(r"</(?:p|div|li|h[1-6]|blockquote)>|<br[ /]{0,3}>", re.IGNORECASE)
 _MOST = 32 << 20
 """Characters kept of all of it; what is more is passed over."""
+_MOST_TITLE = 1_000
+"""Characters of a title that many may be part of."""
 _INSIDE = 2
 """So many are around a property: the root, and what it is a property of."""
 _CONTAINERS = frozenset({"journal", "series", "website", "book", "periodical"})
@@ -55,16 +57,19 @@ class Apart:
         self._room -= len(text) + len(about)
 
     def note(self, names: Iterable[str]) -> str:
-        """The notes of these names, one below the other."""
-        return both(*(self._notes.get(each, "") for each in names))
+        """The notes of these names, one below the other; each is handed on once.
+
+        A note is of one item: else one long note and many that refer to it made a file far more.
+        """
+        return both(*(self._notes.pop(each, "") for each in names))
 
     def title(self, name: str) -> str:
         """What something that an item is part of is called; its name, if nothing says."""
-        return self._titles.get(name) or name
+        return self._titles.get(name, "")[:_MOST_TITLE] or name
 
     def file(self, name: str) -> str:
-        """Where an attachment is from; its name, if nothing says."""
-        return self._files.get(name) or name
+        """Where an attachment is from, told once; its name, if nothing says."""
+        return self._files.pop(name, "") or name
 
     def folders(self, name: str) -> tuple[str, ...]:
         """The paths of the collections that an item lies in, in the order of the file."""

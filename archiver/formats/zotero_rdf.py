@@ -54,7 +54,7 @@ class _Item:
         """Take an element that ends, with the names of those around it, of the item's own on."""
         text, refers_to = element.text.strip(), element.attributes.get("resource", "")
         if element.name == "person":
-            self._say(around[0], ", ".join(self._name))
+            self._say(next(iter(around), element.name), ", ".join(self._name))
             self._name = []
         elif refers_to:
             self._refer(element.name, refers_to)

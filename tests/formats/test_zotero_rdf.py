@@ -1,0 +1,45 @@
+"""Zotero's RDF as others write it: persons anywhere, and many that refer to one thing."""
+
+from tests.formats.reading import annotations, said
+
+SPACES = (
+    'xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" '
+    'xmlns:z="http://www.zotero.org/namespaces/export#" '
+    'xmlns:bib="http://purl.org/net/biblio#" xmlns:foaf="http://xmlns.com/foaf/0.1/" '
+    'xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:dcterms="http://purl.org/dc/terms/"'
+)
+
+
+def read(inner):
+    return annotations(f"<rdf:RDF {SPACES}>{inner}</rdf:RDF>", form="Zotero RDF")
+
+
+def item(number, inner):
+    about = f"http://a.example/{number}"
+    return f'<bib:Article rdf:about="{about}">{inner}<dc:title>T</dc:title></bib:Article>'
+
+
+def test_a_person_right_in_an_item_is_kept():
+    [found] = read(item(1, "<foaf:Person><foaf:surname>Ann</foaf:surname></foaf:Person>"))
+
+    assert (found.url_given, found.title) == ("http://a.example/1", "T")
+    assert said(found) == {"person": "Ann"}
+
+
+def test_many_that_refer_to_one_text_make_no_more_of_it_than_the_file_holds():
+    text = "word " * 2_000
+    refers = (
+        '<dcterms:isReferencedBy rdf:resource="#n"/><dcterms:isPartOf rdf:resource="#j"/>'
+        '<z:link rdf:resource="#f"/>'
+    )
+    apart = (
+        f'<bib:Memo rdf:about="#n"><rdf:value>{text}</rdf:value></bib:Memo>'
+        f'<bib:Journal rdf:about="#j"><dc:title>{text}</dc:title></bib:Journal>'
+        f'<z:Attachment rdf:about="#f"><rdf:value>{text}</rdf:value></z:Attachment>'
+    )
+
+    first, *others = read("".join(item(n, refers) for n in range(100)) + apart)
+
+    assert first.note == text.strip()
+    assert len(others) == 99
+    assert all(len(each.note + each.source_record) < 1_200 for each in others)
