@@ -143,26 +143,19 @@ def _source_records(first: Annotation, later: Annotation) -> str:
     was = first.source_record
     if later.title in ("", first.title) and '{"title":' not in was + later.source_record:
         return merged_source_records(was, later.source_record)
-    titles, others = _titles_apart(was)
-    more, others_later = _titles_apart(later.source_record)
-    given = {write_source_record({"title": each.title}) for each in (first, later) if each.title}
+    given = [write_source_record({"title": each.title}) for each in (first, later) if each.title]
+    kept = merged_source_records(was, "\n".join(filter(None, (later.source_record, *given))))
     now = write_source_record({"title": first.title or later.title})
-    left = (titles | more | given) - {now}
-    merged = merged_source_records(others, others_later)
-    if left == titles and merged == others:
-        return was
-    return merged_source_records(merged, "\n".join(sorted(left)))
-
-
-def _titles_apart(source_record: str) -> tuple[set[str], str]:
-    """The lines of a source record that are a title and no more, and its others."""
-    lines = source_record.split("\n")
-    titles = {each for each in lines if each.startswith('{"title":') and _is_title(each)}
-    return titles, "\n".join(each for each in lines if each and each not in titles)
+    lines = [each for each in kept.split("\n") if each and each != now]
+    titles = {each for each in lines if _is_title(each)}
+    return "\n".join([*(each for each in lines if each not in titles), *sorted(titles)])
 
 
 def _is_title(line: str) -> bool:
-    return [list(each) for each in read_source_record(line)] == [["title"]]
+    """Whether a line is a title and no more."""
+    if not line.startswith('{"title":"') or not line.endswith('"}'):
+        return False
+    return line.count('":') == 1 or [list(each) for each in read_source_record(line)] == [["title"]]
 
 
 def _in_both(first: Mapping[str, int], later: Mapping[str, int]) -> dict[str, int]:

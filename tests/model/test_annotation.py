@@ -89,6 +89,27 @@ def test_titles_that_gave_way_stand_behind_all_other_lines():
     assert one_by_one.source_record == '{"a":1}\n{"title":"one"}'
 
 
+def test_no_line_that_is_kept_gives_way_to_a_title_for_which_there_is_no_room():
+    lines = [write_source_record({"title": f"m{n:05}{'x' * 1900}"}) for n in range(200)]
+    full = Annotation(URL, title="one", source_record=merged_source_records("", "\n".join(lines)))
+
+    both = full.merged(Annotation(URL, title="a" * 1900))
+
+    assert {*full.source_record.split("\n")} <= {*both.source_record.split("\n")}
+    assert len(both.source_record) <= MOST
+
+
+def test_titles_are_sorted_wherever_they_stood():
+    first = Annotation(URL, source_record='{"title":"A"}\n{"x":1}')
+    second, third = (
+        replace(first, source_record='{"title":"B"}'),
+        replace(first, title="B"),
+    )
+    one_by_one = first.merged(second).merged(third)
+    assert one_by_one == first.merged(second.merged(third))
+    assert one_by_one.source_record == '{"x":1}\n{"title":"A"}'
+
+
 @given(notes, notes)
 def test_notes_are_merged_by_paragraphs_each_once_in_the_order_they_were_given(first, later):
     both = merged_notes(first, later)
