@@ -4,7 +4,10 @@ import ctypes
 import gc
 import os
 import resource
+from collections.abc import Iterator
 from dataclasses import replace
+from math import ceil
+from pathlib import Path, PurePosixPath
 
 from archiver.config import Settings
 from archiver.logs import get_log
@@ -23,20 +26,26 @@ M_TRIM_THRESHOLD, M_ARENA_MAX = -1, -8
 """As malloc.h of the GNU C library numbers them; others have no ``mallopt``."""
 TRIM_BYTES = 128 << 10
 
+CGROUPS = Path("/sys/fs/cgroup")
+"""Where the kernel says what a container, or a service of systemd, may take."""
+
 log = get_log(__name__)
 
 
-def share_among_processes(settings: Settings, *, hosts_are_shared: bool = False) -> Settings:
+def share_among_processes(
+    settings: Settings, *, hosts_are_shared: bool = False, cgroups: Path = CGROUPS
+) -> Settings:
     """What one of several crawling processes may do, so that all of them keep to the settings.
 
     Args:
         settings: what all may do together.
         hosts_are_shared: whether what hosts may be asked for is divided otherwise, as among
             machines.
+        cgroups: where it is said what this process may take of the machine.
     """
     processes = settings.crawl_processes
     if not settings.extract_processes:
-        settings = replace(settings, extract_processes=processes * _readers(processes))
+        settings = replace(settings, extract_processes=processes * _readers(processes, cgroups))
     if processes == 1:
         return settings
     each = 1 if hosts_are_shared else processes
@@ -49,12 +58,50 @@ def share_among_processes(settings: Settings, *, hosts_are_shared: bool = False)
     )
 
 
-def _readers(processes: int) -> int:
+def _readers(processes: int, cgroups: Path) -> int:
     """How many processes may read for each of those that fetch: a core is left to these."""
-    cores = len(os.sched_getaffinity(0))
+    cores = min([len(os.sched_getaffinity(0)), *_cores_allowed(cgroups)])
     memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    memory = min([memory, *_memory_allowed(cgroups)])
     spare = min((cores - processes) // processes, memory // READER_BYTES // processes)
     return min(max(spare, 1), MOST_READERS)
+
+
+def _cores_allowed(cgroups: Path) -> Iterator[int]:
+    """By ``cpu.max``: microseconds of a period, and the period; of a part of a core all."""
+    for quota, period in _said(cgroups, "cpu.max"):
+        yield max(ceil(quota / period), 1)
+
+
+def _memory_allowed(cgroups: Path) -> Iterator[int]:
+    """By ``memory.max``, in bytes; the first version of cgroups has another name for it."""
+    for name in ("memory.max", "memory/memory.limit_in_bytes"):
+        yield from (each[0] for each in _said(cgroups, name))
+
+
+def _said(cgroups: Path, name: str) -> Iterator[list[int]]:
+    """The numbers of a file of this process's group and of each above it, where they limit it.
+
+    See the kernel's Documentation/admin-guide/cgroup-v2.rst: ``max`` is no limit.
+    """
+    for group in _groups():
+        try:
+            yield [int(each) for each in (cgroups / group / name).read_text().split()]
+        except (OSError, ValueError):
+            continue
+
+
+def _groups() -> Iterator[PurePosixPath]:
+    """This process's group and those above; in a container it is the root, as seen from within."""
+    yield PurePosixPath()
+    try:
+        lines = Path("/proc/self/cgroup").read_text().splitlines()
+    except OSError:
+        return
+    for line in lines:
+        if line.startswith("0::/"):
+            own = PurePosixPath(line.removeprefix("0::/"))
+            yield from (own, *own.parents)
 
 
 def fit_to_open_files(settings: Settings, connections: int = 0) -> Settings:

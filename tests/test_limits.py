@@ -169,3 +169,30 @@ def test_who_says_how_many_read_is_not_corrected(tmp_path):
     given = Settings(data=tmp_path, extract_processes=7)
 
     assert share_among_processes(given).extract_processes == 7
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("memory.max", "536870912"),
+        ("memory/memory.limit_in_bytes", "536870912"),
+        ("cpu.max", "150000 100000"),
+    ],
+)
+def test_no_more_processes_read_than_a_container_has_room_for(tmp_path, name, said):
+    (tmp_path / name).parent.mkdir(exist_ok=True)
+    (tmp_path / name).write_text(said + "\n")
+
+    within = share_among_processes(Settings(data=tmp_path), cgroups=tmp_path)
+
+    assert within.extract_processes == 1
+
+
+def test_a_container_without_limits_takes_what_the_machine_has(tmp_path):
+    (tmp_path / "memory.max").write_text("max\n")
+    (tmp_path / "cpu.max").write_text("max 100000\n")
+    given = Settings(data=tmp_path)
+
+    within = share_among_processes(given, cgroups=tmp_path)
+
+    assert within == share_among_processes(given, cgroups=tmp_path / "none")

@@ -12,6 +12,8 @@ from archiver.model.access import Access, Scope, Session, Token
 
 NAME: Final = "access.json"
 _MOST_BYTES: Final = 1 << 20
+UNREADABLE: Final = (ValueError, TypeError, KeyError, AttributeError)
+"""What ``read_access`` raises of what we did not write."""
 
 
 class AccessFile:
@@ -39,7 +41,7 @@ class AccessFile:
             return Access()
         try:
             return read_access(held)
-        except (ValueError, TypeError, KeyError, AttributeError) as error:
+        except UNREADABLE as error:
             raise ConfigurationError(
                 f"{self._file.path} can't be read. Put back what was there, or delete it: then "
                 "there is no password, no token and no session, and `archiver password` sets a "

@@ -8,7 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final, Protocol
 
-from archiver.access.file import NAME, AccessFile, read_access, write_access
+from archiver.access.file import NAME, UNREADABLE, AccessFile, read_access, write_access
+from archiver.errors import ConfigurationError
 from archiver.index import shared_files
 from archiver.index.database import AsyncConnection, Database
 from archiver.model.access import Access
@@ -70,23 +71,31 @@ class KeptInIndex:
             return await shared_files.revision_of(conn, NAME)
 
     async def look(self) -> tuple[Access, object]:
-        """What the index says; what the file does where that says nothing."""
+        """What the index says; what the file does where that says nothing.
+
+        Raises:
+            ConfigurationError: it is not what we wrote.
+        """
         async with self._db.read() as conn:
             found = await shared_files.find(conn, NAME)
         if found is None:
             own = await asyncio.to_thread(self._file.read)
             return (own, None) if own == Access() else await self.change(lambda access: access)
-        return await self._copied(read_access(found.content)), found.revision
+        return await self._copied(_read_row(found)), found.revision
 
     async def change(self, change: Change) -> tuple[Access, object]:
-        """Write a row; the file is a copy of it."""
+        """Write a row; the file is a copy of it.
+
+        Raises:
+            ConfigurationError: what is there is not what we wrote.
+        """
         async with self._db.write() as conn:
             after, revision = await self._change(conn, change)
         return await self._copied(after), revision
 
     async def _change(self, conn: AsyncConnection, change: Change) -> tuple[Access, int | None]:
         found = await shared_files.find(conn, NAME)
-        there = read_access(found.content) if found else Access()
+        there = _read_row(found) if found else Access()
         before = there if found else await asyncio.to_thread(self._file.read)
         after = change(before)
         if after == there:
@@ -104,6 +113,16 @@ class KeptInIndex:
     async def _copied(self, access: Access) -> Access:
         await asyncio.to_thread(self._file.change, lambda _: access)
         return access
+
+
+def _read_row(found: shared_files.SharedFile) -> Access:
+    try:
+        return read_access(found.content)
+    except UNREADABLE as error:
+        raise ConfigurationError(
+            f"What the shared index keeps as {NAME} can't be read. Delete that row of its table "
+            "shared_file: then this machine's copy counts."
+        ) from error
 
 
 def keeping_of(data: Path, db: Database | None) -> tuple[AccessKeeping, AccessFile]:
