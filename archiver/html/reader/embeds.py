@@ -6,7 +6,7 @@ from urllib.parse import parse_qsl, urlsplit
 from lxml import etree
 from lxml.etree import _Element as Element
 
-from archiver.html.reader.tree import around, remove, replace
+from archiver.html.reader.tree import around, remove, replace, space_around
 
 LONGEST_TITLE = 200
 LONGEST_URL = 4096
@@ -15,7 +15,8 @@ _NAMES = (
     "mixcloud podcast codepen jsfiddle codesandbox gist observablehq datawrapper dwcdn flourish "
     "infogram twitter instagram tiktok facebook bsky mastodon reddit slideshare speakerdeck "
     "scribd documentcloud archive[.]org ted[.]com maps openstreetmap loom rumble peertube "
-    "bilibili ustream streamable jwplatform jwplayer brightcove kaltura player embed video"
+    "bilibili ustream streamable jwplatform jwplayer brightcove kaltura player embed video "
+    "docs[.]google drive[.]google"
 )
 _NAMED = re.compile(rf"(?:^|[./-])(?:{'|'.join(_NAMES.split())})", re.IGNORECASE)
 """What the hosts and paths of players and other widgets are called."""
@@ -25,6 +26,9 @@ _BESIDE = re.compile(
     r"|widgets/follow|subscribe|newsletter|signup|disqus|comments",
     re.IGNORECASE,
 )
+_PDF = re.compile(r"(?:https?:|(?![\w+.-]*:)).*?\.pdf(?:$|[?#&])", re.IGNORECASE)
+"""The address of a document, or of what shows one: any but one of another scheme."""
+
 _YOUTUBE = re.compile(r"/(?:embed|v|e|shorts)/([A-Za-z0-9_-]{6,})")
 _VIMEO = re.compile(r"/video/([0-9]+)")
 
@@ -38,7 +42,9 @@ def settle_embeds(root: Element) -> None:
         url = (element.get("src") or element.get("data-src") or element.get("data") or "").strip()
         url = url or _parameter(element)
         if is_embed(element, url):
-            replace(element, _card(element, url))
+            card = _card(element, url)
+            replace(element, card)
+            space_around(card)
         elif element.tag == "object" and element in holding:
             element.tag = "span"
         else:
@@ -47,7 +53,11 @@ def settle_embeds(root: Element) -> None:
 
 def is_embed(element: Element, url: str) -> bool:
     """Whether what a frame holds belongs to the matter."""
-    is_page = url.startswith(("http:", "https:", "//", "/")) and len(url) <= LONGEST_URL
+    if len(url) > LONGEST_URL:
+        return False
+    if _PDF.match(url):
+        return True
+    is_page = url.startswith(("http:", "https:", "//", "/"))
     if not is_page or _BESIDE.search(url):
         return False
     if _NAMED.search(url.partition("?")[0]):

@@ -43,6 +43,17 @@ def replace(element: Element, other: Element) -> None:
         parent.replace(element, other)
 
 
+def space_around(element: Element) -> None:
+    """Put white space on both sides of an element, so that its words are nobody else's."""
+    before = element.getprevious()
+    parent = element.getparent()
+    text = (before.tail if before is not None else parent.text) or ""
+    if not text[-1:].isspace():
+        _add_text(element, " ")
+    if not (element.tail or "")[:1].isspace():
+        element.tail = f" {element.tail or ''}"
+
+
 def lead_with(element: Element, first: Element) -> None:
     """Put what stands in an element before everything else in it."""
     remove(first)

@@ -5,10 +5,13 @@ import re
 from lxml import etree
 from lxml.etree import _Element as Element
 
-from archiver.html.reader.tree import replace
+from archiver.html.reader.tree import replace, with_words
 
-GIST = re.compile(r"(?:https?:)?//gist\.github\.com/([\w-]{1,60}/[0-9a-f]{5,64})\.js(?:\?|$)")
-"""The address of a script that shows code which lies at GitHub."""
+GIST = re.compile(
+    r"(?:https?:)?//gist\.github\.com/((?:[\w-]{1,60}/)?[0-9a-f]{5,64})\.js"
+    r"(?:(\?file=[\w.%+-]{1,200})|\?|$)"
+)
+"""The address of a script that shows code which lies at GitHub: of whom, if it says, and a file."""
 
 _PLAYERS = {
     "lite-youtube": ("videoid", "https://www.youtube.com/embed/"),
@@ -24,7 +27,10 @@ _POST = re.compile(r"(https://www\.instagram\.com/(?:p|reel|tv)/[\w-]{1,60}/)")
 
 def settle_widgets(body: Element) -> None:
     """Make frames of players, of code that lies elsewhere, and of posts that have no words yet."""
-    for element in list(body.iter("script", "blockquote", *_PLAYERS)):
+    posts = [each for each in body.iter("blockquote") if _post(each)]
+    worded = with_words(body) if posts else set()
+    empty = (each for each in posts if each not in worded)
+    for element in [*body.iter("script", *_PLAYERS), *empty]:
         url = _played(element)
         if url and element.getparent() is not None:
             frame = etree.Element("iframe", {"src": url})
@@ -38,11 +44,15 @@ def _played(element: Element) -> str:
     """Where a frame would be; empty for what is none."""
     if element.tag == "script":
         found = GIST.match((element.get("src") or "").strip())
-        return f"https://gist.github.com/{found[1]}" if found else ""
+        return f"https://gist.github.com/{found[1]}{found[2] or ''}" if found else ""
     if element.tag == "blockquote":
-        post = _POST.match(element.get("data-instgrm-permalink") or "")
-        has_words = any(each.strip() for each in element.itertext())
-        return f"{post[1]}embed/" if post and not has_words else ""
+        return _post(element)
     attribute, address = _PLAYERS[element.tag]
     name = element.get(attribute) or ""
     return address + name if _NAME.fullmatch(name) else ""
+
+
+def _post(quote: Element) -> str:
+    """Where a frame with a post would be, which a quote stands for; empty if for none."""
+    post = _POST.match(quote.get("data-instgrm-permalink") or "")
+    return f"{post[1]}embed/" if post else ""

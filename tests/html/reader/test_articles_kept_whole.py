@@ -204,7 +204,12 @@ def test_what_is_embedded_is_a_card_with_its_host_and_a_link(frame, page, title)
     [
         (
             "<script src=https://gist.github.com/ann/0123abcd.js?file=a.py></script>",
-            "https://gist.github.com/ann/0123abcd",
+            "https://gist.github.com/ann/0123abcd?file=a.py",
+            "gist.github.com",
+        ),
+        (
+            "<p><script src=https://gist.github.com/0123abcd.js></script></p>",
+            "https://gist.github.com/0123abcd",
             "gist.github.com",
         ),
         (
@@ -231,6 +236,44 @@ def test_what_scripts_would_show_is_a_card_too(widget, page, title):
     assert link
     assert link[1] == page
     assert title in link[2]
+
+
+@pytest.mark.parametrize(
+    ("document", "page"),
+    [
+        ("<iframe src=/report.pdf></iframe>", "https://example.com/report.pdf"),
+        ("<iframe src=newsletter.PDF#page=2></iframe>", "https://example.com/deep/newsletter.PDF"),
+        ("<iframe src='/viewer?file=a.pdf'></iframe>", "https://example.com/viewer?file=a.pdf"),
+        ("<embed src=/second.pdf>", "https://example.com/second.pdf"),
+        ("<object data=/third.pdf></object>", "https://example.com/third.pdf"),
+        (
+            "<iframe src=https://docs.google.com/document/d/x/pub?embedded=true></iframe>",
+            "https://docs.google.com/document/d/x/pub?embedded=true",
+        ),
+    ],
+)
+@pytest.mark.parametrize("around", ["{}", "<p>{}</p>", "<div>{}</div>"])
+def test_a_document_in_a_page_is_a_card_with_a_link(document, page, around):
+    found = read(around.format(document))
+
+    assert f'<a class="embed" href="{page}' in found
+
+
+@pytest.mark.parametrize("address", ["javascript:x.pdf", "data:text/html,x.pdf", "blob:x/a.pdf"])
+def test_no_card_leads_to_what_is_no_address_of_a_document(address):
+    assert "embed" not in read(f"<iframe src='{address}'></iframe>")
+
+
+@pytest.mark.parametrize("around", ["{}", "<p>Look{}there</p>", "Look<span>{}</span>there"])
+def test_words_of_cards_are_apart_from_all_that_is_beside_them(around):
+    cards = "<iframe src=https://youtube.com/embed/abcdefg></iframe><embed src=//b.example/a.pdf>"
+
+    text = extract_article(f"<article>{PROSE}{around.format(cards)}{PROSE}</article>", URL).text
+
+    words = text.split()
+    assert words.count("Embedded") == 2
+    assert {"youtube.com", "b.example"} <= set(words)
+    assert ("there" in words) == ("Look" in words) == ("Look" in around)
 
 
 @pytest.mark.parametrize(

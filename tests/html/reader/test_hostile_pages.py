@@ -44,6 +44,8 @@ NESTED = {
     "objects": "<object>{}</object>",
     "paragraphs": "<div><p><object>{}</object></p></div>",
     "insertions": "<ins>{}</ins>",
+    "quotes": "<blockquote>{}</blockquote>",
+    "posts": "<blockquote data-instgrm-permalink=https://www.instagram.com/p/a/>{}</blockquote>",
     "films": "<article><video src=/a>{}</video></article>",
 }
 
