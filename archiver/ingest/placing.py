@@ -62,7 +62,8 @@ async def place(db: Database, pages: Sequence[ForeignPage]) -> list[Placed]:
     """Make sure that there are entries for pages.
 
     Returns:
-        Those of which there is a capture, and no snapshot yet; in order.
+        Those of which there is a capture, and no snapshot yet; in order, the first of those that
+        would be one snapshot.
     """
     async with db.read() as conn:
         finals = await _final_captures(conn, pages)
@@ -77,7 +78,11 @@ async def place(db: Database, pages: Sequence[ForeignPage]) -> list[Placed]:
         ids = await _ensure(conn, [page for page, _ in there])
         placed = [Placed(page, found, ids[page.seed.hash_url]) for page, found in there]
         held = await snapshots.held_at(conn, [each.key for each in placed])
-    return [each for each in placed if each.key not in held]
+    fresh: dict[tuple[int, Timestamp], Placed] = {}
+    for each in placed:
+        if each.key not in held:
+            fresh.setdefault(each.key, each)
+    return [*fresh.values()]
 
 
 async def _ensure(conn: AsyncConnection, pages: Iterable[ForeignPage]) -> dict[HashUrl, int]:

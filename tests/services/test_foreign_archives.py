@@ -86,6 +86,20 @@ def stored(runtime):
     )
 
 
+async def test_a_page_that_a_file_holds_twice_is_counted_once(runtime, tmp_path):
+    made = Warc()
+    response(made, ONE, PAGE)
+    response(made, ONE, OTHER)
+    response(made, TWO, OTHER)
+
+    status = await take_in(runtime, tmp_path, made.bytes)
+
+    listing = await runtime.search.listing(ListingQuery())
+    assert (status.added, status.counts.saved, status.counts.open) == (2, 2, 0)
+    assert sorted(each.entry.snapshot_count for each in listing.items) == [1, 1]
+    assert await problems(runtime) == []
+
+
 async def test_records_that_share_an_id_are_kept_each_with_one_of_its_own(tmp_path):
     """Real files have them, and the archive opened no more."""
     settings, made = Settings(data=tmp_path / "data"), Warc()
