@@ -48,8 +48,7 @@ async def _export(settings: Settings, kind: ExportKind, file: Path, wanted: Sele
         async with open_to_read(settings, ExportFiles) as files:
             whole = await files.write(kind, wanted, file, show)
     write_row("written", f"{whole.size:,} bytes", str(file))
-    if whole.entries is not None:
-        write_row("entries", f"{whole.entries:,}")
+    write_row("entries", f"{whole.entries:,}")
     return 0
 
 

@@ -57,11 +57,11 @@ class WholeFile:
 
     Attributes:
         size: bytes.
-        entries: that stand in it; None where it is no list.
+        entries: that stand in it.
     """
 
     size: int
-    entries: int | None = None
+    entries: int
 
 
 class ExportFiles:
@@ -97,15 +97,17 @@ class ExportFiles:
             if kind.form:
                 whole = await self._write_list(wanted_file, kind.form)
             else:
-                whole = WholeFile(await self._write_anew(wanted_file))
+                whole = await self._write_anew(wanted_file)
             await asyncio.to_thread(_settle, part, path)
         return whole
 
-    async def _write_anew(self, file: "_Wanted") -> int:
-        written = 0
+    async def _write_anew(self, file: "_Wanted") -> WholeFile:
+        written, counted = 0, [0]
         await asyncio.to_thread(file.part.truncate, 0)
         try:
-            pieces = await self._exporting.begin(file.kind, file.selected, name=file.path.name)
+            pieces = await self._exporting.begin(
+                file.kind, file.selected, name=file.path.name, on_count=counted.append
+            )
             async with aclosing(pieces):
                 async for piece in pieces:
                     await asyncio.to_thread(file.part.write, piece)
@@ -114,7 +116,7 @@ class ExportFiles:
         except BaseException:
             await asyncio.to_thread(forget, file.path)
             raise
-        return written
+        return WholeFile(written, counted[-1])
 
     async def _write_list(self, file: "_Wanted", form: ListForm) -> WholeFile:
         mark, plan = await self._begun(file, form)

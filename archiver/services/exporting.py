@@ -1,7 +1,7 @@
 """Taking entries away, whichever the form: what is wanted goes in, the bytes of a file come out."""
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from datetime import UTC, datetime
 from tempfile import TemporaryFile
@@ -35,7 +35,13 @@ class Exporting:
         self._books = Books(db, store)
 
     async def begin(
-        self, kind: ExportKind, wanted: Selected, *, name: str, at: str | None = None
+        self,
+        kind: ExportKind,
+        wanted: Selected,
+        *,
+        name: str,
+        at: str | None = None,
+        on_count: Callable[[int], None] = lambda _: None,
     ) -> AsyncGenerator[bytes, None]:
         """An export of what there is now; its bytes are made as they are asked for.
 
@@ -44,6 +50,8 @@ class Exporting:
             wanted: what it is of.
             name: of the file, which may stand in it.
             at: the moment whose snapshot is the article of the one entry; None for the newest.
+            on_count: told of how many entries it is; not of a list, which is counted as it is
+                written.
 
         Raises:
             NotFound: there is nothing of the kind.
@@ -52,13 +60,17 @@ class Exporting:
         if kind.form:
             return await self._begin_list(kind.form, wanted)
         if kind.key == "markdown":
-            return self._tree.zip(await self._tree.begin(wanted))
+            rows = await self._tree.begin(wanted)
+            on_count(len(rows))
+            return self._tree.zip(rows)
         title = title_of(wanted)
         if kind.key in ("epub", "html"):
             articles = await self._books.begin(wanted)
+            on_count(len(articles.entries))
             write = self._books.epub if kind.key == "epub" else self._books.html
             return write(articles, title=title, at=at if wanted.hash_url else None)
         manifest = await self._packages.begin(wanted)
+        on_count(len(manifest.entries))
         if kind.key == "wacz":
             return self._packages.wacz(manifest, title=name.removesuffix(".wacz"))
         return self._packages.warc(manifest, name=name)

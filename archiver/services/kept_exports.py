@@ -42,6 +42,7 @@ class KeptExport:
         size: bytes so far.
         is_ready: all of it is there.
         problem: why it can't be written; empty if nothing is in the way.
+        entries: that stand in it; None before it is there.
     """
 
     name: str
@@ -51,6 +52,7 @@ class KeptExport:
     size: int
     is_ready: bool
     problem: str
+    entries: int | None = None
 
 
 class KeptExports:
@@ -123,19 +125,21 @@ class KeptExports:
             self._files.write(export.kind, Selected(export.query), path), name="export"
         )
         self._writing = (export.name, writing)
-        problem = ""
+        problem, count = "", None
         try:
             await asyncio.wait([writing])
             if not writing.cancelled() and (error := writing.exception()):
                 problem = _problem(export.name, error)
+            elif not writing.cancelled():
+                count = writing.result().entries
         finally:
             writing.cancel()
             await asyncio.wait([writing])
             self._writing = None
         if not await self._is_wanted(export.name):
             await asyncio.to_thread(self._take_away, path)
-        elif problem:
-            await asyncio.to_thread(self._say, export, problem)
+        elif problem or count is not None:
+            await asyncio.to_thread(self._say, export, problem, count)
 
     async def _is_wanted(self, name: str) -> bool:
         return await asyncio.to_thread(self._wanted(name).path.is_file)
@@ -152,11 +156,12 @@ class KeptExports:
             query = ListingQuery(**wanted["query"])
             begun_at = datetime.strptime(name[:15], "%Y%m%d-%H%M%S").replace(tzinfo=UTC)
             kind, problem = BY_KEY[wanted["form"]], str(wanted["problem"])
+            count = wanted.get("entries")
             is_ready = path.is_file()
             size = path.stat().st_size if is_ready else size_so_far(path)
         except (OSError, ValueError, KeyError, TypeError):
             return None
-        return KeptExport(name, kind, query, begun_at, size, is_ready, problem)
+        return KeptExport(name, kind, query, begun_at, size, is_ready, problem, count)
 
     def _note(self, kind: ExportKind, query: ListingQuery) -> str:
         if len([*self._all()]) >= MOST_KEPT:
@@ -168,8 +173,8 @@ class KeptExports:
         self._wanted(name).write(_order(kind, query, ""))
         return name
 
-    def _say(self, export: KeptExport, problem: str) -> None:
-        self._wanted(export.name).write(_order(export.kind, export.query, problem))
+    def _say(self, export: KeptExport, problem: str, count: int | None) -> None:
+        self._wanted(export.name).write(_order(export.kind, export.query, problem, count))
 
     def _wanted(self, name: str) -> KeptFile:
         self._directory.mkdir(exist_ok=True)
@@ -180,8 +185,8 @@ class KeptExports:
         forget(path)
 
 
-def _order(kind: ExportKind, query: ListingQuery, problem: str) -> bytes:
-    order = {"form": kind.key, "query": asdict(query), "problem": problem}
+def _order(kind: ExportKind, query: ListingQuery, problem: str, count: int | None = None) -> bytes:
+    order = {"form": kind.key, "query": asdict(query), "problem": problem, "entries": count}
     return json.dumps(order).encode()
 
 

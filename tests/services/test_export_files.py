@@ -50,6 +50,11 @@ async def broken_off(files, kind, path, at):
         await files.write(kind, Selected(), path, stop)
 
 
+@pytest.mark.parametrize("kind", EXPORTS, ids=lambda kind: kind.key)
+async def test_it_is_told_how_many_entries_an_export_holds(files, kind, tmp_path):
+    assert (await files.write(kind, Selected(), tmp_path / "whole")).entries == COUNT
+
+
 @pytest.mark.parametrize("kind", LISTS, ids=lambda kind: kind.key)
 async def test_an_export_broken_off_anywhere_is_gone_on_with(files, kind, tmp_path):
     whole = tmp_path / "whole"

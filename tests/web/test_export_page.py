@@ -76,7 +76,9 @@ async def test_what_is_kept_under_a_name_is_sent_in_ranges_and_deleted(client, r
 
     assert (asked.status, asked.headers["Location"]) == (303, "/export?q=tag:two#kept")
     assert export.name.endswith("-tag-two.json")
-    assert path in await (await client.get("/export")).text()
+    page = await (await client.get("/export")).text()
+    assert path in page
+    assert " · 1 entry</p>" in page
     whole = await client.get(path)
     data = await whole.read()
     rest = await client.get(
