@@ -7,7 +7,7 @@ from typing import Any, BinaryIO
 
 from archiver.cli.capture import work_queue
 from archiver.cli.crawl_loop import run_crawl
-from archiver.cli.import_look import look, name_of, opened
+from archiver.cli.import_look import LEFT_OUT, look, name_of, opened
 from archiver.cli.loop import run_until_signal
 from archiver.cli.output import write_row
 from archiver.cli.progress import progress_bar
@@ -88,7 +88,8 @@ def _summarise(status: ImportStatus) -> None:
     write_row("file", f"{status.name} ({status.format})")
     words = _OF_CAPTURES if status.is_archive else _OF_LINKS
     for what, word in words.items():
-        write_row(word, str(getattr(status, what)))
+        why = LEFT_OUT if word == "left out" and status.passed_over else ()
+        write_row(word, str(getattr(status, what)), *why)
     if status.lists_left_out:
         write_row("lists left out", str(status.lists_left_out))
     if status.has_nothing_new:

@@ -17,6 +17,8 @@ from archiver.services.import_reading import kind_of_file
 from archiver.services.import_survey import surveys_with
 from archiver.wire.moments import write_iso
 
+LEFT_OUT = ("in no folder that was chosen",)
+"""Why a link is left out, beside how many are."""
 _STANDARD_INPUT = Path("-")
 _MOST_SHOWN = 40
 
@@ -69,7 +71,8 @@ def _print(survey: ImportSurvey) -> None:
     if survey.encoding:
         write_row("encoding", survey.encoding)
     for what in ("read", "new", "known", "merged", "unusable", "left_out"):
-        write_row(what.replace("_", " "), str(getattr(survey, what)))
+        why = LEFT_OUT if what == "left_out" and survey.left_out else ()
+        write_row(what.replace("_", " "), str(getattr(survey, what)), *why)
     if survey.lists:
         write_row("lists", str(survey.lists))
     if survey.lists_left_out:

@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import func, insert, select, update
 
-from archiver.index.bulk import insert_rows
+from archiver.index.bulk import among, insert_rows
 from archiver.index.connection import AsyncConnection
 from archiver.index.dialect.functions import JsonRow
 from archiver.index.schema import entry, import_row, imports
@@ -21,6 +21,8 @@ _HEAD = (
     "lists_left_out",
 )
 """What a receipt says of its import, by column."""
+_IS_ALL_THAT_IS_KNOWN = -1
+"""In the place of whether a receipt is owed: the import was made of its receipt."""
 
 
 async def write(
@@ -119,8 +121,33 @@ async def restore_import(conn: AsyncConnection, import_id: int, head: Mapping[st
         highest = await conn.execute(select(func.max(imports.c.id)))
         import_id = highest.scalar_one() + 1
     row = {name: head[name] for name in _HEAD if name in head}
-    await conn.execute(insert(imports).values(**row, id=import_id, reading=0))
+    row |= {"id": import_id, "reading": 0, "receipt_owed": _IS_ALL_THAT_IS_KNOWN}
+    await conn.execute(insert(imports).values(row))
     return import_id
+
+
+async def known_whole(conn: AsyncConnection) -> list[int]:
+    """The imports of which an index knows more than their receipts tell."""
+    rows = await conn.execute(
+        select(imports.c.id).where(imports.c.receipt_owed != _IS_ALL_THAT_IS_KNOWN)
+    )
+    return [*rows.scalars()]
+
+
+async def note_known_whole(conn: AsyncConnection, import_ids: Sequence[int]) -> None:
+    """Note that more is known of imports than their receipts tell: another index told it."""
+    are_those = imports.c.id.in_(among(import_ids))
+    await conn.execute(
+        update(imports)
+        .where(are_those, imports.c.receipt_owed == _IS_ALL_THAT_IS_KNOWN)
+        .values(receipt_owed=0)
+    )
+
+
+async def is_of_its_receipt(conn: AsyncConnection, import_id: int) -> bool:
+    """Whether no more is known of an import than its receipt tells."""
+    rows = await conn.execute(select(imports.c.receipt_owed).where(imports.c.id == import_id))
+    return rows.scalar() == _IS_ALL_THAT_IS_KNOWN
 
 
 async def restore_rows(conn: AsyncConnection, import_id: int, rows: Sequence[ReceiptRow]) -> None:

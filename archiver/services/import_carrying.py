@@ -10,6 +10,9 @@ async def carry_imports_over(old: Database, new: Database) -> None:
     """Take over from an index to the one that is to take its place, whose imports are there."""
     async with old.read() as conn:
         open_ = [each.id for each in await imports.unfinished(conn)]
+        whole = await receipts.known_whole(conn)
+    async with new.write() as conn:
+        await receipts.note_known_whole(conn, whole)
     for number in open_:
         await _carry_rows(old, new, number)
     await _carry_owners(old, new)

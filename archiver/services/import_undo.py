@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from functools import reduce
 
 from archiver.errors import ArchiverError, InputError, NotFound
-from archiver.index import edits, import_shares, imports, list_shares, lists, removal
+from archiver.index import edits, import_shares, imports, list_shares, lists, receipts, removal
 from archiver.index.connection import AsyncConnection
 from archiver.index.database import Database
 from archiver.index.import_shares import Shares
@@ -157,7 +157,22 @@ class ImportUndo:
             )
         if status.is_unread:
             raise InputError("Its file is still being read. Undo it when that is over.")
+        has_spoken = bool(status.added or status.merged)
+        if has_spoken and not status.undone and await self._is_forgotten(number):
+            raise InputError(
+                "This import can't be undone: the index was built from the archive's files alone, "
+                "and what undoing needs is not in them. Delete what it brought, which the search "
+                "import:{number} finds.",
+                number=str(number),
+            )
         return status
+
+    async def _is_forgotten(self, number: int) -> bool:
+        """Whether nobody knows any more what an import alone has brought."""
+        async with self._db.read() as conn:
+            return await receipts.is_of_its_receipt(conn, number) and await import_shares.sizes(
+                conn, number
+            ) == (0, 0)
 
     async def _remove(self, number: int, undone: ImportUndone) -> ImportUndone:
         """Throw away what the import alone has brought."""

@@ -21,3 +21,15 @@ def test_what_an_import_brought_is_listed_tried_again_and_undone(archiver, tmp_p
     for wrong in (("undo",), ("undo", "9"), ("undo", "9" * 20)):
         refused = archiver("imports", *wrong)
         assert (refused.returncode, refused.stderr[:10]) == (1, "archiver: ")
+
+
+def test_it_is_said_why_links_of_a_file_are_left_out(archiver, tmp_path):
+    path = tmp_path / "links.csv"
+    path.write_text("url,folder\nhttp://127.0.0.1:1/here,Here\nhttp://127.0.0.1:1/there,There\n")
+    chosen = ("--only-folder", "Here", str(path))
+
+    looked = archiver("import", "--dry-run", *chosen).stdout
+    read = archiver("import", "--no-crawl", *chosen).stdout
+
+    for told in (looked, read):
+        assert "left out\t1\tin no folder that was chosen\n" in told

@@ -81,6 +81,38 @@ async def test_an_undone_import_stays_away_after_a_reindex(opened, settings):
         assert await said(archive, "http://a.example/1") == before
 
 
+async def test_an_import_that_its_receipt_alone_tells_of_is_not_undone_and_it_is_said_why(
+    opened, settings
+):
+    async with opened() as archive:
+        theirs = await imported(archive, THEIRS)
+        await archive.crawling.work()
+        await archive.crawling.write_down_changes()
+    for each in settings.data.glob("archive.sqlite3*"):
+        each.unlink()
+
+    await reindex(settings)
+
+    async with opened() as archive:
+        assert len(await urls(archive)) == 3
+        for undo in (archive.import_undo.plan, archive.import_undo.undo):
+            with pytest.raises(InputError, match="what undoing needs is not in them"):
+                await undo(theirs.id)
+
+
+async def test_what_a_reindex_carried_over_is_undone_however_little_it_is(opened, settings):
+    async with opened() as archive:
+        theirs = await imported(archive, THEIRS)
+        await archive.entries.save(
+            [f"http://a.example/{n}" for n in (1, 2, 3)], tags=("kept",), source="web"
+        )
+
+    await reindex(settings)
+
+    async with opened() as archive:
+        assert (await archive.import_undo.undo(theirs.id)).removed == 0
+
+
 async def test_what_a_person_saved_or_changed_since_stays(archive):
     theirs = await imported(archive, THEIRS)
     await archive.entries.save(["http://a.example/1"], tags=["kept"], source="web")
