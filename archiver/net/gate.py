@@ -1,7 +1,10 @@
 """The gate: a forward proxy for one page of a browser of ours. Nothing gets out but through it.
 
-TLS ends here, so that requests are seen; whoever answers them stands where the guard does. A
-request that is refused, or fails, is a connection that closes: to the page the network failed.
+TLS ends here, so that requests are seen; whoever answers them stands where the guard does. To the
+page the network failed for a request that is refused, or fails: it is led to where none may be led
+(``proxied.REFUSAL``), on the connection that it came by, since ten thousand refusals would be as
+many connections, with TLS each. An answer that breaks off, and a WebSocket, is a connection that
+closes.
 """
 
 import asyncio
@@ -13,7 +16,7 @@ from typing import Protocol
 
 from archiver.errors import FetchError, InvalidResponse, InvalidUrl
 from archiver.net.outgoing import Outgoing
-from archiver.net.proxied import MOST_HEAD_BYTES, Proxied, read_request, write_answer
+from archiver.net.proxied import MOST_HEAD_BYTES, REFUSAL, Proxied, read_request, write_answer
 from archiver.urls.parse import parse_url
 from archiver.values import frozen
 from archiver.wire.head import ResponseHead
@@ -114,8 +117,16 @@ class Gate:
             await self._pass_through(reader, writer, proxied, url)
             return False
         asked = Outgoing(url, proxied.method, proxied.onward, proxied.body, is_browser=True)
-        async with self._beyond.answer(asked) as answer:
-            await write_answer(writer, asked.method, answer.head, answer.payload())
+        is_begun = False
+        try:
+            async with self._beyond.answer(asked) as answer:
+                is_begun = True
+                await write_answer(writer, asked.method, answer.head, answer.payload())
+        except FetchError:
+            if is_begun:
+                raise
+            writer.write(REFUSAL)
+            await writer.drain()
         return True
 
     async def _pass_through(

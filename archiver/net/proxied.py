@@ -14,6 +14,8 @@ from archiver.wire.head import ResponseHead
 
 MOST_HEAD_BYTES = 256 << 10
 MOST_CONTENT_BYTES = 16 << 20
+REFUSAL = b"HTTP/1.1 302 Refused\r\nlocation: about:blank\r\ncontent-length: 0\r\n\r\n"
+"""An answer that fails in the browser as the network does: no redirect leads to ``about:``."""
 _PIECE = 64 << 10
 _WITHOUT_BODY = frozenset({204, 205, 304})
 _HOP_BY_HOP = frozenset(

@@ -19,6 +19,7 @@ from archiver.model.failure import FailureKind
 from archiver.net.fetcher import Fetcher
 from archiver.net.gate import Beyond, Gate
 from archiver.net.gate_key import make_gate_key
+from archiver.net.proxied import REFUSAL
 from archiver.net.tunnel import connect
 
 PRIVATE = "10.9.8.7"
@@ -58,8 +59,12 @@ class Way:
     _open: list[asyncio.StreamWriter] = field(default_factory=list)
 
     async def get(self, url: str) -> bytes:
-        """What is answered; nothing where the connection only closes."""
-        reader, writer = await self.opened()
+        """What is answered on a connection of its own; nothing where that only closes."""
+        return await self.ask(url, *await self.opened())
+
+    async def ask(
+        self, url: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> bytes:
         writer.write(f"GET {url} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
         try:
             return await reader.readuntil(b"0\r\n\r\n")
@@ -115,7 +120,7 @@ async def test_a_redirect_to_a_private_address_leads_nowhere(way, live):
 
     assert b"302" in (await way.get(leads)).splitlines()[0]
 
-    assert await way.get(f"http://{PRIVATE}/") == b""
+    assert await way.get(f"http://{PRIVATE}/") == REFUSAL
     assert {*way.traffic.loaded} == {leads}
     assert {*way.traffic.failures} == {f"http://{PRIVATE}/"}
 
@@ -130,7 +135,7 @@ async def test_a_name_that_comes_to_mean_a_private_address_is_refused_then(way, 
 
     assert b"Hello." in first
     assert await reader.read() == b""
-    assert other == b""
+    assert other == REFUSAL
 
 
 async def test_all_that_a_page_loads_together_is_bounded(way, live, monkeypatch):
@@ -144,6 +149,15 @@ async def test_all_that_a_page_loads_together_is_bounded(way, live, monkeypatch)
     assert {*way.traffic.loaded} == {urls[0]}
     kinds = {way.traffic.failures[url].kind for url in urls[1:]}
     assert kinds == {FailureKind.TOO_LARGE}
+
+
+async def test_refusals_come_by_one_connection_and_what_is_allowed_by_the_same(way, live):
+    page, connection = live.put("/page", "Hello."), await way.opened()
+
+    answers = [await way.ask(f"http://{PRIVATE}/{n}", *connection) for n in range(3)]
+
+    assert answers == [REFUSAL] * 3
+    assert b"Hello." in await way.ask(page, *connection)
 
 
 async def test_a_websocket_passes_through_both_ways_and_is_not_kept(way, live):

@@ -113,6 +113,28 @@ async def test_each_hostile_page_is_bounded_and_its_neighbours_are_unharmed(impa
     assert sum(times for path, times in live.asked.items() if path.startswith("/one?")) <= 40
 
 
+async def test_ten_thousand_requests_fail_but_for_the_first_and_harm_no_neighbour(
+    impatient, live, monkeypatch
+):
+    monkeypatch.setattr(render, "PAGE_SECONDS", 45)
+    ask = """
+    let answered = 0;
+    const note = () => { answered += 1; if (answered > 40) root.remove(); };
+    for (let n = 0; n < 10000; n += 1) fetch('/one?' + n).then(note, () => 0);"""
+    urls = [
+        live.put("/many", SHELL.format("many", SAY + ask)),
+        live.put("/neighbour", SHELL.format("neighbour", SAY)),
+    ]
+    await impatient.queue(live.article("first"))
+    await impatient.run()
+    await impatient.queue(*urls)
+
+    await impatient.run()
+
+    assert [await what_became_of(impatient, url) for url in urls] == [(Rendering.DONE, True)] * 2
+    assert sum(times for path, times in live.asked.items() if path.startswith("/one?")) <= 40
+
+
 async def what_is_kept_of(crawl, url):
     """The content of the one capture of a URL."""
     async with crawl.context.db.read() as conn:
