@@ -47,6 +47,9 @@ async def _list(settings: Settings, *, as_json: bool) -> int:
 
 async def _undo(settings: Settings, number: int, *, as_json: bool) -> int:
     async with open_runtime(settings) as runtime:
+        status = await runtime.imports.status(number)
+        if status.undone and status.undone.is_done and not status.is_put_back:
+            raise InputError(f"Import {number} is undone already.")
         done = await runtime.import_undo.undo(number)
         await runtime.crawling.write_down_changes()
     if as_json:

@@ -1,10 +1,17 @@
 """``archiver machines``."""
 
+import click
+
 from archiver.cli.loop import run_until_signal
 from archiver.cli.output import write_row
 from archiver.config import Settings
 from archiver.reading import open_to_read
 from archiver.services.machines import Machines
+
+_ALONE = (
+    "archiver: the index is a file of this machine alone; machines share one on a server: see "
+    "docs/scaling.md."
+)
 
 
 def run(settings: Settings, *, unsealed: bool, forget: str | None) -> int:
@@ -22,6 +29,8 @@ async def _list(settings: Settings, *, unsealed: bool) -> int:
         rows = await (_unsealed(machines) if unsealed else _processes(machines))
         for machine, *rest in rows:
             write_row(machine, "here" if machine == machines.own else "elsewhere", *rest)
+        if not machines.own:
+            click.echo(_ALONE, err=True)
         return 0 if rows else 1
 
 

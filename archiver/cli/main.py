@@ -240,7 +240,7 @@ def feeds(settings: Settings, **wanted: object) -> int:
 @list_options
 @with_settings(COMMON)
 def search(settings: Settings, words: tuple[str, ...], **wanted: object) -> int:
-    """Find entries by words, the best first.
+    """Find entries by words, the best first; all of them, where no screen is, the newest first.
 
     All words must be there, in the title, the text, your note and tags, the author or the address.
     What begins with a "-" stands after "--".

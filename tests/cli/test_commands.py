@@ -310,3 +310,12 @@ def _until_closed(terminal):
     with os.fdopen(terminal, "rb", buffering=0) as screen, suppress(OSError):
         while shown := screen.read(4096):
             yield shown
+
+
+@pytest.mark.parametrize("asked", [(), ("--unsealed",)])
+def test_an_index_that_no_machines_share_says_so(archiver, asked):
+    archiver("list")
+    said = archiver("machines", *asked)
+
+    assert (said.returncode, said.stdout) == (1, "")
+    assert "of this machine alone" in said.stderr

@@ -18,6 +18,9 @@ def test_what_an_import_brought_is_listed_tried_again_and_undone(archiver, tmp_p
     archiver("delete", "--undo", str(json.loads(undone.stdout)["deletion"]))
     assert "\tundone, and put back\n" in archiver("imports").stdout
     archiver("imports", "undo", "1")
+    again = archiver("imports", "undo", "1")
+    said = "archiver: Import 1 is undone already.\n"
+    assert (again.returncode, again.stdout, again.stderr) == (1, "", said)
     for wrong in (("undo",), ("undo", "9"), ("undo", "9" * 20)):
         refused = archiver("imports", *wrong)
         assert (refused.returncode, refused.stderr[:10]) == (1, "archiver: ")
