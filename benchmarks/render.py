@@ -10,7 +10,8 @@ and the memory of all processes of the browser (their own and what they share wi
 ``--copies`` makes so many pages of each path. How long a page is compared with itself without
 scripts is told, and ``--without-comparison`` leaves that out, to be held beside. In the end it
 counts the processes and files of the browser that are left.
-Beside it ``chromium --headless --dump-dom`` shows the same pages, a process a page.
+Beside it ``chromium --headless --dump-dom`` shows the same pages, a process a page, and likewise
+``--beside COMMAND``, another archiver's way, in which ``{url}`` and ``{directory}`` are filled in.
 """
 
 import argparse
@@ -20,6 +21,7 @@ import http.server
 import os
 import re
 import resource
+import shlex
 import shutil
 import statistics
 import subprocess
@@ -208,25 +210,33 @@ async def capture(settings: Settings, urls: Sequence[str], rounds: int) -> None:
     print(f"left over: {len(left)} processes {left}, {len(files)} files")
 
 
-def dump_dom(urls: Sequence[str]) -> None:
-    path = shutil.which("chromium") or "chromium"
-    begun, before = time.monotonic(), cpu()
+def by_processes(name: str, command: Sequence[str], urls: Sequence[str]) -> None:
+    """Show pages by a command each; ``{url}`` and ``{directory}`` stand for what they say."""
+    begun, before, failed = time.monotonic(), cpu(), 0
     for url in urls:
-        with tempfile.TemporaryDirectory() as profile:
-            subprocess.run(
-                [
-                    *(path, "--headless", "--no-sandbox", f"--user-data-dir={profile}"),
-                    *("--virtual-time-budget=5000", "--dump-dom", url),
-                ],
+        with tempfile.TemporaryDirectory() as directory:
+            done = subprocess.run(
+                [each.format(url=url, directory=directory) for each in command],
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
                 check=False,
                 timeout=120,
             )
+        failed += done.returncode != 0
     took = time.monotonic() - begun
     print(
-        f"chromium --dump-dom: {60 * len(urls) / took:.1f} pages a minute, "
+        f"{name}: {60 * len(urls) / took:.1f} pages a minute, {failed} failed, "
         f"{(cpu() - before) / len(urls):.1f} s of processor time a page"
+    )
+
+
+def dump_dom(urls: Sequence[str]) -> None:
+    path = shutil.which("chromium") or "chromium"
+    command = [path, "--headless", "--no-sandbox", "--user-data-dir={directory}"]
+    by_processes(
+        "chromium --dump-dom",
+        [*command, "--virtual-time-budget=5000", "--dump-dom", "{url}"],
+        urls,
     )
 
 
@@ -238,6 +248,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--at-once", type=int, default=2)
     parser.add_argument("--without-dump-dom", action="store_true")
+    parser.add_argument("--beside", default="", metavar="COMMAND")
     parser.add_argument("--without-comparison", action="store_true")
     asked = parser.parse_args()
     with serving(asked.folder) as origin, tempfile.TemporaryDirectory() as data:
@@ -260,6 +271,9 @@ def main() -> None:
         print(f"{(cpu() - before) / pages:.1f} s of processor time a page, all processes")
         if not asked.without_dump_dom:
             dump_dom(urls)
+        if asked.beside:
+            command = shlex.split(asked.beside)
+            by_processes(Path(command[0]).name, command, urls)
 
 
 if __name__ == "__main__":
