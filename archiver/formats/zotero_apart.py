@@ -27,6 +27,7 @@ class Apart:
         self._notes: dict[str, str] = {}
         self._titles: dict[str, str] = {}
         self._files: dict[str, str] = {}
+        self._paths: dict[str, str] = {}
         self._collections: dict[str, str] = {}
         self._lies_in: dict[str, list[str]] = {}
         open_elements: list[Element] = []
@@ -77,6 +78,12 @@ class Apart:
         return tuple(dict.fromkeys(filter(None, paths)))
 
     def _path(self, name: str) -> str:
+        """Where a collection lies; found once, for many items lie in it."""
+        if name not in self._paths:
+            self._paths[name] = self._path_upwards(name)
+        return self._paths[name]
+
+    def _path_upwards(self, name: str) -> str:
         names: list[str] = []
         while name in self._collections and len(names) < MOST_DEPTH:
             names.append(self._collections[name])
