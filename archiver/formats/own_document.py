@@ -47,6 +47,7 @@ _OF_SNAPSHOT = tuple(
 )
 _KEY = re.compile(r"[0-9a-f]{16}")
 _MOST_AROUND = 1000
+_LINK = '{"archive":{"state":"link"'
 _END = 1 << 62
 """Above every place in a text."""
 _MOST_HELD = MOST_OF_ONE - 100
@@ -96,10 +97,19 @@ def read_highlights(value: Any) -> tuple[Highlight, ...]:
     return tuple(map(_highlight, value[:MOST_HIGHLIGHTS]))
 
 
+def is_said_to_be_a_link(source_record: str) -> bool:
+    """Whether an entry was kept as a link where a list comes from, and nothing was held of it."""
+    return _LINK in source_record and any(
+        said.keys() == {ARCHIVE} and said[ARCHIVE].get("state") == State.LINK
+        for line, said in _lines(source_record)
+        if line.startswith(_LINK)
+    )
+
+
 def _archive(exported: Exported) -> tuple[dict[str, Any], str]:
     """What is held of an entry, and its source record without what is told by that."""
     entry, record = exported.entry, exported.entry.annotation.source_record
-    if entry.state is State.QUEUED and not exported.snapshots:
+    if entry.state in (State.QUEUED, State.LINK) and not exported.snapshots:
         for line, said in _lines(record):
             if said.keys() == {ARCHIVE} and isinstance(said[ARCHIVE], dict):
                 others = "\n".join(each for each in record.split("\n") if each != line)

@@ -150,10 +150,10 @@ async def advance(
     receptions: Mapping[Reception, int],
     rejected: list[Rejected],
     *,
-    are_links: bool = False,
+    links: int = 0,
     lists_left_out: int = 0,
 ) -> None:
-    """Count a batch of links that has been read; ``are_links``: nobody is to capture them."""
+    """Count a batch of links that has been read; ``links``: so many of those added stay links."""
     left_out = sum(each.is_left_out for each in rejected)
     unusable = [each for each in rejected if not each.is_left_out]
     added, known, merged = (receptions.get(each, 0) for each in Reception)
@@ -164,7 +164,7 @@ async def advance(
         imports.c.merged: merged,
         imports.c.rejected: len(unusable),
         imports.c.passed_over: left_out,
-        imports.c.without_capture: added if are_links else 0,
+        imports.c.without_capture: links,
         imports.c.lists_left_out: lists_left_out,
     }
     this = imports.c.id == import_id

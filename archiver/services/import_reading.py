@@ -3,7 +3,7 @@
 import asyncio
 import shutil
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import AsyncExitStack, aclosing
 from dataclasses import replace
 from datetime import datetime
@@ -16,6 +16,7 @@ from typing import BinaryIO
 
 from archiver.derive.link_file import Batch, LinkFile, open_links
 from archiver.errors import ArchiverError, InvalidQuery, UnreadableFile
+from archiver.formats.own_document import is_said_to_be_a_link
 from archiver.index import imports, lists, receipts, seeds
 from archiver.index.connection import AsyncConnection
 from archiver.index.database import Database
@@ -186,9 +187,9 @@ async def _receive(
     """Queue the links of a batch, count them, and write what the receipt says of each."""
     left_out = await _add_lists(conn, number, batch.lists)
     numbers, keys = batch.numbers, batch.seeds.keys
-    received, is_written = await seeds.receive_columns(
-        conn, batch.seeds, numbers, now=conn.now(), import_id=number, capture=choices.capture
-    )
+    are_links = [*map(_is_link(choices), batch.seeds.annotations["source_record"])]
+    received, is_written = await _received(conn, number, batch, choices, are_links)
+    links = sum(each is Reception.ADDED for each in compress(received, are_links))
     if early:
         received = [early.pop(key, each) for key, each in zip(keys, received, strict=True)]
     if batch.rejected or not all(is_written):
@@ -196,10 +197,29 @@ async def _receive(
         others = [*compress(each, map(not_, is_written))]
         await receipts.write(conn, number, others, batch.rejected)
     tally = Counter(received)
-    are_links = choices.capture is CaptureWhen.NEVER
-    await imports.advance(
-        conn, number, tally, batch.rejected, are_links=are_links, lists_left_out=left_out
-    )
+    await imports.advance(conn, number, tally, batch.rejected, links=links, lists_left_out=left_out)
+
+
+def _is_link(choices: Choices) -> Callable[[str], bool]:
+    """Whether an entry is to be kept as a link, by what its source record says."""
+    return is_said_to_be_a_link if choices.capture is not CaptureWhen.NEVER else lambda _: True
+
+
+async def _received(
+    conn: AsyncConnection, number: int, batch: Batch, choices: Choices, are_links: list[bool]
+) -> tuple[list[Reception], list[bool]]:
+    """Queue links, but for those that are to be kept as such; as ``seeds.receive_columns``."""
+    found: dict[bool, Iterator[tuple[Reception, bool]]] = {}
+    for is_link in {*are_links}:
+        chosen = [each is is_link for each in are_links]
+        capture = CaptureWhen.NEVER if is_link else choices.capture
+        some, numbers = batch.seeds.where(chosen), [*compress(batch.numbers, chosen)]
+        made = await seeds.receive_columns(
+            conn, some, numbers, now=conn.now(), import_id=number, capture=capture
+        )
+        found[is_link] = zip(*made, strict=True)
+    both = [next(found[is_link]) for is_link in are_links]
+    return [each for each, _ in both], [each for _, each in both]
 
 
 async def _add_lists(conn: AsyncConnection, number: int, given: GivenLists) -> int:

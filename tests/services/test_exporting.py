@@ -8,7 +8,8 @@ from dataclasses import replace
 import pytest
 
 from archiver.errors import InputError, NotFound
-from archiver.model.choices import Choices, FoldersAs
+from archiver.model.choices import CaptureWhen, Choices, FoldersAs
+from archiver.model.job import State
 from archiver.model.listing import ListingQuery
 from archiver.services.export_kinds import BY_KEY, EXPORTS
 from archiver.services.manifest import Selected
@@ -55,6 +56,27 @@ async def test_a_list_that_went_through_an_empty_archive_is_the_list_it_was(
 
         assert status.rejected == 0
         assert await exported(second, key) == given
+
+
+async def test_what_is_kept_as_a_link_alone_comes_back_as_one(opened, settings, tmp_path):
+    table = b"url,date\nhttp://127.0.0.1:1/a,2019-01-01\n"
+    async with opened() as first:
+        chosen = Choices(capture=CaptureWhen.NEVER)
+        await first.imports.read_file(io.BytesIO(table), name="a.csv", choices=chosen)
+        await take_in(first, "http://127.0.0.1:1/b\n", "b.txt")
+        given = await exported(first, "json")
+
+    async with opened(replace(settings, data=tmp_path / "other")) as second:
+        status = await take_in(second, given, "x.json")
+
+        assert (status.added, status.without_capture, status.counts.open) == (2, 1, 1)
+        states = [(await second.entries.get(f"http://127.0.0.1:1/{n}")).entry.state for n in "ab"]
+        assert states == [State.LINK, State.QUEUED]
+        assert by_url(await exported(second, "json")) == by_url(given)
+
+
+def by_url(document):
+    return {each["url"]: each for each in json.loads(document)["entries"]}
 
 
 ARRANGED = (("Later/Empty", ""), ("Found", "tag:x fox"), ("A/B/C", ""), ("Food", ""), ("Ä", ""))
