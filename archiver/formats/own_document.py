@@ -100,7 +100,9 @@ def read_highlights(value: Any) -> tuple[Highlight, ...]:
 def is_said_to_be_a_link(source_record: str) -> bool:
     """Whether an entry was kept as a link where a list comes from, and nothing was held of it."""
     return _LINK in source_record and any(
-        said.keys() == {ARCHIVE} and said[ARCHIVE].get("state") == State.LINK
+        said.keys() == {ARCHIVE}
+        and isinstance(said[ARCHIVE], dict)
+        and said[ARCHIVE].get("state") == State.LINK
         for line, said in _lines(source_record)
         if line.startswith(_LINK)
     )
