@@ -53,13 +53,15 @@ class SaveResult:
 class KeptAddress:
     """An address that is in the archive: as it was given, its entry, and its first snapshot.
 
-    ``is_twin``: the entry has another address, that is one of the same page.
+    ``is_twin``: the entry has another address, that is one of the same page; ``others`` are those
+    of further addresses of it.
     """
 
     given: str
     entry: Entry
     since: Timestamp
     is_twin: bool = False
+    others: tuple[Entry, ...] = ()
 
 
 @frozen
@@ -350,10 +352,11 @@ async def _kept(conn: AsyncConnection, given: str) -> KeptAddress | None:
     except InvalidUrl:
         return None
     found = await entries.by_hash(conn, hash_url(url))
-    kept = [found] if found and found[1].latest else (await twins.kept_twins(conn, url)).items()
-    for number, entry in kept:
+    kept = dict([found]) if found and found[1].latest else await twins.kept_twins(conn, url)
+    for number, entry in kept.items():
         if first := await snapshots.first_of(conn, number):
-            return KeptAddress(given, entry, first, is_twin=entry.url != url)
+            others = tuple(each for each in kept.values() if each is not entry)
+            return KeptAddress(given, entry, first, entry.url != url, others)
     return None
 
 

@@ -158,14 +158,14 @@ class SaveView:
     Attributes:
         url, given_title, tags: as they were offered.
         known: its entry, if there is one.
-        twin: that of another address of the same page, where there is none of this.
+        twins: those of other addresses of the same page, where there is none of this.
     """
 
     url: str
     given_title: str
     tags: str
     known: Entry | None = None
-    twin: Entry | None = None
+    twins: tuple[Entry, ...] = ()
     title: str | Message = Message("Save a page")
 
 

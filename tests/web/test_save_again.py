@@ -95,6 +95,8 @@ async def test_the_twin_of_what_is_kept_under_another_address_is_told_of(client,
     assert await queued(client) == 0
     offered = await (await client.get("/save", params={"url": wolves})).text()
     assert f"is kept under another address: <code>{moved}</code>" in offered
+    assert ("again?" in offered, "Save this address of the page, too?" in offered) == (False, True)
+    assert ("Capture it again" in page, "Save all the same" in page) == (False, True)
     await add(client, url=wolves, again="1")
     assert await queued(client) == 1
 
@@ -113,6 +115,10 @@ async def test_the_twin_that_a_page_names_as_its_own_address_is_told_of(client, 
 
     await runtime.entries.save([paged], source="web")
     await runtime.crawling.work()
+    _, _, page = await add(client, url=own)
+    assert f"another address: <code>{paged}</code>, <code>{short}</code></span>" in page
+    offered = await (await client.get("/save", params={"url": own})).text()
+    assert f"another address: <code>{paged}</code>, <code>{short}</code></p>" in offered
     kept = await (await client.get(f"/api/v1/entries/{hash_url(paged)}")).json()
     assert [each["url"] for each in kept["twins"]] == [short]
     assert kept["snapshots"][0]["canonical"] == own

@@ -25,5 +25,6 @@ async def offer(request: web.Request) -> web.StreamResponse:
     except (InvalidUrl, NotFound):
         known = None
     kept = () if known else (await entries.before_saving([url], ())).known
-    view = SaveView(url, title, tags, known, twin=kept[0].entry if kept else None)
+    twins = (kept[0].entry, *kept[0].others) if kept else ()
+    view = SaveView(url, title, tags, known, twins)
     return await render_beside(request, "pages/save.html", view)
