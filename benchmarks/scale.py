@@ -54,6 +54,8 @@ PAGEFUL = 50
 """Entries of each host, with the rare word, and with each phrase, at every size: a page is full."""
 FIRST_PHRASE, PHRASES = 100, 60
 """Where in each ``rare_every`` entries phrases begin, and how many there are; from 8,000 on."""
+APART = 200
+"""From the words of those phrases to words that follow each other by chance alone."""
 WORDS = [f"word{n}" for n in range(400)]
 CHARACTERS = "東京都日本語首相鳥山川田中小大学校生先年月火水木金土"
 START = datetime(2015, 1, 1, tzinfo=UTC)
@@ -189,6 +191,7 @@ SEARCHES: dict[str, tuple[str, str]] = {
     "best, two words": ("word{n} word{m}", ""),
     "best, four words": ("common title things word{n}", ""),
     "phrase": ('"word{n} word{m}"', ""),
+    "phrase by chance": ('"word{k} word{l}"', ""),
     "prefix": ("word{n}*", ""),
     "or, not, brackets": ("(word{n} OR word{m}) -word7", ""),
     "title:": ("title:things", ""),
@@ -213,7 +216,9 @@ SEARCHES: dict[str, tuple[str, str]] = {
 def address(asked: tuple[str, str]) -> Callable[[int], str]:
     """The address of a search, of another one for each number."""
     q, sort = asked
-    return lambda n: f"/snapshots?q={quote(q.format(n=n, m=n + 1))}&sort={sort}"
+    return lambda n: (
+        f"/snapshots?q={quote(q.format(n=n, m=n + 1, k=n + APART, l=n + APART + 1))}&sort={sort}"
+    )
 
 
 def words(number: int, chance: random.Random, rare_every: int) -> str:
