@@ -9,6 +9,7 @@ from archiver.errors import InputError, NotFound
 from archiver.model.annotation_change import AnnotationChange
 from archiver.model.listing import ListingQuery
 from archiver.services.reindexing import reindex
+from tests.indices import remove_index
 
 MINE = "url,title,tags,folder,note\nhttp://a.example/1,One,mine,Here,own\n"
 THEIRS = (
@@ -88,8 +89,7 @@ async def test_an_import_that_its_receipt_alone_tells_of_is_not_undone_and_it_is
         theirs = await imported(archive, THEIRS)
         await archive.crawling.work()
         await archive.crawling.write_down_changes()
-    for each in settings.data.glob("archive.sqlite3*"):
-        each.unlink()
+    remove_index(settings.data)
 
     await reindex(settings)
 
