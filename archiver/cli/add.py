@@ -5,13 +5,16 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from archiver.cli.crawl_loop import run_crawl
-from archiver.cli.output import write_row
+from archiver.cli.output import clean, write_row
 from archiver.cli.progress import Bar, progress_bar
 from archiver.config import Settings
 from archiver.crawler import Crawler, open_crawler
 from archiver.model.job import Job, State
 from archiver.model.seed import Received
 from archiver.wire.moments import write_iso
+
+MOST_TOLD = 200
+"""URLs of one command of which it is told where else they are kept; more are a list."""
 
 
 def run(settings: Settings, *, urls: Sequence[str], tags: Sequence[str]) -> int:
@@ -36,6 +39,8 @@ async def _add(settings: Settings, urls: Sequence[str], tags: Sequence[str]) -> 
         with progress_bar("Capturing") as bar:
             report = _Report(result.accepted, bar)
             await _capture(crawler, report)
+        if len(result.accepted) <= MOST_TOLD:
+            await _tell_of_twins(crawler, result.accepted)
     return int(report.failed or bool(result.rejected))
 
 
@@ -48,6 +53,14 @@ async def _capture(crawler: Crawler, report: "_Report") -> None:
             report.note(change)
             if not report.waiting:
                 return
+
+
+async def _tell_of_twins(crawler: Crawler, accepted: Sequence[Received]) -> None:
+    """Name the other addresses of each page that are kept; what is printed stays a line a URL."""
+    for each in {received.hash_url: received for received in accepted}.values():
+        detail = await crawler.entries.get(each.hash_url)
+        for twin in detail.twins if detail.snapshots else ():
+            sys.stderr.write(clean(f"archiver: {each.url} is kept as {twin.url}, too.\n"))
 
 
 class _Report:

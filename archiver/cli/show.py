@@ -37,7 +37,7 @@ async def _show(settings: Settings, ref: str, timestamp: str | None, *, as_json:
 
 
 def _document(detail: EntryDetail, shown: SnapshotDetail | None) -> dict[str, object]:
-    """The entry's own fields, its snapshots, and the article of the one that is shown."""
+    """The entry's own fields, its snapshots and twins, and the article of the one that is shown."""
     document: dict[str, object] = to_document(detail.entry)
     return document | {
         "snapshots": to_document(detail.snapshots),
@@ -45,6 +45,7 @@ def _document(detail: EntryDetail, shown: SnapshotDetail | None) -> dict[str, ob
         "article": shown.article if shown else "",
         "text": shown.text if shown else "",
         "requisites": to_document(shown.requisites) if shown else [],
+        "twins": to_document(detail.twins),
     }
 
 
@@ -71,6 +72,7 @@ def _rows(detail: EntryDetail, shown: SnapshotDetail | None) -> Iterator[tuple[s
         "folders": ", ".join(entry.annotation.folders),
     }
     yield from ((name, value) for name, value in rows.items() if value)
+    yield from (("twin", f"{twin.hash_url} {twin.url}") for twin in detail.twins)
     for snapshot in detail.snapshots:
         capture = snapshot.capture
         yield (

@@ -2,10 +2,12 @@
 
 import re
 from collections.abc import Callable, Collection, Mapping
+from functools import partial
 from html import escape, unescape
 from urllib.parse import unquote
 
 from archiver.model.capture import Timestamp
+from archiver.references.srcset import read_candidates
 from archiver.rewrite.address import Modifier, PathWriter, ReplayAddress, plain_path
 from archiver.rewrite.values import rewrite_srcset
 
@@ -26,6 +28,9 @@ _ANY_TAG = re.compile(r"<[^<>]*>")
 _WIDE = re.compile(r"<(pre|table)(?=[\s>])")
 _UNNAMED = re.compile(r'<img(?!(?:[^<>"]|"[^"]*")*\salt=)(?P<rest>(?:[^<>"]|"[^"]*")*>)')
 _IMAGE = re.compile(r'<img(?=\s)(?:[^<>"]|"[^"]*")*>')
+_IMAGE_OR_SOURCE = re.compile(r'<(?:img|source)(?=\s)(?:[^<>"]|"[^"]*")*>')
+_PICTURE = re.compile(rf"<picture>(?:(?!</?picture).)*</picture>|{_IMAGE.pattern}", re.DOTALL)
+_SET = re.compile(r'\ssrcset="([^"]*)"')
 _NAME = re.compile(r'\salt="([^"]*)"')
 _SOURCE = re.compile(r'\ssrc="([^"]*)"')
 _ATTRIBUTE = re.compile(r'(\s(src|srcset|poster)=)"([^"]*)"')
@@ -111,22 +116,52 @@ def archive_images(html: str, timestamp: Timestamp, *, write: PathWriter = plain
 def tell_of_lost_images(html: str, lost: Collection[str], said: Callable[[str], str]) -> str:
     """Put words in the place of images that the archive does not have: nothing asks for them.
 
-    They stand in no text, so that the places of marks in it are what they were.
+    They stand in no text, so that the places of marks in it are what they were. Of an image that
+    there is in some sizes, those stay.
 
     Args:
         html: as ``name_images`` gives it.
         lost: addresses of what could not be had.
         said: says so of an image, given what its text is, in the language of the page.
     """
+    tell = partial(_what_is_had, lost=lost, said=said)
+    return _PICTURE.sub(tell, html) if lost else html
 
-    def tell(tag: re.Match[str]) -> str:
-        source, name = _SOURCE.search(tag[0]), _NAME.search(tag[0])
-        if not source or "srcset=" in tag[0] or unescape(source[1]).partition("#")[0] not in lost:
-            return tag[0]
-        told = escape(said(unescape(name[1]) if name else ""))
-        return f'<span class="lost" role="img" aria-label="{told}"></span>'
 
-    return _IMAGE.sub(tell, html) if lost else html
+def _what_is_had(found: re.Match[str], lost: Collection[str], said: Callable[[str], str]) -> str:
+    """A ``picture``, or an image that stands alone, without what was lost."""
+    held = _IMAGE_OR_SOURCE.sub(partial(_with_what_is_had, lost=lost), found[0])
+    image = _IMAGE.search(held)
+    if image is None or held == found[0] or _SOURCE.search(image[0]):
+        return held
+    spare = _SET.search(image[0]) or _SET.search(held)
+    if spare:
+        url = read_candidates(unescape(spare[1]))[0][0]
+        return held.replace("<img", f'<img src="{escape(url)}"', 1)
+    name = _NAME.search(image[0])
+    told = escape(said(unescape(name[1]) if name else ""))
+    return f'<span class="lost" role="img" aria-label="{told}"></span>'
+
+
+def _with_what_is_had(tag: re.Match[str], lost: Collection[str]) -> str:
+    """An image or a source without the addresses that were lost; no source that had no other."""
+
+    def is_lost(url: str) -> bool:
+        return url.partition("#")[0] in lost
+
+    def attribute(found: re.Match[str]) -> str:
+        held = [
+            (url, size) for url, size in read_candidates(unescape(found[1])) if not is_lost(url)
+        ]
+        said = ", ".join(f"{url} {size}".strip() for url, size in held)
+        return f' srcset="{escape(said)}"' if held else ""
+
+    written = _SET.sub(attribute, tag[0])
+    source = _SOURCE.search(written)
+    if source and is_lost(unescape(source[1])):
+        written = written.replace(source[0], "", 1)
+    has_any = _SET.search(written) or _SOURCE.search(written)
+    return "" if tag[0].startswith("<source") and not has_any else written
 
 
 def name_images(html: str) -> str:

@@ -22,7 +22,10 @@ SENTENCE = (
 
 
 class Site(ThreadingHTTPServer):
-    """Serves articles about animals; ``/missing`` is not there, ``/slow`` never answers."""
+    """Serves articles about animals; ``/missing`` is not there, ``/slow`` never answers.
+
+    ``/moved/foxes`` leads to ``/foxes``.
+    """
 
     daemon_threads = True
 
@@ -45,6 +48,12 @@ class _Handler(BaseHTTPRequestHandler):
             return
         if self.path in {"/missing", "/favicon.ico"}:
             self.send_error(404)
+            return
+        if self.path.startswith("/moved"):
+            self.send_response(301)
+            self.send_header("Location", self.path.removeprefix("/moved"))
+            self.send_header("Content-Length", "0")
+            self.end_headers()
             return
         name = self.path.strip("/")
         body = ARTICLE.format(name=name, paragraphs=SENTENCE.format(name=name) * 5).encode()

@@ -8,6 +8,7 @@ import re
 import signal
 import subprocess
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -116,6 +117,19 @@ def test_show_prints_a_document(site, archiver) -> None:
     assert [each["timestamp"] for each in document["snapshots"]] == [document["timestamp"]]
     assert "<p>" in document["article"]
     assert "clever" in document["text"]
+
+
+def test_other_addresses_of_a_page_that_are_kept_are_told_of(site, run_in, tmp_path) -> None:
+    archiver = partial(run_in, tmp_path / "data")
+    moved, key = site.url("/moved/foxes"), hash_of(site.url("/foxes"))
+
+    told = archiver("add", site.url("/foxes"), moved)
+
+    assert [hash_of(moved), "saved", "About foxes"] in rows(told.stdout)
+    assert f"archiver: {moved} is kept as {site.url('/foxes')}, too.\n" in told.stderr
+    assert ["twin", f"{key} {site.url('/foxes')}"] in rows(archiver("show", moved).stdout)
+    document = json.loads(archiver("show", moved, "--json").stdout)
+    assert [each["hash_url"] for each in document["twins"]] == [key]
 
 
 @pytest.mark.usefixtures("added")
@@ -312,9 +326,9 @@ def _until_closed(terminal):
             yield shown
 
 
+@pytest.mark.usefixtures("added")
 @pytest.mark.parametrize("asked", [(), ("--unsealed",)])
 def test_an_index_that_no_machines_share_says_so(archiver, asked):
-    archiver("list")
     said = archiver("machines", *asked)
 
     assert (said.returncode, said.stdout) == (1, "")

@@ -11,6 +11,7 @@ from archiver.rewrite.article import (
 )
 
 KEY = "0" * 32
+GONE = '<p><span class="lost" role="img" aria-label="No One"></span></p>'
 HELD = {"http://a.example/x?a&b": KEY}
 
 
@@ -55,6 +56,42 @@ def test_images_that_could_not_be_had_are_told_of_and_asked_for_no_more():
     words = "No A &quot;fox&quot;"
     assert told == f'{there}<span class="lost" role="img" aria-label="{words}"></span>'
     assert tell_of_lost_images(html, (), str) == html
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ('<img src="{l}1" srcset="{l}1 1x, {l}2 2x" alt="One">', GONE),
+        (
+            '<img src="{l}1" srcset="{l}1 1x, {k}2 2x" alt="One">',
+            '<img src="{k}2" srcset="{k}2 2x"',
+        ),
+        (
+            '<img src="{k}1" srcset="{k}1 1x, {l}2 2x" alt="One">',
+            '<img src="{k}1" srcset="{k}1 1x"',
+        ),
+        (
+            '<img src="{l}1" srcset="{k}1?a=1&amp;b, {l}2 2x" alt="One">',
+            '<img src="{k}1?a=1&amp;b"',
+        ),
+        ('<picture><source srcset="{l}1 1x"><img src="{l}2" alt="One"></picture>', GONE),
+        (
+            '<picture><source srcset="{k}1 1x"><img src="{l}2" alt="One"></picture>',
+            '<img src="{k}1"',
+        ),
+        ('<picture><source srcset="{l}1"><img src="{k}2" alt="One"></picture>', '><img src="{k}2"'),
+    ],
+)
+def test_of_an_image_in_several_sizes_what_there_is_stays_and_nothing_else_is_asked_for(
+    given, told
+):
+    some = {"l": "http://lost.example/", "k": "http://kept.example/"}
+    lost = {"http://lost.example/1", "http://lost.example/2"}
+
+    said = tell_of_lost_images(f"<p>{given.format_map(some)}</p>", lost, "No {}".format)
+
+    assert told.format_map(some) in said
+    assert "lost.example" not in said
 
 
 def test_an_image_that_says_nothing_of_itself_is_told_by_its_file():
