@@ -15,7 +15,8 @@ The tree::
     ├── BrowserError            a browser did not do what it was to do
     │   ├── NoBrowser           there is none, or it can't be started here
     │   ├── BrowserGone         it ended, or was ended for the memory it took
-    │   └── PageGone            one page of it did
+    │   ├── PageGone            one page of it did
+    │   └── PageTooLarge        what scripts made of a page is more than is taken
     ├── InvalidResponse         what a server sent is no response that a browser would show
     └── StoreError              the bytes on disk are not what they must be
         ├── IndexUnavailable    the index can't be read or written now
@@ -130,6 +131,10 @@ class BrowserGone(BrowserError):
 
 class PageGone(BrowserError):
     """One page of a browser ended, or was ended for the memory it took; others go on."""
+
+
+class PageTooLarge(BrowserError):
+    """A page as it stands is larger than is taken of one."""
 
 
 class InvalidResponse(ArchiverError):

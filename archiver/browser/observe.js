@@ -18,11 +18,13 @@
       }
       const root = document.scrollingElement || document.documentElement;
       let last = -1;
-      while (root && performance.now() < until && root.scrollTop !== last) {
+      while (root && root.scrollTop !== last) {
+        if (performance.now() >= until) return false;
         last = root.scrollTop;
         window.scrollBy({top: window.innerHeight, behavior: 'instant'});
         await new Promise((done) => setTimeout(done, 120));
       }
+      return true;
     },
     top: () => window.scrollTo({top: 0, behavior: 'instant'}),
   };

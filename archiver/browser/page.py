@@ -4,13 +4,14 @@ import asyncio
 import base64
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from archiver.browser.process import Browser
 from archiver.browser.resemblance import SCALE
-from archiver.errors import BrowserError, PageGone
+from archiver.errors import BrowserError, PageGone, PageTooLarge
 from archiver.values import frozen
 
 WIDTH, HEIGHT = 1280, 800
@@ -50,10 +51,17 @@ class Standing:
 
 @frozen
 class Picture:
-    """A picture, encoded: ``image/webp``, ``image/jpeg`` or ``image/png``."""
+    """A picture, encoded: ``image/webp``, ``image/jpeg`` or ``image/png``.
+
+    Attributes:
+        media_type: of it.
+        content: of it.
+        is_whole: whether the page does not go on below it.
+    """
 
     media_type: str
     content: bytes
+    is_whole: bool = True
 
 
 class Page:
@@ -107,18 +115,25 @@ class Page:
         """Take banners that ask for consent away from it, as far as they are known."""
         await self._call(f"globalThis.archiver && ({_script('uncover')})()")
 
-    async def scroll(self, seconds: float) -> None:
-        """Scroll to its end by what is seen at once, for so long at the most, and back."""
-        await self._call(f"globalThis.archiver?.scroll({seconds * 1000:.0f})")
+    async def scroll(self, seconds: float) -> bool:
+        """Scroll down by what is seen at once, for so long at the most, and back.
+
+        Returns: whether its end was reached.
+        """
+        is_at_end = await self._call(f"globalThis.archiver?.scroll({seconds * 1000:.0f}) ?? true")
         await self._call("globalThis.archiver?.top()")
+        return bool(is_at_end)
 
     async def standing(self) -> Standing:
         """The page as it stands.
 
         Raises:
-            BrowserError: it is gone, or too large.
+            PageTooLarge: it is larger than is taken.
+            BrowserError: it is gone, or can't be read.
         """
         found = await self._call(f"({_script('serialise')})({MOST_CHARACTERS})")
+        if found is None:
+            raise PageTooLarge("What the scripts of the page made of it is too large.")
         url = str(found["url"]).partition("#")[0]
         return Standing(str(found["html"]), url, str(found["title"]), str(found["type"]))
 
@@ -142,13 +157,14 @@ class Page:
     async def picture(self) -> Picture:
         """All of it, down to ``MOST_HEIGHT``."""
         width, height = await self._size()
-        kind = "webp" if height <= MOST_WEBP else "jpeg"
-        return await self._capture(kind, width, height, 1)
+        taken = min(height, MOST_HEIGHT)
+        picture = await self._capture("webp" if taken <= MOST_WEBP else "jpeg", width, taken, 1)
+        return replace(picture, is_whole=height <= MOST_HEIGHT)
 
     async def small(self) -> Picture:
         """All of it, so small that a line of text is a cell (``resemblance``), as a PNG."""
         _, height = await self._size()
-        return await self._capture("png", WIDTH, height, SCALE)
+        return await self._capture("png", WIDTH, min(height, MOST_HEIGHT), SCALE)
 
     async def thumbnail(self) -> Picture:
         """What is seen of it first, small."""
@@ -177,11 +193,11 @@ class Page:
             self._connection.tell("IO.close", self._session, handle=handle)
 
     async def _size(self) -> tuple[float, float]:
-        """(width, height) of all of it in CSS pixels, within bounds."""
+        """(width, height) of all of it in CSS pixels, the width within bounds."""
         metrics = await self._ask("Page.getLayoutMetrics")
         size = metrics["cssContentSize"]
         width = min(max(float(size["width"]), 1), 2 * WIDTH)
-        return width, min(max(float(size["height"]), 1), MOST_HEIGHT)
+        return width, max(float(size["height"]), 1)
 
     async def _capture(self, kind: str, width: float, height: float, scale: float) -> Picture:
         answer = await self._ask(

@@ -1,4 +1,5 @@
-// The page as it stands, as HTML that shows the same without scripts. Runs in a world of its own.
+// The page as it stands, as HTML that shows the same without scripts; null where that is longer than
+// the limit. Runs in a world of its own.
 async (limit) => {
   const VOID = new Set('area base br col embed hr img input link meta param source track wbr'.split(' '));
   const RAW = new Set(['style', 'xmp', 'noembed', 'noframes', 'plaintext']);
@@ -7,12 +8,13 @@ async (limit) => {
   const DROPPED = new Set(['script', 'noscript', 'template']);
   const HTML = 'http://www.w3.org/1999/xhtml';
   const MOST_DATA = 8 << 20;
+  const TOO_LARGE = new Error('too large');
   const parts = [];
   let length = 0;
 
   const put = (text) => {
     length += text.length;
-    if (length > limit) throw new Error('too large');
+    if (length > limit) throw TOO_LARGE;
     parts.push(text);
   };
   const escapeText = (text) => text.replace(/[&<>\u00a0]/g, (c) => ({'&': '&amp;', '<': '&lt;', '>': '&gt;', '\u00a0': '&nbsp;'}[c]));
@@ -260,6 +262,9 @@ async (limit) => {
     for (const found of (rulesOf(sheet) || '').matchAll(/blob:[^\s"')]+/g)) urls.add(found[0]);
   }
   await Promise.all([...urls].slice(0, 100).map(readBlob));
-  putDocument(document);
+  try { putDocument(document); } catch (error) {
+    if (error === TOO_LARGE) return null;
+    throw error;
+  }
   return {html: parts.join(''), url: document.URL, title: document.title, type: document.contentType};
 }

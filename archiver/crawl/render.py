@@ -23,6 +23,7 @@ from archiver.errors import BrowserError, FetchError
 from archiver.logs import get_log
 from archiver.model.failure import Failure, FailureKind
 from archiver.model.likeness import PAGE_TYPE, LikenessKind, NewLikeness
+from archiver.model.limit import Limit
 from archiver.model.requisite import RequisiteKind, RequisiteOutcome
 from archiver.net.gate import Beyond, Gate
 from archiver.net.gate_key import make_gate_key
@@ -46,6 +47,7 @@ PAGES_A_BROWSER = 100
 IDLE_SECONDS = 60.0
 PROFILES = "tmp"
 _PDF = "application/pdf"
+_DRAWN = {LikenessKind.THUMBNAIL, LikenessKind.PICTURE, LikenessKind.PRINT}
 
 log = get_log(__name__)
 
@@ -90,8 +92,10 @@ class Chromium:
             fidelity = Fidelity()
             with suppress(TimeoutError, BrowserError):
                 async with asyncio.timeout_at((until.when() or 0) - 1):
-                    await _draw(shown, likenesses)
+                    await _draw(shown, traffic, likenesses)
                     fidelity = await _compare(shown, traffic, standing)
+        if not {each.kind for each in likenesses} >= _DRAWN:
+            traffic.met.add(Limit.PICTURES)
         rendered = _rendered(page, traffic, standing, likenesses)
         return replace(rendered, fidelity=fidelity, source=_with_scripts(rendered, source))
 
@@ -187,9 +191,11 @@ async def _look(shown: Page, traffic: Traffic, url: str) -> Standing:
     await _settle(shown, traffic, LOAD_SECONDS)
     begun = time.monotonic()
     await shown.uncover()
-    await shown.scroll(SCROLL_SECONDS)
+    if not await shown.scroll(SCROLL_SECONDS):
+        traffic.met.add(Limit.SCROLLING)
     await asyncio.sleep(LEAST_SECONDS - QUIET_SECONDS - (time.monotonic() - begun))
-    await _settle(shown, traffic, REST_SECONDS)
+    if not await _settle(shown, traffic, REST_SECONDS):
+        traffic.met.add(Limit.RESTLESS if shown.is_loaded else Limit.LOADING)
     await shown.uncover()
     return await shown.standing()
 
@@ -202,17 +208,18 @@ async def _rest(shown: Page, traffic: Traffic, seconds: float) -> None:
         await asyncio.sleep(LOOK_SECONDS)
 
 
-async def _settle(shown: Page, traffic: Traffic, seconds: float) -> None:
-    """Wait until a page has loaded and rests, so many seconds at the most."""
+async def _settle(shown: Page, traffic: Traffic, seconds: float) -> bool:
+    """Wait until a page has loaded and rests, so many seconds at the most; whether it does."""
     until = time.monotonic() + seconds
     while time.monotonic() < until:
         is_quiet = shown.is_loaded and traffic.quiet_for >= QUIET_SECONDS
         if is_quiet and await shown.still_for() >= STILL_SECONDS:
-            return
+            return True
         await asyncio.sleep(LOOK_SECONDS)
+    return False
 
 
-async def _draw(shown: Page, likenesses: list[NewLikeness]) -> None:
+async def _draw(shown: Page, traffic: Traffic, likenesses: list[NewLikeness]) -> None:
     """Add the pictures of a page; one that can't be had keeps no other from being made."""
 
     async def print_() -> Picture:
@@ -231,6 +238,8 @@ async def _draw(shown: Page, likenesses: list[NewLikeness]) -> None:
             log.warning("likeness not made", kind=kind, reason=repr(error))
         else:
             likenesses.append(NewLikeness(kind, picture.media_type, picture.content))
+            if not picture.is_whole:
+                traffic.met.add(Limit.HEIGHT)
 
 
 async def _compare(shown: Page, traffic: Traffic, standing: Standing) -> Fidelity:
@@ -274,6 +283,7 @@ def _rendered(
         led_by=led_by,
         answers=tuple(traffic.answers),
         wall=traffic.walls.get(ref.record_id, ""),
+        limits=tuple(sorted(traffic.met)),
     )
 
 

@@ -14,12 +14,13 @@ from archiver.config import Settings
 from archiver.crawl.learned_hosts import LearnedHosts
 from archiver.crawl.obtained import Obtained
 from archiver.derive.messages import Document
-from archiver.errors import BrowserError, BrowserGone, NoBrowser, PageGone
+from archiver.errors import BrowserError, BrowserGone, NoBrowser, PageGone, PageTooLarge
 from archiver.ledger.recorder import Recorder
 from archiver.logs import get_log
 from archiver.model.capture import CaptureRef, RecordId, Timestamp
 from archiver.model.failure import Failure, FailureKind
 from archiver.model.likeness import NewLikeness
+from archiver.model.limit import Limit
 from archiver.model.message import Message
 from archiver.model.page import Discovery
 from archiver.model.rendering import Look
@@ -76,6 +77,7 @@ class Rendered:
         answers: what was kept of what its scripts sent and of parts.
         source: the page with its scripts, where a wall stood in its place: that is known by them.
         wall: whose challenge its response says it is; empty if it does not.
+        limits: what kept the browser from showing all of it.
     """
 
     page: CaptureRef
@@ -87,6 +89,7 @@ class Rendered:
     answers: tuple[RecordId, ...] = ()
     source: Document | None = None
     wall: str = ""
+    limits: tuple[Limit, ...] = ()
 
     @property
     def readable(self) -> Document:
@@ -98,6 +101,17 @@ def as_read(stood: Document) -> Document:
     """A page as it stood with what stands in shadow roots in its place, as a person reads it."""
     payload = stood.payload.replace(SHADOW, b"").replace(b"</template>", b"")
     return replace(stood, payload=payload, has_stood=True)
+
+
+@frozen
+class Unshown:
+    """A page that no browser showed.
+
+    Attributes:
+        limits: what kept one that was there from showing it.
+    """
+
+    limits: tuple[Limit, ...] = ()
 
 
 class Instrument(Protocol):
@@ -151,27 +165,27 @@ class Renderer:
         """Learn from a look at a page."""
         self._hosts.note(url, int(timestamp), look)
 
-    async def show(self, page: Obtained, *, afresh: bool) -> Rendered | None:
-        """A page as a browser shows it; None where none can.
+    async def show(self, page: Obtained, *, afresh: bool) -> Rendered | Unshown:
+        """A page as a browser shows it, where one can.
 
         Args:
             page: as it was sent.
             afresh: whether the browser asks for it again: what was sent is not the page.
         """
         if not (is_html(page.media_type) or afresh) or self._is_without():
-            return None
-        for _ in range(ATTEMPTS):
+            return Unshown()
+        for attempt in range(1, ATTEMPTS + 1):
             try:
                 return await self._show(page, afresh=afresh)
             except NoBrowser as error:
                 self.problem, self._failed_at = error.said, time.monotonic()
                 log.warning("no browser", reason=str(error))
-                return None
+                break
             except (BrowserError, TimeoutError) as error:
                 log.warning("page not shown by a browser", url=page.ref.url, reason=repr(error))
-                if not isinstance(error, BrowserGone | PageGone):
-                    return None
-        return None
+                if attempt == ATTEMPTS or not isinstance(error, BrowserGone | PageGone):
+                    return Unshown((_limit_of(error),))
+        return Unshown()
 
     async def _show(self, page: Obtained, *, afresh: bool) -> Rendered:
         async with self._room:
@@ -191,6 +205,19 @@ class Renderer:
         """End the browser."""
         if self._instrument:
             await self._instrument.stop()
+
+
+def _limit_of(error: BrowserError | TimeoutError) -> Limit:
+    match error:
+        case TimeoutError():
+            return Limit.TIME
+        case PageTooLarge():
+            return Limit.SIZE
+        case PageGone():
+            return Limit.TAB
+        case BrowserGone():
+            return Limit.BROWSER
+    return Limit.UNREADABLE
 
 
 def _problem(settings: Settings) -> Message | None:

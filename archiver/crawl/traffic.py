@@ -15,6 +15,7 @@ from archiver.html.walls import wall_in_headers
 from archiver.model.capture import CaptureRef, RecordId
 from archiver.model.exchange import Exchange
 from archiver.model.failure import Failure, FailureKind
+from archiver.model.limit import Limit
 from archiver.model.truncation import Truncation
 from archiver.net.answer import Answer
 from archiver.net.gate import Answering
@@ -64,13 +65,23 @@ class _Counted:
 
     async def payload(self) -> AsyncIterator[bytes]:
         """The body, as long as there is room for it."""
-        async for piece in self._answer.payload():
-            self._traffic.count(len(piece))
+        async for piece in self._received():
+            self._traffic.count(len(piece), is_stream=self.is_stream)
             if self._pieces is not None and self._traffic.take_room(len(piece)):
                 self._pieces.append(piece)
             else:
                 self._pieces = None
             yield piece
+
+    async def _received(self) -> AsyncIterator[bytes]:
+        """The body as it comes; a page is told of one that is larger than is taken."""
+        try:
+            async for piece in self._answer.payload():
+                yield piece
+        except FetchError as error:
+            if error.failure.kind is FailureKind.TOO_LARGE:
+                self._traffic.met.add(Limit.ANSWER)
+            raise
 
     @property
     def given(self) -> _Given | None:
@@ -92,6 +103,7 @@ class Traffic:
         walls: whose challenges they say they are, those that say so.
         failures: why others could not be.
         answers: the records of those that are none.
+        met: the limits that the page meets while it is shown.
     """
 
     def __init__(self, means: Means, page: Obtained | None, led_by: frozenset[str]) -> None:
@@ -103,6 +115,7 @@ class Traffic:
         self.failures: dict[str, Failure] = {}
         self.loaded: dict[str, int] = {}
         self.answers = list[RecordId]()
+        self.met = set[Limit]()
         self._again: dict[str, _Given] = {}
         self._is_again = False
         self._room = MOST_GIVEN_AGAIN
@@ -114,15 +127,17 @@ class Traffic:
         """For how many seconds nothing was asked for and nothing is awaited."""
         return 0.0 if self._under_way else time.monotonic() - self._changed
 
-    def count(self, length: int) -> None:
-        """Count bytes that came.
+    def count(self, length: int, *, is_stream: bool) -> None:
+        """Count bytes that came; those of a stream keep no page from resting.
 
         Raises:
             FetchError: they are too many.
         """
         self._bytes += length
-        self._changed = time.monotonic()
+        if not is_stream:
+            self._changed = time.monotonic()
         if self._bytes > MOST_BYTES:
+            self.met.add(Limit.BYTES)
             raise FetchError(
                 Failure(FailureKind.TOO_LARGE, "All that the page loads is more than is taken.")
             )
@@ -219,6 +234,7 @@ class Traffic:
         self._requests += 1
         most = self._means.settings.max_requisites
         if self._requests > most:
+            self.met.add(Limit.REQUESTS)
             message = f"The page asks for more than {most} things."
             raise FetchError(Failure(FailureKind.TOO_LARGE, message))
         rest = self._means.throttle.resting(host(asked.url))

@@ -10,7 +10,7 @@ from archiver.crawl.fetch_or_recall import fetch, recall
 from archiver.crawl.learned_hosts import is_asked_plainly
 from archiver.crawl.obtained import Obtained
 from archiver.crawl.parts import read_whole
-from archiver.crawl.rendering import Rendered
+from archiver.crawl.rendering import Rendered, Unshown
 from archiver.crawl.requisites import Requisites
 from archiver.crawl.retry_policy import parked, retry_at, status_failure, walled
 from archiver.derive.pool import unread_article
@@ -18,7 +18,6 @@ from archiver.errors import FetchError
 from archiver.html.signals import MOST_COUNTED
 from archiver.ledger.visit_result import Visit
 from archiver.memento.timestamps import to_timestamp
-from archiver.model.appearance import Appearance
 from archiver.model.failure import Failure, FailureKind
 from archiver.model.job import Lease
 from archiver.model.page import Article, Discovery
@@ -43,13 +42,13 @@ async def visit(context: CrawlContext, requisites: Requisites, lease: Lease) -> 
     learned = await _learned_of(context, page)
     known = _known_need(lease, page, learned)
     rendered = await _render_at_once(context, page, known)
-    if rendered:
+    if isinstance(rendered, Rendered):
         return await _visit_rendered(context, requisites, first, rendered, None)
     found, failure = await examine(context, page)
     if known is Look.NONE:  # else it was tried just now
         rendered = await _render(context, lease, page, found, failure)
     look = _plain_look(context, found, failure, learned)
-    if rendered:
+    if isinstance(rendered, Rendered):
         visited = await _visit_rendered(context, requisites, first, rendered, failure)
         return _learned(context, replace(visited, look=look))
     if failure or found is None:
@@ -68,14 +67,9 @@ async def visit(context: CrawlContext, requisites: Requisites, lease: Lease) -> 
         rendering=Rendering.NEEDED if found.needs_browser else Rendering.NONE,
         likenesses=await draw_fetched(context, page.ref, found, article, outcomes),
         look=look,
-        appearance=_seen(page, found),
+        appearance=replace(found.appearance, is_cut=page.is_truncated, limits=rendered.limits),
     )
     return _learned(context, visited)
-
-
-def _seen(page: Obtained, found: Discovery) -> Appearance:
-    """What was seen of a page, and whether it came to its end."""
-    return replace(found.appearance, is_cut=True) if page.is_truncated else found.appearance
 
 
 async def _learned_of(context: CrawlContext, page: Obtained) -> Look:
@@ -91,10 +85,10 @@ def _known_need(lease: Lease, page: Obtained, learned: Look) -> Look:
     return Look.NONE if is_asked_plainly(lease) else learned
 
 
-async def _render_at_once(context: CrawlContext, page: Obtained, known: Look) -> Rendered | None:
+async def _render_at_once(context: CrawlContext, page: Obtained, known: Look) -> Rendered | Unshown:
     """The page as a browser shows it, where its host's pages are known to need one."""
     if context.renderer is None or known is Look.NONE:
-        return None
+        return Unshown()
     return await context.renderer.show(page, afresh=known is Look.WALLED)
 
 
@@ -124,11 +118,11 @@ async def _render(
     page: Obtained,
     found: Discovery | None,
     failure: Failure | None,
-) -> Rendered | None:
+) -> Rendered | Unshown:
     """The page as a browser shows it, where one is to, and can."""
     renderer = context.renderer
     if renderer is None or not renderer.is_wanted(found, failure, asked=lease.render):
-        return None
+        return Unshown()
     return await renderer.show(page, afresh=failure is not None)
 
 
@@ -166,6 +160,7 @@ async def _visit_rendered(
             found.appearance,
             picture=rendered.fidelity.picture,
             words=rendered.fidelity.words,
+            limits=rendered.limits,
         ),
         answers=rendered.answers,
     )

@@ -117,13 +117,14 @@ def pack_result(result: Result) -> bytes:
     if isinstance(result, NewLikeness):
         return pack({"kind": result.kind, "media_type": result.media_type}, result.content)
     if isinstance(result, Discovery):
+        seen = result.appearance
         return pack(
             {
                 "requisites": [[each.url, each.kind, each.area] for each in result.requisites],
                 "charset": [result.charset.used, result.charset.declared],
                 "metadata": asdict(result.metadata),
                 "signals": [result.needs_browser, result.wall, result.parked, result.feed],
-                "appearance": asdict(result.appearance),
+                "appearance": [seen.readable, seen.source, seen.is_error],
                 "emblems": [result.icons, result.covers],
             }
         )
@@ -146,7 +147,7 @@ def read_discovery(head: dict[str, Any]) -> Discovery:
         wall=wall,
         parked=parked,
         feed=feed,
-        appearance=Appearance(**head["appearance"]),
+        appearance=Appearance(*head["appearance"]),
         icons=tuple(icons),
         covers=tuple(covers),
     )

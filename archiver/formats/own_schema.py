@@ -6,6 +6,7 @@ from typing import Any
 from archiver.formats.own_document import ARCHIVE, MARK, VERSION
 from archiver.model.highlight import Colour
 from archiver.model.job import State
+from archiver.model.limit import Limit
 from archiver.model.rendering import Rendering
 
 _TEXT: dict[str, Any] = {"type": "string"}
@@ -127,6 +128,10 @@ def _snapshot() -> dict[str, Any]:
             "missing_count": _said(_COUNT, "of those, what could not be had"),
             "extractor": _said(_TEXT, "what read the article"),
             "rendering": _said({"enum": [*map(str, Rendering)]}, "whether a browser showed it"),
+            "limits": _said(
+                {"type": "array", "items": {"enum": [*map(str, Limit)]}},
+                "what kept a browser from showing all of it",
+            ),
             "status": {"type": "integer"},
             "media_type": _TEXT,
             "payload_digest": _TEXT,

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from archiver.model.appearance import WHOLE, Appearance, Reason, Score
+from archiver.model.limit import Limit
 from archiver.model.message import Message, counted, forms
 from archiver.model.rendering import Rendering
 from archiver.model.requisite import RequisiteKind, RequisiteOutcome
@@ -66,6 +67,16 @@ _USUAL_AREA: Final = 60_000
 _LEAST_SIZE, _MOST_SIZE = 0.02, 6.0
 """Bounds of how much larger or smaller than that one counts."""
 
+_LEAVES: Final = {
+    Limit.RESTLESS: 0.98,
+    Limit.HEIGHT: 0.98,
+    Limit.PICTURES: 0.98,
+    Limit.LOADING: 0.9,
+    Limit.REQUESTS: 0.9,
+    Limit.BYTES: 0.9,
+}
+"""What limits leave that cost less, or more, than others."""
+_LIMITED: Final = 0.95
 _UNSHOWN: Final = 0.1
 _ERROR: Final = 0.2
 _CUT: Final = 0.6
@@ -91,6 +102,7 @@ def score_of(
     """
     value, reasons = float(WHOLE), []
     for leaves, message in (
+        *_of_limits(rendering, appearance),
         *_of_page(rendering, appearance),
         *_of_requisites(requisites),
         *_of_replay(appearance),
@@ -102,10 +114,18 @@ def score_of(
     return Score(round(value), tuple(reasons))
 
 
+def _of_limits(rendering: Rendering, seen: Appearance) -> Iterator[tuple[float, Message]]:
+    """(what each leaves, sentence) of the limits that the page met in a browser."""
+    is_unshown = rendering is Rendering.NEEDED
+    for limit in seen.limits:
+        yield _UNSHOWN if is_unshown else _LEAVES.get(limit, _LIMITED), limit.said
+
+
 def _of_page(rendering: Rendering, seen: Appearance) -> Iterator[tuple[float, Message]]:
     """(what each flaw leaves, sentence) of what was sent."""
     if rendering is Rendering.NEEDED:
-        yield _UNSHOWN, Message("It is empty until its scripts run, and no browser ran them.")
+        if not seen.limits:
+            yield _UNSHOWN, Message("It is empty until its scripts run, and no browser ran them.")
     elif seen.readable is not None and seen.source > _MUCH_SOURCE:
         if seen.readable < _LEAST_READ:
             yield _EMPTY, Message("There is nothing to read on it.")

@@ -26,6 +26,7 @@ from archiver.model.appearance import WHOLE
 from archiver.model.capture import Location, Timestamp
 from archiver.model.findable import Findable
 from archiver.model.likeness import Likeness
+from archiver.model.limit import Limit
 from archiver.model.page import PageMetadata, supersedes
 from archiver.model.rendering import Look, Rendering
 from archiver.values import frozen
@@ -55,6 +56,7 @@ _NEW_SNAPSHOT = (
     "rendering",
     "look",
     "score",
+    "limits",
 )
 _NOWHERE = (None, None, None)
 _said = attrgetter("title", "byline", "site", "excerpt", "language", "published", "canonical")
@@ -80,6 +82,7 @@ class NewSnapshot:
         likenesses: how it looked there.
         look: what a plain look at it told of its host.
         score: how well it was kept, in hundredths.
+        limits: what kept a browser from showing all of it.
     """
 
     entry_id: int
@@ -101,6 +104,7 @@ class NewSnapshot:
     likenesses: tuple[Likeness, ...] = ()
     look: Look = Look.NONE
     score: int = WHOLE
+    limits: tuple[Limit, ...] = ()
 
 
 async def add_snapshots(conn: AsyncConnection, found: Sequence[NewSnapshot]) -> int:
@@ -227,6 +231,7 @@ async def _insert_snapshots(
             each.rendering,
             each.look,
             each.score,
+            " ".join(each.limits),
         )
         for each in found
     ]

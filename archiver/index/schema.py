@@ -59,7 +59,7 @@ __all__ = [
 ]
 """What is defined elsewhere and belongs here; the rest needs no list."""
 
-HEAD = "0033"
+HEAD = "0034"
 """The revision in migrations/ that these tables are."""
 
 entry = Table(
@@ -294,6 +294,7 @@ snapshot = Table(
     Column("look", Words, nullable=False, server_default=""),
     Column("score", Number),
     Column("canonical", Words, nullable=False, server_default=""),
+    Column("limits", Words, nullable=False, server_default=""),
     UniqueConstraint("entry_id", "timestamp"),
     partial_index("snapshot_canonical", "canonical", where="canonical <> ''", is_long=True),
     partial_index("snapshot_look", "id", where="look <> ''"),

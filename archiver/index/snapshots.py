@@ -12,6 +12,7 @@ from archiver.index.connection import AsyncConnection
 from archiver.index.schema import capture, entry, segment, snapshot
 from archiver.model.capture import Capture, HashUrl, Location, Timestamp
 from archiver.model.entry import Snapshot
+from archiver.model.limit import known_limits
 from archiver.model.page import UNREAD, PageMetadata
 from archiver.model.rendering import Rendering
 from archiver.values import frozen
@@ -350,6 +351,7 @@ def _held(row: Row[*tuple[Any, ...]]) -> Held:
         rendering=Rendering(row.rendering),
         score=row.score,
         canonical=row.canonical,
+        limits=known_limits(row.limits.split()),
     )
     record = Location(row.metadata_segment, row.metadata_offset, row.metadata_length)
     return Held(kept, record, row.row_id)

@@ -206,6 +206,7 @@ def _row(
         rendering=kept.rendering,
         look=kept.look,
         score=score_of(kept.rendering, kept.requisites, kept.appearance).hundredths,
+        limits=kept.appearance.limits,
         needs=needs_of(known.entry.url, kept.capture_url, kept.requisites),
     )
 

@@ -65,6 +65,7 @@ def new_snapshot(
         rendering=visit.rendering,
         look=visit.look,
         score=score_of(visit.rendering, visit.requisites, visit.appearance).hundredths,
+        limits=visit.appearance.limits,
         needs=needs_of(facts.entry.url, visit.page.url, visit.requisites),
         likenesses=tuple(
             Likeness(made.kind, made.media_type, places[n], made.digest)

@@ -1,5 +1,6 @@
 """What was seen of a page as it was kept, and how well that is: a score with its reasons."""
 
+from archiver.model.limit import Limit
 from archiver.model.message import Message
 from archiver.values import frozen
 
@@ -19,6 +20,7 @@ class Appearance:
         picture: how much of it looks without scripts as in the browser that showed it, in
             hundredths; None where none did, or nobody compared.
         words: how many of its words stand there without scripts, the same way.
+        limits: what kept a browser from showing all of it.
     """
 
     readable: int | None = None
@@ -27,6 +29,7 @@ class Appearance:
     is_cut: bool = False
     picture: int | None = None
     words: int | None = None
+    limits: tuple[Limit, ...] = ()
 
 
 @frozen

@@ -7,6 +7,7 @@ from archiver.model.annotation import Annotation
 from archiver.model.capture import Capture, HashUrl, Location, Timestamp
 from archiver.model.failure import Failure
 from archiver.model.job import State
+from archiver.model.limit import Limit
 from archiver.model.page import PageMetadata
 from archiver.model.rendering import Rendering
 from archiver.values import frozen
@@ -75,6 +76,7 @@ class Snapshot:
         extractor: version of what read the article.
         rendering: whether a browser showed it, or should have.
         score: how well it was kept, in hundredths; None as long as nobody has worked it out.
+        limits: what kept a browser from showing all of it.
     """
 
     hash_url: HashUrl
@@ -95,6 +97,7 @@ class Snapshot:
     rendering: Rendering = Rendering.NONE
     score: int | None = None
     canonical: str = ""
+    limits: tuple[Limit, ...] = ()
 
     @property
     def metadata(self) -> PageMetadata:

@@ -16,6 +16,7 @@ from archiver.model.appearance import Appearance
 from archiver.model.capture import HashUrl, RecordId, Timestamp
 from archiver.model.failure import Failure, FailureKind
 from archiver.model.likeness import LikenessKind, LikenessRef, is_digest
+from archiver.model.limit import known_limits
 from archiver.model.page import Charset, PageMetadata
 from archiver.model.rendering import Look, Rendering
 from archiver.model.requisite import RequisiteKind, RequisiteOutcome
@@ -251,6 +252,8 @@ def _read_appearance(appearance: object) -> Appearance:
     if not isinstance(appearance, dict):
         return Appearance()
 
+    limits = appearance.get("limits")
+
     def number(name: str) -> int | None:
         found = appearance.get(name)
         return found if type(found) is int and 0 <= found <= MOST_NUMBER else None
@@ -262,6 +265,7 @@ def _read_appearance(appearance: object) -> Appearance:
         is_cut=appearance.get("is_cut") is True,
         picture=number("picture"),
         words=number("words"),
+        limits=known_limits(limits) if isinstance(limits, list) else (),
     )
 
 

@@ -16,6 +16,7 @@ from archiver.crawl import render
 from archiver.crawl.learned_hosts import LearnedHosts
 from archiver.crawl.rendering import Means, Renderer
 from archiver.index import captures, entries, likenesses, snapshots
+from archiver.model.limit import Limit
 from archiver.model.rendering import Rendering
 from archiver.urls.parse import hash_url
 from tests.crawler import Crawl, crawler
@@ -50,6 +51,17 @@ LOST = {
     "memory": "const held = []; for (;;) { try { held.push(new Uint8Array(64 << 20).fill(1)); } "
     "catch { held.push([]); } }",
 }
+
+
+MET = {
+    "scroll": {Limit.SCROLLING},
+    "many": {Limit.REQUESTS},
+    "large": {Limit.ANSWER},
+    "loop": {Limit.TIME},
+    "nodes": {Limit.SIZE, Limit.TIME},
+    "memory": {Limit.TAB, Limit.TIME},
+}
+"""What each page meets at the least; of two, the one that comes first on this machine."""
 
 
 async def large(request: web.Request) -> web.StreamResponse:
@@ -108,6 +120,8 @@ async def test_each_hostile_page_is_bounded_and_its_neighbours_are_unharmed(impa
     assert found == dict.fromkeys(HOSTILE, (Rendering.DONE, True)) | dict.fromkeys(
         LOST, (Rendering.NEEDED, False)
     )
+    met = {name: await what_it_met(impatient, urls[name]) for name in MET}
+    assert {name: some for name, some in met.items() if not MET[name] & some} == {}
     assert live.asked["/whole"] == 0
     assert await what_is_kept_of(impatient, live.url("/file.bin")) == b"kept"  # a download
     assert sum(times for path, times in live.asked.items() if path.startswith("/one?")) <= 40
@@ -141,6 +155,14 @@ async def what_is_kept_of(crawl, url):
         (capture,) = await captures.of_url(conn, url, limit=9)
     record = crawl.context.store.read(capture.location)
     return record.block.read().partition(b"\r\n\r\n")[2]
+
+
+async def what_it_met(crawl, url):
+    """The limits that the one snapshot of a page says it met."""
+    async with crawl.context.db.read() as conn:
+        number, _ = await entries.by_hash(conn, hash_url(url))
+        (held,) = await snapshots.of_entry(conn, number, limit=9)
+    return {*held.snapshot.limits}
 
 
 async def what_became_of(crawl, url):

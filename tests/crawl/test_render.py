@@ -11,6 +11,7 @@ import pytest
 
 from archiver.config import Settings
 from archiver.model.likeness import DRAWN, LikenessKind
+from archiver.model.limit import Limit
 from archiver.model.listing import ListingQuery
 from archiver.model.rendering import Rendering
 from archiver.replay.asked import Asked
@@ -22,6 +23,7 @@ from archiver.store.scanning import scan
 from archiver.warc.record import RecordType
 from tests.browser import chromium
 from tests.conftest import LiveWeb, live_web
+from tests.crawl.test_hostile_pages import events
 from tests.hand_made import VIEWER
 
 SHELL = '<!DOCTYPE html><title>{}</title><body><div id="root"></div><script src="/app.js"></script>'
@@ -123,6 +125,10 @@ root.innerHTML = '<p id="cookie-recipe">This cookie recipe stays. </p>'.repeat(9
 setTimeout(() => root.insertAdjacentHTML('beforeend',
   '<div id="CybotCookiebotDialog">This one comes late.</div>'), 1200);</script>"""
 CONSENT = '<div id="onetrust-consent-sdk"><p>We value your privacy.</p></div>'
+TALL = """<!DOCTYPE html><title>Tall</title><div id="root"></div><script>
+root.innerHTML = '<p>This is taller than a picture may be.</p>';
+root.style.height = '21000px';
+new EventSource('/events');</script>"""
 SERIAL = """<!DOCTYPE html><title>Serial</title><div id="root"></div><script>
 root.innerHTML = '<article>'
   + '<p>This is the first part, which a script brought here. </p>'.repeat(9) + '</article>';
@@ -188,6 +194,8 @@ def put_site(live: LiveWeb) -> str:
     live.put("/bannered", BANNERED)
     live.put("/hostile", HOSTILE)
     live.put("/serial", SERIAL)
+    live.put("/tall", TALL)
+    live.answer("/events", events)
     live.article("serial?page=2")
     live.article("led")
     live.article("whole")
@@ -207,7 +215,7 @@ async def keep_site(data: Path) -> None:
         (data / "origin").write_text(live.origin)
 
 
-SHOWN = ("shell", "leads", "halved", "bannered", "hostile", "serial")
+SHOWN = ("shell", "leads", "halved", "bannered", "hostile", "serial", "tall")
 WANTED = "scriptless"
 """It needs no browser, and somebody wants it shown by one."""
 
@@ -321,6 +329,14 @@ async def test_pictures_and_a_print_are_kept(kept):
         assert (stated, content[: len(begins)]) == (media_type, begins)
 
 
+async def test_a_page_whose_stream_goes_on_rests_and_one_too_tall_for_a_picture_says_so(kept):
+    found = await kept.shown("/tall")
+
+    assert Limit.HEIGHT in found.snapshot.limits
+    assert Limit.RESTLESS not in found.snapshot.limits
+    assert str(Limit.HEIGHT.said) in [each.sentence for each in found.score.reasons]
+
+
 async def test_an_index_built_again_knows_all_of_it(prepared, tmp_path):
     await prepared.copy(keep_site, tmp_path / "data")
     origin = (tmp_path / "data" / "origin").read_text()
@@ -333,6 +349,7 @@ async def test_an_index_built_again_knows_all_of_it(prepared, tmp_path):
             findings = [each async for each in runtime.fixity.verify()]
             return (
                 await kept.shown("/shell"),
+                await kept.shown("/tall"),
                 await kept.replayed(f"{origin}/shell"),
                 captures,
                 findings,
@@ -343,7 +360,7 @@ async def test_an_index_built_again_knows_all_of_it(prepared, tmp_path):
 
     assert report.problems == ()
     assert await seen() == before
-    assert before[2:] == ([], [])  # what a POST brought is in no list of captures
+    assert before[3:] == ([], [])  # what a POST brought is in no list of captures
 
 
 async def test_an_export_holds_the_likenesses_and_an_import_of_it_takes_them(kept, tmp_path):

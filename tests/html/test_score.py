@@ -8,6 +8,7 @@ from archiver.html.error_pages import is_error
 from archiver.html.score import score_of
 from archiver.model.appearance import WHOLE, Appearance
 from archiver.model.failure import Failure, FailureKind
+from archiver.model.limit import Limit
 from archiver.model.rendering import Rendering
 from archiver.model.requisite import RequisiteKind, RequisiteOutcome
 
@@ -64,6 +65,8 @@ def test_what_the_web_lacked_as_well_costs_less():
         (Appearance(600, 9_000, is_cut=True), "", "broke off"),
         (Appearance(600, 9_000, picture=40), "done", "40 % of it looks"),
         (Appearance(600, 9_000, words=55), "done", "55 % of its words"),
+        *((Appearance(600, limits=(each,)), "done", str(each.said)) for each in Limit),
+        (Appearance(0, 900, limits=(Limit.TAB,)), "needed", str(Limit.TAB.said)),
     ],
 )
 def test_each_flaw_costs_something_and_says_what_it_is(seen, rendering, says):
@@ -72,6 +75,13 @@ def test_each_flaw_costs_something_and_says_what_it_is(seen, rendering, says):
     (reason,) = score.reasons
     assert says in reason.sentence
     assert score.hundredths == WHOLE - reason.cost
+
+
+def test_a_page_that_a_browser_could_not_read_is_as_poor_as_one_that_none_showed():
+    unshown = hundredths(seen=Appearance(0, 900), rendering="needed")
+
+    for limit in Limit:
+        assert hundredths(seen=Appearance(0, 900, limits=(limit,)), rendering="needed") == unshown
 
 
 def test_what_was_not_looked_at_costs_nothing():
@@ -96,6 +106,7 @@ SEEN = st.builds(
     st.booleans(),
     st.none() | st.integers(0, 10**6),
     st.none() | st.integers(0, 10**6),
+    st.lists(st.sampled_from(Limit), max_size=3, unique=True).map(tuple),
 )
 
 

@@ -54,6 +54,7 @@ from archiver.model.exchange import Exchange
 from archiver.model.failure import Failure, FailureKind
 from archiver.model.highlight import Colour, Highlight
 from archiver.model.likeness import LikenessKind, NewLikeness
+from archiver.model.limit import Limit
 from archiver.model.listing import ListingQuery
 from archiver.model.page import EXTRACTOR_VERSION, UNREAD, Article, Charset, PageMetadata
 from archiver.model.rendering import Look
@@ -246,6 +247,7 @@ brought = st.builds(
         st.booleans(),
         st.none() | st.integers(0, 100),
         st.none() | st.integers(0, 100),
+        st.lists(st.sampled_from(Limit), max_size=2, unique=True).map(tuple),
     ),
     st.lists(
         st.builds(

@@ -1,0 +1,61 @@
+"""What kept a browser from showing a page is told wherever the page is, and is in its records."""
+
+import json
+
+import pytest
+from aiohttp.test_utils import TestClient, TestServer
+
+from archiver.cli import show
+from archiver.config import Settings
+from archiver.crawl import render
+from archiver.model.limit import Limit
+from archiver.model.rendering import Rendering
+from archiver.runtime import open_runtime
+from archiver.services.reindexing import reindex
+from archiver.web.app import build_app
+
+SHELL = '<title>App</title><body><div id="root"></div><script>root.textContent = "App"</script>'
+NO_TIME = str(Limit.TIME.said)
+
+
+@pytest.fixture
+async def settings(tmp_path, live, monkeypatch):
+    """Of an archive with one page, which the browser had no time for."""
+    settings = Settings(data=tmp_path / "data", allow_networks="127.0.0.0/8", host_delay=0)
+    monkeypatch.setattr(render, "PAGE_SECONDS", 0)
+    async with open_runtime(settings) as runtime:
+        await runtime.entries.save([live.put("/shell", SHELL)], source="web")
+        await runtime.crawling.work()
+    return settings
+
+
+async def test_it_stands_on_the_pages_and_in_the_answers_of_the_api(settings, live):
+    async with open_runtime(settings) as runtime:
+        detail = await runtime.entries.snapshot(live.url("/shell"))
+        key, at = detail.entry.hash_url, detail.snapshot.timestamp
+        async with TestClient(TestServer(build_app(runtime), skip_url_asserts=True)) as client:
+            pages = [
+                await (await client.get(each)).text() for each in (f"/{key}/", f"/{key}/{at}/")
+            ]
+            told = await (await client.get(f"/api/v1/entries/{key}")).json()
+
+    assert detail.snapshot.rendering is Rendering.NEEDED
+    assert [str(each.message) for each in detail.score.reasons] == [NO_TIME]
+    for page in pages:
+        assert "One was to show it and could not" in page
+        assert NO_TIME in page
+        assert "they were not run" not in page
+    assert [each["limits"] for each in told["snapshots"]] == [["time"]]
+
+
+async def test_the_command_line_says_it_after_a_reindex_too(settings, live, capsys):
+    url = live.url("/shell")
+    await reindex(settings)
+
+    await show._show(settings, url, None, as_json=False)
+    await show._show(settings, url, None, as_json=True)
+
+    rows, _, document = capsys.readouterr().out.partition("{")
+    assert f"limit\t{NO_TIME}" in rows.splitlines()
+    assert "needs\t" not in rows
+    assert [each["limits"] for each in json.loads("{" + document)["snapshots"]] == [["time"]]
