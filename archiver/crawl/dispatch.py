@@ -74,6 +74,7 @@ class Dispatcher:
             except StoreError:
                 log.exception("the index refused; resting", seconds=TROUBLE_SECONDS)
                 self._trouble_until = loop.time() + TROUBLE_SECONDS
+                self._to_give_back += self._frontier.put_aside()
                 wait = TROUBLE_SECONDS
             await self._rest(IDLE_SECONDS if wait is None else wait)
             # What ends within a moment is made up for by one lease, not by one each.

@@ -117,10 +117,11 @@ class Pipeline:
 
     async def _give_all_back(self) -> None:
         try:
+            self._context.recorder.refuse_to_go_on()
             await self._frontier.give_all_back()
         except StoreError:
             # Whoever opens the archive next finds that we are gone, and takes them.
-            log.warning("leases were not given back: the index is not to be had")
+            log.warning("leases were not given back: the index or the store is not to be had")
 
     def _begin_worker(self, group: asyncio.TaskGroup, workers: set[asyncio.Task[None]]) -> None:
         worker = group.create_task(self._work(lambda: self._begin_worker(group, workers)))

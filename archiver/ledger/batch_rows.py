@@ -98,7 +98,8 @@ class BatchRows:
         async with self._db.write() as conn:
             now = conn.now()
             if ends:
-                await segments.advance(conn, ends, machine=self._db.machine)
+                machine = None if self._store.commits_remotely else self._db.machine
+                await segments.advance(conn, ends, machine=machine)
             made = await _insert_responses(conn, plan, places)
             there = await entries.still_there(conn, known.facts)
             wanted = await _still_wanted(conn, brought, there)

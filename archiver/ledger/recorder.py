@@ -11,7 +11,7 @@ and a job ends in the same transaction as its rows, so a process can be killed a
 """
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from archiver.errors import ArchiverError, StoreError
@@ -130,6 +130,14 @@ class Recorder:
         await self._put(Item(Nothing(), LEAST_WEIGHT, done))
         await done
 
+    def refuse_to_go_on(self) -> None:
+        """Let nobody give a job back while something that was written is not indexed.
+
+        Raises:
+            StoreError: it is not.
+        """
+        self._refused.refuse_to_go_on()
+
     async def settle_refused(self) -> None:
         """Return once everything that was written is indexed, and its jobs are at their end.
 
@@ -138,7 +146,7 @@ class Recorder:
         """
         if self._refused:
             await self.settled()
-            self._refused.refuse_to_go_on()
+            self.refuse_to_go_on()
 
     async def run(self) -> None:
         """Commit batch after batch until cancelled; the batches under way are finished first."""
@@ -225,15 +233,25 @@ class Recorder:
         self._rows.note_written(plan)
         written.set()
         with self._refused.noted_unless_indexed(places):
+            await self._see_to(self._store.secure, places)
             if not await before:
                 raise StoreError("The records before these are not in the index.")
             await self._rows.index(batch, known, plan, places)
+        await self._see_to(self._store.mark, places)
+
+    async def _see_to(
+        self, what: Callable[[Iterable[str]], None], places: Sequence[Location]
+    ) -> None:
+        """Have something done to a batch's segments where they must lie elsewhere too."""
+        if self._store.commits_remotely:
+            await asyncio.to_thread(what, {place.segment for place in places})
 
     def _write(self, plan: records.Plan, batch: Sequence[Item]) -> list[Location]:
         try:
             places = self._store.append(plan.records)
             self._store.sync()
-            if any(item.thing == Nothing(ends_segment=True) for item in batch):
+            ends = any(item.thing == Nothing(ends_segment=True) for item in batch)
+            if ends or self._store.commits_remotely:
                 self._store.close()
         finally:
             for item in batch:

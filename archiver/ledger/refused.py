@@ -4,10 +4,11 @@ Their jobs are still leased. Were those given back first, each would be visited 
 index would have two snapshots of one visit once ``recovery`` reads what was written.
 """
 
+import asyncio
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from archiver.errors import IndexUnavailable, StoreError
+from archiver.errors import IndexUnavailable, StoreError, StoreUnavailable
 from archiver.index import segments
 from archiver.index.database import Database
 from archiver.ledger.rebuild import build_within
@@ -48,11 +49,13 @@ class RefusedRecords:
         if not self._names:
             return
         try:
+            await asyncio.to_thread(self._store.secure, self._names)
             async with self._db.write() as conn:
                 indexed = await segments.indexed(conn)
                 tails = {name: indexed.get(name, 0) for name in self._names}
                 rebuilt = await build_within(conn, self._store, tails)
-        except IndexUnavailable:
+            await asyncio.to_thread(self._store.mark, self._names)
+        except (IndexUnavailable, StoreUnavailable):
             return
         except Exception:
             # The edge where one record that the index can't take must not hold up all others.
@@ -72,4 +75,4 @@ class RefusedRecords:
             StoreError: there are still some.
         """
         if self._names:
-            raise StoreError("The index still refuses what was written last.")
+            raise StoreError("What was written last is still refused, by the index or the store.")

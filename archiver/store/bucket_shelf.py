@@ -8,6 +8,7 @@ The folder of a file is its state: in ``warc/`` is what the bucket does not have
 import hashlib
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from archiver.errors import ConfigurationError, StoreError
@@ -93,6 +94,20 @@ class BucketShelf(UploadingShelf):
         passed_by = sorted((*here.passed_by, *strange), key=lambda each: each.name)
         return Survey(read, here.torn, tuple(passed_by), earlier)
 
+    def put(self, name: str) -> None:
+        """Put a segment of this machine into the bucket, and prove that it is there.
+
+        Raises:
+            StoreUnavailable: the bucket does not take it, or gives back other bytes.
+        """
+        if (path := self.directory / name).exists():
+            self._put(path, name)
+
+    def mark(self, name: str) -> None:
+        """Say by its folder that the bucket has a segment; another process may have done so."""
+        with suppress(FileNotFoundError):
+            self._mark(self.directory / name, name)
+
     def upload(self, name: str) -> None:
         """Put a segment of this machine into the bucket, prove that it is there, and mark it.
 
@@ -152,7 +167,7 @@ class BucketShelf(UploadingShelf):
 
     def take_place(self, edition: NextEdition) -> None:
         """Put an edition where its earlier one lies: into the bucket too, if that is there."""
-        if (self.directory / edition.earlier).exists():
+        if not self._has(edition.earlier):
             super().take_place(edition)
         else:
             self._put(edition.path, edition.name)
@@ -168,6 +183,15 @@ class BucketShelf(UploadingShelf):
         except FileNotFoundError:
             pass
         return freed
+
+    def _has(self, name: str) -> bool:
+        """Whether the bucket has a segment, or may have it."""
+        if not (self.directory / name).exists():
+            return True
+        try:
+            return self.bucket.size(name) >= 0
+        except FileNotFoundError:
+            return False
 
     def _open_here(self, name: str) -> SegmentBytes | None:
         for folder in (self.directory, self.uploaded):
