@@ -75,6 +75,10 @@ _SCRIPTED: Final[Rules] = {"src": _SCRIPT, "href": _SCRIPT, "xlink:href": _SCRIP
 
 HTML: Final[Mapping[str, Rules]] = {
     "a": _LINK,
+    "amp-anim": _IMG,
+    "amp-audio": _PLAYED,
+    "amp-img": _IMG,
+    "amp-video": _PLAYED,
     "applet": dict.fromkeys(("codebase", "code", "archive", "object"), _INERT),
     "area": _LINK,
     "audio": _PLAYED,

@@ -15,6 +15,7 @@ from archiver.html.reader.names import (
     HEADINGS,
     NOTE,
     RESULTS,
+    SENTENCE,
     SHARE,
     named,
     weigh,
@@ -25,8 +26,6 @@ from archiver.values import frozen
 
 SHORT = 500
 LONGEST_NOTICE = 40
-SENTENCE = 80
-"""Characters that are no link, and so many that they say something."""
 
 MOST_IN_BLOCK, MOST_IN_SENTENCE, MOST_IN_CAPTION = 0.2, 0.33, 0.6
 """The share of links in the text of blocks; captions name sources."""

@@ -8,7 +8,7 @@ from lxml.etree import _Element as Element
 
 from archiver.html.attribute_values import SIZES
 from archiver.html.reader.names import HEADINGS, KEPT_EMPTY
-from archiver.html.reader.tree import remove
+from archiver.html.reader.tree import remove, unwrap
 from archiver.references.srcset import read_candidates
 from archiver.urls.parse import join
 
@@ -151,11 +151,16 @@ def _set(element: Element, name: str, value: str | None) -> None:
 
 
 def _drop_empty(root: Element) -> None:
-    """From the inside out, so that what holds nothing but empty elements is empty, too."""
+    """From the inside out, so that what holds nothing but empty elements is empty, too.
+
+    White space that is marked parts words, and indents code.
+    """
     for element in reversed(list(root.iter())):
         if element is root or element.tag not in _EMPTY_GOES:
             continue
         if len(element) or (element.text and element.text.strip()) or "id" in element.attrib:
             continue
-        if element.tag not in KEPT_EMPTY:
+        if element.tag == "span":
+            unwrap(element)
+        elif element.tag not in KEPT_EMPTY:
             remove(element)

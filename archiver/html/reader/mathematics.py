@@ -24,6 +24,9 @@ TEX: Final = "application/x-tex"
 _RENDERED = re.compile(r"\b(?:katex|katex-display|mwe-math-element|MathJax(?:_Display|_SVG)?)\b")
 _PREVIEW = re.compile(r"\b(?:MathJax_Preview|MathJax_Display|MathJax|MathJax_SVG|katex)\b")
 _MARKED = re.compile(r"\bmath(?:-inline|-display)?\b")
+_PANDOC = re.compile(r"math (?:inline|display)")
+"""Pandoc writes LaTeX without delimiters for KaTeX, and formulas of one sign as they are."""
+
 _DISPLAYED = re.compile(r"\b(?:display|block|math-display)\b")
 _RENDERERS = (b"mathjax", b"katex")
 _DOLLAR = re.compile(r"['\"]\$['\"]")
@@ -169,7 +172,7 @@ def _settle_marked(element: Element, formulas: _Formulas) -> None:
     framed = _FRAME.match(text)
     name = element.get("class") or ""
     display = _DISPLAYED.search(name) is not None or text.lstrip().startswith(("\\[", "$$"))
-    if framed or "math-" in name or "katex" in name:
+    if framed or "math-" in name or "katex" in name or _PANDOC.fullmatch(name):
         replace(element, formulas.make(framed[1] if framed else text, display=display))
 
 

@@ -39,6 +39,9 @@ NOTE: Final = re.compile(
 """Notes of the author stand in ``aside`` and ``footer``, too."""
 
 WEIGHT: Final = 25
+SENTENCE: Final = 80
+"""So many characters say something, and can stand alone."""
+
 UNLIKELY_ROLES: Final = frozenset(
     "menu menubar complementary navigation alert alertdialog dialog".split()
 )

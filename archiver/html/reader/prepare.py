@@ -21,6 +21,9 @@ _BLANK = b" \t\r\f"
 _BLANKS = re.compile(rb"[ \t\r\f][ \t\r\f]+")
 _PRE = re.compile(rb"(<pre\b.*?</pre>)", re.DOTALL)
 _MAY_HIDE = etree.XPath(".//*[@hidden or @style or @aria-hidden or @aria-modal]")
+_SEEN = frozenset({"img", "svg", "math", "figcaption"})
+"""What ``aria-hidden`` keeps from screen readers alone: what it says is said elsewhere, too."""
+
 _HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 _IS_TEX = "math/tex"
 _DRAWN = frozenset({"svg", "defs", "g"})
@@ -107,10 +110,5 @@ def is_hidden(element: Element) -> bool:
     return (
         attributes.get("aria-hidden") == "true"
         and "fallback-image" not in (attributes.get("class") or "")
-        and not _is_picture(element)
+        and element.tag not in _SEEN
     )
-
-
-def _is_picture(element: Element) -> bool:
-    """A drawing or a formula is hidden from screen readers alone."""
-    return element.tag in {"img", "svg", "math"}

@@ -9,38 +9,28 @@ from collections.abc import Iterator
 from lxml import etree
 from lxml.etree import _Element as Element
 
-from archiver.html.reader.answered import is_answered
 from archiver.html.reader.coverage import Coverage
 from archiver.html.reader.measures import Measure, leads_to_picture, measure_all
 from archiver.html.reader.names import (
     HEADINGS,
     SCORED,
-    UNLIKELY_ROLES,
+    SENTENCE,
     is_beside,
-    is_unlikely,
     named,
     weigh,
 )
 from archiver.html.reader.paragraphs import has_block, part_at_breaks, wrap_loose_text
 from archiver.html.reader.tree import remove, replace
+from archiver.html.reader.unlikely import seems_beside, targets_in
 from archiver.values import frozen
 
 LEVELS = 5
 """So many elements above a paragraph get points for it."""
 TOP = 5
-SENTENCE = 80
-"""Characters of a paragraph that can stand alone."""
-
 FEWEST_IN_SERIES = 3
 """So many siblings of one name that have something to read are one text."""
 
 _SHORTEST = 25
-_WORDS = re.compile(r"[^\W_]+")
-_TOPICS = frozenset("header headers footer footers banner menu menus legends popup extra".split())
-"""Names of parts of a page that are often what a section is about, too."""
-
-_HELD = ("h2", "h3", "h4", "h5", "h6", "figure", "pre")
-_READ = frozenset({"p", "pre", "blockquote", "table", "dl", "figure"})
 _SENTENCE_END = re.compile(r"\.(?: |$)")
 _EMPTY_GOES = frozenset({"div", "section", "header"} | HEADINGS)
 _BASE = {
@@ -50,6 +40,7 @@ _BASE = {
     **dict.fromkeys((*HEADINGS, "th"), -5),
 }
 _STAYS = frozenset({"div", "article", "section", "p", "ol", "ul", "pre", "table", "dl", "figure"})
+_LEADING = frozenset({"h1", "blockquote", "pre", "dl"})
 _SECTIONS = frozenset({"section", "article"})
 _GUARDED = frozenset({"table", "code", "pre", "math", "figure"}) | HEADINGS
 """What stands in them is never unlikely by name."""
@@ -94,6 +85,9 @@ class Scores:
             self._scores[element] = score
         top = self._common_parent([(score, each) for score, _, each in ranked])
         top = self._climb(top)
+        series = Coverage(self._body, self.measures).series_of(top)
+        if series is not None:
+            return Choice(series, (series,))
         return self._widened(Choice(top, tuple(self._with_siblings(top))))
 
     def _widened(self, choice: Choice) -> Choice:
@@ -173,8 +167,10 @@ class Scores:
         name = top.get("class") or ""
         siblings = list(top.getparent()) if top.getparent() is not None else [top]
         alike = self._alike(siblings, name)
+        is_series = bool(alike - {top})
         for sibling in siblings:
-            if sibling is top or sibling in alike or self._belongs(sibling, name, score, least):
+            belongs = self._belongs(sibling, name, score, least)
+            if belongs or sibling is top or sibling in alike or (is_series and _leads(sibling)):
                 if sibling.tag not in _STAYS:
                     sibling.tag = "div"
                 yield sibling
@@ -209,6 +205,11 @@ class Scores:
         return bool(shows) and measure.link_density < 0.25
 
 
+def _leads(element: Element) -> bool:
+    """Whether it is what a text in sections has beside them: its title, a motto, code."""
+    return element.tag in _LEADING and not is_beside(named(element))
+
+
 def _is_wrapper(element: Element) -> bool:
     """Whether there is one child, alone or under its heading: a section is both."""
     return len(element) == 1 or (len(element) == 2 and element[0].tag in HEADINGS)
@@ -223,12 +224,12 @@ def _is_alike(element: Element, name: str) -> bool:
 def _prepare(body: Element, *, strict: bool) -> list[Element]:
     """Drop what is unlikely, make paragraphs; return what is scored, in document order."""
     scored: list[Element] = []
-    targets = _targets(body) if strict else frozenset()
+    targets = targets_in(body) if strict else frozenset()
     stack: list[tuple[Element, bool]] = [(each, False) for each in reversed(body)]
     while stack:
         element, guarded = stack.pop()
         tag = element.tag
-        if strict and not guarded and _is_unlikely(element, targets):
+        if strict and not guarded and seems_beside(element, targets):
             remove(element)
             continue
         if tag in _EMPTY_GOES and _is_empty(element):
@@ -248,55 +249,6 @@ def _prepare(body: Element, *, strict: bool) -> list[Element]:
 
 def _shows_picture(link: Element) -> bool:
     return leads_to_picture(link) and next(link.iterdescendants("img"), None) is not None
-
-
-def _is_unlikely(element: Element, targets: frozenset[str]) -> bool:
-    role = element.get("role")
-    if role in UNLIKELY_ROLES:
-        return True
-    if element.tag in {"a", "body"}:
-        return False
-    if not is_unlikely(element):
-        return False
-    if element.tag in HEADINGS and _heads_prose(element):
-        return False
-    return not (_is_named_after_its_matter(element, targets) or is_answered(element))
-
-
-def _is_named_after_its_matter(element: Element, targets: frozenset[str]) -> bool:
-    """Whether an id says what a section is about, not what part of a page it is.
-
-    It has several words, with one that names parts of pages: of a section on long headers, say.
-    Its heading has most of these words, or the page leads to it (headers of pages have an ``h1``),
-    or it is around code or a figure with a caption.
-    """
-    name = element.get("id") or ""
-    words = _WORDS.findall(name.lower())
-    if len(words) < 2 or _TOPICS.isdisjoint(words) or is_beside(element.get("class")):
-        return False
-    held = next(element.iter(*_HELD), None)
-    if held is None:
-        return False
-    if held.tag == "pre" or (held.tag == "figure" and held.find(".//figcaption") is not None):
-        return True
-    text = "".join(held.itertext()).lower() if held.tag in HEADINGS else ""
-    return name in targets or 2 * sum(each in text for each in words) > len(words)
-
-
-def _heads_prose(heading: Element) -> bool:
-    """Whether a heading, whose id is often its own words, stands before something to read."""
-    behind = heading.getnext()
-    if is_beside(heading.get("class")):
-        return False
-    if behind is None or behind.tag not in _READ or is_beside(named(behind)):
-        return False
-    return heading.tag == "h1" or len("".join(behind.itertext()).strip()) > SENTENCE
-
-
-def _targets(body: Element) -> frozenset[str]:
-    """Where links within a page lead."""
-    links = (each.get("href") or "" for each in body.iter("a"))
-    return frozenset(each[1:] for each in links if each.startswith("#"))
 
 
 def _is_empty(element: Element) -> bool:

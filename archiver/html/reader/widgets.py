@@ -5,7 +5,7 @@ import re
 from lxml import etree
 from lxml.etree import _Element as Element
 
-from archiver.html.reader.tree import replace, with_words
+from archiver.html.reader.tree import outermost, replace, with_words
 
 GIST = re.compile(
     r"(?:https?:)?//gist\.github\.com/((?:[\w-]{1,60}/)?[0-9a-f]{5,64})\.js"
@@ -21,12 +21,26 @@ _PLAYERS = {
 }
 """Elements of players, what holds the name of what they play, and where that is played."""
 
+_OF_AMP = {
+    "amp-img": "img",
+    "amp-anim": "img",
+    "amp-video": "video",
+    "amp-audio": "audio",
+    "amp-iframe": "iframe",
+}
+"""Elements of AMP, and what its script makes of them (amp.dev/documentation/components)."""
+
 _NAME = re.compile(r"[\w-]{4,40}", re.ASCII)
 _POST = re.compile(r"(https://www\.instagram\.com/(?:p|reel|tv)/[\w-]{1,60}/)")
 
 
 def settle_widgets(body: Element) -> None:
-    """Make frames of players, of code that lies elsewhere, and of posts that have no words yet."""
+    """Make frames of players, of code that lies elsewhere, and of posts that have no words yet.
+
+    Pictures and films of AMP become those of HTML.
+    """
+    for element in outermost(body, *_OF_AMP):
+        _settle_amp(element)
     posts = [each for each in body.iter("blockquote") if _post(each)]
     worded = with_words(body) if posts else set()
     empty = (each for each in posts if each not in worded)
@@ -38,6 +52,21 @@ def settle_widgets(body: Element) -> None:
             if title:
                 frame.set("title", title)
             replace(element, frame)
+
+
+def _settle_amp(element: Element) -> None:
+    """Make of an element of AMP what it stands for, unless that stands in it for want of scripts.
+
+    What else stands in a picture or a frame is shown until that is there.
+    """
+    meant = _OF_AMP[element.tag]
+    if next(element.iter(meant), None) is not None:
+        return
+    element.tag = meant
+    if meant in {"img", "iframe"}:
+        element.text = None
+        for child in list(element):
+            element.remove(child)
 
 
 def _played(element: Element) -> str:

@@ -32,11 +32,23 @@ def read(middle: str, head: str = "", around: str = "{}") -> str:
             "https://example.com/deep/a.png",
         ),
         ('<figure style="background-image:url(a.png)"></figure>', "https://example.com/deep/a.png"),
+        ('<amp-img src="a.png" width=9 height=9></amp-img>', "https://example.com/deep/a.png"),
+        (
+            "<amp-img srcset='s.png 1x, a.png 2x'><amp-img src=t.png></amp-img></amp-img>",
+            "https://example.com/deep/a.png",
+        ),
+        (
+            '<amp-img src=b.png><noscript><img src="a.png"></noscript></amp-img>',
+            "https://example.com/deep/a.png",
+        ),
         (f'<img src="data:image/png;base64,{"A" * 900}">', f"data:image/png;base64,{'A' * 900}"),
     ],
 )
 def test_a_picture_is_shown_however_it_is_loaded(written, source):
-    assert f'src="{source}"' in read(written)
+    found = read(written)
+
+    assert f'src="{source}"' in found
+    assert found.count("<img") == 1
 
 
 def test_a_picture_is_there_once_and_has_its_size():
@@ -296,6 +308,31 @@ def test_films_and_recordings_keep_what_they_are_loaded_from():
     assert 'src="https://example.com/deep/a.ogg"' in found
 
 
+def test_films_and_frames_of_amp_are_those_that_its_script_would_make():
+    found = read(
+        "<amp-video poster=p.jpg><source src=v.mp4></amp-video>"
+        "<amp-iframe src=https://maps.example.com/embed/1><p>Loading</amp-iframe>"
+    )
+
+    assert 'poster="https://example.com/deep/p.jpg"' in found
+    assert 'src="https://example.com/deep/v.mp4"' in found
+    assert '<a class="embed" href="https://maps.example.com/embed/1"' in found
+    assert "Loading" not in found
+
+
+def test_a_caption_that_is_kept_from_screen_readers_is_seen():
+    shown = "<img src=a.png alt='The mill'><figcaption aria-hidden=true>The mill</figcaption>"
+
+    assert "<figcaption>The mill</figcaption>" in read(f"<figure>{shown}</figure>")
+
+
+def test_white_space_that_is_marked_parts_words_and_indents_code():
+    found = read("<p>one<span> </span>two</p><pre>a:<span>  </span>b</pre>")
+
+    assert "one two" in found
+    assert "a:  b</pre>" in found
+
+
 MATH = (
     "<math><semantics><mrow><mi>x</mi></mrow>"
     "<annotation encoding='application/x-tex'>x</annotation></semantics></math>"
@@ -326,6 +363,7 @@ NUMBERED = (
         "$x$",
         r"<span class='math inline'>\(x\)</span>",
         "<span class='math math-inline'>x</span>",
+        "<span class='math inline'>x</span>",
     ],
 )
 def test_a_formula_is_mathml_with_its_source_however_it_was_written(written):

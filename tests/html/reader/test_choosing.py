@@ -43,6 +43,32 @@ def test_a_thread_whose_posts_are_no_paragraphs_is_read_whole():
     assert all(name in found for name in ("Ada", "Grace", "Mary"))
 
 
+def test_posts_that_stand_in_tables_of_their_own_are_one_thread():
+    def row(said: str) -> str:
+        post = f"<table><tr><td><span class=post>{said}</span></td></tr></table>"
+        return f"<tr><td>{post}</td></tr>"
+
+    posts = [SENTENCE * 60, *(f"{name}: {SENTENCE * 3}" for name in ("Ada", "Grace", "Mary"))]
+    links = "".join(f'<li><a href="/{n}">Board number {n}</a>' for n in range(9))
+
+    found = article_of(f"<ul>{links}</ul><div><table>{''.join(map(row, posts))}</table></div>")
+
+    assert all(name in found for name in ("Ada", "Grace", "Mary"))
+    assert "Board number" not in found
+
+
+def test_a_text_in_sections_keeps_its_title_and_its_motto():
+    sections = "".join(
+        f"<div class=section><h2>Part {n}</h2><p>{SENTENCE * 9}</p></div>" for n in range(3)
+    )
+    above = "<h1>On mills</h1><blockquote><p>Grind - A miller</p></blockquote>"
+
+    found = article_of(f"<div class=book>{above}{sections}</div>")
+
+    assert "On mills" in found
+    assert "A miller" in found
+
+
 def test_lists_that_stand_above_and_below_lead_around():
     around = '<ul><li>Next message: <a href="1">On rivers</a><li>By <a href="2">author</a></ul>'
 
