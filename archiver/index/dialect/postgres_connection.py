@@ -22,6 +22,8 @@ from archiver.index.dialect.postgres_address import Address, password_of
 CONNECT_SECONDS = 10
 LOST_SECONDS = 30
 """After which a server that acknowledges nothing is lost."""
+_ASKS_FOR_TLS = struct.pack("!ii", 8, 80877103)
+"""SSLRequest (PostgreSQL, "Message Formats")."""
 _KEPT_ALIVE = {
     (socket.SOL_SOCKET, "SO_KEEPALIVE"): 1,
     (socket.IPPROTO_TCP, "TCP_KEEPIDLE"): LOST_SECONDS // 3,
@@ -73,8 +75,8 @@ def _connection(address: Address, sock: socket.socket, password: str) -> "SaidCo
             port=address.port,
             database=address.database,
             password=password,  # without one, the driver fails in words of its own
-            sock=sock,
-            ssl_context=_tls(address),
+            sock=_under_tls(address, sock),
+            ssl_context=False,  # the driver's own reads all authorities, also where none is asked
             application_name="archiver",
         )
         made.wait_for_ever()
@@ -85,16 +87,25 @@ def _connection(address: Address, sock: socket.socket, password: str) -> "SaidCo
     return made
 
 
-def _tls(address: Address) -> ssl.SSLContext | bool | None:
-    """How the driver uses TLS: None where it is used if the server has it."""
+def _under_tls(address: Address, sock: socket.socket) -> socket.socket:
+    """The connection under TLS, where its mode wants that and the server has it."""
     if address.is_local or address.mode == "disable":
-        return False
+        return sock
+    sock.sendall(_ASKS_FOR_TLS)
+    if sock.recv(1) == b"S":
+        return _context(address).wrap_socket(sock, server_hostname=address.host)
     if address.mode == "prefer":
-        return None
-    context = ssl.create_default_context()
-    if address.mode == "require":
-        context.check_hostname = False
-        context.verify_mode = ssl.CERT_NONE
+        return sock
+    raise InterfaceError("the server has no TLS")
+
+
+def _context(address: Address) -> ssl.SSLContext:
+    """What checks the server, if it is to be checked: only then, authorities are read."""
+    if address.mode == "verify-full":
+        return ssl.create_default_context()
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
     return context
 
 
