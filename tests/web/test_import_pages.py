@@ -18,7 +18,9 @@ NOBODY = "0123456789ab"
 
 @pytest.fixture
 async def runtime(tmp_path):
-    settings = Settings(data=tmp_path / "data", allow_networks="127.0.0.0/8", host_delay=0)
+    settings = Settings(
+        data=tmp_path / "data", retries=0, allow_networks="127.0.0.0/8", host_delay=0
+    )
     async with open_runtime(settings) as opened:
         yield opened
 
