@@ -7,14 +7,15 @@ What a test leaves is emptied and given to another, which takes a tenth of makin
 import json
 import os
 from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from fcntl import LOCK_EX, flock
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import create_engine, make_url
-from sqlalchemy.exc import DBAPIError
-from sqlalchemy.pool import NullPool
+from pg8000.dbapi import DatabaseError
+
+from archiver.index.dialect.postgres_address import read_address
+from archiver.index.dialect.postgres_connection import connect
 
 SERVER = os.environ["ARCHIVER_TEST_SERVER"]
 TEMPLATE = "ARCHIVER_TEST_TEMPLATE"
@@ -30,24 +31,21 @@ WHERE c.relnamespace = 'archiver'::regnamespace
 """What there is, and how it is called."""
 _EMPTY = """
 DO $$
-DECLARE each RECORD; any_row BOOLEAN;
+DECLARE each TEXT; filled TEXT;
 BEGIN
   SET LOCAL session_replication_role = replica;
   DROP SCHEMA IF EXISTS archiver_new CASCADE;
-  EXECUTE 'COMMENT ON SCHEMA archiver IS NULL';
-  FOR each IN SELECT relname, relkind FROM pg_class
-    WHERE relnamespace = 'archiver'::regnamespace AND relkind IN ('r', 'S')
-      AND relname <> 'alembic_version' ORDER BY relname
-  LOOP
-    IF each.relname ~ '^search_[0-9]+$' THEN EXECUTE format('DROP TABLE archiver.%I', each.relname);
-    ELSIF each.relkind = 'S' THEN
-      EXECUTE format('SELECT is_called FROM archiver.%I', each.relname) INTO any_row;
-      IF any_row THEN EXECUTE format('ALTER SEQUENCE archiver.%I RESTART', each.relname); END IF;
-    ELSE
-      EXECUTE format('SELECT EXISTS (SELECT FROM archiver.%I)', each.relname) INTO any_row;
-      IF any_row THEN EXECUTE format('TRUNCATE archiver.%I CASCADE', each.relname); END IF;
-    END IF;
-  END LOOP;
+  COMMENT ON SCHEMA archiver IS NULL;
+  FOR each IN SELECT oid::regclass FROM pg_class
+    WHERE relnamespace = 'archiver'::regnamespace AND relkind = 'r' AND relname ~ '^search_[0-9]+$'
+  LOOP EXECUTE 'DROP TABLE ' || each; END LOOP;
+  SELECT string_agg(oid::regclass::text, ', ') INTO filled FROM pg_class
+    WHERE relnamespace = 'archiver'::regnamespace AND relkind = 'r'
+      AND relname <> 'alembic_version' AND pg_relation_size(oid) > 0;
+  IF filled IS NOT NULL THEN EXECUTE 'TRUNCATE ' || filled || ' CASCADE'; END IF;
+  FOR each IN SELECT seqrelid::regclass FROM pg_sequence
+    WHERE pg_sequence_last_value(seqrelid) IS NOT NULL
+  LOOP EXECUTE format('ALTER SEQUENCE %s RESTART', each); END LOOP;
 END $$
 """
 _shapes: list[str] = []
@@ -105,12 +103,12 @@ def administer(*statements: str) -> None:
 
 def _in(database: str, *statements: str) -> Any:
     """What the last of some statements gives."""
-    address = make_url(SERVER).set(drivername="postgresql+pg8000", database=database)
-    engine = create_engine(address, isolation_level="AUTOCOMMIT", poolclass=NullPool)
-    with engine.connect() as conn:
+    with closing(connect(read_address(f"{SERVER}/{database}"))) as connection:
+        connection.autocommit = True
+        cursor = connection.cursor()
         for statement in statements:
-            found = conn.exec_driver_sql(statement)
-        return found.scalar() if found.returns_rows else None
+            cursor.execute(statement)
+        return cursor.fetchone()[0] if cursor.description else None
 
 
 def _key(path: Path) -> str:
@@ -143,7 +141,7 @@ def _emptied(name: str) -> bool:
     )
     try:
         return bool(_in(name, others, _EMPTY, _SHAPE) == _shapes[0])
-    except DBAPIError:
+    except DatabaseError:
         return False
 
 
