@@ -1,16 +1,20 @@
 """CSV and TSV of a kind nobody knows: columns are told by their names, or by a person."""
 
+import re
 from collections.abc import Iterator
 from functools import partial
 
+from archiver.formats.column_words import address_columns
 from archiver.formats.given_file import GivenFile
-from archiver.formats.guessing import NO_ADDRESS, guessed, guessed_columns, told
+from archiver.formats.guessing import guessed, guessed_columns, told
 from archiver.formats.importer import Importer
 from archiver.formats.tables import table_rows
 from archiver.model.bookmark import Bookmark, unreadable
 from archiver.model.choices import ColumnRole
 from archiver.model.message import marked
+from archiver.model.row_problems import NO_ADDRESS
 
+_MAYBE_ADDRESS = re.compile(r"://|[^\W_]\.[^\W\d_]{2}")
 _SINGLE = frozenset({*ColumnRole} - {ColumnRole.KEEP, ColumnRole.TAGS, ColumnRole.FOLDER})
 
 
@@ -24,6 +28,12 @@ def file_columns(file: GivenFile) -> dict[str, ColumnRole]:
         for name, role in guessed_columns(header).items()
     }
     return told_by_name | said
+
+
+def may_have_addresses(file: GivenFile) -> bool:
+    """Whether a column is called as one of addresses is, or anything at its start may be one."""
+    header = file.table.header if file.table else ()
+    return bool(address_columns(header)) or _MAYBE_ADDRESS.search(file.text) is not None
 
 
 def _read(file: GivenFile) -> Iterator[Bookmark]:

@@ -6,8 +6,9 @@ from typing import Any
 
 from archiver.formats.given_file import GivenFile
 from archiver.formats.importer import Importer
+from archiver.formats.latex import text_of_latex, without_braces
 from archiver.formats.reference_fields import MOST_FIELD, NO_ADDRESS, address_of_doi, lines_of
-from archiver.formats.rows import Row, text_of
+from archiver.formats.rows import Row, names_of, text_of
 from archiver.model.bookmark import Bookmark, unreadable
 from archiver.model.message import marked
 
@@ -18,7 +19,6 @@ _FIRST = re.compile(
 """An entry; what stands before the first one is a preamble, shorthands, or notes."""
 _FIELD = re.compile(r"\s*([\w-]+)\s*=\s*")
 _WRAPPED = re.compile(r"\\url\{([^}]*)\}")
-_LATEX = re.compile(r"[{}]|\\(?=[&%$#_])")
 
 
 def _read(file: GivenFile) -> Iterator[Bookmark]:
@@ -50,16 +50,16 @@ def _reference(entry: str) -> Iterator[Bookmark]:
     url = _WRAPPED.sub(r"\1", row.text("url") or row.text("howpublished")) or address_of_doi(
         text_of(row.peek("doi")).strip()
     )
-    title = _LATEX.sub("", row.text("title"))
+    title = without_braces(text_of_latex(row.text("title")))
     if not url:
         yield unreadable(title or head[2], NO_ADDRESS)
         return
     yield row.bookmark(
-        _LATEX.sub("", url),
+        without_braces(url),
         title=title,
-        note=row.text("note", "annote"),
+        note=text_of_latex(row.text("note", "annote")),
         added_at=row.moment("timestamp", "dateadded", "urldate"),
-        tags=row.names("keywords", "mendeleytags"),
+        tags=names_of(without_braces(text_of_latex(row.text("keywords", "mendeleytags")))),
     )
 
 

@@ -17,6 +17,7 @@ from archiver.formats.sqlite_file import (
 from archiver.model.bookmark import Bookmark, broken
 from archiver.model.folder_path import folder_path
 from archiver.model.message import marked
+from archiver.model.row_problems import DATABASE_ENDS, problem_of
 
 _BOOKMARKS = "SELECT id, type, fk, parent, * FROM moz_bookmarks ORDER BY id"
 _PAGES = """
@@ -43,7 +44,6 @@ _OF_PAGE = {
 _OF_BOOKMARK = ("title", "dateAdded", "lastModified", "guid")
 _BROWSERS_OWN = frozenset({"menu", "toolbar", "unfiled", "mobile", "tags", ""})
 _DEEPEST = 500
-_DAMAGED = "The database can't be read any further: {}."
 
 
 def _read_places(file: GivenFile) -> Iterator[Bookmark]:
@@ -54,7 +54,7 @@ def _read_places(file: GivenFile) -> Iterator[Bookmark]:
         notes = _texts(file, "moz_items_annos", _NOTES)
         keywords = _texts(file, "moz_keywords", _KEYWORDS)
     except DatabaseDamagedError as error:
-        yield broken(file.name, _DAMAGED.format(error))
+        yield broken(file.name, problem_of(DATABASE_ENDS, error))
         return
     folders = {row["id"]: row for row in nodes if row["type"] == _FOLDER}
     names = {number: _path(number, folders) for number in folders}
@@ -153,7 +153,7 @@ def _of_rows(query: str, bookmark: ReadRow) -> Any:
             shown = (row for row in rows_of(file.seekable(), query) if not row.get("hidden"))
             yield from bookmarks_of(shown, bookmark)
         except DatabaseDamagedError as error:
-            yield broken(file.name, _DAMAGED.format(error))
+            yield broken(file.name, problem_of(DATABASE_ENDS, error))
 
     return read
 

@@ -10,8 +10,11 @@ from archiver.formats.rows import Row, text_of
 from archiver.model.bookmark import Bookmark, unreadable
 from archiver.model.folder_path import folder_path
 from archiver.model.message import marked
+from archiver.model.row_problems import FOLDER_NESTED
 
 _DEEPEST = 500
+_NO_BOOKMARK = marked("This is no bookmark.")
+_NO_ADDRESS = marked("This bookmark holds no address.")
 
 
 def _read(file: GivenFile) -> Iterator[Bookmark]:
@@ -27,18 +30,18 @@ def _trees(document: dict[str, Any]) -> Iterator[Bookmark]:
 
 def _children(folder: dict[str, Any], path: tuple[str, ...], root: str) -> Iterator[Bookmark]:
     if len(path) > _DEEPEST:
-        yield unreadable(path[-1], "This folder is nested too deep.")
+        yield unreadable(path[-1], FOLDER_NESTED)
         return
     children = folder.get("children")
     for node in children if isinstance(children, list) else ():
         if not isinstance(node, dict):
-            yield unreadable(text_of(node), "This is no bookmark.")
+            yield unreadable(text_of(node), _NO_BOOKMARK)
         elif "children" in node:
             yield from _children(node, (*path, text_of(node.get("name"))), root)
         elif node.get("url"):
             yield _bookmark(node, path, root)
         else:
-            yield unreadable(text_of(node.get("name")), "This bookmark holds no address.")
+            yield unreadable(text_of(node.get("name")), _NO_ADDRESS)
 
 
 def _bookmark(node: dict[str, Any], path: tuple[str, ...], root: str) -> Bookmark:

@@ -20,7 +20,7 @@ from archiver.model.message import marked
 
 _OF_NOTE = frozenset({"title", "created", "updated"})
 _ATTRIBUTES, _OF_FILE = "note-attributes", "resource"
-_NO_LINK = "This note holds no link."
+_NO_LINK = marked("This note holds no link.")
 _HTTP = re.compile(r"https?://", re.IGNORECASE)
 _MOST_LINKS = 10_000
 _MOST_NOTE = 10_000

@@ -8,8 +8,9 @@ from html import unescape
 from archiver.formats.charset import HEAD_BYTES, decode_head
 from archiver.formats.given_file import GivenFile
 from archiver.formats.importer import Importer
+from archiver.formats.kept_pages import MOST_PAGE
 from archiver.formats.row_importers import json_importer
-from archiver.formats.rows import Row, first_of
+from archiver.formats.rows import Row, first_of, text_of
 from archiver.formats.xml_events import Element, elements, is_xml
 from archiver.model.bookmark import Bookmark
 from archiver.model.message import marked
@@ -17,6 +18,11 @@ from archiver.model.message import marked
 _ITEMS = frozenset({"item", "entry"})
 _DATES = ("published", "pubdate", "date", "created", "updated", "modified", "issued")
 _SAID_ONCE = frozenset({"title", *_DATES})
+_ARTICLE = ("encoded", "content", "description")
+"""What may hold the whole article, the surest first."""
+_HAS_PARAGRAPHS = re.compile(
+    r"<(?:p|div|h[1-6]|ul|ol|table|blockquote|pre|figure)\b", re.IGNORECASE
+)
 _MARKUP = frozenset({"content", "summary", "description", "encoded", "title"})
 _TAGS = frozenset({"category", "subject", "tag"})
 _RSS_NAMESPACE = re.compile(
@@ -24,6 +30,7 @@ _RSS_NAMESPACE = re.compile(
 )
 """The whole of it: Zotero's RDF names a module of RSS, which begins the same."""
 _MOST_KEPT = 2000
+_HTML_TYPES = frozenset({"html", "text/html"})
 _MOST_OF_A_NAME = 20
 _XML_TITLE = re.compile(r"<title[^<>]*>\s*(?:<!\[CDATA\[)?([^<\]]*)", re.IGNORECASE)
 _JSON_TITLE = re.compile(r'"title"\s*:\s*("(?:[^"\\]|\\.){0,2000}")')
@@ -53,6 +60,7 @@ class _Item:
         self._links = {"about": element.attributes.get("about", "")}
         self._said: dict[str, list[str]] = {}
         self._tags: list[str] = []
+        self._articles: dict[str, str] = {}
 
     def take(self, element: Element) -> None:
         """Take an element within the item."""
@@ -66,6 +74,7 @@ class _Item:
         elif element.name in _TAGS:
             self._tags.append(element.attributes.get("term") or text)
         elif text:
+            self._article(element, text)
             self._say(element.name, text[:_MOST_KEPT])
         elif address := element.attributes.get("url") or element.attributes.get("href"):
             # What comes with the item, such as a recording or a picture.
@@ -76,6 +85,12 @@ class _Item:
         said = element.text.strip() or element.attributes.get("url", "")
         if around not in _MARKUP:
             self._say(around if element.name == "name" else f"{around} {element.name}", said)
+
+    def _article(self, element: Element, text: str) -> None:
+        """Keep what is HTML and longer than the source record has room for, once for each name."""
+        name, is_other = element.name, element.attributes.get("type", "html") not in _HTML_TYPES
+        if name in _ARTICLE and len(text) > _MOST_KEPT and not is_other and is_article(text):
+            self._articles.setdefault(name, text)
 
     def _link(self, rel: str, address: str) -> None:
         if rel not in self._links:
@@ -99,7 +114,13 @@ class _Item:
             title=row.text("title"),
             added_at=row.moment(*_DATES),
             tags=tuple(dict.fromkeys(filter(None, (each.strip() for each in self._tags)))),
+            page=first_of(self._articles.get(each, "") for each in _ARTICLE),
         )
+
+
+def is_article(text: str) -> bool:
+    """Whether what a feed says of an item is an article in HTML, of a length that is read."""
+    return len(text) <= MOST_PAGE and _HAS_PARAGRAPHS.search(text) is not None
 
 
 def _one_or_all(name: str, said: list[str]) -> str | list[str]:
@@ -108,12 +129,17 @@ def _one_or_all(name: str, said: list[str]) -> str | list[str]:
 
 def _json_item(row: Row) -> Bookmark:
     own = row.text("externalurl")
+    article = text_of(row.peek("contenthtml"))
+    is_long = len(article) > _MOST_KEPT and is_article(article)
+    if is_long:
+        row.drop("contenthtml")
     return row.bookmark(
         own or row.text("url", "id"),
         title=row.text("title"),
         note=row.text("summary"),
         added_at=row.moment("datepublished", "datemodified"),
         tags=row.names("tags"),
+        page=article if is_long else "",
     )
 
 

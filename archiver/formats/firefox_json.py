@@ -12,6 +12,7 @@ from archiver.formats.rows import Row, text_of
 from archiver.model.bookmark import Bookmark, unreadable
 from archiver.model.folder_path import folder_path
 from archiver.model.message import marked
+from archiver.model.row_problems import FOLDER_NESTED
 
 MOZLZ4 = b"mozLz40\0"
 _ROOTS = frozenset(
@@ -41,7 +42,7 @@ def _nodes(node: Any, folders: tuple[str, ...], root: str) -> Iterator[Bookmark]
     if not isinstance(node, dict):
         return
     if len(folders) > _DEEPEST:
-        yield unreadable(text_of(node.get("title")), "This folder is nested too deep.")
+        yield unreadable(text_of(node.get("title")), FOLDER_NESTED)
         return
     if node.get("uri"):
         yield _bookmark(node, folders, root)

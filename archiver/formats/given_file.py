@@ -1,6 +1,7 @@
 """A file that was given: its head, looked at from many sides, and its content, read once."""
 
 import io
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, BinaryIO
@@ -9,7 +10,7 @@ from archiver.formats.charset import HEAD_BYTES, decode_head, find_charset, is_t
 from archiver.formats.document_kind import XmlRoot, xml_root
 from archiver.formats.json_shape import TOP, json_paths
 from archiver.formats.table_head import TableHead, table_head
-from archiver.formats.tar_members import Gunzipped, TarMembers, is_tar_gz
+from archiver.formats.tar_members import Gunzipped, TarMembers, is_gzip, is_tar_gz
 from archiver.formats.zip_members import Members, is_zip
 from archiver.model.choices import ColumnRole
 from archiver.model.survey import Sign
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from archiver.model.entry_list import EntryList
 
 _MOST_SHOWN = 8
+_PACKED_NAME = re.compile(r"\.g?z(?:ip)?\Z", re.IGNORECASE)
 Spool = Callable[[BinaryIO], BinaryIO]
 
 
@@ -29,7 +31,7 @@ def in_memory(stream: BinaryIO) -> BinaryIO:
 
 
 class GivenFile:
-    """A file of links.
+    """A file of links; one that is packed with gzip is what is packed there.
 
     Args:
         source: read from where it stands, once; it need not be seekable.
@@ -52,8 +54,13 @@ class GivenFile:
     ) -> None:
         self.name = name
         self.columns_as = columns_as or {}
-        self.suffix = name.rpartition(".")[2].lower() if "." in name else ""
         self.head = _read_head(source)
+        if is_gzip(self.head) and not is_tar_gz(self.head):
+            source = _unpacked(self.head, source)
+            # What is damaged at once stays as it came, and is refused as that.
+            self.head = _read_head(source) or self.head
+            name = _PACKED_NAME.sub("", name)
+        self.suffix = name.rpartition(".")[2].lower() if "." in name else ""
         self.lists: list[EntryList] = []
         self.lists_left_out = 0
         self._source = source
@@ -152,6 +159,11 @@ class GivenFile:
 def _some(names: Sequence[str]) -> str:
     shown = ", ".join(name[:60] for name in names[:_MOST_SHOWN])
     return f"{shown}, …" if len(names) > _MOST_SHOWN else shown
+
+
+def _unpacked(head: bytes, rest: BinaryIO) -> BinaryIO:
+    packed = io.BufferedReader(_Rejoined(head, rest), HEAD_BYTES)
+    return io.BufferedReader(Gunzipped(packed), HEAD_BYTES)
 
 
 def _read_head(source: BinaryIO) -> bytes:

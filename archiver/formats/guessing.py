@@ -22,9 +22,9 @@ from archiver.model.annotation import Annotation
 from archiver.model.bookmark import Bookmark, broken, unreadable
 from archiver.model.choices import TO_READ, ColumnRole
 from archiver.model.folder_path import folder_path
+from archiver.model.row_problems import NESTED, NO_ADDRESS
 from archiver.values import frozen
 
-NO_ADDRESS = "This row holds no address."
 _ADDRESS = re.compile(r"https?://[^\s<>\"]{3,}", re.IGNORECASE)
 _BETWEEN_TAGS = re.compile(r"\s*[,;|\n]\s*")
 _MOST_DEPTH = 200
@@ -121,7 +121,7 @@ def guessed_in(value: Any, folders: tuple[str, ...] = ()) -> Iterator[Bookmark]:
     if isinstance(value, Bookmark):
         yield value
     elif len(folders) > _MOST_DEPTH:
-        yield broken(text_of(value), "This is nested too deep.")
+        yield broken(text_of(value), NESTED)
     elif isinstance(value, str):
         if found := _ADDRESS.match(value.strip()):
             yield _of_address(found[0])

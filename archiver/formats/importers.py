@@ -5,7 +5,7 @@ from typing import BinaryIO
 
 from archiver.errors import UnreadableFile
 from archiver.formats.any_json import ANY_JSON
-from archiver.formats.any_table import ANY_TABLE
+from archiver.formats.any_table import ANY_TABLE, may_have_addresses
 from archiver.formats.any_xml import ANY_XML
 from archiver.formats.bibtex import BIBTEX
 from archiver.formats.browser_databases import BUKU, CHROME_HISTORY, PLACES
@@ -174,6 +174,11 @@ def importer_of(file: GivenFile) -> Importer:
     if found is None:
         sentence = f"{file.name} {reason_to_refuse(file)}"
         raise UnreadableFile(sentence)
+    if found is ANY_TABLE and not (file.columns_as or may_have_addresses(file)):
+        raise UnreadableFile(
+            "{name} is a table without a column of addresses. Export it with its links.",
+            name=file.name,
+        )
     return found
 
 

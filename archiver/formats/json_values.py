@@ -13,6 +13,8 @@ from typing import Any
 from archiver.formats.given_file import GivenFile
 from archiver.formats.growing_text import GrowingText
 from archiver.model.bookmark import Bookmark, broken
+from archiver.model.message import marked
+from archiver.model.row_problems import NO_JSON, problem_of
 
 MOST_VALUE = 32 << 20
 """Characters of one value; a tree of bookmarks is one."""
@@ -24,8 +26,7 @@ _MARGIN = 32
 _BETWEEN = re.compile(r"[\s,\x1e]*+")
 _SKIPPED = re.compile(r'"(?:[^"\\]++|\\.)*+"?|[\[\]{}]|[^\[\]{}"]++', re.DOTALL)
 _UNTERMINATED = ("Unterminated string", "Invalid \\")
-_BROKEN = "This is no JSON that can be read: {}."
-_ENDED = "The file ends in the middle of this: it seems to be cut off."
+_ENDED = marked("The file ends in the middle of this: it seems to be cut off.")
 
 
 class JsonText(GrowingText):
@@ -55,7 +56,7 @@ class JsonText(GrowingText):
         while (following := self._peek()) and following != "}":
             name = next(self._value(), None)
             if not isinstance(name, str) or not self._colon():
-                yield "", broken(str(name), _BROKEN.format("a name is missing"))
+                yield "", broken(str(name), problem_of(NO_JSON, "a name is missing"))
                 return
             if self._peek() == "[" and name in arrays:
                 self._at += 1
@@ -89,7 +90,7 @@ class JsonText(GrowingText):
             try:
                 value, end = _DECODER.raw_decode(self._buffer, self._at)
             except RecursionError:
-                yield self._passed_over(_BROKEN.format("it is nested too deep"))
+                yield self._passed_over(problem_of(NO_JSON, "it is nested too deep"))
                 return
             except json.JSONDecodeError as error:
                 if self._is_cut(error) and len(self._buffer) - self._at < MOST_VALUE:
@@ -98,7 +99,7 @@ class JsonText(GrowingText):
                         continue
                     yield self._passed_over(problem)
                     return
-                yield self._passed_over(_BROKEN.format(error.msg))
+                yield self._passed_over(problem_of(NO_JSON, error.msg))
                 return
             if end == len(self._buffer) and self._more():
                 continue  # a number may go on
@@ -112,7 +113,7 @@ class JsonText(GrowingText):
             return _ENDED
         is_long = len(self._buffer) - self._at > _LONG
         if is_long and self._buffer.count(",", self._at) > MOST_PARTS:
-            return _BROKEN.format("it has too many parts")
+            return problem_of(NO_JSON, "it has too many parts")
         return ""
 
     def _is_cut(self, error: json.JSONDecodeError) -> bool:

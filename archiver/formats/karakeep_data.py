@@ -19,6 +19,7 @@ from archiver.formats.zip_members import Members
 from archiver.model.bookmark import Bookmark, broken
 from archiver.model.kept_page import KeptPage, html_page
 from archiver.model.message import marked
+from archiver.model.row_problems import DATABASE_ENDS, problem_of
 
 _DATABASE = "db.db"
 _TABLES = frozenset({"bookmarks", "bookmarklinks", "bookmarktags", "tagsonbookmarks"})
@@ -70,7 +71,7 @@ def _read(file: GivenFile) -> Iterator[Bookmark]:
             read = partial(bookmark_of, lists=lists, page=page or "")
             yield from bookmarks_of(iter([_row(each)]), read)
     except DatabaseDamagedError as error:
-        yield broken(name, f"The database can't be read any further: {error}.")
+        yield broken(name, problem_of(DATABASE_ENDS, error))
 
 
 def _parts(stream: BinaryIO) -> Mapping[str, str]:

@@ -15,18 +15,20 @@ from archiver.model.message import marked
 MOST_BYTES = 64 << 20
 """A larger file is a link and no page."""
 _NAMES = ("Snapshot-Content-Location", "Content-Location", "X-Snapshot-Content-Location")
+_NO_HEAD = marked("The head of this saved page can't be read.")
+_NO_PLACE = marked("This saved page does not say where it was.")
 
 
 def _read(file: GivenFile) -> Iterator[Bookmark]:
     """The page that it is."""
     head = read_head(file.text.lstrip())
     if not head:
-        yield unreadable(file.name, "The head of this saved page can't be read.")
+        yield unreadable(file.name, _NO_HEAD)
         return
     row = Row({**head})
     url = first_of(row.text(name.lower().replace("-", "")) for name in _NAMES)
     if not url:
-        yield unreadable(file.name, "This saved page does not say where it was.")
+        yield unreadable(file.name, _NO_PLACE)
         return
     row.drop("from", "contenttype", "mimeversion", "contenttransferencoding")
     title, date = row.text("subject"), row.text("date")

@@ -32,6 +32,7 @@ _TAG = re.compile(r"(?:[^\\,]|\\.)+")
 _ESCAPED = re.compile(r"\\(.)")
 _MARK = "\ufeff"
 _YES = "yes"
+_NOT_READ = marked("A date, a place or a highlight of this row can't be read.")
 
 _COLUMNS: Mapping[str, Callable[[Exported], str]] = {
     "title": lambda each: each.entry.annotation.title,
@@ -97,7 +98,7 @@ def _read_row(row: Row) -> Bookmark:
         added_at = read_iso(added) if added else None
         places = tuple(int(each[:18]) for each in said["places"].split())
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError):
-        return unreadable(said["url"], "A date, a place or a highlight of this row can't be read.")
+        return unreadable(said["url"], _NOT_READ)
     annotation = Annotation(
         said["url"],
         added_at,

@@ -27,7 +27,7 @@ _ENTRIES = "entries"
 _LISTS = "lists"
 _KEY = "hash_url"
 _MOST_QUERY = 2_000
-_NO_ENTRY = "This is no entry as archiver writes one."
+_NO_ENTRY = marked("This is no entry as archiver writes one.")
 
 
 class _Json:

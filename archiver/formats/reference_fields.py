@@ -3,8 +3,9 @@
 from collections.abc import Iterator
 
 from archiver.formats.given_file import GivenFile
+from archiver.model.message import marked
 
-NO_ADDRESS = "This reference holds no address."
+NO_ADDRESS = marked("This reference holds no address.")
 MOST_FIELD = 1 << 20
 _DOI = "https://doi.org/"
 

@@ -1,4 +1,7 @@
-"""RIS: a field a line, ``UR  - https://…``; ``ER`` ends a reference."""
+"""RIS: a field a line, ``UR  - https://…``; ``TY`` begins a reference, and ``ER`` ends it.
+
+Some write one of them alone, or neither: then an empty line behind the address is the end.
+"""
 
 import re
 from collections.abc import Iterator
@@ -11,6 +14,9 @@ from archiver.model.bookmark import Bookmark, unreadable
 from archiver.model.message import marked
 
 _FIELD = re.compile(r"\s*([A-Z][A-Z0-9])  ?- ?(.*)")
+_BEGINS = re.compile(r"\ufeff?\s*(?:TY  ?-|[A-Z][A-Z0-9]  - )")
+_TYPE_OR_END = re.compile(r"^(?:TY|ER|UR|DO)  ?-", re.MULTILINE)
+_ADDRESSES = frozenset({"UR", "L1", "LK", "DO"})
 _TITLES = ("TI", "T1", "CT", "BT")
 
 
@@ -18,15 +24,21 @@ def _read(file: GivenFile) -> Iterator[Bookmark]:
     fields: dict[str, list[str]] = {}
     for line in lines_of(file):
         found = _FIELD.match(line)
-        if found is None:
-            continue
-        if found[1] == "ER":
+        name = found[1] if found else ""
+        if _is_over(name, line, fields):
             yield _reference(fields)
             fields = {}
-        elif found[2].strip():
-            fields.setdefault(found[1], []).append(found[2].strip())
+        if found and name != "ER" and found[2].strip():
+            fields.setdefault(name, []).append(found[2].strip())
     if fields:
         yield _reference(fields)
+
+
+def _is_over(name: str, line: str, fields: dict[str, list[str]]) -> bool:
+    """Whether a reference ends before a line."""
+    if name in ("ER", "TY"):
+        return bool(fields)
+    return not line.strip() and "TY" not in fields and not _ADDRESSES.isdisjoint(fields)
 
 
 def _reference(fields: dict[str, list[str]]) -> Bookmark:
@@ -52,9 +64,18 @@ def _first(fields: dict[str, list[str]], name: str) -> str:
     return fields.get(name, [""])[0]
 
 
+def _recognises(file: GivenFile) -> bool:
+    """Whether it begins with a field, of what is certainly a reference with an address."""
+    return (
+        file.is_text
+        and _BEGINS.match(file.text) is not None
+        and _TYPE_OR_END.search(file.text) is not None
+    )
+
+
 RIS = Importer(
     "RIS",
-    lambda file: file.is_text and re.match(r"\s*TY  ?- ", file.text) is not None,
+    _recognises,
     _read,
     ("ris",),
     marked("Zotero, Mendeley, EndNote: Export, RIS"),

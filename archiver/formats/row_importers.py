@@ -9,8 +9,8 @@ from archiver.formats.json_values import JsonText
 from archiver.formats.rows import Row, text_of
 from archiver.formats.tables import table_rows
 from archiver.model.bookmark import Bookmark, unreadable
+from archiver.model.row_problems import NO_ADDRESS, NO_ROW
 
-NO_ADDRESS = "This row holds no address."
 ReadRow = Callable[[Row], Bookmark]
 Fits = Callable[[GivenFile], bool]
 
@@ -50,7 +50,7 @@ def bookmarks_of(values: Iterator[Any], read_row: ReadRow) -> Iterator[Bookmark]
         if isinstance(value, Bookmark):
             yield value
         elif not isinstance(value, dict):
-            yield unreadable(text_of(value), "This is no row of the list.")
+            yield unreadable(text_of(value), NO_ROW)
         else:
             found = read_row(Row(value))
             yield found if found.annotation.url_given else unreadable(_shown(value), NO_ADDRESS)

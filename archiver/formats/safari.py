@@ -12,6 +12,7 @@ from archiver.formats.xml_events import is_xml
 from archiver.model.bookmark import Bookmark, broken, unreadable
 from archiver.model.folder_path import folder_path
 from archiver.model.message import marked
+from archiver.model.row_problems import FOLDER_NESTED, NO_PROPERTY_LIST, problem_of
 
 BINARY = b"bplist00"
 MOST = 64 << 20
@@ -21,7 +22,6 @@ _TOLD_OTHERWISE = frozenset(
     {"URLString", "URIDictionary", "ReadingList", "WebBookmarkType", "Children", "Sync"}
 )
 _DEEPEST = 200
-_BROKEN = "This property list can't be read: {}."
 
 
 def _read(file: GivenFile) -> Iterator[Bookmark]:
@@ -29,7 +29,7 @@ def _read(file: GivenFile) -> Iterator[Bookmark]:
         tree = plistlib.loads(file.stream().read(MOST))
     except Exception as error:  # noqa: BLE001
         # plistlib raises whatever the bytes make it do: KeyError, struct.error, expat's own.
-        yield broken(file.name, _BROKEN.format(error or type(error).__name__))
+        yield broken(file.name, problem_of(NO_PROPERTY_LIST, error or type(error).__name__))
         return
     if isinstance(tree, dict) and isinstance(tree.get("URL"), str):
         yield Row({}).bookmark(tree["URL"], title=_name(file.name))
@@ -41,7 +41,7 @@ def _nodes(node: Any, folders: tuple[str, ...], root: str) -> Iterator[Bookmark]
     if not isinstance(node, dict):
         return
     if len(folders) > _DEEPEST:
-        yield unreadable(text_of(node.get("Title")), "This folder is nested too deep.")
+        yield unreadable(text_of(node.get("Title")), FOLDER_NESTED)
     elif isinstance(node.get("URLString"), str):
         yield _bookmark(node, folders, root)
     else:

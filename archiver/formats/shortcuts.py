@@ -13,6 +13,7 @@ _SECTION = re.compile(r"\s*\[(InternetShortcut|Desktop Entry)\]", re.IGNORECASE)
 _URL_LINE = re.compile(r"^\s*URL(?:\[[^\]\n]*\])?\s*=", re.IGNORECASE | re.MULTILINE)
 _FIELD = re.compile(r"([^=\s][^=]*?)\s*=\s*(.*?)\s*\Z")
 _NOT_KEPT = ("iconfile", "iconindex", "icon", "encoding", "version", "type", "idlist")
+_NO_ADDRESS = marked("This shortcut holds no address.")
 
 
 def _read(file: GivenFile) -> Iterator[Bookmark]:
@@ -27,7 +28,7 @@ def _read(file: GivenFile) -> Iterator[Bookmark]:
     url = row.text("url", "baseurl")
     name = row.text("name") or file.name.rpartition("/")[2].rpartition(".")[0]
     if not url:
-        yield unreadable(file.name, "This shortcut holds no address.")
+        yield unreadable(file.name, _NO_ADDRESS)
         return
     yield row.bookmark(url, title=name, note=row.text("comment"))
 

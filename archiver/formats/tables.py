@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from archiver.formats.given_file import GivenFile
 from archiver.formats.table_head import TableHead
 from archiver.model.bookmark import Bookmark, broken
+from archiver.model.row_problems import TABLE_ENDS, problem_of
 
 MOST_CELL = 8 << 20
 """Characters of one cell: some services export whole articles in them."""
@@ -37,9 +38,7 @@ def table_rows(file: GivenFile) -> Iterator[Fields | Bookmark]:
                 names.append(f"column {len(names) + 1}")
             yield {name: cell for name, cell in zip(names, row, strict=False) if cell}
     except csv.Error as error:
-        yield broken(
-            f"line {rows.line_num:,}", f"The table can't be read any further here: {error}."
-        )
+        yield broken(f"line {rows.line_num:,}", problem_of(TABLE_ENDS, error))
 
 
 def _lines(file: GivenFile) -> Iterator[str]:

@@ -23,9 +23,14 @@ _PIECE = 1 << 20
 _BROKEN = (tarfile.TarError, OSError, EOFError, ValueError, KeyError, zlib.error)
 
 
+def is_gzip(head: bytes) -> bool:
+    """Whether a file that begins so is packed with gzip (RFC 1952)."""
+    return head.startswith(_GZIP)
+
+
 def is_tar_gz(head: bytes) -> bool:
     """Whether a file that begins so is a tar archive, packed with gzip."""
-    if not head.startswith(_GZIP):
+    if not is_gzip(head):
         return False
     try:
         start = zlib.decompressobj(_GZIP_BITS).decompress(head, 512)
@@ -72,7 +77,10 @@ class TarMembers:
 
 
 class Gunzipped(io.RawIOBase):
-    """What a gzip stream holds, bounded by how long that is; where it is damaged it ends."""
+    """What a gzip stream holds, bounded by how long that is; where it is damaged it ends.
+
+    It may have several members, which follow each other (RFC 1952 §2.2).
+    """
 
     def __init__(self, packed: BinaryIO) -> None:
         self._packed = packed
@@ -93,20 +101,23 @@ class Gunzipped(io.RawIOBase):
         return len(piece)
 
     def _next(self, most: int) -> bytes:
-        while not self._unpacker.eof and self._given < self._most():
-            if not self._waiting:
-                self._waiting = self._packed.read(_PIECE)
-                self._read += len(self._waiting)
-            if not self._waiting:
-                break
+        while self._given < self._most() and self._has_more():
             try:
                 piece = self._unpacker.decompress(self._waiting, most)
             except zlib.error:
                 break
-            self._waiting = self._unpacker.unconsumed_tail
+            self._waiting = self._unpacker.unconsumed_tail or self._unpacker.unused_data
+            if self._unpacker.eof:
+                self._unpacker = zlib.decompressobj(_GZIP_BITS)
             if piece:
                 return piece
         return b""
+
+    def _has_more(self) -> bool:
+        if not self._waiting:
+            self._waiting = self._packed.read(_PIECE)
+            self._read += len(self._waiting)
+        return bool(self._waiting)
 
     def _most(self) -> int:
         return min(MOST_BYTES, max(ALWAYS_ALLOWED, self._read * MOST_GROWTH))

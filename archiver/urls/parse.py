@@ -7,6 +7,7 @@ import ada_url
 
 from archiver.errors import InvalidUrl
 from archiver.model.capture import HashUrl
+from archiver.model.row_problems import NO_SCHEME, OTHER_SCHEME, TOO_LONG
 from archiver.urls.pasted import with_scheme
 
 MOST_CHARACTERS = 8192
@@ -40,7 +41,7 @@ def parse_url(given: str) -> str:
     if not text:
         raise InvalidUrl("This is empty. An address starts with https:// or http://.")
     if len(text) > MOST_CHARACTERS:
-        raise InvalidUrl("The address is longer than {most} characters.", most=MOST_CHARACTERS)
+        raise InvalidUrl(TOO_LONG, most=MOST_CHARACTERS)
     if _FORBIDDEN.search(text):
         raise InvalidUrl("The address holds characters that no address may hold.")
     return _serialise(text)
@@ -111,9 +112,7 @@ def _serialise(text: str) -> str:
         scheme = href.partition(":")[0]
         if "." in scheme:
             raise _suggest_scheme(text)
-        raise InvalidUrl(
-            "Only http and https addresses can be kept, and this one is “{scheme}:”.", scheme=scheme
-        )
+        raise InvalidUrl(OTHER_SCHEME, scheme=scheme)
     if "@" in href and "@" in href.split("/", 3)[2]:
         raise InvalidUrl(
             "The address holds a user name or password, which the archive would give away. "
@@ -121,7 +120,7 @@ def _serialise(text: str) -> str:
         )
     url: str = href.partition("#")[0]
     if len(url) > MOST_CHARACTERS:
-        raise InvalidUrl("The address is longer than {most} characters.", most=MOST_CHARACTERS)
+        raise InvalidUrl(TOO_LONG, most=MOST_CHARACTERS)
     return _with_a_name(url)
 
 
@@ -142,5 +141,5 @@ def _suggest_scheme(text: str) -> InvalidUrl:
     if " " not in text and "." in text:
         meant = with_scheme(text[:200])
         meant = meant if "://" in meant else f"https://{meant}"
-        return InvalidUrl("The address has no scheme. Did you mean {meant}?", meant=meant)
+        return InvalidUrl(NO_SCHEME, meant=meant)
     return InvalidUrl("This is not an address. An address starts with https:// or http://.")

@@ -15,6 +15,7 @@ from archiver.model.capture import Timestamp
 from archiver.model.entry_list import EntryList
 from archiver.model.language import LANGUAGES
 from archiver.model.message import Message
+from archiver.model.row_problems import with_detail
 from archiver.model.source_record import read_source_record
 from archiver.web.csrf import SAFE_METHODS
 from archiver.web.density import Density, density_of, remember
@@ -98,6 +99,7 @@ def environment(wording: Wording) -> Environment:
     made.filters.update(percent=wording.percent)
     made.filters.update(translated=wording.translated, why=partial(why, wording))
     made.filters.update(reason=partial(reason, wording), why_no_feed=partial(why_no_feed, wording))
+    made.filters.update(row_reason=partial(_row_reason, wording))
     made.filters.update(date=date, iso=iso, epoch=epoch, minutes=minutes_to_read)
     made.filters.update(tag_list=tag_list, source_record=read_source_record)
     made.filters.update(
@@ -105,6 +107,12 @@ def environment(wording: Wording) -> Environment:
     )
     made.globals.update(side_bar=_side_bar_in(made))
     return made
+
+
+def _row_reason(wording: Wording, said: str) -> str:
+    """Why a row is not usable, of which a receipt keeps the English sentence."""
+    reason = with_detail(said)
+    return wording.translated(reason) if isinstance(reason, str) else wording.said(reason)
 
 
 def _side_bar_in(made: Environment) -> Callable[[SideBar], str]:

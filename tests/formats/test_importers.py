@@ -88,7 +88,7 @@ def test_an_empty_file_is_refused(data: bytes) -> None:
     [
         (zipped("a.png", b"\x89PNG\r\n"), "zip archive"),
         (b"PK\x03\x04 and nothing more", "damaged"),
-        (gzip.compress(b"https://a.example/", mtime=0), "gzip"),
+        (gzip.compress(b"https://a.example/", mtime=0)[:10], "gzip"),
         (b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\nhttps://a.example/", "PDF"),
         (b"SQLite format 3\0" + b"\x10\0\x01\x01\0@  " + b"<A HREF=x>", "SQLite"),
         (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "image"),
@@ -196,11 +196,47 @@ def test_a_row_without_an_address_is_said_to_be_one():
     assert [each.problem for each in found] == ["", "This row holds no address."]
 
 
+@pytest.mark.parametrize("table", ["title,tags\nA,x\nB,y\n", "Name;Preis\nA;3,50\n", "a,b\nc,d\n"])
+def test_a_table_without_a_column_of_addresses_is_refused_with_a_sentence(table):
+    said = refusal(table.encode(), "list.csv")
+
+    assert said == "list.csv is a table without a column of addresses. Export it with its links."
+
+
+@pytest.mark.parametrize("table", ["url,title\n,A\n", "what,where\nA,a.example/x\n"])
+def test_a_table_in_which_addresses_may_be_is_read_row_by_row(table):
+    _, found = read_in(table, "list.csv")
+
+    assert [each.problem for each in found] == ["This row holds no address."]
+
+
 def test_one_column_of_urls_is_a_list_whatever_its_name() -> None:
     assert opened(b"url\nhttps://a.example/\n", "list.csv") == (
         "plain text",
         ["https://a.example/"],
     )
+
+
+@pytest.mark.parametrize(
+    ("data", "name", "form"),
+    [
+        ('[{"url": "https://a.example/"}]', "backup.json.gz", "JSON"),
+        ("what,where\na,https://a.example/", "x.csv.GZ", "CSV"),
+        ("<DL><DT><A HREF=https://a.example/>A</A>", "bookmarks.gz", "Netscape HTML"),
+        ('<opml><body><outline xmlUrl="https://a.example/"/></body></opml>', "x.opml.gz", "OPML"),
+    ],
+)
+def test_what_is_packed_with_gzip_is_read_as_what_it_holds(data, name, form):
+    assert opened(gzip.compress(data.encode()), name) == (form, [A])
+    assert opened(zipped(name, gzip.compress(data.encode())))[1] == [A]
+
+
+def test_gzip_in_several_parts_and_gzip_that_is_cut_give_what_there_is():
+    lines = "".join(f"https://a.example/{n}\n" for n in range(50_000)).encode()
+    parts = gzip.compress(lines[: len(lines) // 2]) + gzip.compress(lines[len(lines) // 2 :])
+
+    assert len(opened(parts)[1]) == 50_000
+    assert 10_000 < len(opened(parts[: len(parts) * 3 // 4])[1]) < 50_000
 
 
 def test_a_pipe_that_gives_little_at_once_is_read() -> None:

@@ -3,8 +3,10 @@
 import base64
 import gzip
 import io
+import json
 import tarfile
 from hashlib import md5
+from html import escape
 
 import pytest
 from hypothesis import given
@@ -174,6 +176,46 @@ def test_a_bomb_costs_its_first_megabytes():
 
     assert is_tar_gz(packed.getvalue()[:512])
     assert len(members(packed.getvalue()).read("zeros", 4 * ALWAYS_ALLOWED)) < 2 * ALWAYS_ALLOWED
+
+
+LONG = "<p>The otter swam.</p>" * 200
+
+
+RSS = (
+    '<rss xmlns:content="http://purl.org/rss/1.0/modules/content/"><channel><item>'
+    "<link>https://a.example/</link><description>A word</description>"
+    f"<content:encoded><![CDATA[{LONG}]]></content:encoded></item></channel></rss>"
+)
+ATOM = (
+    '<feed xmlns="http://www.w3.org/2005/Atom"><entry><link href="https://a.example/"/>'
+    f'<content type="html">{escape(LONG)}</content></entry></feed>'
+)
+JSON_FEED = json.dumps(
+    {
+        "version": "https://jsonfeed.org/version/1.1",
+        "items": [{"url": "https://a.example/", "content_html": LONG}],
+    }
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "feed"), [("RSS or Atom", RSS), ("RSS or Atom", ATOM), ("JSON Feed", JSON_FEED)]
+)
+def test_an_article_in_a_feed_is_a_page_of_its_item(name, feed):
+    form, [found] = opened(feed)
+
+    assert (form, found.page.content) == (name, LONG.encode())
+    assert len(found.annotation.source_record) < 3_000
+
+
+@pytest.mark.parametrize("text", ["word " * 1_000, "<p>short</p>"])
+def test_what_a_feed_says_shortly_or_without_paragraphs_is_no_page(text):
+    _, [found] = opened(
+        "<rss><channel><item><link>https://a.example/</link>"
+        f"<description><![CDATA[{text}]]></description></item></channel></rss>"
+    )
+
+    assert found.page is None
 
 
 @given(st.integers(0, 2000))

@@ -126,3 +126,16 @@ async def test_of_a_file_without_anything_new_no_capture_is_offered(runtime, cli
     assert '<select id="capture"' not in page
     assert "no link in it that can be kept" in other
     assert '<button class="primary">Import' not in other
+
+
+async def test_why_rows_are_not_usable_is_said_in_the_language_of_the_page(client):
+    bad = 'url,title\n,A\nftp://a.example/,B\nhttps://a.example/,"C"\n'
+    sent = await send(client, bad.encode(), "mine.csv")
+    german = {"Accept-Language": "de"}
+
+    page = await (await client.get(sent.headers["Location"], headers=german)).text()
+
+    assert "Diese Zeile enthält keine Adresse." in page
+    assert "Nur Adressen mit http und https" in page
+    assert "„ftp:“" in page
+    assert "This row holds" not in page

@@ -1,0 +1,65 @@
+"""What reference managers write: letters of LaTeX, and RIS without a beginning or an end."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from archiver.formats.latex import text_of_latex
+from tests.formats.reading import annotations, opened, said
+
+A, B = "https://a.example/1", "https://b.example/2"
+
+
+@pytest.mark.parametrize(
+    ("latex", "text"),
+    [
+        (r"G{\"o}del", "Gödel"),
+        (r"G\"{o}del, G\"odel", "Gödel, Gödel"),
+        (r"Erd{\H o}s, Erd\H{o}s", "Erdős, Erdős"),
+        (r"{\v{C}}apek, \v Capek", "Čapek, Čapek"),
+        (r"na{\"\i}ve, na\"{\i}ve, \'\i", "naïve, naïve, í"),
+        (r"Stra{\ss}e, Stra\ss e, {\O}rsted", "Straße, Straße, Ørsted"),
+        (r"Wa\l\k{e}sa, Fran{\c c}ois, \c{c}a", "Wałęsa, François, ça"),
+        (r"pages 1--2 --- more \& 50\%", "pages 1\u20132 — more & 50%"),
+        (r"\LaTeX{} and \unknown{x}", r"\LaTeX{} and \unknown{x}"),
+        ("https://a.example/x--y", "https://a.example/x--y"),
+        ("plain {Braces}", "plain {Braces}"),
+    ],
+)
+def test_letters_are_read_as_latex_prints_them(latex, text):
+    assert text_of_latex(latex) == text
+
+
+@given(st.text(alphabet="\\{}\"'^~aeoHcvkißż -", max_size=60))
+def test_any_latex_is_read(text):
+    text_of_latex(text)
+
+
+def test_titles_notes_and_keywords_of_bibtex_are_in_letters():
+    (read,) = annotations(
+        rf'@misc{{k, title = "{{G{{\"o}}del}}", url={{{A}}}, note={{{{\v S}}koda}}, '
+        r"keywords = {Erd{\H o}s, na\"{\i}ve}, author = {M{\"u}ller}}",
+        "x.bib",
+        form="BibTeX",
+    )
+
+    assert (read.title, read.note, read.tags) == ("Gödel", "Škoda", ("Erdős", "naïve"))
+    assert said(read)["author"] == r"M{\"u}ller"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"TI  - A\nUR  - {A}\nER  - \nTI  - B\nUR  - {B}\nER  - \n",
+        f"TY  - ELEC\nTI  - A\nUR  - {A}\nTY  - ELEC\nTI  - B\nUR  - {B}\n",
+        f"\ufeffTI  - A\nUR  - {A}\n\nTI  - B\nUR  - {B}\n",
+    ],
+)
+def test_ris_without_a_type_or_an_end_is_read_reference_by_reference(text):
+    read = annotations(text, form="RIS")
+
+    assert [(each.title, each.url_given) for each in read] == [("A", A), ("B", B)]
+
+
+def test_text_that_begins_like_a_field_is_no_ris():
+    assert opened(f"AB  - is what it says\n{A}\n")[0] == "plain text"
