@@ -2,7 +2,8 @@
 
 A line is an item, with ``HREF`` first and five entities alone, since Chrome reads line by line and
 knows no others (`content_bookmark_parser_utils.cc`); ``TAGS`` is Firefox's (`BookmarkHTMLUtils`),
-``TOREAD`` Pinboard's and linkding's; ``READ``, ``STARRED`` and ``ALL_TAGS`` are ours, and nobody
+``TOREAD`` Pinboard's and linkding's; ``READ``, ``STARRED``,
+``ALL_TAGS`` and ``PAGE_TITLE`` are ours, and nobody
 minds them. Notes stand behind ``<DD>``. An entry that lies in several folders is in each of them.
 """
 
@@ -11,7 +12,8 @@ import re
 from collections.abc import Iterator
 
 from archiver.formats.list_writer import Heading, ListForm, Order
-from archiver.formats.netscape import ALL_TAGS, GENERATOR
+from archiver.formats.netscape import ALL_TAGS, GENERATOR, PAGE_TITLE
+from archiver.formats.own_document import held_title
 from archiver.model.entry import Entry
 from archiver.model.exported import Exported
 from archiver.model.folder_path import folder_names
@@ -66,6 +68,7 @@ class _BookmarksHtml:
 def _link(entry: Entry, depth: int) -> Iterator[str]:
     annotation = entry.annotation
     given = annotation.url_given.strip()
+    title = _on_one_line(entry.title or held_title(annotation.source_record))
     tags = [*filter(None, map(_on_one_line, annotation.tags))]
     attributes = {
         "HREF": given if _ADDRESS.fullmatch(given) else entry.url,
@@ -74,10 +77,11 @@ def _link(entry: Entry, depth: int) -> Iterator[str]:
         "TOREAD": "1" if TO_READ in tags else "",
         "READ": "1" if annotation.is_read else "",
         "STARRED": "1" if annotation.is_starred else "",
+        PAGE_TITLE.upper(): "" if annotation.title or not title else "1",
         ALL_TAGS.upper(): json.dumps(tags) if any("," in tag for tag in tags) else "",
     }
     told = "".join(f' {name}="{_escaped(value)}"' for name, value in attributes.items() if value)
-    yield f"{_indent(depth)}<DT><A{told}>{_escaped(_on_one_line(entry.title))}</A>"
+    yield f"{_indent(depth)}<DT><A{told}>{_escaped(title)}</A>"
     if note := _clean(annotation.note).strip():
         yield f"{_indent(depth)}<DD>{_escaped(note)}"
 

@@ -100,12 +100,32 @@ def read_highlights(value: Any) -> tuple[Highlight, ...]:
 def is_said_to_be_a_link(source_record: str) -> bool:
     """Whether an entry was kept as a link where a list comes from, and nothing was held of it."""
     return _LINK in source_record and any(
-        said.keys() == {ARCHIVE}
-        and isinstance(said[ARCHIVE], dict)
-        and said[ARCHIVE].get("state") == State.LINK
+        _is_held(said) and said[ARCHIVE].get("state") == State.LINK
         for line, said in _lines(source_record)
         if line.startswith(_LINK)
     )
+
+
+def has_held(source_record: str) -> bool:
+    """Whether a source record tells what an archive held of the page."""
+    return any(_is_held(said) for _, said in _lines(source_record))
+
+
+def without_held(source_record: str) -> str:
+    """A source record without what archives held of the page."""
+    held = {line for line, said in _lines(source_record) if _is_held(said)}
+    return "\n".join(line for line in source_record.split("\n") if line not in held)
+
+
+def held_title_record(title: str) -> str:
+    """A source record that tells what the page was called where it was kept."""
+    return write_source_record({ARCHIVE: {"state": State.SAVED.value, "title": title}})
+
+
+def held_title(source_record: str) -> str:
+    """What the page was called where it was kept; empty where nothing tells."""
+    told = (said[ARCHIVE].get("title") for _, said in _lines(source_record) if _is_held(said))
+    return next((each for each in told if isinstance(each, str)), "")
 
 
 def _archive(exported: Exported) -> tuple[dict[str, Any], str]:
@@ -113,10 +133,14 @@ def _archive(exported: Exported) -> tuple[dict[str, Any], str]:
     entry, record = exported.entry, exported.entry.annotation.source_record
     if entry.state in (State.QUEUED, State.LINK) and not exported.snapshots:
         for line, said in _lines(record):
-            if said.keys() == {ARCHIVE} and isinstance(said[ARCHIVE], dict):
+            if _is_held(said):
                 others = "\n".join(each for each in record.split("\n") if each != line)
                 return said[ARCHIVE], others
     return _held(entry, exported.snapshots), record
+
+
+def _is_held(said: Mapping[str, Any]) -> bool:
+    return said.keys() == {ARCHIVE} and isinstance(said[ARCHIVE], dict)
 
 
 def _lines(record: str) -> list[tuple[str, dict[str, Any]]]:

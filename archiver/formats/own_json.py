@@ -15,18 +15,15 @@ from archiver.formats.own_document import (
     written,
 )
 from archiver.formats.rows import text_of
-from archiver.formats.seeds import tidy_tag
+from archiver.formats.told_lists import ToldLists
 from archiver.model.bookmark import Bookmark, unreadable
-from archiver.model.entry_list import MOST_LISTS, MOST_PATHS, EntryList
+from archiver.model.entry_list import EntryList
 from archiver.model.exported import Exported
-from archiver.model.folder_path import folder_names, folder_path
 from archiver.model.message import marked
-from archiver.wire.text import well_formed
 
 _ENTRIES = "entries"
 _LISTS = "lists"
 _KEY = "hash_url"
-_MOST_QUERY = 2_000
 _NO_ENTRY = marked("This is no entry as archiver writes one.")
 
 
@@ -66,49 +63,35 @@ def _is_ours(file: GivenFile) -> bool:
 
 
 def _read(file: GivenFile) -> Iterator[Bookmark]:
-    text, lists = JsonText(file), _Lists(file)
+    text, lists = JsonText(file), ToldLists(file)
     if {_ENTRIES, _LISTS} & file.json_paths:
         yield from _document(text, lists)
     for value in text.values():  # JSON lines
         if isinstance(value, dict) and _LISTS in value and _KEY not in value:
-            lists.take(value[_LISTS])
+            _take(lists, value[_LISTS])
         else:
             yield _bookmark(value)
 
 
-def _document(text: JsonText, lists: "_Lists") -> Iterator[Bookmark]:
+def _document(text: JsonText, lists: ToldLists) -> Iterator[Bookmark]:
     """What the first object holds: all entries, lists, or, where lines were joined, one entry."""
     said: dict[str, Any] = {}
     for name, value in text.members(_LISTS, _ENTRIES):
         if name in (_ENTRIES, ""):
             yield _bookmark(value)
         elif name == _LISTS:
-            lists.take([value])
+            _take(lists, [value])
         else:
             said[name] = value
     if _KEY in said:
         yield _bookmark(said)
 
 
-class _Lists:
-    """Takes lists from values, as many as may be, and counts the others; what is none is passed."""
-
-    def __init__(self, file: GivenFile) -> None:
-        self._file = file
-        self._most, self._room = MOST_LISTS, MOST_PATHS
-
-    def take(self, values: Any) -> None:
-        for value in values if isinstance(values, list) else ():
-            said = value if isinstance(value, dict) else {}
-            path = folder_path(map(tidy_tag, folder_names(text_of(said.get("path")))))
-            query = well_formed(text_of(said.get("query")))
-            if not path:
-                continue
-            if len(query) > _MOST_QUERY or not self._most or len(path) > self._room:
-                self._file.lists_left_out += 1
-                continue
-            self._most, self._room = self._most - 1, self._room - len(path)
-            self._file.lists.append(EntryList(path, query))
+def _take(lists: ToldLists, values: Any) -> None:
+    """Take lists of values; what is none is passed over."""
+    for value in values if isinstance(values, list) else ():
+        said = value if isinstance(value, dict) else {}
+        lists.take(text_of(said.get("path")), text_of(said.get("query")))
 
 
 def _listed(lists: Iterable[EntryList]) -> list[dict[str, str]]:

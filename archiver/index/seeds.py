@@ -1,11 +1,9 @@
 """Puts seeds into the queue: a batch at a time, each URL once, nothing a person said lost."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime
-from typing import Any
 
-from sqlalchemy import Row, bindparam, select, update
+from sqlalchemy import bindparam, update
 
 from archiver.index import (
     annotations,
@@ -17,11 +15,18 @@ from archiver.index import (
     receptions,
     tags,
 )
-from archiver.index.bulk import among, among_texts
+from archiver.index.bulk import among
 from archiver.index.connection import AsyncConnection
 from archiver.index.entries import mark_unrecorded
-from archiver.index.schema import entry, job
-from archiver.model.annotation import merged_all
+from archiver.index.known_entries import (
+    KnownRow,
+    as_it_adds,
+    each_once,
+    finished,
+    of_keys,
+    open_jobs,
+)
+from archiver.index.schema import entry
 from archiver.model.capture import HashUrl
 from archiver.model.choices import CaptureWhen
 from archiver.model.job import State
@@ -53,22 +58,24 @@ async def receive(
     Returns:
         One result a seed, in order, as ``index.receptions`` says.
     """
-    unique = _merge(seeds)
-    known = await _known(conn, [*unique])
+    unique = each_once(seeds)
+    known = await of_keys(conn, [*unique])
+    unique = as_it_adds(unique, known)
     is_link = capture is CaptureWhen.NEVER
     ids, changed = await _say(conn, unique, known, now, import_id, is_link=is_link)
-    open_jobs = await _open_jobs(conn, [row.id for row in known.values()])
-    stays = {row.id for row in known.values() if row.snapshot_count and not recapture}
-    stays |= {*ids.values()} if is_link else open_jobs.keys()
+    waiting = await open_jobs(conn, [row.id for row in known.values()])
+    is_of_import = import_id is not None
+    stays = finished(known.values(), recapture=recapture, is_of_import=is_of_import)
+    stays |= {*ids.values()} if is_link else waiting.keys()
     wanted = [(ids[key], each.host) for key, each in unique.items() if ids[key] not in stays]
     rank = queue.INTERACTIVE if recapture else _RANKS[capture]
     made = await queue.enqueue(conn, wanted, priority=rank, now=now, import_id=import_id)
     await _await_again(conn, known, made)
     if recapture:
-        await queue.hurry(conn, [*open_jobs.values()], priority=rank, now=now)
+        await queue.hurry(conn, [*waiting.values()], priority=rank, now=now)
     added = {*made, *(ids[key] for key in unique.keys() - known.keys())}
-    merged = open_jobs.keys() if import_id is None else changed | _brought(known, import_id)
-    return receptions.of_seeds(seeds, ids, added=added, merged=merged, jobs=open_jobs | made)
+    merged = waiting.keys() if import_id is None else changed | _brought(known, import_id)
+    return receptions.of_seeds(seeds, ids, added=added, merged=merged, jobs=waiting | made)
 
 
 async def receive_columns(
@@ -108,7 +115,7 @@ async def ensure(
     the import of links that they came with, if they did.
     """
     unique: dict[str, Seed] = {seed.hash_url: seed for seed in seeds}
-    known = await _known(conn, [*unique])
+    known = await of_keys(conn, [*unique])
     ids, _ = await _say(conn, unique, known, conn.now(), import_id)
     return {HashUrl(key): number for key, number in ids.items()}
 
@@ -116,7 +123,7 @@ async def ensure(
 async def _say(
     conn: AsyncConnection,
     seeds: Mapping[str, Seed],
-    known: Mapping[str, Row[*tuple[Any, ...]]],
+    known: Mapping[str, KnownRow],
     now: datetime,
     import_id: int | None,
     *,
@@ -152,7 +159,7 @@ async def restore(
         unrecorded: it stands in no record after all, and one is owed.
     """
     unique: dict[str, RevisedSeed] = {each.seed.hash_url: each for each in found}
-    known = await _known(conn, [*unique])
+    known = await of_keys(conn, [*unique])
     now = conn.now()
     fresh = {key: each.seed for key, each in unique.items() if key not in known}
     ids = await _insert_entries(conn, [*fresh.values()], now)
@@ -183,7 +190,7 @@ async def take_in(conn: AsyncConnection, found: Sequence[RevisedSeed]) -> dict[H
         other = unique.get(each.seed.hash_url)
         if other is None or other.revision <= each.revision:
             unique[each.seed.hash_url] = each
-    known = await _known(conn, [*unique])
+    known = await of_keys(conn, [*unique])
     others = [
         each.seed
         for key, each in unique.items()
@@ -198,7 +205,7 @@ async def take_in(conn: AsyncConnection, found: Sequence[RevisedSeed]) -> dict[H
 async def _replace(
     conn: AsyncConnection,
     seeds: Mapping[str, RevisedSeed],
-    known: Mapping[str, Row[*tuple[Any, ...]]],
+    known: Mapping[str, KnownRow],
 ) -> None:
     """Put later annotations in the place of those that are known; labels are only taken away."""
     if not known:
@@ -225,7 +232,7 @@ async def _replace(
 async def _keep_as_links(conn: AsyncConnection, entry_ids: Sequence[int]) -> None:
     """Let entries stand as links of which nothing was captured, and that nobody waits for."""
     if entry_ids:
-        waits = await _open_jobs(conn, entry_ids)
+        waits = await open_jobs(conn, entry_ids)
         await conn.execute(
             update(entry)
             .where(
@@ -254,34 +261,6 @@ async def _set_revisions(
         )
 
 
-def _merge(seeds: Sequence[Seed]) -> dict[str, Seed]:
-    alike: dict[str, list[Seed]] = {}
-    for seed in seeds:
-        alike.setdefault(seed.hash_url, []).append(seed)
-    return {key: _as_one(some) for key, some in alike.items()}
-
-
-def _as_one(seeds: Sequence[Seed]) -> Seed:
-    first = seeds[0]
-    if len(seeds) == 1:
-        return first
-    return replace(first, annotation=merged_all([each.annotation for each in seeds]))
-
-
-async def _known(conn: AsyncConnection, keys: Sequence[str]) -> dict[str, Row[*tuple[Any, ...]]]:
-    columns = (
-        entry.c.id,
-        entry.c.hash_url,
-        *annotations.COLUMNS.values(),
-        entry.c.snapshot_count,
-        entry.c.sort_at,
-        entry.c.revision,
-        entry.c.brought_by,
-    )
-    rows = await conn.execute(select(*columns).where(entry.c.hash_url.in_(among_texts(keys))))
-    return {row.hash_url: row for row in rows}
-
-
 async def _insert_entries(
     conn: AsyncConnection,
     seeds: Sequence[Seed],
@@ -298,7 +277,7 @@ async def _attach(
     conn: AsyncConnection,
     seeds: Mapping[str, Seed],
     ids: Mapping[str, int],
-    known: Mapping[str, Row[*tuple[Any, ...]]],
+    known: Mapping[str, KnownRow],
     now: datetime,
     import_id: int | None = None,
 ) -> set[int]:
@@ -320,7 +299,7 @@ async def _attach(
 
 
 async def _enrich(
-    conn: AsyncConnection, seeds: Mapping[str, Seed], known: Mapping[str, Row[*tuple[Any, ...]]]
+    conn: AsyncConnection, seeds: Mapping[str, Seed], known: Mapping[str, KnownRow]
 ) -> set[int]:
     """Add what a person now says to what they said before; a title once given stays."""
     rows = []
@@ -344,13 +323,13 @@ async def _mark_stale(conn: AsyncConnection, entry_ids: set[int]) -> None:
         )
 
 
-def _brought(known: Mapping[str, Row[*tuple[Any, ...]]], import_id: int) -> set[int]:
+def _brought(known: Mapping[str, KnownRow], import_id: int) -> set[int]:
     """Which of these entries an import alone has brought: it named them before."""
     return {row.id for row in known.values() if row.brought_by == import_id}
 
 
 async def _await_again(
-    conn: AsyncConnection, known: Mapping[str, Row[*tuple[Any, ...]]], made: Collection[int]
+    conn: AsyncConnection, known: Mapping[str, KnownRow], made: Collection[int]
 ) -> None:
     """Let entries that were given up, or kept as links, stand as waiting: there is a job now."""
     entry_ids = [row.id for row in known.values() if row.id in made]
@@ -363,12 +342,3 @@ async def _await_again(
             )
             .values(state=State.QUEUED)
         )
-
-
-async def _open_jobs(conn: AsyncConnection, entry_ids: Sequence[int]) -> dict[int, int]:
-    rows = await conn.execute(
-        select(job.c.entry_id, job.c.id).where(
-            job.c.entry_id.in_(among(entry_ids)), job.c.state.in_([State.QUEUED, State.FETCHING])
-        )
-    )
-    return dict(rows.all())

@@ -3,13 +3,13 @@
 import asyncio
 import shutil
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, aclosing
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from io import BufferedReader
-from itertools import compress
+from itertools import compress, count
 from operator import not_
 from time import monotonic
 from typing import BinaryIO
@@ -187,8 +187,9 @@ async def _receive(
     """Queue the links of a batch, count them, and write what the receipt says of each."""
     left_out = await _add_lists(conn, number, batch.lists)
     numbers, keys = batch.numbers, batch.seeds.keys
-    are_links = [*map(_is_link(choices), batch.seeds.annotations["source_record"])]
-    received, is_written = await _received(conn, number, batch, choices, are_links)
+    when = captured_when(batch.seeds.annotations["source_record"], choices)
+    received, is_written = await _received(conn, number, batch, when)
+    are_links = when.get(CaptureWhen.NEVER, ())
     links = sum(each is Reception.ADDED for each in compress(received, are_links))
     if early:
         received = [early.pop(key, each) for key, each in zip(keys, received, strict=True)]
@@ -200,26 +201,31 @@ async def _receive(
     await imports.advance(conn, number, tally, batch.rejected, links=links, lists_left_out=left_out)
 
 
-def _is_link(choices: Choices) -> Callable[[str], bool]:
-    """Whether an entry is to be kept as a link, by what its source record says."""
-    return is_said_to_be_a_link if choices.capture is not CaptureWhen.NEVER else lambda _: True
+def captured_when(records: Sequence[str], choices: Choices) -> dict[CaptureWhen, list[bool]]:
+    """Which of some links, by their source records, are to be captured when."""
+    if not records:
+        return {}
+    if choices.capture is CaptureWhen.NEVER:
+        return {CaptureWhen.NEVER: [True] * len(records)}
+    are_links = [*map(is_said_to_be_a_link, records)]
+    if not any(are_links):
+        return {choices.capture: [True] * len(records)}
+    return {CaptureWhen.NEVER: are_links, choices.capture: [*map(not_, are_links)]}
 
 
 async def _received(
-    conn: AsyncConnection, number: int, batch: Batch, choices: Choices, are_links: list[bool]
+    conn: AsyncConnection, number: int, batch: Batch, when: Mapping[CaptureWhen, Sequence[bool]]
 ) -> tuple[list[Reception], list[bool]]:
     """Queue links, but for those that are to be kept as such; as ``seeds.receive_columns``."""
-    found: dict[bool, Iterator[tuple[Reception, bool]]] = {}
-    for is_link in {*are_links}:
-        chosen = [each is is_link for each in are_links]
-        capture = CaptureWhen.NEVER if is_link else choices.capture
+    both: dict[int, tuple[Reception, bool]] = {}
+    for capture, chosen in when.items():
         some, numbers = batch.seeds.where(chosen), [*compress(batch.numbers, chosen)]
         made = await seeds.receive_columns(
             conn, some, numbers, now=conn.now(), import_id=number, capture=capture
         )
-        found[is_link] = zip(*made, strict=True)
-    both = [next(found[is_link]) for is_link in are_links]
-    return [each for each, _ in both], [each for _, each in both]
+        both |= zip(compress(count(), chosen), zip(*made, strict=True), strict=True)
+    in_order = [both[place] for place in range(len(batch.seeds))]
+    return [each for each, _ in in_order], [each for _, each in in_order]
 
 
 async def _add_lists(conn: AsyncConnection, number: int, given: GivenLists) -> int:

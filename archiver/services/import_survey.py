@@ -1,22 +1,23 @@
 """Looks at a file of links as an import would read it, and keeps nothing."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from archiver.derive.link_file import Batch, LinkFile, open_links
 from archiver.errors import UnreadableFile
-from archiver.index import entries, lists
+from archiver.index import known_entries, lists
 from archiver.index.database import Database
 from archiver.model.annotation import Annotation
 from archiver.model.choices import NO_CHOICES, Choices
 from archiver.model.entry_list import GivenLists, with_more
 from archiver.model.message import marked
-from archiver.model.seed import Seed
+from archiver.model.seed import Reception, Seed
+from archiver.model.seed_columns import SeedColumns
 from archiver.model.source_record import read_source_record
 from archiver.model.survey import Counted, ImportSurvey
-from archiver.services.import_reading import usable_lists
+from archiver.services.import_reading import captured_when, usable_lists
 from archiver.store.segments import SegmentStore
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ class ImportSurveys:
             if not batch:
                 raise UnreadableFile("{name} holds no link. Is it the right file?", name=name)
             while batch and (most is None or tally.read < most):
-                tally.add(batch, await self._known(batch.seeds))
+                tally.add(batch, await self._foreseen(batch.seeds, choices))
                 batch = await links.next_batch()
             left_out = await self._left_out(tally.lists)
             return tally.survey(name, links, is_whole=not batch, lists_left_out=left_out)
@@ -75,9 +76,15 @@ class ImportSurveys:
             _, left_out = with_more(await lists.all_of_them(conn), usable.found)
         return len(left_out) + usable.left_out
 
-    async def _known(self, seeds: Iterable[Seed]) -> set[str]:
-        async with self._db.read() as conn:
-            return {*await entries.states_of(conn, [each.hash_url for each in seeds])}
+    async def _foreseen(self, batch: SeedColumns, choices: Choices) -> dict[str, Reception]:
+        """How links would be received of which something is known."""
+        found: dict[str, Reception] = {}
+        records = batch.annotations["source_record"]
+        for capture, chosen in captured_when(records, choices).items():
+            async with self._db.read() as conn:
+                some = [*batch.where(chosen)]
+                found |= await known_entries.foreseen(conn, some, capture=capture)
+        return found
 
 
 def surveys_with(memory_bytes: int) -> Callable[[Database, SegmentStore], ImportSurveys]:
@@ -103,8 +110,8 @@ class _Tally:
         self._fields: Counter[str] = Counter()
         self._kept: Counter[str] = Counter()
 
-    def add(self, batch: Batch, known: set[str]) -> None:
-        """Count a batch, of whose addresses these are in the archive."""
+    def add(self, batch: Batch, known: Mapping[str, Reception]) -> None:
+        """Count a batch, of whose addresses these are in the archive, and how they are received."""
         self.read += batch.size
         self.lists = self.lists.with_more(batch.lists)
         unusable = [each for each in batch.rejected if not each.is_left_out]
@@ -113,7 +120,7 @@ class _Tally:
         self._samples += tuple(unusable[: SAMPLE - len(self._samples)])
         _count(self._reasons, (each.reason for each in unusable))
         for seed in batch.seeds:
-            self._add_address(seed, is_known=seed.hash_url in known)
+            self._add_address(seed, known.get(seed.hash_url, Reception.ADDED))
             self._add_annotation(seed.annotation)
         self._sample += tuple(each.annotation for each in batch.seeds[: SAMPLE - len(self._sample)])
 
@@ -129,9 +136,9 @@ class _Tally:
             encoding=links.encoding,
             is_whole=is_whole,
             read=self.read,
-            new=self._numbers["new"],
-            known=self._numbers["known"],
-            merged=self._numbers["merged"],
+            new=self._numbers[Reception.ADDED],
+            known=self._numbers[Reception.KNOWN],
+            merged=self._numbers[Reception.MERGED],
             unusable=self._numbers["unusable"],
             left_out=self._numbers["left out"],
             reasons=_commonest(self._reasons),
@@ -150,10 +157,10 @@ class _Tally:
             lists_left_out=lists_left_out,
         )
 
-    def _add_address(self, seed: Seed, *, is_known: bool) -> None:
+    def _add_address(self, seed: Seed, received: Reception) -> None:
         short = int(seed.hash_url[:16], 16)
-        what = "known" if is_known else "merged" if short in self._seen else "new"
-        self._numbers[what] += 1
+        is_again = received is Reception.ADDED and short in self._seen
+        self._numbers[Reception.MERGED if is_again else received] += 1
         self._seen.add(short)
 
     def _add_annotation(self, annotation: Annotation) -> None:

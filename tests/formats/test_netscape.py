@@ -2,6 +2,7 @@
 
 import io
 import json
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -10,7 +11,9 @@ from hypothesis import strategies as st
 
 from archiver.formats.given_file import GivenFile
 from archiver.formats.importers import open_bookmarks
-from archiver.formats.netscape import MAX_NOTE, MAX_TITLE, MAX_URL, read_netscape
+from archiver.formats.netscape import read_netscape
+from archiver.formats.netscape_fields import MAX_NOTE, MAX_TITLE
+from archiver.formats.rows import MAX_URL
 from archiver.model.annotation import Annotation
 
 CHROME = """<!DOCTYPE NETSCAPE-Bookmark-file-1>
@@ -182,7 +185,49 @@ def test_a_link_inside_a_note_is_part_of_the_note() -> None:
 def test_the_note_of_a_folder_is_not_the_note_of_a_link() -> None:
     text = "<DL><DT><H3>F</H3><DD>About F<DL><DT><A HREF=a>A</A></DL>"
 
-    assert only(text) == Annotation(url_given="a", title="A", folders=("F",))
+    assert replace(only(text), source_record="") == Annotation(
+        url_given="a", title="A", folders=("F",)
+    )
+
+
+def test_what_is_said_of_a_folder_is_kept_with_its_first_link() -> None:
+    text = (
+        '<DL><DT><H3 ADD_DATE="1600000000" LAST_MODIFIED="0">F</H3><DD>About <b>F</b> &amp; all'
+        '<DL><DT><H3 LAST_MODIFIED="1600000001">G</H3><DL><DT><A HREF=a>A</A><DT><A HREF=b>B</A>'
+        "</DL></DL></DL>"
+    )
+
+    first, second = read(text)
+
+    assert json.loads(first.source_record) == {
+        "folders": [
+            {"path": "F", "add_date": "1600000000", "description": "About F & all"},
+            {"path": "F/G", "last_modified": "1600000001"},
+        ]
+    }
+    assert (first.note, second.note, second.source_record) == ("", "", "")
+
+
+def test_folders_without_links_are_told_of_as_lists_and_those_of_browsers_are_not() -> None:
+    text = (
+        "<DL><DT><H3>Bookmarks bar</H3><DL></DL><DT><H3>Empty</H3><DL></DL>"
+        "<DT><H3>Full</H3><DL><DT><H3>In it</H3><DL><DT><H3>Below</H3><DL></DL></DL>"
+        "<DT><A HREF=a>A</A></DL><DT><H3>Filled below</H3><DL><DT><H3>x</H3><DL><DT><A HREF=b>B</A>"
+        "</DL></DL></DL>"
+    )
+    file = GivenFile(io.BytesIO(text.encode()), "x.html")
+
+    found = [each.annotation.url_given for each in read_netscape(file)]
+
+    assert found == ["a", "b"]
+    assert [each.path for each in file.lists] == ["Empty", "Full/In it/Below"]
+
+
+def test_words_with_a_hash_in_a_note_are_tags_too() -> None:
+    text = '<DT><A HREF=x TAGS="one">X</A><DD>see #two and #Drei-vier, not a#b #5 or x/#six #one'
+
+    assert only(text).tags == ("one", "two", "Drei-vier")
+    assert only(text).note.startswith("see #two")
 
 
 def test_what_can_not_be_captured_is_handed_on_as_it_is() -> None:

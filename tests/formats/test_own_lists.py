@@ -19,7 +19,9 @@ from archiver.formats.own_csv import CSV
 from archiver.formats.own_json import JSON, JSON_LINES, OWN_JSON
 from archiver.formats.seeds import bounded
 from archiver.model.annotation import Annotation
+from archiver.model.exported import Exported
 from archiver.model.folder_path import folder_names
+from archiver.model.job import State
 from archiver.wire.text import for_xml
 from tests.formats.exported import AT, HOSTILE, entries, entry_of, texts, written
 from tests.formats.reading import annotations, opened
@@ -130,6 +132,19 @@ def test_what_is_read_of_bookmarks_is_written_as_it_was(found):
     read = annotations(first, "x.html")
 
     assert written(BOOKMARKS_HTML, [entry_of(each) for each in read]) == first
+
+
+@given(texts)
+def test_the_title_of_a_page_is_no_persons_and_is_written_again(title):
+    shown = replace(
+        entry_of(Annotation("https://a.example/", AT)).entry, title=title, state=State.SAVED
+    )
+    first = written(BOOKMARKS_HTML, [Exported(shown)])
+
+    (read,) = annotations(first, "x.html", form="archiver HTML")
+
+    assert read.title == ""
+    assert written(BOOKMARKS_HTML, [entry_of(read)]) == first
 
 
 @pytest.mark.parametrize("text", HOSTILE)

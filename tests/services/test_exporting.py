@@ -75,6 +75,47 @@ async def test_what_is_kept_as_a_link_alone_comes_back_as_one(opened, settings, 
         assert by_url(await exported(second, "json")) == by_url(given)
 
 
+async def said_of_all(archive, urls):
+    return [(await archive.entries.get(each)).entry for each in urls]
+
+
+@pytest.mark.parametrize("key", READ_BACK)
+async def test_a_list_that_comes_back_into_its_own_archive_changes_nothing_and_it_is_said(
+    archive, live, key
+):
+    urls = [live.article("heron"), live.url("/missing"), live.article("otter")]
+    await archive.entries.save(urls[:2], source="cli")
+    await archive.crawling.work()
+    await archive.entries.save(urls[2:], source="web")
+    await take_in(archive, "http://127.0.0.1:1/b\n", "b.txt")
+    before = await said_of_all(archive, urls)
+    given = await exported(archive, key)
+
+    survey = await archive.surveys.look(io.BytesIO(given), f"x.{BY_KEY[key].suffix}")
+    status = await take_in(archive, given, f"x.{BY_KEY[key].suffix}")
+
+    assert (status.added, status.merged, status.known) == (0, 0, 4)
+    assert (survey.new, survey.merged, survey.known) == (0, 0, 4)
+    assert [each.state for each in before] == [State.SAVED, State.FAILED, State.QUEUED]
+    assert await said_of_all(archive, urls) == before
+    assert await exported(archive, key) == given
+
+
+async def test_a_dry_run_tells_what_adds_to_entries_from_what_does_not(archive):
+    await take_in(archive, a_list(), "a.json")
+    more = json.loads(a_list())
+    more["entries"][1]["tags"] = ["new"]
+    more["entries"][2]["folders"] = ["Elsewhere"]
+    more["entries"][3]["note"] = "more"
+    data = json.dumps(more)
+
+    survey = await archive.surveys.look(io.BytesIO(data.encode()), "b.json")
+    status = await take_in(archive, data, "b.json")
+
+    assert (survey.new, survey.merged, survey.known) == (0, 3, 2)
+    assert (status.added, status.merged, status.known) == (0, 3, 2)
+
+
 def by_url(document):
     return {each["url"]: each for each in json.loads(document)["entries"]}
 
