@@ -1,6 +1,7 @@
 """Finds the words of a highlight in an article's text, also when that has changed since."""
 
 import re
+from bisect import bisect_left
 from collections.abc import Sequence
 
 from rapidfuzz import fuzz
@@ -16,15 +17,9 @@ MOST_ALIKE = 40
 MOST_PLACES = 200
 LEAST_LIKENESS = 78.0
 """Of 100, for a stretch of text to count as the one that was marked."""
-LEAST_WHOLE = 70.0
-"""Of 100, for what was found and the words at its ends."""
-
 _EDGE = 120
 """Characters of the beginning and end of a quotation by which a likeness is found."""
 _SLACK = 30
-_UNSPACED = "[\u0e00-\u0edf\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]"
-_WORD_EDGE = re.compile(rf"\b|(?<=\S)(?!\S)|(?<!\S)(?=\S)|(?<={_UNSPACED})(?={_UNSPACED})")
-"""Of words, and of what stands between spaces; of scripts without spaces at each character."""
 
 
 def anchor(text: str, highlights: Sequence[Highlight]) -> list[tuple[int, int] | None]:
@@ -86,30 +81,40 @@ def _fit(text: str, start: int, highlight: Highlight) -> float:
 def _alike(text: str, quote: str) -> tuple[int, int] | None:
     """The stretch that is most like a quotation, from word to word."""
     head = _likeness(text, quote[:_EDGE])
-    if head is None or len(quote) <= _EDGE:
-        return head
-    rest = text[head[0] : head[0] + 2 * len(quote)]
-    tail = _likeness(rest, quote[-_EDGE:])
-    return (head[0], head[0] + tail[1]) if tail else None
+    if head is None:
+        return None
+    if len(quote) <= _EDGE:
+        start, end = head
+    else:
+        rest = text[head[0] : head[0] + 2 * len(quote)]
+        tail = _likeness(rest, quote[-_EDGE:])
+        if tail is None:
+            return None
+        start, end = head[0], head[0] + tail[1]
+    start, end = _to_words(text, start, end)
+    return (start, end) if start < end else None
 
 
 def _likeness(text: str, part: str) -> tuple[int, int] | None:
-    """Where words like those of a part stand; whole words, as many as are like them."""
     found = fuzz.partial_ratio_alignment(part, text, score_cutoff=LEAST_LIKENESS)
-    if found is None:
-        return None
-    start, end = found.dest_start, found.dest_end
-    starts = [each for each in _edges(text, start) if each < end]
-    start = max(starts, key=lambda each: fuzz.ratio(part, text[each:end]), default=start)
-    ends = [each for each in _edges(text, end) if each > start]
-    end = max(ends, key=lambda each: fuzz.ratio(part, text[start:each]), default=end)
+    return (found.dest_start, found.dest_end) if found else None
+
+
+def _to_words(text: str, start: int, end: int) -> tuple[int, int]:
+    """The same stretch, without half a word at either end."""
+    shift = max(0, start - _SLACK)
+    near = text[shift : end + _SLACK]
+    edges = [each.start() + shift for each in re.finditer(r"\b", near)]
+    start = _nearest(edges, start) if _is_within_word(text, start) else start
+    end = _nearest(edges, end) if _is_within_word(text, end) else end
     words = text[start:end]
-    start, end = start + len(words) - len(words.lstrip()), end - len(words) + len(words.rstrip())
-    is_whole = start < end and fuzz.ratio(part, text[start:end]) >= LEAST_WHOLE
-    return (start, end) if is_whole else None
+    return start + len(words) - len(words.lstrip()), end - len(words) + len(words.rstrip())
 
 
-def _edges(text: str, place: int) -> list[int]:
-    """Where words begin and end near a place, in order."""
-    shift = max(0, place - _SLACK)
-    return [each.start() + shift for each in _WORD_EDGE.finditer(text[shift : place + _SLACK])]
+def _nearest(edges: Sequence[int], place: int) -> int:
+    at = bisect_left(edges, place)
+    return min(edges[max(0, at - 1) : at + 1], key=lambda each: abs(each - place), default=place)
+
+
+def _is_within_word(text: str, place: int) -> bool:
+    return text[max(0, place - 1) : place].isalnum() and text[place : place + 1].isalnum()

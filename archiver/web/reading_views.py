@@ -41,6 +41,17 @@ class Year:
 
 
 @frozen
+class RefusedEdit:
+    """What a form of an entry held, as it was typed, and why it was not kept."""
+
+    why: Message
+    title: str
+    tags: str
+    lists: str
+    note: str
+
+
+@frozen
 class EntryView:
     """An entry to read.
 
@@ -61,6 +72,7 @@ class EntryView:
         years: how many snapshots each month of each year has, and the newest of each.
         browser_problem: why no page is shown by a browser; None where one is.
         archives: hosts of public archives that may be asked for it.
+        refused: what was typed into the form that changes it, and can't be kept as it is.
     """
 
     detail: EntryDetail
@@ -81,6 +93,7 @@ class EntryView:
     browser_problem: Message | None = None
     archives: tuple[str, ...] = ()
     notice: EditNotice | None = None
+    refused: RefusedEdit | None = None
 
     @property
     def entry(self) -> Entry:

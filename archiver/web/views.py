@@ -15,7 +15,7 @@ from archiver.model.message import Message
 from archiver.model.requisite import RequisiteOutcome
 from archiver.services.deleting import Deleted
 from archiver.services.desk import OnDesk
-from archiver.services.editing import Edited, TagInUse
+from archiver.services.editing import Edited
 from archiver.services.entries import SnapshotDetail
 from archiver.services.highlights import HighlightList
 from archiver.services.language import Language
@@ -77,24 +77,6 @@ class SideBar:
     current: EntryList | None = None
     count: int = 0
     is_whole: bool = False
-
-
-@frozen
-class ListsView:
-    """Every list, to be changed."""
-
-    lists: tuple[EntryList, ...]
-    notice: EditNotice | None = None
-    title: str | Message = Message("Lists")
-
-
-@frozen
-class TagsView:
-    """The tags in use."""
-
-    tags: tuple[TagInUse, ...]
-    notice: EditNotice | None = None
-    title: str | Message = Message("Tags")
 
 
 @frozen

@@ -93,6 +93,31 @@ async def test_an_entry_is_changed_on_its_page_and_that_is_undone(client, foxes)
     assert await entry(client, foxes) == before
 
 
+async def test_what_was_typed_of_an_entry_is_there_still_where_it_can_not_be_kept(client, foxes):
+    fields = [("title", "Mine"), ("tags", "x" * 101), ("lists", "A/B"), ("note", "A long\r\nnote")]
+
+    status, _, page = await send(client, f"/{foxes}/edit", fields)
+
+    assert (status, "is too long; 100 characters is the most." in page) == (400, True)
+    for typed in (
+        'value="Mine"',
+        " autofocus>",
+        f'value="{"x" * 101}"',
+        'value="A/B"',
+        "A long\r\nnote</textarea>",
+    ):
+        assert typed in page
+    assert (await entry(client, foxes))["title"] != "Mine"
+
+
+async def test_a_tag_without_a_name_is_asked_for_again_where_it_was_typed(client):
+    fields = [("do", "rename"), ("name", "Old"), ("new", "y" * 101)]
+
+    status, where, page = await send(client, "/tags", fields)
+
+    assert (status, where, f">{'y' * 101}</textarea>" in page) == (400, "/tags", True)
+
+
 async def test_a_button_changes_only_what_it_says(client, foxes):
     before = await entry(client, foxes)
     await send(client, f"/{foxes}/edit", [("is_starred", "1")], page=f"/{foxes}/")

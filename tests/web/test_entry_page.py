@@ -86,16 +86,6 @@ async def test_an_entry_knows_the_list_it_was_opened_from(client, live):
     assert (await client.get(paths[1].partition("?")[0] + "?in=q%3Dcolour:red")).status == 200
 
 
-async def test_of_a_half_typed_word_what_is_shown_is_what_is_exported_and_followed(client):
-    listed = await page_of(client, "/snapshots?q=clev")
-
-    exported = re.search(r'href="(/export\?[^"]+)"', listed)[1]
-    feed = re.search(r'href="(/feed\.json\?[^"]+)"', listed)[1]
-
-    assert "1 entry of" in await page_of(client, unescape(exported))
-    assert len((await (await client.get(unescape(feed))).json(content_type=None))["items"]) == 1
-
-
 async def test_what_shows_a_permission_and_something_of_the_request_is_not_compressed(client, live):
     path = f"/{hash_url(live.url('/foxes'))}/"
     codings = [

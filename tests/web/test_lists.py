@@ -83,6 +83,21 @@ async def test_lists_are_renamed_moved_and_deleted_by_forms(client, foxes):
     assert (status, "Undo" in page) == (200, True)
 
 
+async def test_a_name_that_can_not_be_given_stays_in_its_form_with_the_reason(client):
+    await send(client, "/lists", ("do", "make"), ("path", "Soups"))
+    there = "There is a list “Soups” already."
+
+    search = (("do", "make"), ("path", "Soups"), ("query", "is:unread"))
+    status, _, page = await send(client, "/lists", *search)
+    assert (status, there in page) == (400, True)
+    assert 'name="path" value="Soups"' in page
+    assert '<input type="hidden" name="query" value="is:unread">' in page
+
+    renamed = (("do", "rename"), ("path", "Soups"), ("new", "Soups/Hot"))
+    status, _, page = await send(client, "/lists", *renamed)
+    assert (status, ">Soups/Hot</textarea>" in page) == (400, True)
+
+
 async def test_the_api_makes_changes_and_deletes_lists(client, foxes, bears):
     answer = await client.post("/api/v1/lists", json={"path": "A/B"})
     assert (answer.status, (await answer.json())["path"]) == (201, "A/B")

@@ -21,6 +21,7 @@ from archiver.web.wording import wordings
 
 ROOT = Path(__file__).parents[2]
 OTHERS = [each for each in LANGUAGES if each is not ENGLISH]
+BUTTON = re.compile(r"""aria-label="{{ _\('([^']+)'[^}]*}}">{{ _\('([^']+)'\) }}""")
 PLACES = re.compile(r"%\(\w+\)s|%%|\{\w+\}|</?[a-z][^<>]*>")
 
 
@@ -70,6 +71,22 @@ def test_there_is_a_catalogue_for_each_language_but_the_one_of_the_source():
     assert sorted(path.stem for path in paths.LOCALES.iterdir()) == sorted(
         each.locale for each in OTHERS
     )
+
+
+@pytest.mark.parametrize("language", LANGUAGES, ids=lambda each: each.tag)
+def test_whoever_says_what_a_button_shows_finds_it_by_its_name(language):
+    """WCAG 2.2 §2.5.3: the name of what is labelled has the words that stand on it."""
+    wording = wordings()[language.tag]
+    buttons = [
+        each
+        for path in paths.TEMPLATES.rglob("*.html")
+        for each in BUTTON.findall(path.read_text())
+    ]
+
+    assert len(buttons) > 5
+    for name, shown in buttons:
+        said = wording.gettext(name, name="…").casefold()
+        assert wording.gettext(shown).casefold() in said, (name, shown)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""``/{hash_url}/edit``, ``/edit``, ``/undo``: changing what was said of entries, and undoing that.
+"""``/edit``, ``/undo``: changing what was said of entries, and undoing that.
 
 After each of them the page it was sent from is shown again, with a notice.
 """
@@ -23,23 +23,16 @@ _NOTICES = ("edit", "undone", "deleted", "restored", "stayed", "lost", "nothing"
 _MOST_DIGITS = 15
 
 
-async def edit_entry(request: web.Request) -> web.StreamResponse:
-    """Change one entry: what the form has a field for."""
-    form, key = await request.post(), request.match_info["hash_url"]
-    edited = await request.app[RUNTIME].editing.change([key], _change(form))
-    return back(form, f"/{key}/", edit=edited.id)
-
-
 async def edit_selected(request: web.Request) -> web.StreamResponse:
     """Change the entries that are ticked, or all that the list was of."""
     form, editing = await request.post(), request.app[RUNTIME].editing
     if form.get("scope") == "all":
-        edited = await editing.change_found(query_of(form), _change(form))
+        edited = await editing.change_found(query_of(form), change_of(form))
     else:
         refs = [str(each) for each in form.getall("entry", [])]
         if not refs:
             return back(form, "/snapshots", nothing=1)
-        edited = await editing.change(refs, _change(form))
+        edited = await editing.change(refs, change_of(form))
     return back(form, "/snapshots", edit=edited.id)
 
 
@@ -75,7 +68,8 @@ def query_of(form: Mapping[str, Any]) -> ListingQuery:
     return ListingQuery(q=q, tag=tag, host=host, status=status)
 
 
-def _change(form: MultiMapping[Any]) -> AnnotationChange:
+def change_of(form: MultiMapping[Any]) -> AnnotationChange:
+    """What a form says of entries: what it has no field for stays as it is."""
     tags, lists = form.get("tags"), form.get("lists")
     return AnnotationChange(
         title=form.get("title"),

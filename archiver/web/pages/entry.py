@@ -6,6 +6,7 @@ from urllib.parse import urlencode
 
 from aiohttp import web
 
+from archiver.errors import InputError
 from archiver.model.entry import Snapshot
 from archiver.model.message import Message
 from archiver.model.page import EXTRACTOR_VERSION, UNREAD, supersedes
@@ -25,8 +26,8 @@ from archiver.web.api.questions import list_query, listed_query
 from archiver.web.keys import PERMISSIONS, REFLECTS, RUNTIME
 from archiver.web.language import wording_of
 from archiver.web.origin import home_of_replay, replay_origin
-from archiver.web.pages.editing import notice_of
-from archiver.web.reading_views import BesideView, EntryView, Month, Year
+from archiver.web.pages.editing import back, change_of, notice_of
+from archiver.web.reading_views import BesideView, EntryView, Month, RefusedEdit, Year
 from archiver.web.render import minutes_to_read
 from archiver.web.side import render_beside
 from archiver.web.views import EditNotice
@@ -37,6 +38,23 @@ async def entry(request: web.Request) -> web.StreamResponse:
 
     ``in`` is the query of the list it was opened from.
     """
+    return await _page(request)
+
+
+async def edit(request: web.Request) -> web.StreamResponse:
+    """Change one entry: what the form has a field for; one that can't be kept is shown again."""
+    form, key = await request.post(), request.match_info["hash_url"]
+    try:
+        edited = await request.app[RUNTIME].editing.change([key], change_of(form))
+    except InputError as error:
+        typed = {each: str(form.get(each, "")) for each in ("title", "tags", "lists", "note")}
+        return await _page(request, RefusedEdit(error.said, **typed), status=400)
+    return back(form, f"/{key}/", edit=edited.id)
+
+
+async def _page(
+    request: web.Request, refused: RefusedEdit | None = None, *, status: int = 200
+) -> web.StreamResponse:
     asked = request.query
     listed = listed_query(asked["in"]) if "in" in asked else None
     if listed:
@@ -49,8 +67,9 @@ async def entry(request: web.Request) -> web.StreamResponse:
         _view(request, reading, await notice_of(request)),
         browser_problem=runtime.crawling.browser_problem,
         archives=runtime.rescuing.archives,
+        refused=refused,
     )
-    return await render_beside(request, "pages/entry.html", view)
+    return await render_beside(request, "pages/entry.html", view, status=status)
 
 
 async def as_directory(request: web.Request) -> web.StreamResponse:

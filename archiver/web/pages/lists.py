@@ -10,21 +10,39 @@ from archiver.errors import InputError
 from archiver.services.editing import Edited
 from archiver.services.entry_lists import EntryLists, Where
 from archiver.web.keys import RUNTIME
+from archiver.web.name_views import ListsView, Refused
 from archiver.web.pages.editing import back, notice_of
 from archiver.web.side import render_beside
-from archiver.web.views import ListsView
 
 
 async def lists(request: web.Request) -> web.StreamResponse:
     """Show all of them."""
-    found = await request.app[RUNTIME].lists.all()
-    view = ListsView(found, await notice_of(request))
-    return await render_beside(request, "pages/lists.html", view)
+    return await _page(request)
 
 
 async def change(request: web.Request) -> web.StreamResponse:
-    """Make, rename, shift or delete one."""
-    form, found = await request.post(), request.app[RUNTIME].lists
+    """Make, rename, shift or delete one; what can't be done is said above the form, as it was."""
+    form = await request.post()
+    try:
+        return await _obey(request, form)
+    except InputError as error:
+        of, new = str(form.get("path", "")), str(form.get("new", ""))
+        made = form.get("do") == "make"
+        query = str(form.get("query", ""))
+        refused = Refused(error.said, "" if made else of, of if made else new, query)
+        return await _page(request, refused, status=400)
+
+
+async def _page(
+    request: web.Request, refused: Refused | None = None, *, status: int = 200
+) -> web.StreamResponse:
+    found = await request.app[RUNTIME].lists.all()
+    view = ListsView(found, await notice_of(request), refused)
+    return await render_beside(request, "pages/lists.html", view, status=status)
+
+
+async def _obey(request: web.Request, form: Mapping[str, Any]) -> web.StreamResponse:
+    found = request.app[RUNTIME].lists
     if form.get("do") == "make":
         made = await found.make(str(form.get("path", "")), str(form.get("query", "")))
         raise web.HTTPSeeOther(f"/snapshots?{urlencode({'q': made.asks})}")

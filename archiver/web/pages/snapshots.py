@@ -71,7 +71,7 @@ async def _view(request: web.Request, query: ListingQuery) -> ListingView:
         back_url=_back_url(kept, query, trail),
         start=trail.start if trail else None,
         tags=tags,
-        export_query=_export_query(kept, found),
+        export_query=f"?{urlencode(kept)}" if kept else "",
         list_query=list_query(query),
         summary=summary if summary.count else Summary(0, has_more=False),
         is_narrowed=is_narrowed,
@@ -84,12 +84,6 @@ async def _view(request: web.Request, query: ListingQuery) -> ListingView:
         address=address_in(query.q),
         title=side.current.name if side.current else Message("Snapshots"),
     )
-
-
-def _export_query(kept: dict[str, str], found: Listing) -> str:
-    """What finds what is shown, outside of this page: the query that was answered."""
-    asked = kept | ({"q": found.answers} if found.answers else {})
-    return f"?{urlencode(asked)}" if asked else ""
 
 
 def _next_url(
