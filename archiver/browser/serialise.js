@@ -137,7 +137,8 @@ async (limit) => {
     let inner = null;
     try { inner = element.contentDocument; } catch { /* of another origin */ }
     const src = element.getAttribute('src') || '';
-    const isWritten = element.hasAttribute('srcdoc') || /^$|^about:|^javascript:|^blob:|^data:/i.test(src.trim());
+    const isWritten = element.hasAttribute('srcdoc') || /^$|^about:|^javascript:|^blob:|^data:/i.test(src.trim())
+      || (inner && inner.scripts.length > 0);
     if (!inner || !inner.documentElement || !isWritten || depth >= 3) return false;
     put(`<${element.localName}`);
     const before = [parts.splice(0), length];
@@ -154,9 +155,24 @@ async (limit) => {
     return true;
   };
 
+  // A style sheet may set apart what is one word to whoever reads without sheets.
+  const INLINE = new Set('a abbr b button cite code em i kbd label mark q s small span strong time u'.split(' '));
+  const apart = new WeakSet();
+  const isApart = (element, name) => {
+    if (!INLINE.has(name) && !name.includes('-')) return false;
+    const shown = getComputedStyle(element);
+    return /^(block|flow-root|flex|grid|list-item|table)$/.test(shown.display)
+      && /^(static|relative|sticky)$/.test(shown.position) && shown.float === 'none'
+      && !/^(pre|break)/.test(getComputedStyle(element.parentElement || element).whiteSpace);
+  };
+
   let depth = 0;
   const open = (element) => {
     const name = element.localName;
+    if (element.namespaceURI === HTML && isApart(element, name)) {
+      apart.add(element);
+      put('\n');
+    }
     put(`<${name}`);
     attributes(element, name, element.namespaceURI === HTML ? stateOf(element, name) : {});
     put('>');
@@ -209,7 +225,7 @@ async (limit) => {
     put(`>${unblobbed(styleText(element)).replace(/<\/(style)/gi, '<\\/$1')}</style>`);
   };
   const end = (node) => {
-    put(`</${node.localName}>`);
+    put(`</${node.localName}>${apart.has(node) ? '\n' : ''}`);
   };
   // Not by recursion: pages nest deeper than a stack.
   const walk = (root) => {
@@ -250,7 +266,7 @@ async (limit) => {
   const putTree = (node) => {
     if (!begin(node)) return;
     walk(node);
-    put(`</${node.localName}>`);
+    end(node);
   };
 
   const urls = new Set();

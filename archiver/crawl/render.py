@@ -245,9 +245,11 @@ async def _draw(shown: Page, traffic: Traffic, likenesses: list[NewLikeness]) ->
 async def _compare(shown: Page, traffic: Traffic, standing: Standing) -> Fidelity:
     """How much of a page is there as well where it is shown as it stood, without scripts."""
     before, words = await shown.small(), await shown.text()
-    traffic.give_again(standing.url, standing.html)
+    # At its own address the browser may have in its cache what was sent.
+    url = f"{standing.url}{'&' if '?' in standing.url else '?'}as-it-stood"
+    traffic.give_again(url, standing.html)
     async with asyncio.timeout(COMPARE_SECONDS):
-        await shown.show_without_scripts(standing.url)
+        await shown.show_without_scripts(url)
         await _rest(shown, traffic, STILL_SECONDS)
         after = await shown.small()
         there = await shown.text()

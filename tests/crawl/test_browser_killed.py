@@ -19,6 +19,7 @@ from archiver.model.rendering import Rendering
 from archiver.urls.parse import hash_url
 from tests.conftest import LiveWeb, live_web
 from tests.crawl.test_browser_ends import ended, is_alive
+from tests.crawl.test_hostile_pages import rendering
 from tests.crawler import Crawl, crawler
 from tests.processes import Archive
 
@@ -101,6 +102,36 @@ async def test_a_page_whose_browser_is_killed_is_shown_again(tmp_path, monkeypat
 
     assert found == [Rendering.DONE] * len(KINDS)
     await asyncio.gather(*(each.run("verify") for each in archives.values()))
+
+
+async def test_a_gpu_process_that_crashes_harms_none_of_the_pages_that_are_shown(tmp_path, live):
+    async with rendering(tmp_path / "data") as crawl:
+        put_site(live)
+        await crawl.queue(live.article("first"))
+        await crawl.run()  # a host is asked for one page until it has answered
+        urls = [live.put(f"/{each}", SHELL) for each in ("one", "other")]
+        await crawl.queue(*urls)
+        running = asyncio.create_task(crawl.run())
+        await live.asked_for("/words", 2)
+        chromium = crawl.context.renderer._instrument
+        browser = chromium._running.browser
+        before = gpu_processes(tmp_path)
+        await browser.connection.ask("Browser.crashGpuProcess")
+        await ended(each.pid for each in before)
+        live.closing.set()
+        await running
+        async with crawl.context.db.read() as conn:
+            found = [(await entries.by_hash(conn, hash_url(url)))[1] for url in urls]
+
+        assert before
+        assert [each.rendering for each in found] == [Rendering.DONE] * 2
+        assert chromium._running.browser is browser  # it is the same that goes on
+
+
+def gpu_processes(profiles: Path) -> list[psutil.Process]:
+    """Those of the browsers of one archive."""
+    found = of_browser(psutil.Process(), profiles)
+    return [each for each in found if KINDS["gpu"] in words_of(each)]
 
 
 async def test_a_killed_crawl_leaves_nothing_behind_and_its_page_is_shown_by_the_next(

@@ -6,8 +6,9 @@ what it takes.
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import suppress
+from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from aiohttp import web
@@ -45,6 +46,9 @@ TIMES = {
     "LEAST_SECONDS": 1.1,
     "COMPARE_SECONDS": 1,
 }
+GIGABYTE, PIECE = 1 << 30, b"x" * (1 << 20)
+UNDER_WAY = 32 << 20
+"""What lies at most in the buffers of both sides."""
 LOST = {
     "loop": "setTimeout(() => { while (true); }, 50)",
     "nodes": "root.hidden = true; root.innerHTML = '<p>One of a million.</p>'.repeat(1e6);",
@@ -96,7 +100,14 @@ async def impatient(tmp_path, monkeypatch) -> AsyncIterator[Crawl]:
         "host_concurrency": 12,
         "retries": 0,
     }
-    async with crawler(tmp_path / "data", **settings) as context:
+    async with rendering(tmp_path / "data", **settings) as crawl:
+        yield crawl
+
+
+@asynccontextmanager
+async def rendering(data: Path, **settings: int) -> AsyncIterator[Crawl]:
+    """A crawl with a browser, by the settings that are the first but for these."""
+    async with crawler(data, **settings) as context:
         means = Means(context.settings, context.fetcher, context.throttle, context.recorder)
         renderer = Renderer(means, LearnedHosts(context.db))
         yield Crawl(replace(context, renderer=renderer))
@@ -146,7 +157,44 @@ async def test_ten_thousand_requests_fail_but_for_the_first_and_harm_no_neighbou
     await impatient.run()
 
     assert [await what_became_of(impatient, url) for url in urls] == [(Rendering.DONE, True)] * 2
+    assert Limit.REQUESTS in await what_it_met(impatient, urls[0])
+    assert Limit.REQUESTS not in await what_it_met(impatient, urls[1])
     assert sum(times for path, times in live.asked.items() if path.startswith("/one?")) <= 40
+
+
+@pytest.mark.parametrize("says", ["its length", "nothing"])
+async def test_of_a_body_of_1_gb_no_more_is_read_than_is_taken_and_no_neighbour_is_harmed(
+    tmp_path, live, says
+):
+    sent = 0
+
+    async def gigabyte(request: web.Request) -> web.StreamResponse:
+        nonlocal sent
+        response = web.StreamResponse()
+        if says == "its length":
+            response.content_length = GIGABYTE
+        await response.prepare(request)
+        with suppress(ConnectionError):
+            while sent < GIGABYTE:
+                await response.write(PIECE)
+                sent += len(PIECE)
+        return response
+
+    live.answer("/huge", gigabyte)
+    urls = [
+        live.put(f"/{each}", SHELL.format(each, HOSTILE[each])) for each in ("large", "dialogs")
+    ]
+    async with rendering(tmp_path / "data") as crawl:
+        await crawl.queue(live.article("first"))
+        await crawl.run()
+        await crawl.queue(*urls)
+        await crawl.run()
+
+        assert [await what_became_of(crawl, url) for url in urls] == [(Rendering.DONE, True)] * 2
+        met = [await what_it_met(crawl, url) for url in urls]
+        assert [Limit.ANSWER in each for each in met] == [True, False]
+        most = 0 if says == "its length" else crawl.context.settings.max_body_bytes
+    assert sent <= most + UNDER_WAY
 
 
 async def what_is_kept_of(crawl, url):

@@ -126,9 +126,14 @@ setTimeout(() => root.insertAdjacentHTML('beforeend',
   '<div id="CybotCookiebotDialog">This one comes late.</div>'), 1200);</script>"""
 CONSENT = '<div id="onetrust-consent-sdk"><p>We value your privacy.</p></div>'
 TALL = """<!DOCTYPE html><title>Tall</title><div id="root"></div><script>
-root.innerHTML = '<p>This is taller than a picture may be.</p>';
+root.innerHTML = '<p>This is taller than a picture may be.</p>'
+  + '<nav style="display: flex"><button>Parted</button><button>words</button>'
+  + '<a>of<b>ten</b></a></nav>'
+  + '<iframe src="/framed"></iframe>';
 root.style.height = '21000px';
 new EventSource('/events');</script>"""
+FRAMED = """<!DOCTYPE html><title>Framed</title><div id="root"></div><script>
+root.textContent = 'A script wrote this into a frame of the same site.';</script>"""
 SERIAL = """<!DOCTYPE html><title>Serial</title><div id="root"></div><script>
 root.innerHTML = '<article>'
   + '<p>This is the first part, which a script brought here. </p>'.repeat(9) + '</article>';
@@ -195,12 +200,14 @@ def put_site(live: LiveWeb) -> str:
     live.put("/hostile", HOSTILE)
     live.put("/serial", SERIAL)
     live.put("/tall", TALL)
+    live.put("/framed", FRAMED)
     live.answer("/events", events)
     live.article("serial?page=2")
     live.article("led")
     live.article("whole")
     live.article("scriptless", body=CONSENT)
-    return live.put("/shell", SHELL.format("Shell"))
+    cached = {"Cache-Control": "max-age=3600"}
+    return live.put("/shell", SHELL.format("Shell"), headers=cached)
 
 
 async def keep_site(data: Path) -> None:
@@ -335,6 +342,18 @@ async def test_a_page_whose_stream_goes_on_rests_and_one_too_tall_for_a_picture_
     assert Limit.HEIGHT in found.snapshot.limits
     assert Limit.RESTLESS not in found.snapshot.limits
     assert str(Limit.HEIGHT.said) in [each.sentence for each in found.score.reasons]
+
+
+async def test_what_a_style_sheet_sets_apart_are_words_apart(kept):
+    found = await kept.shown("/tall")
+
+    assert "Parted words often" in " ".join(found.text.split())
+
+
+async def test_a_frame_that_scripts_filled_is_shown_with_what_they_wrote(kept):
+    replayed = await kept.replayed(f"{kept.origin}/tall")
+
+    assert "A script wrote this into a frame of the same site." in replayed
 
 
 async def test_an_index_built_again_knows_all_of_it(prepared, tmp_path):
