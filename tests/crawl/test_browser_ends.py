@@ -25,10 +25,10 @@ def is_alive(pid: int) -> bool:
         return False
 
 
-async def ended(pids: Iterable[int]) -> None:
+async def ended(pids: Iterable[int], *, within: float | None = GONE_SECONDS) -> None:
     """Wait until these processes have ended, whoever their parents are."""
     loop = asyncio.get_running_loop()
-    async with asyncio.timeout(GONE_SECONDS):
+    async with asyncio.timeout(within):
         for pid in pids:
             with suppress(ProcessLookupError):
                 watched, told = os.pidfd_open(pid), asyncio.Event()

@@ -104,7 +104,10 @@ async def test_a_page_whose_browser_is_killed_is_shown_again(tmp_path, monkeypat
     await asyncio.gather(*(each.run("verify") for each in archives.values()))
 
 
-async def test_a_gpu_process_that_crashes_harms_none_of_the_pages_that_are_shown(tmp_path, live):
+async def test_a_gpu_process_that_crashes_harms_none_of_the_pages_that_are_shown(
+    tmp_path, live, monkeypatch
+):
+    monkeypatch.setattr(render, "LEAST_SECONDS", 1.2)
     async with rendering(tmp_path / "data") as crawl:
         put_site(live)
         await crawl.queue(live.article("first"))
@@ -117,7 +120,7 @@ async def test_a_gpu_process_that_crashes_harms_none_of_the_pages_that_are_shown
         browser = chromium._running.browser
         before = gpu_processes(tmp_path)
         await browser.connection.ask("Browser.crashGpuProcess")
-        await ended(each.pid for each in before)
+        await ended((each.pid for each in before), within=None)
         live.closing.set()
         await running
         async with crawl.context.db.read() as conn:
