@@ -21,6 +21,7 @@ from archiver.services.articles import Articles
 from archiver.services.crawling import Crawling
 from archiver.services.entries import Entries
 from archiver.services.following import Following
+from archiver.services.joining import Joining
 from archiver.services.supervision import kept_going
 from archiver.services.uploading import Uploading
 from archiver.store.shelf import UploadingShelf
@@ -42,6 +43,7 @@ class Crawler:
         entries: what is to be captured, and what became of it.
         following: how jobs change that another process works.
         uploading: closed segments to an object store, where one is set.
+        joining: small segments there, into larger ones.
     """
 
     settings: Settings
@@ -52,6 +54,7 @@ class Crawler:
     entries: Entries
     following: Following
     uploading: Uploading | None
+    joining: Joining | None
 
 
 @asynccontextmanager
@@ -88,6 +91,9 @@ async def crawler_of(archive: Archive, connections: int = 0) -> AsyncIterator[Cr
             stack.push_async_callback(uploading.finish)
             for task in (uploading.watch, uploading.upload):
                 await stack.enter_async_context(kept_going(task, task.__name__))
+        joining = _joining(archive)
+        if joining and archive.store.commits_remotely:
+            await stack.enter_async_context(kept_going(joining.keep_joining, "joining"))
         yield Crawler(
             archive.settings,
             context,
@@ -97,6 +103,7 @@ async def crawler_of(archive: Archive, connections: int = 0) -> AsyncIterator[Cr
             entries,
             following,
             uploading,
+            joining,
         )
 
 
@@ -105,6 +112,13 @@ def _uploading(archive: Archive, crawling: Crawling) -> Uploading | None:
     if not isinstance(store.shelf, UploadingShelf):
         return None
     return Uploading(archive.db, store, store.shelf, settings, crawling.close_segment)
+
+
+def _joining(archive: Archive) -> Joining | None:
+    shelf = archive.store.shelf
+    if not isinstance(shelf, UploadingShelf):
+        return None
+    return Joining(archive.db, archive.store, shelf, archive.settings)
 
 
 @asynccontextmanager

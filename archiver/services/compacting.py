@@ -7,8 +7,6 @@ that other captures revisit. Every step leaves an archive that is whole
 """
 
 import asyncio
-import fcntl
-import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -34,6 +32,8 @@ from archiver.ledger.recovery import recover, settle_everywhere
 from archiver.ledger.settled import why_unsettled
 from archiver.logs import get_log
 from archiver.model.capture import Capture, HashUrl, PayloadDigest
+from archiver.services.joining import Joining
+from archiver.store.locks import alone
 from archiver.store.segments import SegmentStore
 from archiver.store.survey import SegmentFile
 from archiver.values import frozen
@@ -69,12 +69,14 @@ class Compacted:
         segments: how many were written anew.
         records: how many records were erased.
         freed: bytes that the segments take less.
+        joined: how many small ones became part of larger ones.
         left: segments that hold something still, and why.
     """
 
     segments: int = 0
     records: int = 0
     freed: int = 0
+    joined: int = 0
     left: dict[str, str] = field(default_factory=dict)
 
 
@@ -91,16 +93,18 @@ class Compacting:
         store: SegmentStore,
         settings: Settings,
         close_segment: Callable[[], Awaitable[None]],
+        joining: Joining | None = None,
     ) -> None:
         self._db = db
         self._store = store
         self._locks = settings.data / LOCKS
         self._close_segment = close_segment
+        self._joining = joining
 
     async def compact(
         self, *, dry_run: bool = False, on_progress: OnProgress = lambda _, __: None
     ) -> Compacted:
-        """Erase all that was thrown away; undoing it is over then.
+        """Erase all that was thrown away, and join small segments; undoing it is over then.
 
         Args:
             dry_run: only say what would be freed.
@@ -118,20 +122,10 @@ class Compacting:
                 return done
             await recover(self._db, self._store)
             await settle_everywhere(self._db, self._store)
-            async with self._db.write() as conn:
-                await removal.forget(conn)
-                count, is_erased = await gone.count(conn), await gone.is_erased(conn)
-            if is_erased:
-                return done
-            moving = await self._moving()
-            if moving.holders:
-                await self._pass(done, moving, on_progress, only_moves=True)
-                left = await self._moving()
-                moving = _Moving(holders=left.holders, last_capture=left.last_capture)
-            await self._pass(done, moving, on_progress)
-            if not done.left:
-                async with self._db.write() as conn:
-                    await gone.note_erased(conn, count)
+            await self._erase(done, on_progress)
+            if self._joining:
+                found = (await asyncio.to_thread(self._store.shelf.survey)).segments
+                done.joined = await self._joining.join_all(found)
             return done
 
     async def compact_at_quiet_hours(self, hour: int) -> None:
@@ -139,7 +133,29 @@ class Compacting:
         while True:
             await asyncio.sleep(seconds_until(hour, datetime.now().astimezone()))
             done = await self.compact()
-            log.info("compacted", segments=done.segments, freed=done.freed, left=len(done.left))
+            log.info(
+                "compacted",
+                segments=done.segments,
+                freed=done.freed,
+                joined=done.joined,
+                left=len(done.left),
+            )
+
+    async def _erase(self, done: Compacted, on_progress: OnProgress) -> None:
+        async with self._db.write() as conn:
+            await removal.forget(conn)
+            count, is_erased = await gone.count(conn), await gone.is_erased(conn)
+        if is_erased:
+            return
+        moving = await self._moving()
+        if moving.holders:
+            await self._pass(done, moving, on_progress, only_moves=True)
+            left = await self._moving()
+            moving = _Moving(holders=left.holders, last_capture=left.last_capture)
+        await self._pass(done, moving, on_progress)
+        if not done.left:
+            async with self._db.write() as conn:
+                await gone.note_erased(conn, count)
 
     async def _pass(
         self,
@@ -193,7 +209,8 @@ class Compacting:
             async with self._db.write() as conn:
                 wanted = await relocation.wanted(conn, segment.name)
                 is_whole = wanted <= {each.old for each in moved}
-                if not is_whole or await _is_revisited(conn, moving.last_capture):
+                is_there = await segments.indexed_of(conn, [segment.name])
+                if not (is_whole and is_there) or await _is_revisited(conn, moving.last_capture):
                     done.left[segment.name] = "It changed meanwhile."
                     return
                 size = edition.size
@@ -233,15 +250,11 @@ class Compacting:
     @asynccontextmanager
     async def _alone(self) -> AsyncIterator[None]:
         """Be the only process that compacts; what a killed one left half written goes."""
-        file = os.open(self._locks / "compact", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o644)
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        with alone(self._locks / "compact") as is_alone:
+            if not is_alone:
+                raise ConfigurationError(_BUSY)
             await asyncio.to_thread(self._store.shelf.remove_unready)
             yield
-        except BlockingIOError as error:
-            raise ConfigurationError(_BUSY) from error
-        finally:
-            os.close(file)
 
 
 async def _is_revisited(conn: AsyncConnection, after: int) -> bool:

@@ -24,6 +24,7 @@ from archiver.warc.verify import watch
 
 CHUNK = 200
 _NO_SUCH_RECORD = "The index has a row where there is no such record."
+_REPLACED = "It was compacted or joined meanwhile: verify again for what took its place."
 TORN = "A record that a killed writer left half done; no part of the archive:"
 
 
@@ -90,10 +91,12 @@ class Fixity:
             async for stretch in self._stretches(each.name):
                 records += len(stretch)
                 on_progress(Progress(records, done + _end(stretch), total))
-                for checked in stretch:
-                    for finding in checked.findings:
-                        yield finding
-                for finding in await self._compare(each.name, stretch, indexed.get(each.name, 0)):
+                findings = [one for checked in stretch for one in checked.findings]
+                findings += await self._compare(each.name, stretch, indexed.get(each.name, 0))
+                if findings and each.name in indexed and await self._is_replaced(each.name):
+                    yield Finding(each.name, _REPLACED, is_wrong=False)
+                    break
+                for finding in findings:
                     yield finding
             done += each.size
             if each.size < indexed.get(each.name, 0):
@@ -105,6 +108,11 @@ class Fixity:
     def passed_by(self) -> tuple[PassedBy, ...]:
         """The files among the segments that could not be used when they were looked at last."""
         return self._store.shelf.passed_by
+
+    async def _is_replaced(self, name: str) -> bool:
+        """Whether a segment that the index knew is one no more: compacted or joined meanwhile."""
+        async with self._db.read() as conn:
+            return not await segments.indexed_of(conn, [name])
 
     async def _stretches(self, name: str) -> AsyncIterator[list[_Checked]]:
         records = _check_records(self._store.shelf, name)
@@ -198,7 +206,7 @@ def _beside_segments(found: Survey, indexed: Mapping[str, int]) -> Iterator[Find
     for each in found.passed_by:
         names.add(each.name)
         yield Finding(each.name, each.problem, is_wrong=each.is_loss or each.name in indexed)
-    for name in sorted(indexed.keys() - names):
+    for name in sorted(indexed.keys() - names - found.superseded.keys()):
         yield Finding(name, "The index knows this segment, but its file is gone.")
     for torn in found.torn:
         yield Finding(torn.name, f"{TORN} {torn.size:,} bytes.", is_wrong=False)

@@ -5,11 +5,8 @@ Every process that writes does so; one at a time for each data directory
 """
 
 import asyncio
-import fcntl
-import os
 import time
-from collections.abc import Awaitable, Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime
 
 from archiver.archive import LOCKS
@@ -21,6 +18,7 @@ from archiver.ledger.settled import why_unsettled
 from archiver.logs import get_log
 from archiver.model.message import Message
 from archiver.store.editions import created_of
+from archiver.store.locks import alone
 from archiver.store.segments import SegmentStore
 from archiver.store.shelf import UploadingShelf
 from archiver.store.survey import SegmentFile
@@ -138,25 +136,13 @@ class Uploading:
 
     def _upload(self, name: str) -> bool:
         """Upload one unless another process uploads; whether this one could."""
-        with self._alone() as is_alone:
+        with alone(self._lock) as is_alone:
             if is_alone and (self._shelf.directory / name).exists():
                 begun = time.monotonic()
                 self._shelf.upload(name)
                 self._shelf.forget(self._settings.uploaded_bytes)
                 log.info("uploaded", segment=name, seconds=round(time.monotonic() - begun, 2))
             return is_alone
-
-    @contextmanager
-    def _alone(self) -> Iterator[bool]:
-        file = os.open(self._lock, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o644)
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            yield False
-        else:
-            yield True
-        finally:
-            os.close(file)
 
     async def _here(self) -> tuple[SegmentFile, ...]:
         return (await asyncio.to_thread(self._shelf.survey_here)).segments

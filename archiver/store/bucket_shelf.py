@@ -101,7 +101,14 @@ class BucketShelf(UploadingShelf):
             StoreUnavailable: the bucket does not take it, or gives back other bytes.
         """
         if (path := self.directory / name).exists():
-            self._put(path, name)
+            self.put_file(path, name)
+
+    def put_file(self, path: Path, name: str) -> None:
+        """Have a file in the bucket, whoever put it there, and read back that it is."""
+        self.bucket.create(name, path)
+        there = self._open_there(name)
+        if there.size != path.stat().st_size or _digest(there) != _digest(ReadOnly(path)):
+            raise StoreError(f"{name}: {_OTHER_BYTES}")
 
     def mark(self, name: str) -> None:
         """Say by its folder that the bucket has a segment; another process may have done so."""
@@ -116,7 +123,7 @@ class BucketShelf(UploadingShelf):
         """
         path = self.directory / name
         try:
-            self._put(path, name)
+            self.put_file(path, name)
             self._mark(path, name)
         except FileNotFoundError:
             # A compaction replaced it meanwhile, and has removed what it knew of.
@@ -170,7 +177,7 @@ class BucketShelf(UploadingShelf):
         if not self._has(edition.earlier):
             super().take_place(edition)
         else:
-            self._put(edition.path, edition.name)
+            self.put_file(edition.path, edition.name)
             self._mark(edition.path, edition.name)
 
     def remove(self, name: str) -> int:
@@ -203,13 +210,6 @@ class BucketShelf(UploadingShelf):
 
     def _open_there(self, name: str) -> SegmentBytes:
         return RemoteSegment(name, Blocks(self.bucket, block_bytes=WHOLE_BLOCK_BYTES, most=1))
-
-    def _put(self, path: Path, name: str) -> None:
-        """Have a file in the bucket, whoever put it there, and read back that it is."""
-        self.bucket.create(name, path)
-        there = self._open_there(name)
-        if there.size != path.stat().st_size or _digest(there) != _digest(ReadOnly(path)):
-            raise StoreError(f"{name}: {_OTHER_BYTES}")
 
     def _mark(self, path: Path, name: str) -> None:
         make_directory(self.uploaded)

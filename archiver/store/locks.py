@@ -5,12 +5,28 @@ A run lock that nobody holds belonged to a process that died.
 
 import fcntl
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from uuid import uuid4
 
 from archiver.store.files import make_directory
 
 SUFFIX = ".lock"
+
+
+@contextmanager
+def alone(path: Path) -> Iterator[bool]:
+    """Be the only process that has a lock file, as long as the block lasts; whether this one is."""
+    file = os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o644)
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        yield False
+    else:
+        yield True
+    finally:
+        os.close(file)
 
 
 class ArchiveLock:

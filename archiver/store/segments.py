@@ -7,6 +7,7 @@ time; ``read`` is for any number.
 
 import os
 import time
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -18,12 +19,15 @@ from archiver.model.capture import Location
 from archiver.store.files import SegmentBytes, make_directory, sync_directory
 from archiver.store.locks import RunLock
 from archiver.store.shelf import Shelf, UploadingShelf
+from archiver.store.survey import SegmentFile
 from archiver.warc.build import warcinfo
 from archiver.warc.reader import StoredRecord, read_record
 from archiver.warc.record import Record
 from archiver.warc.writer import write_record
 
 FLUSHED_BYTES = 1 << 20
+MOST_BATCHES = 4096
+"""What is beyond them is joined by whoever compacts."""
 OPENED = 16
 """Segments that a reader keeps open."""
 
@@ -36,6 +40,7 @@ class SegmentStore:
         lock: of this process; its name is the writer's.
         commits_remotely: whether what is appended must lie elsewhere too before it is indexed; a
             batch is a segment of its own then.
+        batches: those that were indexed, and are not joined yet.
     """
 
     def __init__(
@@ -56,6 +61,7 @@ class SegmentStore:
         self._software = software
         self._serial = 0
         self._open: _OpenSegment | None = None
+        self.batches: deque[SegmentFile] = deque(maxlen=MOST_BATCHES)
 
     @property
     def directory(self) -> Path:
@@ -154,7 +160,8 @@ class SegmentStore:
         """
         if self.commits_remotely and isinstance(self.shelf, UploadingShelf):
             with suppress(OSError):
-                for name in segments:
+                for name in sorted(segments):
+                    self.batches.append(SegmentFile(name, self.shelf.open(name).size))
                     self.shelf.mark(name)
 
     def close(self) -> None:

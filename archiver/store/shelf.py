@@ -144,6 +144,10 @@ class UploadingShelf(Shelf):
         """
 
     @abstractmethod
+    def put_file(self, path: Path, name: str) -> None:
+        """Put a file there under the name of a segment; raises as ``put`` does."""
+
+    @abstractmethod
     def mark(self, name: str) -> None:
         """Mark a segment that was ``put`` as one that does not lie here alone.
 

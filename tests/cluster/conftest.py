@@ -45,6 +45,9 @@ class Store:
     def write(self, name: str, data: bytes) -> None:
         obstore.put(self.objects, name, data)
 
+    def remove(self, name: str) -> None:
+        obstore.delete(self.objects, name)
+
     def drop(self) -> None:
         """Have no bucket any more."""
         self.server.drop_bucket(self.bucket)

@@ -1,0 +1,142 @@
+"""Small objects become larger ones; a kill in between loses nothing and brings nothing back."""
+
+import asyncio
+from dataclasses import replace
+
+import pytest
+
+from archiver.errors import StoreError
+from archiver.runtime import open_runtime
+from archiver.services import joining
+from archiver.services.reindexing import reindex
+from archiver.store.editions import is_joined, writer_of
+from tests.cluster.archives import elsewhere, site, told
+
+
+@pytest.fixture
+def remote(settings):
+    return replace(settings, commit="remote", crawl_processes=1)
+
+
+@pytest.fixture
+async def urls(remote):
+    """Pages that are kept, each in objects of its own."""
+    async with site() as found:
+        async with open_runtime(remote) as archive:
+            for url in found:
+                await archive.entries.save([url], source="test")
+                await archive.crawling.work()
+        yield found
+
+
+def writers(names) -> int:
+    """How many processes wrote segments: what each wrote can be joined."""
+    return len({*map(writer_of, names)})
+
+
+async def compacted(settings):
+    async with open_runtime(settings) as archive:
+        return await archive.compacting.compact()
+
+
+async def test_objects_are_joined_and_all_of_it_is_read_here_and_elsewhere(
+    remote, urls, store, tmp_path
+):
+    before, parts = await told(remote), store.names()
+
+    done = await compacted(remote)
+
+    assert (done.joined > len(urls), done.left) == (True, {})
+    await compacted(remote)
+    left = store.names()
+    assert len(left) == writers(parts) < len(parts)
+    assert any(map(is_joined, left))
+    assert await told(remote) == before
+    other = elsewhere(remote, tmp_path / "b")
+    assert (await reindex(other)).problems == ()
+    assert await told(other) == before
+
+
+async def test_what_was_joined_is_joined_for_good_before_its_parts_are_removed(
+    remote, urls, store, tmp_path
+):
+    parts = store.names()
+    await compacted(remote)
+    assert {*parts} < {*store.names()}
+    other = elsewhere(remote, tmp_path / "b")
+
+    assert (await reindex(other)).segments == writers(parts)
+
+    assert await told(other) == await told(remote)
+    assert len(store.names()) == writers(parts)
+
+
+async def test_a_joining_that_was_broken_off_is_undone_and_what_was_deleted_stays_away(
+    remote, urls, store, tmp_path
+):
+    parts = store.names()
+    store.fickle.failing = {"HEAD": 500}
+    with pytest.raises(StoreError):
+        await compacted(remote)
+    store.fickle.failing = {}
+    assert len(store.names()) == len(parts) + 1
+    other = elsewhere(remote, tmp_path / "b")
+    assert (await reindex(other)).segments == writers(parts)
+    async with open_runtime(remote) as archive:
+        await archive.deleting.entries([urls[0]])
+        await archive.crawling.write_down_changes()
+        assert (await archive.compacting.compact()).left == {}
+
+    assert [url for url, _, _ in await told(remote)] == sorted(urls[1:])
+    again = elsewhere(remote, tmp_path / "c")
+    await reindex(again)
+    assert await told(again) == await told(remote)
+
+
+async def test_a_process_joins_its_own_objects_once_they_make_a_segment(remote, store, monkeypatch):
+    monkeypatch.setattr(joining, "LOOK_SECONDS", 0.01)
+    async with site() as found, open_runtime(replace(remote, seal_bytes=4096)) as archive:
+        await archive.entries.save(found[:1], source="test")
+        await archive.crawling.work()
+        for url in found[1:]:
+            await archive.entries.save([url], source="test")
+            await archive.crawling.work()
+        async with asyncio.timeout(60):
+            while not any(map(is_joined, await asyncio.to_thread(store.names))):
+                pass
+    assert [url for url, _, _ in await told(remote)] == sorted(found)
+
+
+async def test_what_somebody_removed_before_the_index_points_at_it_is_not_pointed_at(
+    remote, urls, store
+):
+    before, parts = await told(remote), store.names()
+    put = []
+
+    def remove_once_compared(method):
+        put.extend(["PUT"] if method == "PUT" else [])
+        if put and method == "GET":
+            for name in filter(is_joined, store.names()):
+                store.remove(name)
+
+    store.fickle.answered = remove_once_compared
+    with pytest.raises(StoreError):
+        await compacted(remote)
+    store.fickle.answered = lambda _: None
+
+    assert store.names() == parts
+    assert await told(remote) == before
+
+
+async def test_a_checking_that_meets_a_joining_finds_nothing_wrong(remote, urls, store):
+    store.write("notes.txt", b"of somebody")
+    async with open_runtime(remote) as archive:
+        found = archive.fixity.verify()
+        first = await anext(found)
+
+        await archive.compacting.compact()
+
+        assert first.where == "notes.txt"
+        later = [each async for each in found]
+    assert [each for each in later if each.is_wrong] == []
+    assert later
