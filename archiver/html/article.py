@@ -30,6 +30,7 @@ from archiver.html.reader.mathematics import (
 from archiver.html.reader.media import settle_media
 from archiver.html.reader.permalinks import settle_permalinks
 from archiver.html.reader.prepare import drop_hidden, to_tree
+from archiver.html.reader.tools import settle_editing
 from archiver.html.reader.valid import make_valid
 from archiver.html.reader.widgets import settle_widgets
 from archiver.html.sanitise import sanitise
@@ -108,6 +109,7 @@ def _read(
     settle_mathematics(body, scripted=scripted, dollars=scripted and has_dollars(source))
     drop_hidden(body)
     settle_permalinks(body)
+    settle_editing(body)
     settle_drawings(body)
     settle_code(body)
     settle_media(body)

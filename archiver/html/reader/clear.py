@@ -26,6 +26,7 @@ from archiver.values import frozen
 
 SHORT = 500
 LONGEST_NOTICE = 40
+LONGEST_CAPTION = 200
 
 MOST_IN_BLOCK, MOST_IN_SENTENCE, MOST_IN_CAPTION = 0.2, 0.33, 0.6
 """The share of links in the text of blocks; captions name sources."""
@@ -164,13 +165,21 @@ def _is_beside(element: Element, measure: Measure, rules: Rules) -> bool:
     if NOTE.search(named(element)):
         return False
     weight = weigh(element) if rules.weighted else 0
-    if weight < 0 and not measure.kept:
+    if measure.tabled > NEARLY_ALL * measure.text:
+        return False
+    if weight < 0 and not measure.kept and not _is_picture(measure):
         return True
-    if measure.commas >= 10 or measure.tabled > NEARLY_ALL * measure.text:
+    if measure.commas >= 10:
         return False
     if measure.kept and measure.link_density < 0.5:
         return False
     return _is_notice(element, measure) or _is_made_of_links(element, measure, weight)
+
+
+def _is_picture(measure: Measure) -> bool:
+    """Whether a block is a picture, with a caption at the most: many are called media."""
+    is_led_nowhere = measure.pictures > measure.linked_pictures and not measure.linked
+    return is_led_nowhere and not measure.headed and measure.text <= LONGEST_CAPTION
 
 
 def _is_made_of_links(element: Element, measure: Measure, weight: int) -> bool:

@@ -80,6 +80,11 @@ def is_beside(name: str | None) -> bool:
     return bool(_verdict(name) & _BESIDE)
 
 
+def is_heading_beside(name: str | None) -> bool:
+    """The same of a heading, which may well be called a header."""
+    return is_beside(name.lower().replace("header", "") if name else None)
+
+
 def _verdict(name: str | None) -> int:
     if not name:
         return 0

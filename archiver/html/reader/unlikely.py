@@ -10,6 +10,7 @@ from archiver.html.reader.names import (
     SENTENCE,
     UNLIKELY_ROLES,
     is_beside,
+    is_heading_beside,
     is_unlikely,
     named,
 )
@@ -34,7 +35,7 @@ def seems_beside(element: Element, targets: frozenset[str]) -> bool:
         return False
     if not is_unlikely(element):
         return False
-    if element.tag in HEADINGS and _heads_prose(element):
+    if element.tag in HEADINGS and (_is_only_called_header(element) or _heads_prose(element)):
         return False
     return not (_is_named_after_its_matter(element, targets) or is_answered(element))
 
@@ -57,6 +58,13 @@ def _is_named_after_its_matter(element: Element, targets: frozenset[str]) -> boo
         return True
     text = "".join(held.itertext()).lower() if held.tag in HEADINGS else ""
     return name in targets or 2 * sum(each in text for each in words) > len(words)
+
+
+def _is_only_called_header(heading: Element) -> bool:
+    """Whether nothing but that word speaks against a heading: of a page it is a header within."""
+    is_of_page = heading.tag == "h1" or heading.getparent().tag == "header"
+    names = (heading.get("class"), heading.get("id"))
+    return not is_of_page and not any(map(is_heading_beside, names))
 
 
 def _heads_prose(heading: Element) -> bool:

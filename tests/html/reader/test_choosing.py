@@ -1,5 +1,7 @@
 """What is chosen of a page is what it holds to read and to see, and nothing that leads around."""
 
+import pytest
+
 from archiver.html.article import extract_article
 
 URL = "https://example.com/deep/page.html"
@@ -173,3 +175,25 @@ def test_a_page_that_a_script_shows_is_read():
         found = extract_article(f"<body {hidden}><article><p>{SENTENCE * 9}</p></article>", URL)
 
         assert SENTENCE.strip() in found.text
+
+
+@pytest.mark.parametrize("name", ["header-anchor", "section-header", "header"])
+def test_a_heading_that_is_called_a_header_stays_whatever_follows(name):
+    middle = f"<h2 class={name}>In autumn</h2><ul><li>Rye</li><li>Barley</li></ul>"
+
+    found = article_of(f"<article><p>{SENTENCE * 9}</p>{middle}<p>{SENTENCE * 9}</p></article>")
+
+    assert "In autumn</h2>" in found
+
+
+@pytest.mark.parametrize("name", ["scroll-x", "media", "widget"])
+def test_tables_of_data_and_pictures_stay_whatever_is_around_them_is_called(name):
+    table = f"<div class={name}><table><tr><th>Rye</th></tr><tr><td>12</td></tr></table></div>"
+    picture = f"<div class={name}><img src=a.jpg><small>A sack</small></div>"
+    middle = f"{table}<p>{SENTENCE * 9}</p>{picture}"
+
+    found = article_of(f"<article><p>{SENTENCE * 9}</p>{middle}<p>{SENTENCE * 9}</p></article>")
+
+    assert "<table>" in found
+    assert "<img" in found
+    assert "A sack" in found
