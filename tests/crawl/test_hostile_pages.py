@@ -1,7 +1,7 @@
 """Pages that want to hold the browser up: each is bounded, and its neighbours are unharmed.
 
-They are shown together. Those that never rest come first, and are given up after nine seconds: that
-is what it takes. The others have all the time there is.
+Those that never rest are shown first, and given up after seconds; the others have all the time
+there is. What it takes is the time of the page that asks for ten thousand things.
 """
 
 import asyncio
@@ -27,6 +27,11 @@ from tests.crawler import Crawl, crawler
 SHELL = '<!DOCTYPE html><title>{0}</title><body><div id="root"></div><script>{1}</script>'
 SAY = "root.innerHTML = '<p>This was shown after all, by a page that did its worst.</p>';"
 HOSTILE = {
+    "many": SAY
+    + """
+    let answered = 0;
+    const note = () => { answered += 1; if (answered > 40) root.remove(); };
+    for (let n = 0; n < 10000; n += 1) fetch('/one?' + n).then(note, () => 0);""",
     "scroll": SAY
     + """
     const add = () => { const more = document.createElement('p'); more.style.height = '500px';
@@ -36,11 +41,6 @@ HOSTILE = {
     "event.preventDefault());" + SAY,
     "windows": "for (let n = 0; n < 20; n += 1) open('/whole');" + SAY,
     "download": SAY + "location.href = '/file.bin';",
-    "many": SAY
-    + """
-    let answered = 0;
-    const note = () => { answered += 1; if (answered > 40) root.remove(); };
-    for (let n = 0; n < 10000; n += 1) fetch('/one?' + n).then(note, () => 0);""",
     "large": SAY + "fetch('/huge').then((a) => a.blob()).then(() => root.remove(), () => 0);",
     "stream": SAY + "new EventSource('/events');",
 }
@@ -50,7 +50,7 @@ TIMES = {
     "LEAST_SECONDS": 1.1,
     "COMPARE_SECONDS": 1,
 }
-LOST_SECONDS = 9
+LOST_SECONDS = 6
 GIGABYTE, PIECE = 1 << 30, b"x" * (1 << 20)
 UNDER_WAY = 32 << 20
 """What lies at most in the buffers of both sides."""
@@ -102,10 +102,17 @@ def once_all_are_lost(live: LiveWeb, page: str) -> Answer:
     """Answers with a page when all those that are lost are being shown."""
 
     async def answer(_: web.Request) -> web.Response:
-        await live.asked_for("/begun", len(LOST))
+        await until_all_are_lost(live)
         return web.Response(text=page, content_type="text/html")
 
     return answer
+
+
+async def until_all_are_lost(live: LiveWeb) -> None:
+    """Wait until they are shown; a machine that is too busy for that has given them up by then."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(3 * LOST_SECONDS):
+            await live.asked_for("/begun", len(LOST))
 
 
 @pytest.fixture
@@ -154,7 +161,7 @@ async def test_each_hostile_page_is_bounded_and_its_neighbours_are_unharmed(
     with monkeypatch.context() as patch:
         patch.setattr(render, "PAGE_SECONDS", LOST_SECONDS)
         running = asyncio.create_task(impatient.run())
-        await live.asked_for("/begun", len(LOST))
+        await until_all_are_lost(live)
     await running
 
     found = {name: await what_became_of(impatient, url) for name, url in urls.items()}
