@@ -17,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -42,9 +42,9 @@ OUT = "out"
 """The interface that leads to all other addresses, as far as the next neighbour, who is nobody."""
 _EVERYTHING, _IPV6 = 0x0003, 0x86DD
 SECONDS = 3.5
-"""How long what a page tries is waited for: nothing tells that it will not come."""
+"""How long what must not come is waited for: nothing tells that it will not."""
 PATIENCE_SECONDS = 30
-"""How long what it does try is waited for, where the machine is busy."""
+"""How long what must come is waited for, where the machine is busy."""
 V4 = ("127.0.0.1", "127.0.0.53", "10.9.8.7", "192.168.7.7", "169.254.169.254", "203.0.113.5")
 V6 = ("::1", "fd00::7")
 SITE = "https://site.test"
@@ -116,6 +116,16 @@ LEFT_OUT = {
     "ungated proxy quic": ("proxy", "quic"),
 }
 """Parts of the flags that are left out, by what that is called."""
+REACHED = {
+    "bypass": "tcp",
+    "webrtc": "udp",
+    "ungated proxy": "tcp",
+    "ungated server": "tcp",
+    "ungated bypass": "tcp",
+    "ungated proxy names": "name",
+    "ungated proxy quic": "udp",
+}
+"""The kind of canary that is reached without them."""
 QUIC = f"127.0.0.1:{PORT}"
 FORCE_QUIC = f"--origin-to-force-quic-on={QUIC}"
 """It is tried at once there, and not only where a host has offered it."""
@@ -136,6 +146,18 @@ class Canaries(asyncio.DatagramProtocol):
 
     def __init__(self) -> None:
         self.reached: Counter[str] = Counter()
+        self._more = asyncio.Event()
+
+    def note(self, how: str) -> None:
+        """Note that one was reached."""
+        self.reached[how] += 1
+        self._more.set()
+
+    async def was_reached(self, how: str) -> None:
+        """Wait until one of a kind was."""
+        while not self.reached[how]:
+            self._more.clear()
+            await self._more.wait()
 
     async def listen(self) -> None:
         loop = asyncio.get_running_loop()
@@ -145,7 +167,7 @@ class Canaries(asyncio.DatagramProtocol):
             await loop.create_datagram_endpoint(lambda: self, (each, PORT))
 
     def datagram_received(self, *_: object) -> None:
-        self.reached["udp"] += 1
+        self.note("udp")
 
     def watch(self) -> None:
         """Count what leaves for anywhere else: Chromium's own business, or a name's resolution.
@@ -159,10 +181,10 @@ class Canaries(asyncio.DatagramProtocol):
     def _leave(self, leaving: socket.socket) -> None:
         kind = int.from_bytes(leaving.recv(1500)[12:14])
         if kind != _IPV6:
-            self.reached["out"] += 1
+            self.note("out")
 
     async def _come(self, how: str, _: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self.reached[how] += 1
+        self.note(how)
         writer.close()
 
 
@@ -216,10 +238,11 @@ async def main(missing: str) -> None:
             confined=confinement(missing),
         )
         browser = await Browser.start(launch)
+        trying = trial(canaries, missing)
         if is_ungated:
-            error = await show_ungated(browser)
+            error = await show_ungated(browser, trying)
         else:
-            error = await show_site(browser, key.tls, missing)
+            error = await show_site(browser, key.tls, trying, missing)
         await browser.close()
     tried = {"tried": sorted(TRIED)} if TRIED else {}
     sys.stdout.write(json.dumps({"error": error, **+canaries.reached, **tried}))
@@ -231,8 +254,21 @@ def confinement(missing: str) -> tuple[str, ...]:
     return (*kept, FORCE_QUIC)
 
 
-async def show_site(browser: Browser, tls: ssl.SSLContext, missing: str) -> str:
-    """Show the site behind a gate, for some seconds; until all is tried if nothing is missing."""
+async def trial(canaries: Canaries, missing: str) -> None:
+    """Wait for what must come of what is tried, and as long as for what must not."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            if missing in REACHED:
+                await canaries.was_reached(REACHED[missing])
+            elif missing == "nothing":
+                await ALL_TRIED.wait()
+    await asyncio.sleep(SECONDS)
+
+
+async def show_site(
+    browser: Browser, tls: ssl.SSLContext, trying: Coroutine[None, None, None], missing: str
+) -> str:
+    """Show the site behind a gate, for as long as is tried."""
     listening, port = await browser.gate_socket()
     gate = asyncio.create_task(Gate(listening, tls, Beyond(answer, refuse)).serve())
     async with open_page(
@@ -241,20 +277,17 @@ async def show_site(browser: Browser, tls: ssl.SSLContext, missing: str) -> str:
         error = await page.show(f"{SITE}/")
         while "NETWORK_CHANGED" in error:
             error = await page.show(f"{SITE}/")
-        await asyncio.sleep(SECONDS)
-        with suppress(TimeoutError):
-            async with asyncio.timeout(PATIENCE_SECONDS if missing == "nothing" else 0):
-                await ALL_TRIED.wait()
+        await trying
     gate.cancel()
     await asyncio.wait([gate])
     return error
 
 
-async def show_ungated(browser: Browser) -> str:
-    """Lead pages that have no context of their own to canaries."""
+async def show_ungated(browser: Browser, trying: Coroutine[None, None, None]) -> str:
+    """Lead pages that have no context of their own to canaries, for as long as is tried."""
     for url in UNGATED:
         await browser.connection.ask("Target.createTarget", url=url)
-    await asyncio.sleep(SECONDS)
+    await trying
     return ""
 
 

@@ -7,6 +7,7 @@ import asyncio
 import re
 from contextlib import asynccontextmanager, suppress
 from hashlib import md5
+from urllib.parse import urlsplit
 
 from aiohttp import web
 from playwright.async_api import Error
@@ -124,15 +125,60 @@ async def keep(live, runtime, *paths):
     return [(await runtime.entries.get(each.hash_url)).entry for each in saved.accepted]
 
 
+class Asked(list):
+    """Every request that a page and what it opens make, as they come."""
+
+    def __init__(self):
+        self._more = asyncio.Event()
+
+    def note(self, url):
+        self.append(url)
+        self._more.set()
+
+    @property
+    def names(self):
+        """The last parts of their paths."""
+        return {urlsplit(each).path.rpartition("/")[2] for each in self}
+
+    async def hold(self, *names):
+        """Wait until these were asked for: a busy browser asks when it comes to it."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(60):
+                while not self.names.issuperset(names):
+                    self._more.clear()
+                    await self._more.wait()
+        assert self.names >= {*names}
+
+
 async def observed(browser, url):
     """A page that is looked at, and every request that it and what it opens make."""
     context = await browser.new_context(viewport={"width": 700, "height": 900})
-    asked = []
-    context.on("request", lambda request: asked.append(request.url))
-    context.on("websocket", lambda socket: asked.append(socket.url))
+    asked = Asked()
+    context.on("request", lambda request: asked.note(request.url))
+    context.on("websocket", lambda socket: asked.note(socket.url))
     page = await context.new_page()
     await page.goto(url, wait_until="networkidle")
     return context, page, asked
+
+
+async def lead(page, url):
+    """Lead a page to a URL, though a click before may still be leading it elsewhere."""
+    while True:
+        try:
+            await page.goto(url, wait_until="networkidle")
+        except Error as error:
+            if "interrupted by another navigation" not in str(error):
+                raise
+        else:
+            return
+
+
+async def titles_of(page):
+    """The titles of a page and its frames, none of which goes on meanwhile."""
+    while not page.is_closed():
+        with suppress(Error):  # one of them is being led elsewhere
+            return [await each.title() for each in page.frames if not each.is_detached()]
+    raise AssertionError("the page was closed")
 
 
 def outside(asked, base, *ours):
@@ -204,7 +250,7 @@ async def is_harmless(browser, base, entry, turns):
                 with suppress(Error):  # a frame may be gone by now, or have nothing to click
                     await frame.locator("#click").click(force=True, timeout=100)
             await page.wait_for_load_state("networkidle")
-            titles = [await each.title() for each in page.frames if not each.is_detached()]
+            titles = await titles_of(page)
             cookies, workers = await context.cookies(), context.service_workers
             await context.close()
         assert outside(asked, base, snapshot, read) == [], entry.url

@@ -65,7 +65,7 @@ async def test_a_page_that_is_not_kept_is_offered_to_be_captured_in_the_banner(l
 
         await offer.get_by_role("button", name="Capture it").click()
 
-        assert await page.get_by_role("heading", name="Being saved").is_visible()
+        await page.get_by_role("heading", name="Being saved").wait_for()
         assert (live_page, public.endswith(lost)) == (lost, True)
 
 
@@ -80,8 +80,6 @@ async def test_without_scripts_the_frame_itself_leads_to_the_form_that_saves(lin
 
         asked = page.get_by_role("heading", name="Save this page?")
         await asked.wait_for()
-
-        assert await asked.is_visible()
 
 
 async def test_a_frame_within_a_page_is_not_what_the_banner_speaks_of(linked):

@@ -55,6 +55,7 @@ async def test_what_is_saved_meanwhile_comes_onto_the_desk_by_itself(client, kep
         await runtime.oversight.cancel()
 
         await page.locator("#work:not(:has(section))").wait_for(state="attached")
+        await page.wait_for_load_state()
         assert await page.locator("#latest .why").all_inner_texts() == ["You cancelled it."]
 
 
@@ -97,6 +98,7 @@ async def test_addresses_that_are_pasted_are_saved_and_words_are_searched_for(cl
         await page.press("#find", "Control+x")
         await page.press("#url", "Control+v")
         await page.locator("[data-jobs] li").first.wait_for()
+        await page.wait_for_load_state()
         saved = await page.locator("[data-jobs] a").all_inner_texts()
 
         await page.fill("#url", "foxes")

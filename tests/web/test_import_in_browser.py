@@ -51,7 +51,7 @@ async def test_a_list_is_shown_chosen_for_imported_told_of_and_undone(base, widt
         await page.set_input_files("#file", given)
         await page.click("main button.primary")
 
-        assert await page.inner_text("h1") == "Before list.csv is imported"
+        await page.get_by_role("heading", name="Before list.csv is imported", exact=True).wait_for()
         await page.fill("#tags", "new")
         await page.select_option("#capture", "never")
         await page.click("summary:has-text('folders')")
@@ -62,12 +62,13 @@ async def test_a_list_is_shown_chosen_for_imported_told_of_and_undone(base, widt
             assert await fits(page)
         await page.click("button:has-text('Check again')")
 
-        assert "left out" in await page.inner_text("dl.numbers")
+        await page.locator("dl.numbers", has_text="left out").wait_for()
         assert await page.is_checked("input[name=only][value=Food]")
         await page.click("button.primary:has-text('Import')")
         await page.wait_for_url(f"{base}/import/1")
         if has_scripts:  # the page follows the import by itself, and reloads in the end
-            await page.wait_for_selector(".phase:has-text('Done')")
+            await page.wait_for_selector("[data-open=no] .phase:has-text('Done')")
+            await page.wait_for_load_state()
         while "Done" not in await page.inner_text(".phase"):
             await page.reload()
 
@@ -78,12 +79,12 @@ async def test_a_list_is_shown_chosen_for_imported_told_of_and_undone(base, widt
         if has_scripts:
             assert await fits(page)
         await page.click("text=Browse what it brought")
-        assert "link only" in await page.inner_text("ol.entries")
+        await page.locator("ol.entries", has_text="link only").wait_for()
         await page.goto(f"{base}/import/1")
         await page.click("text=Undo this import…")
         await page.click("button.danger")
 
-        assert "This import was undone" in await page.inner_text("main")
+        await page.locator("main", has_text="This import was undone").wait_for()
         await page.goto(f"{base}/snapshots")
         assert await page.query_selector("ol.entries li") is None
 

@@ -158,7 +158,7 @@ async def test_the_side_bar_stands_beside_on_wide_screens_and_opens_without_scri
         assert not await link.is_visible()
         await page.get_by_role("button", name="Lists").press("Enter")
         await link.click()
-        assert await page.get_by_role("heading", name="Reading").is_visible()
+        await page.get_by_role("heading", name="Reading").wait_for()
 
 
 async def test_an_outer_list_leads_to_what_is_counted_and_each_view_to_the_other(client, foxes):

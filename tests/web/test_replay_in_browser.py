@@ -20,6 +20,7 @@ from archiver.web.keys import PERMISSIONS
 from archiver.web.routes import ROUTES as OURS
 from tests.browser import chromium
 from tests.hand_made import archive_in
+from tests.watched import Asked
 
 TIME = "20240229120001"
 PNG = base64.b64decode(
@@ -138,13 +139,14 @@ async def sign_in(client, browser_page: Page) -> None:
 
 
 async def test_a_hostile_page_shows_and_does_nothing(client, browser_page):
-    asked: list[str] = []
+    asked = Asked()
     base = f"http://127.0.0.1:{client.port}"
     await sign_in(client, browser_page)
-    browser_page.on("response", lambda response: asked.append(response.url))
+    browser_page.on("response", lambda response: asked.note(response.url))
 
     await browser_page.goto(f"{base}/", wait_until="networkidle")
     frame = browser_page.frames[1]
+    await asked.hold("s.css", "i.png", "inner", "f.woff2")
 
     paths = [url.removeprefix(base) for url in asked]
     assert all(path == "/" or path.startswith("/web/") for path in paths), paths
