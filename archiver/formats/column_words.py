@@ -10,7 +10,8 @@ from archiver.formats.rows import plain
 
 TITLES = (
     *("title", "name", "pagetitle", "bookmarktitle", "headline", "subject", "text", "label"),
-    *("articletitle", "titel", "bezeichnung", "uberschrift", "titre", "nom", "intitule"),
+    *("articletitle", "resolvedtitle", "giventitle"),
+    *("titel", "bezeichnung", "uberschrift", "titre", "nom", "intitule"),
     *("titulo", "nombre", "标题", "標題", "名称", "名稱", "题目"),
 )
 NOTES = (

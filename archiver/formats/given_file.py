@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, BinaryIO
 from archiver.formats.charset import HEAD_BYTES, decode_head, find_charset, is_text, read_text
 from archiver.formats.document_kind import XmlRoot, xml_root
 from archiver.formats.json_shape import TOP, json_paths
+from archiver.formats.packed import is_packed, unpacked
 from archiver.formats.table_head import TableHead, table_head
-from archiver.formats.tar_members import Gunzipped, TarMembers, is_gzip, is_tar_gz
+from archiver.formats.tar_members import TarMembers, is_tar
 from archiver.formats.zip_members import Members, is_zip
 from archiver.model.choices import ColumnRole
 from archiver.model.survey import Sign
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from archiver.model.entry_list import EntryList
 
 _MOST_SHOWN = 8
-_PACKED_NAME = re.compile(r"\.g?z(?:ip)?\Z", re.IGNORECASE)
+_PACKED_NAME = re.compile(r"\.(?:g?z(?:ip)?|bz2|xz|zst)\Z", re.IGNORECASE)
 Spool = Callable[[BinaryIO], BinaryIO]
 
 
@@ -31,7 +32,7 @@ def in_memory(stream: BinaryIO) -> BinaryIO:
 
 
 class GivenFile:
-    """A file of links; one that is packed with gzip is what is packed there.
+    """A file of links; one that is packed, be it with gzip or else, is what is packed there.
 
     Args:
         source: read from where it stands, once; it need not be seekable.
@@ -55,8 +56,9 @@ class GivenFile:
         self.name = name
         self.columns_as = columns_as or {}
         self.head = _read_head(source)
-        if is_gzip(self.head) and not is_tar_gz(self.head):
-            source = _unpacked(self.head, source)
+        if is_packed(self.head):
+            packed = io.BufferedReader(_Rejoined(self.head, source), HEAD_BYTES)
+            source = unpacked(packed, self.head)
             # What is damaged at once stays as it came, and is refused as that.
             self.head = _read_head(source) or self.head
             name = _PACKED_NAME.sub("", name)
@@ -111,11 +113,8 @@ class GivenFile:
 
     @cached_property
     def tar(self) -> TarMembers | None:
-        """What it holds, if it is a packed tar archive."""
-        if not is_tar_gz(self.head):
-            return None
-        unpacked = io.BufferedReader(Gunzipped(self.seekable()), HEAD_BYTES)
-        return TarMembers(self._spool(unpacked))
+        """What it holds, if it is a tar archive."""
+        return TarMembers(self.seekable()) if is_tar(self.head) else None
 
     @property
     def members(self) -> tuple[str, ...]:
@@ -159,11 +158,6 @@ class GivenFile:
 def _some(names: Sequence[str]) -> str:
     shown = ", ".join(name[:60] for name in names[:_MOST_SHOWN])
     return f"{shown}, …" if len(names) > _MOST_SHOWN else shown
-
-
-def _unpacked(head: bytes, rest: BinaryIO) -> BinaryIO:
-    packed = io.BufferedReader(_Rejoined(head, rest), HEAD_BYTES)
-    return io.BufferedReader(Gunzipped(packed), HEAD_BYTES)
 
 
 def _read_head(source: BinaryIO) -> bytes:

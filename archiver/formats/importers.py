@@ -8,7 +8,7 @@ from archiver.formats.any_json import ANY_JSON
 from archiver.formats.any_table import ANY_TABLE, may_have_addresses
 from archiver.formats.any_xml import ANY_XML
 from archiver.formats.bibtex import BIBTEX
-from archiver.formats.browser_databases import BUKU, CHROME_HISTORY, PLACES
+from archiver.formats.browser_databases import BUKU, CHROME_HISTORY
 from archiver.formats.chrome_bookmarks import CHROME_BOOKMARKS
 from archiver.formats.csl_json import CSL_JSON
 from archiver.formats.delicious_xml import DELICIOUS_XML
@@ -16,6 +16,7 @@ from archiver.formats.diigo import DIIGO
 from archiver.formats.enex import ENEX
 from archiver.formats.feed_items import FEED, JSON_FEED
 from archiver.formats.firefox_json import FIREFOX_JSON, FIREFOX_JSONLZ4
+from archiver.formats.firefox_places import PLACES
 from archiver.formats.given_file import GivenFile, Spool, in_memory
 from archiver.formats.hacker_news import HACKER_NEWS
 from archiver.formats.hypothesis_json import HYPOTHESIS

@@ -5,14 +5,15 @@ from archiver.formats.given_file import GivenFile
 EXPORT_HTML = "Export your bookmarks as HTML or JSON instead, or give a plain list of URLs."
 
 _PACKED = "Unpack it and give the file inside."
+_DAMAGED = "and damaged. Unpack it and give the file inside, or get it anew."
 _IMAGE = f"is an image. {EXPORT_HTML}"
 _SIGNATURES: tuple[tuple[bytes, str], ...] = (
     (b"PK\x03\x04", "is a zip archive that holds no list of links, or is damaged."),
     (b"PK\x05\x06", "is an empty zip archive. Export your bookmarks again."),
-    (b"\x1f\x8b", f"is packed with gzip. {_PACKED}"),
-    (b"BZh", f"is packed with bzip2. {_PACKED}"),
-    (b"\xfd7zXZ\x00", f"is packed with xz. {_PACKED}"),
-    (b"\x28\xb5\x2f\xfd", f"is packed with Zstandard. {_PACKED}"),
+    (b"\x1f\x8b", f"is packed with gzip, {_DAMAGED}"),
+    (b"BZh", f"is packed with bzip2, {_DAMAGED}"),
+    (b"\xfd7zXZ\x00", f"is packed with xz, {_DAMAGED}"),
+    (b"\x28\xb5\x2f\xfd", f"is packed with Zstandard, {_DAMAGED}"),
     (b"7z\xbc\xaf\x27\x1c", f"is a 7-Zip archive. {_PACKED}"),
     (b"Rar!\x1a\x07", f"is a RAR archive. {_PACKED}"),
     (b"mozLz40\x00", f"is a file of Firefox that holds no bookmarks, or is damaged. {EXPORT_HTML}"),

@@ -10,6 +10,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, BinaryIO
 from urllib.parse import quote
 
+from archiver.formats.given_file import GivenFile
+
 if TYPE_CHECKING:
     from sqlite3 import Connection
 
@@ -45,6 +47,11 @@ def columns_of(stream: BinaryIO) -> frozenset[str]:
     with suppress(DatabaseDamagedError):
         return frozenset(str(row["name"]).lower() for row in rows_of(stream, _COLUMNS))
     return frozenset()
+
+
+def has_columns(file: GivenFile, *columns: str) -> bool:
+    """Whether it is a database with such columns (``table.column``, lower case)."""
+    return file.head.startswith(SIGNATURE) and columns_of(file.seekable()).issuperset(columns)
 
 
 def rows_of(stream: BinaryIO, query: str) -> Iterator[Mapping[str, Any]]:

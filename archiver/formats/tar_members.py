@@ -1,42 +1,22 @@
-"""What a packed tar archive holds (POSIX ustar): unpacked to one file, and never to others.
+"""What a tar archive holds (POSIX ustar): read where it lies, never unpacked to anywhere.
 
-As of zip archives, a member's name is only ever shown, and a bomb costs its first megabytes.
+As of zip archives, a member's name is only ever shown.
 """
 
 import io
 import tarfile
-import zlib
 from contextlib import suppress
-from typing import TYPE_CHECKING, BinaryIO
+from typing import BinaryIO
 
-from archiver.formats.zip_members import MOST_GROWTH, MOST_MEMBERS, BoundedMember
+from archiver.formats.zip_members import MOST_MEMBERS, BoundedMember
 
-if TYPE_CHECKING:
-    from _typeshed import WriteableBuffer
-
-MOST_BYTES = 8 << 30
-ALWAYS_ALLOWED = 64 << 20
-_GZIP = b"\x1f\x8b"
-_GZIP_BITS = 31
 _MAGIC = slice(257, 262)
-_PIECE = 1 << 20
-_BROKEN = (tarfile.TarError, OSError, EOFError, ValueError, KeyError, zlib.error)
+_BROKEN = (tarfile.TarError, OSError, EOFError, ValueError, KeyError)
 
 
-def is_gzip(head: bytes) -> bool:
-    """Whether a file that begins so is packed with gzip (RFC 1952)."""
-    return head.startswith(_GZIP)
-
-
-def is_tar_gz(head: bytes) -> bool:
-    """Whether a file that begins so is a tar archive, packed with gzip."""
-    if not is_gzip(head):
-        return False
-    try:
-        start = zlib.decompressobj(_GZIP_BITS).decompress(head, 512)
-    except zlib.error:
-        return False
-    return start[_MAGIC] == b"ustar"
+def is_tar(head: bytes) -> bool:
+    """Whether a file that begins so is a tar archive."""
+    return head[_MAGIC] == b"ustar"
 
 
 class TarMembers:
@@ -46,14 +26,14 @@ class TarMembers:
         names: of its files, in order, without a leading ``./``.
 
     Args:
-        unpacked: the archive, to be sought in.
+        stream: the archive, to be sought in.
     """
 
-    def __init__(self, unpacked: BinaryIO) -> None:
+    def __init__(self, stream: BinaryIO) -> None:
         self._found: dict[str, tarfile.TarInfo] = {}
         self._archive: tarfile.TarFile | None = None
         with suppress(*_BROKEN):
-            self._archive = tarfile.TarFile(fileobj=unpacked)
+            self._archive = tarfile.TarFile(fileobj=stream)
             for each in self._archive:
                 if each.isreg() and not each.issparse():
                     self._found[each.name.removeprefix("./")] = each
@@ -74,50 +54,3 @@ class TarMembers:
         """The first so many bytes of a member."""
         with self.open(name) as member:
             return member.read(most)
-
-
-class Gunzipped(io.RawIOBase):
-    """What a gzip stream holds, bounded by how long that is; where it is damaged it ends.
-
-    It may have several members, which follow each other (RFC 1952 §2.2).
-    """
-
-    def __init__(self, packed: BinaryIO) -> None:
-        self._packed = packed
-        self._unpacker = zlib.decompressobj(_GZIP_BITS)
-        self._waiting = b""
-        self._read = self._given = 0
-
-    def readable(self) -> bool:
-        """It is."""
-        return True
-
-    def readinto(self, buffer: "WriteableBuffer", /) -> int:
-        """Unpack the next bytes."""
-        target = memoryview(buffer)
-        piece = self._next(len(target))
-        target[: len(piece)] = piece
-        self._given += len(piece)
-        return len(piece)
-
-    def _next(self, most: int) -> bytes:
-        while self._given < self._most() and self._has_more():
-            try:
-                piece = self._unpacker.decompress(self._waiting, most)
-            except zlib.error:
-                break
-            self._waiting = self._unpacker.unconsumed_tail or self._unpacker.unused_data
-            if self._unpacker.eof:
-                self._unpacker = zlib.decompressobj(_GZIP_BITS)
-            if piece:
-                return piece
-        return b""
-
-    def _has_more(self) -> bool:
-        if not self._waiting:
-            self._waiting = self._packed.read(_PIECE)
-            self._read += len(self._waiting)
-        return bool(self._waiting)
-
-    def _most(self) -> int:
-        return min(MOST_BYTES, max(ALWAYS_ALLOWED, self._read * MOST_GROWTH))

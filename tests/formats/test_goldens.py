@@ -13,6 +13,7 @@ from tests.formats.goldens import (
     GOLDENS,
     SAFARI_SAID,
     SAFARI_TREE,
+    UNIX,
     WEBKIT,
     A,
     B,
@@ -230,3 +231,59 @@ def test_a_database_is_not_taken_for_one_that_has_a_table_of_the_same_name():
 
     with pytest.raises(UnreadableFile, match="without bookmarks"):
         opened(data)
+
+
+def test_an_old_database_of_firefox_in_any_language_says_the_same():
+    """Until 40 keywords were of bookmarks, until 62 a table told which folders are its own."""
+    data = database(
+        "CREATE TABLE moz_places (id INTEGER PRIMARY KEY, url TEXT, title TEXT)",
+        "CREATE TABLE moz_keywords (id INTEGER PRIMARY KEY, keyword TEXT UNIQUE)",
+        "CREATE TABLE moz_bookmarks_roots (root_name TEXT UNIQUE, folder_id INTEGER)",
+        "CREATE TABLE moz_bookmarks (id INTEGER PRIMARY KEY, type INTEGER, fk INTEGER,"
+        " parent INTEGER, title TEXT, keyword_id INTEGER)",
+        ("INSERT INTO moz_places VALUES (1, ?, 'A')", (A,)),
+        "INSERT INTO moz_keywords VALUES (1, 'a')",
+        "INSERT INTO moz_bookmarks_roots VALUES ('places', 1), ('menu', 2), ('tags', 3)",
+        "INSERT INTO moz_bookmarks VALUES (1, 2, NULL, 0, '', NULL),"
+        " (2, 2, NULL, 1, 'Menu des marque-pages', NULL), (3, 2, NULL, 1, 'Étiquettes', NULL),"
+        " (4, 2, NULL, 2, 'Cuisine', NULL), (5, 2, NULL, 3, 'one', NULL),"
+        " (6, 1, 1, 4, 'A', 1), (7, 1, 1, 5, NULL, NULL)",
+    )
+
+    assert annotations(data, form="Firefox places.sqlite") == [
+        said(
+            A,
+            None,
+            {"keyword": "a", "root": "menu"},
+            title="A",
+            tags=("one",),
+            folders=("Cuisine",),
+        )
+    ]
+
+
+def test_the_folders_of_firefox_itself_are_known_by_their_guids():
+    data = database(
+        "CREATE TABLE moz_places (id INTEGER PRIMARY KEY, url TEXT, title TEXT)",
+        "CREATE TABLE moz_bookmarks (id INTEGER PRIMARY KEY, type INTEGER, fk INTEGER,"
+        " parent INTEGER, title TEXT, guid TEXT)",
+        ("INSERT INTO moz_places VALUES (1, ?, 'A')", (A,)),
+        "INSERT INTO moz_bookmarks VALUES (1, 2, NULL, 0, '', 'root________'),"
+        " (2, 2, NULL, 1, 'Symbolleiste', 'toolbar_____'), (3, 1, 1, 2, 'A', 'g')",
+    )
+
+    assert annotations(data) == [said(A, None, {"guid": "g", "root": "toolbar"}, title="A")]
+
+
+def test_what_pocket_answered_programs_with_has_its_titles_and_dates():
+    row = {
+        "item_id": "7",
+        "given_url": A,
+        "given_title": "",
+        "resolved_title": "An A",
+        "time_added": str(UNIX),
+        "favorite": "1",
+    }
+    (found,) = annotations(json.dumps({"status": 1, "list": {"7": row}}), form="JSON")
+
+    assert (found.title, found.added_at, found.is_starred) == ("An A", AT, True)

@@ -231,14 +231,6 @@ def test_what_is_packed_with_gzip_is_read_as_what_it_holds(data, name, form):
     assert opened(zipped(name, gzip.compress(data.encode())))[1] == [A]
 
 
-def test_gzip_in_several_parts_and_gzip_that_is_cut_give_what_there_is():
-    lines = "".join(f"https://a.example/{n}\n" for n in range(50_000)).encode()
-    parts = gzip.compress(lines[: len(lines) // 2]) + gzip.compress(lines[len(lines) // 2 :])
-
-    assert len(opened(parts)[1]) == 50_000
-    assert 10_000 < len(opened(parts[: len(parts) * 3 // 4])[1]) < 50_000
-
-
 def test_a_pipe_that_gives_little_at_once_is_read() -> None:
     class Trickle(io.RawIOBase):
         left = b"https://a.example/\n" * 9_000

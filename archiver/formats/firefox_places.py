@@ -1,0 +1,170 @@
+"""Firefox's ``places.sqlite``: its bookmarks, with their folders, tags, keywords and notes."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from archiver.formats.given_file import GivenFile
+from archiver.formats.importer import Importer
+from archiver.formats.rows import Row, text_of
+from archiver.formats.sqlite_file import DatabaseDamagedError, has_columns, rows_of
+from archiver.model.bookmark import Bookmark, broken
+from archiver.model.folder_path import folder_path
+from archiver.model.message import marked
+from archiver.model.row_problems import DATABASE_ENDS, problem_of
+
+_BOOKMARKS = "SELECT id, type, fk, parent, * FROM moz_bookmarks ORDER BY id"
+_PAGES = """
+    SELECT id, url, * FROM moz_places WHERE id IN (SELECT fk FROM moz_bookmarks WHERE type = 1)
+"""
+_KEYWORDS = "SELECT place_id, keyword FROM moz_keywords WHERE place_id IS NOT NULL"
+_OLD_KEYWORDS = """
+    SELECT b.fk, k.keyword FROM moz_bookmarks b JOIN moz_keywords k ON k.id = b.keyword_id
+"""
+"""Before Firefox 40 keywords were of bookmarks, not of pages."""
+_NOTES = """
+    SELECT a.item_id AS item, a.content FROM moz_items_annos a
+    JOIN moz_anno_attributes n ON n.id = a.anno_attribute_id
+    WHERE n.name = 'bookmarkProperties/description'
+"""
+_LINK, _FOLDER = 1, 2
+_OF_PAGE = {
+    "url": "url",
+    "title": "page_title",
+    "description": "description",
+    "preview_image_url": "preview_image_url",
+    "visit_count": "visit_count",
+    "last_visit_date": "last_visit_date",
+}
+"""What is kept of a page that is bookmarked; the rest is how Firefox ranks and finds it."""
+_OF_BOOKMARK = ("title", "dateAdded", "lastModified", "guid")
+_ROOTS = "SELECT folder_id, root_name FROM moz_bookmarks_roots"
+"""What the browser's own folders are, whatever it calls them in a person's language: until 62."""
+_ROOT_GUIDS = {
+    name.ljust(12, "_"): name for name in ("menu", "toolbar", "unfiled", "mobile", "tags")
+}
+"""The same since 62: their GUIDs never change."""
+_BROWSERS_OWN = frozenset({*_ROOT_GUIDS.values(), ""})
+_DEEPEST = 500
+
+
+def _read_places(file: GivenFile) -> Iterator[Bookmark]:
+    try:
+        tree = _Tree(file)
+    except DatabaseDamagedError as error:
+        yield broken(file.name, problem_of(DATABASE_ENDS, error))
+        return
+    yield from tree.bookmarks()
+
+
+class _Tree:
+    """All that a database says of bookmarks.
+
+    Raises:
+        DatabaseDamagedError: it can't be read.
+    """
+
+    def __init__(self, file: GivenFile) -> None:
+        stream = file.seekable()
+        nodes = [*rows_of(stream, _BOOKMARKS)]
+        self._pages = {row["id"]: row for row in rows_of(stream, _PAGES)}
+        self._notes = _texts(file, _NOTES, "moz_items_annos.item_id", "moz_anno_attributes.name")
+        self._keywords = _texts(file, _KEYWORDS, "moz_keywords.place_id") or _texts(
+            file, _OLD_KEYWORDS, "moz_keywords.keyword", "moz_bookmarks.keyword_id"
+        )
+        self._folders = {row["id"]: row for row in nodes if row["type"] == _FOLDER}
+        roots = {
+            **_texts(file, _ROOTS, "moz_bookmarks_roots.root_name"),
+            **{
+                number: _ROOT_GUIDS[row["guid"]]
+                for number, row in self._folders.items()
+                if row.get("guid") in _ROOT_GUIDS
+            },
+        }
+        self._paths = {number: _path(number, self._folders, roots) for number in self._folders}
+        self._links = [row for row in nodes if row["type"] == _LINK and row["fk"] in self._pages]
+
+    def bookmarks(self) -> Iterator[Bookmark]:
+        """Each, as the browser shows them."""
+        tags: dict[Any, list[str]] = {}
+        for row in self._links:
+            if (path := self._path_of(row))[:1] == ("tags",):
+                tags.setdefault(row["fk"], []).append(path[-1])
+        for row in sorted(self._links, key=lambda row: _place_in_tree(row, self._folders)):
+            path, page = self._path_of(row), row["fk"]
+            if path[:1] != ("tags",):
+                said = _said(row, self._pages[page], self._keywords.get(page, ""))
+                yield _place(said, path, tags.get(page, []), self._notes.get(row["id"], ""))
+
+    def _path_of(self, row: Mapping[str, Any]) -> tuple[str, ...]:
+        return self._paths.get(row["parent"], ())
+
+
+def _said(row: Mapping[str, Any], page: Mapping[str, Any], keyword: str) -> dict[str, Any]:
+    """What is kept of a bookmark and its page."""
+    return {
+        **{ours: page.get(name) for name, ours in _OF_PAGE.items()},
+        **{name: row.get(name) for name in _OF_BOOKMARK},
+        "keyword": keyword,
+    }
+
+
+def _texts(file: GivenFile, query: str, *columns: str) -> dict[Any, str]:
+    """What a question of two columns answers, if there is what it asks for."""
+    if not has_columns(file, *columns):
+        return {}
+    rows = (tuple(row.values()) for row in rows_of(file.seekable(), query))
+    return {key: text_of(value) for key, value in rows}
+
+
+def _place_in_tree(row: Mapping[str, Any], folders: Mapping[Any, Mapping[str, Any]]) -> list[int]:
+    """Where a bookmark stands, as the browser shows it: from the outermost folder in."""
+    places: list[int] = []
+    node: Mapping[str, Any] | None = row
+    while node is not None and len(places) < _DEEPEST:
+        place = node.get("position")
+        places.append(place if isinstance(place, int) else 0)
+        node = folders.get(node["parent"])
+    places.reverse()
+    return places
+
+
+def _path(
+    number: Any, folders: Mapping[Any, Mapping[str, Any]], roots: Mapping[Any, str]
+) -> tuple[str, ...]:
+    """The folders from the outermost in; the first one is the browser's own."""
+    names: list[str] = []
+    seen = set()
+    while number in folders and number not in seen and len(names) < _DEEPEST:
+        seen.add(number)
+        names.append(roots.get(number) or text_of(folders[number]["title"]))
+        number = folders[number]["parent"]
+    names.reverse()
+    return tuple(names[1:] if names[:1] in ([""], ["places"]) else names)
+
+
+def _place(row: Mapping[str, Any], path: tuple[str, ...], tags: list[str], note: str) -> Bookmark:
+    taken = Row(row)
+    if path[:1] and path[0] in _BROWSERS_OWN:
+        taken.put("root", path[0])
+        path = path[1:]
+    folders = folder_path(path)
+    title, page_title = taken.text("title"), text_of(taken.peek("pagetitle"))
+    if title == page_title:
+        taken.drop("pagetitle")
+    return taken.bookmark(
+        taken.text("url"),
+        title=title,
+        note=note.strip(),
+        added_at=taken.moment("dateadded"),
+        tags=tuple(dict.fromkeys(tags)),
+        folders=(folders,) if folders else (),
+    )
+
+
+PLACES = Importer(
+    "Firefox places.sqlite",
+    lambda file: has_columns(file, "moz_places.url", "moz_bookmarks.fk"),
+    _read_places,
+    ("sqlite",),
+    marked("Firefox: the file places.sqlite of a profile; its bookmarks, not its history"),
+)
