@@ -115,6 +115,18 @@ class Page:
         """Take banners that ask for consent away from it, as far as they are known."""
         await self._call(f"globalThis.archiver && ({_script('uncover')})()")
 
+    async def pass_time(self, seconds: float) -> float:
+        """Wait by the page's own clock: what its timers were set to before has begun by then.
+
+        Returns: how many seconds late it was, as they are on a busy machine.
+        """
+        wait = f"""(async (due) => {{
+            await new Promise((done) => setTimeout(done, due - performance.now()));
+            return performance.now() - due;
+        }})(performance.now() + {1000 * max(seconds, 0)})"""
+        late = await self._call(wait)
+        return max(float(late) / 1000, 0)
+
     async def scroll(self, seconds: float) -> bool:
         """Scroll down by what is seen at once, for so long at the most, and back.
 

@@ -193,7 +193,9 @@ async def _look(shown: Page, traffic: Traffic, url: str) -> Standing:
     await shown.uncover()
     if not await shown.scroll(SCROLL_SECONDS):
         traffic.met.add(Limit.SCROLLING)
-    await asyncio.sleep(LEAST_SECONDS - QUIET_SECONDS - (time.monotonic() - begun))
+    left = LEAST_SECONDS - QUIET_SECONDS - (time.monotonic() - begun)
+    late = await shown.pass_time(left)
+    await asyncio.sleep(late)  # what the page asks for is as late as its clock
     if not await _settle(shown, traffic, REST_SECONDS):
         traffic.met.add(Limit.RESTLESS if shown.is_loaded else Limit.LOADING)
     await shown.uncover()

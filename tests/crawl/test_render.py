@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from archiver.config import Settings
+from archiver.crawl import render
 from archiver.model.likeness import DRAWN, LikenessKind
 from archiver.model.limit import Limit
 from archiver.model.listing import ListingQuery
@@ -212,6 +213,13 @@ def put_site(live: LiveWeb) -> str:
 
 async def keep_site(data: Path) -> None:
     settings = Settings(data=data, allow_networks="127.0.0.0/8", host_delay=0, retries=0)
+    with pytest.MonkeyPatch.context() as patch:
+        for name in PATIENCE:
+            patch.setattr(render, name, 120.0)
+        await keep_pages(settings)
+
+
+async def keep_pages(settings: Settings) -> None:
     async with live_web() as live, open_runtime(settings) as runtime:
         put_site(live)
         for pages in (("whole",), SHOWN):
@@ -219,9 +227,11 @@ async def keep_site(data: Path) -> None:
             await runtime.crawling.work()
         await runtime.entries.save([live.url(f"/{WANTED}")], source="web", render=True)
         await runtime.crawling.work()
-        (data / "origin").write_text(live.origin)
+        (settings.data / "origin").write_text(live.origin)
 
 
+PATIENCE = ("PAGE_SECONDS", "SCROLL_SECONDS", "REST_SECONDS", "PICTURE_SECONDS", "COMPARE_SECONDS")
+"""A busy machine meets none of these limits."""
 SHOWN = ("shell", "leads", "halved", "bannered", "hostile", "serial", "tall")
 WANTED = "scriptless"
 """It needs no browser, and somebody wants it shown by one."""
