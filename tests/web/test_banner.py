@@ -38,8 +38,6 @@ async def test_title_and_buttons_are_of_the_page_that_the_frame_shows(linked, li
         await page.goto(str(client.make_url(path)))
         title, frame = page.locator("h1"), page.frame_locator("iframe.replay")
         assert await title.inner_text() == "First"
-        bar = await page.locator(".banner").bounding_box()
-        assert bar["height"] == 44
 
         await frame.locator("#kept").click()
         await page.locator("h1", has_text="Second").wait_for()
@@ -49,6 +47,23 @@ async def test_title_and_buttons_are_of_the_page_that_the_frame_shows(linked, li
         await page.evaluate("history.back()")
         await page.locator("h1", has_text="First").wait_for()
         assert await page.locator("[data-absent]").is_hidden()
+
+
+async def test_it_is_one_slim_bar_on_every_screen_and_whole_without_scripts(linked):
+    client, path = linked
+    async with chromium() as browser:
+        page = await browser.new_page(java_script_enabled=False)
+        for width in (360, 768, 1440):
+            await page.set_viewport_size({"width": width, "height": 800})
+            await page.goto(str(client.make_url(path)))
+            bar = await page.locator(".banner").bounding_box()
+            frame = await page.locator("iframe.replay").bounding_box()
+            assert (bar["width"], bar["height"], frame["y"]) == (width, 44, 44)
+
+            live_page = page.locator(".of-snapshot").get_by_role("link", name="Live page")
+            if not await live_page.is_visible():
+                await page.get_by_role("button", name="More").click()
+            assert await live_page.is_visible()
 
 
 async def test_a_page_that_is_not_kept_is_offered_to_be_captured_in_the_banner(linked, live):
