@@ -9,6 +9,7 @@ from archiver.services.comparing import Compared
 from archiver.services.entries import EntryDetail, SnapshotDetail
 from archiver.services.reader import PlacedHighlight
 from archiver.values import frozen
+from archiver.web.months import Year
 from archiver.web.views import EditNotice
 
 
@@ -21,23 +22,6 @@ class BesideView:
     before_title: str
     behind: str
     behind_title: str
-
-
-@frozen
-class Month:
-    """The snapshots of a month: how many, and the newest; empty if there is none."""
-
-    count: int
-    newest: str
-
-
-@frozen
-class Year:
-    """The snapshots of a year by month."""
-
-    name: str
-    count: int
-    months: tuple[Month, ...]
 
 
 @frozen

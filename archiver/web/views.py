@@ -21,6 +21,7 @@ from archiver.services.highlights import HighlightList
 from archiver.services.language import Language
 from archiver.services.search import Listing, Overview
 from archiver.values import frozen
+from archiver.web.months import Year
 
 SHOWN = 200
 """Characters of each piece of a search that was refused."""
@@ -287,10 +288,11 @@ class PassageView:
 
 @frozen
 class CapturesView:
-    """Every capture of a URL."""
+    """Every capture of a URL, by the months that it was captured in, too."""
 
     url: str
     captures: tuple[Capture, ...] = ()
+    years: tuple[Year, ...] = ()
     title: str | Message = Message("Captures")
 
 

@@ -13,7 +13,7 @@ from archiver.runtime import open_runtime
 from archiver.services.reindexing import reindex
 from archiver.urls.parse import hash_url
 from archiver.web.app import build_app
-from archiver.web.pages.entry import calendar
+from archiver.web.months import calendar
 from tests.conftest import SENTENCE
 
 SAME = SENTENCE.format(name="foxes") * 30
@@ -130,7 +130,26 @@ async def test_a_new_index_knows_what_changed(settings, live):
 
 async def test_snapshots_stand_in_a_calendar(client, live):
     detail = await client.runtime.entries.get(hash_url(live.url("/foxes")))
-    (year,) = calendar(detail.snapshots)
+    (year,) = calendar(each.timestamp for each in detail.snapshots)
 
     assert (year.count, sum(each.count for each in year.months), len(year.months)) == (2, 2, 12)
     assert [each.newest for each in year.months if each.count] == [detail.snapshots[0].timestamp]
+
+    newest = f"/{hash_url(live.url('/foxes'))}/?at={detail.snapshots[0].timestamp}"
+    assert f'<a href="{newest}" aria-current="true"' in await page_of(client, newest)
+    captures = await page_of(client, f"/web/*/{live.url('/foxes')}")
+    assert f'<a href="/web/{detail.snapshots[0].timestamp}/{live.url("/foxes")}"' in captures
+    assert '<table class="calendar">' in captures
+
+
+async def test_what_changed_is_asked_for_beside_the_title(client, live):
+    key = hash_url(live.url("/foxes"))
+    detail = await client.runtime.entries.get(key)
+
+    for path, at in ((f"/{key}/", 0), (f"/{key}/?at={detail.snapshots[1].timestamp}", 1)):
+        article = (await page_of(client, path)).partition("<article")[2]
+        timestamp = detail.snapshots[at].timestamp
+        assert (
+            f'<a href="/{key}/compare?to={timestamp}">what changed</a>'
+            in article.partition("</header>")[0]
+        )

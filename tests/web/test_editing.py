@@ -237,6 +237,15 @@ async def test_a_list_shows_what_a_page_is_recognised_by(client, kept):
     assert '· <span class="whole">1 min</span>' in page
 
 
+async def test_what_is_left_empty_of_those_ticked_stays_as_it_is(client, foxes):
+    ticked = [("scope", "ticked"), ("entry", foxes)]
+    await send(client, "/edit", [*ticked, ("title", "Mine"), ("note", "")])
+    await send(client, "/edit", [*ticked, ("title", ""), ("note", "One\r\ntwo")])
+
+    changed = await entry(client, foxes)
+    assert (changed["title"], changed["note"]) == ("Mine", "One\ntwo")
+
+
 async def test_a_form_with_nothing_ticked_shows_the_list_again(client):
     fields = [("scope", "ticked"), ("with_tags", "a"), ("back", "/snapshots?q=clever")]
     for path in ("/edit", "/delete"):

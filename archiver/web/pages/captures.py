@@ -3,6 +3,7 @@
 from aiohttp import web
 
 from archiver.web.keys import ARCHIVED_URL, RUNTIME
+from archiver.web.months import calendar
 from archiver.web.pages.errors import not_in_archive
 from archiver.web.side import render_beside
 from archiver.web.views import CapturesView
@@ -14,5 +15,6 @@ async def captures(request: web.Request) -> web.StreamResponse:
     found = await request.app[RUNTIME].replay.captures_of(url)
     if not found:
         return not_in_archive(request, url)
-    view = CapturesView(url, tuple(reversed(found)))
+    newest = tuple(reversed(found))
+    view = CapturesView(url, newest, calendar(each.timestamp for each in newest))
     return await render_beside(request, "pages/captures.html", view)

@@ -5,6 +5,7 @@ After each of them the page it was sent from is shown again, with a notice.
 
 import csv
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
@@ -24,15 +25,17 @@ _MOST_DIGITS = 15
 
 
 async def edit_selected(request: web.Request) -> web.StreamResponse:
-    """Change the entries that are ticked, or all that the list was of."""
+    """Change the entries that are ticked, or all that the list was of: what is filled in."""
     form, editing = await request.post(), request.app[RUNTIME].editing
+    change = change_of(form)
+    change = replace(change, title=change.title or None, note=change.note or None)
     if form.get("scope") == "all":
-        edited = await editing.change_found(query_of(form), change_of(form))
+        edited = await editing.change_found(query_of(form), change)
     else:
         refs = [str(each) for each in form.getall("entry", [])]
         if not refs:
             return back(form, "/snapshots", nothing=1)
-        edited = await editing.change(refs, change_of(form))
+        edited = await editing.change(refs, change)
     return back(form, "/snapshots", edit=edited.id)
 
 

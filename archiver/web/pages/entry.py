@@ -1,13 +1,11 @@
 """``/{hash_url}/``: the article to read, its snapshots, its details; and the same as text."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from urllib.parse import urlencode
 
 from aiohttp import web
 
 from archiver.errors import InputError
-from archiver.model.entry import Snapshot
 from archiver.model.message import Message
 from archiver.model.page import EXTRACTOR_VERSION, UNREAD, supersedes
 from archiver.model.rendering import Rendering
@@ -25,9 +23,10 @@ from archiver.services.search import Beside, Neighbour
 from archiver.web.api.questions import list_query, listed_query
 from archiver.web.keys import PERMISSIONS, REFLECTS, RUNTIME
 from archiver.web.language import wording_of
+from archiver.web.months import calendar
 from archiver.web.origin import home_of_replay, replay_origin
 from archiver.web.pages.editing import back, change_of, notice_of
-from archiver.web.reading_views import BesideView, EntryView, Month, RefusedEdit, Year
+from archiver.web.reading_views import BesideView, EntryView, RefusedEdit
 from archiver.web.render import minutes_to_read
 from archiver.web.side import render_beside
 from archiver.web.views import EditNotice
@@ -97,7 +96,7 @@ def _view(request: web.Request, reading: Reading, notice: EditNotice | None) -> 
     detail, shown = reading.detail, reading.shown
     title = detail.entry.title or detail.entry.url
     view = EntryView(detail, shown, "", "", "", "nothing", 0, title, notice=notice)
-    view = replace(view, years=calendar(detail.snapshots))
+    view = replace(view, years=calendar(each.timestamp for each in detail.snapshots))
     view = replace(view, beside=_beside(reading.beside) if reading.beside else None)
     if shown is None:
         return view
@@ -146,26 +145,6 @@ def _lost(shown: SnapshotDetail) -> frozenset[str]:
         each.url
         for each in shown.requisites
         if (each.is_missing if each.status is not None else is_alone)
-    )
-
-
-def calendar(snapshots: Sequence[Snapshot]) -> tuple[Year, ...]:
-    """Snapshots, newest first, by year and month, the newest year first."""
-    found: dict[str, dict[str, list[str]]] = {}
-    for each in snapshots:
-        months = found.setdefault(each.timestamp[:4], {})
-        months.setdefault(each.timestamp[4:6], []).append(each.timestamp)
-    return tuple(
-        Year(
-            year,
-            sum(map(len, months.values())),
-            tuple(
-                Month(len(some), some[0] if some else "")
-                for n in range(1, 13)
-                for some in [months.get(f"{n:02}", [])]
-            ),
-        )
-        for year, months in found.items()
     )
 
 
