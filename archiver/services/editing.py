@@ -14,7 +14,7 @@ from archiver.model.annotation_change import AnnotationChange
 from archiver.model.folder_path import folder_names, folder_path
 from archiver.model.listing import ListingQuery
 from archiver.model.message import Message
-from archiver.services.entries import clean_tags
+from archiver.services.given_links import clean_tags
 from archiver.services.naming import find_entry
 from archiver.services.search import matching_entries
 from archiver.store.segments import SegmentStore

@@ -3,11 +3,10 @@
 import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from datetime import UTC, datetime
 
-from archiver.errors import InputError, InvalidUrl, NotFound, StoreError
-from archiver.formats.seeds import MOST_TAG_CHARACTERS, MOST_TAGS, bounded, seed_of, tidy_tag
+from archiver.errors import InvalidUrl, NotFound, StoreError
+from archiver.formats.seeds import bounded
 from archiver.html.document import read_article_document
 from archiver.html.sanitise import sanitise
 from archiver.html.score import score_of
@@ -26,7 +25,8 @@ from archiver.model.likeness import NO_EMBLEMS, Emblems, Likeness, LikenessKind
 from archiver.model.page import Charset
 from archiver.model.provenance import Provenance
 from archiver.model.requisite import RequisiteOutcome, needed
-from archiver.model.seed import Received, Seed
+from archiver.model.seed import Received
+from archiver.services.given_links import MOST_URLS, clean_tags, given_addresses, seeds_of
 from archiver.services.naming import find_entry
 from archiver.store.segments import SegmentStore
 from archiver.urls.parse import hash_url, parse_url
@@ -34,9 +34,7 @@ from archiver.urls.pasted import with_scheme, without_trackers
 from archiver.values import frozen
 from archiver.warc.entry_record import SnapshotRecord
 from archiver.warc.extension import read_provenance
-from archiver.wire.text import well_formed
 
-MOST_URLS = 10_000
 MOST_SNAPSHOTS = 1_000
 MOST_ATTEMPTS = 50
 
@@ -167,9 +165,9 @@ class Entries:
         Raises:
             InputError: there is no URL at all, there are too many, or a tag is too long.
         """
-        given = _given(urls, is_described=bool(title or note))
+        given = given_addresses(urls, is_described=bool(title or note))
         annotation = bounded(Annotation("", None, title, clean_tags(tags), note, source))
-        kept, rejected = _seeds(given, annotation, datetime.now(UTC))
+        kept, rejected = seeds_of(given, annotation, datetime.now(UTC))
         async with self._db.write() as conn:
             received = await seeds.receive(conn, kept, now=conn.now(), recapture=True)
             asked = [each.job_id for each in received if render and each.job_id]
@@ -290,60 +288,6 @@ class Entries:
             response = self._store.read(held.snapshot.capture.location)
             provenance = read_provenance(response.fields)
         return article, read_snapshot_record(self._store, held.record), provenance
-
-
-def clean_tags(tags: Sequence[str]) -> tuple[str, ...]:
-    """Tags without surrounding space or repetition, in order.
-
-    Raises:
-        InputError: one is too long, or there are too many.
-    """
-    cleaned = tuple(dict.fromkeys(filter(None, (tidy_tag(tag) for tag in tags))))
-    if len(cleaned) > MOST_TAGS:
-        raise InputError(
-            "{count} tags are too many; {most} is the most.", count=len(cleaned), most=MOST_TAGS
-        )
-    for tag in cleaned:
-        if len(tag) > MOST_TAG_CHARACTERS:
-            raise InputError(
-                "The tag “{tag}…” is too long; {most} characters is the most.",
-                tag=tag[:30],
-                most=MOST_TAG_CHARACTERS,
-            )
-    return cleaned
-
-
-def _given(urls: Sequence[str], *, is_described: bool) -> list[str]:
-    """The addresses of a request.
-
-    Raises:
-        InputError: there is none, there are too many, or several with one title or note.
-    """
-    given = [with_scheme(url) for url in urls if url.strip()]
-    if not given:
-        raise InputError("There is no address here. Paste at least one, such as https://….")
-    if len(given) > MOST_URLS:
-        raise InputError(
-            "These are {count} addresses; {most} at once is the most. Import them as a "
-            "file instead.",
-            count=len(given),
-            most=MOST_URLS,
-        )
-    if len(given) > 1 and is_described:
-        raise InputError("A title and a note are of one address; give that alone.")
-    return given
-
-
-def _seeds(
-    given: Sequence[str], annotation: Annotation, now: datetime
-) -> tuple[list[Seed], list[Rejected]]:
-    kept, rejected = [], []
-    for url in given:
-        try:
-            kept.append(seed_of(replace(annotation, url_given=url), now=now))
-        except InvalidUrl as error:
-            rejected.append(Rejected(well_formed(url), str(error)))
-    return kept, rejected
 
 
 async def _kept(conn: AsyncConnection, given: str) -> KeptAddress | None:

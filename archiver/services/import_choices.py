@@ -8,7 +8,7 @@ from archiver.errors import InputError
 from archiver.formats.seeds import tidy_tag
 from archiver.model.choices import CaptureWhen, Choices, ColumnRole, FoldersAs, ToRead
 from archiver.model.folder_path import folder_names, folder_path
-from archiver.services.entries import clean_tags
+from archiver.services.given_links import clean_tags
 
 MOST_FOLDERS = 1_000
 MOST_COLUMNS = 500

@@ -28,7 +28,8 @@ from archiver.model.importing import ImportStatus, Taken
 from archiver.model.seed import Reception
 from archiver.query.parse import parse_query
 from archiver.scratch import scratch_file
-from archiver.services.archives import WACZ, Archives, kind_of
+from archiver.services.archive_kind import WACZ, kind_of
+from archiver.services.archives import Archives
 from archiver.services.import_batches import Batches, read_ahead
 from archiver.services.import_status import ImportStatuses
 
@@ -223,6 +224,8 @@ async def _received(
         made = await seeds.receive_columns(
             conn, some, numbers, now=conn.now(), import_id=number, capture=capture
         )
+        if len(when) == 1:
+            return made
         both |= zip(compress(count(), chosen), zip(*made, strict=True), strict=True)
     in_order = [both[place] for place in range(len(batch.seeds))]
     return [each for each, _ in in_order], [each for _, each in in_order]

@@ -17,8 +17,8 @@ from archiver.index import followed_feeds
 from archiver.index.database import Database
 from archiver.kept_file import KeptFile
 from archiver.model.subscription import Followed, Subscription
-from archiver.services.entries import clean_tags
 from archiver.services.feed_looks import FeedLooks
+from archiver.services.given_links import clean_tags
 from archiver.urls.parse import parse_url
 
 NAME = "feeds.opml"
