@@ -24,13 +24,9 @@ install: $(VENV)/.installed  ## what it needs, in .venv: `.venv/bin/archiver` is
 test: $(VENV)/.installed-dev chromium strace iproute2  ## install what the tests need, and run them
 	@$(BIN)/python -m pytest $(ARGS)
 
-# What opens no index is the same in both engines, and what measures SQLite's own files is of it alone.
-ROOMS := $(addprefix tests/,access books cdx crawl index ingest ledger memento services web)
-
-test-cluster: $(VENV)/.installed-dev chromium strace promtool faketime pgbouncer  ## the same with the index in PostgreSQL and for archives in an object store; S3=versitygw needs Go, once
+test-cluster: $(VENV)/.installed-dev chromium strace iproute2 promtool faketime pgbouncer  ## the same with every index in PostgreSQL, and those that need servers; S3=versitygw needs Go, once
 	@.ci/$(S3) > /dev/null
-	@.ci/with-postgres $(BIN)/python -m pytest -p tests.in_postgres $(ARGS) $(ROOMS)
-	@.ci/with-postgres $(BIN)/python -m pytest $(ARGS) tests/cluster
+	@.ci/with-postgres $(BIN)/python -m pytest -p tests.in_postgres -o tmp_path_retention_policy=failed $(ARGS) tests tests/cluster
 
 lint: $(VENV)/.installed-dev  ## formatter, linter, type checker, import contracts
 	$(BIN)/ruff format --check .

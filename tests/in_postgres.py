@@ -2,7 +2,8 @@
 
 Wherever a test, or a process that it starts, opens an index in a file, it gets a database of its
 own instead, copied from one that has the schema, and thrown away after the test. Rules of SQLite
-alone are left out.
+alone are left out, and what opens no index; tests of ``cluster`` say themselves which of their
+indices lie where.
 """
 
 import os
@@ -16,6 +17,7 @@ from archiver.archive import INDEX
 from archiver.index.dialect import choice
 from archiver.index.dialect.postgres_engines import PostgresEngines
 from tests.in_children.stand_in import (
+    OWN,
     SERVER,
     STATE,
     TEMPLATE,
@@ -25,6 +27,7 @@ from tests.in_children.stand_in import (
     forget,
     taken,
 )
+from tests.indices import BENEATH, TESTS
 from tests.prepared import WHEN_COPIED
 
 __all__ = ["SERVER", "administer"]
@@ -52,6 +55,11 @@ def pytest_configure(config: pytest.Config) -> None:
     WHEN_COPIED.append(_copy)
 
 
+def pytest_ignore_collect(collection_path: Path) -> bool | None:
+    """Leave out what would be the same again."""
+    return (collection_path.parent == TESTS and collection_path.name in BENEATH) or None
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out what is of SQLite alone, and says why."""
     apart = [each for each in items if (mark := each.get_closest_marker("sqlite")) and _why(mark)]
@@ -63,6 +71,14 @@ def _why(mark: pytest.Mark) -> str:
     if not mark.args:
         raise pytest.UsageError('A test of SQLite alone says why: @pytest.mark.sqlite("...")')
     return str(mark.args[0])
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Let files be files to tests that have a server of their own accord."""
+    os.environ.pop(OWN, None)
+    if item.path.is_relative_to(TESTS / "cluster"):
+        os.environ[OWN] = "1"
 
 
 @pytest.fixture(autouse=True)

@@ -86,6 +86,7 @@ def test_every_export_form_is_in_the_table_of_forms(kind):
     assert f"`{kind.suffix}`" in README
 
 
+@pytest.mark.sqlite("files of an index")
 async def test_every_file_of_the_data_directory_is_explained(tmp_path):
     known = data_patterns()
 

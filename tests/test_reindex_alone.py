@@ -1,18 +1,18 @@
 """Building the index again shuts out every other process, and is shut out by each."""
 
 import asyncio
-import fcntl
 import os
 import signal
 import sys
 from asyncio.subprocess import PIPE
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
 
 from archiver.config import Settings
 from archiver.runtime import open_runtime
+from tests.indices import none_made
 
 BEING_REINDEXED = "is building the index of this archive again"
 IN_USE = "in use by another process"
@@ -57,14 +57,6 @@ async def outcome(data, *arguments):
         return process.returncode, out.decode(), err.decode()
 
 
-@contextmanager
-def held(path):
-    """Hold a lock that the program takes in the middle of what it does."""
-    with path.open("a") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield
-
-
 def is_had_alone(data, process):
     """Whether a process has the archive alone; taking the lock to see would keep it out."""
     inode = (data / "run" / "archive").stat().st_ino
@@ -77,7 +69,7 @@ def is_had_alone(data, process):
 @asynccontextmanager
 async def reindexing(data):
     """A process that builds the index again, and waits in the middle of it."""
-    with held(data / "run" / "migrate"):
+    with none_made(data):
         async with started(data, "reindex") as process:
             while not is_had_alone(data, process):  # noqa: ASYNC110 - nothing to wait on
                 await asyncio.sleep(0.01)

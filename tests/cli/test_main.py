@@ -87,6 +87,7 @@ print("LOADED", *({HEAVY!r} & sys.modules.keys()))
     assert "\\b" not in result.stdout
 
 
+@pytest.mark.sqlite("what an index in a file needs none of")
 @pytest.mark.parametrize(
     "command", [["list"], ["list", "--json"], ["search", "x"], ["show", "{url}"], ["verify"]]
 )

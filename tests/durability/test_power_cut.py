@@ -20,6 +20,8 @@ from archiver.services.fixity import Fixity
 from archiver.urls.parse import hash_url
 from tests.system_calls import SYNCS, Disk
 
+pytestmark = pytest.mark.sqlite("what of an index's file lies on a disk; a server's is its own")
+
 LOSES: dict[str, Callable[[Disk], dict[str, bytes]]] = {
     "all that is not synced": Disk.without_what_is_not_synced,
     "half of the segments and the rest of the index": lambda disk: disk.with_half_of_it(

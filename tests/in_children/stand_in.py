@@ -1,7 +1,7 @@
 """Databases of a server that stand for files, in this process and in those it starts.
 
 Which one stands for which file lies in a file that all processes of a test read and write by turns.
-What a test leaves is emptied and given to another, which takes a tenth of making one anew.
+What a test leaves is emptied and given to another, if not enough are empty already.
 """
 
 import json
@@ -22,6 +22,10 @@ TEMPLATE = "ARCHIVER_TEST_TEMPLATE"
 """The variable that names the database that has the schema."""
 STATE = "ARCHIVER_TEST_DATABASES"
 """That names the file in which they lie."""
+OWN = "ARCHIVER_TEST_OWN_INDICES"
+"""That is set while a test says itself where its indices lie."""
+SPARE = 4
+"""So many are kept empty for tests to come: one takes 10 MB."""
 _SHAPE = """
 SELECT string_agg(c.relname || ' ' || c.relkind::text || ' ' || coalesce(a.attname, ''), ','
                   ORDER BY c.relname, a.attname)
@@ -53,7 +57,12 @@ _shapes: list[str] = []
 
 def engines_over(opened: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """What opens an index in place of ``dialect.choice.engines_of``."""
-    return lambda place: opened(place if isinstance(place, str) else address_of(place))
+
+    def engines_of(place: Any) -> Any:
+        is_own = isinstance(place, str) or OWN in os.environ
+        return opened(place if is_own else address_of(place))
+
+    return engines_of
 
 
 def address_of(path: Path) -> str:
@@ -89,7 +98,7 @@ def forget(paths: Collection[str]) -> None:
     with _state() as state:
         for path in paths:
             name = state["taken"].pop(path)
-            if _emptied(name):
+            if len(state["free"]) < SPARE and _emptied(name):
                 state["free"].append(name)
             else:
                 state["made"].remove(name)
