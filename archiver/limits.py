@@ -19,7 +19,7 @@ READER_BYTES = 512 << 20
 FILES_A_PAGE = 8
 """Open files that one page under way may need: connections, a spooled body, a segment."""
 SPARE_FILES = 128
-COLLECT = (50_000, 20, 50)
+COLLECT = (200_000, 20, 50)
 """Looking for cycles after every 700 new objects, as Python does, was a fifth of a crawl's time,
 and a tenth of what a short command takes."""
 M_TRIM_THRESHOLD, M_TOP_PAD, M_ARENA_MAX = -1, -2, -8
