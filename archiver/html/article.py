@@ -22,6 +22,7 @@ from archiver.html.reader.code import settle_code
 from archiver.html.reader.drawings import settle_drawings
 from archiver.html.reader.embeds import settle_embeds
 from archiver.html.reader.finish import finish, set_apart
+from archiver.html.reader.lead import Lead, find_lead, put_lead
 from archiver.html.reader.mathematics import (
     has_dollars,
     is_mathematical,
@@ -51,7 +52,7 @@ def extract_article(html: str, url: str, *, part: int = 1) -> Article:
     if page is None:
         return text_article(without_tags(html), title="")
     metadata = read_metadata(page, url)
-    found = sanitise(_read(page, html, url, metadata.byline, part=part))
+    found = sanitise(_read(page, html, url, metadata, part=part))
     text = to_text(found)
     if not metadata.excerpt:
         metadata = replace(metadata, excerpt=beginning(text))
@@ -67,7 +68,7 @@ def extract_stood(html: str, url: str) -> Article:
     page = parse(html[:MOST_CHARACTERS])
     if page is None:
         return article
-    found = sanitise(_read(page, html, url, "", whole=True))
+    found = sanitise(_read(page, html, url, PageMetadata(), whole=True))
     text = to_text(found)
     if len(article.text) >= _NEARLY_ALL * len(text):
         return article
@@ -95,7 +96,7 @@ def _read(
     page: LexborHTMLParser,
     source: str,
     url: str,
-    byline: str,
+    metadata: PageMetadata,
     *,
     whole: bool = False,
     part: int = 1,
@@ -113,10 +114,12 @@ def _read(
     settle_drawings(body)
     settle_code(body)
     settle_media(body)
+    lead = Lead() if whole else find_lead(body, metadata.title, metadata.byline)
     article = body if whole else choose_article(body)
     if article is None:
         return ""
-    drop_byline(article, byline)
+    put_lead(article, lead)
+    drop_byline(article, metadata.byline)
     settle_embeds(article)
     finish(article, url, base)
     make_valid(article)

@@ -4,7 +4,7 @@ import re
 
 from lxml.etree import _Element as Element
 
-from archiver.html.reader.tree import remove
+from archiver.html.reader.tree import first_text, remove
 
 _LINES = ("p", "div", "span", "address", "a", "li", "h3", "h4", "h5", "h6")
 _MOST_LINES, _MOST_BEFORE = 30, 600
@@ -32,23 +32,12 @@ def drop_byline(root: Element, byline: str) -> None:
             return
         if element.getparent() is None:
             continue
-        text = _line_of(element)
+        text = first_text(element, _LONGEST)
         if _bare(_OPENING.sub("", text, count=1)) == wanted and not _holds_more(element):
             remove(element)
             return
         if not len(element):
             before += len(text)
-
-
-def _line_of(element: Element) -> str:
-    """What an element says, white space folded; of one that is no line, its beginning."""
-    pieces, length = [], 0
-    for piece in element.itertext():
-        pieces.append(piece)
-        length += len(piece)
-        if length > _LONGEST:
-            break
-    return " ".join("".join(pieces).split())
 
 
 def _bare(text: str) -> str:

@@ -101,6 +101,17 @@ def with_words(root: Element) -> set[Element]:
     return found
 
 
+def first_text(element: Element, most: int) -> str:
+    """What an element says, white space folded; its beginning, where that is more than so much."""
+    pieces, length = [], 0
+    for piece in element.itertext():
+        pieces.append(piece)
+        length += len(piece)
+        if length > most:
+            break
+    return " ".join("".join(pieces).split())
+
+
 def _add_text(element: Element, text: str) -> None:
     """Put text before an element."""
     before = element.getprevious()

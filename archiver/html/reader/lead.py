@@ -1,0 +1,226 @@
+"""What leads into an article between its title and its first words: a subtitle, a picture.
+
+It often stands in a header of its own, outside of the element that holds the paragraphs.
+"""
+
+import re
+from collections.abc import Iterator
+from copy import deepcopy
+from itertools import islice
+
+from lxml.etree import _Element as Element
+
+from archiver.html.reader.names import HEADINGS, SENTENCE, named
+from archiver.html.reader.paragraphs import has_block
+from archiver.html.reader.tree import first_text, lead_with
+from archiver.values import frozen
+
+PROSE = 200
+"""So many characters of one paragraph, which no name says to lead, are the matter itself."""
+
+SMALLEST = 200
+"""Pixels a side of a picture that leads; authors and logos are smaller."""
+
+LONGEST_SUBTITLE, LONGEST_ABSTRACT = 700, 4000
+SHORTEST_SUBTITLE = 15
+MOST_READ = 5000
+_MOST_ELEMENTS = 400
+_LINKED = 0.3
+_START = 60
+"""Characters of the first paragraph by which the article that follows is known."""
+
+_SUBTITLE = re.compile(
+    r"(?:^|[\s_-])(?:sub-?(?:title|head(?:line|ing)?)|stand-?first|dek|deck|lede?|chapo|teaser"
+    r"|excerpt|description|intro|tagline|abstract|summary)(?:$|[\s_-])",
+    re.IGNORECASE,
+)
+_ABSTRACT = re.compile(r"(?:^|[\s_-])abstract(?:$|[\s_-])", re.IGNORECASE)
+_BESIDE = re.compile(
+    r"avatar|author|byline|shar(?:e|ing)|social|comment|related|logo|promo|sponsor|newsletter"
+    r"|subscri|icon|emoji|badge|toolbar|menu|nav(?:bar|igation)?(?:$|[\s_-])|recommend|more-"
+    r"|(?:^|[\s_-])ads?(?:$|[\s_-])|breadcrumb",
+    re.IGNORECASE,
+)
+_SKIPPED = frozenset("nav aside form footer button select label time address ul ol dl".split())
+_PICTURES = frozenset({"figure", "picture", "img"})
+_LINES = frozenset({"p", "h2", "h3", "h4", "h5", "h6", "div", "span", "section"})
+_SIGNS = re.compile(r"[\W_]+")
+_SCALED = re.compile(r"-[0-9]{2,4}x[0-9]{2,4}(?=\.\w+$)")
+
+
+@frozen
+class Lead:
+    """What stands between a title and an article, in order, and how the article begins."""
+
+    parts: tuple[Element, ...] = ()
+    beginning: str = ""
+
+
+def find_lead(body: Element, title: str, byline: str) -> Lead:
+    """Copies of what leads from a title to the first paragraph of a page; the page stays."""
+    heading = _title_of(body, _bare(title))
+    if heading is None:
+        return Lead()
+    walk = _Walk(_bare(byline))
+    for element in _above(heading):
+        walk.see_picture(element)
+    block = heading.getparent()
+    for element in islice(_behind(heading), _MOST_ELEMENTS):
+        if walk.see(element, is_beside=element.getparent() is block):
+            break
+    return Lead(tuple(walk.parts), walk.beginning)
+
+
+def put_lead(root: Element, lead: Lead) -> None:
+    """Put what leads into an article before it, but for what it has already."""
+    text = _bare("".join(root.itertext())) if lead.parts else ""
+    if not lead.beginning or lead.beginning not in text:
+        return
+    shown = {_name(each) for each in root.iter("img")}
+    before = root[0] if len(root) and root[0].tag == "h1" else None
+    for part in reversed(lead.parts):
+        pictures = [_name(each) for each in part.iter("img")]
+        is_there = shown.intersection(pictures) if pictures else _text(part) in text
+        if is_there:
+            continue
+        if before is None:
+            lead_with(root, part)
+        else:
+            before.addnext(part)
+
+
+class _Walk:
+    """Looks at elements in order, and keeps what leads."""
+
+    def __init__(self, byline: str) -> None:
+        self.parts: list[Element] = []
+        self.beginning = ""
+        self._byline = byline
+        self._done: set[Element] = set()
+
+    def see(self, element: Element, *, is_beside: bool) -> bool:
+        """Look at one; return whether the article begins there.
+
+        ``is_beside`` says whether it stands right beside the title.
+        """
+        if self._is_done(element):
+            return False
+        if element.tag == "h1":
+            return True
+        if element.tag in _PICTURES:
+            self._keep_picture(element)
+        elif element.tag in _LINES:
+            return self._see_line(element, is_beside=is_beside)
+        return False
+
+    def see_picture(self, element: Element) -> None:
+        """Look at one before the title."""
+        if not self._is_done(element) and element.tag in _PICTURES:
+            self._keep_picture(element)
+
+    def _is_done(self, element: Element) -> bool:
+        is_beside = element.tag not in HEADINGS and _BESIDE.search(named(element)) is not None
+        if element.tag in _SKIPPED or element.getparent() in self._done or is_beside:
+            self._done.add(element)
+            return True
+        return False
+
+    def _keep_picture(self, element: Element) -> None:
+        self._done.add(element)
+        if _is_large(element) and not any(_holds_picture(each) for each in self.parts):
+            self.parts.append(_copy(element))
+
+    def _see_line(self, element: Element, *, is_beside: bool) -> bool:
+        said = f"{named(element)} {element.get('itemprop') or ''} {element.get('role') or ''}"
+        is_named = _SUBTITLE.search(said) is not None
+        if not is_named and (element.tag not in {"p", *HEADINGS} and has_block(element)):
+            return False
+        text = first_text(element, MOST_READ)
+        most = LONGEST_ABSTRACT if _ABSTRACT.search(said) else LONGEST_SUBTITLE
+        leads = is_named or (is_beside and element.tag != "span" and len(text) > SENTENCE)
+        if leads and SHORTEST_SUBTITLE <= len(text) <= most and self._is_text(element, text):
+            self._done.add(element)
+            self.parts.append(_line(element))
+            return False
+        if len(text) > PROSE:
+            self.beginning = _bare(text)[:_START]
+            return True
+        return False
+
+    def _is_text(self, element: Element, text: str) -> bool:
+        linked = sum(len("".join(each.itertext())) for each in element.iter("a"))
+        is_byline = bool(self._byline) and self._byline in _bare(text)
+        has_more = next(element.iter("time", "img", "button", "input"), None) is not None
+        return linked < _LINKED * len(text) and not is_byline and not has_more
+
+
+def _title_of(body: Element, title: str) -> Element | None:
+    """The heading that says the title of the page."""
+    if not title:
+        return None
+    for each in islice(body.iter("h1", "h2"), 30):
+        said = _text(each)
+        if said and (said in title or title in said):
+            return None if any(above.tag in _SKIPPED for above in each.iterancestors()) else each
+    return None
+
+
+def _above(heading: Element) -> Iterator[Element]:
+    """What stands before a title in the same article or header."""
+    above = {*heading.iterancestors()}
+    holder = next(heading.iterancestors("article", "main"), None)
+    holder = next(heading.iterancestors("header"), None) if holder is None else holder
+    for element in islice(holder.iter(), _MOST_ELEMENTS) if holder is not None else ():
+        if element is heading:
+            return
+        if element not in above:
+            yield element
+
+
+def _behind(heading: Element) -> Iterator[Element]:
+    """Everything behind a heading, in the order of the page."""
+    at = heading
+    while at is not None and at.tag != "body":
+        for sibling in at.itersiblings():
+            yield from sibling.iter()
+        at = at.getparent()
+
+
+def _is_large(element: Element) -> bool:
+    """Whether a picture is one to look at; one in a link leads to other pages."""
+    images = [each for each in element.iter("img") if each.get("src") or each.get("srcset")]
+    if len(images) != 1 or next(element.iterancestors("a"), None) is not None:
+        return False
+    sides = [images[0].get(each) or "" for each in ("width", "height")]
+    return all(int(each) >= SMALLEST for each in sides if each.isdigit())
+
+
+def _holds_picture(element: Element) -> bool:
+    return next(element.iter("img"), None) is not None
+
+
+def _copy(element: Element) -> Element:
+    copied = deepcopy(element)
+    copied.tail = None
+    return copied
+
+
+def _line(element: Element) -> Element:
+    """A copy, as a paragraph where it is no more: a subtitle heads nothing."""
+    copied = _copy(element)
+    copied.tag = "div" if has_block(copied) else "p"
+    return copied
+
+
+def _name(image: Element) -> str:
+    """The name of a picture's file, whatever its size."""
+    address = (image.get("src") or "").partition("?")[0].rstrip("/")
+    return _SCALED.sub("", address.rpartition("/")[2])
+
+
+def _text(element: Element) -> str:
+    return _bare("".join(element.itertext()))
+
+
+def _bare(text: str) -> str:
+    return _SIGNS.sub(" ", text).strip().casefold()
