@@ -81,7 +81,7 @@ def remarks(annotation: Annotation) -> str:
 
 def indexed(text: str) -> str:
     """The words of a text as the index takes them."""
-    return " ".join(words_of(text))
+    return " ".join(words_of(text)) if text else ""
 
 
 def published_at(date: str) -> datetime | None:

@@ -22,6 +22,8 @@ UNSPACED = (
     "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 )
 """Thai, Lao, Burmese, Khmer, kana, Han; but for the digits and signs among them."""
+_APART = {code: " " for code in range(128) if not chr(code).isalnum()}
+"""Twice as quick as an expression that finds what is between."""
 _COMPOSED = re.compile("[\u3040-\u30ff\uac00-\ud7a3]")
 _FOREIGN = re.compile(r"[^\x00-\x7f]+")
 _MARKED_BLOCKS = (range(0x0483, 0x0488), range(0x0591, 0x1D00), range(0xA670, 0xAC00))
@@ -31,7 +33,10 @@ def words_of(text: str) -> list[str]:
     """The words of a text in order, as the index keeps them; none holds white space or a sign."""
     folded = fold(text)
     if folded.isascii() and len(folded) <= SHORT:
-        return [word[:LONGEST] for word in _ascii().findall(folded)]
+        words = folded.translate(_APART).split()
+        if len(folded) <= LONGEST or max(map(len, words), default=0) <= LONGEST:
+            return words
+        return [word[:LONGEST] for word in words]
     return [word for run in _runs_of(folded) for word in _pieces(run, ends_alone=True)][:MOST_WORDS]
 
 

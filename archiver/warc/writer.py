@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Iterator
 from typing import Protocol
 
-from isal import igzip, isal_zlib
+from isal import igzip_lib, isal_zlib
 
 from archiver.warc.build import iso_date
 from archiver.warc.digest import label
@@ -37,7 +37,8 @@ def write_record(record: Record, sink: Sink) -> int:
 
 
 def _small(head: bytes, record: Record) -> bytes:
-    return igzip.compress(b"".join((head, record.prefix, *_body(record), _END)), LEVEL, mtime=0)
+    whole = b"".join((head, record.prefix, *_body(record), _END))
+    return igzip_lib.compress(whole, LEVEL, igzip_lib.COMP_GZIP)
 
 
 def _write_large(head: bytes, record: Record, sink: Sink) -> int:
