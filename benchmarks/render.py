@@ -38,7 +38,7 @@ from unittest import mock
 import psutil
 from playwright.async_api import Browser, async_playwright
 
-from archiver.browser.page import Page, Standing
+from archiver.browser.page import Page, Standing, reading
 from archiver.browser.supervisor import memory_of
 from archiver.config import Settings
 from archiver.crawl import render
@@ -120,7 +120,7 @@ async def live_text(browser: Browser, url: str) -> str:
     page = await browser.new_page(viewport={"width": 1280, "height": 800})
     await page.goto(url)
     await page.wait_for_timeout(_SETTLE_MS)
-    text = await page.evaluate("document.body.innerText")
+    text = await page.evaluate(reading())
     await page.close()
     return text
 
@@ -136,7 +136,7 @@ async def replayed_text(runtime: Runtime, browser: Browser, url: str) -> str:
     page = await context.new_page()
     await page.route("**/*", lambda route: route.abort())
     await page.set_content(html)
-    text = await page.evaluate("document.body.innerText")
+    text = await page.evaluate(reading())
     await context.close()
     return text
 

@@ -8,6 +8,18 @@
     subtree: true, childList: true, attributes: true, characterData: true,
   });
   begin();
+  let scrolled = [];
+  // What takes most of the window and scrolls in it, in the page's place or within it.
+  const isMain = (each) => each.scrollHeight > each.clientHeight + 1
+    && each.clientHeight >= innerHeight / 2 && each.clientWidth >= innerWidth / 2
+    && /auto|scroll|overlay/.test(getComputedStyle(each).overflowY);
+  const middle = () => {
+    const at = [innerWidth / 2, innerHeight / 2];
+    let each = document.elementFromPoint(...at), within = each;
+    while ((within = within?.shadowRoot?.elementFromPoint(...at)) && within !== each) each = within;
+    while (each && !isMain(each)) each = each.assignedSlot || each.parentElement || each.getRootNode().host;
+    return each;
+  };
   globalThis.archiver = {
     covers: new WeakSet(),
     still: () => performance.now() - changed,
@@ -16,20 +28,38 @@
       for (const each of document.querySelectorAll('img[loading=lazy], iframe[loading=lazy]')) {
         each.loading = 'eager';
       }
-      const root = document.scrollingElement || document.documentElement;
-      let last = -1;
-      while (root && root.scrollTop !== last) {
-        if (performance.now() >= until) return false;
-        last = root.scrollTop;
-        window.scrollBy({top: window.innerHeight, behavior: 'instant'});
-        // A page hears of it with its next frame, which a busy machine shows late.
-        await Promise.all([
-          new Promise((done) => setTimeout(done, 120)),
-          new Promise((done) => { requestAnimationFrame(done); setTimeout(done, until - performance.now()); }),
-        ]);
-      }
-      return true;
+      const to = async (root) => {
+        let last = -1;
+        while (root && root.scrollTop !== last) {
+          if (performance.now() >= until) return false;
+          last = root.scrollTop;
+          root.scrollBy({top: Math.min(root.clientHeight || innerHeight, innerHeight), behavior: 'instant'});
+          // A page hears of it with its next frame, which a busy machine shows late.
+          await Promise.all([
+            new Promise((done) => setTimeout(done, 120)),
+            new Promise((done) => { requestAnimationFrame(done); setTimeout(done, until - performance.now()); }),
+          ]);
+        }
+        return true;
+      };
+      scrolled = [document.scrollingElement || document.documentElement];
+      if (!await to(scrolled[0])) return false;
+      scrolled.push(middle());
+      return to(scrolled[1]);
     },
-    top: () => window.scrollTo({top: 0, behavior: 'instant'}),
+    top: () => scrolled.forEach((each) => each?.scrollTo({top: 0, behavior: 'instant'})),
+    // How much more of the page a window would have to be high to show all that scrolls in it.
+    beyond: () => scrolled[1] ? scrolled[1].scrollHeight - scrolled[1].clientHeight : 0,
+    // Paper does not scroll: what does is as high there as it is long, and so is what is around it.
+    unroll: () => {
+      const sheet = new CSSStyleSheet();
+      sheet.replaceSync(`@media print { [data-unrolled] { overflow: visible !important;
+        position: static !important; height: auto !important; max-height: none !important; } }`);
+      for (let each = scrolled[1]; each; each = each.parentElement || each.getRootNode().host) {
+        each.setAttribute('data-unrolled', '');
+        const root = each.getRootNode();
+        if (!root.adoptedStyleSheets.includes(sheet)) root.adoptedStyleSheets.push(sheet);
+      }
+    },
   };
 })();

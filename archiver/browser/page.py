@@ -30,6 +30,7 @@ WORLD = "archiver"
 _END_SECONDS = 5.0
 _PIECE = 1 << 20
 _QUALITY = 80
+_RESIZE = "Emulation.setDeviceMetricsOverride"
 
 
 @frozen
@@ -85,13 +86,7 @@ class Page:
         """Set it up before anything is shown."""
         for name in ("Page.enable", "Inspector.enable"):
             await self._ask(name)
-        await self._ask(
-            "Emulation.setDeviceMetricsOverride",
-            width=WIDTH,
-            height=HEIGHT,
-            deviceScaleFactor=1,
-            mobile=False,
-        )
+        await self._ask(_RESIZE, **_window(HEIGHT))
         await self._ask(
             "Page.addScriptToEvaluateOnNewDocument", source=_script("observe"), worldName=WORLD
         )
@@ -156,8 +151,7 @@ class Page:
 
     async def text(self) -> str:
         """What a person reads of it, up to ``MOST_TEXT`` characters."""
-        read = f"document.body ? document.body.innerText.slice(0, {MOST_TEXT}) : ''"
-        return str(await self._call(read))
+        return str(await self._call(reading()))
 
     async def show_without_scripts(self, url: str) -> str:
         """Lead it to a URL as ``show``, where none of its scripts run any more."""
@@ -167,11 +161,18 @@ class Page:
         return await self.show(url)
 
     async def picture(self) -> Picture:
-        """All of it, down to ``MOST_HEIGHT``."""
-        width, height = await self._size()
-        taken = min(height, MOST_HEIGHT)
-        picture = await self._capture("webp" if taken <= MOST_WEBP else "jpeg", width, taken, 1)
-        return replace(picture, is_whole=height <= MOST_HEIGHT)
+        """All of it, down to ``MOST_HEIGHT``; what scrolls within it is unrolled."""
+        beyond = int(await self._call("globalThis.archiver?.beyond() ?? 0"))
+        if beyond:
+            await self._ask(_RESIZE, **_window(min(HEIGHT + beyond, MOST_HEIGHT)))
+        try:
+            width, height = await self._size()
+            taken = min(height, MOST_HEIGHT)
+            picture = await self._capture("webp" if taken <= MOST_WEBP else "jpeg", width, taken, 1)
+        finally:
+            if beyond:
+                self._connection.tell(_RESIZE, self._session, **_window(HEIGHT))
+        return replace(picture, is_whole=max(height, HEIGHT + beyond) <= MOST_HEIGHT)
 
     async def small(self) -> Picture:
         """All of it, so small that a line of text is a cell (``resemblance``), as a PNG."""
@@ -188,6 +189,7 @@ class Page:
         Raises:
             BrowserError: it is gone, or that is too large.
         """
+        await self._call("globalThis.archiver?.unroll()")
         answer = await self._ask(
             "Page.printToPDF", printBackground=True, transferMode="ReturnAsStream"
         )
@@ -206,8 +208,7 @@ class Page:
 
     async def _size(self) -> tuple[float, float]:
         """(width, height) of all of it in CSS pixels, the width within bounds."""
-        metrics = await self._ask("Page.getLayoutMetrics")
-        size = metrics["cssContentSize"]
+        size = (await self._ask("Page.getLayoutMetrics"))["cssContentSize"]
         width = min(max(float(size["width"]), 1), 2 * WIDTH)
         return width, max(float(size["height"]), 1)
 
@@ -327,6 +328,15 @@ async def open_page(
                     await connection.ask("Target.disposeBrowserContext", browserContextId=context)
             except TimeoutError:
                 connection.abandon()
+
+
+def _window(height: int) -> dict[str, Any]:
+    return {"width": WIDTH, "height": height, "deviceScaleFactor": 1, "mobile": False}
+
+
+def reading() -> str:
+    """An expression for what a person reads of a page, up to ``MOST_TEXT`` characters."""
+    return f"({_script('text')})({MOST_TEXT})"
 
 
 @cache

@@ -4,9 +4,10 @@ Chromium runs in the cell that the product makes for it, with its own sandbox.
 """
 
 import gzip
-from contextlib import aclosing
+from contextlib import aclosing, closing
 from pathlib import Path
 
+import pypdfium2
 import pytest
 
 from archiver.config import Settings
@@ -112,9 +113,9 @@ navigator.serviceWorker.register('/worker.js').then(async () => {
   say(await (await fetch('/of-the-worker')).text());
 });
 """
-HALVED = """<!DOCTYPE html><title>Halved</title>
-<style>@media (scripting: none) { p:nth-child(odd) { display: none } }</style><div id="root"></div>
-<script>root.innerHTML = '<p>Every other one of these is gone without scripts. </p>'.repeat(8);
+HALVED = """<!DOCTYPE html><title>Halved</title><div id="root"></div><script>
+root.attachShadow({mode: 'open'}).innerHTML = '<p>Every other one of these is gone. </p>'.repeat(8)
+  + '<style>@media (scripting: none) { p:nth-of-type(odd) { display: none } }</style>';
 root.style.fontSize = '60px';</script>"""
 BANNERED = """<!DOCTYPE html><title>Bannered</title><style>.cookie-bar { position: fixed }</style>
 <div id="root"></div><script>
@@ -139,6 +140,11 @@ SERIAL = """<!DOCTYPE html><title>Serial</title><div id="root"></div><script>
 root.innerHTML = '<article>'
   + '<p>This is the first part, which a script brought here. </p>'.repeat(9) + '</article>';
 document.head.insertAdjacentHTML('beforeend', '<link rel="next" href="/serial?page=2">');
+root.style = 'height: 100vh; overflow: auto';
+root.insertAdjacentHTML('beforeend', '<div style="height: 3000px"></div><div id="end"></div>');
+new IntersectionObserver((seen) => {
+  if (seen.some((each) => each.isIntersecting)) end.textContent = 'It was scrolled to its end.';
+}).observe(end);
 </script>"""
 HOSTILE = r"""<!DOCTYPE html><title>Hostile</title><div id="root"></div><script>
 const RUN = "top.ran = 1";
@@ -323,6 +329,24 @@ async def test_a_next_part_that_a_script_names_is_read_with_the_first(kept):
 
     assert "the first part" in found.text
     assert "called serial?page=2 has" in found.text
+
+
+async def test_what_scrolls_in_the_place_of_a_page_is_scrolled_and_unrolled_where_it_is_drawn(kept):
+    found = await kept.shown("/serial")
+    at = found.entry.hash_url, found.snapshot.timestamp
+    _, picture = await kept.runtime.entries.likeness(*at, LikenessKind.PICTURE)
+    _, printed = await kept.runtime.entries.likeness(*at, LikenessKind.PRINT)
+
+    assert "It was scrolled to its end." in await kept.replayed(f"{kept.origin}/serial")
+    assert height_of(picture) > 3000
+    with closing(pypdfium2.PdfDocument(printed)) as document:
+        last = document[len(document) - 1].get_textpage().get_text_bounded()
+    assert "It was scrolled to its end." in last
+
+
+def height_of(webp):
+    """Pixels, as the header says in either form: WebP container specification."""
+    return int.from_bytes(webp[27:30] if webp[12:16] == b"VP8X" else webp[28:30], "little")
 
 
 async def test_a_script_that_leads_on_is_followed(kept):
