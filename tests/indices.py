@@ -1,10 +1,13 @@
 """What tests do to an index past the program, in whichever engine it lies; and who has none."""
 
+import asyncio
 import fcntl
 import re
+import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import Any
 
 from sqlalchemy import text
 
@@ -13,7 +16,7 @@ from archiver.index.connection import AsyncConnection
 from archiver.index.database import Database, engines_of
 from archiver.index.dialect.postgres_address import read_address
 from archiver.index.dialect.postgres_connection import connect
-from archiver.index.dialect.postgres_engines import MIGRATING
+from archiver.index.dialect.postgres_engines import MIGRATING, WRITING
 
 TESTS = Path(__file__).parent
 BENEATH = tuple(
@@ -28,18 +31,66 @@ _UNCHECKED = {
 }
 
 
+_WAITING = """
+SELECT count(*) FROM pg_locks JOIN pg_database ON pg_database.oid = database
+WHERE datname = current_database() AND locktype = 'advisory' AND NOT granted
+"""
+
+
 @contextmanager
 def none_made(data: Path) -> Iterator[None]:
     """Hold what the program takes before it makes an index, or a new one beside it."""
-    engines = engines_of(data / INDEX)
-    if engines.dialect.is_shared:
-        with closing(connect(read_address(engines.place))) as connection:
-            connection.cursor().execute(f"SELECT pg_advisory_lock({MIGRATING})")
+    if _is_on_a_server(data):
+        with _server(data, f"SELECT pg_advisory_lock({MIGRATING})"):
             yield
     else:
         with (data / LOCKS / "migrate").open("a") as file:
             fcntl.flock(file, fcntl.LOCK_EX)
             yield
+
+
+@contextmanager
+def written(data: Path) -> Iterator[None]:
+    """An index as another program has it that writes, and does not end."""
+    if _is_on_a_server(data):
+        with _server(data, f"SELECT pg_advisory_lock({WRITING})"):
+            yield
+    else:
+        with closing(sqlite3.connect(data / INDEX, timeout=60, isolation_level=None)) as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            yield
+
+
+async def waits_to_write(data: Path) -> None:
+    """Wait until a process of ours has its turn among our own, and asks the engine."""
+    if _is_on_a_server(data):
+        with _server(data, _WAITING) as cursor:
+            while not cursor.fetchone()[0]:
+                await asyncio.sleep(0.01)
+                cursor.execute(_WAITING)
+        return
+    with (data / LOCKS / "writing").open("a") as gate:
+        while True:
+            try:
+                fcntl.flock(gate, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return
+            fcntl.flock(gate, fcntl.LOCK_UN)
+            await asyncio.sleep(0.01)
+
+
+def _is_on_a_server(data: Path) -> bool:
+    return engines_of(data / INDEX).dialect.is_shared
+
+
+@contextmanager
+def _server(data: Path, statement: str) -> Iterator[Any]:
+    """A session at the server, in which a statement was run."""
+    with closing(connect(read_address(engines_of(data / INDEX).place))) as connection:
+        connection.autocommit = True
+        cursor = connection.cursor()
+        cursor.execute(statement)
+        yield cursor
 
 
 def remove_index(data: Path) -> None:

@@ -1,16 +1,15 @@
 """A stop waits for no other program, however long that keeps the index to itself."""
 
 import asyncio
-import fcntl
 import json
 import signal
-import sqlite3
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 import aiohttp
 import pytest
 
+from tests.indices import waits_to_write, written
 from tests.processes import Archive
 
 PATIENCE = 30
@@ -20,29 +19,6 @@ PATIENCE = 30
 @pytest.fixture
 def archive(tmp_path) -> Archive:
     return Archive(tmp_path)
-
-
-@contextmanager
-def locked(archive: Archive) -> Iterator[None]:
-    """The index as another program has it that writes, and does not end."""
-    connection = sqlite3.connect(archive.data / "archive.sqlite3", timeout=60, isolation_level=None)
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        yield
-    finally:
-        connection.close()
-
-
-async def waits_to_write(archive: Archive) -> None:
-    """Wait until a process of ours has its turn among our own, and asks SQLite."""
-    with (archive.data / "run" / "writing").open("a") as gate:
-        while True:
-            try:
-                fcntl.flock(gate, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                return
-            fcntl.flock(gate, fcntl.LOCK_UN)
-            await asyncio.sleep(0.01)
 
 
 async def stopped(process: asyncio.subprocess.Process) -> int:
@@ -68,9 +44,9 @@ async def test_a_service_stops_while_another_program_writes(archive, live, proce
     pages = [live.article(f"page-{number}") for number in range(4)]
     async with serving(archive, ARCHIVER_CRAWL_PROCESSES=processes) as (process, session):
         assert await save(session, *pages[:3]) == 202
-        with locked(archive):
+        with written(archive.data):
             saving = asyncio.create_task(save(session, pages[3]))
-            await waits_to_write(archive)
+            await waits_to_write(archive.data)
 
             assert await stopped(process) == 0
 
@@ -86,8 +62,8 @@ async def test_a_crawl_stops_while_another_program_writes(archive, live):
     await archive.queue(pages)
     process = await archive.start("crawl")
     await live.asked_for("/page-0")
-    with locked(archive):
-        await waits_to_write(archive)
+    with written(archive.data):
+        await waits_to_write(archive.data)
 
         assert await stopped(process) == 128 + signal.SIGTERM
 
@@ -99,7 +75,7 @@ async def test_a_crawl_stops_while_another_program_writes(archive, live):
 
 async def test_a_command_that_reads_waits_for_no_other_program(archive, live):
     await archive.queue([live.article("page")])
-    with locked(archive):
+    with written(archive.data):
         async with asyncio.timeout(PATIENCE):
             listed = json.loads(await archive.run("list", "--json"))
 
