@@ -1,13 +1,18 @@
-"""BibTeX and BibLaTeX: the address in ``url``, ``howpublished`` or ``doi``."""
+"""BibTeX and BibLaTeX: the address in ``url`` or ``howpublished``, or by an identifier."""
 
 import re
 from collections.abc import Iterator
-from typing import Any
 
 from archiver.formats.given_file import GivenFile
 from archiver.formats.importer import Importer
 from archiver.formats.latex import text_of_latex, without_braces
-from archiver.formats.reference_fields import MOST_FIELD, NO_ADDRESS, address_of_doi, lines_of
+from archiver.formats.reference_fields import (
+    MOST_FIELD,
+    NO_ADDRESS,
+    address_of,
+    lines_of,
+    remarks_of,
+)
 from archiver.formats.rows import Row, names_of, text_of
 from archiver.model.bookmark import Bookmark, unreadable
 from archiver.model.message import marked
@@ -41,14 +46,14 @@ def _reference(entry: str) -> Iterator[Bookmark]:
     if head is None or head[1].lower() in ("comment", "string", "preamble"):
         return
     entry = entry.lstrip()
-    fields: dict[str, Any] = {"type": head[1], "key": head[2]}
+    fields: dict[str, str] = {"type": head[1], "key": head[2]}
     at = head.end()
     while found := _FIELD.match(entry, at):
         value, at = _value(entry, found.end())
         fields.setdefault(found[1].lower(), value)
     row = Row(fields)
-    url = _WRAPPED.sub(r"\1", row.text("url") or row.text("howpublished")) or address_of_doi(
-        text_of(row.peek("doi")).strip()
+    url = _WRAPPED.sub(r"\1", row.text("url") or row.text("howpublished")) or address_of(
+        text_of(row.peek("doi")), remarks_of(fields)
     )
     title = without_braces(text_of_latex(row.text("title")))
     if not url:

@@ -1,7 +1,7 @@
 """CSL JSON, as Zotero and others write it."""
 
 from archiver.formats.given_file import GivenFile
-from archiver.formats.reference_fields import address_of_doi
+from archiver.formats.reference_fields import address_of, remarks_of
 from archiver.formats.row_importers import json_importer
 from archiver.formats.rows import Row, text_of
 from archiver.model.bookmark import Bookmark
@@ -10,12 +10,16 @@ from archiver.model.message import marked
 
 def _reference(row: Row) -> Bookmark:
     return row.bookmark(
-        row.text("url") or address_of_doi(text_of(row.peek("doi")).strip()),
+        row.text("url") or address_of(text_of(row.peek("doi")), remarks_of(_identifiers(row))),
         title=row.text("title"),
         note=row.text("note"),
         added_at=row.moment("timestamp", "dateadded"),
         tags=row.names("keyword", "keywords"),
     )
+
+
+def _identifiers(row: Row) -> dict[str, str]:
+    return {name: text_of(row.peek(name)) for name in ("pmid", "pmcid", "note")}
 
 
 def _fits(file: GivenFile) -> bool:

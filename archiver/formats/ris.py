@@ -5,10 +5,11 @@ Some write one of them alone, or neither: then an empty line behind the address 
 
 import re
 from collections.abc import Iterator
+from itertools import chain
 
 from archiver.formats.given_file import GivenFile
 from archiver.formats.importer import Importer
-from archiver.formats.reference_fields import NO_ADDRESS, address_of_doi, lines_of
+from archiver.formats.reference_fields import NO_ADDRESS, address_of, lines_of
 from archiver.formats.rows import Row
 from archiver.model.bookmark import Bookmark, unreadable
 from archiver.model.message import marked
@@ -43,9 +44,7 @@ def _is_over(name: str, line: str, fields: dict[str, list[str]]) -> bool:
 
 def _reference(fields: dict[str, list[str]]) -> Bookmark:
     url = _first(fields, "UR") or _first(fields, "L1") or _first(fields, "LK")
-    doi = _first(fields, "DO")
-    if not url and doi:
-        url = address_of_doi(doi)
+    url = url or address_of(_first(fields, "DO"), "\n".join(chain.from_iterable(fields.values())))
     title = next(filter(None, (_first(fields, each) for each in _TITLES)), "")
     if not url:
         return unreadable(title, NO_ADDRESS)

@@ -8,6 +8,8 @@ from archiver.formats.rows import both
 from archiver.formats.xml_events import Element
 from archiver.model.folder_path import MOST_DEPTH, folder_path
 
+DOI = "DOI "
+"""Begins a text that is one."""
 _TAG = re.compile(r"</?[a-zA-Z][^<>]{0,2000}>")
 _BLOCK_END = re.compile(r"</(?:p|div|li|h[1-6]|blockquote)>|<br[ /]{0,3}>", re.IGNORECASE)
 _MOST = 32 << 20
@@ -26,6 +28,7 @@ class Apart:
         self._room = _MOST
         self._notes: dict[str, str] = {}
         self._titles: dict[str, str] = {}
+        self._dois: dict[str, str] = {}
         self._files: dict[str, str] = {}
         self._paths: dict[str, str] = {}
         self._collections: dict[str, str] = {}
@@ -53,6 +56,8 @@ class Apart:
             self._notes[about] = _plain(text)
         elif kind in _CONTAINERS and element.name == "title":
             self._titles[about] = text
+        elif kind in _CONTAINERS and element.name == "identifier" and text.startswith(DOI):
+            self._dois[about] = text.removeprefix(DOI)
         elif "attachment" in (each.name for each in around[1:2]) and element.name == "value":
             self._files[around[1].attributes.get("about", "")] = text
         self._room -= len(text) + len(about)
@@ -67,6 +72,10 @@ class Apart:
     def title(self, name: str) -> str:
         """What something that an item is part of is called; its name, if nothing says."""
         return self._titles.get(name, "")[:_MOST_TITLE] or name
+
+    def doi(self, name: str) -> str:
+        """The DOI of an article that is said of what it is part of; handed on once."""
+        return self._dois.pop(name, "")
 
     def file(self, name: str) -> str:
         """Where an attachment is from, told once; its name, if nothing says."""

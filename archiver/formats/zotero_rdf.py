@@ -5,16 +5,15 @@ from typing import Any
 
 from archiver.formats.given_file import GivenFile
 from archiver.formats.importer import Importer
-from archiver.formats.reference_fields import NO_ADDRESS, address_of_doi
+from archiver.formats.reference_fields import NO_ADDRESS, address_of
 from archiver.formats.rows import Row
 from archiver.formats.xml_events import Element, elements, is_xml
-from archiver.formats.zotero_apart import Apart
+from archiver.formats.zotero_apart import DOI, Apart
 from archiver.model.bookmark import Bookmark, unreadable
 from archiver.model.message import marked
 
 _APART = frozenset({"attachment", "memo", "collection", "rdf", "journal", "series"})
 _PERSON = frozenset({"surname", "givenname", "name"})
-_DOI = "DOI "
 _ITEM, _PROPERTY = 1, 2
 
 
@@ -45,6 +44,7 @@ class _Item:
         self._about = about
         self._apart = apart
         self._url = ""
+        self._doi = self._attached = ""
         self._tags: list[str] = []
         self._notes: list[str] = []
         self._name: list[str] = []
@@ -67,6 +67,8 @@ class _Item:
         elif around[:1] == ["identifier"] and not self._url:
             self._url = text
         else:
+            if element.name == "identifier" and text.startswith(DOI):
+                self._doi = self._doi or text.removeprefix(DOI)
             # What an item is part of has a title, too.
             self._say(" ".join((*around[:1], element.name)), text)
 
@@ -75,20 +77,28 @@ class _Item:
             self._notes.append(refers_to)
         elif name == "ispartof":
             self._say(name, self._apart.title(refers_to))
+            self._doi = self._doi or self._apart.doi(refers_to)
         else:
-            self._say(name, self._apart.file(refers_to))
+            file = self._apart.file(refers_to)
+            self._say(name, file)
+            if not self._attached and file.startswith(("http:", "https:")):
+                self._attached = file
 
     def _say(self, name: str, text: str) -> None:
         self._said.setdefault(name, []).append(text)
 
     def bookmark(self) -> Bookmark:
-        """The item as a link: of its address, else its name, else its DOI."""
+        """The item as a link: of its address, else its name, else an identifier of it.
+
+        Zotero says the DOI of an article of the journal that it is part of.
+        """
         said: dict[str, Any] = {
             name: each[0] if len(each) == 1 else each for name, each in self._said.items()
         }
         row = Row(said)
         about = self._about if self._about.startswith("http") else ""
-        url = self._url or about or self._doi()
+        remarks = "\n".join(self._said.get("description", ()))
+        url = self._url or about or address_of(self._doi, remarks) or self._attached
         title = row.text("title")
         if not url:
             return unreadable(title or self._about, NO_ADDRESS)
@@ -100,11 +110,6 @@ class _Item:
             tags=tuple(dict.fromkeys(self._tags)),
             folders=self._apart.folders(self._about),
         )
-
-    def _doi(self) -> str:
-        names = self._said.get("identifier", ())
-        found = (each.removeprefix(_DOI) for each in names if each.startswith(_DOI))
-        return next(map(address_of_doi, found), "")
 
 
 ZOTERO_RDF = Importer(

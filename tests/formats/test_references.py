@@ -1,10 +1,13 @@
 """What reference managers write: letters of LaTeX, and RIS without a beginning or an end."""
 
+import json
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from archiver.formats.latex import text_of_latex
+from archiver.formats.reference_fields import address_of
 from tests.formats.reading import annotations, opened, said
 
 A, B = "https://a.example/1", "https://b.example/2"
@@ -63,3 +66,46 @@ def test_ris_without_a_type_or_an_end_is_read_reference_by_reference(text):
 
 def test_text_that_begins_like_a_field_is_no_ris():
     assert opened(f"AB  - is what it says\n{A}\n")[0] == "plain text"
+
+
+@pytest.mark.parametrize(
+    ("doi", "remarks", "address"),
+    [
+        ("10.1000/182", "PMID: 1234", "https://doi.org/10.1000/182"),
+        ("doi:10.1000/182", "", "https://doi.org/10.1000/182"),
+        ("", "Read it.\nPMID: 18160043", "https://pubmed.ncbi.nlm.nih.gov/18160043/"),
+        ("", "PMID: 123456 PMCID: PMC77777", "https://pmc.ncbi.nlm.nih.gov/articles/PMC77777/"),
+        ("", "arXiv:2101.00001v2 [cs]", "https://arxiv.org/abs/2101.00001"),
+        ("", "arXiv: hep-th/9901001", "https://arxiv.org/abs/hep-th/9901001"),
+        ("", "ISBN 978-3-16-148410-0, about PMIDs", ""),
+    ],
+)
+def test_a_reference_without_an_address_is_where_its_identifiers_lead(doi, remarks, address):
+    assert address_of(doi, remarks) == address
+
+
+@pytest.mark.parametrize(
+    ("text", "address"),
+    [
+        ("@article{k, title={T}, pmid={18160043}}", "https://pubmed.ncbi.nlm.nih.gov/18160043/"),
+        (
+            "@misc{k, title={T}, eprint={2101.00001}, archivePrefix={arXiv}}",
+            "https://arxiv.org/abs/2101.00001",
+        ),
+        (
+            "TY  - JOUR\nTI  - T\nN1  - PMID: 77\nN1  - PMID: 777\nER  - \n",
+            "https://pubmed.ncbi.nlm.nih.gov/777/",
+        ),
+        (
+            json.dumps(
+                [
+                    {"type": "article", "title": "T", "PMID": "777"},
+                    {"type": "article", "title": "B", "DOI": "10.1/b"},
+                ]
+            ),
+            "https://pubmed.ncbi.nlm.nih.gov/777/",
+        ),
+    ],
+)
+def test_identifiers_are_found_where_each_format_has_them(text, address):
+    assert annotations(text)[0].url_given == address

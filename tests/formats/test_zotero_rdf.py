@@ -43,3 +43,28 @@ def test_many_that_refer_to_one_text_make_no_more_of_it_than_the_file_holds():
     assert first.note == text.strip()
     assert len(others) == 99
     assert all(len(each.note + each.source_record) < 1_200 for each in others)
+
+
+JOURNAL = "<bib:Journal{}><dc:title>J</dc:title><dc:identifier>DOI {}</dc:identifier></bib:Journal>"
+
+
+def test_an_item_without_an_address_is_where_its_identifiers_lead():
+    attached = '<z:Attachment rdf:about="#f"><dc:identifier><dcterms:URI><rdf:value>{}</rdf:value>'
+    attached += "</dcterms:URI></dc:identifier></z:Attachment>"
+    items = {
+        f"<dcterms:isPartOf>{JOURNAL.format('', '10.1/a')}</dcterms:isPartOf>": "https://doi.org/10.1/a",
+        '<dcterms:isPartOf rdf:resource="urn:issn:1"/>': "https://doi.org/10.1/b",
+        "<dc:description>PMID: 18160043\nPMCID: PMC3081528</dc:description>": (
+            "https://pmc.ncbi.nlm.nih.gov/articles/PMC3081528/"
+        ),
+        '<z:link rdf:resource="#f"/>': "https://a.example/attached",
+    }
+    inner = "".join(
+        f'<bib:Article rdf:about="#{n}">{each}<dc:title>T</dc:title></bib:Article>'
+        for n, each in enumerate(items)
+    )
+    apart = JOURNAL.format(' rdf:about="urn:issn:1"', "10.1/b")
+
+    found = read(inner + apart + attached.format("https://a.example/attached"))
+
+    assert [each.url_given for each in found] == [*items.values()]
