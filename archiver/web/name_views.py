@@ -1,4 +1,6 @@
-"""What the pages of lists and of tags show, where names are given and changed."""
+"""What pages show where names are given and changed, and what was refused of that."""
+
+from collections.abc import Mapping
 
 from archiver.model.entry_list import EntryList
 from archiver.model.message import Message
@@ -42,3 +44,21 @@ class TagsView:
     notice: EditNotice | None = None
     refused: Refused | None = None
     title: str | Message = Message("Tags")
+
+
+@frozen
+class EditAgainView:
+    """A change of several entries that can't be made, to be sent again.
+
+    Attributes:
+        why: what is wrong with it.
+        typed: what was filled in, by the names of the fields.
+        meant: which entries it is of, as fields of the form, and where that leads.
+        back: the list it came from.
+    """
+
+    why: Message
+    typed: Mapping[str, str]
+    meant: tuple[tuple[str, str], ...]
+    back: str
+    title: str | Message = Message("Nothing was changed yet")

@@ -246,6 +246,28 @@ async def test_what_is_left_empty_of_those_ticked_stays_as_it_is(client, foxes):
     assert (changed["title"], changed["note"]) == ("Mine", "One\ntwo")
 
 
+async def test_what_was_typed_for_those_ticked_is_there_still_where_it_can_not_be_kept(
+    client, foxes
+):
+    back, long = "/snapshots?q=clever", "x" * 101
+    fields = [("entry", foxes), ("scope", "ticked"), ("with_tags", f"a, {long}"), ("note", "Mine")]
+
+    status, _, page = await send(
+        client, "/edit", [*fields, ("is_read", ""), ("is_read", "1"), ("back", back)]
+    )
+
+    assert (status, "is too long; 100 characters is the most." in page) == (400, True)
+    for each in (
+        f'<input type="hidden" name="entry" value="{foxes}">',
+        f'<input type="hidden" name="back" value="{back}">',
+        f'name="with_tags" value="a, {long}"',
+        '<option value="1" selected>mark as read</option>',
+        "Mine</textarea>",
+    ):
+        assert each in page
+    assert (await entry(client, foxes))["note"] != "Mine"
+
+
 async def test_a_form_with_nothing_ticked_shows_the_list_again(client):
     fields = [("scope", "ticked"), ("with_tags", "a"), ("back", "/snapshots?q=clever")]
     for path in ("/edit", "/delete"):

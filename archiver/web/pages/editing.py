@@ -4,7 +4,7 @@ After each of them the page it was sent from is shown again, with a notice.
 """
 
 import csv
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
@@ -15,28 +15,47 @@ from multidict import MultiMapping
 from archiver.errors import InputError
 from archiver.model.annotation_change import AnnotationChange
 from archiver.model.listing import ListingQuery
+from archiver.services.editing import Edited, Editing
 from archiver.web import auth
 from archiver.web.keys import RUNTIME
+from archiver.web.name_views import EditAgainView
+from archiver.web.side import render_beside
 from archiver.web.views import EditNotice, PutBack
 
 _LISTED = ("q", "tag", "host", "status")
+_MEANT = (*_LISTED, "entry", "scope", "back")
 _NOTICES = ("edit", "undone", "deleted", "restored", "stayed", "lost", "nothing")
 _MOST_DIGITS = 15
 
 
 async def edit_selected(request: web.Request) -> web.StreamResponse:
     """Change the entries that are ticked, or all that the list was of: what is filled in."""
-    form, editing = await request.post(), request.app[RUNTIME].editing
+    form = await request.post()
+    refs = [str(each) for each in form.getall("entry", [])]
+    if not refs and form.get("scope") != "all":
+        return back(form, "/snapshots", nothing=1)
+    try:
+        edited = await _edit_selected(request.app[RUNTIME].editing, form, refs)
+    except InputError as error:
+        return await render_beside(
+            request, "pages/edit_again.html", _again(form, error), status=400
+        )
+    return back(form, "/snapshots", edit=edited.id)
+
+
+async def _edit_selected(editing: Editing, form: MultiMapping[Any], refs: Sequence[str]) -> Edited:
     change = change_of(form)
     change = replace(change, title=change.title or None, note=change.note or None)
     if form.get("scope") == "all":
-        edited = await editing.change_found(query_of(form), change)
-    else:
-        refs = [str(each) for each in form.getall("entry", [])]
-        if not refs:
-            return back(form, "/snapshots", nothing=1)
-        edited = await editing.change(refs, change)
-    return back(form, "/snapshots", edit=edited.id)
+        return await editing.change_found(query_of(form), change)
+    return await editing.change(refs, change)
+
+
+def _again(form: MultiMapping[Any], error: InputError) -> EditAgainView:
+    said = [(name, str(value)) for name, value in form.items()]
+    meant = tuple((name, value) for name, value in said if name in _MEANT)
+    typed = {name: value for name, value in said if name not in _MEANT}
+    return EditAgainView(error.said, typed, meant, _path(form, "/snapshots"))
 
 
 async def undo(request: web.Request) -> web.StreamResponse:
@@ -117,9 +136,13 @@ def number(text: str) -> int:
 
 def back(form: Mapping[str, Any], otherwise: str, **notice: int) -> web.StreamResponse:
     """Lead back to the page that a form was sent from, which then shows a notice."""
-    path = _without_notices(auth.local_path(str(form.get("back", "")) or otherwise))
+    path = _path(form, otherwise)
     joint = "&" if "?" in path else "?"
     raise web.HTTPSeeOther(f"{path}{joint}{urlencode(notice)}")
+
+
+def _path(form: Mapping[str, Any], otherwise: str) -> str:
+    return _without_notices(auth.local_path(str(form.get("back", "")) or otherwise))
 
 
 def _without_notices(path: str) -> str:
