@@ -25,6 +25,7 @@ from archiver.index.dialect.port import Dialect
 _T = TypeVar("_T")
 _Ts = TypeVarTuple("_Ts")
 _Row = Mapping[str, Any]
+_Work = Callable[[Connection], CursorResult[*tuple[Any, ...]]]
 MOST_AHEAD = 96
 """Statements that stand before the one which is run: what they were given is kept until then."""
 
@@ -87,19 +88,19 @@ class AsyncConnection:
         self, statement: Executable, parameters: _Row | Sequence[_Row] | None = None
     ) -> None:
         """Run a statement whose answer nobody needs, as ``execute`` does."""
-        await self._begin_next(lambda conn: conn.execute(statement, parameters).close())
+        await self._begin_next(lambda conn: conn.execute(statement, parameters))
         await self.settled()
 
     async def tell_driver_sql(self, statement: str, parameters: tuple[Any, ...]) -> None:
         """Begin a statement in the engine's own words; ``settled`` waits for it."""
-        await self._begin_next(lambda conn: conn.exec_driver_sql(statement, parameters).close())
+        await self._begin_next(lambda conn: conn.exec_driver_sql(statement, parameters))
 
     async def settled(self) -> None:
         """Wait for what was begun, unless this runs ahead."""
         if not self._is_ahead:
             await self._leave_under_way(0)
 
-    async def _begin_next(self, work: Callable[[Connection], None]) -> None:
+    async def _begin_next(self, work: _Work) -> None:
         self._under_way.append(self._run(partial(self._failing, work)))
         await self._leave_under_way(MOST_AHEAD if self._is_ahead else 1)
 
@@ -107,13 +108,14 @@ class AsyncConnection:
         while len(self._under_way) > most:
             await self._under_way.popleft()
 
-    def _failing(self, work: Callable[[Connection], None], conn: Connection) -> None:
-        """Do this; where it fails, nothing is run behind it.
+    def _failing(self, work: _Work, conn: Connection) -> None:
+        """Do this and wait for no answer; where it fails, nothing is run behind it.
 
         After some failures SQLite has ended the transaction, and what is run then stays.
         """
         try:
-            work(conn)
+            with self.dialect.telling(conn):
+                work(conn).close()
         except Exception as error:
             self._failure = error
             raise

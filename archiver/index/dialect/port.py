@@ -1,7 +1,7 @@
 """What an engine must be able to do for the index: all that is not the same SQL in each."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from typing import Any, Protocol
 
 from sqlalchemy import Column, ColumnElement, Connection, Engine, Select, Subquery
@@ -94,6 +94,9 @@ class Dialect(Protocol):
         self, statement: OverRows, rows: Sequence[tuple[Any, ...]]
     ) -> Iterator[tuple[str, tuple[Any, ...]]]:
         """A statement over all rows, in as many pieces as that takes, with their parameters."""
+
+    def telling(self, conn: Connection) -> AbstractContextManager[None]:
+        """A block in which no answer is waited for; what failed, a later statement raises."""
 
     def is_gone(self, conn: Connection) -> bool:
         """Whether a connection that was idle was ended by its server meanwhile; never waits."""

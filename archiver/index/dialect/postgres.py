@@ -6,6 +6,7 @@ where VALUES would leave the type of a column of NULLs to be guessed.
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from functools import cache
 from typing import Any
 
@@ -66,6 +67,11 @@ class Postgres:
             some = _told_apart(rows[start : start + MOST_ROWS], statement.key)
             arrays = zip(writers, zip(*some, strict=True), strict=True)
             yield written, tuple(write(values) for write, values in arrays)
+
+    def telling(self, conn: Connection) -> AbstractContextManager[None]:
+        """A block in which no answer is waited for; a later statement raises what failed."""
+        opened = conn.connection.dbapi_connection
+        return opened.telling() if isinstance(opened, SaidConnection) else nullcontext()
 
     def is_gone(self, conn: Connection) -> bool:
         """Whether something is to be read of a server that was asked for nothing: that it ends."""

@@ -14,10 +14,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from pg8000.dbapi import Connection, InterfaceError
+from pg8000.dbapi import InterfaceError
 from scramp import ScramException
 
 from archiver.index.dialect.postgres_address import Address, password_of
+from archiver.index.dialect.postgres_wire import PipelinedConnection
 
 CONNECT_SECONDS = 10
 LOST_SECONDS = 30
@@ -109,7 +110,7 @@ def _context(address: Address) -> ssl.SSLContext:
     return context
 
 
-class SaidConnection(Connection):
+class SaidConnection(PipelinedConnection):
     """A connection that says of a broken line what it is."""
 
     def handle_messages(self, context: Any) -> None:

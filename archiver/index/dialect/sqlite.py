@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from functools import cache
 from itertools import chain
 from typing import Any, TypeVar
@@ -58,6 +59,10 @@ class Sqlite:
             mark = f"({', '.join('?' * len(some[0]))})"
             values = f"VALUES {', '.join([mark] * len(some))}"
             yield written.replace(MARK, values), tuple(chain.from_iterable(some))
+
+    def telling(self, _conn: Connection) -> AbstractContextManager[None]:
+        """Nothing is waited for in a file."""
+        return nullcontext()
 
     def is_gone(self, _conn: Connection) -> bool:
         """A file goes nowhere."""

@@ -1,0 +1,124 @@
+"""How statements go to a PostgreSQL server: with as few waits for it as there can be.
+
+The driver waits three times for one: to have it read, described, and run. Here all of that goes at
+once; a transaction begins along with its first statement; and what nobody needs the answer of is
+sent with what comes next (PostgreSQL, "Message Flow": each has a Sync of its own, so that what
+fails ends nothing but its transaction). Its error is raised by the next that is waited for.
+"""
+
+import struct
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from pg8000.converters import make_params
+from pg8000.core import IN_TRANSACTION, Context
+from pg8000.dbapi import Connection, Error, InterfaceError
+
+BEGIN = "begin transaction"
+"""What the driver begins one with."""
+MOST_OWED = 64
+"""Statements whose answers nobody has read."""
+BUFFERED_BYTES = 64 << 10
+_UNNAMED = b"\0"
+_NULL = struct.pack("!i", -1)
+
+
+class PipelinedConnection(Connection):
+    """A connection that waits once for a statement, and for some not at all."""
+
+    def __init__(self, **how: Any) -> None:
+        super().__init__(**how)
+        self._sock = self._usock.makefile(mode="rwb", buffering=BUFFERED_BYTES)
+        self._owed: list[Context] = []
+        self._is_telling = False
+
+    @contextmanager
+    def telling(self) -> Iterator[None]:
+        """Wait for no answer in this block."""
+        self._is_telling = True
+        try:
+            yield
+        finally:
+            self._is_telling = False
+
+    def execute_simple(self, statement: str) -> Context:
+        """Run a statement without parameters."""
+        context = Context(statement)
+        self.send_QUERY(statement)
+        if statement == BEGIN:
+            self._owed.append(context)
+            self._transaction_status = IN_TRANSACTION
+            return context
+        return self._sent(context)
+
+    def execute_unnamed(
+        self,
+        statement: str,
+        vals: Sequence[Any] = (),
+        oids: Sequence[int] = (),
+        stream: object = None,
+    ) -> Context:
+        """Run a statement with parameters."""
+        context = Context(statement, stream=stream)
+        params = make_params(self.py_types, vals)
+        written = statement.encode(self._client_encoding)
+        kinds = struct.pack(f"!H{len(oids)}i", len(oids), *(max(each, 0) for each in oids))
+        self._send_message(b"P", _UNNAMED + written + b"\0" + kinds)
+        self._send_message(b"B", self._bound(params))
+        self._send_message(b"D", b"P" + _UNNAMED)
+        self._send_message(b"E", _UNNAMED + struct.pack("!i", 0))
+        self._send_message(b"S", b"")
+        return self._sent(context)
+
+    def commit(self) -> None:
+        """End a transaction, if there is one."""
+        if self._in_transaction:
+            self._answered(self._asked("commit"))
+
+    def rollback(self) -> None:
+        """End a transaction; what failed in it is nobody's concern any more."""
+        if self._in_transaction:
+            self._answered(self._asked("rollback"), heeds_owed=False)
+
+    def _asked(self, statement: str) -> Context:
+        self.send_QUERY(statement)
+        return Context(statement)
+
+    def _bound(self, params: Sequence[str | None]) -> bytes:
+        """The parameters of the unnamed statement, as text, for the unnamed portal."""
+        parts = [_UNNAMED, _UNNAMED, struct.pack("!HH", 0, len(params))]
+        for each in params:
+            value = None if each is None else each.encode(self._client_encoding)
+            parts += [_NULL] if value is None else [struct.pack("!i", len(value)), value]
+        return b"".join((*parts, struct.pack("!H", 0)))
+
+    def _sent(self, context: Context) -> Context:
+        if not self._is_telling:
+            return self._answered(context)
+        self._owed.append(context)
+        if len(self._owed) >= MOST_OWED:
+            self._answered(self._owed.pop())
+        return context
+
+    def _answered(self, context: Context, *, heeds_owed: bool = True) -> Context:
+        """Read the answer to this, and first those to what stands before it."""
+        try:
+            self._sock.flush()
+        except OSError as error:
+            raise InterfaceError(f"the connection broke ({error})") from error
+        owed, self._owed = self._owed, []
+        errors = [self._error_of(each) for each in (*owed, context)]
+        heeded = errors if heeds_owed else errors[-1:]
+        if first := next(filter(None, heeded), None):
+            raise first
+        return context
+
+    def _error_of(self, context: Context) -> Error | None:
+        """Why a statement failed, once its answer is read."""
+        try:
+            self.handle_messages(context)
+        except Error as error:
+            if error is not context.error:
+                raise
+        return context.error
