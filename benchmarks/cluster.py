@@ -112,8 +112,7 @@ def saved(address: str) -> int:
 
 def server_cpu() -> float:
     """Seconds that all processes of the server have taken, those that ended too."""
-    pid = int(str(ask("postgres", "SELECT pg_backend_pid()")))
-    main_process = psutil.Process(pid).parent() if psutil.pid_exists(pid) else postmaster()
+    main_process = postmaster()
     times = main_process.cpu_times()
     found = times.user + times.system + times.children_user + times.children_system
     for each in main_process.children():
@@ -128,8 +127,8 @@ def server_cpu() -> float:
 def postmaster() -> psutil.Process:
     """The server's first process, found by its port."""
     port = make_url(SERVER).port
-    for each in psutil.process_iter():
-        command = each.cmdline()
+    for each in psutil.process_iter(["cmdline"]):
+        command = each.info["cmdline"]
         if command and command[0].endswith("postgres") and str(port) in command:
             return each
     raise SystemExit("The server does not run on this machine.")

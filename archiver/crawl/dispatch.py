@@ -40,22 +40,29 @@ class Dispatcher:
         self._frontier = frontier
         self._to_give_back: list[Lease] = []
         self._to_put_last: set[str] = set()
-        self._refused = False
+        self._refused = self._is_dry = False
         self._wake = asyncio.Event()
         self._recovered = self._noted = 0.0
         self._trouble_until = 0.0
 
     def wake(self) -> None:
-        """Say that there is something new in the queue, or room for more."""
+        """Say that there is something new in the queue."""
         self._wake.set()
+
+    def heed_room(self) -> None:
+        """Say that there is room for more, which is no news while nothing is queued."""
+        if not (self._is_dry and self._frontier.held):
+            self._wake.set()
 
     def give_up(self, leases: Iterable[Lease], *, refused: bool = False) -> None:
         """Leave leases to others; ``refused``: disk or index did not take what they brought."""
         before = len(self._to_give_back)
         self._to_give_back += leases
         self._refused |= refused
-        if len(self._to_give_back) > before or self._frontier.is_low:
+        if len(self._to_give_back) > before:
             self._wake.set()
+        elif self._frontier.is_low:
+            self.heed_room()
 
     def put_last(self, host: str) -> None:
         """Try other hosts first: this one died."""
@@ -83,6 +90,7 @@ class Dispatcher:
     async def _fill(self, *, until_empty: bool) -> float | None:
         """Lease what fits; return seconds until the next look, None when all is done."""
         loop = asyncio.get_running_loop()
+        self._is_dry = False
         if loop.time() >= self._recovered:
             self._recovered = loop.time() + self._recovery_seconds
             await recover(self._context.db, self._context.store)
@@ -101,6 +109,7 @@ class Dispatcher:
             return IDLE_SECONDS
         await self._frontier.settle_only()
         due = await self._frontier.due_in()
+        self._is_dry = due is None
         if due is None and not self._frontier.held:
             return IDLE_SECONDS if await self._note_changes() else None
         return min(due, IDLE_SECONDS) if due else IDLE_SECONDS

@@ -88,6 +88,11 @@ class Frontier:
         return len(self._held)
 
     @property
+    def unfinished(self) -> int:
+        """How many wait for a turn or are under way."""
+        return self._unfinished
+
+    @property
     def is_low(self) -> bool:
         """Whether a quarter of the window is empty, so that more is worth a transaction."""
         return self._unfinished * 4 <= self._room * 3

@@ -85,6 +85,8 @@ class Pipeline:
         self._visits: dict[int, _UnderWay] = {}
         self._dispatcher = Dispatcher(context, self._frontier)
         self._on_change = on_change
+        if context.hosts:
+            context.recorder.under_way = lambda: self._frontier.unfinished
 
     def wake(self) -> None:
         """Say that there is something new in the queue."""
@@ -210,7 +212,7 @@ class Pipeline:
         else:
             self._frontier.done(lease)
             self._tell_end(lease, closing.result() or visit_result)
-        self._dispatcher.wake()
+        self._dispatcher.heed_room()
 
     async def _attempt(self, lease: Lease) -> VisitResult:
         """One attempt, whose every failure is a value."""

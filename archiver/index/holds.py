@@ -44,7 +44,7 @@ async def let_go(conn: AsyncConnection, owner: str, hosts: Collection[str]) -> N
         stale = delete(host_hold).where(
             host_hold.c.owner.is_(None), host_hold.c.free_at_ms <= Now()
         )
-        await conn.execute(stale)
+        await conn.tell(stale)
 
 
 async def let_go_of_all(conn: AsyncConnection, owner: str) -> None:
@@ -99,4 +99,4 @@ async def crawlers(conn: AsyncConnection) -> int:
 
 async def _free(conn: AsyncConnection, *which: ColumnElement[bool]) -> None:
     free: dict[str, Any] = {"owner": null(), "free_at_ms": Now() + host_hold.c.delay_ms}
-    await conn.execute(update(host_hold).where(*which).values(free))
+    await conn.tell(update(host_hold).where(*which).values(free))

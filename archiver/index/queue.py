@@ -31,7 +31,7 @@ from archiver.index.connection import AsyncConnection
 from archiver.index.dialect.functions import Greatest
 from archiver.index.holds import is_free
 from archiver.index.numbering import next_number
-from archiver.index.schema import entry, job, queue_host
+from archiver.index.schema import entry, job
 from archiver.index.turns import Turns, to_ms
 from archiver.model.capture import Timestamp
 from archiver.model.entry_ref import EntryRef
@@ -39,14 +39,9 @@ from archiver.model.failure import Failure
 from archiver.model.job import Lease, State
 from archiver.model.subscription import feed_of
 
-INTERACTIVE = 0
-"""Somebody is looking at it now."""
-BULK = 1
-LAST = 2
-"""Its host does not answer: it is tried once more when nothing else is due."""
-IDLE = 3
-"""It is captured when nothing else is due, as somebody wished."""
-_PRIORITIES = (INTERACTIVE, BULK, LAST, IDLE)
+INTERACTIVE, BULK, LAST, IDLE = turns.PRIORITIES
+"""Somebody is looking at it now; as it comes; its host does not answer, so it is tried once more
+when nothing else is due; it is captured when nothing else is due, as somebody wished."""
 _NEW_JOB = (
     "id",
     "entry_id",
@@ -159,10 +154,11 @@ async def lease(
         now: the moment (aware, UTC).
     """
     ids: list[int] = []
-    known = {"busy": hosts.busy, "now": to_ms(now)}
+    known: dict[str, Any] = {"busy": hosts.busy, "now": to_ms(now)}
     if conn.dialect.is_shared:
         known["owner"] = owner
-    for priority in _PRIORITIES:
+    soonest = await turns.soonest(conn)
+    for priority in sorted(each for each, due in soonest.items() if due <= known["now"]):
         for is_proven in (False, True):
             room = count - len(ids)
             if not room or (is_proven and not hosts.proven):
@@ -298,23 +294,9 @@ async def owners(conn: AsyncConnection) -> list[str]:
     return [owner for owner in rows.scalars() if owner]
 
 
-_SOONEST = (
-    select(queue_host.c.ready_at_ms)
-    .where(
-        queue_host.c.priority == bindparam("priority"),
-        queue_host.c.host.not_in(bindparam("busy", expanding=True)),
-    )
-    .order_by(queue_host.c.ready_at_ms)
-    .limit(1)
-)
-
-
 async def next_due(conn: AsyncConnection, busy: Collection[str]) -> datetime | None:
     """When the next job of a host that is not busy is due; None when none is queued."""
-    soonest: list[int] = []
-    for priority in _PRIORITIES:
-        asked = {"priority": priority, "busy": [*busy]}
-        soonest += (await conn.execute(_SOONEST, asked)).scalars().all()
+    soonest = (await turns.soonest(conn, busy)).values()
     return datetime.fromtimestamp(min(soonest) / 1000, UTC) if soonest else None
 
 

@@ -3,7 +3,7 @@
 ``queue_host`` holds a row for each host with queued jobs, ordered by when it may be asked next.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from functools import cache
 from typing import Any
@@ -29,6 +29,21 @@ from archiver.index.holds import is_free
 from archiver.index.schema import job, queue_host
 from archiver.values import frozen
 
+PRIORITIES = (0, 1, 2, 3)
+"""Lower ones first."""
+_FIRST_IN_LINE = select(
+    *(
+        select(queue_host.c.ready_at_ms)
+        .where(
+            queue_host.c.priority == literal_column(str(priority)),
+            queue_host.c.host.not_in(lists.texts(bindparam("busy"))),
+        )
+        .order_by(queue_host.c.ready_at_ms)
+        .limit(1)
+        .scalar_subquery()
+        for priority in PRIORITIES
+    )
+)
 _READY = (
     select(queue_host.c.priority, queue_host.c.host)
     .where(
@@ -101,6 +116,12 @@ def next_jobs(dialect: Dialect, is_proven: bool) -> Select[int]:
     return found.limit(bindparam("count", type_=Integer))
 
 
+async def soonest(conn: AsyncConnection, busy: Collection[str] = ()) -> dict[int, int]:
+    """When the first in line may be asked (ms), by priority: of all hosts, but for some."""
+    row = (await conn.execute(_FIRST_IN_LINE, {"busy": [*busy]})).one()
+    return {rank: due for rank, due in zip(PRIORITIES, row, strict=True) if due is not None}
+
+
 async def make_ready(conn: AsyncConnection, ready: Mapping[tuple[int, str], int]) -> None:
     """Let hosts, by (priority, host), have their turn at these moments (ms), or sooner."""
     if not ready:
@@ -121,8 +142,8 @@ async def turn(conn: AsyncConnection, hosts: set[tuple[int, str]], now: datetime
     """Send hosts to the end of the line, or out of it when nothing of theirs is queued."""
     rows = [{"rank": rank, "name": name, "now": to_ms(now)} for rank, name in sorted(hosts)]
     if rows:
-        await conn.execute(_TURN, rows)
-        await conn.execute(_FORGET, rows)
+        await conn.tell(_TURN, rows)
+        await conn.tell(_FORGET, rows)
 
 
 def to_ms(moment: datetime) -> int:

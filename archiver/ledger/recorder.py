@@ -13,9 +13,11 @@ and a job ends in the same transaction as its rows, so a process can be killed a
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 
 from archiver.errors import ArchiverError, StoreError
 from archiver.index.database import Database
+from archiver.index.queue import INTERACTIVE
 from archiver.ledger import records
 from archiver.ledger.batch import (
     Item,
@@ -41,6 +43,10 @@ GATHER_SECONDS = 0.1
 BUSY_ITEMS = 64
 BUSY_FACTOR = 2.5
 """Where that many wait already, nobody waits for one of them: a larger batch costs each less."""
+SHARED_GATHER_SECONDS = 3.0
+"""For an index on a server, where a batch costs as much as hundreds of its rows: while so many
+visits are ``MANY_UNDER_WAY`` and nobody waits for one of those that have ended."""
+MANY_UNDER_WAY = 32
 HELD_BYTES = 64 << 20
 LEAST_WEIGHT = 16 << 10
 SPOOLED_BYTES = 1 << 20
@@ -49,12 +55,20 @@ log = get_log(__name__)
 
 
 class Recorder:
-    """Turns exchanges and visit results into records and rows. ``run`` is its one task."""
+    """Turns exchanges and visit results into records and rows. ``run`` is its one task.
+
+    Attributes:
+        under_way: how many visits are to end yet, where a batch waits for more of them.
+    """
+
+    under_way: Callable[[], int]
 
     def __init__(self, db: Database, store: SegmentStore) -> None:
         self._db = db
         self._store = store
+        self.under_way = int
         self._waiting: asyncio.Queue[Item] = asyncio.Queue()
+        self._presses = asyncio.Event()
         self._held = 0
         self._room = asyncio.Event()
         self._room.set()
@@ -162,12 +176,28 @@ class Recorder:
                 await asyncio.wait([before])
                 if not before.result():
                     await asyncio.wait([step])
-                if self._waiting.qsize() < BATCH:
-                    is_busy = self._waiting.qsize() > BUSY_ITEMS
-                    await asyncio.sleep(GATHER_SECONDS * (BUSY_FACTOR if is_busy else 1))
+                await self._gather()
         finally:
             await asyncio.wait({before, step})
             self._disk.shutdown(wait=True)
+
+    async def _gather(self) -> None:
+        """Let more come, for one batch."""
+        if self._waiting.qsize() < BATCH:
+            is_busy = self._waiting.qsize() > BUSY_ITEMS
+            await asyncio.sleep(GATHER_SECONDS * (BUSY_FACTOR if is_busy else 1))
+        with suppress(TimeoutError):
+            async with asyncio.timeout(SHARED_GATHER_SECONDS):
+                await self._presses.wait()
+
+    def _may_wait(self, thing: object) -> bool:
+        """Whether this may wait for more to come."""
+        return (
+            self.under_way() >= MANY_UNDER_WAY
+            and not _is_waited_for(thing)
+            and self._waiting.qsize() < BATCH
+            and self._held < HELD_BYTES // 2
+        )
 
     async def _start_afresh(self) -> "asyncio.Future[bool]":
         """After a batch that failed: what it wrote is not in the index, nor is what followed it.
@@ -191,6 +221,8 @@ class Recorder:
             await self._room.wait()
         self._hold(item.weight)
         self._waiting.put_nowait(item)
+        if not self._may_wait(item.thing):
+            self._presses.set()
 
     def _hold(self, weight: int) -> None:
         """Count bytes that came, or went."""
@@ -208,6 +240,8 @@ class Recorder:
         batch = [first]
         while len(batch) < BATCH and not self._waiting.empty():
             batch.append(self._waiting.get_nowait())
+        if self._waiting.empty():
+            self._presses.clear()
         try:
             await self._commit(batch, written, before)
         except Exception as error:
@@ -258,6 +292,13 @@ class Recorder:
                 if isinstance(item.thing, Kept):
                     item.thing.exchange.body.close()
         return places
+
+
+def _is_waited_for(thing: object) -> bool:
+    """Whether somebody waits until this is written: all but what a crawl brings by itself."""
+    if isinstance(thing, VisitResult):
+        return thing.lease is None or thing.lease.priority == INTERACTIVE
+    return not isinstance(thing, Kept)
 
 
 def _store_error(error: Exception) -> StoreError:
