@@ -8,13 +8,12 @@ where that is less than one each, by a turn that all have in common. What a host
 
 import asyncio
 from collections.abc import Callable, Collection
-from datetime import timedelta
 
 from archiver.config import Settings
 from archiver.errors import FencedOff, IndexUnavailable
 from archiver.index import holds
+from archiver.index.clock import boot_seconds
 from archiver.index.database import AsyncConnection, Database
-from archiver.index.turns import to_ms
 from archiver.logs import get_log
 
 LOOK_SECONDS = 1.0
@@ -42,7 +41,7 @@ class SharedHosts:
         self._crawlers = 1
         self._known = asyncio.Event()
         self._news = asyncio.Event()
-        self._rests: dict[str, int] = {}
+        self._rests: dict[str, float] = {}
         self._turns: dict[str, int] = {}
 
     async def permit(self) -> None:
@@ -95,7 +94,7 @@ class SharedHosts:
 
     def note_rest(self, host: str, seconds: float) -> None:
         """Tell all others, soon, that a host wants to be left alone."""
-        self._rests[host] = to_ms(self._db.now() + timedelta(seconds=seconds))
+        self._rests[host] = boot_seconds() + seconds
         self._news.set()
 
     async def hold(self, conn: AsyncConnection, hosts: Collection[str]) -> None:
@@ -137,7 +136,8 @@ class SharedHosts:
         rests, turns = dict(self._rests), dict(self._turns)
         async with self._db.write() as conn:
             if rests:
-                await holds.note_rests(conn, rests)
+                left = {host: until - boot_seconds() for host, until in rests.items()}
+                await holds.note_rests(conn, {host: round(left[host] * 1000) for host in left})
             for host, wait_ms in turns.items():
                 await holds.end_turn(conn, self._owner, host, wait_ms=wait_ms)
         for host, until in rests.items():
@@ -149,9 +149,8 @@ class SharedHosts:
     async def _look(self, rest: Callable[[str, float], None]) -> None:
         async with self._db.read() as conn:
             crawlers, rests = await holds.crawlers(conn), await holds.rests(conn)
-        now = to_ms(self._db.now())
-        for host, until in rests.items():
-            rest(host, (until - now) / 1000)
+        for host, left_ms in rests.items():
+            rest(host, left_ms / 1000)
         self._crawlers = max(crawlers, 1)
         if not self._known.is_set():
             if crawlers > 1:

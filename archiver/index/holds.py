@@ -78,16 +78,17 @@ async def end_turn(conn: AsyncConnection, owner: str, host: str, *, wait_ms: int
 
 
 async def note_rests(conn: AsyncConnection, rests: Mapping[str, int]) -> None:
-    """Note until when hosts want to be left alone."""
-    await conn.execute(delete(host_rest).where(host_rest.c.until_ms <= Now()))
-    await insert_rows(conn, host_rest, ("host", "until_ms"), sorted(rests.items()), Clash.RISES)
+    """Note for how long from now on hosts want to be left alone (ms)."""
+    await conn.tell(delete(host_rest).where(host_rest.c.until_ms <= Now()))
+    moment = (await conn.execute(select(Now()))).scalar_one()
+    rows = [(host, moment + rest) for host, rest in sorted(rests.items())]
+    await insert_rows(conn, host_rest, ("host", "until_ms"), rows, Clash.RISES)
 
 
 async def rests(conn: AsyncConnection) -> dict[str, int]:
-    """Until when which hosts want to be left alone."""
-    rows = await conn.execute(
-        select(host_rest.c.host, host_rest.c.until_ms).where(host_rest.c.until_ms > Now())
-    )
+    """For how long which hosts want to be left alone yet (ms): later, whoever hears it late."""
+    left = host_rest.c.until_ms - Now()
+    rows = await conn.execute(select(host_rest.c.host, left).where(left > 0))
     return dict(rows.all())
 
 

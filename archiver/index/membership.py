@@ -15,6 +15,7 @@ from archiver.errors import FencedOff
 from archiver.index import writers
 from archiver.index.clock import Clock, boot_seconds
 from archiver.index.connection import AsyncConnection, Connections
+from archiver.index.schema import HEAD
 from archiver.logs import get_log
 from archiver.values import frozen
 
@@ -25,6 +26,10 @@ SURE = 2 / 3
 _FENCED_OFF = (
     "Another machine took this process for dead: the index did not hear of it for {seconds} "
     "seconds. What it had under way is done by others; start it again."
+)
+_CHANGED = (
+    "A newer version of archiver has changed the index (schema {found}, this one knows {known}): "
+    "this process writes no more. Update the program here too, and start it again."
 )
 
 log = get_log(__name__)
@@ -50,6 +55,7 @@ class Membership:
 
     Attributes:
         member: who this is.
+        error: why this process may do nothing more; None while it may.
         on_lost: called once this process may do nothing more.
     """
 
@@ -63,20 +69,13 @@ class Membership:
         self._beating: asyncio.Task[None] | None = None
         self._heard = asyncio.Event()
         self._beat_at = self._steady_since = float("-inf")
-        self._is_lost = False
+        self.error: FencedOff | None = None
         self.on_lost = _nothing
 
     @property
     def is_steady(self) -> bool:
         """Whether the index heard of this process for a whole lease, without a gap."""
         return self._is_sure and boot_seconds() - self._steady_since >= self.member.lease
-
-    @property
-    def error(self) -> FencedOff | None:
-        """Why this process may do nothing more; None while it may."""
-        if not self._is_lost:
-            return None
-        return FencedOff(_FENCED_OFF, seconds=round(self.member.lease))
 
     async def enter(self) -> None:
         """Have a row of its own, before the first writing."""
@@ -101,7 +100,7 @@ class Membership:
         """
         moment = await writers.found(conn, self.member.name)
         if moment is None:
-            raise self._lose()
+            raise await self._lose(conn)
         self._clock.set(moment)
 
     async def permit(self) -> None:
@@ -122,7 +121,7 @@ class Membership:
         if self._beating:
             self._beating.cancel()
             await asyncio.wait([self._beating])
-            if not self._is_lost:
+            if not self.error:
                 with suppress(DBAPIError):  # it is taken away once its lease is over
                     async with self._connections.transaction() as conn:
                         await writers.leave(conn, self.member.name)
@@ -130,11 +129,11 @@ class Membership:
 
     @property
     def _is_sure(self) -> bool:
-        return not self._is_lost and boot_seconds() - self._beat_at < SURE * self.member.lease
+        return not self.error and boot_seconds() - self._beat_at < SURE * self.member.lease
 
     async def _keep_beating(self) -> None:
         is_silent = False
-        while not self._is_lost:
+        while not self.error:
             await asyncio.sleep(self.member.lease / BEATS)
             try:
                 await self._beat()
@@ -148,9 +147,9 @@ class Membership:
         begun = boot_seconds()
         async with self._connections.transaction() as conn:
             moment = await writers.beat(conn, self.member.name)
-        if moment is None:
-            self._lose()
-        else:
+            if moment is None:
+                await self._lose(conn)
+        if moment is not None:
             self._clock.set(moment)
             self._was_heard(begun)
 
@@ -160,12 +159,17 @@ class Membership:
         self._beat_at = begun
         self._heard.set()
 
-    def _lose(self) -> FencedOff:
-        is_new, self._is_lost = not self._is_lost, True
+    async def _lose(self, conn: AsyncConnection) -> FencedOff:
+        found = await writers.revision(conn)
+        if found == HEAD:
+            error = FencedOff(_FENCED_OFF, seconds=round(self.member.lease))
+        else:
+            error = FencedOff(_CHANGED, found=found, known=HEAD)
+        is_new, self.error = not self.error, self.error or error
         self._heard.set()
         if is_new:
             self.on_lost()
-        return FencedOff(_FENCED_OFF, seconds=round(self.member.lease))
+        return self.error
 
 
 def _nothing() -> None:

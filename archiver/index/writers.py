@@ -5,22 +5,38 @@ A row goes only in a writing transaction, so whoever finds its own in one has it
 
 from collections.abc import Sequence
 
-from sqlalchemy import bindparam, delete, insert, select, update
+from sqlalchemy import (
+    Text,
+    bindparam,
+    column,
+    delete,
+    exists,
+    insert,
+    literal,
+    select,
+    table,
+    update,
+)
 
 from archiver.index.connection import AsyncConnection
 from archiver.index.dialect.functions import Now
 from archiver.index.machine_tables import writer
+from archiver.index.schema import HEAD
 from archiver.values import frozen
 
 _THIS = writer.c.name == bindparam("writer")
+_VERSION = column("version_num", Text)
+_REVISION = select(_VERSION).select_from(table("alembic_version", _VERSION))
+_IS_OURS = exists(_REVISION.where(literal(HEAD) == _VERSION))
+"""Whether the schema is this program's still: a newer one may have changed it."""
 _ENTER = insert(writer).values(
     name=bindparam("writer"),
     machine=bindparam("of"),
     lease_ms=bindparam("lease"),
     beat_ms=Now(),
 )
-_BEAT = update(writer).where(_THIS).values(beat_ms=Now()).returning(writer.c.beat_ms)
-_FOUND = select(Now()).select_from(writer).where(_THIS)
+_BEAT = update(writer).where(_THIS, _IS_OURS).values(beat_ms=Now()).returning(writer.c.beat_ms)
+_FOUND = select(Now()).select_from(writer).where(_THIS, _IS_OURS)
 _LEAVE = delete(writer).where(_THIS)
 _IS_OVERDUE = writer.c.beat_ms + writer.c.lease_ms < Now()
 _IS_SILENT = writer.c.beat_ms + writer.c.lease_ms / 2 < Now()
@@ -49,14 +65,19 @@ async def enter(conn: AsyncConnection, name: str, *, machine: str, lease_ms: int
 
 
 async def beat(conn: AsyncConnection, name: str) -> int | None:
-    """Give a sign of life; the server's moment (ms), None where there is no such row any more."""
+    """Give a sign of life; the server's moment (ms), None where this may write no more."""
     moment: int | None = (await conn.execute(_BEAT, {"writer": name})).scalar()
     return moment
 
 
 async def found(conn: AsyncConnection, name: str) -> int | None:
-    """The server's moment (ms) if a writer's row is there, else None."""
+    """The server's moment (ms) if a writer's row is there and the schema its own, else None."""
     return (await conn.execute(_FOUND, {"writer": name})).scalar()
+
+
+async def revision(conn: AsyncConnection) -> str:
+    """The schema that the index has."""
+    return (await conn.execute(_REVISION)).scalar_one()
 
 
 async def leave(conn: AsyncConnection, name: str) -> None:

@@ -73,6 +73,8 @@ class PostgresEngines:
             if not is_current(conn):
                 conn.rollback()
                 conn.exec_driver_sql(f"SELECT pg_advisory_xact_lock({MIGRATING})")
+                if self._found(conn):  # those who write it as it was are to be between two writings
+                    conn.exec_driver_sql(f"SELECT pg_advisory_xact_lock({WRITING})")
                 conn.exec_driver_sql(f"CREATE SCHEMA IF NOT EXISTS {self._schema}")
                 upgrade(conn, self.place)
             self._number = self._found(conn)
