@@ -1,6 +1,10 @@
 """A person's cookies in the browser that the crawl drives: for their own site, and nowhere kept."""
 
 import gzip
+from contextlib import aclosing
+from functools import partial
+from io import BytesIO
+from zipfile import ZipFile
 
 from aiohttp import web
 
@@ -8,6 +12,7 @@ from archiver.config import Settings
 from archiver.model.subscription import source_of
 from archiver.runtime import open_runtime
 from archiver.services.given_cookies import CookieKeeping
+from archiver.services.manifest import Selected
 
 SECRET = "s3cr3t-of-the-person"
 APP = """<!DOCTYPE html><title>App</title><body><p>{name}</p><script>
@@ -28,6 +33,19 @@ def answering(asked):
     return answer
 
 
+async def taken_away(runtime):
+    """All that is kept, as a WARC file and as a WACZ, unpacked."""
+    packages = runtime.packages
+    found = []
+    for make in (partial(packages.warc, name="all.warc.gz"), partial(packages.wacz, title="All")):
+        async with aclosing(make(await packages.begin(Selected()))) as body:
+            found.append(b"".join([piece async for piece in body]))
+    with ZipFile(BytesIO(found[1])) as package:
+        parts = [package.read(each) for each in package.namelist()]
+    gzipped = [gzip.decompress(each) for each in (found[0], *parts) if each[:2] == b"\x1f\x8b"]
+    return gzipped[0], b"".join((*gzipped[1:], *parts))
+
+
 async def test_they_go_with_what_their_own_site_asks_for_and_not_with_what_another_does(
     live, tmp_path
 ):
@@ -46,6 +64,7 @@ async def test_they_go_with_what_their_own_site_asks_for_and_not_with_what_anoth
         await runtime.entries.save([own, hostile], source="cli")
         await runtime.crawling.work()
         shown = await runtime.entries.snapshot(own)
+        exported = await taken_away(runtime)
 
     warc = b"".join(
         gzip.decompress(path.read_bytes()) for path in settings.data.glob("warc/*.warc.gz")
@@ -53,8 +72,10 @@ async def test_they_go_with_what_their_own_site_asks_for_and_not_with_what_anoth
     assert "said to whoever asks" in shown.text
     assert SECRET in asked["/mine.txt"]
     assert asked["/theirs.txt"] == ""
-    assert b"GET /mine.txt HTTP/1.1" in warc
-    assert SECRET.encode() not in warc
+    for each in (warc, *exported):
+        assert b"GET /mine.txt HTTP/1.1" in each
+        assert b"said to whoever asks" in each
+        assert SECRET.encode() not in each
 
 
 async def test_they_go_with_nothing_that_a_page_asks_for_to_which_another_site_led(live, tmp_path):

@@ -1,5 +1,7 @@
 """Where there is no Chromium everything runs as ever, and it is said wherever it matters."""
 
+from contextlib import AsyncExitStack
+
 import pytest
 from aiohttp.test_utils import TestClient, TestServer
 
@@ -11,16 +13,38 @@ SHELL = '<title>App</title><body><div id="root"></div><script src="/app.js"></sc
 TICK = 'name="render"'
 
 
+UNSANDBOXED = """#!/bin/sh
+case "$*" in --version) echo Chromium 140.0.0.0; exit;; esac
+echo "FATAL:zygote_host_impl_linux.cc No usable sandbox!" >&2
+exit 1
+"""
+"""What Chromium does where it may have no namespaces, and where it is root."""
+
+
 @pytest.fixture
-async def runtime(tmp_path):
-    settings = Settings(
-        data=tmp_path / "data", allow_networks="127.0.0.0/8", host_delay=0, browser="/nowhere"
-    )
-    async with open_runtime(settings) as runtime:
-        yield runtime
+async def opened(tmp_path):
+    """An archive whose browser is the one named."""
+    async with AsyncExitStack() as stack:
+
+        def open_with(browser):
+            networks = {"allow_networks": "127.0.0.0/8", "host_delay": 0}
+            settings = Settings(data=tmp_path / "data", browser=str(browser), **networks)
+            return stack.enter_async_context(open_runtime(settings))
+
+        yield open_with
 
 
-async def test_pages_are_kept_and_health_and_the_pages_say_what_is_lacking(runtime, live):
+@pytest.mark.parametrize(
+    ("has_one", "why"),
+    [(False, "ARCHIVER_BROWSER names /nowhere"), (True, "sandbox can&#39;t start here")],
+)
+async def test_pages_are_kept_and_health_and_the_pages_say_what_is_lacking(
+    opened, live, tmp_path, has_one, why
+):
+    browser = tmp_path / "chromium"
+    browser.write_text(UNSANDBOXED)
+    browser.chmod(0o755)
+    runtime = await opened(browser if has_one else "/nowhere")
     url = live.put("/shell", SHELL)
     async with TestClient(TestServer(build_app(runtime), skip_url_asserts=True)) as client:
         await runtime.entries.save([url, live.article("whole")], source="web", render=True)
@@ -33,7 +57,7 @@ async def test_pages_are_kept_and_health_and_the_pages_say_what_is_lacking(runti
 
     assert health == "ok\nno browser: pages that need one are kept as they were sent, and marked\n"
     assert "needs a browser" in entry
-    assert "ARCHIVER_BROWSER names /nowhere" in entry
+    assert why in entry
     assert TICK not in home + entry
     assert (await runtime.crawling.counts()).open == 0
     assert "whole" in (await runtime.entries.snapshot(live.url("/whole"))).text
