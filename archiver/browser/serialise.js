@@ -155,10 +155,12 @@ async (limit) => {
     return true;
   };
 
-  // A style sheet may set apart what is one word to whoever reads without sheets.
+  // A style sheet may set apart what is one word to whoever reads without sheets; a list of choices
+  // does so by itself.
   const INLINE = new Set('a abbr b button cite code em i kbd label mark q s small span strong time u'.split(' '));
   const apart = new WeakSet();
   const isApart = (element, name) => {
+    if (name === 'option') return true;
     if (!INLINE.has(name) && !name.includes('-')) return false;
     const shown = getComputedStyle(element);
     return /^(block|flow-root|flex|grid|list-item|table)$/.test(shown.display)

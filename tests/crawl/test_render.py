@@ -130,7 +130,7 @@ CONSENT = '<div id="onetrust-consent-sdk"><p>We value your privacy.</p></div>'
 TALL = """<!DOCTYPE html><title>Tall</title><div id="root"></div><script>
 root.innerHTML = '<p>This is taller than a picture may be.</p>'
   + '<nav style="display: flex"><button>Parted</button><button>words</button>'
-  + '<a>of<b>ten</b></a></nav>'
+  + '<a>of<b>ten</b></a></nav><select><option>Choices</option><option>too</option></select>'
   + '<iframe src="/framed"></iframe>';
 root.style.height = '21000px';
 new EventSource('/events');</script>"""
@@ -381,7 +381,7 @@ async def test_a_page_whose_stream_goes_on_rests_and_one_too_tall_for_a_picture_
 async def test_what_a_style_sheet_sets_apart_are_words_apart(kept):
     found = await kept.shown("/tall")
 
-    assert "Parted words often" in " ".join(found.text.split())
+    assert "Parted words often Choices too" in " ".join(found.text.split())
 
 
 async def test_a_frame_that_scripts_filled_is_shown_with_what_they_wrote(kept):
