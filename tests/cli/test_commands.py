@@ -326,6 +326,7 @@ def _until_closed(terminal):
             yield shown
 
 
+@pytest.mark.sqlite("a server's index is of all machines that can reach it")
 @pytest.mark.usefixtures("added")
 @pytest.mark.parametrize("asked", [(), ("--unsealed",)])
 def test_an_index_that_no_machines_share_says_so(archiver, asked):
