@@ -79,6 +79,16 @@ async def waits_to_write(data: Path) -> None:
             await asyncio.sleep(0.01)
 
 
+async def is_awaited(data: Path, holder: Database) -> None:
+    """Wait until somebody waits for the end of what a holder writes."""
+    if _is_on_a_server(data):
+        await waits_to_write(data)
+        return
+    while not holder.is_wanted():
+        async with holder.read() as conn:
+            await conn.execute(text("SELECT 1"))
+
+
 def _is_on_a_server(data: Path) -> bool:
     return engines_of(data / INDEX).dialect.is_shared
 
