@@ -11,7 +11,11 @@ from archiver.model.annotation import Annotation
 from archiver.model.entry_list import MOST_PLACE
 from archiver.model.folder_path import folder_names, folder_path, is_short
 from archiver.model.seed import Seed
-from archiver.model.source_record import bounded_source_record
+from archiver.model.source_record import (
+    bounded_source_record,
+    merged_source_records,
+    write_source_record,
+)
 from archiver.urls.parse import hash_url, host, parse_url
 from archiver.wire.text import well_formed
 
@@ -23,7 +27,9 @@ MOST_SOURCE = 2000
 MOST_GIVEN = 64 << 10
 MOST_FOLDERS = 100
 _MOST_LOOKED_AT = 1000
-"""Characters of a tag, of which most may be white space."""
+"""Characters of a tag, of which most may be white space; and so many tags."""
+_MOST_CUT_OFF = 50_000
+"""Characters of a text that are kept beyond its bounds."""
 _BOUNDED = ("title", "tags", "note", "source", "url_given", "folders", "source_record")
 _given = attrgetter(*_BOUNDED)
 
@@ -39,7 +45,10 @@ def seed_of(annotation: Annotation, *, now: datetime) -> Seed:
 
 
 def bounded(annotation: Annotation) -> Annotation:
-    """A stranger's annotation, its texts cut where they are too long."""
+    """A stranger's annotation, its texts cut where they are too long.
+
+    What is cut off is kept in the source record, as far as that has room.
+    """
     given = _given(annotation)
     title, tags, note, source, url_given, folders, record = given
     said = (
@@ -53,8 +62,27 @@ def bounded(annotation: Annotation) -> Annotation:
     )
     # Most are as they were; making another one costs more than all of the above.
     changed: dict[str, Any] = dict(zip(_BOUNDED, said, strict=True)) if said != given else {}
+    if changed and (cut_off := _cut_off(annotation)):
+        changed["source_record"] = merged_source_records(said[-1], cut_off)
     kept = replace(annotation, **changed) if changed else annotation
     return kept.in_lists(_bounded_lists(annotation)) if annotation.places else kept
+
+
+def _cut_off(annotation: Annotation) -> str:
+    """A line of source record with what is over its bounds; empty if nothing is."""
+    title, note = annotation.title.strip(), annotation.note.strip()
+    more = {
+        "title": title[:_MOST_CUT_OFF] if len(title) > MOST_TITLE else "",
+        "tags": [
+            each[:_MOST_LOOKED_AT]
+            for place, each in enumerate(annotation.tags[:_MOST_LOOKED_AT])
+            if place >= MOST_TAGS or len(each.strip()) > MOST_TAG_CHARACTERS
+        ],
+        "note": note[MOST_NOTE:][:_MOST_CUT_OFF],
+        "folders": annotation.folders[MOST_FOLDERS:_MOST_LOOKED_AT],
+    }
+    found = {name: each for name, each in more.items() if each}
+    return well_formed(write_source_record({"cut off": found})) if found else ""
 
 
 def _bounded_lists(annotation: Annotation) -> dict[str, int]:
