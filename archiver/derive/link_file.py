@@ -16,6 +16,7 @@ from archiver.logs import get_log
 from archiver.model.choices import NO_CHOICES, Choices, ColumnRole
 from archiver.model.entry_list import GivenLists
 from archiver.model.importing import Rejected
+from archiver.model.row_problems import as_message
 from archiver.model.seed_columns import SeedColumns
 from archiver.model.survey import Sign
 from archiver.values import frozen
@@ -148,13 +149,19 @@ async def open_links(
     try:
         head, _ = unpack(await _receive(process, name))
         if "refused" in head:
-            sentence = head["refused"]
-            raise UnreadableFile(sentence)
+            raise _said_by_child(head["refused"], head["values"])
         yield LinkFile(process, head, name, read=skip, choices=choices)
     finally:
         feeding.cancel()
         await end_child(process)
         await asyncio.wait([feeding])
+
+
+def _said_by_child(text: str, values: dict[str, str]) -> UnreadableFile:
+    """Why the child does not read it; what is wrong with a row is worded like the rest."""
+    if "problem" in values:
+        return UnreadableFile(text, **{**values, "problem": as_message(values["problem"])})
+    return UnreadableFile(text, **values)
 
 
 async def _feed(source: BinaryIO, process: asyncio.subprocess.Process) -> None:

@@ -59,7 +59,8 @@ def main() -> None:
         chunk = next(chunks)
         batch = _first_batch(chunk, choices, skip, name)
     except UnreadableFile as error:
-        _say(pack({"refused": str(error)}))
+        values = {name: str(value) for name, value in error.said.values.items()}
+        _say(pack({"refused": error.said.text, "values": values}))
         return
     head = {"form": importer.name, "encoding": file.encoding, "told_by": file.told_by}
     columns = file_columns(file) if importer is ANY_TABLE else {}

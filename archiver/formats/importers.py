@@ -46,7 +46,7 @@ from archiver.formats.readeck import READECK
 from archiver.formats.readeck_zip import READECK_ZIP
 from archiver.formats.readwise import READWISE
 from archiver.formats.reddit import REDDIT, REDDIT_JSON
-from archiver.formats.refusal import reason_to_refuse
+from archiver.formats.refusal import refusal_of
 from archiver.formats.ris import RIS
 from archiver.formats.safari import SAFARI
 from archiver.formats.session_buddy import SESSION_BUDDY
@@ -173,8 +173,7 @@ def importer_of(file: GivenFile) -> Importer:
         )
     found = ANY_TABLE if file.columns_as and file.table else _first(IMPORTERS, file)
     if found is None:
-        sentence = f"{file.name} {reason_to_refuse(file)}"
-        raise UnreadableFile(sentence)
+        raise refusal_of(file)
     if found is ANY_TABLE and not (file.columns_as or may_have_addresses(file)):
         raise UnreadableFile(
             "{name} is a table without a column of addresses. Export it with its links.",

@@ -47,3 +47,9 @@ def with_detail(said: str) -> Message | str:
         if found := pattern.fullmatch(said):
             return Message(text, **found.groupdict())
     return said
+
+
+def as_message(said: str) -> Message:
+    """A reason as it stands in a receipt, as what goes into another sentence."""
+    found = with_detail(said)
+    return Message(found) if isinstance(found, str) else found

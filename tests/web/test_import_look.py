@@ -98,6 +98,20 @@ async def test_what_is_no_list_is_refused_in_a_sentence_and_forgotten(runtime, c
     assert "holds no link" in await page.text()
 
 
+async def test_why_a_file_is_not_read_is_said_in_the_language_of_the_page(client):
+    german = {"Accept-Language": "de"}
+
+    async def said(data, name):
+        sent = await send(client, data, name)
+        return await (await client.get(sent.headers["Location"], headers=german)).text()
+
+    assert "a.gif ist ein Bild." in await said(b"GIF89a\1\0", "a.gif")
+    assert "a.7z ist als 7-Zip gepackt." in await said(b"7z\xbc\xaf\x27\x1c\0", "a.7z")
+    assert "Eine solche Datei wird nicht gelesen" in await said(b"url,password\n", "a.csv")
+    cut = await said(b'{"url": tru', "a.json")
+    assert "a.json enthält keinen Link, der sich lesen lässt. Die Datei endet mitten" in cut
+
+
 async def test_a_folder_choice_that_is_none_is_refused(client):
     path = (await send(client, FILE.encode(), "mine.csv")).headers["Location"]
 
