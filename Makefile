@@ -6,6 +6,8 @@ PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 CONSTRAINTS := .ci/constraints.txt
 S3     ?= moto
 export ARCHIVER_TEST_S3 := $(S3)
+# Where PgBouncer lies; Debian looks there for root alone.
+export PATH := $(PATH):/usr/sbin
 
 # The tests start hundreds of processes: each would compile the program anew.
 unexport PYTHONDONTWRITEBYTECODE
