@@ -1,6 +1,6 @@
 """A zip or tar archive that holds lists of links: each of its files is read as if given alone."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from archiver.formats.given_file import GivenFile
 from archiver.formats.importer import Importer
@@ -13,8 +13,19 @@ from archiver.model.message import marked
 
 FindImporter = Callable[[GivenFile], Importer | None]
 _TEXTS = ("txt", "csv", "tsv", "md", "markdown", "url", "webloc", "desktop", "org")
-_NOT_LISTS = ("history.json", "passwords.csv", "paymentcards.json", "extensions.json")
-"""What browsers put beside bookmarks, and nobody means to import with them."""
+_NOT_LISTS = frozenset(
+    {
+        # What browsers put beside bookmarks.
+        *("history.json", "browserhistory.json", "passwords.csv", "paymentcards.json"),
+        *("extensions.json", "searchengines.json", "autofill.json", "settings.json"),
+        *("addresses and more.json", "device information.json"),
+        # What Mastodon's archive has of a person themselves.
+        *("outbox.json", "actor.json"),
+    }
+)
+"""Files with addresses in them that nobody means to import with their lists."""
+_SAVED_ON_REDDIT = frozenset({"saved_posts.csv", "saved_comments.csv"})
+"""Beside these, tables are of votes, posts and messages: of all that Reddit knows of somebody."""
 _MOST_MEMBERS = 20_000
 _LEFT_OUT = marked("Only so many files of an archive are read: give this one by itself.")
 
@@ -49,14 +60,24 @@ def _lists(file: GivenFile, find: FindImporter) -> Iterator[tuple[str, GivenFile
     packed = _archive(file)
     if packed is None:
         return
-    for name in sorted(packed.names)[:_MOST_MEMBERS]:
-        if name.rpartition("/")[2].lower() in _NOT_LISTS:
-            continue
+    for name in _that_may_be_lists(packed.names):
         with packed.open(name) as member:
             inner = GivenFile(member, name)
             importer = find(inner) if inner.head.strip() else None
             if importer and _is_list(inner, importer):
                 yield name, inner, importer
+
+
+def _that_may_be_lists(names: Sequence[str]) -> list[str]:
+    """As many as are read, in order."""
+    bare = {each: each.rpartition("/")[2].lower() for each in names}
+    is_reddit = not _SAVED_ON_REDDIT.isdisjoint(bare.values())
+    return [
+        each
+        for each in sorted(names)[:_MOST_MEMBERS]
+        if bare[each] not in _NOT_LISTS
+        and not (is_reddit and bare[each].endswith(".csv") and bare[each] not in _SAVED_ON_REDDIT)
+    ]
 
 
 def _archive(file: GivenFile) -> Members | TarMembers | None:

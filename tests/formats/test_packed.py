@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from archiver.formats import packed
-from tests.formats.goldens import tarred
+from tests.formats.goldens import tarred, zipped
 from tests.formats.reading import opened as read_in
 
 if sys.version_info >= (3, 14):
@@ -77,3 +77,25 @@ def test_a_tar_archive_of_lists_is_read_as_a_zip_of_them_is(kind):
     tar = gzip.decompress(tarred({"./archive/likes.json": LIKES, "./photo": "x"}))
 
     assert opened(PACKERS[kind](tar) if kind else tar, "archive.tar") == ("zip of lists", [A])
+
+
+def test_of_all_that_a_service_knows_of_somebody_only_what_they_saved_is_read():
+    reddit = zipped(
+        {
+            "saved_posts.csv": "id,permalink\n1,https://www.reddit.com/r/a/comments/1/\n",
+            "post_votes.csv": "id,permalink,direction\n2,https://www.reddit.com/r/a/2/,up\n",
+            "messages.csv": "id,permalink,body\n3,https://www.reddit.com/message/3,x\n",
+        }
+    )
+    mastodon = zipped({"likes.json": LIKES, "outbox.json": LIKES.replace("a.example", "b.example")})
+    takeout = zipped(
+        {
+            "Takeout/Chrome/Bookmarks.html": f"<DL><DT><A HREF={A}>A</A></DL>",
+            "Takeout/Chrome/History.json": json.dumps([{"url": "https://b.example/"}]),
+            "Takeout/Chrome/SearchEngines.json": json.dumps([{"url": "https://b.example/?q="}]),
+        }
+    )
+
+    assert opened(reddit)[1] == ["https://www.reddit.com/r/a/comments/1/"]
+    assert opened(mastodon)[1] == [A]
+    assert opened(takeout)[1] == [A]
