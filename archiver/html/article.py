@@ -10,6 +10,7 @@ from dataclasses import replace
 from html import escape
 
 from lxml import etree
+from lxml.etree import _Element as Element
 from selectolax.lexbor import LexborHTMLParser
 
 from archiver.html.base import base_of
@@ -31,6 +32,7 @@ from archiver.html.reader.mathematics import (
 from archiver.html.reader.media import settle_media
 from archiver.html.reader.permalinks import settle_permalinks
 from archiver.html.reader.prepare import drop_hidden, to_tree
+from archiver.html.reader.tabs import settle_tabs
 from archiver.html.reader.tools import settle_editing
 from archiver.html.reader.valid import make_valid
 from archiver.html.reader.widgets import settle_widgets
@@ -105,15 +107,7 @@ def _read(
     body = to_tree(page)
     if body is None:
         return ""
-    settle_widgets(body)
-    scripted = is_mathematical(source)
-    settle_mathematics(body, scripted=scripted, dollars=scripted and has_dollars(source))
-    drop_hidden(body)
-    settle_permalinks(body)
-    settle_editing(body)
-    settle_drawings(body)
-    settle_code(body)
-    settle_media(body)
+    _settle(body, source)
     lead = Lead() if whole else find_lead(body, metadata.title, metadata.byline)
     article = body if whole else choose_article(body)
     if article is None:
@@ -128,3 +122,17 @@ def _read(
     html: str = etree.tostring(article, encoding="unicode", method="html")
     bare = _DOCUMENT.match(html)
     return bare[1] if bare else html
+
+
+def _settle(body: Element, source: str) -> None:
+    """Make plain what an article may be made of, in the whole page."""
+    settle_widgets(body)
+    settle_tabs(body)
+    scripted = is_mathematical(source)
+    settle_mathematics(body, scripted=scripted, dollars=scripted and has_dollars(source))
+    drop_hidden(body)
+    settle_permalinks(body)
+    settle_editing(body)
+    settle_drawings(body)
+    settle_code(body)
+    settle_media(body)

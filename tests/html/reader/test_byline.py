@@ -28,6 +28,36 @@ def test_a_line_that_is_the_byline_goes(line):
 
 
 @pytest.mark.parametrize(
+    "around",
+    [
+        "<div>{}<div><button>Follow</button><time>3 May 2023</time> 5 min read</div></div>",
+        "<section><ul><li><a href=/ada><img class=avatar src=/ada.jpg></a></ul>{}</section>",
+        "<div><a href=/ada><img src=/ada.jpg width=44 height=44></a><div>{}</div> 123 claps</div>",
+    ],
+)
+def test_what_is_around_the_byline_and_says_little_else_goes_with_it(around):
+    found = article(around.format("<p>Ada Byron</p>"))
+
+    assert found.html == article("").html
+
+
+@pytest.mark.parametrize(
+    "beside",
+    [
+        "<h2>Early years</h2>",
+        "<figure><img src=/kite.jpg></figure>",
+        "<img src=/kite.jpg width=800 height=600>",
+        f"<p>{'It was a fine day on the hills above the town. ' * 4}</p>",
+    ],
+)
+def test_what_is_the_matter_stays_beside_a_byline(beside):
+    found = article(f"<div>{beside}<p>Ada Byron</p></div>")
+
+    assert "Ada Byron" not in found.text
+    assert found.html != article("").html
+
+
+@pytest.mark.parametrize(
     "line",
     [
         "<p>Ada Byron has kept kites for thirty years.</p>",
