@@ -30,6 +30,7 @@ from archiver.html.reader.mathematics import (
     settle_mathematics,
 )
 from archiver.html.reader.media import settle_media
+from archiver.html.reader.notes import bring_notes
 from archiver.html.reader.permalinks import settle_permalinks
 from archiver.html.reader.prepare import drop_hidden, to_tree
 from archiver.html.reader.tabs import settle_tabs
@@ -113,6 +114,8 @@ def _read(
     if article is None:
         return ""
     put_lead(article, lead)
+    if not whole:
+        bring_notes(article, body)
     drop_byline(article, metadata.byline)
     settle_embeds(article)
     finish(article, url, base)

@@ -46,6 +46,13 @@ _ASIDE = frozenset({"aside", "footer", "nav"})
 _KEEPING = frozenset({"figure", "pre", "code", "math", "blockquote", "dl"})
 """What stands in them is never taken away for what it holds."""
 
+_PROSE = frozenset({"p", "blockquote", "ul", "ol", "dl", "pre", "figure", "table"}) | HEADINGS
+_PROMOTED = re.compile(
+    r"newsletter|subscri|sign-?up|donat|support|promo|sponsor|related|more|read|teaser|recirc"
+    r"|(?:^|[\s_-])(?:ads?|cta)(?:$|[\s_-])",
+    re.IGNORECASE,
+)
+
 _ADVERTISEMENT = re.compile(
     r"(?:ad(?:vertising|vertisement)?|pub(?:licit\u00e9)?|werb(?:ung)?|\u5e7f\u544a"
     r"|\u0420\u0435\u043a\u043b\u0430\u043c\u0430|Anuncio"
@@ -75,6 +82,7 @@ def clear_away(root: Element, rules: Rules, before: dict[Element, Measure]) -> M
     """
     data = find_data(root)
     keeping = _within_kept(root, data) | _in_series(root, rules, before)
+    keeping |= _between_paragraphs(root, before)
     measures: dict[Element, Measure] = {}
     for element in bottom_up(root):
         measure = take(element, measures)
@@ -158,6 +166,20 @@ def _is_note(element: Element, measure: Measure) -> bool:
         return True
     above = element.getparent()
     return above is not None and above.tag == "blockquote" and measure.text < SHORT
+
+
+def _between_paragraphs(root: Element, before: dict[Element, Measure]) -> set[Element]:
+    """Asides that stand between paragraphs and lead nowhere: a quote, a remark, a box."""
+    return {each for each in root.iter("aside") if _is_remark(each, before.get(each, Measure()))}
+
+
+def _is_remark(aside: Element, measure: Measure) -> bool:
+    around = (aside.getprevious(), aside.getnext())
+    is_within = all(each is not None and each.tag in _PROSE for each in around)
+    leads = measure.link_density >= MOST_IN_BLOCK or _PROMOTED.search(named(aside))
+    if not is_within or not measure.text or leads or weigh(aside) < 0:
+        return False
+    return next(aside.iter(*FORM_CONTROLS), None) is None
 
 
 def _is_beside(element: Element, measure: Measure, rules: Rules) -> bool:

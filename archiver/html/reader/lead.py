@@ -105,8 +105,6 @@ class _Walk:
         """
         if self._is_done(element):
             return False
-        if element.tag == "h1":
-            return True
         if element.tag in _PICTURES:
             self._keep_picture(element)
         elif element.tag in _LINES:

@@ -50,10 +50,10 @@ def _by_label(body: Element) -> Iterator[tuple[Element, list[Element], list[Elem
     buttons = {each.get("id") for each in body.iter("input") if each.get("type") == "radio"}
     for block in body.iter("div") if buttons else ():
         behind = block.getnext()
-        tabs = list(block)
+        tabs = [each for each in block if each.tag != "input"]
         are_labels = all(each.tag == "label" and each.get("for") in buttons for each in tabs)
         if tabs and are_labels and behind is not None:
-            yield block, tabs, list(behind)
+            yield block, tabs, [*behind]
 
 
 def _name(panel: Element, name: str) -> None:

@@ -12,6 +12,10 @@ PROSE = (
 PIP, CONDA = "<pre>pip install mill</pre>", "<pre>conda install mill</pre>"
 TABS = "<ul role=tablist><li role=tab>pip</li><li role=tab>conda</li></ul>"
 LABELS = "<div><label for=a>pip</label><label for=b>conda</label></div>"
+MIXED = (
+    "<div><input type=radio id=a name=t><label for=a>pip</label>"
+    "<input type=radio id=b name=t><label for=b>conda</label></div>"
+)
 RADIOS = "<input type=radio id=a name=t><input type=radio id=b name=t>"
 
 
@@ -25,6 +29,7 @@ def read(middle):
     [
         f"{TABS}<div><div role=tabpanel>{PIP}</div><div role=tabpanel hidden>{CONDA}</div></div>",
         f"<div>{RADIOS}{LABELS}<div><div>{PIP}</div><div>{CONDA}</div></div></div>",
+        f"<div>{MIXED}<div><div>{PIP}</div><div>{CONDA}</div></div></div>",
     ],
 )
 def test_panels_of_code_stand_one_under_another_by_the_names_of_their_tabs(tabs):

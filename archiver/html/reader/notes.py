@@ -1,0 +1,103 @@
+"""Notes that an article leads to and that lead back to it belong to it, wherever they stand."""
+
+import re
+from collections.abc import Iterator
+from copy import deepcopy
+from itertools import islice
+from urllib.parse import unquote
+
+from lxml import etree
+from lxml.etree import _Element as Element
+
+from archiver.html.reader.names import named
+from archiver.html.reader.tree import first_text
+
+MOST_NOTES = 500
+_MOST_TEXT = 2_000_000
+LONGEST_NOTE = 3000
+_MOST_AROUND = 80
+"""Characters around all notes: their heading."""
+
+_ANSWERS = re.compile(r"comment|disqus|replies|respon[ds]|related", re.IGNORECASE)
+"""What readers wrote leads back, too."""
+
+_LEVELS = 4
+_BLOCKS = frozenset({"li", "p", "div", "dd", "section", "aside"})
+
+
+def bring_notes(root: Element, body: Element) -> None:
+    """Put what an article's notes are behind it, where they were left out of it.
+
+    Args:
+        root: of the article.
+        body: of the page, with all that is in the article; it stays as it is.
+    """
+    there = {*_names(root)}
+    wanted = {each for each in islice(_fragments(root), MOST_NOTES) if each not in there}
+    text = first_text(root, _MOST_TEXT) if wanted else ""
+    notes: dict[Element, None] = {}
+    for element in body.iter() if wanted else ():
+        if not wanted.isdisjoint(_own_names(element)):
+            note = _note_of(element, there)
+            if (
+                note is not None
+                and not _is_answer(note)
+                and first_text(note, LONGEST_NOTE) not in text
+            ):
+                notes[note] = None
+    if notes:
+        section = etree.SubElement(root, "div")
+        section.extend(deepcopy(each) for each in _together([*notes]))
+
+
+def _note_of(target: Element, there: set[str]) -> Element | None:
+    """The block that a link leads to, where one in it leads back."""
+    for element in (target, *islice(target.iterancestors(), _LEVELS)):
+        text = first_text(element, LONGEST_NOTE)
+        if len(text) > LONGEST_NOTE:
+            return None
+        if element.tag in _BLOCKS:
+            elsewhere = there.difference(_names(element))
+            back = [each for each in element.iter("a") if _fragment(each) in elsewhere]
+            said = sum(len(first_text(each, LONGEST_NOTE)) for each in back)
+            if back and len(text) > said:
+                return element
+    return None
+
+
+def _is_answer(note: Element) -> bool:
+    return any(_ANSWERS.search(named(each)) for each in (note, *note.iterancestors()))
+
+
+def _together(notes: list[Element]) -> list[Element]:
+    """The notes, or what is around all of them and their heading, and has no more to read."""
+    most = sum(len(first_text(each, LONGEST_NOTE)) for each in notes) + _MOST_AROUND
+    shared = [*notes[0].iterancestors()]
+    for each in notes[1:]:
+        theirs = {*each.iterancestors()}
+        shared = [above for above in shared if above in theirs]
+    around: list[Element] = []
+    for above in shared:
+        if above.tag == "body" or len(first_text(above, most)) > most:
+            break
+        around = [above]
+    return around or notes
+
+
+def _fragments(root: Element) -> Iterator[str]:
+    yield from filter(None, map(_fragment, root.iter("a")))
+
+
+def _fragment(link: Element) -> str:
+    """The name within the page that a link leads to; empty if it leads to another page."""
+    page, _, fragment = (link.get("href") or "").partition("#")
+    return "" if page else unquote(fragment)
+
+
+def _names(root: Element) -> Iterator[str]:
+    for each in root.iter():
+        yield from _own_names(each)
+
+
+def _own_names(element: Element) -> list[str]:
+    return [name for name in (element.get("id"), element.get("name")) if name]
