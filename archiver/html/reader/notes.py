@@ -21,6 +21,8 @@ _MOST_AROUND = 80
 _ANSWERS = re.compile(r"comment|disqus|replies|respon[ds]|related", re.IGNORECASE)
 """What readers wrote leads back, too."""
 
+_NAMES = etree.XPath("descendant-or-self::*/@id | descendant-or-self::a/@name")
+_NAMED = etree.XPath(".//*[@id or @name]")
 _LEVELS = 4
 _BLOCKS = frozenset({"li", "p", "div", "dd", "section", "aside"})
 
@@ -32,11 +34,12 @@ def bring_notes(root: Element, body: Element) -> None:
         root: of the article.
         body: of the page, with all that is in the article; it stays as it is.
     """
-    there = {*_names(root)}
-    wanted = {each for each in islice(_fragments(root), MOST_NOTES) if each not in there}
+    wanted = {*islice(_fragments(root), MOST_NOTES)}
+    there = {*_NAMES(root)} if wanted else set()
+    wanted -= there
     text = first_text(root, _MOST_TEXT) if wanted else ""
     notes: dict[Element, None] = {}
-    for element in body.iter() if wanted else ():
+    for element in _NAMED(body) if wanted else ():
         if not wanted.isdisjoint(_own_names(element)):
             note = _note_of(element, there)
             if (
@@ -57,7 +60,7 @@ def _note_of(target: Element, there: set[str]) -> Element | None:
         if len(text) > LONGEST_NOTE:
             return None
         if element.tag in _BLOCKS:
-            elsewhere = there.difference(_names(element))
+            elsewhere = there.difference(_NAMES(element))
             back = [each for each in element.iter("a") if _fragment(each) in elsewhere]
             said = sum(len(first_text(each, LONGEST_NOTE)) for each in back)
             if back and len(text) > said:
@@ -92,11 +95,6 @@ def _fragment(link: Element) -> str:
     """The name within the page that a link leads to; empty if it leads to another page."""
     page, _, fragment = (link.get("href") or "").partition("#")
     return "" if page else unquote(fragment)
-
-
-def _names(root: Element) -> Iterator[str]:
-    for each in root.iter():
-        yield from _own_names(each)
 
 
 def _own_names(element: Element) -> list[str]:

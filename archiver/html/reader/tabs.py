@@ -13,6 +13,7 @@ from archiver.html.reader.tree import around, first_text, lead_with, remove
 
 LONGEST_TAB = 80
 _MOST_ELEMENTS = 200
+_TABLISTS = etree.XPath(".//*[@role='tablist']")
 _HIDING = ("hidden", "aria-hidden", "style")
 
 
@@ -31,12 +32,10 @@ def settle_tabs(body: Element) -> None:
 
 def _by_role(body: Element) -> Iterator[tuple[Element, list[Element], list[Element]]]:
     """Lists of tabs with their panels, as WAI-ARIA names them (§5.4, tab, tablist, tabpanel)."""
-    for element in body.iter():
-        if element.get("role") == "tablist":
-            behind = element.getnext()
-            inner = islice(element.iter(), _MOST_ELEMENTS)
-            tabs = [each for each in inner if each.get("role") == "tab"]
-            yield element, tabs, _panels(behind)
+    for element in _TABLISTS(body):
+        inner = islice(element.iter(), _MOST_ELEMENTS)
+        tabs = [each for each in inner if each.get("role") == "tab"]
+        yield element, tabs, _panels(element.getnext())
 
 
 def _panels(behind: Element | None) -> list[Element]:
