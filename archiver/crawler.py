@@ -22,6 +22,7 @@ from archiver.services.crawling import Crawling
 from archiver.services.entries import Entries
 from archiver.services.following import Following
 from archiver.services.joining import Joining
+from archiver.services.shared_copies import shared_cookies
 from archiver.services.supervision import kept_going
 from archiver.services.uploading import Uploading
 from archiver.store.shelf import UploadingShelf
@@ -91,6 +92,10 @@ async def crawler_of(archive: Archive, connections: int = 0) -> AsyncIterator[Cr
             stack.push_async_callback(uploading.finish)
             for task in (uploading.watch, uploading.upload):
                 await stack.enter_async_context(kept_going(task, task.__name__))
+        if archive.db.machine:
+            cookies = shared_cookies(archive.settings, archive.db)
+            await cookies.fetch()
+            await stack.enter_async_context(kept_going(cookies.keep_fetching, "cookies"))
         joining = _joining(archive)
         if joining and archive.store.commits_remotely:
             await stack.enter_async_context(kept_going(joining.keep_joining, "joining"))

@@ -1,14 +1,19 @@
 """``archiver cookies``."""
 
+import asyncio
 import sys
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 import click
 
+from archiver.cli.loop import run_until_signal
 from archiver.cli.output import write_row
 from archiver.config import Settings
+from archiver.reading import open_to_read
 from archiver.services.given_cookies import CookieKeeping
+from archiver.services.shared_copies import shared_cookies
 
 _MOST = (16 << 20) + 1
 _NEVER = "-"
@@ -16,9 +21,25 @@ _NEVER = "-"
 
 def run(settings: Settings, *, file: Path | None = None, remove: str = "") -> int:
     """Take a file in, forget a host, or list what is kept."""
+    content = None if file is None else _content(file)
+    if settings.index:
+        return run_until_signal(_run_there(settings, content, remove))
+    return _run(settings, content, remove)
+
+
+async def _run_there(settings: Settings, content: bytes | None, remove: str) -> int:
+    """With the index, for every machine."""
+    async with (
+        open_to_read(settings, partial(shared_cookies, settings)) as shared,
+        shared.changing(),
+    ):
+        return await asyncio.to_thread(_run, settings, content, remove)
+
+
+def _run(settings: Settings, content: bytes | None, remove: str) -> int:
     keeping = CookieKeeping(settings.data)
-    if file is not None:
-        taken = keeping.take(_content(file))
+    if content is not None:
+        taken = keeping.take(content)
         write_row("kept", str(taken.kept))
         if taken.refused:
             lines = ", ".join(map(str, taken.refused[:10]))

@@ -16,6 +16,8 @@ from archiver.model.job import Lease
 IDLE_SECONDS = 1.0
 """How long until the queue is looked at again: another process may have added to it."""
 LEASE_SECONDS = 0.1
+MISSED_SECONDS = 0.5
+"""The same at a server, where what is due is of hosts that are busy, or others have."""
 RECOVERY_SECONDS = 30.0
 RECOVERIES = 3
 """So often within a lease it is looked who of other machines is dead."""
@@ -40,7 +42,7 @@ class Dispatcher:
         self._frontier = frontier
         self._to_give_back: list[Lease] = []
         self._to_put_last: set[str] = set()
-        self._refused = self._is_dry = False
+        self._refused = self._is_dry = self._is_missed = False
         self._wake = asyncio.Event()
         self._recovered = self._noted = 0.0
         self._trouble_until = 0.0
@@ -85,12 +87,14 @@ class Dispatcher:
                 wait = TROUBLE_SECONDS
             await self._rest(IDLE_SECONDS if wait is None else wait)
             # What ends within a moment is made up for by one lease, not by one each.
-            await asyncio.sleep(begun + LEASE_SECONDS - loop.time())
+            is_missed = self._is_missed and self._context.hosts
+            pause = MISSED_SECONDS if is_missed else LEASE_SECONDS
+            await asyncio.sleep(begun + pause - loop.time())
 
     async def _fill(self, *, until_empty: bool) -> float | None:
         """Lease what fits; return seconds until the next look, None when all is done."""
         loop = asyncio.get_running_loop()
-        self._is_dry = False
+        self._is_dry = self._is_missed = False
         if loop.time() >= self._recovered:
             self._recovered = loop.time() + self._recovery_seconds
             await recover(self._context.db, self._context.store)
@@ -109,7 +113,7 @@ class Dispatcher:
             return IDLE_SECONDS
         await self._frontier.settle_only()
         due = await self._frontier.due_in()
-        self._is_dry = due is None
+        self._is_dry, self._is_missed = due is None, due == 0
         if due is None and not self._frontier.held:
             return IDLE_SECONDS if await self._note_changes() else None
         return min(due, IDLE_SECONDS) if due else IDLE_SECONDS

@@ -22,6 +22,18 @@ async def states(conn: AsyncConnection) -> dict[str, FeedState]:
     return {row.url: _state(row) for row in rows}
 
 
+async def claim(
+    conn: AsyncConnection, urls: Collection[str], *, now: datetime, seconds: int
+) -> set[str]:
+    """Put off those that are due still: to whoever does so first, they are to look at."""
+    if not urls:
+        return set()
+    moment = int(now.timestamp())
+    due = (feed.c.url.in_(among_texts(urls)), feed.c.due_at <= moment)
+    put_off = update(feed).where(*due).values(due_at=moment + seconds).returning(feed.c.url)
+    return {*(await conn.execute(put_off)).scalars()}
+
+
 async def put_state(conn: AsyncConnection, url: str, state: FeedState) -> None:
     """Say how a feed stands."""
     values = {

@@ -38,6 +38,7 @@ from archiver.memento.timestamps import to_timestamp
 from archiver.services.fixity import Finding
 from archiver.services.import_carrying import carry_imports_over
 from archiver.services.receipt_files import receipts_of, restore_all, write_owed
+from archiver.services.shared_copies import write_copies
 from archiver.store.machine import machine_of
 from archiver.store.segments import SegmentStore
 from archiver.values import frozen
@@ -92,6 +93,7 @@ async def reindex(
             if old:
                 await _write_owed(old, store)
                 await write_owed(old, receipts_of(settings.data))
+                await _write_copies(old, settings.data)
             new = await _open_to_fill(now.beside())
             try:
                 report = await _build_index(
@@ -285,6 +287,12 @@ async def _carry_over_files(old: Database, new: Database) -> None:
     async with new.write() as conn:
         for name, content in found.items() if conn.dialect.is_shared else ():
             await shared_files.put(conn, name, content)
+
+
+async def _write_copies(old: Database, data: Path) -> None:
+    async with old.read() as conn:
+        found = await shared_files.all_of(conn)
+    await asyncio.to_thread(write_copies, data, found)
 
 
 async def _enqueue_again(conn: AsyncConnection, found: list[waiting.OpenSeed]) -> int:

@@ -19,11 +19,13 @@ from archiver.kept_file import KeptFile
 from archiver.model.subscription import Followed, Subscription
 from archiver.services.feed_looks import FeedLooks
 from archiver.services.given_links import clean_tags
+from archiver.services.shared_copies import FEEDS, SharedCopy
 from archiver.urls.parse import parse_url
 
-NAME = "feeds.opml"
 MOST_HELD = 16 * MOST_BYTES
 """Bytes of the file: what is added may fill a sixteenth of it, and what moves makes it longer."""
+CLAIM_SECONDS = 600
+"""After it another machine may look at a feed that one of them was to look at."""
 _Change = Callable[[list[Subscription]], list[Subscription]]
 
 
@@ -31,7 +33,8 @@ class Subscriptions:
     """The feeds of an archive."""
 
     def __init__(self, data: Path, db: Database, looks: FeedLooks) -> None:
-        self._file = KeptFile(data / NAME, mode=0o644)
+        self._file = KeptFile(data / FEEDS, mode=0o644)
+        self._copy = SharedCopy(self._file, db, MOST_HELD)
         self._db = db
         self._looks = looks
 
@@ -41,7 +44,7 @@ class Subscriptions:
         Raises:
             ConfigurationError: the file can't be read.
         """
-        held = await asyncio.to_thread(self._read)
+        held = await self._held()
         async with self._db.read() as conn:
             states = await followed_feeds.states(conn)
         return [Followed(each, states.get(each.url)) for each in held]
@@ -123,7 +126,7 @@ class Subscriptions:
         Raises:
             ConfigurationError: the file can't be read.
         """
-        return write_subscriptions(await asyncio.to_thread(self._read))
+        return write_subscriptions(await self._held())
 
     async def look(self, url: str, *, everything: bool = False) -> Followed:
         """Look at a feed now, whenever it is due; take what was in it before, too, if asked to.
@@ -142,11 +145,15 @@ class Subscriptions:
         return await self._looks.each(held, self._look)
 
     async def look_at_due(self) -> list[Followed]:
-        """Look at the feeds whose time has come."""
+        """Look at the feeds whose time has come, and which no other machine looks at just now."""
         now = self._db.now()
-        return await self._looks.each(
-            [each for each in await self.all() if _is_due(each, now)], self._look
-        )
+        due = [each for each in await self.all() if _is_due(each, now)]
+        if self._db.machine:
+            async with self._db.write() as conn:
+                urls = [each.subscription.url for each in due if each.state]
+                mine = await followed_feeds.claim(conn, urls, now=now, seconds=CLAIM_SECONDS)
+            due = [each for each in due if not each.state or each.subscription.url in mine]
+        return await self._looks.each(due, self._look)
 
     async def keep_looking(self) -> None:
         """Look at each feed whenever it is due, for ever."""
@@ -166,7 +173,12 @@ class Subscriptions:
         return looked
 
     async def _change(self, change: _Change) -> list[Subscription]:
-        return await asyncio.to_thread(self._change_file, change)
+        async with self._copy.changing():
+            return await asyncio.to_thread(self._change_file, change)
+
+    async def _held(self) -> list[Subscription]:
+        await self._copy.fetch()
+        return await asyncio.to_thread(self._read)
 
     def _change_file(self, change: _Change) -> list[Subscription]:
         with self._file.alone():
@@ -181,7 +193,7 @@ class Subscriptions:
     def _read(self) -> list[Subscription]:
         held = self._file.read(MOST_HELD)
         try:
-            return read_subscriptions(held, NAME) if held is not None else []
+            return read_subscriptions(held, FEEDS) if held is not None else []
         except UnreadableFile as error:
             raise ConfigurationError(
                 f"{self._file.path} can't be read ({error}) Put back what was there, or delete it: "
