@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
 MOST_BYTES = 8 << 30
+MOST_STREAMS = 200_000
+"""Of 64 KiB, as bgzip has them, so many hold all that may come out; a bomb's hold nothing."""
 ALWAYS_ALLOWED = 64 << 20
 _GZIP_BITS = 31
 _MOST_MEMORY = 96 << 20
@@ -30,6 +32,8 @@ _MOST_MEMORY = 96 << 20
 _ZSTD_WINDOW = 27
 """128 MiB at most, which is what the command line unpacks without being asked (RFC 8878 §3.1.1)."""
 _PIECE = 1 << 20
+_PACKED_PIECE = 16 << 10
+"""Small: whatever ends a stream copies the rest of its piece, and a stream may have 9 bytes."""
 _BROKEN = (zlib.error, OSError, EOFError, ValueError, lzma.LZMAError, zstd.ZstdError)
 
 
@@ -102,7 +106,7 @@ class Unpacked(io.RawIOBase):
         self._kind = kind
         self._unpacker = kind()
         self._waiting = b""
-        self._read = self._given = 0
+        self._read = self._given = self._ended = 0
 
     def readable(self) -> bool:
         """It is."""
@@ -117,8 +121,9 @@ class Unpacked(io.RawIOBase):
         return len(piece)
 
     def _next(self, most: int) -> bytes:
-        while self._given < self._most():
+        while self._given < self._most() and self._ended < MOST_STREAMS:
             if self._unpacker.eof:
+                self._ended += 1
                 self._waiting = self._unpacker.unused_data
                 self._unpacker = self._kind()
             is_hungry = self._unpacker.needs_input
@@ -137,7 +142,7 @@ class Unpacked(io.RawIOBase):
         """The next packed bytes."""
         given, self._waiting = self._waiting, b""
         if not given:
-            given = self._packed.read(_PIECE)
+            given = self._packed.read(_PACKED_PIECE)
             self._read += len(given)
         return given
 

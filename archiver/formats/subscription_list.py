@@ -2,7 +2,9 @@
 
 from collections.abc import Iterable, Iterator
 from email.utils import format_datetime
+from functools import partial
 from io import BytesIO
+from typing import BinaryIO
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from archiver.errors import InvalidUrl, UnreadableFile
@@ -23,19 +25,27 @@ def read_subscriptions(content: bytes, name: str) -> list[Subscription]:
     """The feeds of an outline, each once, in order; what names none is passed over.
 
     Raises:
-        UnreadableFile: it is no OPML, or names too many.
+        UnreadableFile: it is no OPML, names too many, or is packed and too large.
     """
-    file = GivenFile(BytesIO(content), name)
+    file = GivenFile(BytesIO(content), name, spool=partial(_bounded, name=name))
     if not is_xml(file, "opml"):
         raise UnreadableFile(
             "{name} is no OPML. Feed readers export it as a list of feeds.", name=name
         )
+    file.seekable()
     found: dict[str, Subscription] = {}
     for each in _feeds(file):
         found.setdefault(each.url, each)
         if len(found) > MOST_FEEDS:
             raise UnreadableFile("{name} names more than {most} feeds.", name=name, most=MOST_FEEDS)
     return [*found.values()]
+
+
+def _bounded(stream: BinaryIO, name: str) -> BinaryIO:
+    content = stream.read(MOST_BYTES + 1)
+    if len(content) > MOST_BYTES:
+        raise UnreadableFile("{name} is larger than {most} bytes.", name=name, most=MOST_BYTES)
+    return BytesIO(content)
 
 
 def _feeds(file: GivenFile) -> Iterator[Subscription]:

@@ -62,7 +62,7 @@ def _lists(file: GivenFile, find: FindImporter) -> Iterator[tuple[str, GivenFile
         return
     for name in _that_may_be_lists(packed.names):
         with packed.open(name) as member:
-            inner = GivenFile(member, name)
+            inner = file.inner(member, name)
             importer = find(inner) if inner.head.strip() else None
             if importer and _is_list(inner, importer):
                 yield name, inner, importer

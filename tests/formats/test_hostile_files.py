@@ -309,6 +309,8 @@ def test_a_property_list_that_refers_to_itself_ends():
         "url,title\n" + "\r" * 500_000,
         "@misc{x,\n url = {" + "{" * 500_000,
         "@misc{x,\n" + "a = {b},\n" * 50_000,
+        "@misc{x, url = {http://a.example}}\n@misc{" + " " * 900_000,
+        '@misc{x, url="' + "\\url{" * 200_000,
         "TY  - ELEC\n" + "KW  - x\n" * 100_000,
         "<opml><body>" + "<outline url='x' " * 100_000,
         "<rss><channel><item><link>" + "x" * 3_000_000,
@@ -320,7 +322,7 @@ def test_a_property_list_that_refers_to_itself_ends():
         "<!-- Page saved with SingleFile url: x" * 20_000,
         "sep=,\n" * 100_000,
     ],
-    ids=range(15),
+    ids=range(17),
 )
 def test_hostile_text_takes_linear_time(text):
     # Anything quadratic would take hours here.

@@ -59,6 +59,14 @@ def test_what_is_packed_very_well_costs_its_first_megabytes(kind, monkeypatch):
     assert len(packed.unpacked(io.BytesIO(bomb), bomb).read()) < 4 << 20
 
 
+@pytest.mark.parametrize("kind", PACKERS)
+def test_only_so_many_streams_are_unpacked(kind, monkeypatch):
+    monkeypatch.setattr(packed, "MOST_STREAMS", 100)
+    parts = PACKERS[kind](b"a") * 99 + PACKERS[kind](b"") * 9000 + PACKERS[kind](b"b")
+
+    assert packed.unpacked(io.BytesIO(parts), parts).read() == b"a" * 99
+
+
 @given(
     st.sampled_from(sorted(PACKERS)),
     st.lists(st.binary(max_size=600), max_size=4),

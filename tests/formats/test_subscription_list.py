@@ -1,5 +1,6 @@
 """Lists of feeds: read and written, whatever they hold."""
 
+import gzip
 from datetime import UTC, datetime
 from xml.etree.ElementTree import fromstring
 
@@ -9,7 +10,11 @@ from hypothesis import strategies as st
 
 from archiver.errors import UnreadableFile
 from archiver.formats.feed_items import feed_title
-from archiver.formats.subscription_list import read_subscriptions, write_subscriptions
+from archiver.formats.subscription_list import (
+    MOST_BYTES,
+    read_subscriptions,
+    write_subscriptions,
+)
 from archiver.model.subscription import Subscription
 
 TEXT = st.text(st.characters(codec="utf-8"), max_size=30)
@@ -76,3 +81,11 @@ def test_what_is_no_outline_is_refused(content):
 )
 def test_a_feed_says_what_it_is_called(content, title):
     assert feed_title(content) == title
+
+
+def test_a_packed_list_is_read_up_to_the_length_of_one_that_is_not():
+    feed = b"<opml><body><outline xmlUrl='https://a.example/feed'/></body>"
+
+    assert len(read_subscriptions(gzip.compress(feed + b"</opml>"), "a.opml.gz")) == 1
+    with pytest.raises(UnreadableFile, match="is larger than"):
+        read_subscriptions(gzip.compress(feed + b" " * MOST_BYTES + b"</opml>"), "a.opml.gz")

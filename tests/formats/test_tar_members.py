@@ -1,0 +1,115 @@
+"""Tar archives of strangers: what the standard library writes, and what nobody writes."""
+
+import io
+import tarfile
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from archiver.formats import tar_members
+from archiver.formats.tar_members import TarMembers
+
+FORMS = (tarfile.USTAR_FORMAT, tarfile.GNU_FORMAT, tarfile.PAX_FORMAT)
+NAMES = st.text(st.characters(codec="utf-8", exclude_characters="/\0"), min_size=1, max_size=300)
+SHORT = st.from_regex(r"[a-z]{1,90}/[a-z]{1,90}", fullmatch=True)
+
+
+def head(name="a.txt", kind=tarfile.REGTYPE, size=0):
+    info = tarfile.TarInfo(name)
+    info.type, info.size = kind, size
+    return info.tobuf(tarfile.GNU_FORMAT)
+
+
+def said(kind, content):
+    return head("said", kind, len(content)) + content + bytes(-len(content) % 512)
+
+
+def packed(members, form):
+    written = io.BytesIO()
+    with tarfile.open(fileobj=written, mode="w", format=form) as archive:
+        for name, content in members.items():
+            info = tarfile.TarInfo(name)
+            info.size = len(content)
+            archive.addfile(info, io.BytesIO(content))
+    return written.getvalue()
+
+
+def members_of(data):
+    found = TarMembers(io.BytesIO(data))
+    return {name: found.read(name, 1 << 20) for name in found.names}
+
+
+@given(
+    st.dictionaries(NAMES.filter(lambda name: name[:2] != "./"), st.binary(max_size=1200)),
+    st.sampled_from(FORMS[1:]),
+)
+def test_what_the_standard_library_packs_comes_out_as_it_was(members, form):
+    assert members_of(packed(members, form)) == members
+
+
+@given(st.dictionaries(SHORT, st.binary(max_size=600), max_size=4))
+def test_so_do_names_in_two_parts(members):
+    assert members_of(packed(members, tarfile.USTAR_FORMAT)) == members
+
+
+@given(st.binary(max_size=600), st.integers(0, 3000))
+def test_whatever_stands_in_an_archive_is_no_exception(noise, at):
+    data = packed({"a": b"x" * 700, "b" * 200: b"y"}, tarfile.PAX_FORMAT)
+
+    members_of(data[:at] + noise + data[at + len(noise) :])
+
+
+def test_folders_links_and_sparse_files_are_none():
+    sparse = said(tarfile.XHDTYPE, b"22 GNU.sparse.major=1\n") + head("s")
+    others = head("d", tarfile.DIRTYPE, 99) + head("l", tarfile.SYMTYPE) + sparse
+
+    assert members_of(others + head("./a", size=1) + b"x".ljust(512, b"\0")) == {"a": b"x"}
+
+
+@pytest.mark.parametrize("kind", [tarfile.XHDTYPE, tarfile.GNUTYPE_LONGNAME])
+def test_heads_of_heads_go_as_deep_as_they_like(kind):
+    assert [*members_of(said(kind, b"") * 5000 + head("a"))] == ["a"]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"1" * 900_000,
+        b"1 " * 400_000,
+        b"0 a=b\n" * 9,
+        b"-9 path=b\n",
+        b"99999 path=b\n",
+        b"3 =" * 9,
+    ],
+    ids=range(6),
+)
+def test_what_is_said_of_a_member_in_no_such_way_says_nothing(content):
+    # Anything quadratic would take hours here.
+    assert [*members_of(said(tarfile.XHDTYPE, content) + head("a"))] == ["a"]
+
+
+@pytest.mark.parametrize(
+    "size", [b"\xff" * 12, b"\x80" + b"\xff" * 11, b"7" * 12, b"-1", b"0o7", b"9"]
+)
+def test_a_size_that_no_member_has_ends_the_archive(size):
+    block = bytearray(head("b"))
+    block[124:136] = size.ljust(12, b"\0")
+    block[148:156] = b" " * 8
+    block[148:156] = b"%07o\0" % sum(block)
+
+    found = members_of(head("a") + bytes(block) + head("c"))
+
+    assert found in ({"a": b""}, {"a": b"", "b": head("c")})
+
+
+def test_only_so_many_heads_are_read_whatever_they_say(monkeypatch):
+    monkeypatch.setattr(tar_members, "_MOST_HEADS", 100)
+
+    assert not members_of(head("d", tarfile.DIRTYPE) * 100 + head("a"))
+
+
+def test_a_name_is_read_up_to_a_length(monkeypatch):
+    monkeypatch.setattr(tar_members, "_MOST_SAID", 100)
+
+    assert [*members_of(said(tarfile.GNUTYPE_LONGNAME, b"a" * 900) + head("b"))] == ["a" * 100]
