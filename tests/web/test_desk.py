@@ -101,9 +101,11 @@ async def test_addresses_that_are_pasted_are_saved_and_words_are_searched_for(cl
         await page.wait_for_load_state()
         saved = await page.locator("[data-jobs] a").all_inner_texts()
 
-        await page.fill("#url", "foxes")
-        await page.press("#url", "Enter")
-        await page.wait_for_url("**/snapshots?q=foxes")
+        for keys in ("Enter", "Control+Enter"):
+            await page.goto(str(client.make_url("/")))
+            await page.fill("#url", "foxes")
+            await page.press("#url", keys)
+            await page.wait_for_url("**/snapshots?q=foxes")
 
     assert saved == ["http://a.example/1"]
 

@@ -15,6 +15,7 @@ PATHS = (
     *("/", "/snapshots", "/snapshots?view=dense", "/snapshots?view=covers", "/snapshots?q=fox"),
     *("/search/help", "/highlights", "/tags", "/lists", "/feeds", "/crawl", "/import", "/export"),
     *("/access", "/save?url=a.example/x", "{entry}/", "{entry}/delete", "{snapshot}/"),
+    *("{entry}/compare", "{captures}"),
 )
 STICKS_OUT = """() => {
   const room = document.documentElement.clientWidth;
@@ -40,6 +41,7 @@ async def test_no_page_is_wider_than_its_screen_or_complains(kept, browser):
     ):
         latest = (await runtime.entries.get(url)).entry.latest
         places = {"entry": f"/{hash_url(url)}", "snapshot": f"/{hash_url(url)}/{latest}"}
+        places["captures"] = f"/web/*/{url}"
         page = await browser.new_page(base_url=str(server.make_url("/")))
         said = []
         page.on("console", lambda message: said.append((page.url, message.text)))
