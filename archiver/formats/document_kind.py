@@ -28,6 +28,10 @@ _HTML = frozenset(
 )
 _MIME_HEADER = re.compile(r"(?:[!-9;-~]++:[^\r\n]*+(?:\r?\n[\t ][^\r\n]*+)*+\r?\n)++")
 _RELATED = re.compile(r"^content-type:\s*+multipart/related\b", re.IGNORECASE | re.MULTILINE)
+_ALONE = re.compile(r"^content-type:\s*+text/html\b", re.IGNORECASE | re.MULTILINE)
+_PLACE = re.compile(
+    r"^(?:[\w-]{0,20}-)?content-location:\s*+https?://", re.IGNORECASE | re.MULTILINE
+)
 
 
 @frozen
@@ -65,6 +69,12 @@ def end_of_prologue(head: str) -> int:
 
 
 def is_mhtml(head: str) -> bool:
-    """Whether it is a saved page with its parts (RFC 2557); a letter that is no page is text."""
+    """Whether it is a saved page (RFC 2557); a letter that is no page is text.
+
+    It has its parts, or none and says where it was.
+    """
     header = _MIME_HEADER.match(head.lstrip())
-    return header is not None and _RELATED.search(header[0]) is not None
+    if header is None:
+        return False
+    is_page_alone = _ALONE.search(header[0]) and _PLACE.search(header[0])
+    return _RELATED.search(header[0]) is not None or is_page_alone is not None

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping
+from itertools import islice
 
 from archiver.formats.zip_members import Members
 from archiver.model.kept_page import KeptPage, KeptPart, part_url
@@ -11,6 +12,8 @@ MOST_FILE = 64 << 20
 """Bytes of a PDF or a whole page in one file."""
 MOST_PARTS_BYTES = 64 << 20
 MOST_PARTS = 500
+_MOST_LOOKED_FOR = 1000
+"""Files of an archive that a page is searched for: each takes a look through all of it."""
 HTML = "text/html"
 _KINDS = {
     **dict.fromkeys(("jpg", "jpeg"), "image/jpeg"),
@@ -43,7 +46,8 @@ def page_with_files(
         files: the names of those there, by the references to them as they stand in the page.
         media_type: of the page.
     """
-    named = [each for each in files.items() if each[0].encode() in content][:MOST_PARTS]
+    looked_for = islice(files.items(), _MOST_LOOKED_FOR)
+    named = [each for each in looked_for if each[0].encode() in content][:MOST_PARTS]
     parts = (
         (reference, kind_of_name(name), packed.read(name, MOST_PARTS_BYTES))
         for reference, name in named

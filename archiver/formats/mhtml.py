@@ -6,7 +6,7 @@ from archiver.formats.dates import parse_date
 from archiver.formats.document_kind import is_mhtml
 from archiver.formats.given_file import GivenFile
 from archiver.formats.importer import Importer
-from archiver.formats.mime_parts import boundary_of, mime_parts, page_of, read_head
+from archiver.formats.mime_parts import boundary_of, mime_parts, only_part, page_of, read_head
 from archiver.formats.rows import Row, first_of
 from archiver.model.bookmark import Bookmark, unreadable
 from archiver.model.kept_page import KeptPage
@@ -38,10 +38,10 @@ def _read(file: GivenFile) -> Iterator[Bookmark]:
 
 def _page(file: GivenFile, head: Mapping[str, str], url: str) -> KeptPage | None:
     boundary = boundary_of(head.get("content-type", ""))
-    data = file.stream().read(MOST_BYTES + 1) if boundary else b""
-    if not data or len(data) > MOST_BYTES:
+    data = file.stream().read(MOST_BYTES + 1)
+    if len(data) > MOST_BYTES:
         return None
-    return page_of([*mime_parts(data, boundary)], url)
+    return page_of([*(mime_parts(data, boundary) if boundary else only_part(data))], url)
 
 
 MHTML = Importer(

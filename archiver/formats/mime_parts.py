@@ -72,6 +72,12 @@ def mime_parts(data: bytes, boundary: str) -> Iterator[MimePart]:
         at = end + 1
 
 
+def only_part(data: bytes) -> Iterator[MimePart]:
+    """What a message is that is not of several parts."""
+    if part := _part(b"\n" + data):
+        yield part
+
+
 def page_of(parts: list[MimePart], url: str) -> KeptPage | None:
     """The page that parts are: that at its URL, or the first that is one, and what it needs."""
     pages = [each for each in parts if each.essence in _HTML]

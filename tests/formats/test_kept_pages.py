@@ -5,6 +5,8 @@ import gzip
 import io
 import json
 import tarfile
+import zipfile
+from datetime import UTC, datetime
 from hashlib import md5
 from html import escape
 
@@ -93,6 +95,64 @@ def test_a_page_of_mhtml_comes_with_its_parts_and_leads_to_them():
         (sheet, "text/css", SHEET.replace(b"cid:back@mhtml", back.encode())),
         (back, "image/gif", b"GIF89a"),
     ]
+
+
+def self_extracting(files):
+    head = (
+        "<!DOCTYPE html><html data-sfz><!--\n Page saved with SingleFile \n url: https://a.example/x"
+        " \n saved date: Sun Sep 13 2020 12:26:40 GMT+0000 (UTC)\n--><meta charset=windows-1252>"
+        "<title>An A</title><body hidden><script>unpack()</script><xmp>"
+    )
+    whole = io.BytesIO(head.encode())
+    with zipfile.ZipFile(whole, "a", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+    return whole.getvalue()
+
+
+def test_a_page_that_unpacks_itself_is_what_it_unpacks_to():
+    files = {"index.html": b'<p>Caf\xc3\xa9</p><img src="images/0.png">', "images/0.png": PICTURE}
+
+    form, [found] = opened(self_extracting(files), "x.html")
+
+    assert (form, found.annotation.title) == ("SingleFile HTML", "An A")
+    assert found.annotation.url_given == "https://a.example/x"
+    assert found.annotation.added_at == datetime(2020, 9, 13, 12, 26, 40, tzinfo=UTC)
+    assert found.page.content == (f'<p>Café</p><img src="{part_url(PICTURE)}">'.encode())
+    assert [(each.media_type, each.content) for each in found.page.parts] == [
+        ("image/png", PICTURE)
+    ]
+
+
+def test_a_page_is_searched_for_so_many_files_and_no_more():
+    names = [f"f{number}" for number in range(1_200)]
+    page = " ".join(f"<img src={each}.png>" for each in reversed(names)).encode()
+    files = {"index.html": page, **dict.fromkeys((f"{each}.png" for each in names), b"x")}
+
+    _, [found] = opened(self_extracting(files), "x.html")
+
+    assert b"<img src=f1199.png>" in found.page.content
+    assert len(found.page.parts) == 500
+
+
+def test_a_page_that_unpacks_itself_and_is_cut_is_a_link_alone():
+    whole = self_extracting({"index.html": b"<p>" + bytes(range(256)) * 100})
+
+    form, [found] = opened(whole[: len(whole) // 2], "x.html")
+
+    assert (form, found.page, found.problem) == ("SingleFile HTML", None, "")
+    assert found.annotation.url_given == "https://a.example/x"
+
+
+def test_a_page_saved_without_parts_comes_too():
+    head = "Content-Location: https://a.example/x\nMIME-Version: 1.0\nSubject: A\n"
+    head += "Content-Type: text/html; charset=utf-8\nContent-Transfer-Encoding: quoted-printable\n"
+
+    form, [found] = opened(f"{head}\n<p>Caf=C3=A9 =\nau lait</p>\n", "x.mht")
+
+    assert (form, found.annotation.url_given) == ("MHTML", "https://a.example/x")
+    assert found.page.content.strip() == "<p>Café au lait</p>".encode()
+    assert found.page.media_type == 'text/html; charset="utf-8"'
 
 
 def test_a_note_that_was_clipped_comes_with_its_pictures():
