@@ -5,6 +5,7 @@ Every process that writes does so; one at a time for each data directory
 """
 
 import asyncio
+import threading
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime
@@ -79,6 +80,7 @@ class Uploading:
         self._settings = settings
         self._close_segment = close_segment
         self._lock = settings.data / LOCKS / "upload"
+        self._turn = threading.Lock()
         self._problem: Message | None = None
         self._are_some_noted = True
         self.backlog = Backlog()
@@ -135,8 +137,11 @@ class Uploading:
             log.warning("segments wait to be uploaded", reason=str(error))
 
     def _upload(self, name: str) -> bool:
-        """Upload one unless another process uploads; whether this one could."""
-        with alone(self._lock) as is_alone:
+        """Upload one unless another process uploads; whether this one could.
+
+        Where a task was cancelled, its thread goes on: whoever is next waits for that.
+        """
+        with self._turn, alone(self._lock) as is_alone:
             if is_alone and (self._shelf.directory / name).exists():
                 begun = time.monotonic()
                 self._shelf.upload(name)

@@ -2,6 +2,7 @@
 
 import asyncio
 import shutil
+import threading
 from dataclasses import replace
 
 import pytest
@@ -131,6 +132,26 @@ async def test_fetching_pauses_while_too_much_waits_and_goes_on_by_itself(settin
         await work
         assert (await archive.crawling.counts()).saved == len(urls)
     assert held_here(full) == []
+
+
+async def test_what_is_being_uploaded_at_the_end_keeps_nothing_else_from_the_store(
+    settings, urls, store
+):
+    loop, under_way, goes_on = asyncio.get_running_loop(), asyncio.Event(), threading.Event()
+
+    def heard(method: str) -> None:
+        if method == "PUT":
+            loop.call_soon_threadsafe(under_way.set)
+            goes_on.wait(30)
+
+    store.fickle.heard = heard
+    async with open_runtime(replace(settings, seal_bytes=1)) as archive:
+        await archive.entries.save(urls, source="test")
+        await archive.crawling.work()
+        await under_way.wait()
+        loop.call_later(0.5, goes_on.set)  # the end waits for it
+
+    assert held_here(settings) == []
 
 
 async def test_the_event_loop_never_waits_for_the_store(settings, urls, store, tmp_path):

@@ -11,7 +11,7 @@ from string import ascii_letters
 import pytest
 
 from archiver.archive import INDEX
-from archiver.index.dialect.postgres_engines import PostgresEngines
+from tests.cluster.owner import as_owner
 from tests.cluster.s3_servers import free_port
 from tests.in_postgres import SERVER, administer
 
@@ -185,9 +185,7 @@ def test_a_password_in_the_address_is_refused_and_not_repeated(run, address):
 )
 def test_an_index_of_another_schema_is_left_alone(run, address, revision, reason):
     queued(run, "https://a.example/")
-    engine = PostgresEngines(address).writing()
-    with engine.begin() as conn:
-        conn.exec_driver_sql(f"UPDATE alembic_version SET version_num = '{revision}'")
+    as_owner(address, f"UPDATE alembic_version SET version_num = '{revision}'")
 
     assert reason in refusal(run("list"))
     assert run("reindex").returncode == 0

@@ -5,10 +5,9 @@ import json
 import pytest
 from aiohttp import ClientSession
 from aiohttp.web import HTTPNotFound
-from sqlalchemy import text
 
-from archiver.index.dialect.postgres_engines import PostgresEngines
 from tests.cluster.commands import archiver, ran, refused
+from tests.cluster.owner import silence_all
 
 
 @pytest.fixture
@@ -59,7 +58,7 @@ async def test_what_only_a_lost_machine_had_is_told_and_its_jobs_are_done_by_oth
     code, told = await refused("machines", "--forget", lost, **there)
     assert (code, "gives signs of life" in told) == (1, True), told
 
-    _be_silent(address)
+    silence_all(address)
     _, told = await ran("machines", "--forget", lost, **there)
 
     assert told.splitlines()[0].split() == ["lost", segment]
@@ -73,7 +72,7 @@ async def test_what_only_a_lost_machine_had_is_told_and_its_jobs_are_done_by_oth
 
 
 async def test_a_page_that_was_lost_is_saved_whole_again(live, there, address, lost):
-    _be_silent(address)
+    silence_all(address)
     await ran("machines", "--forget", lost, **there)
 
     assert (await ran("add", live.twin, **there))[0] == 0
@@ -85,7 +84,7 @@ async def test_a_page_that_was_lost_is_saved_whole_again(live, there, address, l
 async def test_a_machine_that_comes_back_after_all_brings_what_it_has(
     live, here, there, address, lost, tmp_path
 ):
-    _be_silent(address)
+    silence_all(address)
     await ran("machines", "--forget", lost, **there)
     (tmp_path / "gone").rename(tmp_path / "a")
 
@@ -99,12 +98,6 @@ async def test_nothing_is_known_of_a_machine_without_a_name(there, lost):
     code, told = await refused("machines", "--forget", "another", **there)
 
     assert (code, "Nothing of a machine another is left" in told) == (1, True), told
-
-
-def _be_silent(address):
-    """Let the lease of every process be over."""
-    with PostgresEngines(address).writing().begin() as conn:
-        conn.execute(text("UPDATE writer SET beat_ms = 0"))
 
 
 async def _shown(url, **variables):

@@ -8,16 +8,15 @@ from dataclasses import replace
 
 import pytest
 from aiohttp import ClientSession
-from sqlalchemy import text
 
 from archiver.config import InvalidSettings, read_settings
 from archiver.crawl import dispatch
-from archiver.index.dialect.postgres_engines import PostgresEngines
 from archiver.runtime import open_runtime
 from archiver.services.manifest import Selected
 from archiver.services.reindexing import reindex
 from tests.cluster.archives import elsewhere, payload, save, site, told
 from tests.cluster.commands import archiver, ran
+from tests.cluster.owner import as_owner, silence_all
 
 TRIES = 3
 """Requests after which a batch was refused once."""
@@ -55,24 +54,12 @@ async def urls():
 @pytest.fixture
 def saved(address):
     """Says how many snapshots the index has."""
-    engine = PostgresEngines(address).writing()
-
-    def counted() -> int:
-        with engine.begin() as conn:
-            return conn.execute(text("SELECT count(*) FROM snapshot")).scalar_one()
-
-    return counted
+    return lambda: as_owner(address, "SELECT count(*) FROM snapshot")[0][0]
 
 
 async def fetched(url: str) -> bytes:
     async with ClientSession() as web, web.get(url) as answer:
         return await answer.read()
-
-
-def silenced(address) -> None:
-    """Let the lease of every process be over."""
-    with PostgresEngines(address).writing().begin() as conn:
-        conn.execute(text("UPDATE writer SET beat_ms = 0"))
 
 
 async def test_what_was_committed_is_read_elsewhere_once_its_machine_is_gone(
@@ -88,7 +75,7 @@ async def test_what_was_committed_is_read_elsewhere_once_its_machine_is_gone(
         running.send_signal(signal.SIGKILL)
         await running.wait()
     shutil.rmtree(tmp_path / "a")
-    silenced(address)
+    silence_all(address)
 
     async with open_runtime(replace(settings, data=tmp_path / "b", index=address)) as archive:
         for url in urls:
@@ -122,7 +109,7 @@ async def test_a_kill_between_store_and_index_loses_nothing_and_keeps_nothing_tw
 
     if is_lost:
         shutil.rmtree(tmp_path / "a")
-        silenced(here["ARCHIVER_INDEX"])
+        silence_all(here["ARCHIVER_INDEX"])
     goes_on = there if is_lost else here
     assert (await ran("crawl", **goes_on))[0] == 0
 

@@ -6,11 +6,10 @@ import signal
 
 import pytest
 from aiohttp import web
-from sqlalchemy import text
 
-from archiver.index.dialect.postgres_engines import PostgresEngines
 from archiver.store.machine import machine_of
 from tests.cluster.commands import archiver, ran, refused
+from tests.cluster.owner import as_owner
 
 LEASE = "3"
 FENCED_OFF = 75
@@ -20,21 +19,20 @@ class Rows:
     """The rows of writers, as whoever owns the database sees them."""
 
     def __init__(self, address: str) -> None:
-        self._engine = PostgresEngines(address).writing()
+        self._address = address
 
     def names(self) -> list[str]:
-        with self._engine.begin() as conn:
-            return list(conn.execute(text("SELECT name FROM writer ORDER BY name")).scalars())
+        return [
+            name for (name,) in as_owner(self._address, "SELECT name FROM writer ORDER BY name")
+        ]
 
     def ended(self) -> list[tuple[str, int, int]]:
         """What became of each job, after how many attempts, and how many snapshots there are."""
         asked = "SELECT state, attempts, (SELECT count(*) FROM snapshot) FROM job ORDER BY id"
-        with self._engine.begin() as conn:
-            return [tuple(row) for row in conn.execute(text(asked))]
+        return as_owner(self._address, asked)
 
     def remove(self) -> None:
-        with self._engine.begin() as conn:
-            conn.execute(text("DELETE FROM writer"))
+        as_owner(self._address, "DELETE FROM writer")
 
 
 @pytest.fixture
@@ -194,9 +192,8 @@ async def test_the_password_is_the_archives_and_is_in_the_next_index(address, he
     assert (await ran("password", said="a good pass phrase\n", **here))[0] == 0
     assert (await ran("reindex", **there))[0] == 0
 
-    with PostgresEngines(address).writing().begin() as conn:
-        held = conn.execute(text("SELECT content FROM shared_file WHERE name = 'access.json'"))
-        assert b"scrypt" in bytes(held.scalar_one())
+    ((held,),) = as_owner(address, "SELECT content FROM shared_file WHERE name = 'access.json'")
+    assert b"scrypt" in bytes(held)
 
 
 def test_a_copy_of_a_data_directory_is_another_machine(tmp_path):

@@ -10,14 +10,14 @@ from archiver.index import oversight
 from archiver.index.database import Database, Member
 from archiver.index.dialect.postgres_engines import PostgresEngines
 from tests.cluster.commands import archiver, ran, refused
+from tests.cluster.owner import as_owner
 
 NEWER = "9999"
 
 
 def bring_up_to_date(address):
     """As a newer version does that starts elsewhere."""
-    with PostgresEngines(address).writing().begin() as conn:
-        conn.exec_driver_sql(f"UPDATE alembic_version SET version_num = '{NEWER}'")
+    as_owner(address, f"UPDATE alembic_version SET version_num = '{NEWER}'")
 
 
 async def test_an_older_version_that_runs_writes_nothing_more_and_says_why(address):

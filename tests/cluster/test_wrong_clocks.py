@@ -5,10 +5,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from aiohttp import web
-from sqlalchemy import text
 
-from archiver.index.dialect.postgres_engines import PostgresEngines
 from tests.cluster.commands import archiver, ran
+from tests.cluster.owner import as_owner
 
 HOUR = timedelta(hours=1)
 
@@ -69,6 +68,5 @@ async def test_clocks_that_are_wrong_make_nobody_dead_and_give_no_job_to_two(
 
 def _moments(address):
     """When snapshots were made, as the machines that made them believed."""
-    with PostgresEngines(address).writing().begin() as conn:
-        found = conn.execute(text("SELECT timestamp FROM snapshot")).scalars()
-        return [datetime.strptime(f"{each}+0000", "%Y%m%d%H%M%S%z") for each in found]
+    found = as_owner(address, "SELECT timestamp FROM snapshot")
+    return [datetime.strptime(f"{each}+0000", "%Y%m%d%H%M%S%z") for (each,) in found]
