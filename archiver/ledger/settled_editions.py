@@ -16,8 +16,7 @@ from archiver.index import relocation, segments
 from archiver.index.database import Database
 from archiver.ledger.compaction import compare_editions
 from archiver.logs import get_log
-from archiver.store.editions import is_joined, serials_of
-from archiver.store.joining import is_made_of
+from archiver.store.editions import is_joined, is_made_of, serials_of
 from archiver.store.segments import SegmentStore
 
 log = get_log(__name__)
@@ -48,10 +47,15 @@ async def _settle_edition(db: Database, store: SegmentStore, was: str, to: str) 
 async def _settle_joined(
     db: Database, store: SegmentStore, place: str, others: Sequence[str]
 ) -> None:
-    """Remove what a joined segment holds, or that one itself; or one that came to nothing."""
+    """Remove what a joined segment holds, or that one itself; or one that came to nothing.
+
+    What came to nothing is the joined one itself, or an edition of a part of it that a compaction
+    had written when it was killed, before the index knew.
+    """
     async with db.write() as conn:
         indexed = await segments.indexed_of(conn, [place, *others])
-        if place not in indexed and is_joined(place) and is_made_of(place, others):
+        is_nothing = is_made_of(place, others) if is_joined(place) else bool(indexed)
+        if place not in indexed and is_nothing:
             # Whoever joins looks whether it is still there before the index is pointed at it.
             await asyncio.to_thread(store.shelf.remove, place)
     if place in indexed:

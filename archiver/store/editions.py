@@ -5,8 +5,9 @@ holds all that is still wanted of an earlier one, and takes its place from the m
 name: an earlier one that lies beside it, left by a kill or put there by somebody, is never read.
 
 ``archiver-…-00003-00009.warc.gz`` holds the first editions of its writer's segments 3 to 9, and
-takes the place of all of them. Where one of them has a later edition, the joining never came to
-its end: then it is the joined one that is not read.
+takes the place of all of them. Where one of them has a later edition, and the others are there
+still, the joining never came to its end: then it is the joined one that is not read. Where others
+are gone, it was the compaction that made the edition which did not, and the joined one is read.
 """
 
 import re
@@ -64,6 +65,17 @@ def edition_of(name: str) -> int:
     return int(named["edition"] or 1) if named else 0
 
 
+def is_made_of(joined: str, names: Iterable[str]) -> bool:
+    """Whether all that a joined segment holds is there in others, so that it may go."""
+    first, last = serials_of(joined)
+    due = first
+    for begin, end in sorted(map(serials_of, names)):
+        if begin > due:
+            return False
+        due = max(due, end + 1)
+    return due == last + 1
+
+
 def joined_name(first: str, last: str) -> str:
     """What those from one segment to another of its writer are called once they are joined.
 
@@ -113,7 +125,7 @@ def _within(names: list[str]) -> dict[str, str]:
     widest = ""
     for name in sorted(names, key=lambda each: (serials_of(each)[0], -serial_of(each))):
         later = next((each for each in edited if _holds(name, each)), None)
-        if later:
+        if later and is_made_of(name, (each for each in names if _holds(name, each))):
             found[name] = later
         elif _holds(widest, name):
             found[name] = widest

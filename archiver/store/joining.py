@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from archiver.errors import StoreError
-from archiver.store.editions import edition_of, is_joined, is_ours, serial_of, serials_of
+from archiver.store.editions import edition_of, is_joined, is_ours, serial_of
 from archiver.store.shelf import Shelf
 from archiver.store.survey import SegmentFile
 
@@ -53,17 +53,6 @@ def write_joined(shelf: Shelf, parts: Sequence[SegmentFile], path: Path) -> None
                 raise StoreError(f"{part.name} is longer than it was.")
         file.flush()
         os.fsync(file.fileno())
-
-
-def is_made_of(joined: str, names: Iterable[str]) -> bool:
-    """Whether all that a joined segment holds is there in others, so that it may go."""
-    first, last = serials_of(joined)
-    due = first
-    for begin, end in sorted(map(serials_of, names)):
-        if begin > due:
-            return False
-        due = max(due, end + 1)
-    return due == last + 1
 
 
 def _is_plain(name: str) -> bool:

@@ -9,7 +9,7 @@ from archiver.errors import StoreError
 from archiver.runtime import open_runtime
 from archiver.services import joining
 from archiver.services.reindexing import reindex
-from archiver.store.editions import is_joined, writer_of
+from archiver.store.editions import is_joined, next_edition, writer_of
 from tests.cluster.archives import elsewhere, site, told
 
 
@@ -91,6 +91,25 @@ async def test_a_joining_that_was_broken_off_is_undone_and_what_was_deleted_stay
     again = elsewhere(remote, tmp_path / "c")
     await reindex(again)
     assert await told(again) == await told(remote)
+
+
+async def test_a_compaction_that_was_killed_before_its_segment_was_joined_takes_nothing_away(
+    remote, urls, store, tmp_path
+):
+    before, parts = await told(remote), store.names()
+    edition, data = next_edition(parts[0]), store.read(parts[0])
+    await compacted(remote)
+    await compacted(remote)
+    joined = store.names()
+    store.write(edition, data)
+    other = elsewhere(remote, tmp_path / "b")
+
+    assert (await reindex(other)).problems == ()
+
+    assert await told(other) == before
+    await compacted(remote)
+    assert store.names() == joined
+    assert await told(remote) == before
 
 
 async def test_a_process_joins_its_own_objects_once_they_make_a_segment(remote, store, monkeypatch):

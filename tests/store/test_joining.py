@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from archiver.store.editions import joined_name, superseded
-from archiver.store.joining import is_made_of, runs
+from archiver.store.editions import is_made_of, joined_name, superseded
+from archiver.store.joining import runs
 from archiver.store.survey import SegmentFile
 
 MOST = 100
