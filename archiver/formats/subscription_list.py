@@ -27,7 +27,11 @@ def read_subscriptions(content: bytes, name: str) -> list[Subscription]:
     Raises:
         UnreadableFile: it is no OPML, names too many, or is packed and too large.
     """
-    file = GivenFile(BytesIO(content), name, spool=partial(_bounded, name=name))
+    file = GivenFile(
+        BytesIO(content),
+        name,
+        spool=partial(_bounded, name=name, most=max(MOST_BYTES, len(content))),
+    )
     if not is_xml(file, "opml"):
         raise UnreadableFile(
             "{name} is no OPML. Feed readers export it as a list of feeds.", name=name
@@ -41,10 +45,10 @@ def read_subscriptions(content: bytes, name: str) -> list[Subscription]:
     return [*found.values()]
 
 
-def _bounded(stream: BinaryIO, name: str) -> BinaryIO:
-    content = stream.read(MOST_BYTES + 1)
-    if len(content) > MOST_BYTES:
-        raise UnreadableFile("{name} is larger than {most} bytes.", name=name, most=MOST_BYTES)
+def _bounded(stream: BinaryIO, name: str, most: int) -> BinaryIO:
+    content = stream.read(most + 1)
+    if len(content) > most:
+        raise UnreadableFile("{name} is larger than {most} bytes.", name=name, most=most)
     return BytesIO(content)
 
 

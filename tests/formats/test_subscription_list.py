@@ -87,5 +87,6 @@ def test_a_packed_list_is_read_up_to_the_length_of_one_that_is_not():
     feed = b"<opml><body><outline xmlUrl='https://a.example/feed'/></body>"
 
     assert len(read_subscriptions(gzip.compress(feed + b"</opml>"), "a.opml.gz")) == 1
+    assert len(read_subscriptions(feed + b" " * MOST_BYTES + b"</opml>", "a.opml")) == 1
     with pytest.raises(UnreadableFile, match="is larger than"):
         read_subscriptions(gzip.compress(feed + b" " * MOST_BYTES + b"</opml>"), "a.opml.gz")
