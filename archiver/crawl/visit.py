@@ -138,12 +138,12 @@ async def _visit_rendered(
     Raises:
         FetchError: the failure that the page was plainly, or another, stands there as well.
     """
-    found = await context.derive.discover(rendered.document)
+    shown = replace(rendered, document=rendered.readable)
+    found = await context.derive.discover(shown.document)
     if still := await _still_failing(context, rendered, found, failure):
         raise FetchError(still)
     await context.recorder.settled()
     wanted = (*found.requisites, *wanted_emblems(found))
-    shown = replace(rendered, document=rendered.readable)
     outcomes, article = await _read_and_fetch(context, requisites, shown, wanted)
     emblems = await draw_fetched(context, rendered.page, found, article, outcomes)
     known = {each.url for each in outcomes}

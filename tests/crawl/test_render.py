@@ -116,7 +116,8 @@ navigator.serviceWorker.register('/worker.js').then(async () => {
 HALVED = """<!DOCTYPE html><title>Halved</title><div id="root"></div><script>
 root.attachShadow({mode: 'open'}).innerHTML = '<p>Every other one of these is gone. </p>'.repeat(8)
   + '<style>@media (scripting: none) { p:nth-of-type(odd) { display: none } }</style>';
-root.style.fontSize = '60px';</script>"""
+root.style.fontSize = '60px';
+root.dataset.source = 'much'.repeat(2999);</script>"""
 BANNERED = """<!DOCTYPE html><title>Bannered</title><style>.cookie-bar { position: fixed }</style>
 <div id="root"></div><script>
 document.body.style.overflow = 'hidden';
