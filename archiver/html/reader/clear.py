@@ -173,9 +173,16 @@ def _between_paragraphs(root: Element, before: dict[Element, Measure]) -> set[El
     return {each for each in root.iter("aside") if _is_remark(each, before.get(each, Measure()))}
 
 
+def _is_prose(element: Element) -> bool:
+    """Whether it is a piece of prose, or begins with one: a section, a heading in a frame."""
+    if element.tag not in {"div", "section"}:
+        return element.tag in _PROSE
+    return len(element) > 0 and element[0].tag in _PROSE
+
+
 def _is_remark(aside: Element, measure: Measure) -> bool:
     around = (aside.getprevious(), aside.getnext())
-    is_within = all(each is not None and each.tag in _PROSE for each in around)
+    is_within = all(each is not None and _is_prose(each) for each in around)
     leads = measure.link_density >= MOST_IN_BLOCK or _PROMOTED.search(named(aside))
     if not is_within or not measure.text or leads or weigh(aside) < 0:
         return False

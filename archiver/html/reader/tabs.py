@@ -14,6 +14,7 @@ from archiver.html.reader.tree import around, first_text, lead_with, remove
 LONGEST_TAB = 80
 _MOST_ELEMENTS = 200
 _TABLISTS = etree.XPath(".//*[@role='tablist']")
+_LABELLED = etree.XPath(".//*[@role='tabpanel'][@aria-labelledby]")
 _HIDING = ("hidden", "aria-hidden", "style")
 
 
@@ -32,10 +33,13 @@ def settle_tabs(body: Element) -> None:
 
 def _by_role(body: Element) -> Iterator[tuple[Element, list[Element], list[Element]]]:
     """Lists of tabs with their panels, as WAI-ARIA names them (§5.4, tab, tablist, tabpanel)."""
-    for element in _TABLISTS(body):
+    lists = _TABLISTS(body)
+    labelled = {each.get("aria-labelledby"): each for each in _LABELLED(body)} if lists else {}
+    for element in lists:
         inner = islice(element.iter(), _MOST_ELEMENTS)
         tabs = [each for each in inner if each.get("role") == "tab"]
-        yield element, tabs, _panels(element.getnext())
+        named = [labelled[each.get("id")] for each in tabs if each.get("id") in labelled]
+        yield element, tabs, named or _panels(element.getnext())
 
 
 def _panels(behind: Element | None) -> list[Element]:

@@ -47,10 +47,11 @@ def test_other_places_that_links_lead_to_stay_out(other):
     assert article_of(f"<main>{STORY}</main>{other}") == article_of(f"<main>{STORY}</main>")
 
 
-def test_a_remark_between_paragraphs_stays():
+@pytest.mark.parametrize("behind", ["", "<div><h2>Chimneys</h2></div>"])
+def test_a_remark_between_paragraphs_stays(behind):
     aside = "<aside><p>Mills of this kind had no chimney.</p></aside>"
 
-    assert "no chimney" in article_of(f"<main>{PROSE * 3}{aside}{PROSE * 3}</main>")
+    assert "no chimney" in article_of(f"<main>{PROSE * 3}{aside}{behind}{PROSE * 3}</main>")
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,8 @@ PROSE = (
 PIP, CONDA = "<pre>pip install mill</pre>", "<pre>conda install mill</pre>"
 TABS = "<ul role=tablist><li role=tab>pip</li><li role=tab>conda</li></ul>"
 LABELS = "<div><label for=a>pip</label><label for=b>conda</label></div>"
+NAMED = "<ul role=tablist><li><a role=tab id=a>pip</a></li><li><a role=tab id=b>conda</a></li></ul>"
+PANEL = "<div role=tabpanel aria-labelledby={} {}>{}</div>"
 MIXED = (
     "<div><input type=radio id=a name=t><label for=a>pip</label>"
     "<input type=radio id=b name=t><label for=b>conda</label></div>"
@@ -28,6 +30,7 @@ def read(middle):
     "tabs",
     [
         f"{TABS}<div><div role=tabpanel>{PIP}</div><div role=tabpanel hidden>{CONDA}</div></div>",
+        f"<div>{NAMED}</div>{PANEL.format('a', '', PIP)}{PANEL.format('b', 'hidden', CONDA)}",
         f"<div>{RADIOS}{LABELS}<div><div>{PIP}</div><div>{CONDA}</div></div></div>",
         f"<div>{MIXED}<div><div>{PIP}</div><div>{CONDA}</div></div></div>",
     ],
