@@ -9,6 +9,7 @@ from archiver.errors import InputError, InvalidQuery, InvalidUrl, NotFound
 from archiver.html.anchoring import anchor
 from archiver.html.flow import Flow, Span
 from archiver.html.outline import LEAST, outline
+from archiver.html.text import to_text
 from archiver.index import entries
 from archiver.index.database import Database
 from archiver.model.capture import HashUrl
@@ -17,6 +18,7 @@ from archiver.model.listing import ListingQuery
 from archiver.model.outline import Heading
 from archiver.query.parse import parse_query
 from archiver.query.snippet import places
+from archiver.query.words import words_of
 from archiver.rewrite.article import lead_to_entries, links_of, without_title
 from archiver.services.entries import Entries, EntryDetail, SnapshotDetail
 from archiver.services.search import Beside, Search
@@ -42,6 +44,7 @@ class Reading:
     Attributes:
         detail: the entry and its snapshots.
         shown: the snapshot that is read, its article made ready; None if there is none.
+        word_count: of its article, as lists count them.
         outline: its headings, where there are enough for a table of contents.
         hits: how often words of the search that led here stand in it.
         beside: the list it was opened from, if it is in one.
@@ -50,6 +53,7 @@ class Reading:
 
     detail: EntryDetail
     shown: SnapshotDetail | None
+    word_count: int = 0
     outline: tuple[Heading, ...] = ()
     hits: int = 0
     beside: Beside | None = None
@@ -128,6 +132,7 @@ def _made_ready(reading: Reading, held: Mapping[str, HashUrl], q: str) -> Readin
         shown=replace(
             shown, article=flow.marked(spans) if spans else lead_to_entries(article, held)
         ),
+        word_count=len(words_of(to_text(shown.article))),
         outline=headings if len(headings) >= LEAST else (),
         hits=len(hits),
         highlights=tuple(PlacedHighlight(each, at is not None) for each, at in placed),

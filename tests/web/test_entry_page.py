@@ -52,6 +52,20 @@ async def test_an_address_without_its_last_slash_leads_to_the_page(client, live)
     assert (shown.status, shown.url.path) == (200, f"/{key}/{entry['latest']}/")
 
 
+async def test_an_entry_takes_as_long_to_read_as_its_list_says(client, live):
+    """Markup is no word: each of these foxes was six."""
+    marked = '<em title="one of them all" lang="en">fox</em>, and ' * 20
+    url = live.article("marks", body="".join(f"<p>{n} {marked}</p>" for n in range(12)))
+    runtime = client.server.app[RUNTIME]
+    await runtime.entries.save([url], source="web")
+    await runtime.crawling.work()
+
+    listed = re.search(r'class="whole">(\d+) min<', await page_of(client, "/snapshots"))[1]
+    read = re.search(r"(\d+) minutes? to read", await page_of(client, f"/{hash_url(url)}/"))[1]
+
+    assert listed == read == "3"
+
+
 async def test_what_an_older_reader_has_read_is_offered_to_be_read_again(client, live):
     path = f"/{hash_url(live.url('/foxes'))}/"
     assert "Read it again" not in await page_of(client, path)

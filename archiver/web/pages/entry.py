@@ -114,7 +114,7 @@ def _view(request: web.Request, reading: Reading, notice: EditNotice | None) -> 
         payload_url=write(payload),
         payload_link=plain_path(payload),
         kind=_kind(shown),
-        minutes=minutes_to_read(len(shown.article.split())),
+        minutes=minutes_to_read(reading.word_count),
         is_outdated=supersedes(EXTRACTOR_VERSION, shown.snapshot.extractor)
         and shown.snapshot.extractor != UNREAD
         and shown.snapshot.rendering is not Rendering.DONE,
