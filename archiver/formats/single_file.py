@@ -19,7 +19,9 @@ from archiver.model.bookmark import Bookmark
 from archiver.model.kept_page import KeptPage
 from archiver.model.message import marked
 
-_MARK = re.compile(r"<!--\s*Page saved with SingleFile\s*(.*?)-->", re.DOTALL | re.IGNORECASE)
+_MARK = re.compile(
+    r"<!--\s{0,99}Page saved with SingleFile\s(.{0,10000}?)-->", re.DOTALL | re.IGNORECASE
+)
 _URL = re.compile(r"^\s*url:\s*(\S+)", re.MULTILINE | re.IGNORECASE)
 _DATE = re.compile(r"^\s*saved date:\s*(.+?)\s*$", re.MULTILINE | re.IGNORECASE)
 _DAY = re.compile(r"\w{3} (\w{3} \d\d? \d{4} \d\d:\d\d:\d\d) GMT([+-]\d{4})")

@@ -1,9 +1,11 @@
 """SQLite files of strangers, read only: the one place beside our own index that asks in SQL.
 
 See docs/decisions/0082-databases-of-browsers.md. Nothing of a file is trusted: no view or trigger
-of it runs with rights, no value is longer than a few megabytes, no question takes for ever.
+of it runs with rights, no value is longer than a few megabytes, no question takes for ever, and
+none is answered with far more than the file can hold: a column may be generated.
 """
 
+import io
 from collections.abc import Iterator, Mapping
 from contextlib import closing, suppress
 from importlib import import_module
@@ -13,11 +15,14 @@ from urllib.parse import quote
 from archiver.formats.given_file import GivenFile
 
 if TYPE_CHECKING:
-    from sqlite3 import Connection
+    from sqlite3 import Connection, Cursor
 
 SIGNATURE = b"SQLite format 3\0"
 MOST_VALUE = 8 << 20
 MOST_STEPS = 2_000_000_000
+ALWAYS_ALLOWED = 16 << 20
+MOST_GROWTH = 4
+"""How many times its length may come out of a file as text and bytes."""
 _STEP = 1_000_000
 _JOURNAL_MODES = slice(18, 20)
 _NO_WAL = b"\1\1"
@@ -71,10 +76,19 @@ def rows_of(stream: BinaryIO, query: str) -> Iterator[Mapping[str, Any]]:
             conn.set_progress_handler(lambda: next(steps, None) is None, _STEP)
             conn.row_factory = sqlite3.Row
             conn.text_factory = _text
-            for row in conn.execute(query):
-                yield dict(row)
+            yield from _bounded(conn.execute(query), stream.seek(0, io.SEEK_END))
     except (sqlite3.Error, OverflowError, MemoryError) as error:
         raise DatabaseDamagedError(str(error)) from error
+
+
+def _bounded(found: "Cursor", length: int) -> Iterator[Mapping[str, Any]]:
+    left = ALWAYS_ALLOWED + MOST_GROWTH * length
+    for each in found:
+        row = dict(each)
+        left -= sum(len(value) for value in row.values() if isinstance(value, str | bytes))
+        if left < 0:
+            raise DatabaseDamagedError("more comes out of it than it can hold")
+        yield row
 
 
 def _opened(stream: BinaryIO) -> "Connection":

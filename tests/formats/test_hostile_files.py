@@ -16,7 +16,7 @@ from archiver.formats.given_file import GivenFile
 from archiver.formats.json_values import JsonText
 from archiver.formats.xml_events import elements
 from archiver.formats.zip_members import ALWAYS_ALLOWED, Members
-from tests.formats.goldens import GOLDENS, A, B, zipped
+from tests.formats.goldens import GOLDENS, A, B, database, zipped
 from tests.formats.reading import opened
 
 DEEP = 100_000
@@ -272,6 +272,20 @@ def test_a_zip_of_thousands_of_empty_files_is_refused():
     assert outcome(packed.getvalue(), "x.zip") == ("", [])
 
 
+def test_a_database_that_makes_its_values_anew_for_each_row_ends_early():
+    made = "made TEXT AS (printf('%.*c', 1000000, 'x'))"
+    data = database(
+        f"CREATE TABLE urls (url, title, last_visit_time, {made})",
+        "INSERT INTO urls VALUES ('https://a.example/', 'A', 0)",
+        *["INSERT INTO urls SELECT * FROM (SELECT url, title, last_visit_time FROM urls)"] * 6,
+    )
+
+    form, found = outcome(data)
+
+    assert (form, "more comes out of it" in found[-1].problem) == ("Chrome History", True)
+    assert 0 < len(found) < 64
+
+
 @pytest.mark.parametrize("form", ["Firefox places.sqlite", "Chrome History", "buku database"])
 def test_a_damaged_database_gives_what_can_be_read_and_a_sentence(form):
     name, data, _ = GOLDENS[form]
@@ -320,9 +334,10 @@ def test_a_property_list_that_refers_to_itself_ends():
         "https://x.example/ | " + "|" * 3_000_000,
         "[InternetShortcut]\nURL=" + "x" * 3_000_000,
         "<!-- Page saved with SingleFile url: x" * 20_000,
+        "<!-- Page saved with SingleFile" + "\n" * 60_000 + "-->",
         "sep=,\n" * 100_000,
     ],
-    ids=range(17),
+    ids=range(18),
 )
 def test_hostile_text_takes_linear_time(text):
     # Anything quadratic would take hours here.
