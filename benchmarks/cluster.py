@@ -41,6 +41,7 @@ def main() -> None:
     parser.add_argument("--urls", type=int, default=2_000, help="for each process")
     parser.add_argument("--processes", default="1,2,4")
     parser.add_argument("--delay", type=float, default=3.0, help="answers wait up to so long")
+    parser.add_argument("--hosts", type=int, default=400, help="one process at a time has a host")
     parser.add_argument("--concurrency", type=int, default=100, help="pages at once, a process")
     parser.add_argument("--latency", type=float, default=0.0, help="ms more to the database")
     options = parser.parse_args()
@@ -62,7 +63,7 @@ def run(number: int, options: argparse.Namespace) -> tuple[float, float, float, 
     urls = number * options.urls
     with (
         tempfile.TemporaryDirectory() as directory,
-        FastServer(body=4096, delay=options.delay) as pages,
+        FastServer(body=4096, delay=options.delay, hosts=options.hosts) as pages,
         database(f"crawled_by_{number}") as address,
         Proxy(address, options.latency / 1000) as proxy,
     ):

@@ -23,11 +23,13 @@ Answer = Callable[[bytes], tuple[bytes, bytes]]
 
 
 class Server:
-    """Answers every GET with what ``answer`` says. A context manager."""
+    """Answers every GET with what ``answer`` says, as so many hosts. A context manager."""
 
-    def __init__(self, *, delay: float = 0.0) -> None:
-        self._socket = socket.create_server(("127.0.0.1", 0), backlog=4096)
-        self.base = f"http://127.0.0.1:{self._socket.getsockname()[1]}"
+    def __init__(self, *, delay: float = 0.0, hosts: int = 1) -> None:
+        self._socket = socket.create_server(("127.0.0.1" if hosts == 1 else "", 0), backlog=4096)
+        self.port = self._socket.getsockname()[1]
+        self.base = f"http://127.0.0.1:{self.port}"
+        self._hosts = hosts
         self._delay = delay
         self._process = multiprocessing.get_context("fork").Process(target=self._run, daemon=True)
 
@@ -66,14 +68,15 @@ class Server:
 
     def url(self, number: int) -> str:
         """The URL of that number; no two have the same body."""
-        return f"{self.base}/{number}"
+        third, fourth = divmod(number % self._hosts, 250)
+        return f"http://127.0.{third}.{fourth + 1}:{self.port}/{number}"
 
 
 class FastServer(Server):
     """Answers with ``body`` bytes of text that begin with the path, so no two are the same."""
 
-    def __init__(self, *, body: int, delay: float = 0.0) -> None:
-        super().__init__(delay=delay)
+    def __init__(self, *, body: int, delay: float = 0.0, hosts: int = 1) -> None:
+        super().__init__(delay=delay, hosts=hosts)
         self._filler = (b"some words of a small page " * (body // 27 + 1))[:body]
 
     def answer(self, target: bytes) -> tuple[bytes, bytes]:
