@@ -18,7 +18,7 @@ from archiver.index.database import Database
 from archiver.index.joining import join
 from archiver.ledger.settled import why_unsettled
 from archiver.logs import get_log
-from archiver.store.editions import joined_name, serial_of
+from archiver.store.editions import joined_name
 from archiver.store.joining import MOST_JOINED, runs, write_joined
 from archiver.store.locks import alone
 from archiver.store.segments import SegmentStore
@@ -80,14 +80,15 @@ class Joining:
                 return
             for run in [*runs(batches, self._most_bytes)]:
                 await self._join(run)
-                self._leave_out(run[-1])
-        self._leave_out(batches[-1])
+                self._leave_out(run)
+        self._leave_out(batches)
 
-    def _leave_out(self, last: SegmentFile) -> None:
-        """Look at this batch and those before it no more."""
-        waiting = self._store.batches
-        while waiting and serial_of(waiting[0].name) <= serial_of(last.name):
-            waiting.popleft()
+    def _leave_out(self, seen: Sequence[SegmentFile]) -> None:
+        """Look at these batches no more; what the dead left is among them, in no order of ours."""
+        waiting, names = self._store.batches, {each.name for each in seen}
+        for _ in range(len(waiting)):
+            if (each := waiting.popleft()).name not in names:
+                waiting.append(each)
 
     async def _join(self, parts: Sequence[SegmentFile]) -> bool:
         """Let some segments be one; whether they are, and not changed meanwhile."""
@@ -96,12 +97,15 @@ class Joining:
         begins = accumulate((each.size for each in parts), initial=0)
         starts = {each.name: start for each, start in zip(parts, begins, strict=False)}
         path = self._shelf.directory / f".{name}.new"
+        async with self._db.read() as conn:
+            if await segments.indexed_of(conn, [name, *starts]) != _sizes(parts):
+                return False  # whoever compacts has joined them, or written one anew
         try:
             await asyncio.to_thread(write_joined, self._shelf, parts, path)
             await asyncio.to_thread(self._shelf.put_file, path, name)
             async with self._db.write() as conn:
                 indexed = await segments.indexed_of(conn, [name, *starts])
-                if indexed != {each.name: each.size for each in parts}:
+                if indexed != _sizes(parts):
                     if name not in indexed:
                         await asyncio.to_thread(self._shelf.remove, name)
                     return False
@@ -126,3 +130,7 @@ class Joining:
             for part in self._leaving[0][1]:
                 await asyncio.to_thread(self._shelf.remove, part.name)
             self._leaving.popleft()
+
+
+def _sizes(parts: Sequence[SegmentFile]) -> dict[str, int]:
+    return {each.name: each.size for each in parts}

@@ -10,7 +10,9 @@ from archiver.runtime import open_runtime
 from archiver.services import joining
 from archiver.services.reindexing import reindex
 from archiver.store.editions import is_joined, next_edition, writer_of
+from archiver.store.survey import SegmentFile
 from tests.cluster.archives import elsewhere, site, told
+from tests.store.test_editions import segment
 
 
 @pytest.fixture
@@ -124,6 +126,28 @@ async def test_a_process_joins_its_own_objects_once_they_make_a_segment(remote, 
             while not any(map(is_joined, await asyncio.to_thread(store.names))):
                 pass
     assert [url for url, _, _ in await told(remote)] == sorted(found)
+
+
+@pytest.mark.parametrize("is_joined_elsewhere", [False, True])
+async def test_a_process_looks_at_its_objects_once_whatever_the_dead_left_or_others_joined(
+    remote, store, monkeypatch, is_joined_elsewhere
+):
+    monkeypatch.setattr(joining, "LOOK_SECONDS", 3600)
+    settings = replace(remote, seal_bytes=4096)
+    async with site() as found, open_runtime(settings) as archive:
+        own, batches = archive.compacting._joining, archive.compacting._store.batches
+        for url in found:
+            await archive.entries.save([url], source="test")
+            await archive.crawling.work()
+        batches.appendleft(SegmentFile(segment("00999"), 1))
+        for _ in range(2 * is_joined_elsewhere):
+            await compacted(settings)
+
+        await own._join_own()
+
+        assert not batches
+        assert any(map(is_joined, store.names()))
+    assert [url for url, _, _ in await told(settings)] == sorted(found)
 
 
 async def test_what_somebody_removed_before_the_index_points_at_it_is_not_pointed_at(
