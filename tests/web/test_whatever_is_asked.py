@@ -105,7 +105,7 @@ async def test_every_address_that_is_linked_to_leads_back_to_its_url(client, url
         (every,) = hrefs(body, "/web/*")
         status, _, body = await ask(client, every)
         assert (status, f"<code>{url}</code>" in unescape(body)) == (200, True), url
-        (listed,) = [each for each in hrefs(body, "/web/2") if each.endswith(f"/{url}")]
+        (listed,) = {each for each in hrefs(body, "/web/2") if each.endswith(f"/{url}")}
         framed = stored.replace("id_/", "if_/", 1)
         for address in (stored, listed, framed, f"/web/{url}", f"/timegate/{url}"):
             assert await led_to(client, address) == url, address
