@@ -48,6 +48,12 @@ class Work:
     hosts: tuple[WaitingHost, ...]
     failed: tuple[Reason, ...]
 
+    @property
+    def failed_pages(self) -> int:
+        """Entries that failed, however often; where they are very many, the jobs that did."""
+        known = sum(each.entries for each in self.failed)
+        return known if known < MOST_FAILED else max(known, self.counts.failed)
+
 
 @frozen
 class Room:

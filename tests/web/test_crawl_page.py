@@ -51,6 +51,15 @@ async def test_it_tells_what_failed_and_tries_it_again(client, runtime, live):
     assert "the server answered 404" not in await (await client.get("/crawl")).text()
 
 
+async def test_a_page_that_failed_twice_is_one_that_failed(client, runtime):
+    await press(client, do="again", reason="http-status 404")
+    await runtime.crawling.work()
+
+    page = await (await client.get("/crawl")).text()
+    assert (await runtime.crawling.counts()).failed == 2
+    assert "<dt>failed</dt><dd>1</dd>" in page
+
+
 async def test_a_pause_holds_a_service_up_until_it_goes_on(client, runtime, live):
     await press(client, do="pause")
     assert "Paused." in await (await client.get("/crawl")).text()
