@@ -1,10 +1,12 @@
 """Files of the data directory that are copies, where machines share an index: it has the original.
 
-An index that has none begins with the file of whoever looks first. Elsewhere the file is all there
-is, and nothing here does anything.
+An index that has none begins with the file of whoever looks first. What another machine had of its
+own before is laid aside, for its person to give again. Elsewhere the file is all there is, and
+nothing here does anything.
 """
 
 import asyncio
+import hashlib
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -13,12 +15,18 @@ from archiver.config import Settings
 from archiver.index import shared_files
 from archiver.index.database import Database
 from archiver.kept_file import PRIVATE, KeptFile
+from archiver.logs import get_log
 from archiver.net.given_cookies import MOST_BYTES
 from archiver.net.given_cookies import NAME as COOKIES
 
 FEEDS = "feeds.opml"
 LOOK_SECONDS = 5.0
+ASIDE, SHARED = ".aside", ".shared"
+"""What is laid aside is called after the file, and so is what names the copy that was had last."""
+_DIGEST_BYTES = 64
 _MODES = {FEEDS: 0o644, COOKIES: PRIVATE}
+
+log = get_log(__name__)
 
 
 class SharedCopy:
@@ -33,6 +41,8 @@ class SharedCopy:
     def __init__(self, file: KeptFile, db: Database, most: int) -> None:
         self._file = file
         self._name = file.path.name
+        self._aside = KeptFile(file.path.with_name(self._name + ASIDE))
+        self._shared = KeptFile(file.path.with_name(self._name + SHARED))
         self._db = db
         self._most = most
         self._revision: int | None = None
@@ -68,17 +78,31 @@ class SharedCopy:
         async with self._db.write() as conn:
             found = await shared_files.find(conn, self._name)
             if found and found.content != await self._held():
-                await asyncio.to_thread(self._file.write, found.content)
+                await asyncio.to_thread(self._take, found.content)
             yield
             own = await self._held()
             if own is not None and (found is None or own != found.content):
                 revision: int | None = await shared_files.put(conn, self._name, own)
             else:
                 revision = found.revision if found else None
+        if own is not None:
+            await asyncio.to_thread(self._shared.write, _digest(own))
         self._revision = revision
+
+    def _take(self, content: bytes) -> None:
+        """Have what the machines have in the place of our own; what they never had stays beside."""
+        own = self._file.read(self._most)
+        if own is not None and self._shared.read(_DIGEST_BYTES) != _digest(own):
+            self._aside.write(own)
+            log.warning("file laid aside: the machines have another", file=str(self._aside.path))
+        self._file.write(content)
 
     async def _held(self) -> bytes | None:
         return await asyncio.to_thread(self._file.read, self._most)
+
+
+def _digest(content: bytes) -> bytes:
+    return hashlib.sha256(content).hexdigest().encode()
 
 
 def shared_cookies(settings: Settings, db: Database, _store: object = None) -> SharedCopy:

@@ -88,6 +88,23 @@ async def test_feeds_of_before_are_those_of_all_and_go_along_to_a_folder(here, t
         assert await followed(archive) == FEEDS[:2]
 
 
+async def test_what_a_machine_had_of_its_own_is_laid_aside_and_what_was_shared_is_not(here, there):
+    (there.data / "feeds.opml").write_bytes(opml(FEEDS[1]))
+    aside = there.data / "feeds.opml.aside"
+    async with open_runtime(here) as one:
+        await one.subscriptions.take_in(opml(FEEDS[0]), "feeds")
+        async with open_runtime(there) as other:
+            assert await followed(other) == FEEDS[:1]
+        assert aside.read_bytes() == opml(FEEDS[1])
+
+        aside.unlink()
+        await one.subscriptions.take_in(opml(FEEDS[2]), "feeds")
+        async with open_runtime(there) as other:
+            assert await followed(other) == [FEEDS[0], FEEDS[2]]
+
+    assert not aside.exists()
+
+
 async def test_cookies_given_to_one_machine_go_with_the_requests_of_another(here, there, tmp_path):
     given = {"ARCHIVER_INDEX": here.index, "ARCHIVER_STORE": here.store}
     path = tmp_path / "given.txt"
