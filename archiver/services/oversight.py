@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from archiver.config import SETTINGS, Settings
 from archiver.crawl.context import CrawlContext
 from archiver.errors import InputError
-from archiver.index import imports, jobs, oversight, queue
+from archiver.index import counters, imports, jobs, oversight, queue
 from archiver.index.oversight import QueueLag, Share, WaitingHost
 from archiver.ledger.visit_result import VisitResult
 from archiver.model.failure import Failure, FailureKind, Reason
@@ -36,6 +36,7 @@ class Work:
 
     Attributes:
         counts: of jobs.
+        snapshots: how many there are, also those that no job of this index brought.
         is_paused: whether nothing is to be fetched.
         under_way: what is being fetched.
         hosts: those with most jobs queued.
@@ -43,6 +44,7 @@ class Work:
     """
 
     counts: QueueCounts
+    snapshots: int
     is_paused: bool
     under_way: tuple[Job, ...]
     hosts: tuple[WaitingHost, ...]
@@ -78,6 +80,7 @@ class Oversight:
         async with self.context.db.read() as conn:
             return Work(
                 counts=await jobs.queue_counts(conn),
+                snapshots=(await counters.all_counters(conn)).get(counters.SNAPSHOTS, 0),
                 is_paused=await oversight.is_paused(conn),
                 under_way=tuple(await jobs.under_way(conn, MOST_JOBS)),
                 hosts=tuple(await oversight.waiting_hosts(conn, limit=MOST_HOSTS)),

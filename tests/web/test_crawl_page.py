@@ -10,6 +10,7 @@ from aiohttp.test_utils import TestClient, TestServer
 from archiver.config import Settings
 from archiver.runtime import open_runtime
 from archiver.services.last_check import keep_check
+from archiver.services.reindexing import reindex
 from archiver.web.app import build_app
 
 
@@ -58,6 +59,28 @@ async def test_a_page_that_failed_twice_is_one_that_failed(client, runtime):
     page = await (await client.get("/crawl")).text()
     assert (await runtime.crawling.counts()).failed == 2
     assert "<dt>failed</dt><dd>1</dd>" in page
+
+
+async def numbers(runtime):
+    """What stands at the head of the page."""
+    server = TestServer(build_app(runtime), skip_url_asserts=True)
+    async with TestClient(server) as client:
+        page = await (await client.get("/crawl")).text()
+    return dict(re.findall(r"<dt>([a-z ]+)</dt><dd>(\d+)</dd>", page))
+
+
+async def test_an_index_that_was_built_again_has_the_same_numbers(tmp_path, live):
+    settings = Settings(data=tmp_path / "data", allow_networks=("127.0.0.0/8",), retries=0)
+    async with open_runtime(settings) as runtime:
+        await runtime.entries.save([live.article("foxes"), live.url("/gone")], source="web")
+        await runtime.crawling.work()
+        before = await numbers(runtime)
+
+    await reindex(settings)
+
+    assert before == {"under way": "0", "waiting": "0", "snapshots": "1", "failed": "1"}
+    async with open_runtime(settings) as runtime:
+        assert await numbers(runtime) == before
 
 
 async def test_a_pause_holds_a_service_up_until_it_goes_on(client, runtime, live):
