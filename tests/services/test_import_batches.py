@@ -9,6 +9,7 @@ import pytest
 from archiver.derive.link_chunks import BATCH
 from archiver.derive.link_file import open_links
 from archiver.errors import UnreadableFile
+from archiver.services import import_batches
 from archiver.services.import_batches import read_ahead
 
 MEMORY = 1 << 30
@@ -24,7 +25,8 @@ def nobody():
     return False
 
 
-async def test_batches_that_are_here_come_together_and_in_order():
+async def test_batches_that_are_here_come_together_and_in_order(monkeypatch):
+    monkeypatch.setattr(import_batches, "PATIENCE_SECONDS", 60)  # however busy the machine is
     urls = [f"http://a.example/{number}" for number in range(2 * BATCH + 1)]
     source = opened("\n".join(urls).encode(), "list.txt")
     async with source as links, read_ahead(links, await links.next_batch()) as batches:
