@@ -35,6 +35,11 @@ from tests.web.strange import (
     keep_one_page,
 )
 
+# aiohttp warns of what it passes over, which nobody else is told.
+pytestmark = [
+    pytest.mark.filterwarnings(f"ignore::aiohttp.BadContentDisposition{what}")
+    for what in ("Header", "Param")
+]
 MANY = settings(
     max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
