@@ -4,6 +4,7 @@ from dataclasses import fields
 from pathlib import Path
 
 from archiver.web.api.answers import adapter
+from archiver.web.api.field_descriptions import with_field_descriptions
 from archiver.web.api.openapi import OPERATIONS, describe
 from archiver.web.routes import ROUTES
 
@@ -100,3 +101,20 @@ def test_every_route_that_is_told_of_is_there():
     assert {(method.lower(), path) for method, path in told} <= {
         (method, path) for method, path, _ in routed()
     }
+
+
+def test_fields_are_described_by_what_their_values_say_of_them():
+    schemas = describe()["components"]["schemas"]
+
+    assert "in hundredths" in schemas["Snapshot"]["properties"]["score"]["description"]
+    assert schemas["Entry"]["properties"]["tags"]["description"] == "in order, without duplicates."
+    assert not [name for name, each in schemas.items() if "Attributes:" in str(each)]
+
+
+def test_a_line_that_goes_on_is_one_description_and_names_side_by_side_share_theirs():
+    text = "It.\n\nAttributes:\n    a, b: what is\n        said of both.\n    c: of one."
+    found = with_field_descriptions({"description": text, "properties": {n: {} for n in "abcd"}})
+
+    both = {"description": "what is said of both."}
+    properties = {"a": both, "b": both, "c": {"description": "of one."}, "d": {}}
+    assert found == {"description": "It.", "properties": properties}

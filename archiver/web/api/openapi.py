@@ -12,6 +12,7 @@ from pydantic import TypeAdapter
 
 from archiver import __version__
 from archiver.formats.documents import flattened_schema
+from archiver.web.api.field_descriptions import with_field_descriptions
 from archiver.web.api.operation import Json, Operation, Parameter
 from archiver.web.api.operations import OPERATIONS
 
@@ -37,6 +38,7 @@ def describe() -> Json:
     ]
     named, defined = TypeAdapter.json_schemas(shapes, ref_template="#/components/schemas/{model}")
     schemas = {name: schema for (name, _), schema in named.items()}
+    values = {name: with_field_descriptions(each) for name, each in defined["$defs"].items()}
     found: Json = {}
     for each in OPERATIONS:
         found.setdefault(each.path, {})[each.method] = _describe(each, schemas)
@@ -51,7 +53,7 @@ def describe() -> Json:
         "paths": found,
         "security": [{}, {"password": []}, {"basic": []}],
         "components": {
-            "schemas": flattened_schema(defined["$defs"]) | {"Error": _ERROR},
+            "schemas": flattened_schema(values) | {"Error": _ERROR},
             "responses": {"Error": _problem()},
             "securitySchemes": {
                 "password": {"type": "http", "scheme": "bearer"},
