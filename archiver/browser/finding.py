@@ -6,9 +6,10 @@ import re
 import shutil
 from pathlib import Path
 
-from archiver.child_process import child_environment, end_child
+from archiver.child_process import child_command, child_environment, end_child
 from archiver.config import Settings
 from archiver.errors import NoBrowser
+from archiver.model.message import marked
 
 NAMES = (
     "chromium-headless-shell",
@@ -18,6 +19,10 @@ NAMES = (
     "google-chrome",
 )
 """The shell without windows is the same engine, at a third of the cost."""
+NO_SANDBOX = marked(
+    "Chromium's sandbox can't start here: the machine, or the container, does not allow user "
+    "namespaces. See docs/operations.md."
+)
 _VERSION = re.compile(rb"(\d{2,4})\.\d+\.\d+\.\d+")
 _OLDEST = 120
 _PATIENCE_SECONDS = 15
@@ -92,6 +97,25 @@ def user_agent(version: int, ours: str) -> str:
     return f"{chrome} {ours.removeprefix('Mozilla/5.0 ')}"
 
 
-def needs_cell(settings: Settings) -> bool:
-    """Whether Chromium's sandbox can start in a user namespace only: it refuses to run as root."""
-    return settings.browser_sandbox and os.geteuid() == 0
+async def prove_sandbox(settings: Settings) -> None:
+    """Try what Chromium's sandbox needs where we are root: it starts in a namespace there, or not.
+
+    Raises:
+        NoBrowser: it can't start.
+    """
+    if os.geteuid() != 0 or not settings.browser_sandbox:
+        return
+    process = await asyncio.create_subprocess_exec(
+        *child_command("archiver.browser.cell_trial"),
+        stdin=asyncio.subprocess.DEVNULL,
+        env=child_environment(),
+    )
+    try:
+        async with asyncio.timeout(_PATIENCE_SECONDS):
+            status = await process.wait()
+    except TimeoutError:
+        return  # a machine too busy to say; the first page that needs one tells
+    finally:
+        await end_child(process)
+    if status:
+        raise NoBrowser(NO_SANDBOX)

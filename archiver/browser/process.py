@@ -11,6 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Self
 
+from archiver.browser.finding import NO_SANDBOX
 from archiver.browser.flags import CONFINED, command
 from archiver.browser.protocol import Connection
 from archiver.browser.supervisor import ASK_FOR_SOCKET
@@ -184,10 +185,7 @@ class Browser:
     def _why(self, error: Exception) -> str:
         said = self._complaints.decode("utf-8", "replace").lower()
         if "sandbox" in said:
-            return (
-                "Chromium's sandbox can't start here: the machine, or the container, does not "
-                "allow user namespaces. See docs/operations.md."
-            )
+            return NO_SANDBOX
         return f"The browser can't be started: {error or type(error).__name__}."
 
 

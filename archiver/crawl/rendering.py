@@ -9,7 +9,7 @@ from dataclasses import field, replace
 from importlib import import_module
 from typing import Protocol
 
-from archiver.browser.finding import find_browser
+from archiver.browser.finding import find_browser, prove_sandbox
 from archiver.config import Settings
 from archiver.crawl.learned_hosts import LearnedHosts
 from archiver.crawl.obtained import Obtained
@@ -139,6 +139,14 @@ class Renderer:
         self._failed_at = float("-inf")
         self.problem = _problem(means.settings)
         self._instrument: Instrument | None = None
+
+    async def prove(self) -> None:
+        """Find out whether a browser could start here, before a page needs one."""
+        if self.problem is None:
+            try:
+                await prove_sandbox(self._settings)
+            except NoBrowser as error:
+                self.problem = error.said
 
     def is_wanted(self, found: Discovery | None, failure: Failure | None, *, asked: bool) -> bool:
         """Whether a page is to be shown by a browser.

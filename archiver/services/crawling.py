@@ -31,6 +31,11 @@ class Crawling:
         renderer = self._context.renderer
         return renderer.problem if renderer else Message("No page is shown by a browser here.")
 
+    async def prove_browser(self) -> None:
+        """Find out whether a browser could start here, for ``browser_problem``."""
+        if self._context.renderer:
+            await self._context.renderer.prove()
+
     def wake(self) -> None:
         """Say that there is something new in the queue."""
         if self._running:

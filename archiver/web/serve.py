@@ -54,6 +54,7 @@ async def serve(settings: Settings) -> None:
         limits = ServerLimits().fit_to_machine()
         async with open_runtime(settings, crawl=True, connections=limits.files) as runtime:
             await _share(runtime)
+            await runtime.crawling.prove_browser()
             runner = BoundedRunner(build_app(runtime, limits=limits), limits)
             try:
                 await runner.setup()

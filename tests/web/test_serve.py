@@ -109,3 +109,24 @@ async def test_it_says_how_many_files_it_passes_by_and_that_there_is_no_browser(
     assert lines[1] == "files in warc/ that are passed by: 1; `archiver verify` names them\n"
     assert lines[2].startswith("pages are not shown by a browser: ARCHIVER_BROWSER names /nowhere")
     assert beside.read_bytes() == b"garbage"
+
+
+WITHOUT_NAMESPACES = 'echo 0 > /proc/sys/user/max_user_namespaces; exec "$@"'
+
+
+async def test_it_says_where_the_sandbox_of_its_browser_can_t_start(tmp_path):
+    program = PROGRAM.format(data=str(tmp_path / "data"))
+    program = program.replace("port=0", "port=0, browser='true'")
+    process = await asyncio.create_subprocess_exec(
+        *("unshare", "--map-root-user", "sh", "-c", WITHOUT_NAMESPACES, "sh"),
+        *(sys.executable, "-c", program),
+        stdout=asyncio.subprocess.PIPE,
+    )
+
+    lines = [(await process.stdout.readline()).decode() for _ in range(2)]
+    process.terminate()
+    await process.wait()
+
+    assert lines[1].startswith(
+        "pages are not shown by a browser: Chromium's sandbox can't start here"
+    )
