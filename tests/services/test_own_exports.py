@@ -1,11 +1,13 @@
 """What this archive exports, an empty one imports: the same entries, whatever became of them."""
 
+import asyncio
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from archiver.index import attempts, entries
+from archiver.memento.timestamps import to_datetime
 from archiver.model.annotation_change import AnnotationChange
 from archiver.model.failure import Failure, FailureKind
 from archiver.model.job import State
@@ -46,6 +48,12 @@ async def fill(archive, urls):
         await archive.entries.save([urls[state]], tags=["mine", state], source="web")
     for state in ("given up", "tried"):
         await attempted(archive, urls[state])
+
+
+async def is_past(timestamp):
+    """Wait until a snapshot would be another one: those of one second are one."""
+    over = to_datetime(timestamp) + timedelta(seconds=1.1)
+    await asyncio.sleep((over - datetime.now(UTC)).total_seconds())
 
 
 async def told(archive, urls):
@@ -127,7 +135,9 @@ async def test_what_failed_elsewhere_changes_nothing_of_what_is_here(
     async with opened() as archive:
         await fill(archive, urls)
         path = await export(archive, tmp_path, "warc.gz", Selected())
+        (exported,) = (await archive.entries.get(urls["saved"])).snapshots
     async with opened(replace(settings, data=tmp_path / "other")) as archive:
+        await is_past(exported.timestamp)
         await archive.entries.save([urls["saved"]], source="cli")
         await archive.crawling.work()
         await archive.entries.save([urls["failed"]], source="cli")
