@@ -1,6 +1,7 @@
 """The banner above a snapshot follows what its frame shows, as Chromium shows both."""
 
 from collections.abc import AsyncIterator
+from urllib.parse import urlsplit
 
 import pytest
 from aiohttp.test_utils import TestClient, TestServer
@@ -93,8 +94,8 @@ async def test_without_scripts_the_frame_itself_leads_to_the_form_that_saves(lin
         await frame.locator("#lost").click()
         await frame.get_by_role("link", name="Capture it").click()
 
-        asked = page.get_by_role("heading", name="Save this page?")
-        await asked.wait_for()
+        await page.get_by_role("heading", name="Save this page?").wait_for()
+        assert urlsplit(page.url).path == "/save"
 
 
 async def test_a_frame_within_a_page_is_not_what_the_banner_speaks_of(linked):

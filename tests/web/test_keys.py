@@ -137,7 +137,9 @@ async def test_enter_sends_a_field_that_wraps_as_it_sends_any_other(page):
     await page.locator("textarea[name=new]").fill("Recipes of a long winter")
     await page.keyboard.press("Enter")
 
-    await page.get_by_role("link", name="Recipes of a long winter").first.wait_for()
+    listed = page.locator("main").get_by_role("link")
+    await listed.get_by_text("Recipes of a long winter").wait_for()
+    assert await listed.all_inner_texts() == ["Recipes of a long winter"]
 
 
 async def test_what_only_works_with_scripts_is_not_shown_without_them(plain):
