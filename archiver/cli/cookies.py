@@ -12,7 +12,7 @@ from archiver.cli.loop import run_until_signal
 from archiver.cli.output import write_row
 from archiver.config import Settings
 from archiver.reading import open_to_read
-from archiver.services.given_cookies import CookieKeeping
+from archiver.services.given_cookies import CookieKeeping, NamedCookie, named_in
 from archiver.services.shared_copies import shared_cookies
 
 _MOST = (16 << 20) + 1
@@ -21,22 +21,38 @@ _NEVER = "-"
 
 def run(settings: Settings, *, file: Path | None = None, remove: str = "") -> int:
     """Take a file in, forget a host, or list what is kept."""
+    if file is None and not remove:
+        return run_until_signal(_list(settings))
     content = None if file is None else _content(file)
     if settings.index:
-        return run_until_signal(_run_there(settings, content, remove))
-    return _run(settings, content, remove)
+        return run_until_signal(_change_there(settings, content, remove))
+    return _change(settings, content, remove)
 
 
-async def _run_there(settings: Settings, content: bytes | None, remove: str) -> int:
+async def _list(settings: Settings) -> int:
+    for each in await _kept(settings):
+        write_row(each.host, each.path, each.name, _day(each.expires))
+    return 0
+
+
+async def _kept(settings: Settings) -> list[NamedCookie]:
+    """What is kept; who only asks waits for no writer, and changes no copy."""
+    if not settings.index:
+        return CookieKeeping(settings.data).list()
+    async with open_to_read(settings, partial(shared_cookies, settings)) as shared:
+        return named_in(await shared.read())
+
+
+async def _change_there(settings: Settings, content: bytes | None, remove: str) -> int:
     """With the index, for every machine."""
     async with (
         open_to_read(settings, partial(shared_cookies, settings)) as shared,
         shared.changing(),
     ):
-        return await asyncio.to_thread(_run, settings, content, remove)
+        return await asyncio.to_thread(_change, settings, content, remove)
 
 
-def _run(settings: Settings, content: bytes | None, remove: str) -> int:
+def _change(settings: Settings, content: bytes | None, remove: str) -> int:
     keeping = CookieKeeping(settings.data)
     if content is not None:
         taken = keeping.take(content)
@@ -44,11 +60,8 @@ def _run(settings: Settings, content: bytes | None, remove: str) -> int:
         if taken.refused:
             lines = ", ".join(map(str, taken.refused[:10]))
             click.echo(f"No cookies, or too many: lines {lines}.", err=True)
-    elif remove:
-        write_row("removed", str(keeping.remove(remove)))
     else:
-        for each in keeping.list():
-            write_row(each.host, each.path, each.name, _day(each.expires))
+        write_row("removed", str(keeping.remove(remove)))
     return 0
 
 

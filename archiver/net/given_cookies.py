@@ -30,8 +30,7 @@ class CookieFile:
 
     def read(self) -> list[Cookie]:
         """What it holds; none where there is no file."""
-        held = self._file.read(MOST_BYTES)
-        return read_cookies(held.decode("utf-8", "replace"))[0] if held else []
+        return cookies_in(self._file.read(MOST_BYTES))
 
     def change(self, change: Callable[[list[Cookie]], list[Cookie]]) -> list[Cookie]:
         """Write what ``change`` makes of what it holds, and say what that is."""
@@ -39,6 +38,11 @@ class CookieFile:
             after = change(self.read())
             self._file.write(write_cookies(after).encode())
         return after
+
+
+def cookies_in(content: bytes | None) -> list[Cookie]:
+    """What such a file holds; none where there is no file."""
+    return read_cookies(content.decode("utf-8", "replace"))[0] if content else []
 
 
 class GivenCookies:

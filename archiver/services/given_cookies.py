@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from archiver.errors import InputError
-from archiver.net.given_cookies import MOST_BYTES, CookieFile
+from archiver.net.given_cookies import MOST_BYTES, CookieFile, cookies_in
 from archiver.values import frozen
 from archiver.wire.cookies import MOST_COOKIES, Cookie, read_cookies
 
@@ -66,7 +66,7 @@ class CookieKeeping:
 
     def list(self) -> list[NamedCookie]:
         """What is kept, by host and name, without values."""
-        return sorted(map(_named, self._file.read()), key=lambda each: (each.host, each.name))
+        return _by_host(self._file.read())
 
     def remove(self, host: str) -> int:
         """Forget the cookies of a host and those beneath it; how many that were.
@@ -87,6 +87,11 @@ class CookieKeeping:
         return len(gone)
 
 
+def named_in(content: bytes | None) -> list[NamedCookie]:
+    """What such a file holds, by host and name, without values."""
+    return _by_host(cookies_in(content))
+
+
 def _merged(before: Sequence[Cookie], found: Sequence[Cookie]) -> list[Cookie]:
     """Both, the later in the place of the earlier of the same name; the newest, if too many."""
     by_key = {each.key: each for each in (*before, *found)}
@@ -95,6 +100,10 @@ def _merged(before: Sequence[Cookie], found: Sequence[Cookie]) -> list[Cookie]:
 
 def _is_of(host: str, wanted: str) -> bool:
     return host == wanted or host.endswith(f".{wanted}")
+
+
+def _by_host(found: Sequence[Cookie]) -> list[NamedCookie]:
+    return sorted(map(_named, found), key=lambda each: (each.host, each.name))
 
 
 def _named(cookie: Cookie) -> NamedCookie:

@@ -7,7 +7,7 @@ nobody reads them any more.
 
 import asyncio
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from itertools import accumulate
 
 from archiver.archive import LOCKS
@@ -26,6 +26,7 @@ from archiver.store.shelf import UploadingShelf
 from archiver.store.survey import SegmentFile
 
 LOOK_SECONDS = 5.0
+LONGEST_REST_SECONDS = 300.0
 READ_SECONDS = 120.0
 """For so long whoever has read of a part where it lies may still read it."""
 
@@ -45,15 +46,25 @@ class Joining:
         self._lock = settings.data / LOCKS / "compact"
         self._leaving: deque[tuple[float, Sequence[SegmentFile]]] = deque()
 
-    async def keep_joining(self) -> None:
-        """Join the batches of this process whenever they make a whole segment; never ends."""
+    async def keep_joining(
+        self, sleep: Callable[[float], Awaitable[object]] = asyncio.sleep
+    ) -> None:
+        """Join the batches of this process whenever they make a whole segment; never ends.
+
+        Where the store fails, the next look is twice as far away each time: what it takes to find
+        that out is a whole segment, read and sent. ``sleep`` is for tests.
+        """
+        rest = LOOK_SECONDS
         while True:
-            await asyncio.sleep(LOOK_SECONDS)
+            await sleep(rest)
             try:
                 await self._join_own()
                 await self.remove_parts()
             except StoreError as error:
                 log.warning("segments are not joined", reason=str(error))
+                rest = min(2 * rest, LONGEST_REST_SECONDS)
+            else:
+                rest = LOOK_SECONDS
 
     async def join_all(self, found: Sequence[SegmentFile]) -> int:
         """Join whatever is settled of some segments; how many went into others.

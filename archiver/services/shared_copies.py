@@ -47,6 +47,18 @@ class SharedCopy:
         self._most = most
         self._revision: int | None = None
 
+    async def read(self) -> bytes | None:
+        """What the machines have together, of which nothing is changed; None if there is none.
+
+        Where they have none yet it is this machine's.
+        """
+        if self._db.machine:
+            async with self._db.read() as conn:
+                found = await shared_files.find(conn, self._name)
+            if found:
+                return found.content
+        return await self._held()
+
     async def fetch(self) -> None:
         """Have the file as the machines have it together."""
         if not self._db.machine:

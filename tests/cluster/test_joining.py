@@ -150,6 +150,33 @@ async def test_a_process_looks_at_its_objects_once_whatever_the_dead_left_or_oth
     assert [url for url, _, _ in await told(settings)] == sorted(found)
 
 
+async def test_a_store_that_refuses_a_joined_segment_is_asked_less_and_less_until_it_takes_it(
+    remote, store, monkeypatch
+):
+    monkeypatch.setattr(joining, "LOOK_SECONDS", 3600)  # the runtime's own looks at nothing
+    rests = []
+
+    async def sleep(seconds):
+        rests.append(seconds)
+        if len(rests) == 10:
+            store.fickle.failing = {}
+        if len(rests) == 11:
+            assert any(map(is_joined, store.names()))
+            raise asyncio.CancelledError
+
+    async with site() as found, open_runtime(replace(remote, seal_bytes=4096)) as archive:
+        for url in found:
+            await archive.entries.save([url], source="test")
+            await archive.crawling.work()
+        monkeypatch.setattr(joining, "LOOK_SECONDS", 5)
+        store.fickle.failing = {"PUT": 403}
+
+        with pytest.raises(asyncio.CancelledError):
+            await archive.compacting._joining.keep_joining(sleep)
+
+    assert rests == [5, 10, 20, 40, 80, 160, 300, 300, 300, 300, 5]
+
+
 async def test_what_somebody_removed_before_the_index_points_at_it_is_not_pointed_at(
     remote, urls, store
 ):

@@ -121,3 +121,17 @@ async def test_cookies_given_to_one_machine_go_with_the_requests_of_another(here
     assert sent == "session=secret"
     assert removed[0] == 0
     assert (await ran("cookies", "list", **given, ARCHIVER_DATA=str(here.data)))[1] == ""
+
+
+async def test_who_lists_cookies_waits_for_no_writer_and_changes_no_copy(here, there, tmp_path):
+    given = {"ARCHIVER_INDEX": here.index, "ARCHIVER_STORE": here.store}
+    path = tmp_path / "given.txt"
+    path.write_text(COOKIES)
+    await ran("cookies", "import", str(path), **given, ARCHIVER_DATA=str(here.data))
+    await ran("list", **given, ARCHIVER_DATA=str(there.data))
+
+    async with open_runtime(here) as archive, archive.entries._db.write():
+        listed = await ran("cookies", "list", **given, ARCHIVER_DATA=str(there.data))
+
+    assert listed == (0, "a.example\t/\tsession\t-\n")
+    assert not (there.data / "cookies.txt").exists()
