@@ -16,8 +16,8 @@ from archiver.crawl.parts import read_whole
 from archiver.errors import ArchiverError, StoreError
 from archiver.html.document import read_article_document
 from archiver.html.text import to_text
-from archiver.index import snapshots
-from archiver.index.snapshots import Unread
+from archiver.index import unread_articles
+from archiver.index.unread_articles import Unread
 from archiver.ledger.snapshot_records import read_snapshot_record
 from archiver.ledger.visit_result import Visit, VisitResult
 from archiver.logs import get_log
@@ -65,7 +65,7 @@ class DeferredExtraction:
             StoreError: the disk or the index refused; the next call reads the same again.
         """
         async with self._context.db.read() as conn:
-            found, after = await snapshots.unread(conn, self._after, limit=CHUNK)
+            found, after = await unread_articles.left_for_later(conn, self._after, limit=CHUNK)
         await self.read_these(found, on_read)
         self._after = after
         return len(found)

@@ -7,7 +7,7 @@ from archiver.crawl.context import CrawlContext
 from archiver.crawl.dead_hosts import failure_of
 from archiver.crawl.frontier import Frontier
 from archiver.errors import StoreError
-from archiver.index import entries, gone, oversight, queue
+from archiver.index import gone, oversight, queue, unrecorded
 from archiver.ledger.departed import is_anybody_silent
 from archiver.ledger.recovery import recover
 from archiver.logs import get_log
@@ -184,7 +184,7 @@ class Dispatcher:
         """Write down what was said of entries that no visit will close soon."""
         self._noted = asyncio.get_running_loop().time()
         async with self._context.db.read() as conn:
-            changed = await entries.unrecorded(conn, NOTES)
+            changed = await unrecorded.oldest(conn, NOTES)
             owed = await gone.owed(conn, limit=DELETIONS)
         await self._context.recorder.note(changed)
         await self._context.recorder.write_down(owed)

@@ -18,13 +18,13 @@ from archiver.index.bulk import (
     scalars_of,
 )
 from archiver.index.connection import AsyncConnection
+from archiver.index.digests import from_blob, to_blob
 from archiver.index.numbering import next_number
 from archiver.index.schema import capture, segment, withheld
 from archiver.memento.timestamps import to_datetime
-from archiver.model.capture import Capture, Location, PayloadDigest, RecordId, Timestamp
+from archiver.model.capture import Capture, Location, RecordId, Timestamp
 from archiver.urls.surt import surt
 
-_LABEL = "sha256:"
 COLUMNS = (
     capture.c.id,
     capture.c.url,
@@ -59,29 +59,6 @@ _NEW = (
     "redirect_to",
     "ip",
     "is_chunked",
-)
-_PAYLOAD = given("wanted", capture.c.payload_digest)
-_HOLDER = over(
-    _PAYLOAD,
-    select(
-        select(capture.c.id)
-        .where(capture.c.payload_digest == _PAYLOAD.c.payload_digest, capture.c.is_revisit == 0)
-        .order_by(capture.c.is_chunked, capture.c.id)
-        .limit(1)
-        .scalar_subquery()
-    ).select_from(_PAYLOAD),
-)
-_PAIR = given("wanted", capture.c.surt, capture.c.url, capture.c.payload_digest)
-# Many URLs may hold one payload, and their rows are not to be walked for each: said with "< 1",
-# this is a row of no index of payloads.
-_HOLDER_OF_URL = over(
-    _PAIR,
-    select(
-        select(capture.c.id)
-        .where(*(capture.c[each.name] == each for each in _PAIR.c), capture.c.is_revisit < 1)
-        .limit(1)
-        .scalar_subquery()
-    ).select_from(_PAIR),
 )
 CAPTURES = select(*COLUMNS).join(segment, segment.c.id == capture.c.segment_id)
 _THESE = CAPTURES.where(capture.c.id.in_(THESE))
@@ -132,7 +109,7 @@ async def insert_all(conn: AsyncConnection, captures: Sequence[Capture]) -> dict
                 int(each.timestamp),
                 each.status,
                 each.media_type,
-                _to_blob(each.payload_digest),
+                to_blob(each.payload_digest),
                 each.payload_length,
                 each.record_id,
                 known[each.location.segment],
@@ -194,7 +171,7 @@ async def _around(
 ) -> list[Capture]:
     """The captures next to a moment, the earlier before the later."""
     moment = int(timestamp)
-    found = await _first(conn, query, [(surt(url), url, moment) for url in urls])
+    found = await found_by(conn, query, [(surt(url), url, moment) for url in urls])
     return sorted(found, key=lambda each: each.timestamp)
 
 
@@ -219,32 +196,7 @@ async def recent_of(
     return {url: to_capture(row) for url, row in newest.items()}
 
 
-async def original_of(conn: AsyncConnection, digest: PayloadDigest) -> Capture | None:
-    """The response record that holds a payload."""
-    return (await originals(conn, [digest])).get(digest)
-
-
-async def originals(
-    conn: AsyncConnection, digests: Sequence[PayloadDigest]
-) -> dict[PayloadDigest, Capture]:
-    """For each digest whose payload is stored, the first response record that holds it.
-
-    One without chunk framing goes before one with.
-    """
-    found = await _first(conn, _HOLDER, [(_to_blob(each),) for each in digests])
-    return {each.payload_digest: each for each in found}
-
-
-async def originals_of_urls(
-    conn: AsyncConnection, wanted: Sequence[tuple[str, PayloadDigest]]
-) -> dict[tuple[str, PayloadDigest], Capture]:
-    """For each URL and digest, a response record of that URL that holds that payload."""
-    keys = [(surt(url), url, _to_blob(digest)) for url, digest in wanted]
-    found = await _first(conn, _HOLDER_OF_URL, keys)
-    return {(each.url, each.payload_digest): each for each in found}
-
-
-async def _first(
+async def found_by(
     conn: AsyncConnection, holder: OverRows, keys: Sequence[tuple[Any, ...]]
 ) -> list[Capture]:
     """The captures whose row ids a query finds for rows of keys."""
@@ -338,7 +290,7 @@ def to_capture(row: Row[*tuple[Any, ...]]) -> Capture:
         timestamp=Timestamp(f"{row.timestamp:014d}"),
         status=row.status,
         media_type=row.media_type,
-        payload_digest=PayloadDigest(_LABEL + row.payload_digest.hex()),
+        payload_digest=from_blob(row.payload_digest),
         payload_length=row.payload_length,
         record_id=RecordId(row.record_id),
         location=Location(row.segment_name, row.offset, row.length),
@@ -347,10 +299,6 @@ def to_capture(row: Row[*tuple[Any, ...]]) -> Capture:
         ip=row.ip,
         is_chunked=bool(row.is_chunked),
     )
-
-
-def _to_blob(digest: PayloadDigest) -> bytes:
-    return bytes.fromhex(digest.removeprefix(_LABEL))
 
 
 async def in_segment(

@@ -7,11 +7,11 @@ from typing import Any
 
 from sqlalchemy import Row, bindparam, delete, func, insert, select, update
 
-from archiver.index import annotations, import_shares, labels, lists, tags
+from archiver.index import annotations, import_shares, labels, list_members, tags
 from archiver.index.bulk import among, insert_rows
 from archiver.index.connection import AsyncConnection
-from archiver.index.entries import mark_unrecorded
 from archiver.index.schema import edit, edited, entry
+from archiver.index.unrecorded import mark_unrecorded
 from archiver.model.annotation import Annotation
 from archiver.values import frozen
 from archiver.warc.annotation import read_annotation, write_annotation
@@ -160,7 +160,9 @@ async def _write(
     }
     places = {number: rows[number].sort_at for number in after}
     await tags.attach(conn, gained, known=places, sort_at=0)
-    await lists.put(conn, {number: each.lists for number, each in after.items()}, known=places)
+    await list_members.put(
+        conn, {number: each.lists for number, each in after.items()}, known=places
+    )
     await mark_unrecorded(conn, {*after})
 
 

@@ -1,28 +1,22 @@
 """Entries as people see them: one by name, or a page of them, newest first."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from sqlalchemy import (
     Row,
     Select,
-    bindparam,
-    case,
-    func,
     literal_column,
-    not_,
-    or_,
     select,
     tuple_,
     union_all,
-    update,
 )
 
 from archiver.index import annotations, failures, labels
-from archiver.index.bulk import THESE, among, among_texts
+from archiver.index.bulk import THESE, among_texts
 from archiver.index.connection import AsyncConnection
-from archiver.index.schema import attempt, document, entry, entry_tag, in_list, snapshot, tag
+from archiver.index.schema import document, entry, entry_tag, in_list, snapshot, tag
 from archiver.model.capture import HashUrl, Timestamp
 from archiver.model.entry import Entry
 from archiver.model.job import State
@@ -138,30 +132,6 @@ async def rows_in_order(
     return [Place(*row) for row in await conn.execute(query)]
 
 
-async def untold(conn: AsyncConnection, ids: Sequence[int], *, whole_segments: bool) -> list[int]:
-    """Which of these entries their snapshots' records do not tell of as they stand.
-
-    Args:
-        conn: a connection.
-        ids: row ids.
-        whole_segments: the records of failures are at hand too, but for attempts that others
-            followed.
-    """
-    known = [entry.c.state == State.SAVED]
-    if whole_segments:
-        made = select(func.count()).where(attempt.c.entry_id == entry.c.id).scalar_subquery()
-        known.append((entry.c.state == State.FAILED) & (made <= 1))
-    rows = await conn.execute(
-        select(entry.c.id)
-        .where(
-            entry.c.id.in_(among(ids)),
-            or_(entry.c.unrecorded == 1, not_(or_(*known))),
-        )
-        .order_by(entry.c.id)
-    )
-    return list(rows.scalars())
-
-
 def newest_query(
     filters: Filters, *, below: Place | None, limit: int, oldest_first: bool = False
 ) -> Select[*tuple[Any, ...]]:
@@ -252,51 +222,6 @@ async def unrendered(conn: AsyncConnection, *, after: int, limit: int) -> dict[i
         .limit(limit)
     )
     return dict(rows.all())
-
-
-async def unrecorded(conn: AsyncConnection, limit: int) -> list[int]:
-    """Entries whose annotation was changed since their last record, by row id.
-
-    Those whose first visit is still to come are passed over: it will write them down.
-    """
-    rows = await conn.execute(
-        select(entry.c.id)
-        .where(entry.c.unrecorded == 1, entry.c.state != State.QUEUED)
-        .order_by(entry.c.id)
-        .limit(limit)
-    )
-    return list(rows.scalars())
-
-
-async def mark_unrecorded(conn: AsyncConnection, entry_ids: Collection[int]) -> None:
-    """Note which entries' annotations are newer than their last record, and than their words."""
-    if entry_ids:
-        await conn.execute(
-            update(entry)
-            .where(entry.c.id == bindparam("entry_id"))
-            .values(
-                unrecorded=1,
-                revision=entry.c.revision + 1,
-                document_stale=case(
-                    (entry.c.document_id.is_not(None), 1), else_=entry.c.document_stale
-                ),
-            ),
-            [{"entry_id": entry_id} for entry_id in sorted(entry_ids)],
-        )
-
-
-async def mark_recorded(conn: AsyncConnection, revisions: Mapping[int, int]) -> None:
-    """Note that these revisions of entries' annotations are in records, by row id.
-
-    One that was changed since it was read for its record stays unrecorded.
-    """
-    if revisions:
-        await conn.execute(
-            update(entry)
-            .where(entry.c.id == bindparam("entry_id"), entry.c.revision == bindparam("read"))
-            .values(unrecorded=0),
-            [{"entry_id": each, "read": read} for each, read in revisions.items()],
-        )
 
 
 async def begun(conn: AsyncConnection, beginning: str, *, limit: int) -> list[HashUrl]:

@@ -13,11 +13,11 @@ from sqlalchemy import select
 from archiver.index import counters, gone
 from archiver.index.bulk import Clash, among, among_texts, insert_rows
 from archiver.index.connection import AsyncConnection
+from archiver.index.digests import from_blob, to_blob
 from archiver.index.schema import capture, counter, record_id_seen, stated_digest
 from archiver.model.capture import PayloadDigest, RecordId
 
 STRETCH = 20_000
-_LABEL = "sha256:"
 _LAST_SEEN = "record ids seen"
 
 
@@ -49,7 +49,7 @@ async def taken(conn: AsyncConnection, record_ids: Sequence[RecordId]) -> set[Re
 
 async def note_stated_digests(conn: AsyncConnection, digests: Mapping[str, PayloadDigest]) -> None:
     """Note that payloads have other digests too: by those, such as ``sha1:`` and hex digits."""
-    rows = [(stated, bytes.fromhex(ours.removeprefix(_LABEL))) for stated, ours in digests.items()]
+    rows = [(stated, to_blob(ours)) for stated, ours in digests.items()]
     await insert_rows(conn, stated_digest, ("digest", "payload_digest"), sorted(rows), Clash.GOES)
 
 
@@ -62,7 +62,7 @@ async def by_stated_digest(
             stated_digest.c.digest.in_(among_texts(digests))
         )
     )
-    return {row.digest: PayloadDigest(_LABEL + row.payload_digest.hex()) for row in rows}
+    return {row.digest: from_blob(row.payload_digest) for row in rows}
 
 
 def _key(record_id: str) -> int:

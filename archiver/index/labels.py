@@ -5,7 +5,7 @@ from dataclasses import field
 
 from sqlalchemy import Table, update
 
-from archiver.index import lists, tags
+from archiver.index import list_members, tags
 from archiver.index.bulk import OverRows, execute_rows, given, over
 from archiver.index.connection import AsyncConnection
 from archiver.index.schema import entry, entry_tag, in_list
@@ -36,14 +36,14 @@ NONE = Labels()
 async def of_entries(conn: AsyncConnection, entry_ids: Sequence[int]) -> dict[int, Labels]:
     """What each of these entries carries."""
     of_tags = await tags.of_entries(conn, entry_ids)
-    of_lists = await lists.of_entries(conn, entry_ids)
+    of_lists = await list_members.of_entries(conn, entry_ids)
     return {each: Labels(of_tags.get(each, ()), of_lists.get(each, {})) for each in entry_ids}
 
 
 async def take_all(conn: AsyncConnection, entry_ids: Collection[int]) -> None:
     """Take all of it from entries."""
     await tags.detach_all(conn, entry_ids)
-    await lists.take_out_all(conn, entry_ids)
+    await list_members.take_out_all(conn, entry_ids)
 
 
 async def move(conn: AsyncConnection, entry_ids: Sequence[int]) -> None:

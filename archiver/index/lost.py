@@ -5,7 +5,7 @@ from datetime import datetime
 
 from sqlalchemy import Select, delete, exists, func, or_, select, update
 
-from archiver.index import entries, failed_attempts, removal, segments
+from archiver.index import failed_attempts, removal, segments, unrecorded
 from archiver.index.bulk import among
 from archiver.index.connection import AsyncConnection
 from archiver.index.schema import answer, capture, entry, likeness, segment, snapshot, withheld
@@ -55,7 +55,7 @@ async def lose(conn: AsyncConnection, names: Collection[str], why: Failure, at: 
     bare = await _bare(conn, concerned)
     failed = [failed_attempts.FailedAttempt(each, at, why, final=True) for each in concerned]
     await failed_attempts.add_failures(conn, failed)
-    await entries.mark_unrecorded(conn, concerned)
+    await unrecorded.mark_unrecorded(conn, concerned)
     return Lost(len(found), len(bare))
 
 

@@ -11,7 +11,7 @@ from archiver.index import (
     counters,
     gone,
     hosts,
-    lists,
+    list_members,
     tags,
 )
 from archiver.index.bulk import insert_rows
@@ -42,7 +42,7 @@ class _Found:
 
     first: int
     tags: Mapping[str, int]
-    rooms: Mapping[str, lists.Room]
+    rooms: Mapping[str, list_members.Room]
     hosts: Sequence[str]
     first_job: int
     stamp: int
@@ -146,7 +146,7 @@ async def _look_up(
     return _Found(
         await next_number(conn, entry.c.id),
         await tags.ids_of(conn, {*chain.from_iterable(seeds.annotations["tags"])}),
-        await lists.rooms_in(conn, paths, import_id=import_id),
+        await list_members.rooms_in(conn, paths, import_id=import_id),
         await arriving.unknown_hosts(conn),
         await next_number(conn, job.c.id),
         await changes.next_stamp(conn, now),
@@ -193,7 +193,7 @@ async def _label(
         await tags.insert(conn, tagged)
     folders = zip(ids, columns["folders"], columns["places"], strict=True)
     given = ((each, by_path(paths, places)) for each, paths, places in folders if paths)
-    await lists.put_new(conn, given, found.rooms, sort_at=sort_at)
+    await list_members.put_new(conn, given, found.rooms, sort_at=sort_at)
 
 
 async def _generations(conn: AsyncConnection, keys: Sequence[str]) -> Sequence[int]:

@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import Table, select
 
-from archiver.index import counters, gone, lists, queue, tags, withheld
+from archiver.index import counters, gone, list_members, queue, tags, withheld
 from archiver.index.bulk import among, among_texts, insert_rows
 from archiver.index.connection import AsyncConnection
 from archiver.index.removal import CAPTURES, DELETION, LISTS, TAGS, forget, renew
@@ -86,7 +86,7 @@ async def _put_stretch_back(conn: AsyncConnection, kept: _Kept, of: _Kept) -> St
         await _insert(conn, table, kept.get(table.name, []))
     back = {row["id"]: row["sort_at"] for row in kept.get("entry", [])}
     await tags.attach(conn, _by_entry(kept.get(TAGS, {}), back), known=back, sort_at=0)
-    await lists.put(conn, _by_entry(kept.get(LISTS, {}), back), known=back)
+    await list_members.put(conn, _by_entry(kept.get(LISTS, {}), back), known=back)
     await _wait_again(conn, kept.get("entry", []))
     count = len(kept.get("snapshot", []))
     await counters.change(conn, {counters.ENTRIES: len(back), counters.SNAPSHOTS: count})

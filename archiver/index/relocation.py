@@ -9,6 +9,7 @@ from archiver.index import segments
 from archiver.index.bulk import insert_rows
 from archiver.index.captures import CAPTURES, to_capture
 from archiver.index.connection import AsyncConnection
+from archiver.index.digests import to_blob
 from archiver.index.schema import (
     answer,
     capture,
@@ -22,7 +23,6 @@ from archiver.index.table_registry import Number
 from archiver.model.capture import Capture, PayloadDigest
 from archiver.values import frozen
 
-_LABEL = "sha256:"
 _MOVED = Table(
     "moved",
     MetaData(),
@@ -146,7 +146,7 @@ async def revisits_of_withheld(conn: AsyncConnection, *, after: int = 0) -> list
 
 async def holders(conn: AsyncConnection, digests: Sequence[PayloadDigest]) -> list[str]:
     """Record ids of withheld responses with these payloads."""
-    wanted = [bytes.fromhex(each.removeprefix(_LABEL)) for each in digests]
+    wanted = [to_blob(each) for each in digests]
     rows = await conn.execute(
         select(withheld.c.record_id).where(
             withheld.c.is_revisit == 0, withheld.c.payload_digest.in_(wanted)

@@ -9,14 +9,12 @@ from sqlalchemy import (
     Column,
     ForeignKey,
     Index,
-    LargeBinary,
     Table,
-    UniqueConstraint,
     text,
 )
-from sqlalchemy.schema import SchemaItem
 
 from archiver.index.answer_table import answer
+from archiver.index.capture_tables import capture, record_id_seen, stated_digest, withheld
 from archiver.index.deletion_tables import (
     deletion,
     gone_capture,
@@ -25,17 +23,20 @@ from archiver.index.deletion_tables import (
     restored,
     trash,
 )
-from archiver.index.dialect.keys import Key
 from archiver.index.feed_tables import feed, feed_item
 from archiver.index.host_tables import host_hold, host_rest, host_turn
 from archiver.index.import_tables import import_row, import_share, imports
 from archiver.index.list_tables import brought_list, entry_list, in_list
 from archiver.index.machine_tables import segment, shared_file, writer
+from archiver.index.queue_tables import attempt, job, queue_host
+from archiver.index.snapshot_tables import likeness, need, own_article, snapshot
 from archiver.index.table_registry import Number, Words, metadata, partial_index
 
 __all__ = [
     "answer",
+    "attempt",
     "brought_list",
+    "capture",
     "deletion",
     "entry_list",
     "feed",
@@ -50,11 +51,20 @@ __all__ = [
     "import_share",
     "imports",
     "in_list",
+    "job",
+    "likeness",
     "metadata",
+    "need",
+    "own_article",
+    "queue_host",
+    "record_id_seen",
     "restored",
     "segment",
     "shared_file",
+    "snapshot",
+    "stated_digest",
     "trash",
+    "withheld",
     "writer",
 ]
 """What is defined elsewhere and belongs here; the rest needs no list."""
@@ -141,184 +151,11 @@ entry_tag = Table(
     sqlite_with_rowid=False,
 )
 
-job = Table(
-    "job",
-    metadata,
-    Column("id", Number, primary_key=True),
-    Column("entry_id", ForeignKey("entry.id"), nullable=False),
-    Column("import_id", ForeignKey("import.id")),
-    Column("host", Words, nullable=False),
-    Column("priority", Number, nullable=False),
-    Column("state", Words, nullable=False),
-    Column("created_at", Number, nullable=False),
-    Column("not_before_ms", Number, nullable=False),
-    Column("changed_at_ms", Number, nullable=False),
-    Column("attempts", Number, nullable=False, server_default=text("0")),
-    Column("interrupted", Number, nullable=False, server_default=text("0")),
-    Column("owner", Words),
-    Column("failure", Words),
-    Column("timestamp", Number),
-    Column("render", Number, nullable=False, server_default=text("0")),
-    Column("rescue", Number, nullable=False, server_default=text("0")),
-    partial_index(
-        "job_open_once",
-        "entry_id",
-        unique=True,
-        where="state IN ('queued', 'fetching')",
-    ),
-    Index("job_of_entry", "entry_id", "id"),
-    partial_index(
-        "job_queue",
-        "priority",
-        "host",
-        "not_before_ms",
-        "id",
-        where="state = 'queued'",
-    ),
-    partial_index("job_leased", "owner", where="state = 'fetching'"),
-    Index("job_changed", "changed_at_ms"),
-)
-
-queue_host = Table(
-    "queue_host",
-    metadata,
-    Column("priority", Number, primary_key=True),
-    Column("host", Words, primary_key=True),
-    Column("ready_at_ms", Number, nullable=False),
-    Index("queue_host_ready", "priority", "ready_at_ms"),
-    sqlite_with_rowid=False,
-)
-
-attempt = Table(
-    "attempt",
-    metadata,
-    Column("id", Number, primary_key=True),
-    Column("entry_id", ForeignKey("entry.id"), nullable=False),
-    Column("at", Number, nullable=False),
-    Column("failure", Words, nullable=False),
-    Index("attempt_of_entry", "entry_id", "at"),
-)
-
-
-def _capture_columns() -> tuple[SchemaItem, ...]:
-    """What is known of the record of a response."""
-    return (
-        Column("id", Number, primary_key=True),
-        Column("surt", Key, nullable=False),
-        Column("url", Words, nullable=False),
-        Column("timestamp", Number, nullable=False),
-        Column("status", Number, nullable=False),
-        Column("media_type", Words, nullable=False),
-        Column("payload_digest", LargeBinary, nullable=False),
-        Column("payload_length", Number, nullable=False),
-        Column("record_id", Words, nullable=False),
-        Column("segment_id", ForeignKey("segment.id"), nullable=False),
-        Column("offset", Number, nullable=False),
-        Column("length", Number, nullable=False),
-        Column("is_revisit", Number, nullable=False),
-        Column("redirect_to", Words),
-        Column("ip", Words, nullable=False, server_default=""),
-        Column("is_chunked", Number, nullable=False, server_default=text("0")),
-        UniqueConstraint("segment_id", "offset"),
-    )
-
-
-capture = Table(
-    "capture",
-    metadata,
-    *_capture_columns(),
-    Index("capture_by_url", "surt", "timestamp"),
-    partial_index("capture_payload", "payload_digest", "is_chunked", where="is_revisit = 0"),
-    partial_index(
-        "capture_leads_to",
-        "redirect_to",
-        where="redirect_to IS NOT NULL",
-        is_long=True,
-    ),
-)
-
-withheld = Table(
-    "withheld",
-    metadata,
-    *_capture_columns(),
-    partial_index("withheld_payload", "payload_digest", where="is_revisit = 0"),
-)
-
-need = Table(
-    "need",
-    metadata,
-    Column("snapshot_id", ForeignKey("snapshot.id"), primary_key=True),
-    Column("urls", LargeBinary, nullable=False),
-)
-
-own_article = Table(
-    "own_article",
-    metadata,
-    Column("hash_url", Words, primary_key=True),
-    Column("timestamp", Number, primary_key=True),
-    Column("record_id", Words, nullable=False),
-    sqlite_with_rowid=False,
-)
-
 owed_record = Table(
     "owed_record",
     metadata,
     Column("id", Number, primary_key=True),
     Column("document", Words, nullable=False),
-)
-
-snapshot = Table(
-    "snapshot",
-    metadata,
-    Column("id", Number, primary_key=True),
-    Column("entry_id", ForeignKey("entry.id"), nullable=False),
-    Column("timestamp", Number, nullable=False),
-    Column("capture_id", ForeignKey("capture.id"), nullable=False),
-    Column("final_url", Words, nullable=False),
-    Column("title", Words, nullable=False),
-    Column("byline", Words, nullable=False),
-    Column("site", Words, nullable=False),
-    Column("excerpt", Words, nullable=False),
-    Column("language", Words, nullable=False),
-    Column("published", Words, nullable=False),
-    Column("requisite_count", Number, nullable=False),
-    Column("missing_count", Number, nullable=False),
-    Column("extractor", Words, nullable=False),
-    Column("article_segment_id", ForeignKey("segment.id")),
-    Column("article_offset", Number),
-    Column("article_length", Number),
-    Column("metadata_segment_id", ForeignKey("segment.id"), nullable=False),
-    Column("metadata_offset", Number, nullable=False),
-    Column("metadata_length", Number, nullable=False),
-    Column("rendering", Words, nullable=False, server_default=""),
-    Column("look", Words, nullable=False, server_default=""),
-    Column("score", Number),
-    Column("canonical", Words, nullable=False, server_default=""),
-    Column("limits", Words, nullable=False, server_default=""),
-    UniqueConstraint("entry_id", "timestamp"),
-    partial_index("snapshot_canonical", "canonical", where="canonical <> ''", is_long=True),
-    partial_index("snapshot_look", "id", where="look <> ''"),
-    partial_index("snapshot_unscored", "id", where="score IS NULL"),
-    partial_index("snapshot_with_gaps", "id", where="missing_count > 0"),
-    partial_index("snapshot_unread", "id", where="extractor = ''"),
-    Index("snapshot_of_capture", "capture_id"),
-    Index("snapshot_article_in", "article_segment_id"),
-    Index("snapshot_metadata_in", "metadata_segment_id"),
-)
-
-likeness = Table(
-    "likeness",
-    metadata,
-    Column("snapshot_id", ForeignKey("snapshot.id"), primary_key=True),
-    Column("kind", Words, primary_key=True),
-    Column("media_type", Words, nullable=False),
-    Column("segment_id", ForeignKey("segment.id"), nullable=False),
-    Column("offset", Number, nullable=False),
-    Column("length", Number, nullable=False),
-    Column("digest", Words, nullable=False, server_default=""),
-    partial_index("likeness_digest", "digest", where="digest <> ''"),
-    Index("likeness_in", "segment_id"),
-    sqlite_with_rowid=False,
 )
 
 document = Table(
@@ -352,16 +189,6 @@ edited = Table(
     Column("revision", Number, nullable=False),
     Column("before", Words, nullable=False),
     Index("edited_entry", "entry_id"),
-    sqlite_with_rowid=False,
-)
-
-record_id_seen = Table("record_id_seen", metadata, Column("id", Number, primary_key=True))
-
-stated_digest = Table(
-    "stated_digest",
-    metadata,
-    Column("digest", Words, primary_key=True),
-    Column("payload_digest", LargeBinary, nullable=False),
     sqlite_with_rowid=False,
 )
 

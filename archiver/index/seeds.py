@@ -9,6 +9,7 @@ from archiver.index import (
     annotations,
     import_shares,
     labels,
+    list_members,
     lists,
     new_entries,
     queue,
@@ -17,7 +18,6 @@ from archiver.index import (
 )
 from archiver.index.bulk import among
 from archiver.index.connection import AsyncConnection
-from archiver.index.entries import mark_unrecorded
 from archiver.index.known_entries import (
     KnownRow,
     as_it_adds,
@@ -27,6 +27,7 @@ from archiver.index.known_entries import (
     open_jobs,
 )
 from archiver.index.schema import entry
+from archiver.index.unrecorded import mark_unrecorded
 from archiver.model.capture import HashUrl
 from archiver.model.choices import CaptureWhen
 from archiver.model.job import State
@@ -289,9 +290,11 @@ async def _attach(
     wanted = {
         ids[key]: seed.annotation.lists for key, seed in seeds.items() if seed.annotation.folders
     }
-    present = await lists.of_entries(conn, wanted.keys() & places.keys())
+    present = await list_members.of_entries(conn, wanted.keys() & places.keys())
     wanted |= {each: {**wanted[each], **at} for each, at in present.items()}
-    listed = await lists.put(conn, wanted, known=places, sort_at=sort_at, import_id=import_id)
+    listed = await list_members.put(
+        conn, wanted, known=places, sort_at=sort_at, import_id=import_id
+    )
     if import_id is not None:
         named = {path for each in seeds.values() for path in each.annotation.folders}
         await lists.note_named(conn, import_id, named)

@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from functools import cache
 from typing import Any
 
-from sqlalchemy import Row, Select, func, literal_column, select
+from sqlalchemy import Row, Select, func, select
 
 from archiver.index import captures
 from archiver.index.bulk import THESE, among
@@ -13,7 +13,7 @@ from archiver.index.schema import capture, entry, segment, snapshot
 from archiver.model.capture import Capture, HashUrl, Location, Timestamp
 from archiver.model.entry import Snapshot
 from archiver.model.limit import known_limits
-from archiver.model.page import UNREAD, PageMetadata
+from archiver.model.page import PageMetadata
 from archiver.model.rendering import Rendering
 from archiver.values import frozen
 
@@ -51,14 +51,6 @@ class ListedSnapshot:
     is_one_of_several: bool = False
 
 
-@frozen
-class Unread:
-    """A snapshot whose article is to be read, and the row id of its entry."""
-
-    entry_id: int
-    held: Held
-
-
 @cache
 def _query() -> Select[*tuple[Any, ...]]:
     own = [column for column in snapshot.c if column.name not in ("id", "timestamp")]
@@ -82,7 +74,8 @@ def _query() -> Select[*tuple[Any, ...]]:
 
 
 @cache
-def _query_with_ids() -> Select[*tuple[Any, ...]]:
+def query_with_ids() -> Select[*tuple[Any, ...]]:
+    """Snapshots, as ``to_held`` reads them, with their row ids and those of their entries."""
     return _query().add_columns(
         snapshot.c.id.label("snapshot_id"), snapshot.c.entry_id.label("owner_id")
     )
@@ -96,7 +89,7 @@ async def of_entry(conn: AsyncConnection, entry_id: int, *, limit: int) -> list[
         .order_by(snapshot.c.timestamp.desc())
         .limit(limit)
     )
-    return [_held(row) for row in rows]
+    return [to_held(row) for row in rows]
 
 
 async def last_row(conn: AsyncConnection) -> int:
@@ -112,7 +105,7 @@ async def page_of(
     if before:
         query = query.where(snapshot.c.timestamp < int(before))
     rows = await conn.execute(query.order_by(snapshot.c.timestamp.desc()).limit(limit))
-    return [_held(row) for row in rows]
+    return [to_held(row) for row in rows]
 
 
 async def latest_of(conn: AsyncConnection, entry_ids: Sequence[int]) -> dict[int, Held]:
@@ -122,7 +115,7 @@ async def latest_of(conn: AsyncConnection, entry_ids: Sequence[int]) -> dict[int
         .where(snapshot.c.entry_id.in_(among(entry_ids)), snapshot.c.timestamp == entry.c.latest)
         .add_columns(snapshot.c.entry_id.label("owner_id"))
     )
-    return {row.owner_id: _held(row) for row in rows}
+    return {row.owner_id: to_held(row) for row in rows}
 
 
 async def listed_of_newest(
@@ -154,7 +147,7 @@ async def of_entries(conn: AsyncConnection, entry_ids: Sequence[int]) -> dict[in
     )
     found: dict[int, list[Held]] = {}
     for row in rows:
-        found.setdefault(row.owner_id, []).append(_held(row))
+        found.setdefault(row.owner_id, []).append(to_held(row))
     return found
 
 
@@ -167,7 +160,7 @@ async def around(
     before = mine.where(snapshot.c.timestamp <= moment).order_by(snapshot.c.timestamp.desc())
     after = mine.where(snapshot.c.timestamp > moment).order_by(snapshot.c.timestamp)
     rows = [(await conn.execute(each.limit(1))).one_or_none() for each in (before, after)]
-    found = [_held(row) if row else None for row in rows]
+    found = [to_held(row) if row else None for row in rows]
     return found[0], found[1]
 
 
@@ -214,58 +207,7 @@ async def after(
             .limit(limit)
         )
     ).all()
-    return [_held(row) for row in rows], rows[-1].snapshot_id if rows else row_id
-
-
-async def unread(conn: AsyncConnection, row_id: int, *, limit: int) -> tuple[list[Unread], int]:
-    """Snapshots whose article was left for later, after a row, and the last row of them."""
-    rows = (
-        await conn.execute(
-            _query_with_ids()
-            .where(snapshot.c.extractor == literal_column("''"), snapshot.c.id > row_id)
-            .order_by(snapshot.c.id)
-            .limit(limit)
-        )
-    ).all()
-    found = [Unread(row.owner_id, _held(row)) for row in rows]
-    return found, rows[-1].snapshot_id if rows else row_id
-
-
-async def read_by_others(
-    conn: AsyncConnection, row_id: int, *, than: str, limit: int
-) -> tuple[list[Unread], int]:
-    """Among so many rows after one, snapshots that another extractor read; the last row looked at.
-
-    Those left for later are not among them, nor those that a browser showed: their text is not that
-    of the bytes that were sent. The last row is the first one where all are behind.
-    """
-    rows = await conn.execute(
-        _query_with_ids()
-        .where(
-            snapshot.c.extractor.not_in((UNREAD, than)),
-            snapshot.c.rendering != Rendering.DONE,
-            snapshot.c.id > row_id,
-            snapshot.c.id <= row_id + limit,
-        )
-        .order_by(snapshot.c.id)
-    )
-    found = [Unread(row.owner_id, _held(row)) for row in rows]
-    return found, min(row_id + limit, await last_row(conn))
-
-
-async def read_by_others_of(
-    conn: AsyncConnection, entry_ids: Sequence[int], *, than: str
-) -> list[Unread]:
-    """All snapshots of these entries that another extractor read, as above, oldest first."""
-    rows = await conn.execute(
-        _query_with_ids().where(
-            snapshot.c.entry_id.in_(among(entry_ids)),
-            snapshot.c.extractor.not_in((UNREAD, than)),
-            snapshot.c.rendering != Rendering.DONE,
-        )
-    )
-    found = [Unread(row.owner_id, _held(row)) for row in rows]
-    return sorted(found, key=lambda each: each.held.snapshot.timestamp)
+    return [to_held(row) for row in rows], rows[-1].snapshot_id if rows else row_id
 
 
 async def articles_of(
@@ -275,12 +217,12 @@ async def articles_of(
     if not keys:
         return {}
     rows = await conn.execute(
-        _query_with_ids().where(
+        query_with_ids().where(
             snapshot.c.entry_id.in_(among({entry_id for entry_id, _ in keys})),
             snapshot.c.timestamp.in_(among({moment for _, moment in keys})),
         )
     )
-    held = [(row.owner_id, _held(row).snapshot) for row in rows]
+    held = [(row.owner_id, to_held(row).snapshot) for row in rows]
     return {(number, int(each.timestamp)): (each.extractor, each.article) for number, each in held}
 
 
@@ -295,12 +237,6 @@ async def still_there(conn: AsyncConnection, row_ids: Sequence[int]) -> set[int]
     """Those of these rows that were not thrown away."""
     rows = await conn.execute(select(snapshot.c.id).where(snapshot.c.id.in_(among(row_ids))))
     return set(rows.scalars())
-
-
-async def unread_count(conn: AsyncConnection) -> int:
-    """How many snapshots have an article that was left for later."""
-    query = select(func.count()).where(snapshot.c.extractor == literal_column("''"))
-    return (await conn.execute(query)).scalar() or 0
 
 
 @cache
@@ -327,7 +263,8 @@ def _listed(row: Sequence[Any], *, several: bool = False) -> ListedSnapshot:
     return ListedSnapshot(row_id, Timestamp(f"{timestamp:014d}"), article, page, several)
 
 
-def _held(row: Row[*tuple[Any, ...]]) -> Held:
+def to_held(row: Row[*tuple[Any, ...]]) -> Held:
+    """A snapshot from a row of ``query_with_ids``, or of what it is made from."""
     found: Capture = captures.to_capture(row)
     article = None
     if row.article_segment is not None:

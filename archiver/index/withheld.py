@@ -9,15 +9,16 @@ from typing import Any
 from sqlalchemy import Select, Table, delete, insert, select
 
 from archiver.index.bulk import among, among_keys, among_texts
-from archiver.index.captures import COLUMNS, original_of, to_capture
+from archiver.index.captures import COLUMNS, to_capture
 from archiver.index.connection import AsyncConnection
+from archiver.index.digests import to_blob
 from archiver.index.numbering import keep_numbers
+from archiver.index.originals import original_of
 from archiver.index.schema import capture, gone_capture, segment, withheld
 from archiver.model.capture import Capture, PayloadDigest
 from archiver.urls.surt import surt
 from archiver.values import frozen
 
-_LABEL = "sha256:"
 MOST_ROUNDS = 20
 
 
@@ -104,7 +105,7 @@ async def holder_of(conn: AsyncConnection, digest: PayloadDigest) -> Capture | N
     if found := await original_of(conn, digest):
         return found
     query = _withheld().where(
-        withheld.c.payload_digest == bytes.fromhex(digest.removeprefix(_LABEL)),
+        withheld.c.payload_digest == to_blob(digest),
         withheld.c.is_revisit == 0,
     )
     row = (await conn.execute(query.order_by(withheld.c.id).limit(1))).one_or_none()

@@ -14,7 +14,7 @@ from typing import BinaryIO
 
 from archiver.crawl.context import CrawlContext
 from archiver.errors import StoreError
-from archiver.index import captures, import_lookups
+from archiver.index import captures, import_lookups, originals
 from archiver.index.database import AsyncConnection
 from archiver.ingest.exchanges import SPOOLED_BYTES, ForeignCapture, Unusable
 from archiver.ingest.revisits import ForeignRevisit, Payload, exchange_of
@@ -65,7 +65,7 @@ class RevisitResolver:
         async with self._db.read() as conn:
             known = await import_lookups.by_stated_digest(conn, sorted(stated))
             known |= {each: PayloadDigest(each) for each in stated if is_ours(each)}
-            here = await captures.originals(conn, [*{*known.values()}])
+            here = await originals.originals(conn, [*{*known.values()}])
         found = {each: ours for each, ours in known.items() if ours in here}
         return found | dict.fromkeys(stated & _EMPTY_STATED, EMPTY)
 
@@ -89,7 +89,7 @@ class RevisitResolver:
         key = digest, stated.partition(":")[0]
         if key not in self._read_back:
             async with self._db.read() as conn:
-                original = await captures.original_of(conn, digest)
+                original = await originals.original_of(conn, digest)
             self._read_back[key] = (
                 await asyncio.to_thread(_digests, self._store, original, key[1])
                 if original
@@ -104,10 +104,10 @@ class RevisitResolver:
         if digest == EMPTY:
             return _captured(revisit, Payload(EMPTY, 0))
         async with self._db.read() as conn:
-            original = (await captures.originals(conn, [digest]))[digest]
+            original = (await originals.originals(conn, [digest]))[digest]
             here = {}
             if original.is_chunked and original.url != revisit.url:
-                here = await captures.originals_of_urls(conn, [(revisit.url, digest)])
+                here = await originals.originals_of_urls(conn, [(revisit.url, digest)])
         is_near = not original.is_chunked or original.url == revisit.url or bool(here)
         if is_near and revisit.head:
             return _captured(revisit, Payload(digest, original.payload_length))

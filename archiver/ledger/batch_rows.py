@@ -11,10 +11,12 @@ from archiver.index import (
     entries,
     failed_attempts,
     gone,
+    originals,
     outcomes,
     recording,
     segments,
     snapshots,
+    unrecorded,
 )
 from archiver.index.database import AsyncConnection, Database
 from archiver.index.recording import NewSnapshot
@@ -75,10 +77,10 @@ class BatchRows:
         if not exchanges:
             return found
         digests = [each.payload_digest for each in exchanges]
-        found.add((await captures.originals(conn, digests)).values())
+        found.add((await originals.originals(conn, digests)).values())
         found.add(self._written)
         if wanted := found.out_of_reach(exchanges):
-            found.add((await captures.originals_of_urls(conn, wanted)).values())
+            found.add((await originals.originals_of_urls(conn, wanted)).values())
         return found
 
     async def index(
@@ -114,7 +116,9 @@ class BatchRows:
             ]
             await _end_visits(conn, visit_results, found, known, now)
             noted = [each for each in noted if each in there]
-            await entries.mark_recorded(conn, rows.now_recorded(visit_results, noted, known.facts))
+            await unrecorded.mark_recorded(
+                conn, rows.now_recorded(visit_results, noted, known.facts)
+            )
             await gone.settle(conn, owed)
             await sweep_late(conn, self._store, rows.late(brought, there))
         self._captured.remember(made)

@@ -12,8 +12,8 @@ from archiver.crawl.context import CrawlContext
 from archiver.crawl.deferred_extraction import DeferredExtraction, Reread
 from archiver.errors import NotFound
 from archiver.html.comparison import compare
-from archiver.index import jobs, queue, snapshots
-from archiver.index.snapshots import Unread
+from archiver.index import jobs, queue, snapshots, unread_articles
+from archiver.index.unread_articles import Unread
 from archiver.model.comparison import Comparison
 from archiver.model.entry import Snapshot
 from archiver.model.listing import ListingQuery
@@ -57,7 +57,7 @@ class Articles:
     async def left(self) -> int:
         """How many were left for later."""
         async with self._context.db.read() as conn:
-            return await snapshots.unread_count(conn)
+            return await unread_articles.count_left(conn)
 
     async def read_all(self, on_read: Callable[[str], None] = lambda _: None) -> None:
         """Read all that were left for later; ``on_read`` is told the URL of each."""
@@ -88,7 +88,7 @@ class Articles:
         """
         async with self._context.db.read() as conn:
             number, _ = await find_entry(conn, ref)
-            found = await snapshots.read_by_others_of(conn, [number], than=EXTRACTOR_VERSION)
+            found = await unread_articles.read_by_others_of(conn, [number], than=EXTRACTOR_VERSION)
         if not found:
             raise NotFound("Nothing of this entry was read by an older version.")
         async with self._writer() as context:
@@ -120,7 +120,7 @@ class Articles:
         after = 0
         while after < end:
             async with self._context.db.read() as conn:
-                found, after = await snapshots.read_by_others(
+                found, after = await unread_articles.read_by_others(
                     conn, after, than=EXTRACTOR_VERSION, limit=STRETCH
                 )
             yield found
@@ -128,7 +128,7 @@ class Articles:
     async def _found(self, query: ListingQuery) -> AsyncIterator[list[Unread]]:
         async with self._context.db.read() as conn:
             async for numbers in matching_entries(conn, query, limit=STRETCH):
-                yield await snapshots.read_by_others_of(conn, numbers, than=EXTRACTOR_VERSION)
+                yield await unread_articles.read_by_others_of(conn, numbers, than=EXTRACTOR_VERSION)
 
 
 async def _read(deferred: DeferredExtraction, found: list[Unread]) -> AsyncIterator[Revision]:

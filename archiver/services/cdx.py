@@ -13,7 +13,7 @@ from archiver.cdx.query import CdxQuery
 from archiver.cdx.rows import Originals, Row, Selection
 from archiver.cdx.writers import CdxWriter
 from archiver.errors import InputError, NotInArchive
-from archiver.index import capture_ranges, captures
+from archiver.index import capture_ranges, originals
 from archiver.index.capture_ranges import KeyRange, Place, Placed
 from archiver.index.database import Database
 from archiver.memento.timestamps import pad, to_datetime, to_timestamp
@@ -149,7 +149,7 @@ class Cdx:
             return {}
         digests = [capture.payload_digest for _, capture in page if capture.is_revisit]
         async with self._db.read() as conn:
-            return await captures.originals(conn, digests)
+            return await originals.originals(conn, digests)
 
     async def _resume_key(self, query: CdxQuery, selection: Selection) -> str:
         if not query.paging.shows_resume_key or query.from_end or selection.following is None:

@@ -16,7 +16,16 @@ from archiver import __version__
 from archiver.archive import LOCKS
 from archiver.config import Settings
 from archiver.errors import ConfigurationError
-from archiver.index import captures, entries, gone, relocation, removal, segments, withheld
+from archiver.index import (
+    captures,
+    entries,
+    gone,
+    originals,
+    relocation,
+    removal,
+    segments,
+    withheld,
+)
 from archiver.index.database import AsyncConnection, Database
 from archiver.ledger.compaction import (
     Known,
@@ -228,9 +237,9 @@ class Compacting:
             last = await captures.last_row(conn)
             found = await relocation.revisits_of_withheld(conn)
             digests = [*{each.payload_digest for each in found}]
-            living = await captures.originals(conn, digests)
+            living = await originals.originals(conn, digests)
             pairs = [(each.url, each.payload_digest) for each in found]
-            at_urls = await captures.originals_of_urls(conn, pairs)
+            at_urls = await originals.originals_of_urls(conn, pairs)
             held = {each: await withheld.holder_of(conn, each) for each in digests}
             going = frozenset(await relocation.holders(conn, digests))
             revisits = await asyncio.to_thread(lambda: [self._revisit(each) for each in found])
@@ -261,7 +270,7 @@ async def _is_revisited(conn: AsyncConnection, after: int) -> bool:
     """Whether a capture came after a row that nobody but a record that goes has the payload of."""
     found = await relocation.revisits_of_withheld(conn, after=after)
     digests = {each.payload_digest for each in found}
-    return bool(digests - (await captures.originals(conn, [*digests])).keys())
+    return bool(digests - (await originals.originals(conn, [*digests])).keys())
 
 
 async def _known(

@@ -12,7 +12,7 @@ from enum import StrEnum
 from functools import lru_cache
 
 from archiver.errors import InputError, InvalidQuery, NotFound
-from archiver.index import list_overlaps, list_shares, lists
+from archiver.index import list_members, list_overlaps, list_shares, lists
 from archiver.index.connection import AsyncConnection
 from archiver.index.database import Database
 from archiver.model.annotation import Annotation
@@ -171,7 +171,7 @@ class EntryLists:
         """
         await self._find(path)
         async with self._db.read() as conn:
-            rows = await lists.in_order(conn, path)
+            rows = await list_members.in_order(conn, path)
             moved = {(await find_entry(conn, each))[0] for each in refs}
         if not moved <= dict(rows).keys():
             raise NotFound("Not all of these lie in “{path}”.", path=path)
@@ -288,10 +288,10 @@ def _places(rows: Sequence[tuple[int, int]], moved: set[int], where: Where) -> d
         Where.DOWN: min(before + 1, len(others)),
         Where.LAST: len(others),
     }[where]
-    low = others[at - 1][1] if at else others[0][1] - lists.STEP * (len(block) + 1)
-    high = others[at][1] if at < len(others) else low + lists.STEP * (len(block) + 1)
+    low = others[at - 1][1] if at else others[0][1] - list_members.STEP * (len(block) + 1)
+    high = others[at][1] if at < len(others) else low + list_members.STEP * (len(block) + 1)
     step = (high - low) // (len(block) + 1)
     if step and low + step > 0 and high <= MOST_PLACE:
         return {row: low + step * n for n, row in enumerate(block, 1)}
     put = [*(row for row, _ in others[:at]), *block, *(row for row, _ in others[at:])]
-    return {row: lists.MIDDLE + lists.STEP * n for n, row in enumerate(put)}
+    return {row: list_members.MIDDLE + list_members.STEP * n for n, row in enumerate(put)}

@@ -8,7 +8,7 @@ from array import array
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import field
 
-from archiver.index import entries, gone, segments, snapshots
+from archiver.index import entries, gone, segments, snapshots, unrecorded
 from archiver.index.database import AsyncConnection, Database
 from archiver.model.capture import HashUrl
 from archiver.model.listing import ListingQuery
@@ -43,7 +43,7 @@ class Manifest:
     Attributes:
         selected: what was asked for.
         entries: row ids, in the order of the list; eight bytes each.
-        untold: those of them that no record among the exported tells of as they stand.
+        beyond_records: those of them that no record among the exported tells of as they stand.
         last_snapshot: row id; what was added later is not of this export.
         segments: their names, and how many bytes of each were indexed.
         has_whole_segments: they are copied as they lie: nothing is left out, and nothing of what
@@ -52,7 +52,7 @@ class Manifest:
 
     selected: Selected
     entries: "array[int]"
-    untold: "array[int]"
+    beyond_records: "array[int]"
     last_snapshot: int
     segments: Mapping[str, int]
     has_whole_segments: bool
@@ -64,17 +64,17 @@ async def draw_up(db: Database, selected: Selected) -> Manifest:
     Raises:
         InputError: the query is none.
     """
-    rows, untold = array("q"), array("q")
+    rows, beyond_records = array("q"), array("q")
     async with db.read() as conn:
         whole = selected.is_everything and await gone.is_erased(conn)
         async for some in _entries(conn, selected):
             rows.extend(some)
-            left_out = await entries.untold(conn, some, whole_segments=whole)
-            untold.extend(left_out)
+            left_out = await unrecorded.beyond_records(conn, some, whole_segments=whole)
+            beyond_records.extend(left_out)
         return Manifest(
             selected=selected,
             entries=rows,
-            untold=untold,
+            beyond_records=beyond_records,
             last_snapshot=await snapshots.last_row(conn),
             segments=await segments.indexed(conn),
             has_whole_segments=whole,

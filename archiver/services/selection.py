@@ -79,8 +79,8 @@ class Selection:
 
     async def notes(self, manifest: Manifest) -> AsyncIterator[Record]:
         """Records of entries that none of the copied ones tells of: waiting, failed or changed."""
-        for start in range(0, len(manifest.untold), PAGE):
-            ids = manifest.untold[start : start + PAGE]
+        for start in range(0, len(manifest.beyond_records), PAGE):
+            ids = manifest.beyond_records[start : start + PAGE]
             async with self._db.read() as conn:
                 found = await entries.with_revisions(conn, ids)
                 failed = await attempts.of_entries(conn, ids)

@@ -2,7 +2,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from archiver.index import captures, segments
+from archiver.index import captures, originals, segments
 from archiver.memento.timestamps import to_timestamp
 from archiver.model.capture import Location
 
@@ -115,8 +115,8 @@ async def test_the_first_response_that_holds_a_payload_is_its_original(db, captu
     await index(again, first, double)
 
     async with db.read() as conn:
-        assert await captures.original_of(conn, first.payload_digest) == first
-        assert await captures.original_of(conn, capture(URL).payload_digest) is None
+        assert await originals.original_of(conn, first.payload_digest) == first
+        assert await originals.original_of(conn, capture(URL).payload_digest) is None
 
 
 async def test_an_original_without_chunk_framing_goes_before_one_with(db, capture, index):
@@ -125,10 +125,10 @@ async def test_an_original_without_chunk_framing_goes_before_one_with(db, captur
     await index(chunked, plain)
 
     async with db.read() as conn:
-        assert await captures.original_of(conn, chunked.payload_digest) == plain
+        assert await originals.original_of(conn, chunked.payload_digest) == plain
         here = (URL, chunked.payload_digest)
         elsewhere = ("http://c.example/", chunked.payload_digest)
-        assert await captures.originals_of_urls(conn, [here, elsewhere]) == {here: chunked}
+        assert await originals.originals_of_urls(conn, [here, elsewhere]) == {here: chunked}
 
 
 async def test_captures_are_told_by_their_records(db, capture, index):

@@ -2,7 +2,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from archiver.index import entries, failed_attempts, seeds
+from archiver.index import entries, failed_attempts, seeds, unrecorded
 from archiver.index.entries import Filters
 from archiver.model.failure import Failure, FailureKind
 from archiver.model.job import State
@@ -85,14 +85,14 @@ async def test_what_was_said_after_the_last_record_is_noted_until_it_is_recorded
         entry_id, _ = await entries.by_hash(conn, filled[0].hash_url)
         said = [seed(filled[0].url, tags=("new",)), seed(filled[7].url, tags=("new",))]
         await seeds.receive(conn, said, now=NOW, recapture=False)
-        found = await entries.unrecorded(conn, 9)
+        found = await unrecorded.oldest(conn, 9)
         revised = (await entries.with_revisions(conn, found))[entry_id]
-        await entries.mark_recorded(conn, {entry_id: revised.revision})
+        await unrecorded.mark_recorded(conn, {entry_id: revised.revision})
 
     assert found == [entry_id]
     assert revised.entry.annotation.tags == ("new",)
     async with db.read() as conn:
-        assert await entries.unrecorded(conn, 9) == []
+        assert await unrecorded.oldest(conn, 9) == []
 
 
 async def test_what_was_said_since_it_was_read_for_its_record_is_still_to_be_written(
@@ -104,9 +104,9 @@ async def test_what_was_said_since_it_was_read_for_its_record_is_still_to_be_wri
             before = (await entries.with_revisions(conn, [entry_id]))[entry_id].revision
             said = [seed(filled[0].url, tags=(tag,))]
             await seeds.receive(conn, said, now=NOW, recapture=False)
-        await entries.mark_recorded(conn, {entry_id: before})
+        await unrecorded.mark_recorded(conn, {entry_id: before})
 
-        assert await entries.unrecorded(conn, 9) == [entry_id]
+        assert await unrecorded.oldest(conn, 9) == [entry_id]
 
 
 async def test_an_attempt_that_is_made_again_forgets_nothing_that_is_still_to_be_written(
@@ -119,4 +119,4 @@ async def test_an_attempt_that_is_made_again_forgets_nothing_that_is_still_to_be
         failed = failed_attempts.FailedAttempt(entry_id, NOW, failure, final=False)
         await failed_attempts.add_failures(conn, [failed])
 
-        assert entry_id in await entries.unrecorded(conn, 9)
+        assert entry_id in await unrecorded.oldest(conn, 9)

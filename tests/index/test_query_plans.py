@@ -19,8 +19,9 @@ from archiver.index import (
     import_lookups,
     imports,
     jobs,
-    lists,
+    list_members,
     looks,
+    originals,
     queue,
     scores,
     search,
@@ -29,6 +30,8 @@ from archiver.index import (
     snapshots,
     tags,
     twins,
+    unread_articles,
+    unrecorded,
     waiting,
 )
 from archiver.index.capture_ranges import KeyRange
@@ -81,12 +84,12 @@ READS = {
         for where, below in {"first": None, "next": BELOW}.items()
     },
     "saved on days": lambda conn: desk.added_within(conn, [(1, 2), (3, 4)], each=2),
-    "what lies in a list": lambda conn: lists.in_order(conn, "A"),
-    "lists of entries": lambda conn: lists.of_entries(conn, [1, 2, 3]),
-    "the last places of lists": lambda conn: lists._last_places(conn, [1, 2]),
+    "what lies in a list": lambda conn: list_members.in_order(conn, "A"),
+    "lists of entries": lambda conn: list_members.of_entries(conn, [1, 2, 3]),
+    "the last places of lists": lambda conn: list_members._last_places(conn, [1, 2]),
     "entry by hash": lambda conn: entries.by_hash(conn, "0" * 32),
     "entries by id": lambda conn: entries.by_ids(conn, [1, 2, 3]),
-    "unrecorded": lambda conn: entries.unrecorded(conn, 50),
+    "unrecorded": lambda conn: unrecorded.oldest(conn, 50),
     **{
         f"search, {where}": lambda conn, m=more: search.found(
             conn, Split('"a"', EVERYTHING), asked("a"), count=50, **m
@@ -114,14 +117,14 @@ READS = {
     "looks at hosts": lambda conn: looks.after(conn, 7, limit=50),
     "owed comparisons": lambda conn: comparisons.owed(conn, limit=50),
     "articles of snapshots": lambda conn: snapshots.articles_of(conn, [(1, 2), (3, 4)]),
-    "read by others": lambda conn: snapshots.read_by_others(conn, 5, than="9", limit=50),
-    "read by others of": lambda conn: snapshots.read_by_others_of(conn, [1, 2], than="9"),
+    "read by others": lambda conn: unread_articles.read_by_others(conn, 5, than="9", limit=50),
+    "read by others of": lambda conn: unread_articles.read_by_others_of(conn, [1, 2], than="9"),
     "owed documents": lambda conn: documents.owed(conn, 7, limit=50),
     "other addresses of a page": lambda conn: twins.twins_of(conn, URL),
     "nearest": lambda conn: captures.nearest(conn, URL, MOMENT),
     "captures of url": lambda conn: captures.of_url(conn, URL, limit=9),
-    "original": lambda conn: captures.original_of(conn, DIGESTS[0]),
-    "originals of urls": lambda conn: captures.originals_of_urls(
+    "original": lambda conn: originals.original_of(conn, DIGESTS[0]),
+    "originals of urls": lambda conn: originals.originals_of_urls(
         conn, [(URL, each) for each in DIGESTS]
     ),
     "taken record ids": lambda conn: import_lookups.taken(conn, ["urn:uuid:1", "urn:uuid:2"]),
@@ -158,7 +161,7 @@ READS = {
         for name, filters in {"a list": Filters(), "a tag": Filters(tag="t")}.items()
         for oldest_first in (False, True)
     },
-    "untold": lambda conn: entries.untold(conn, [1, 2, 3], whole_segments=True),
+    "untold": lambda conn: unrecorded.beyond_records(conn, [1, 2, 3], whole_segments=True),
     "attempts": lambda conn: attempts.of_entries(conn, [1, 2, 3]),
     "jobs by id": lambda conn: jobs.by_ids(conn, [1, 2, 3]),
     "jobs changed": lambda conn: changes.after(conn, ChangeCursor(5, 1), limit=50),

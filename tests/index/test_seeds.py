@@ -4,7 +4,17 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from sqlalchemy import func, select, text, update
 
-from archiver.index import entries, imports, jobs, outcomes, queue, receipts, seeds, tags
+from archiver.index import (
+    entries,
+    imports,
+    jobs,
+    outcomes,
+    queue,
+    receipts,
+    seeds,
+    tags,
+    unrecorded,
+)
 from archiver.index.schema import entry, in_list, job
 from archiver.index.turns import Turns
 from archiver.model.job import State
@@ -103,7 +113,7 @@ async def test_an_import_leaves_alone_what_has_a_snapshot_and_keeps_what_it_says
     assert (again.reception, again.job_id is None) == (Reception.ADDED, False)
     assert (await entry_of(db, seed("http://a.example/")))[1].annotation.tags == ("later",)
     async with db.read() as conn:
-        assert entry_id in await entries.unrecorded(conn, 10)
+        assert entry_id in await unrecorded.oldest(conn, 10)
 
 
 async def test_saving_by_hand_brings_what_an_import_queued_to_the_front(db, seed):

@@ -32,6 +32,8 @@ from archiver.index import (
     seeds,
     snapshots,
     tags,
+    unread_articles,
+    unrecorded,
 )
 from archiver.index.database import Database
 from archiver.index.dialect.asked import asking
@@ -340,7 +342,7 @@ class Archive:
                 self.store.close()
             case Note():
                 async with self.db.read() as conn:
-                    owed = await entries.unrecorded(conn, 99)
+                    owed = await unrecorded.oldest(conn, 99)
                 await self.recorder.note(owed)
             case Fail():
                 # Attempts fail as the clock goes; only pages of others come out of order.
@@ -413,7 +415,9 @@ class Archive:
         """Read what "0" has read by "1", and that the next time by the version of today."""
         entry_ref = await self.entry(step.url)
         async with self.db.read() as conn:
-            found = await snapshots.read_by_others_of(conn, [entry_ref.id], than=EXTRACTOR_VERSION)
+            found = await unread_articles.read_by_others_of(
+                conn, [entry_ref.id], than=EXTRACTOR_VERSION
+            )
         for each in found if step.is_all else found[:1]:
             kept = each.held.snapshot
             self.reread += 1

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from archiver.errors import NotFound
-from archiver.index import snapshots
+from archiver.index import unread_articles
 from archiver.ledger.snapshot_records import read_snapshot_record
 from archiver.ledger.visit_result import Visit, VisitResult
 from archiver.memento.timestamps import to_datetime
@@ -179,7 +179,7 @@ async def read_by_an_older_version(archive, later, *urls):
     await save(archive, *urls)
     async with archive.articles._open_writer() as context:
         async with context.db.read() as conn:
-            found, _ = await snapshots.unread(conn, 0, limit=9)
+            found, _ = await unread_articles.left_for_later(conn, 0, limit=9)
         for each in found:
             kept = each.held.snapshot
             said = PageMetadata(title=kept.title)

@@ -1,0 +1,65 @@
+"""Which record holds a payload: the first response of that digest, at any URL or at one."""
+
+from collections.abc import Sequence
+
+from sqlalchemy import select
+
+from archiver.index import captures
+from archiver.index.bulk import (
+    given,
+    over,
+)
+from archiver.index.connection import AsyncConnection
+from archiver.index.digests import to_blob
+from archiver.index.schema import capture
+from archiver.model.capture import Capture, PayloadDigest
+from archiver.urls.surt import surt
+
+_PAYLOAD = given("wanted", capture.c.payload_digest)
+_HOLDER = over(
+    _PAYLOAD,
+    select(
+        select(capture.c.id)
+        .where(capture.c.payload_digest == _PAYLOAD.c.payload_digest, capture.c.is_revisit == 0)
+        .order_by(capture.c.is_chunked, capture.c.id)
+        .limit(1)
+        .scalar_subquery()
+    ).select_from(_PAYLOAD),
+)
+_PAIR = given("wanted", capture.c.surt, capture.c.url, capture.c.payload_digest)
+# Many URLs may hold one payload, and their rows are not to be walked for each: said with "< 1",
+# this is a row of no index of payloads.
+_HOLDER_OF_URL = over(
+    _PAIR,
+    select(
+        select(capture.c.id)
+        .where(*(capture.c[each.name] == each for each in _PAIR.c), capture.c.is_revisit < 1)
+        .limit(1)
+        .scalar_subquery()
+    ).select_from(_PAIR),
+)
+
+
+async def original_of(conn: AsyncConnection, digest: PayloadDigest) -> Capture | None:
+    """The response record that holds a payload."""
+    return (await originals(conn, [digest])).get(digest)
+
+
+async def originals(
+    conn: AsyncConnection, digests: Sequence[PayloadDigest]
+) -> dict[PayloadDigest, Capture]:
+    """For each digest whose payload is stored, the first response record that holds it.
+
+    One without chunk framing goes before one with.
+    """
+    found = await captures.found_by(conn, _HOLDER, [(to_blob(each),) for each in digests])
+    return {each.payload_digest: each for each in found}
+
+
+async def originals_of_urls(
+    conn: AsyncConnection, wanted: Sequence[tuple[str, PayloadDigest]]
+) -> dict[tuple[str, PayloadDigest], Capture]:
+    """For each URL and digest, a response record of that URL that holds that payload."""
+    keys = [(surt(url), url, to_blob(digest)) for url, digest in wanted]
+    found = await captures.found_by(conn, _HOLDER_OF_URL, keys)
+    return {(each.url, each.payload_digest): each for each in found}
