@@ -8,7 +8,16 @@ from aiohttp import web
 from archiver.model.access import Token
 from archiver.model.message import counted
 from archiver.services.access import SESSION_SECONDS
-from archiver.web.keys import ATTEMPTS, PERMISSIONS, RUNTIME, SESSION, SIGNER
+from archiver.web import csrf
+from archiver.web.keys import (
+    ATTEMPTS,
+    CSRF_TOKEN,
+    PERMISSIONS,
+    RUNTIME,
+    SESSION,
+    SIGNED_IN,
+    SIGNER,
+)
 from archiver.web.refusals import refusing
 
 COOKIE = "archiver_session"
@@ -71,9 +80,21 @@ def _count(request: web.Request, *, is_right: bool) -> bool:
 
 async def start_session(request: web.Request, response: web.StreamResponse) -> None:
     """Give the browser a session of 30 days with this response."""
+    give_session(request, response, await begin_session(request))
+
+
+async def begin_session(request: web.Request) -> str:
+    """Begin a session, which the rest of this request is of; the identity is to be given away."""
     await keep_up(request.app)
     browser = request.headers.get("User-Agent", "")
     identity = await request.app[RUNTIME].access.begin_session(browser)
+    request[SESSION], request[SIGNED_IN] = identity, True
+    request[CSRF_TOKEN] = csrf.new_token(request)
+    return identity
+
+
+def give_session(request: web.Request, response: web.StreamResponse, identity: str) -> None:
+    """Give the browser the cookie of a session with this response."""
     text = f"{int(time.time()) + SESSION_SECONDS}.{identity}"
     response.set_cookie(
         COOKIE,

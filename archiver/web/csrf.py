@@ -44,9 +44,19 @@ def comes_from_us(request: web.Request) -> bool:
     site = request.headers.get("Sec-Fetch-Site")
     if site is not None:
         return site in {"same-origin", "none"}
-    origin = request.headers.get("Origin")
-    if origin is None:
-        return True
+    return "Origin" not in request.headers or _is_our_origin(request)
+
+
+def is_sent_by_our_page(request: web.Request) -> bool:
+    """Tell whether a browser says outright that a page of ours sent this, and no program did."""
+    site = request.headers.get("Sec-Fetch-Site")
+    if site is not None:
+        return site == "same-origin"
+    return "Origin" in request.headers and _is_our_origin(request)
+
+
+def _is_our_origin(request: web.Request) -> bool:
+    origin = request.headers["Origin"]
     try:
         return urlsplit(origin).netloc.lower() == request.headers.get("Host", "").lower()
     except ValueError:

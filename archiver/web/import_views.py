@@ -17,7 +17,10 @@ MOST_PICKABLE = 500
 class ImportView:
     """The form for a file, what it may be, and the imports so far.
 
-    ``url`` is of a page that is to be handed in; ``problem`` says why one could not be.
+    Attributes:
+        url: of a page that is to be handed in.
+        problem: why the file that was given is not taken.
+        problem_of_page: why the page that was handed in is not.
     """
 
     recent: tuple[ImportStatus, ...]
@@ -26,6 +29,7 @@ class ImportView:
     accept: str
     url: str = ""
     problem: str | Message = ""
+    problem_of_page: str | Message = ""
     title: str | Message = Message("Import")
 
 

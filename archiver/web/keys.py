@@ -64,6 +64,9 @@ Empty on the page that says that the host name is not served.
 SESSION = web.RequestKey("session", str)
 """What the CSRF token is bound to; no business of pages."""
 
+BEFORE_FILE: web.RequestKey[Mapping[str, str]] = web.RequestKey("before_file", Mapping)
+"""What a form says before the file that it holds, as far as it was read."""
+
 ARCHIVED_URL = web.RequestKey("archived_url", str)
 """The URL whose captures ``/web/*/{url}`` lists, for ``pages.captures.captures``."""
 

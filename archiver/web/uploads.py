@@ -9,6 +9,7 @@ import os
 import secrets
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import suppress
 from dataclasses import field
 from pathlib import Path
 from typing import BinaryIO, TypeVar
@@ -17,7 +18,7 @@ from aiohttp import BodyPartReader, MultipartReader, hdrs, web
 from aiohttp.http_exceptions import BadHttpMessage
 from multidict import CIMultiDict, CIMultiDictProxy
 
-from archiver.errors import TooLarge, UnreadableFile
+from archiver.errors import ArchiverError, TooLarge, UnreadableFile
 from archiver.model.choices import Choices
 from archiver.model.importing import ImportStatus
 from archiver.model.message import marked
@@ -25,7 +26,7 @@ from archiver.model.survey import ImportSurvey
 from archiver.services.handing_in import Given, HandedIn
 from archiver.values import frozen
 from archiver.web import csrf
-from archiver.web.keys import LIMITS, RUNTIME
+from archiver.web.keys import BEFORE_FILE, LIMITS, RUNTIME
 from archiver.web.looked_at import LookedAt, keep
 from archiver.web.looked_at import remove_stale as remove_stale_looks
 
@@ -161,6 +162,14 @@ async def handed_in_from_api(request: web.Request) -> HandedIn:
             text=f"Send the page as multipart/form-data, or as one of {', '.join(PAGE_TYPES)}."
         )
     return await _hand_in(request, file, "api")
+
+
+async def typed_before_file(request: web.Request) -> Mapping[str, str]:
+    """What stands before the file of one of our forms; as far as that can be read."""
+    with suppress(ArchiverError, web.HTTPException, TimeoutError):
+        await _file_part(request, with_token=False)
+    fields: Mapping[str, str] = request.get(BEFORE_FILE, {})
+    return fields
 
 
 async def _file_of_program(request: web.Request) -> _File:
@@ -310,6 +319,7 @@ def _malformed() -> web.HTTPBadRequest:
 
 async def _search_parts(request: web.Request, parts: MultipartReader, *, with_token: bool) -> _File:
     verified, fields = not with_token, dict[str, str]()
+    request[BEFORE_FILE] = fields
     for _ in range(_MOST_PARTS):
         part = await _in_time(request, parts.next())
         if not isinstance(part, BodyPartReader):
@@ -325,7 +335,7 @@ async def _search_parts(request: web.Request, parts: MultipartReader, *, with_to
             fields[part.name] = value.decode("utf-8", "replace")
     if not verified:
         raise web.HTTPForbidden(
-            text=marked("This form is no longer valid: reload the page, send again.")
+            text=marked("You signed in or out since this form was opened: send it once more.")
         )
     raise UnreadableFile("No file was chosen: choose one that holds bookmarks or links.")
 

@@ -3,7 +3,6 @@
 from dataclasses import field
 
 from archiver.errors import InvalidQuery
-from archiver.model.access import Session, Token
 from archiver.model.capture import Capture, Timestamp
 from archiver.model.entry import Entry, Snapshot
 from archiver.model.entry_list import EntryList
@@ -294,43 +293,3 @@ class CapturesView:
     captures: tuple[Capture, ...] = ()
     years: tuple[Year, ...] = ()
     title: str | Message = Message("Captures")
-
-
-@frozen
-class SessionView:
-    """A session, and whether it is the one of whoever looks at it."""
-
-    session: Session
-    browser: Message | str
-    is_this: bool
-
-
-@frozen
-class AccessView:
-    """Who may come in.
-
-    Attributes:
-        has_password: whether it takes one.
-        is_configured: whether it is given by the settings.
-        tokens: of programs.
-        sessions: of browsers.
-        made: the token that was made just now, shown this once; else empty.
-        problem: why what was asked for was not done.
-    """
-
-    has_password: bool
-    is_configured: bool
-    tokens: tuple[Token, ...]
-    sessions: tuple[SessionView, ...]
-    made: str = ""
-    problem: Message | str = ""
-    title: str | Message = Message("Access")
-
-
-@frozen
-class LoginView:
-    """The form for the password."""
-
-    next_path: str
-    problem: Message | str = ""
-    title: str | Message = Message("Sign in")

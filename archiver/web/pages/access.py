@@ -9,9 +9,9 @@ from archiver.errors import InputError
 from archiver.model.access import Scope
 from archiver.model.message import Message
 from archiver.web import auth
+from archiver.web.access_views import AccessView, SessionView
 from archiver.web.keys import RUNTIME, SESSION
 from archiver.web.side import render_beside
-from archiver.web.views import AccessView, SessionView
 
 _Form = dict[str, str]
 _BROWSERS: Final = (

@@ -2,45 +2,58 @@
 
 from aiohttp import hdrs, web
 
-from archiver.errors import InputError, NotFound, TooLarge
+from archiver.errors import InputError, NotFound, TooLarge, UnreadableFile
 from archiver.model.importing import ImportStatus
 from archiver.model.message import Message
 from archiver.services.import_kinds import KNOWN_FORMATS, suffixes
 from archiver.web.import_views import ImportStatusView, ImportUndoView, ImportView
-from archiver.web.keys import RUNTIME
+from archiver.web.keys import BEFORE_FILE, RUNTIME
 from archiver.web.looked_at import LookedAt
 from archiver.web.pages.editing import number
+from archiver.web.refusals import said_of
 from archiver.web.side import render_beside
 from archiver.web.streaming import send
 from archiver.web.uploads import handed_in_from_form, import_from_form
 
 UNDO_PATIENCE_SECONDS = 5.0
 """So long somebody waits for an undoing to be done before a page says that it goes on."""
+_STATUS = ((UnreadableFile, 422), (TooLarge, 413))
 _RECEIPTS = {"csv": "text/csv; charset=utf-8", "json": "application/json"}
 
 
 async def form(request: web.Request) -> web.StreamResponse:
     """Show the form."""
-    return await render_beside(request, "pages/import.html", await _form(request))
+    return await _form(request)
 
 
-async def _form(request: web.Request, problem: str | Message = "") -> ImportView:
-    runtime = request.app[RUNTIME]
-    recent = tuple(await runtime.imports.recent())
-    accept = ",".join(suffixes())
-    return ImportView(
-        recent,
+async def _form(
+    request: web.Request,
+    status: int = 200,
+    *,
+    problem: str | Message = "",
+    problem_of_page: str | Message = "",
+) -> web.StreamResponse:
+    runtime, typed = request.app[RUNTIME], request.get(BEFORE_FILE, {})
+    view = ImportView(
+        tuple(await runtime.imports.recent()),
         runtime.settings.max_upload_bytes,
         KNOWN_FORMATS,
-        accept,
-        url=request.query.get("url", ""),
+        ",".join(suffixes()),
+        url=request.query.get("url", "") or typed.get("url", ""),
         problem=problem,
+        problem_of_page=problem_of_page,
     )
+    return await render_beside(request, "pages/import.html", view, status=status)
 
 
 async def upload(request: web.Request) -> web.StreamResponse:
-    """Take the file, and lead to its progress."""
-    taken = await import_from_form(request)
+    """Take the file, and lead to its progress; what can't be taken is said above the form."""
+    try:
+        taken = await import_from_form(request)
+    except InputError as error:
+        return await _form(request, _status_of(error), problem=error.said)
+    except web.HTTPForbidden as refused:
+        return await _form(request, refused.status, problem=said_of(refused))
     if isinstance(taken, LookedAt):
         raise web.HTTPSeeOther(f"/import/look/{taken.token}")
     raise web.HTTPSeeOther(f"/import/{taken.id}")
@@ -50,11 +63,10 @@ async def hand_in(request: web.Request) -> web.StreamResponse:
     """Take a page that a browser saved, and lead to it; captures lead to what is newest."""
     try:
         taken = await handed_in_from_form(request)
-    except TooLarge:
-        raise
     except InputError as error:
-        view = await _form(request, error.said)
-        return await render_beside(request, "pages/import.html", view, status=400)
+        return await _form(request, _status_of(error), problem_of_page=error.said)
+    except web.HTTPForbidden as refused:
+        return await _form(request, refused.status, problem_of_page=said_of(refused))
     raise web.HTTPSeeOther(
         f"/{taken.hash_url}/?at={taken.timestamp}" if taken.hash_url else "/import"
     )
@@ -125,6 +137,10 @@ async def send_receipt(request: web.Request, found: ImportStatus, form: str) -> 
         }
     )
     return await send(request, response, pieces)
+
+
+def _status_of(error: InputError) -> int:
+    return next((status for kind, status in _STATUS if isinstance(error, kind)), 400)
 
 
 async def _found(request: web.Request) -> ImportStatus:
