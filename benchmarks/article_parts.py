@@ -115,7 +115,8 @@ def _part(node: LexborNode, url: str) -> Iterator[tuple[str, frozenset[str]]]:
     elif kind != "formulas":
         is_layout = kind == "tables" and len(node.css("td, th")) < _FEWEST_CELLS
         run_together = _run_together(node) if kind == "tables" else frozenset()
-        yield kind, frozenset() if is_layout else _words_key(node) | run_together
+        words = _heading_key(node) if kind == "headings" else _words_key(node)
+        yield kind, frozenset() if is_layout else words | run_together
     elif not _is_within_formula(node):
         yield kind, _formula(node)
 
@@ -228,6 +229,13 @@ def _source(written: str) -> frozenset[str]:
 def _words_key(node: LexborNode) -> frozenset[str]:
     words = " ".join(_blocks(node)).split()[:LONGEST_BLOCK]
     return frozenset({" ".join(words)} if words else ())
+
+
+def _heading_key(node: LexborNode) -> frozenset[str]:
+    """A heading's words, without the signs that lead to it (¶, #): they are no words of it."""
+    words = [each for key in _words_key(node) for each in key.split()]
+    named = [each.rstrip("\u00b6#\U0001f517") for each in words if any(map(str.isalnum, each))]
+    return frozenset({" ".join(named)} if named else ())
 
 
 def _run_together(node: LexborNode) -> frozenset[str]:

@@ -8,7 +8,8 @@ where it is known, ``NAME/expected-metadata.json`` (``title``, ``byline``, ``pub
 page was at the address of ``NAME/url.txt``, or at http://fakehost/test/page.html. Text is compared
 by its word 4-grams, mean over pages; of everything else it is counted how many of the expected
 parts are in what was found (kept), and how many of those found are expected (clean), over all
-pages. A block of text counts as kept where its words stand in a row anywhere in the other.
+pages. *As seen* counts what ``reading_shown.py`` tells of in another way. A block of text counts
+as kept where its words stand in a row anywhere in the other.
 trafilatura, rs_trafilatura and resiliparse are tried where they are installed. With ``--others``,
 a folder to build in, readability.js, defuddle, go-readability, dom_smoothie and legible are, too,
 where there is npm, Go or Rust; with ``--program``, any program that answers a line of JSON with one
@@ -25,11 +26,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from archiver.encoding.choose import decode_document
+from archiver.html.metadata import read_metadata
+from archiver.html.parsing import parse
 from benchmarks.article_parts import PARTS, Parts, embed_name, shared, take_apart
 from benchmarks.capture import grams
 from benchmarks.extractors.in_python import readers
 from benchmarks.extractors.programs import commands, read_all
 from benchmarks.extractors.reading import FACTS, Reader, Reading
+from benchmarks.reading_shown import KINDS, judged_right, read_judged, without_title
 
 FAKE_URL = "http://fakehost/test/page.html"
 _RUNS = 3
@@ -44,6 +48,7 @@ class Page:
     html: str
     expected: Parts
     facts: dict[str, str]
+    title: str
 
 
 def main() -> None:
@@ -85,7 +90,9 @@ def read_folder(folder: Path) -> Iterable[Page]:
         body = (beside / "source.html").read_bytes()
         html = decode_document(body, "text/html", "", url).text
         expected = take_apart(path.read_text(encoding="utf-8"), url)
-        yield Page(beside.name, url, html, expected, read_facts(beside))
+        tree = parse(html)
+        title = read_metadata(tree, url).title if tree else ""
+        yield Page(beside.name, url, html, expected, read_facts(beside), title)
 
 
 def read_facts(folder: Path) -> dict[str, str]:
@@ -117,6 +124,8 @@ class Table:
         self.texts: dict[str, tuple[float, float, float]] = {}
         self.kept: dict[str, list[int]] = {kind: [0, 0] for kind in PARTS}
         self.clean: dict[str, list[int]] = {kind: [0, 0] for kind in PARTS}
+        self.shown: dict[str, list[list[int]]] = {kind: [[0, 0], [0, 0]] for kind in KINDS}
+        self.judged = read_judged()
         self.facts: dict[str, list[int]] = {fact: [0, 0] for fact in FACTS}
         self.lost: dict[str, str] = {}
         for page, reading in zip(pages, readings, strict=True):
@@ -134,9 +143,28 @@ class Table:
             if kept[0] < kept[1]:
                 lost.append(f"{kind} {kept[0]}/{kept[1]}")
         self.lost[page.name] = ", ".join(lost)
+        self._add_shown(page, found)
         for fact, value in page.facts.items():
             self.facts[fact][1] += 1
             self.facts[fact][0] += same(fact, value, reading.facts.get(fact, ""))
+
+    def _add_shown(self, page: Page, found: Parts) -> None:
+        """Count what is seen, without the title and with what was judged."""
+        for kind, totals in self.shown.items():
+            wanted, given = page.expected.found[kind], found.found[kind]
+            if kind == "headings":
+                wanted, given = (without_title(each, page.title) for each in (wanted, given))
+            right = judged_right(given, self.judged.get(page.name, {}).get(kind, ()))
+            counted = (
+                (shared(wanted, given), len(wanted)),
+                (
+                    shared([*wanted, *right], given),
+                    len(given),
+                ),
+            )
+            for total, part in zip(totals, counted, strict=True):
+                total[0] += part[0]
+                total[1] += part[1]
 
     def rows(self) -> list[tuple[str, str]]:
         """What is printed: a name and a value each."""
@@ -147,6 +175,7 @@ class Table:
             ("text F1", f"{score:.4f}"),
             ("text kept / clean", f"{recall:.3f} / {precision:.3f}"),
             *((kind, f"{ratio(self.kept[kind])} / {ratio(self.clean[kind])}") for kind in PARTS),
+            *((f"as seen: {each}", " / ".join(map(ratio, self.shown[each]))) for each in KINDS),
             *((fact, f"{right} of {count}") for fact, (right, count) in self.facts.items()),
             ("CPU ms a page", f"{self.cost:.1f}"),
         ]
@@ -218,9 +247,9 @@ def ratio(part: list[int]) -> str:
 def show(tables: dict[str, Table]) -> None:
     """Print a column for each extractor."""
     columns = [table.rows() for table in tables.values()]
-    print(f"{'':20}" + "".join(f"{name:>30}" for name in tables))
+    print(f"{'':24}" + "".join(f"{name:>30}" for name in tables))
     for row in zip(*columns, strict=True):
-        print(f"{row[0][0]:20}" + "".join(f"{value:>30}" for _, value in row))
+        print(f"{row[0][0]:24}" + "".join(f"{value:>30}" for _, value in row))
 
 
 if __name__ == "__main__":

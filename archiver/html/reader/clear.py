@@ -20,8 +20,9 @@ from archiver.html.reader.names import (
     named,
     weigh,
 )
-from archiver.html.reader.tables import find_data
+from archiver.html.reader.tables import find_data, is_running_head
 from archiver.html.reader.tree import bottom_up, remove
+from archiver.html.reader.unlikely import is_named_by_its_heading
 from archiver.values import frozen
 
 SHORT = 500
@@ -37,6 +38,9 @@ MOST_LINKED = 0.75
 NEARLY_ALL = 0.8
 """The share of a table of data in what is only around it, its heading besides."""
 
+FEWEST_PARAGRAPHS = 2
+"""So many with a sentence in them are prose, whatever is called shared around them."""
+
 FEWEST_IN_SERIES, MOST_GOING = 4, 0.75
 """So many of one name are a series; it stays whole where a smaller share of it would go."""
 
@@ -46,6 +50,11 @@ _ASIDE = frozenset({"aside", "footer", "nav"})
 _KEEPING = frozenset({"figure", "pre", "code", "math", "blockquote", "dl"})
 """What stands in them is never taken away for what it holds."""
 
+_FILING = frozenset({"div", "section", "ul", "ol", "p", "footer"})
+LONGEST_LABEL = 24
+"""Characters before the links of such a block: *Tags*, *Filed under*."""
+
+_TOPIC = re.compile(r"/(?:tags?|categor(?:y|ies)|labels?|topics?)/[^/?#]+/?(?:index\.html?)?$")
 _PROSE = frozenset({"p", "blockquote", "ul", "ol", "dl", "pre", "figure", "table"}) | HEADINGS
 _PROMOTED = re.compile(
     r"newsletter|subscri|sign-?up|donat|support|promo|sponsor|related|more|read|teaser|recirc"
@@ -131,12 +140,16 @@ def _in_series(root: Element, rules: Rules, before: dict[Element, Measure]) -> s
 
 def _is_named_note(element: Element) -> bool:
     name = element.get("class")
-    return bool(name) and NOTE.search(name) is not None
+    if not name or NOTE.search(name) is None:
+        return False
+    return next(element.iter("select"), None) is None  # settings of captions are no caption
 
 
 def _goes(element: Element, measure: Measure, rules: Rules) -> bool:
     tag = element.tag
     if _is_share_bar(element, measure) or _is_result_of_search(element, measure):
+        return True
+    if _leads_to_topics(element, measure) or is_running_head(element):
         return True
     if tag in _CONDITIONAL:
         return rules.conditional and _is_beside(element, measure, rules)
@@ -150,6 +163,8 @@ def _goes(element: Element, measure: Measure, rules: Rules) -> bool:
 def _is_share_bar(element: Element, measure: Measure) -> bool:
     if measure.text >= SHORT or element.tag in HEADINGS or element.tag in _KEEPING:
         return False
+    if measure.paragraphs >= FEWEST_PARAGRAPHS and measure.text - measure.linked > SENTENCE:
+        return False
     name = named(element).lower()
     return "share" in name and SHARE.search(name) is not None
 
@@ -158,6 +173,21 @@ def _is_result_of_search(element: Element, measure: Measure) -> bool:
     """Whether scripts would show there what they found on the site."""
     name = element.get("class")
     return bool(name) and measure.text < SHORT and RESULTS.search(name) is not None
+
+
+def _leads_to_topics(element: Element, measure: Measure) -> bool:
+    """Whether there is nothing in it but links to what the site files under the same words."""
+    if element.tag not in _FILING or not 0 < measure.text < SHORT or measure.pictures:
+        return False
+    if measure.text - measure.linked > LONGEST_LABEL or measure.kept:
+        return False
+    links = [*element.iter("a")]
+    return bool(links) and all(map(_is_topic, links))
+
+
+def _is_topic(link: Element) -> bool:
+    said = (link.get("rel") or "").split()
+    return "tag" in said or _TOPIC.search(link.get("href") or "") is not None
 
 
 def _is_note(element: Element, measure: Measure) -> bool:
@@ -196,7 +226,8 @@ def _is_beside(element: Element, measure: Measure, rules: Rules) -> bool:
     weight = weigh(element) if rules.weighted else 0
     if measure.tabled > NEARLY_ALL * measure.text:
         return False
-    if weight < 0 and not measure.kept and not _is_picture(measure):
+    is_against = weight < 0 and not measure.kept and not _is_picture(measure)
+    if is_against and not is_named_by_its_heading(element):
         return True
     if measure.commas >= 10:
         return False

@@ -2,11 +2,13 @@
 
 import re
 from typing import Final
+from urllib.parse import unquote
 
 from lxml import etree
 from lxml.etree import _Element as Element
 
-from archiver.html.reader.tree import around, outermost, remove, replace
+from archiver.html.reader.names import HEADINGS
+from archiver.html.reader.tree import around, first_text, outermost, remove, replace
 from archiver.references.css import lead_css
 from archiver.references.elements import HTML
 from archiver.references.lazy import LAZY, is_placeholder
@@ -16,6 +18,10 @@ from archiver.references.use import Use, resolve
 SMALLEST: Final = 2
 """Pixels a side: what is smaller counts visits."""
 
+LONGEST_FILE_NAME: Final = 200
+"""Characters of a heading that may be the name of a file."""
+
+_FILE = re.compile(r"[^\s/]+\.(?:jpe?g|png|gif|webp|avif|svg)", re.IGNORECASE)
 _LONGEST_STYLE = 2048
 _BACKGROUNDS = ("data-bg", "data-background", "data-background-image")
 _SIZE = re.compile(r"\s*([0-9]{1,5})(?:\.[0-9]{0,9})?(?:px)?\s*")
@@ -40,6 +46,8 @@ def settle_media(body: Element) -> None:
     for element in list(body.iter("figure", "div", "span", "a")):
         if element not in holding:
             _show_background(element)
+    for heading in list(body.iter(*HEADINGS)):
+        _drop_file_name(heading)
 
 
 def _settle_twin(twin: Element) -> None:
@@ -184,6 +192,16 @@ def _show_background(element: Element) -> None:
         image = etree.Element("img", src=url, alt=element.get("aria-label") or "")
         element.insert(0, image)
         image.tail, element.text = element.text, None
+
+
+def _drop_file_name(heading: Element) -> None:
+    """Take away a heading that only names the file of the picture beside it."""
+    said = first_text(heading, LONGEST_FILE_NAME)
+    if _FILE.fullmatch(said) is None:
+        return
+    shown = (unquote(each.get("src") or "") for each in heading.getparent().iter("img"))
+    if any(said.casefold() in each.casefold() for each in shown):
+        remove(heading)
 
 
 def _background(element: Element) -> str:

@@ -11,7 +11,7 @@ from lxml.etree import _Element as Element
 
 _UNLIKELY: Final = re.compile(
     r"-ad-|ai2html|banner|breadcrumbs|combx|comment|community|cookie-?(?:notice|law|consent|bar|banner|info)|cover-wrap|disqus|extra|footer|gdpr"
-    r"|header|legends|menu|related|remark|replies|rss|shoutbox|sidebar|skyscraper|social|sponsor"
+    r"|header|legends|menu|newsletter|recommended|related|remark|replies|rss|shoutbox|sidebar|skyscraper|social|sponsor"
     r"|supplemental|ad-break|agegate|pagination|pager|popup|yom-remote"
 )
 """Such a name, in lower case, speaks for something beside the matter."""

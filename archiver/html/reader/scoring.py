@@ -156,7 +156,11 @@ class Scores:
                 last = score
             above = above.getparent()
         above = top.getparent()
-        while above is not None and above.tag != "body" and _is_wrapper(above):
+        while (
+            above is not None
+            and above.tag != "body"
+            and (top.tag == "figure" or _is_wrapper(above))
+        ):
             top, above = above, above.getparent()
         self._scores.setdefault(top, self._start(top))
         return top

@@ -1,6 +1,7 @@
 """What goes unread for what it is called, unless it is named after its matter."""
 
 import re
+from itertools import chain, islice
 
 from lxml.etree import _Element as Element
 
@@ -19,6 +20,13 @@ _WORDS = re.compile(r"[^\W_]+")
 _TOPICS = frozenset("header headers footer footers banner menu menus legends popup extra".split())
 """Names of parts of a page that are often what a section is about, too."""
 
+MOST_LINKED = 0.33
+"""The share of links in the text of a section that is read."""
+
+_MOST_SIBLINGS = 50
+_ANSWERS = re.compile(r"comment|disqus|repl(?:y|ies)|respon[ds]|sponsor|shoutbox", re.IGNORECASE)
+"""Names of what readers or advertisers say, whatever heads it."""
+
 _HELD = ("h2", "h3", "h4", "h5", "h6", "figure", "pre")
 _READ = frozenset({"p", "pre", "blockquote", "table", "dl", "figure"})
 
@@ -34,6 +42,8 @@ def seems_beside(element: Element, targets: frozenset[str]) -> bool:
     if element.tag in {"a", "body"}:
         return False
     if not is_unlikely(element):
+        return False
+    if is_named_by_its_heading(element):
         return False
     if element.tag in HEADINGS and (_is_only_called_header(element) or _heads_prose(element)):
         return False
@@ -58,6 +68,42 @@ def _is_named_after_its_matter(element: Element, targets: frozenset[str]) -> boo
         return True
     text = "".join(held.itertext()).lower() if held.tag in HEADINGS else ""
     return name in targets or 2 * sum(each in text for each in words) > len(words)
+
+
+def is_named_by_its_heading(element: Element) -> bool:
+    """Whether a section's id is its heading, as generators name sections: of legends, of menus.
+
+    It has prose, and so has another section of the page, beside or around it, its heading for id.
+    """
+    name = element.get("id")
+    if not name or _ANSWERS.search(name) or is_beside(element.get("class")):
+        return False
+    if not _says_its_id(element) or not _is_prose(element):
+        return False
+    around = islice(element.iterancestors(element.tag), 2)
+    beside = chain(
+        islice(element.itersiblings(preceding=True), _MOST_SIBLINGS),
+        islice(element.itersiblings(), _MOST_SIBLINGS),
+    )
+    others = (each for each in chain(around, beside) if each.tag == element.tag)
+    return any(not is_beside(each.get("id")) and _says_its_id(each) for each in others)
+
+
+def _says_its_id(section: Element) -> bool:
+    """Whether a section begins with a heading that is its id, but for signs."""
+    heading = next(section.iter(*HEADINGS), None)
+    if heading is None or len(section) == 0 or heading not in {section[0], *section[0][:1]}:
+        return False
+    name = "".join(_WORDS.findall(section.get("id") or "")).casefold()
+    return bool(name) and name == "".join(_WORDS.findall("".join(heading.itertext()))).casefold()
+
+
+def _is_prose(section: Element) -> bool:
+    """Whether there is a paragraph to read in it, and most of what it says is no link."""
+    text = len("".join(section.itertext()))
+    linked = sum(len("".join(each.itertext())) for each in section.iter("a"))
+    longest = max((len("".join(each.itertext())) for each in section.iter("p")), default=0)
+    return longest > SENTENCE and linked < MOST_LINKED * text
 
 
 def _is_only_called_header(heading: Element) -> bool:

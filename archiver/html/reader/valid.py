@@ -26,7 +26,7 @@ from archiver.html.reader.models import (
     UNHEADED,
 )
 from archiver.html.reader.paragraphs import wrap_loose_text
-from archiver.html.reader.tree import around, lead_with, remove, unwrap, with_words
+from archiver.html.reader.tree import around, lead_with, remove, space_around, unwrap, with_words
 from archiver.html.sanitise import TAGS
 
 _FOREIGN = frozenset({"svg", "math"})
@@ -210,8 +210,16 @@ def _lead_with_summary(element: Element) -> None:
         each.tag = "div"
     if summaries:
         lead_with(element, summaries[0])
+        _open_around_headings(summaries[0])
     else:
         element.tag = "div"
+
+
+def _open_around_headings(summary: Element) -> None:
+    """What a summary has is words and headings (HTML §4.11.2), and no block around these."""
+    for each in around(summary.iter(*HEADINGS)).intersection(summary.iterdescendants()):
+        space_around(each)
+        unwrap(each)
 
 
 def _make_other(element: Element) -> None:

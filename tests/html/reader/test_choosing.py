@@ -197,3 +197,98 @@ def test_tables_of_data_and_pictures_stay_whatever_is_around_them_is_called(name
     assert "<table>" in found
     assert "<img" in found
     assert "A sack" in found
+
+
+def test_sections_named_by_their_headings_stay_whatever_these_say():
+    def section(name: str) -> str:
+        slug = name.lower().replace(" ", "-")
+        return f"<section id={slug}><h2>{name}</h2><p>{SENTENCE * 6}</p></section>"
+
+    names = ("Wheels", "Legends", "Related work", "Community")
+
+    found = article_of(f"<main><h1>Mills</h1>{''.join(map(section, names))}</main>")
+
+    assert all(f"{name}</h2>" in found for name in names)
+
+
+def test_a_block_named_by_its_heading_goes_where_it_holds_no_prose_or_what_readers_said():
+    links = "".join(f'<li><a href="/{n}">Mill number {n}</a></li>' for n in range(5))
+    page = (
+        f"<main><section id=wheels><h2>Wheels</h2><p>{SENTENCE * 9}</p></section>"
+        f"<section id=related><h2>Related</h2><ul>{links}</ul></section>"
+        f"<section id=comments><h2>Comments</h2><p>{SENTENCE * 2} I saw it.</p></section></main>"
+    )
+
+    found = article_of(page)
+
+    assert "Wheels" in found
+    assert "Mill number" not in found
+    assert "I saw it" not in found
+
+
+def test_what_stands_beside_a_figure_that_holds_most_of_the_text_is_read():
+    opening = "<h2>Before</h2><ol><li>Take the stone.</li></ol><pre>mill --turn</pre>"
+
+    found = article_of(
+        f"<div class=post><p>{SENTENCE}</p>{opening}"
+        f"<figure><img src=a.png><figure>{f'<p>{SENTENCE * 3}</p>' * 9}</figure></figure></div>"
+    )
+
+    assert "Before</h2>" in found
+    assert "Take the stone." in found
+    assert "mill --turn" in found
+
+
+def test_paragraphs_in_what_is_called_shared_are_no_share_bar():
+    prose = f"<p>{SENTENCE}</p><p>{SENTENCE}</p>"
+
+    found = article_of(
+        f'<div class="entry share">{prose}</div><div class=share><p>Share</p><p>Send</p></div>'
+    )
+
+    assert found.count("The mill stood") == 2
+    assert "Send" not in found
+
+
+def test_lists_of_the_words_that_a_site_files_a_text_under_go_and_lists_of_pages_stay():
+    text = f"<p>{SENTENCE * 9}</p>"
+    filed = '<ul><li><a href="/tag/mills/">mills</a></li><li><a rel=tag href="/w">wheels</a></ul>'
+    read = '<h2>Sources</h2><ul><li><a href="/mills/">On mills</a></li></ul>'
+
+    found = article_of(f"<article>{text}{read}<div>Tags: {filed}</div></article>")
+
+    assert "On mills" in found
+    assert "wheels" not in found
+
+
+def test_what_offers_a_newsletter_or_other_pages_by_its_name_goes():
+    offered = (
+        "<section class=x-recommended><h3>Recommended for you</h3><p>Another mill</p></section>"
+        "<section class=newsletter-box><h4>Letters from the mill</h4></section>"
+    )
+
+    found = article_of(f"<article><p>{SENTENCE * 9}</p>{offered}</article>")
+
+    assert "Another mill" not in found
+    assert "Letters" not in found
+
+
+def test_a_heading_that_only_names_the_file_of_its_picture_goes():
+    figure = '<figure><h2>Old-Mill.JPG</h2><img src="/files/old-mill.jpg?w=9" alt=""></figure>'
+    section = "<h2>stone.png</h2><p>What the icon shows.</p>"
+
+    found = article_of(f"<article>{figure}<p>{SENTENCE * 9}</p>{section}</article>")
+
+    assert "Old-Mill" not in found
+    assert "stone.png</h2>" in found
+
+
+def test_a_head_and_a_foot_without_a_row_between_are_of_printed_pages():
+    running = "<table><thead><tr><td>RFC 1<td>Mills</thead><tfoot><tr><td>Ada<td>[Page]</tfoot>"
+    headed = "<table><thead><tr><th>Wheel<th>Size</thead><tr><td>Large<td>4</table>"
+
+    found = article_of(f"<article>{running}</table><p>{SENTENCE * 9}</p>{headed}</article>")
+
+    assert "[Page]" not in found
+    assert "Large" in found
+    assert found.count("<table") == 1

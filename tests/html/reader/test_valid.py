@@ -155,6 +155,15 @@ def test_everything_stands_where_it_may(written):
         assert sorted(tree.body.text(separator=" ").split()) == words
 
 
+def test_a_heading_in_frames_within_a_summary_stays_one():
+    written = "<details><summary><div><div>1</div><div><h3>Rights</h3></div></div></summary>a"
+
+    found = valid(tree_of(written))
+
+    assert found.count("<h2>Rights</h2>") == 1
+    assert "<div>" not in found.partition("</summary>")[0].partition("<summary>")[2]
+
+
 def test_what_follows_a_sound_that_is_left_open_is_read():
     written = "".join(f"<p>said {n}</p>" for n in range(50))
 
