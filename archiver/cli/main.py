@@ -2,7 +2,9 @@
 
 import os
 import sys
+import threading
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import click
@@ -272,7 +274,21 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
-    sys.exit(run(sys.argv[1:]))
+    status = run(sys.argv[1:])
+    if threading.active_count() == 1:
+        _leave(status)
+    sys.exit(status)
+
+
+def _leave(status: int) -> None:
+    """End without taking the program apart, piece by piece: a twelfth of a short command's time.
+
+    Whoever opened something has closed it, and nobody is left to be waited for.
+    """
+    with suppress(OSError):
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(status)
 
 
 def run(arguments: Sequence[str]) -> int:
