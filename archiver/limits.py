@@ -1,11 +1,11 @@
 """What the machine allows, and what one process takes of it."""
 
-import ctypes
 import gc
 import os
 import resource
 from collections.abc import Iterator
 from dataclasses import replace
+from importlib import import_module
 from math import ceil
 from pathlib import Path, PurePosixPath
 
@@ -140,7 +140,8 @@ def save_memory() -> None:
     crawl's memory would grow by a third, though it holds no more.
     """
     collect_seldom()
-    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
+    c_library = import_module("ctypes").CDLL(None)  # a short command does without
+    mallopt = getattr(c_library, "mallopt", None)
     if mallopt:
         mallopt(M_ARENA_MAX, 1)
         mallopt(M_TRIM_THRESHOLD, TRIM_BYTES)

@@ -8,7 +8,7 @@ from archiver.crawl.dead_hosts import failure_of
 from archiver.crawl.frontier import Frontier
 from archiver.errors import StoreError
 from archiver.index import gone, oversight, queue, unrecorded
-from archiver.ledger.departed import is_anybody_silent
+from archiver.ledger.burying import is_anybody_silent
 from archiver.ledger.recovery import recover
 from archiver.logs import get_log
 from archiver.model.job import Lease

@@ -93,14 +93,6 @@ async def create(
     return int((await conn.execute(statement.returning(imports.c.id))).scalar_one())
 
 
-async def owners(conn: AsyncConnection) -> list[str]:
-    """Every process that reads a file, or was to read one."""
-    rows = await conn.execute(
-        select(imports.c.owner).where(imports.c.reading == 1, imports.c.owner.is_not(None))
-    )
-    return sorted({owner for owner in rows.scalars() if owner is not None})
-
-
 async def owned_by(conn: AsyncConnection, owner: str) -> list[Owned]:
     """The imports that a process reads."""
     rows = await conn.execute(

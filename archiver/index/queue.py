@@ -288,12 +288,6 @@ async def attempted(conn: AsyncConnection, job_ids: Sequence[int]) -> list[int]:
     return list(rows.scalars())
 
 
-async def owners(conn: AsyncConnection) -> list[str]:
-    """Every process that holds a job."""
-    rows = await conn.execute(select(job.c.owner).where(job.c.state == State.FETCHING).distinct())
-    return [owner for owner in rows.scalars() if owner]
-
-
 async def next_due(conn: AsyncConnection, busy: Collection[str]) -> datetime | None:
     """When the next job of a host that is not busy is due; None when none is queued."""
     soonest = (await turns.soonest(conn, busy)).values()

@@ -5,7 +5,7 @@ file that is kept here waits for the next service; of any other, a person is tol
 it, and what to do.
 """
 
-from archiver.index import imports
+from archiver.index import imports, owners
 from archiver.index.database import Database
 from archiver.ledger.departed import dead_among
 from archiver.logs import get_log
@@ -26,7 +26,7 @@ async def settle_interrupted(db: Database, lock: RunLock) -> None:
         IndexUnavailable: the index can't be read or written.
     """
     async with db.read() as conn:
-        dead = await dead_among(conn, await imports.owners(conn), db, lock)
+        dead = await dead_among(conn, await owners.of_imports(conn), db, lock)
     for owner in dead:
         async with db.write() as conn:
             await imports.disown(conn, owner)

@@ -4,6 +4,8 @@ A process is dead when nobody holds its run lock. The torn end of its last segme
 it, what the index has not read is indexed, which ends the jobs whose entry records are there; only
 then do its remaining jobs go back into the queue. Files that it was reading wait, or are ended
 (``interrupted_imports``). A file that can't be used is named and passed by.
+
+Every command begins with it and seldom finds anything: what mends is large, and loaded only then.
 """
 
 import asyncio
@@ -11,10 +13,9 @@ from collections.abc import Mapping, Sequence
 from importlib import import_module
 
 from archiver.errors import StoreError
-from archiver.index import queue, segments
+from archiver.index import owners, segments
 from archiver.index.database import Database
-from archiver.ledger.departed import bury_the_silent, dead_among, dead_here
-from archiver.ledger.interrupted_imports import settle_interrupted
+from archiver.ledger.departed import dead_among, dead_here
 from archiver.logs import get_log
 from archiver.store.segments import SegmentStore
 from archiver.store.survey import PassedBy, SegmentFile, Survey
@@ -28,10 +29,12 @@ async def recover(db: Database, store: SegmentStore) -> None:
     Raises:
         StoreError: the directory of the segments, or the index, can't be read.
     """
-    await bury_the_silent(db)
+    if db.membership:
+        await import_module("archiver.ledger.burying").bury_the_silent(db)
     async with db.read() as conn:
         indexed = await segments.indexed(conn)
-        dead = await dead_among(conn, await queue.owners(conn), db, store.lock)
+        dead = await dead_among(conn, await owners.of_jobs(conn), db, store.lock)
+        is_any_file_read = bool(await owners.of_imports(conn))
         dead += [each for each in await dead_here(conn, db, store.lock) if each not in dead]
     found = await asyncio.to_thread(store.shelf.survey_here)
     if found.superseded:
@@ -41,7 +44,9 @@ async def recover(db: Database, store: SegmentStore) -> None:
         async with db.read() as conn:
             indexed = await segments.indexed(conn)
     left, uncut = await asyncio.to_thread(_cut_torn_ends, store, found.segments, indexed)
-    await settle_interrupted(db, store.lock)
+    if is_any_file_read:
+        settling = import_module("archiver.ledger.interrupted_imports")
+        await settling.settle_interrupted(db, store.lock)
     await asyncio.to_thread(store.lock.sweep)
     unreadable = await _take_up(db, store, left, dead)
     _keep(store, found, (*uncut, *unreadable))
@@ -62,7 +67,7 @@ async def settle_everywhere(db: Database, store: SegmentStore) -> None:
 async def _take_up(
     db: Database, store: SegmentStore, left: Mapping[str, int], dead: Sequence[str]
 ) -> list[PassedBy]:
-    """Index what was left, where anything was; what does so is large, and seldom needed."""
+    """Index what was left, where anything was."""
     if not (left or dead):
         return []
     taking_up = import_module("archiver.ledger.taking_up")

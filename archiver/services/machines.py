@@ -7,7 +7,7 @@ from archiver.index import lost, segments, writers
 from archiver.index.database import Database
 from archiver.index.segments import Unsealed
 from archiver.index.writers import Writer
-from archiver.ledger.departed import bury
+from archiver.ledger.burying import bury
 from archiver.ledger.interrupted_imports import settle_interrupted
 from archiver.model.failure import Failure, FailureKind
 from archiver.store.segments import SegmentStore

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from sqlalchemy import select, update
 
-from archiver.index import jobs, outcomes, queue, seeds
+from archiver.index import jobs, outcomes, owners, queue, seeds
 from archiver.index.database import Database
 from archiver.index.schema import job, queue_host
 from archiver.index.turns import Turns
@@ -105,7 +105,7 @@ async def test_two_processes_are_never_leased_the_same_job(db, fill, tmp_path):
     assert len(taken) == 14
     assert len({each.job_id for each in taken}) == 14
     async with db.read() as conn:
-        assert sorted(await queue.owners(conn)) == ["one", "two"]
+        assert sorted(await owners.of_jobs(conn)) == ["one", "two"]
 
 
 async def test_a_lease_given_back_is_leased_again_as_it_was(db, fill):
