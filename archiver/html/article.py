@@ -37,6 +37,7 @@ from archiver.html.reader.tabs import settle_tabs
 from archiver.html.reader.tools import settle_editing
 from archiver.html.reader.valid import make_valid
 from archiver.html.reader.widgets import settle_widgets
+from archiver.html.reader.writing import find_writing, set_vertical, vertical_of
 from archiver.html.sanitise import sanitise
 from archiver.html.text import beginning, to_text, without_tags
 from archiver.model.page import Article, PageMetadata
@@ -105,9 +106,11 @@ def _read(
     part: int = 1,
 ) -> str:
     base = base_of(page, url)
+    writing = find_writing(page, source)
     body = to_tree(page)
     if body is None:
         return ""
+    vertical = vertical_of(body, writing) if writing.is_said else ""
     _settle(body, source)
     lead = Lead() if whole else find_lead(body, metadata.title, metadata.byline)
     article = body if whole else choose_article(body)
@@ -120,6 +123,7 @@ def _read(
     settle_embeds(article)
     finish(article, url, base)
     make_valid(article)
+    set_vertical(article, vertical)
     if part > 1:
         set_apart(article, part)
     html: str = etree.tostring(article, encoding="unicode", method="html")

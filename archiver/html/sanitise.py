@@ -31,6 +31,7 @@ _ATTRIBUTES = {
     "img": {"src", "srcset", "sizes", "alt", "width", "height", "hidden"},
     "source": {"src", "srcset", "media", "type", "sizes"},
     "video": {"src", "poster", "controls", "preload", "width", "height"},
+    "div": {"class"},
     "td": {"colspan", "rowspan"},
     "th": {"colspan", "rowspan", "scope"},
     "col": {"span"},
@@ -50,6 +51,9 @@ _BARE_LINK = re.compile(r'<a((?: (?!href=)[a-z]+="[^"]*")*) rel="noopener norefe
 
 _URLS = frozenset({"href", "src", "poster", "cite"})
 _CLASS = re.compile(r"language-[a-z0-9+#.-]{1,32}|embed|permalink")
+VERTICAL: Final = re.compile(r"vertical-(?:rl|lr)")
+"""How a block of text is set, where from top to bottom."""
+
 _COLOUR = re.compile(
     "bp|c[1hmsp]?|cpf|d[l]|err|esc|fm|g[deghioprstu]?|ges|il|k[cdnprt]?|ld?|m[bfhio]?|"
     "n[abcdefilnotvx]?|ow?|pm?|py|s[12abcdehirsx]?|v[cgim]|w|x"
@@ -102,7 +106,7 @@ def _attribute(tag: str, name: str, value: str) -> str | None:
     if tag not in MATHML and not may_say(tag, name, value):
         return None
     if name == "class":
-        allowed = _COLOUR if tag == "span" else _CLASS
+        allowed = {"span": _COLOUR, "div": VERTICAL}.get(tag, _CLASS)
         return value if allowed.fullmatch(value) else None
     return value
 

@@ -25,7 +25,7 @@ _LINK = re.compile(
 _HELD = re.compile(r'(?P<link> class="held" href="[^"]*" title=")(?P<url>[^"]*)')
 _REL = re.compile(r'\s(?:rel|class|title)="[^"]*"')
 _ANY_TAG = re.compile(r"<[^<>]*>")
-_WIDE = re.compile(r"<(pre|table)(?=[\s>])")
+_WIDE = re.compile(r"<(pre|table|div(?= class=\"vertical-))(?=[\s>])")
 _UNNAMED = re.compile(r'<img(?!(?:[^<>"]|"[^"]*")*\salt=)(?P<rest>(?:[^<>"]|"[^"]*")*>)')
 _IMAGE = re.compile(r'<img(?=\s)(?:[^<>"]|"[^"]*")*>')
 _IMAGE_OR_SOURCE = re.compile(r'<(?:img|source)(?=\s)(?:[^<>"]|"[^"]*")*>')
@@ -79,7 +79,7 @@ def say_kept(html: str, title: Callable[[str], str]) -> str:
 
 
 def let_wide_scroll(html: str) -> str:
-    """Let whoever has no mouse come to code and tables, too: they may be wider than the page.
+    """Let whoever has no mouse come to code, tables and vertical text: they may be wider.
 
     Args:
         html: as ``html.sanitise`` gives it: ``<`` begins tags only.

@@ -2,7 +2,7 @@
 
 from lxml.etree import _Element as Element
 
-from archiver.html.reader.tree import around, bottom_up, lead_with, remove
+from archiver.html.reader.tree import around, lead_with, lengths, remove
 
 _CAPTIONED = ("img", "svg", "video", "audio", "table", "pre", "math", "blockquote")
 
@@ -10,11 +10,11 @@ _CAPTIONED = ("img", "svg", "video", "audio", "table", "pre", "math", "blockquot
 def settle_captions(root: Element) -> None:
     """Make the captions of an article valid (HTML §4.4.12); one that is of nothing is a block."""
     loose = [each for each in root.iter("figcaption") if _figure_of(each) is None]
-    lengths = _lengths(root) if loose else {}
+    sizes = lengths(root) if loose else {}
     pictured = around(root.iter(*_CAPTIONED)) if loose else set()
     for caption in loose:
         if _figure_of(caption) is None:
-            _find_figure(caption, lengths, pictured)
+            _find_figure(caption, sizes, pictured)
     for figure in root.iter("figure"):
         _settle_figure(figure)
 
@@ -23,20 +23,7 @@ def _figure_of(caption: Element) -> Element | None:
     return next(caption.iterancestors("figure"), None)
 
 
-def _lengths(root: Element) -> dict[Element, int]:
-    """How much there is to read in each element, without spaces; found in one walk."""
-    lengths: dict[Element, int] = {}
-    for element in bottom_up(root):
-        inner = sum(lengths[each] + _length(each.tail) for each in element)
-        lengths[element] = inner + _length(element.text)
-    return lengths
-
-
-def _length(text: str | None) -> int:
-    return len("".join(text.split())) if text else 0
-
-
-def _find_figure(caption: Element, lengths: dict[Element, int], pictured: set[Element]) -> None:
+def _find_figure(caption: Element, sizes: dict[Element, int], pictured: set[Element]) -> None:
     """What a caption stands beside, or in with a picture and nothing to read, is its figure."""
     above = caption.getparent()
     for beside in (caption.getprevious(), caption.getnext()):
@@ -45,7 +32,7 @@ def _find_figure(caption: Element, lengths: dict[Element, int], pictured: set[El
             caption.tail = None
             beside.append(caption)
             return
-    is_all = lengths[above] == lengths[caption]
+    is_all = sizes[above] == sizes[caption]
     if above.tag == "div" and is_all and above in pictured:
         above.tag = "figure"
     else:

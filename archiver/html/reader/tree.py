@@ -112,6 +112,19 @@ def first_text(element: Element, most: int) -> str:
     return " ".join("".join(pieces).split())
 
 
+def lengths(root: Element) -> dict[Element, int]:
+    """How much there is to read in each element, without spaces; found in one walk."""
+    found: dict[Element, int] = {}
+    for element in bottom_up(root):
+        inner = sum(found[each] + _length(each.tail) for each in element)
+        found[element] = inner + _length(element.text)
+    return found
+
+
+def _length(text: str | None) -> int:
+    return len("".join(text.split())) if text else 0
+
+
 def _add_text(element: Element, text: str) -> None:
     """Put text before an element."""
     before = element.getprevious()
