@@ -30,7 +30,7 @@ from archiver.crawl.rescue import Rescuer
 from archiver.crawl.retry_policy import retry_at
 from archiver.crawl.slow_lane import SlowLane
 from archiver.crawl.visit import visit
-from archiver.errors import FetchError, StoreError
+from archiver.errors import FencedOff, FetchError, StoreError
 from archiver.index import queue
 from archiver.ledger.visit_result import Visit, VisitResult
 from archiver.logs import get_log
@@ -228,6 +228,10 @@ class Pipeline:
             failure = error.failure
         except TimeoutError:
             failure = Failure(FailureKind.TIMEOUT, "The page took longer than is allowed in all.")
+        except FencedOff:
+            # Nothing became of the page. Whoever opened the archive is being told, and ends us.
+            await asyncio.Event().wait()
+            raise
         except Exception:
             log.exception("visit failed", url=lease.entry.url)
             failure = Failure(FailureKind.INTERNAL, "Something went wrong here; the log says what.")

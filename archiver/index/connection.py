@@ -13,7 +13,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import partial
 from typing import Any, TypeVar, TypeVarTuple, overload
 
-from sqlalchemy import Connection, CursorResult, Engine, Executable
+from sqlalchemy import Connection, CursorResult, Engine, Executable, text
 from sqlalchemy.engine.cursor import FullyBufferedCursorFetchStrategy
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.sql.selectable import TypedReturnsRows
@@ -26,6 +26,8 @@ _T = TypeVar("_T")
 _Ts = TypeVarTuple("_Ts")
 _Row = Mapping[str, Any]
 _Work = Callable[[Connection], CursorResult[*tuple[Any, ...]]]
+WORD_SECONDS = 0.5
+_ANYTHING = text("SELECT 1")
 MOST_AHEAD = 96
 """Statements that stand before the one which is run: what they were given is kept until then."""
 
@@ -76,6 +78,19 @@ class AsyncConnection:
     ) -> "asyncio.Future[CursorResult[*tuple[Any, ...]]]":
         """Run a statement in the engine's own words: begun at once, behind those begun before."""
         return self._run(lambda conn: _whole(conn.exec_driver_sql(statement, parameters)))
+
+    async def waiting_for(self, work: Awaitable[_T]) -> _T:
+        """Wait, within a transaction, for what is done elsewhere and may take long.
+
+        The server hears meanwhile that somebody is there: the turn of who is silent ends.
+        """
+        doing = asyncio.ensure_future(work)
+        try:
+            while not (await asyncio.wait([doing], timeout=WORD_SECONDS))[0]:
+                await self.execute(_ANYTHING)
+            return doing.result()
+        finally:
+            doing.cancel()
 
     def run_ahead(self) -> None:
         """Let nobody wait for statements whose answer nobody needs, until the transaction ends.

@@ -18,6 +18,9 @@ from archiver.index.membership import Member, Membership
 __all__ = ["AsyncConnection", "Database", "Engines", "Member", "engines_of"]
 
 READERS = 4
+SILENT_LEASES = 1.5
+LONGEST_SILENCE_SECONDS = 45.0
+"""Who says nothing for so long while it has the turn to write loses it; others wait for longer."""
 
 
 class Database:
@@ -33,7 +36,7 @@ class Database:
         self._clock = Clock()
         self.membership = _membership(engines, member, self._clock)
         self._writer = Connections(
-            engines.writing(),
+            engines.writing(_silence(member)),
             engines.dialect,
             1,
             begins_again=engines.begins_again,
@@ -174,8 +177,14 @@ def _membership(engines: Engines, member: Member | None, clock: Clock) -> Member
     if member is None or not engines.dialect.is_shared:
         return None
     return Membership(
-        member, Connections(engines.signing(), engines.dialect, 1, clock=clock), clock
+        member,
+        Connections(engines.signing(_silence(member)), engines.dialect, 1, clock=clock),
+        clock,
     )
+
+
+def _silence(member: Member | None) -> float:
+    return min(SILENT_LEASES * member.lease, LONGEST_SILENCE_SECONDS) if member else 0.0
 
 
 def engines_of(place: Path | str) -> Engines:

@@ -112,7 +112,7 @@ class Membership:
         await self.enter()
         while not self._is_sure:
             if self.error:
-                raise self.error
+                raise self.error.with_traceback(None)  # it is raised for all who wait
             self._heard.clear()
             await self._heard.wait()
 
@@ -169,7 +169,7 @@ class Membership:
         self._heard.set()
         if is_new:
             self.on_lost()
-        return self.error
+        return self.error.with_traceback(None)
 
 
 def _nothing() -> None:

@@ -118,10 +118,11 @@ class Joining:
                 indexed = await segments.indexed_of(conn, [name, *starts])
                 if indexed != _sizes(parts):
                     if name not in indexed:
-                        await asyncio.to_thread(self._shelf.remove, name)
+                        await conn.waiting_for(asyncio.to_thread(self._shelf.remove, name))
                     return False
                 # Asked anew: another machine may have found it without its index, and removed it.
-                if await asyncio.to_thread(lambda: self._shelf.open_whole(name).size) != size:
+                found = asyncio.to_thread(lambda: self._shelf.open_whole(name).size)
+                if await conn.waiting_for(found) != size:
                     raise StoreError(f"{name} is not as it was put into the store.")
                 await join(conn, starts, name, size=size)
         finally:

@@ -125,13 +125,18 @@ class Engines(Protocol):
             ConfigurationError: it was written by a newer version, or can't be opened.
         """
 
-    def writing(self) -> Engine:
-        """Opens the connection that writes."""
+    def writing(self, silent_seconds: float = 0.0) -> Engine:
+        """Opens the connection that writes.
+
+        Args:
+            silent_seconds: after so many without a word in a transaction it is ended, where others
+                can't see that its process is stopped or cut off; 0 for never.
+        """
 
     def reading(self) -> Engine:
         """Opens connections that read, each transaction one moment of the index."""
 
-    def signing(self) -> Engine:
+    def signing(self, silent_seconds: float = 0.0) -> Engine:
         """Opens connections that change a row of their own, and wait for no writer's turn."""
 
     def alone(self) -> AbstractAsyncContextManager[None]:

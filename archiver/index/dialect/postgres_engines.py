@@ -98,9 +98,9 @@ class PostgresEngines:
         found = text("SELECT oid FROM pg_namespace WHERE nspname = :name")
         return int(conn.execute(found, {"name": self._schema}).scalar() or 0)
 
-    def writing(self) -> Engine:
-        """Opens the connection that writes."""
-        engine = self._engine(_PATIENCE)
+    def writing(self, silent_seconds: float = 0.0) -> Engine:
+        """Opens the connection that writes; by the server's clock it is ended when it is silent."""
+        engine = self._engine(_PATIENCE, _most_silent(silent_seconds))
         event.listen(engine, "begin", _wait_for_turn)
         return engine
 
@@ -108,9 +108,9 @@ class PostgresEngines:
         """Opens connections that read."""
         return self._engine(_READING)
 
-    def signing(self) -> Engine:
+    def signing(self, silent_seconds: float = 0.0) -> Engine:
         """Opens connections that change a row of their own, and wait for no writer's turn."""
-        return self._engine(_PATIENCE)
+        return self._engine(_PATIENCE, _most_silent(silent_seconds))
 
     @asynccontextmanager
     async def alone(self) -> AsyncIterator[None]:
@@ -216,6 +216,10 @@ def _prepared(statements: tuple[str, ...]) -> Callable[[Any, object], None]:
         cursor.close()
 
     return prepare
+
+
+def _most_silent(seconds: float) -> str:
+    return f"SET idle_in_transaction_session_timeout = {round(seconds * 1000)}"
 
 
 def _number(value: bool) -> str:

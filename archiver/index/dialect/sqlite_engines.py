@@ -77,8 +77,12 @@ class SqliteEngines:
             finally:
                 engine.dispose()
 
-    def writing(self) -> Engine:
-        """Opens the connection that writes: SQLite's own patience can't be broken off."""
+    def writing(self, silent_seconds: float = 0.0) -> Engine:
+        """Opens the connection that writes: SQLite's own patience can't be broken off.
+
+        Who is silent there is of this machine, where it is seen.
+        """
+        del silent_seconds
         engine = self._engine("BEGIN IMMEDIATE", WRITER_CACHE_KB)
         event.listen(engine, "connect", lambda dbapi, _: _pragma(dbapi, _SHORT_PATIENCE))
         return engine
@@ -87,9 +91,9 @@ class SqliteEngines:
         """Opens connections that read."""
         return self._engine("BEGIN", READER_CACHE_KB)
 
-    def signing(self) -> Engine:
+    def signing(self, silent_seconds: float = 0.0) -> Engine:
         """As ``writing``: a file has one writer at a time."""
-        return self.writing()
+        return self.writing(silent_seconds)
 
     def alone(self) -> AbstractAsyncContextManager[None]:
         """Hold what only one task of one process has at a time."""
