@@ -12,11 +12,13 @@ from aiohttp import web
 from hypothesis import settings
 
 from tests.browser import chromium_path
+from tests.compiled_once import compile_once
 from tests.crawler import Crawl, crawler
 from tests.prepared import Prepared
 
 settings.register_profile("untimed", deadline=None, max_examples=60)
 settings.load_profile("untimed")
+compile_once()
 
 
 def pytest_xdist_auto_num_workers() -> int:
