@@ -1,0 +1,102 @@
+"""A PostgreSQL server of one's own, in a temporary folder, that can be stopped at once."""
+
+import os
+import pwd
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from benchmarks.pywb_replay import free_port
+
+PATIENCE = 60.0
+
+
+class OwnPostgres:
+    """It runs inside of a ``with``; its data lie in a temporary folder.
+
+    What it has committed survives its being stopped, though not the machine's.
+
+    Attributes:
+        address: of an empty database.
+    """
+
+    def __init__(self) -> None:
+        self._programs = max(Path("/usr/lib/postgresql").glob("*/bin"), key=_version, default=None)
+        if self._programs is None:
+            raise SystemExit("There is no PostgreSQL server here: .ci/packages postgresql")
+        self._port = free_port()
+        self._where = Path(tempfile.mkdtemp())
+        self._whose: dict[str, Any] = {}
+        if os.geteuid() == 0:  # the server refuses to run as root
+            who = pwd.getpwnam("postgres")
+            self._whose = {"user": who.pw_uid, "group": who.pw_gid, "extra_groups": []}
+            os.chown(self._where, who.pw_uid, who.pw_gid)
+        self._server: subprocess.Popen[bytes] | None = None
+        self.address = f"postgresql://archiver@127.0.0.1:{self._port}/postgres"
+
+    def __enter__(self) -> Self:
+        how = ("--auth=trust", "--username=archiver", "--encoding=UTF8", "--locale=C.UTF-8")
+        self._run("initdb", *how, "--no-sync")
+        self.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.stop_at_once()
+        shutil.rmtree(self._where)
+
+    def start(self) -> None:
+        """Start it; it answers when this returns."""
+        given = ("-c", "listen_addresses=127.0.0.1", "-c", f"unix_socket_directories={self._where}")
+        with (self._where / "log").open("ab") as log:
+            self._server = subprocess.Popen(
+                [self._program("postgres"), *given, "-c", "fsync=off"],
+                env=self._environment(),
+                stdout=log,
+                stderr=log,
+                **self._whose,
+            )
+        deadline = time.monotonic() + PATIENCE
+        while self._run("pg_isready", "-q", check=False):
+            if time.monotonic() > deadline or self._server.poll() is not None:
+                raise SystemExit((self._where / "log").read_text())
+            time.sleep(0.05)
+
+    def stop_at_once(self) -> None:
+        """Stop it as a failing machine would: nobody is told, nothing is written down."""
+        if self._server:
+            self._server.send_signal(signal.SIGQUIT)
+            self._server.wait()
+
+    def _run(self, name: str, *words: str, check: bool = True) -> int:
+        command = [self._program(name), *words]
+        done = subprocess.run(
+            command,
+            env=self._environment(),
+            stdout=subprocess.DEVNULL,
+            check=check,
+            cwd="/",
+            **self._whose,
+        )
+        return done.returncode
+
+    def _program(self, name: str) -> str:
+        return f"{self._programs}/{name}"
+
+    def _environment(self) -> dict[str, str]:
+        named = {"PGHOST": "127.0.0.1", "PGUSER": "archiver", "PGPORT": str(self._port)}
+        return os.environ | named | {"PGDATA": f"{self._where}/data"}
+
+
+def _version(programs: Path) -> int:
+    name = programs.parent.name
+    return int(name) if name.isdigit() else 0
