@@ -24,7 +24,6 @@ COMMANDS = (
     ["reindex"],
 )
 HEAVY = {"aiohttp", "asyncio", "lxml", "pydantic", "rich", "sqlalchemy", "sqlite3", "uvloop"}
-
 LARGE = {
     "sqlalchemy.dialects.postgresql",
     "aiodns",
@@ -53,6 +52,15 @@ LARGE = {
     "yaml",
 }
 """What only other commands need."""
+RECOVERING = {
+    "archiver.index.imports",
+    "archiver.index.queue",
+    "archiver.ledger.burying",
+    "archiver.ledger.interrupted_imports",
+    "archiver.ledger.taking_up",
+    "ctypes",
+}
+"""What is needed where a process was killed, or others share the index."""
 
 
 def run(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
@@ -103,6 +111,24 @@ import sys
 from archiver.cli.main import run
 run({[word.format(url=url) for word in command] + data!r})
 print("LOADED", *({LARGE!r} & sys.modules.keys()))
+"""
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True
+    )
+
+    assert result.stdout.splitlines()[-1] == "LOADED"
+
+
+@pytest.mark.sqlite("what an index in a file needs none of")
+def test_a_list_loads_nothing_that_mends_what_was_left(tmp_path: Path) -> None:
+    (tmp_path / "links").write_text("https://a.example/")
+    data = ["--data", str(tmp_path / "data")]
+    assert run("import", str(tmp_path / "links"), "--no-crawl", *data).returncode == 0
+    code = f"""
+import sys
+from archiver.cli.main import run
+run({["list", *data]!r})
+print("LOADED", *({RECOVERING!r} & sys.modules.keys()))
 """
     result = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True
