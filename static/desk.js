@@ -43,6 +43,7 @@ async function look() {
 
 const isOpen = () => document.querySelector("[data-live=open], [data-state=queued], [data-state=fetching]");
 let wasOpen = isOpen();
+document.addEventListener("archiver:ended", () => look().catch(() => { /* as below */ }));
 setInterval(async () => {
   if (document.hidden || !(wasOpen || isOpen())) return;
   wasOpen = isOpen();

@@ -71,7 +71,11 @@ function follow(query, atEnd) {
   tellLost(source);
   source.addEventListener("job", (event) => { showJob(JSON.parse(event.data)); tellAll(); });
   source.addEventListener("import", (event) => showImport(JSON.parse(event.data)));
-  source.addEventListener("end", () => { source.close(); atEnd?.(); });
+  source.addEventListener("end", () => {
+    source.close();
+    document.dispatchEvent(new Event("archiver:ended"));
+    atEnd?.();
+  });
 }
 
 const open = [...document.querySelectorAll("[data-job]")].filter(

@@ -7,7 +7,7 @@ from typing import Any, BinaryIO
 
 from archiver.cli.capture import work_queue
 from archiver.cli.crawl_loop import run_crawl
-from archiver.cli.import_look import LEFT_OUT, look, name_of, opened
+from archiver.cli.import_look import LEFT_OUT, look, name_of, nothing_chosen, opened
 from archiver.cli.loop import run_until_signal
 from archiver.cli.output import write_row
 from archiver.cli.progress import progress_bar
@@ -61,6 +61,8 @@ async def _import(settings: Settings, file: Path, choices: Choices, *, crawl: bo
         async with open_runtime(settings) as runtime:
             status = await _read(runtime, source, name_of(file), choices)
             _summarise(status)
+            if choices.only_folders and 0 < status.passed_over == status.read:
+                raise nothing_chosen(choices)
             if choices.capture is CaptureWhen.NEVER:
                 await runtime.crawling.write_down_changes()
             if crawl and (status.counts.open or not status.is_archive):

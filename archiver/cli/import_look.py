@@ -53,7 +53,18 @@ async def look(settings: Settings, file: Path, choices: Choices, *, as_json: boo
         write_json(survey)
     else:
         _print(survey)
+    if choices.only_folders and 0 < survey.left_out == survey.read:
+        raise nothing_chosen(choices)
     return 0
+
+
+def nothing_chosen(choices: Choices) -> InputError:
+    """The error of folders that no link of a file lies in."""
+    folders = ", ".join(f"“{each}”" for each in choices.only_folders)
+    return InputError(
+        f"No link of the file lies in {folders}: `archiver import --dry-run` without "
+        "--only-folder prints the folders that it has."
+    )
 
 
 _SIGNS = {

@@ -102,6 +102,6 @@ def _numbers(status: ImportStatus) -> str:
     what = "captures" if status.is_archive else "links"
     counts = status.counts
     return (
-        f"{status.read:,} {what} read, {counts.open:,} waiting, {counts.saved:,} saved, "
-        f"{counts.failed:,} failed, {status.rejected:,} unusable"
+        f"{status.read:,} {what} read, {status.merged:,} merged, {counts.open:,} waiting, "
+        f"{counts.saved:,} saved, {counts.failed:,} failed, {status.rejected:,} unusable"
     )

@@ -53,7 +53,7 @@ def serve(settings: Settings) -> int:
 @cli.command(cls=AddCommand)
 @click.argument("urls", nargs=-1, required=True, metavar="URL...")
 @click.option("--tag", "tags", multiple=True, metavar="TAG", help="Tag them; can be repeated.")
-@with_settings(CRAWLING)
+@with_settings(CRAWLING, first=("render",))
 def add(settings: Settings, urls: tuple[str, ...], tags: tuple[str, ...]) -> int:
     """Capture URLs now; prints hash_url, result and title of each.
 
@@ -83,7 +83,7 @@ def import_(settings: Settings, file: Path, **wanted: object) -> int:
 
 
 @cli.command(cls=Command)
-@with_settings(CRAWLING)
+@with_settings(CRAWLING, first=("articles", "render"))
 def crawl(settings: Settings) -> int:
     """Capture what is queued until nothing is.
 
@@ -94,8 +94,13 @@ def crawl(settings: Settings) -> int:
 
 @cli.command(cls=Command)
 @click.argument("refs", nargs=-1, metavar="[URL|HASH_URL]...")
-@click.option("--below", type=click.FloatRange(0, 1), metavar="S", help="Those kept worse: 0 to 1.")
-@with_settings(CRAWLING)
+@click.option(
+    "--below",
+    type=click.FloatRange(0, 100),
+    metavar="PERCENT",
+    help="Those kept worse than that; as a share up to 1, too.",
+)
+@with_settings(CRAWLING, first=("render",))
 def recapture(settings: Settings, refs: tuple[str, ...], below: float | None) -> int:
     """Capture entries again, to fill the gaps: those named, or all that lack something.
 
@@ -177,7 +182,7 @@ def delete(settings: Settings, **given: object) -> int:
     "--query", default="", metavar="WORDS", help="Only what `archiver search` would find."
 )
 @click.option("--diff", is_flag=True, help="Print the paragraphs that changed, words marked.")
-@with_settings(EXTRACTING)
+@with_settings(EXTRACTING, first=("extract_processes",))
 def extract(settings: Settings, *, again: bool, query: str, diff: bool) -> int:
     """Read the articles that were left for later (--articles later).
 

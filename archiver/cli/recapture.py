@@ -53,8 +53,8 @@ async def _queue(runtime: Runtime, urls: Sequence[str], below: float | None) -> 
         await runtime.entries.save(urls, source=SOURCE)
         return len(urls), 0
     if below is not None:
-        hundredths = round(below * 100)
-        return await recapturing.below(hundredths, render=can_render), 0
+        percent = round(100 * below if below <= 1 else below)
+        return await recapturing.below(percent, render=can_render), 0
     queued, gone = await recapturing.gaps()
     if can_render:
         queued += await recapturing.unrendered()

@@ -47,10 +47,10 @@ class Reason:
 
 @frozen
 class Score:
-    """How well a page was kept: 0 to 100 hundredths, and what it lacks to be whole."""
+    """How well a page was kept: in percent, and what it lacks to be whole."""
 
     hundredths: int
     reasons: tuple[Reason, ...] = ()
 
     def __str__(self) -> str:
-        return f"{self.hundredths / WHOLE:.2f}"
+        return f"{self.hundredths}%"

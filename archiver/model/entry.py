@@ -30,7 +30,7 @@ class Entry:
         status: HTTP status of the newest snapshot.
         media_type: of the newest snapshot.
         rendering: whether a browser showed the newest snapshot, or should have.
-        score: how well that was kept, in hundredths; None as long as nobody has worked it out.
+        score: how well that was kept, in percent; None as long as nobody has worked it out.
         sorted_at: what lists have it by: when it was captured last, or that failed, or it was
             saved (aware, UTC); of no account where entries are compared.
     """
@@ -75,7 +75,7 @@ class Snapshot:
         missing_count: how many of them could not be had.
         extractor: version of what read the article.
         rendering: whether a browser showed it, or should have.
-        score: how well it was kept, in hundredths; None as long as nobody has worked it out.
+        score: how well it was kept, in percent; None as long as nobody has worked it out.
         limits: what kept a browser from showing all of it.
     """
 

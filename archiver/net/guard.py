@@ -36,6 +36,9 @@ _SPECIAL = tuple(
 )
 
 
+_NEIGHBOURS = {4: 24, 6: 64}
+
+
 class BlockedAddressError(OSError):
     """A connection to an address that is not public was refused by us."""
 
@@ -44,6 +47,15 @@ class BlockedAddressError(OSError):
         super().__init__(f"{where} is not a public address")
         self.host = host
         self.address = address
+
+    @property
+    def network(self) -> str:
+        """A network of its neighbours, to be named where it is to be allowed."""
+        try:
+            found = ip_address(self.address.partition("%")[0].strip("[]"))
+        except ValueError:
+            return "192.168.1.0/24"
+        return str(ip_network((found, _NEIGHBOURS[found.version]), strict=False))
 
 
 class AddressGuard:

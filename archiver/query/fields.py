@@ -7,12 +7,13 @@ from archiver.model.folder_path import tidy_path
 from archiver.model.kind import Kind
 from archiver.model.message import Message, marked
 from archiver.query.dates import read_dates
-from archiver.query.tree import Column, Condition, Hundredths, Mark, Numbers, Value
+from archiver.query.tree import Column, Condition, Mark, Numbers, Value
 from archiver.values import frozen
 
 MOST_NUMBER = 10**9
 _NUMBERS = re.compile(r"([<>]=?)?(\d{1,9})|(\d{0,9})\.\.(\d{0,9})", re.ASCII)
 _FRACTION = r"(?:0(?:\.\d{1,2})?|1(?:\.00?)?)"
+_WHOLE = 100
 _FRACTIONS = re.compile(rf"([<>]=?)?({_FRACTION})|({_FRACTION})?\.\.({_FRACTION})?", re.ASCII)
 _STATES = ("saved", "failed", "queued", "link")
 _STATUS = re.compile(r"[1-5](?:\d\d|xx)", re.ASCII)
@@ -81,18 +82,24 @@ def _numbers(text: str) -> Numbers:
     return Numbers(*_bounds(sign, int(number)))
 
 
-def _hundredths(text: str) -> Hundredths:
-    found = _FRACTIONS.fullmatch(text)
-    if not found or text == "..":
-        raise ValueError("no fraction")
-    sign, number, least, most = found.groups()
+def _percent(text: str) -> Numbers:
+    """Whole percent; as a share, such as 0.5, where any number of it has a point."""
+    if "." not in text.replace("..", " "):
+        found = _numbers(text.replace("%", ""))
+        if max(found.least or 0, found.most or 0) > _WHOLE:
+            raise ValueError("more than all")
+        return found
+    shares = _FRACTIONS.fullmatch(text)
+    if not shares:
+        raise ValueError("no share")
+    sign, number, least, most = shares.groups()
     if number is None:
-        return Hundredths(_count(least), _count(most))
-    return Hundredths(*_bounds(sign, round(100 * float(number))))
+        return Numbers(_count(least), _count(most))
+    return Numbers(*_bounds(sign, round(100 * float(number))))
 
 
-def _count(fraction: str | None) -> int | None:
-    return round(100 * float(fraction)) if fraction else None
+def _count(share: str | None) -> int | None:
+    return round(100 * float(share)) if share else None
 
 
 def _bounds(sign: str | None, value: int) -> tuple[int | None, int | None]:
@@ -225,10 +232,10 @@ FIELDS: tuple[Field, ...] = (
     ),
     Field(
         Condition.SCORE,
-        marked("a number from 0 to 1"),
-        "score:<0.5",
-        marked("how well the newest snapshot was kept: 1 is whole, its page says what is lacking"),
-        _hundredths,
+        marked("a number from 0 to 100"),
+        "score:<50",
+        marked("how well the newest snapshot was kept, in percent; its page says what is lacking"),
+        _percent,
     ),
     Field(
         Condition.IMPORT,

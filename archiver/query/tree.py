@@ -82,11 +82,6 @@ class Numbers:
     most: int | None = None
 
 
-@frozen
-class Hundredths(Numbers):
-    """A range from 0 to 1, in hundredths."""
-
-
 Value: TypeAlias = str | Dates | Age | Numbers
 
 
@@ -199,16 +194,11 @@ def write(node: Node) -> str:
 def write_value(value: Value) -> str:
     """What stands behind a colon."""
     if isinstance(value, Numbers):
-        write_end = _fraction if isinstance(value, Hundredths) else str
         if value.least == value.most and value.least is not None:
-            return write_end(value.least)
-        ends = ("" if each is None else write_end(each) for each in (value.least, value.most))
+            return str(value.least)
+        ends = ("" if each is None else str(each) for each in (value.least, value.most))
         return "..".join(ends)
     return str(value)
-
-
-def _fraction(hundredths: int) -> str:
-    return f"{hundredths / 100:g}"
 
 
 def _bracketed(node: Node) -> str:

@@ -37,6 +37,8 @@ from archiver.services.editing import BATCH, Edited, Editing, clean_paths, stret
 from archiver.services.naming import find_entry
 from archiver.services.search import Search, matching_entries
 
+MOST_TYPED = 2_000
+"""Characters of a path that somebody gives a list, as the forms for it take them."""
 MOST_SEARCHES = 50
 """Saved searches whose findings are counted for the side bar."""
 RECOUNT_SECONDS = 30.0
@@ -258,8 +260,10 @@ def _path(path: str) -> str:
     """A path as it is kept.
 
     Raises:
-        InputError: it has no name in it.
+        InputError: it has no name in it, or too long a one.
     """
+    if len(path) > MOST_TYPED:
+        raise InputError("The name of a list has {most} characters at most.", most=MOST_TYPED)
     found = clean_paths([path])
     if not found:
         raise InputError("Say what the list is to be called.")

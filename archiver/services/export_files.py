@@ -91,7 +91,7 @@ class ExportFiles:
             NotFound: there is nothing of the kind.
             InputError: what is wanted makes no sense, or another process writes that file.
         """
-        part = await asyncio.to_thread(_open_alone, _beside(path, "part"))
+        part = await asyncio.to_thread(_open_alone, path)
         with part:
             wanted_file = _Wanted(kind, wanted, path, part, on_progress)
             if kind.form:
@@ -215,15 +215,18 @@ def _beside(path: Path, kind: str) -> Path:
     return path.with_name(f".{path.name}.{kind}")
 
 
-def _open_alone(path: Path) -> IO[bytes]:
+def _open_alone(whole: Path) -> IO[bytes]:
     # Closed by whoever asked for it.
-    part = path.open("a+b")
+    try:
+        part = _beside(whole, "part").open("a+b")
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(whole)) from None
     try:
         fcntl.flock(part, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         part.close()
         raise InputError(
-            "{name} is being written by another process. Choose another name.", name=path.name[1:-5]
+            "{name} is being written by another process. Choose another name.", name=whole.name
         ) from None
     return part
 

@@ -10,7 +10,8 @@ from archiver.model.entry import Entry
 from archiver.urls.parse import hash_url, is_hash_url, parse_url
 from archiver.urls.pasted import with_scheme
 
-_BEGINNING = re.compile("[0-9a-f]{4,31}")
+_FEWEST = 4
+_BEGINNING = re.compile("[0-9a-f]{1,31}")
 
 
 async def find_entry(conn: AsyncConnection, ref: str) -> tuple[int, Entry]:
@@ -30,10 +31,21 @@ async def find_entry(conn: AsyncConnection, ref: str) -> tuple[int, Entry]:
 
 
 async def _begun(conn: AsyncConnection, beginning: str) -> tuple[int, Entry]:
+    if len(beginning) < _FEWEST:
+        raise InputError(
+            "{beginning} is too short for the beginning of a hash_url: give {fewest} characters "
+            "of it at least, all of it, or the address of the page.",
+            beginning=beginning,
+            fewest=_FEWEST,
+        )
     found = await entries.begun(conn, beginning, limit=2)
     if len(found) > 1:
         raise InputError(
-            "More than one hash_url begins with {beginning}. Give more of it.", beginning=beginning
+            "More than one hash_url begins with {beginning}, among them {one} and {other}. "
+            "Give more of it.",
+            beginning=beginning,
+            one=found[0],
+            other=found[1],
         )
     if not found:
         raise NotFound("No hash_url begins with {beginning}.", beginning=beginning)

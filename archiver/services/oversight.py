@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from archiver.config import SETTINGS, Settings
 from archiver.crawl.context import CrawlContext
 from archiver.errors import InputError
-from archiver.index import counters, imports, jobs, oversight, queue
+from archiver.index import counters, imports, jobs, oversight, queue, segments
 from archiver.index.oversight import QueueLag, Share, WaitingHost
 from archiver.ledger.visit_result import VisitResult
 from archiver.model.failure import Failure, FailureKind, Reason
@@ -37,6 +37,7 @@ class Work:
     Attributes:
         counts: of jobs.
         snapshots: how many there are, also those that no job of this index brought.
+        warc_bytes: what all of the archive takes.
         is_paused: whether nothing is to be fetched.
         under_way: what is being fetched.
         hosts: those with most jobs queued.
@@ -45,6 +46,7 @@ class Work:
 
     counts: QueueCounts
     snapshots: int
+    warc_bytes: int
     is_paused: bool
     under_way: tuple[Job, ...]
     hosts: tuple[WaitingHost, ...]
@@ -81,6 +83,7 @@ class Oversight:
             return Work(
                 counts=await jobs.queue_counts(conn),
                 snapshots=(await counters.all_counters(conn)).get(counters.SNAPSHOTS, 0),
+                warc_bytes=await segments.total_bytes(conn),
                 is_paused=await oversight.is_paused(conn),
                 under_way=tuple(await jobs.under_way(conn, MOST_JOBS)),
                 hosts=tuple(await oversight.waiting_hosts(conn, limit=MOST_HOSTS)),

@@ -54,7 +54,7 @@ class Recapturing:
         """Queue entries whose newest snapshot was kept worse than that, the worst first; how many.
 
         Args:
-            score: in hundredths.
+            score: in percent.
             render: whether a browser is to show them this time: a step up.
         """
         queued, after = 0, (-1, 0)

@@ -41,6 +41,8 @@ def test_the_beginning_of_a_hash_names_an_entry(kept, site):
     assert f"hash_url\t{key}\n" in kept("show", key[:8]).stdout
     none = kept("show", "0" * 31)
     assert (none.returncode, "No hash_url begins with" in none.stderr) == (1, True)
+    short = kept("show", "8db")
+    assert (short.returncode, "8db is too short for the beginning" in short.stderr) == (1, True)
 
 
 def test_a_tag_without_a_name_is_refused(kept, site):
@@ -53,6 +55,11 @@ def test_addresses_come_from_standard_input(kept, site):
     done = kept("add", "-", given=f"{site.url('/bears')}\n\n")
 
     assert (done.returncode, "\tsaved\t" in done.stdout) == (0, True)
+
+
+@pytest.mark.parametrize("command", ["add", "crawl", "recapture"])
+def test_help_tells_of_the_browser_where_pages_are_captured(command):
+    assert "--render" in CliRunner().invoke(cli, [command, "--help"]).output
 
 
 def test_help_is_short_and_settings_have_their_own(kept):

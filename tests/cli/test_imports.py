@@ -8,7 +8,9 @@ def test_what_an_import_brought_is_listed_tried_again_and_undone(archiver, tmp_p
     path.write_text("http://127.0.0.1:1/a\n")
     archiver("import", str(path))
 
-    assert archiver("imports").stdout.split("\t")[2:4] == ["done", "links.txt"]
+    row = archiver("imports").stdout.split("\t")
+    assert row[2:4] == ["done", "links.txt"]
+    assert row[4].startswith("1 links read, 0 merged, 0 waiting")
     assert archiver("imports", "failed", "1").stdout == "1\trefused\n"
     assert archiver("imports", "again", "1").stdout == "queued\t1\n"
     undone = archiver("imports", "undo", "1", "--json")
@@ -36,3 +38,15 @@ def test_it_is_said_why_links_of_a_file_are_left_out(archiver, tmp_path):
 
     for told in (looked, read):
         assert "left out\t1\tin no folder that was chosen\n" in told
+
+
+def test_folders_that_hold_nothing_are_an_error(archiver, tmp_path):
+    path = tmp_path / "links.csv"
+    path.write_text("url,folder\nhttp://127.0.0.1:1/here,Here\n")
+
+    for how in ("--dry-run", "--no-crawl"):
+        told = archiver("import", how, "--only-folder", "Nope", str(path))
+
+        assert told.returncode == 1
+        assert "No link of the file lies in “Nope”" in told.stderr
+        assert "left out\t1\t" in told.stdout

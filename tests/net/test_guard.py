@@ -74,3 +74,13 @@ async def test_looking_up_a_name_holds_no_thread_that_a_stop_would_have_to_wait_
     with suppress(asyncio.CancelledError, OSError):
         await lookup
     await resolver.close()
+
+
+@pytest.mark.parametrize(
+    ("address", "network"),
+    [("10.1.2.3", "10.1.2.0/24"), ("fe80::1%eth0", "fe80::/64"), ("odd", "192.168.1.0/24")],
+)
+def test_a_refusal_names_a_network_that_would_allow_it(address, network):
+    refused = BlockedAddressError("intranet.example", address)
+
+    assert refused.network == network

@@ -150,3 +150,8 @@ async def test_an_entry_that_lies_in_several_lists_is_counted_once(files, archiv
 
     assert (tmp_path / "out").read_text().count("https://h0.example/") == 3
     assert whole.entries == COUNT
+
+
+async def test_an_error_names_the_file_that_was_asked_for(files, tmp_path):
+    with pytest.raises(OSError, match=r"nowhere/list\.csv'$"):
+        await files.write(LISTS[0], Selected(ListingQuery()), tmp_path / "nowhere" / "list.csv")

@@ -150,3 +150,18 @@ async def test_programs_undo_a_deletion_by_its_id_once(client, foxes):
     assert (answer.status, await answer.json()) == (200, told)
     assert "foxes" in await titles(client)
     assert (await client.post(path)).status == 404
+
+
+async def test_a_snapshot_that_was_never_kept_is_not_asked_about(kept):
+    key = hash_url(kept.url("/foxes"))
+    async with (
+        open_runtime(kept.settings) as runtime,
+        TestClient(TestServer(build_app(runtime), skip_url_asserts=True)) as client,
+    ):
+        latest = (await runtime.entries.get(key)).entry.latest
+        answers = [
+            (await client.get(f"/{key}/delete?at={at}")).status
+            for at in (latest, "20010101000000", "yesterday")
+        ]
+
+    assert answers == [200, 404, 404]

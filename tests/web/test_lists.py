@@ -174,3 +174,12 @@ async def test_an_outer_list_leads_to_what_is_counted_and_each_view_to_the_other
     alone = await (await client.get(own)).text()
     assert "Nothing lies in this list yet" in alone
     assert "Show that, too (1)" in alone
+
+
+async def test_a_name_longer_than_its_field_takes_is_refused_and_comes_back(client):
+    name = "/".join(["n" * 99] * 20).ljust(2_001, "n")
+
+    status, _, page = await send(client, "/lists", ("do", "make"), ("path", name))
+
+    assert (status, f'value="{name}"' in page) == (400, True)
+    assert "2,000 characters at most" in page

@@ -21,6 +21,10 @@ async def ask(request: web.Request) -> web.StreamResponse:
     """Ask whether an entry, or the snapshot named by ``at``, is to go."""
     key, timestamp = request.match_info["hash_url"], request.query.get("at", "")
     detail = await request.app[RUNTIME].entries.get(key)
+    if timestamp and timestamp not in {each.timestamp for each in detail.snapshots}:
+        raise NotFound(
+            "{url} has no snapshot of {timestamp}.", url=detail.entry.url, timestamp=timestamp[:20]
+        )
     view = DeleteView((key,), entries=(detail.entry,), timestamp=timestamp, back=f"/{key}/")
     return await render_beside(request, "pages/delete.html", view)
 
