@@ -94,8 +94,9 @@ async def test_what_is_no_list_is_refused_in_a_sentence_and_forgotten(runtime, c
 
     page = await client.get(path)
 
-    assert page.status in (400, 415, 422)
-    assert "holds no link" in await page.text()
+    assert page.status == 422
+    assert "holds no link" in (said := await page.text())
+    assert 'action="/import" enctype' in said, "another can be chosen"
 
 
 async def test_why_a_file_is_not_read_is_said_in_the_language_of_the_page(client):
@@ -153,3 +154,23 @@ async def test_why_rows_are_not_usable_is_said_in_the_language_of_the_page(clien
     assert "Nur Adressen mit http und https" in page
     assert "„ftp:“" in page
     assert "This row holds" not in page
+
+
+async def test_checking_again_keeps_the_choices_and_tells_no_token(client):
+    path = (await send(client, FILE.encode(), "mine.csv")).headers["Location"]
+    chosen = {"csrf_token": await token_of(client), "tags": "new, two", "check": "whole"}
+
+    again = await client.post(path, data=chosen, allow_redirects=False)
+
+    assert again.headers["Location"] == f"{path}?tags=new,+two&whole=1"
+    assert 'value="new, two"' in await (await client.get(again.headers["Location"])).text()
+
+
+async def test_what_only_adds_to_entries_can_be_imported(runtime, client):
+    await runtime.entries.save(["http://127.0.0.1:1/1"], source="web")
+
+    path = (await send(client, FILE.encode(), "mine.csv")).headers["Location"]
+    page = await (await client.get(path)).text()
+
+    assert "Importing it adds what the file says" in page
+    assert '<button class="primary">Import</button>' in page

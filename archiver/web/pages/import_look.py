@@ -3,16 +3,20 @@
 import asyncio
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 from aiohttp import web
 from multidict import MultiMapping
 
+from archiver.errors import UnreadableFile
 from archiver.model.choices import Choices, ColumnRole
 from archiver.model.message import Message
 from archiver.services.import_choices import typed_choices
+from archiver.web import csrf
 from archiver.web.import_views import ImportLookView
 from archiver.web.keys import RUNTIME
 from archiver.web.looked_at import LookedAt, find
+from archiver.web.pages.imports import form_for_file
 from archiver.web.side import render_beside
 from archiver.web.uploads import MOST_COUNTED
 
@@ -26,13 +30,13 @@ async def look(request: web.Request) -> web.StreamResponse:
     """Show what is in a file, and what becomes of it by the choices in the query."""
     kept = await _kept(request)
     choices = _choices(request.query)
-    with await asyncio.to_thread(kept.path.open, "rb") as source:
-        survey = await request.app[RUNTIME].surveys.look(
-            source,
-            kept.name,
-            choices=choices,
-            most=MOST_COUNTED if "whole" in request.query else MOST_LOOKED_AT,
-        )
+    most = MOST_COUNTED if "whole" in request.query else MOST_LOOKED_AT
+    surveys = request.app[RUNTIME].surveys
+    try:
+        with await asyncio.to_thread(kept.path.open, "rb") as source:
+            survey = await surveys.look(source, kept.name, choices=choices, most=most)
+    except UnreadableFile as error:
+        return await form_for_file(request, 422, problem=error.said)
     tags = ", ".join(choices.tags)
     view = ImportLookView(
         kept.token,
@@ -47,12 +51,14 @@ async def look(request: web.Request) -> web.StreamResponse:
 
 
 async def confirm(request: web.Request) -> web.StreamResponse:
-    """Import the file as it was chosen, or throw it away."""
+    """Import the file as it was chosen, show what that would do, or throw it away."""
     kept, form = await _kept(request), await request.post()
     if "discard" in form:
         await asyncio.to_thread(kept.remove)
         raise web.HTTPSeeOther("/import")
     choices = _choices(form)
+    if "check" in form:
+        raise web.HTTPSeeOther(f"/import/look/{kept.token}?{_asked(form)}")
     whole = await asyncio.to_thread(_taken, kept)
     started = await request.app[RUNTIME].imports.start(whole, name=kept.name, choices=choices)
     raise web.HTTPSeeOther(f"/import/{started.id}")
@@ -61,6 +67,13 @@ async def confirm(request: web.Request) -> web.StreamResponse:
 async def _kept(request: web.Request) -> LookedAt:
     directory = request.app[RUNTIME].settings.data / "tmp"
     return await asyncio.to_thread(find, directory, request.match_info["token"])
+
+
+def _asked(form: MultiMapping[Any]) -> str:
+    """The choices of a form as a query; ``whole`` where all of the file is to be looked at."""
+    left_out = (csrf.FIELD, "check")
+    chosen = [(name, str(value)) for name, value in form.items() if name not in left_out]
+    return urlencode([*chosen, *([("whole", "1")] if form.get("check") == "whole" else [])])
 
 
 def _taken(kept: LookedAt) -> Path:

@@ -23,16 +23,17 @@ _RECEIPTS = {"csv": "text/csv; charset=utf-8", "json": "application/json"}
 
 async def form(request: web.Request) -> web.StreamResponse:
     """Show the form."""
-    return await _form(request)
+    return await form_for_file(request)
 
 
-async def _form(
+async def form_for_file(
     request: web.Request,
     status: int = 200,
     *,
     problem: str | Message = "",
     problem_of_page: str | Message = "",
 ) -> web.StreamResponse:
+    """The form for a file; a problem is said above what it is of."""
     runtime, typed = request.app[RUNTIME], request.get(BEFORE_FILE, {})
     view = ImportView(
         tuple(await runtime.imports.recent()),
@@ -51,9 +52,9 @@ async def upload(request: web.Request) -> web.StreamResponse:
     try:
         taken = await import_from_form(request)
     except InputError as error:
-        return await _form(request, _status_of(error), problem=error.said)
+        return await form_for_file(request, _status_of(error), problem=error.said)
     except web.HTTPForbidden as refused:
-        return await _form(request, refused.status, problem=said_of(refused))
+        return await form_for_file(request, refused.status, problem=said_of(refused))
     if isinstance(taken, LookedAt):
         raise web.HTTPSeeOther(f"/import/look/{taken.token}")
     raise web.HTTPSeeOther(f"/import/{taken.id}")
@@ -64,9 +65,9 @@ async def hand_in(request: web.Request) -> web.StreamResponse:
     try:
         taken = await handed_in_from_form(request)
     except InputError as error:
-        return await _form(request, _status_of(error), problem_of_page=error.said)
+        return await form_for_file(request, _status_of(error), problem_of_page=error.said)
     except web.HTTPForbidden as refused:
-        return await _form(request, refused.status, problem_of_page=said_of(refused))
+        return await form_for_file(request, refused.status, problem_of_page=said_of(refused))
     raise web.HTTPSeeOther(
         f"/{taken.hash_url}/?at={taken.timestamp}" if taken.hash_url else "/import"
     )
