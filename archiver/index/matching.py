@@ -92,9 +92,14 @@ def _all(nodes: Sequence[Node]) -> str:
 
 def _term(term: Term) -> str:
     words = " ".join(phrase_of(term.text))
-    star = "*" if term.prefix or is_open(term.text) else ""
+    star = "*" if is_open_ended(term) else ""
     column = f"{term.column} : " if term.column else ""
     return f'({column}"{words}"{star})'
+
+
+def is_open_ended(term: Term) -> bool:
+    """Whether any word that begins as a term ends is looked for."""
+    return term.prefix or is_open(term.text)
 
 
 def in_columns(columns: Sequence[Column | str], match: str) -> str:

@@ -16,12 +16,13 @@ from archiver.index.connection import AsyncConnection
 from archiver.index.dialect.asked import asking, gathering
 from archiver.index.dialect.lists import ListedNumbers
 from archiver.index.dialect.port import Dialect, WordIndex
-from archiver.index.matching import expression, is_worded
+from archiver.index.matching import expression, is_open_ended, is_worded
+from archiver.index.names import Named, named_among
 from archiver.index.rarity import Counts, Part, begins, countable, scales
 from archiver.index.schema import document
 from archiver.index.search_tables import PART_SIZE, search_table
 from archiver.query.tree import Node, Term, conjuncts, every
-from archiver.query.words import is_open, phrase_of
+from archiver.query.words import phrase_of
 
 WEIGHTS = {"title": 8.0, "tags": 6.0, "note": 4.0, "by": 3.0, "url": 2.0, "keys": 0.0, "text": 1.0}
 """How much a word in a column counts, against one in the text."""
@@ -31,6 +32,9 @@ them, that has them near each other, or side by side."""
 NEAR_WORDS = 10
 LEAST_MANY = 250
 """Documents: of fewer, all scores are cheap."""
+READ_NAMES = 500
+"""Of so many candidates names are read: the index of words reads all that have a word, in each part
+where a candidate lies."""
 PARTS_OF_NAMES, PARTS_OF_PREFIXES = 8, 2
 """Parts in which names are looked for; a beginning of words costs as much as all that begin so."""
 _MOST_SCORED = 1 << 30
@@ -79,7 +83,7 @@ def in_names(match: str, tree: Node) -> str:
 
 def names_sought_in(tree: Node, parts: Sequence[int]) -> Sequence[int]:
     """The newest parts, in which names are looked for: of a word that is in each, all are read."""
-    is_costly = any(term.prefix or is_open(term.text) for term in _plain_terms(tree))
+    is_costly = any(map(is_open_ended, _plain_terms(tree)))
     return parts[: PARTS_OF_PREFIXES if is_costly else PARTS_OF_NAMES]
 
 
@@ -141,14 +145,34 @@ async def _factors(
     conn: AsyncConnection, match: str, tree: Node, parts: Sequence[Part]
 ) -> list[tuple[float, set[int]]]:
     """How much better some of the candidates are than bm25 knows, and which these are."""
-    better = {factor: _narrowed(match, tree, each) for factor, each in _better(tree)}
-    first = better.pop(FIRST, "")
-    found = await _which(conn, [*better.values()], parts)
-    if first:  # whose title begins with the words has them in its title
-        numbers = {each // PART_SIZE for each in found[0]}
-        within = [part for part in parts if part.number in numbers]
-        found += await _which(conn, [first], within)
-    return [*zip((*better, FIRST), found, strict=False)]
+    terms = _plain_terms(tree)
+    if not terms:
+        return []
+    near = _near(terms)
+    matches = [_narrowed(match, tree, each) for each in near.values()]
+    candidates = [each for part in parts for each in part.candidates]
+    if len(candidates) <= READ_NAMES:
+        named = await named_among(conn, candidates, terms, _whole_words(terms))
+    else:
+        named = await _named_by_index(conn, match, tree, parts)
+    found = await _which(conn, matches, parts)
+    return [(NAMED, named.anywhere), (FIRST, named.first), *zip(near, found, strict=True)]
+
+
+async def _named_by_index(
+    conn: AsyncConnection, match: str, tree: Node, parts: Sequence[Part]
+) -> Named:
+    """Which candidates have all plain words in their names, as the index of words tells."""
+    terms = _plain_terms(tree)
+    (anywhere,) = await _which(conn, [_narrowed(match, tree, _named(terms))], parts)
+    words = " ".join(_whole_words(terms))
+    if not words:
+        return Named(anywhere, set())
+    # Whose title begins with the words has them in its title.
+    numbers = {each // PART_SIZE for each in anywhere}
+    within = [part for part in parts if part.number in numbers]
+    (first,) = await _which(conn, [_narrowed(match, tree, f'(title : ^ "{words}")')], within)
+    return Named(anywhere, first)
 
 
 def _narrowed(match: str, tree: Node, better: str) -> str:
@@ -200,20 +224,18 @@ def _stretches(parts: Sequence[Part]) -> dict[str, int]:
     return given | {f"last{n}": part.candidates[-1] for n, part in enumerate(parts)}
 
 
-def _better(tree: Node) -> list[tuple[float, str]]:
-    """Expressions of documents that are better than bm25 knows, and how much."""
-    terms = _plain_terms(tree)
-    if not terms:
-        return []
-    found = [(NAMED, _named(terms))]
+def _near(terms: Sequence[Term]) -> dict[float, str]:
+    """Expressions of documents that have words near each other, and how much better these are."""
     phrases = [" ".join(phrase_of(term.text)) for term in terms if not term.prefix]
-    if phrases:
-        found.append((FIRST, f'(title : ^ "{" ".join(phrases)}")'))
-    if len(phrases) > 1:
-        near = " ".join(f'"{phrase}"' for phrase in phrases)
-        found.append((NEAR, f"NEAR({near}, {NEAR_WORDS})"))
-        found.append((TOGETHER, f'"{" ".join(phrases)}"'))
-    return found
+    if len(phrases) < 2:
+        return {}
+    near = " ".join(f'"{phrase}"' for phrase in phrases)
+    return {NEAR: f"NEAR({near}, {NEAR_WORDS})", TOGETHER: f'"{" ".join(phrases)}"'}
+
+
+def _whole_words(terms: Sequence[Term]) -> list[str]:
+    """The words that a title begins with, where it begins with what is looked for."""
+    return [word for term in terms if not term.prefix for word in phrase_of(term.text)]
 
 
 def _named(terms: Sequence[Term]) -> str:

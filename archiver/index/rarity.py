@@ -5,9 +5,10 @@ from collections.abc import Mapping, Sequence
 
 from archiver.index.connection import AsyncConnection
 from archiver.index.dialect.asked import asking
+from archiver.index.matching import is_open_ended
 from archiver.index.search_tables import PART_SIZE, search_table
 from archiver.query.tree import Node, Term, every, sought
-from archiver.query.words import is_open, phrase_of
+from archiver.query.words import phrase_of
 from archiver.values import frozen
 
 MOST_COUNTED = 8
@@ -36,7 +37,7 @@ class Part:
 
 def begins(node: Node) -> bool:
     """Whether any word that begins so is looked for."""
-    return any(term.prefix or is_open(term.text) for term in sought(node))
+    return any(map(is_open_ended, sought(node)))
 
 
 async def countable(
@@ -94,7 +95,7 @@ def _countable(worded: Sequence[Node], parts: Sequence[Part], counts: Counts) ->
 def _cost(node: Node, parts: Sequence[Part], counts: Counts) -> int:
     """How many postings bm25 reads of what a node looks for."""
     terms = [*sought(node)]
-    begun = sum(term.prefix or is_open(term.text) for term in terms)
+    begun = sum(map(is_open_ended, terms))
     words = [word for term in terms for word in phrase_of(term.text)]
     return sum(
         begun * _PREFIX_COST * part.size

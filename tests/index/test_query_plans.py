@@ -21,6 +21,7 @@ from archiver.index import (
     jobs,
     list_members,
     looks,
+    names,
     originals,
     queue,
     scores,
@@ -43,7 +44,7 @@ from archiver.index.turns import Turns
 from archiver.model.job import ChangeCursor, State
 from archiver.query.fields import FIELDS
 from archiver.query.parse import parse_query
-from archiver.query.tree import EVERYTHING
+from archiver.query.tree import EVERYTHING, sought
 
 pytestmark = pytest.mark.sqlite("plans as SQLite tells them")
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
@@ -103,6 +104,9 @@ READS = {
         conn, Split('"a"', parse_query("is:read")), asked("a"), parts=[0], count=50
     ),
     "entries of documents": lambda conn: search.entries_of(conn, [1], EVERYTHING, asked("a")),
+    "names of documents": lambda conn: names.named_among(
+        conn, [1, 2], [*sought(parse_query("a b"))], ["a", "b"]
+    ),
     **{
         f"passing {q}": lambda conn, q=q: search.passing(conn, [1, 2, 3], asked(q))
         for q in (field.example for field in FIELDS if field.read)

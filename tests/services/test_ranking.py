@@ -237,3 +237,46 @@ def test_names_are_looked_for_in_no_more_parts_than_a_few():
     assert len(names_sought_in(parse_query("mill"), parts)) == 8
     assert len(names_sought_in(parse_query("mill*"), parts)) == 2
     assert names_sought_in(parse_query("mill"), parts)[0] == 31
+
+
+TITLES = ("Grey heron", "The grey heron", "heron, grey", "Héron GREY heron", "東京の鳥", "鳥の東京")
+QUERIES = (
+    "grey heron",
+    '"grey heron"',
+    "heron*",
+    '"grey her"*',
+    "gre*",
+    "鳥",
+    "東京",
+    "東京 鳥",
+    "の鳥",
+    "blue",
+    "heron blue",
+    "heron -nothing",
+    "heron site:pages.example",
+)
+
+
+@pytest.mark.parametrize("q", QUERIES)
+async def test_names_that_are_read_count_as_names_that_the_index_of_words_finds(
+    kept, monkeypatch, q
+):
+    pages = [
+        Page(
+            f"{n}-{tag or 'none'}",
+            title,
+            "the grey heron and the blue one, 東京の鳥",
+            (tag,) * bool(tag),
+        )
+        for n, title in enumerate(TITLES)
+        for tag in ("", "heron", "grey", "grey heron", "blue heron", "鳥")
+    ]
+    search = await kept(*pages)
+
+    found = {}
+    for most in (0, len(pages)):
+        monkeypatch.setattr("archiver.index.ranking.READ_NAMES", most)
+        found[most] = await names(search, q, limit=len(pages))
+
+    assert len(found[0]) == len(pages)
+    assert found[0] == found[len(pages)]

@@ -1,0 +1,73 @@
+"""Which of a few documents have a query's words in their names, told by reading these names."""
+
+from collections.abc import Sequence
+
+from sqlalchemy import func, select
+
+from archiver.index.bulk import THESE
+from archiver.index.connection import AsyncConnection
+from archiver.index.dialect.functions import Gathered
+from archiver.index.matching import is_open_ended
+from archiver.index.schema import document, entry, entry_tag, tag
+from archiver.query.tree import Term
+from archiver.query.words import phrase_of, words_of
+from archiver.values import frozen
+
+
+@frozen
+class Named:
+    """Documents with the words in their names.
+
+    Attributes:
+        anywhere: those that have each in their title or tags.
+        first: those of them whose title begins with the words.
+    """
+
+    anywhere: set[int]
+    first: set[int]
+
+
+_TAGS = (
+    select(func.aggregate_strings(tag.c.name, "\n"))
+    .join(entry_tag, entry_tag.c.tag_id == tag.c.id)
+    .where(entry_tag.c.entry_id == entry.c.id)
+    .correlate(entry)
+    .scalar_subquery()
+)
+_OWN = (
+    select(document.c.id, entry.c.given_title, entry.c.page_title, _TAGS.label("tags"))
+    .join(entry, entry.c.id == document.c.entry_id)
+    .where(document.c.id.in_(THESE))
+    .subquery()
+)
+_NAMES = select(*map(Gathered, _OWN.c))
+
+
+async def named_among(
+    conn: AsyncConnection, documents: Sequence[int], terms: Sequence[Term], words: Sequence[str]
+) -> Named:
+    """Which documents have all of some terms in their title or tags.
+
+    Args:
+        conn: a connection.
+        documents: those that are read.
+        terms: what is looked for, each in the one or in the other.
+        words: what a title begins with that begins so; empty for none.
+    """
+    columns = (await conn.execute(_NAMES, {"these": documents})).one()
+    wanted = [_stretch(phrase_of(term.text), open_ended=is_open_ended(term)) for term in terms]
+    beginning = _stretch(words, open_ended=False) if words else None
+    anywhere, first = set(), set()
+    for number, given, said, tags in zip(*(each or () for each in columns), strict=True):
+        title = _stretch(words_of(" ".join(dict.fromkeys((given, said)))))
+        names = title + _stretch(words_of(tags or ""))
+        if all(each in names for each in wanted):
+            anywhere.add(number)
+            if beginning and title.startswith(beginning):
+                first.add(number)
+    return Named(anywhere, first)
+
+
+def _stretch(words: Sequence[str], *, open_ended: bool = False) -> str:
+    """Words one after the other: a stretch of others if they follow each other there."""
+    return f" {' '.join(words)}" + ("" if open_ended else " ")
