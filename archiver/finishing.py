@@ -1,7 +1,7 @@
 """Work that is not left half done."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Coroutine
+from collections.abc import AsyncIterator, Awaitable, Coroutine, Iterable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from threading import Lock
@@ -9,6 +9,7 @@ from typing import Any, BinaryIO, TypeVar, cast
 
 _First = TypeVar("_First")
 _Second = TypeVar("_Second")
+_Each = TypeVar("_Each")
 
 
 async def to_its_end(work: "Coroutine[Any, Any, None] | asyncio.Future[None]") -> None:
@@ -23,15 +24,20 @@ async def to_its_end(work: "Coroutine[Any, Any, None] | asyncio.Future[None]") -
 
 async def both(first: Awaitable[_First], second: Awaitable[_Second]) -> tuple[_First, _Second]:
     """What two that run beside each other give; where one fails, the other has ended, too."""
-    tasks = asyncio.ensure_future(first), asyncio.ensure_future(second)
+    one, other = await all_of((first, second))
+    return cast("_First", one), cast("_Second", other)
+
+
+async def all_of(works: Iterable[Awaitable[_Each]]) -> "list[_Each]":
+    """The same of several."""
+    tasks = [asyncio.ensure_future(each) for each in works]
     try:
-        one, other = await asyncio.gather(*tasks)
+        return await asyncio.gather(*tasks)
     except BaseException:
         for each in tasks:
             each.cancel()
         await asyncio.wait(tasks)
         raise
-    return one, other
 
 
 class _Opening:

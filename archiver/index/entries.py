@@ -13,6 +13,7 @@ from sqlalchemy import (
     union_all,
 )
 
+from archiver.finishing import both
 from archiver.index import annotations, failures, labels
 from archiver.index.bulk import THESE, among_texts
 from archiver.index.connection import AsyncConnection
@@ -92,11 +93,12 @@ _STILL_THERE = select(entry.c.id).where(entry.c.id.in_(THESE))
 
 async def with_revisions(conn: AsyncConnection, ids: Sequence[int]) -> dict[int, Revised]:
     """Entries by row id, each with the revision of its annotation."""
-    rows = (await conn.execute(_BY_IDS, {"these": ids})).all()
-    found = await _entries(conn, rows)
+    rows, carried = await both(conn.execute(_BY_IDS, {"these": ids}), labels.of_entries(conn, ids))
     return {
-        row.id: Revised(each, row.revision, bool(row.unrecorded), row.generation)
-        for row, each in zip(rows, found, strict=True)
+        row.id: Revised(
+            _entry(row, carried[row.id]), row.revision, bool(row.unrecorded), row.generation
+        )
+        for row in rows
     }
 
 

@@ -5,6 +5,7 @@ from dataclasses import field
 
 from sqlalchemy import Table, update
 
+from archiver.finishing import both
 from archiver.index import list_members, tags
 from archiver.index.bulk import OverRows, execute_rows, given, over
 from archiver.index.connection import AsyncConnection
@@ -35,8 +36,9 @@ NONE = Labels()
 
 async def of_entries(conn: AsyncConnection, entry_ids: Sequence[int]) -> dict[int, Labels]:
     """What each of these entries carries."""
-    of_tags = await tags.of_entries(conn, entry_ids)
-    of_lists = await list_members.of_entries(conn, entry_ids)
+    of_tags, of_lists = await both(
+        tags.of_entries(conn, entry_ids), list_members.of_entries(conn, entry_ids)
+    )
     return {each: Labels(of_tags.get(each, ()), of_lists.get(each, {})) for each in entry_ids}
 
 

@@ -152,27 +152,26 @@ async def _factors(
     matches = [_narrowed(match, tree, each) for each in near.values()]
     candidates = [each for part in parts for each in part.candidates]
     if len(candidates) <= READ_NAMES:
+        found = await _which(conn, matches, parts)
         named = await named_among(conn, candidates, terms, _whole_words(terms))
     else:
-        named = await _named_by_index(conn, match, tree, parts)
-    found = await _which(conn, matches, parts)
+        names = _narrowed(match, tree, _named(terms))
+        anywhere, *found = await _which(conn, [names, *matches], parts)
+        named = Named(anywhere, await _named_first(conn, match, tree, parts, anywhere))
     return [(NAMED, named.anywhere), (FIRST, named.first), *zip(near, found, strict=True)]
 
 
-async def _named_by_index(
-    conn: AsyncConnection, match: str, tree: Node, parts: Sequence[Part]
-) -> Named:
-    """Which candidates have all plain words in their names, as the index of words tells."""
-    terms = _plain_terms(tree)
-    (anywhere,) = await _which(conn, [_narrowed(match, tree, _named(terms))], parts)
-    words = " ".join(_whole_words(terms))
+async def _named_first(
+    conn: AsyncConnection, match: str, tree: Node, parts: Sequence[Part], named: set[int]
+) -> set[int]:
+    """Of the candidates that are named so those whose title begins with the words."""
+    words = " ".join(_whole_words(_plain_terms(tree)))
     if not words:
-        return Named(anywhere, set())
-    # Whose title begins with the words has them in its title.
-    numbers = {each // PART_SIZE for each in anywhere}
+        return set()
+    numbers = {each // PART_SIZE for each in named}
     within = [part for part in parts if part.number in numbers]
     (first,) = await _which(conn, [_narrowed(match, tree, f'(title : ^ "{words}")')], within)
-    return Named(anywhere, first)
+    return first
 
 
 def _narrowed(match: str, tree: Node, better: str) -> str:

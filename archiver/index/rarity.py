@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 
+from archiver.finishing import all_of
 from archiver.index.connection import AsyncConnection
 from archiver.index.dialect.asked import asking
 from archiver.index.matching import is_open_ended
@@ -118,9 +119,10 @@ async def _counts(
     arms = " UNION ALL ".join(arm.format(search_table(each.number), each.number) for each in parts)
     sizes = {part.number: part.size for part in parts}
     counts: dict[int, dict[str, int]] = {part.number: {} for part in parts}
-    for word in words:
-        given = {"match": f'"{word}"', "most": SAMPLE}
-        for row in await conn.execute(asking(arms), given):
+    # The engine is at one while the other's answer is read.
+    asked = [conn.execute(asking(arms), {"match": f'"{word}"', "most": SAMPLE}) for word in words]
+    for word, rows in zip(words, await all_of(asked), strict=True):
+        for row in rows:
             seen = row.last % PART_SIZE + 1 if row.found == SAMPLE else sizes[row.part]
             counts[row.part][word] = min(sizes[row.part], row.found * sizes[row.part] // seen)
     return counts

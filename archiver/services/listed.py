@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import field
 
+from archiver.finishing import both
 from archiver.index import documents, likenesses
 from archiver.index.connection import AsyncConnection
 from archiver.index.snapshots import ListedSnapshot
@@ -45,8 +46,10 @@ async def shown_of(
         known: the entries.
         newest: what is told of their newest snapshots, of those that have one.
     """
-    counts = await documents.word_counts(conn, [*known])
-    drawn = await likenesses.emblems_of(conn, [each.row_id for each in newest.values()])
+    counts, drawn = await both(
+        documents.word_counts(conn, [*known]),
+        likenesses.emblems_of(conn, [each.row_id for each in newest.values()]),
+    )
     found = {}
     for row, entry in known.items():
         snapshot = newest.get(row)
