@@ -66,6 +66,10 @@ async def _pages(
         page = await search.listing(replace(query, after=after, limit=limit))
         if page.meant:
             click.echo(f"archiver: did you mean: {clean(page.meant)}", err=True)
+        if page.answers and not after:
+            click.echo(
+                f"archiver: nothing has these words; this is: {clean(page.answers)}", err=True
+            )
         whole = page.items[: len(page.items) - page.partial]
         for listed in whole:
             yield listed

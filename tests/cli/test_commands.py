@@ -97,6 +97,9 @@ def test_search_finds_by_words(site, archiver) -> None:
     assert found["url"] == site.url("/bears")
     assert any(piece["hit"] and piece["text"] == "clever" for piece in found["excerpt"])
     assert archiver("search", "nowhere").stdout == ""
+    begun = archiver("search", "--sort", "best", "foxe")
+    assert len(rows(begun.stdout)) == 1
+    assert "archiver: nothing has these words; this is: foxe*\n" in begun.stderr
 
 
 @pytest.mark.usefixtures("added")

@@ -36,6 +36,7 @@ from archiver.query.tree import (
     without,
     write,
 )
+from archiver.query.words import words_of
 from archiver.services.search import Search, matching_entries
 from archiver.urls.parse import hash_url, host
 
@@ -106,6 +107,29 @@ PAGES = [
                 source="import:my.html",
             ),
             Page("http://xa.example/star", "ภาษาไทย", "ที่นี่ภาษาไทยดี hello", published="May 2019"),
+            Page(
+                "http://e.example/str%C3%A4%C3%9Fe?q=a-b_c&x=1",
+                "Straße İstanbul ﬁnal",
+                "GROẞE Straße, e-mail; don\u2019t: C++ C# 3.14 1,000 AT&T",
+                tags=("e-mail", "C++"),
+                by="O'Brien, Łukasz",
+            ),
+            Page(
+                "http://f.example/h",
+                "한국어 검색",
+                "서울특별시 문장 안에서 ﾃｽﾄ ガギグ ｶﾞ",
+                tags=("한국",),
+            ),
+            Page("http://g.example/ar", "العَرَبِيَّة", "مُحَمَّد كتاب الكتاب हिन्दी में खोज क्षेत्र"),
+            Page(
+                "http://h.example/th", "ภาษา", "กรุงเทพมหานครเป็นเมืองหลวง น้ำใจ 123", tags=("กรุงเทพ",)
+            ),
+            Page(
+                "http://i.example/emo",
+                "🦊 fox",
+                "½ ² x² ① Ⅷ \uff46\uff55\uff4c\uff4c \U0001d4b3",
+                note="\u017f \u212b Å",
+            ),
         ]
     )
 ]
@@ -314,6 +338,15 @@ TERMS = st.builds(
     st.none() | st.none() | st.sampled_from(Column),
     st.booleans(),
 )
+TYPED = [
+    words
+    for page in PAGES
+    for text in (page.title, page.text[:120], page.note, page.by, *page.tags)
+    for start in range(0, len(text), 5)
+    for length in (1, 2, 6, 13)
+    if words_of(words := " ".join(text[start : start + length].split()))
+]
+"""Stretches of what stands there, wherever they begin and end."""
 CONDITIONS = (
     "site:a.example site:b.example site:b.example:8080 site:example site:127.0.0.1 site:0.0.1 "
     "tag:cafe tag:CAFÉ tag:鳥 tag:none lang:ja lang:ja-jp lang:pt lang:en type:article "
@@ -323,7 +356,10 @@ CONDITIONS = (
     "published:2019..2020 published:>2019 words:>100 words:1 words:..5 import:my.html import:3"
 ).split()
 LEAVES = (
-    TERMS | st.sampled_from(CONDITIONS).map(parse_query) | st.just(Is(Condition.TAG, "to read"))
+    TERMS
+    | st.builds(Term, st.sampled_from(TYPED), st.none() | st.sampled_from(Column), st.booleans())
+    | st.sampled_from(CONDITIONS).map(parse_query)
+    | st.just(Is(Condition.TAG, "to read"))
 )
 TREES = st.recursive(
     LEAVES,
@@ -382,3 +418,12 @@ async def test_a_query_finds_what_reading_every_page_would_find(archive, trees):
         assert sorted(every_one) == expected, write(tree)
         assert newest_first == expected[::-1], write(tree)
         assert oldest_first == expected, write(tree)
+
+
+async def test_a_letter_with_a_star_finds_the_words_that_begin_with_it(archive):
+    letters = [Term(each, prefix=True) for each in "abgknrtux"]
+
+    answers = await found(archive, [write(each) for each in letters])
+
+    for letter, (every_one, *_) in zip(letters, answers, strict=True):
+        assert sorted(every_one) == [n for n, page in enumerate(PAGES) if matches(letter, page)]

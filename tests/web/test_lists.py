@@ -145,6 +145,18 @@ async def test_a_search_is_kept_under_a_name_and_marked_where_it_is_shown(client
     assert "Keep this search" in await (await client.get("/snapshots?q=foxes")).text()
 
 
+async def test_what_a_half_typed_word_finds_is_what_is_kept_exported_and_followed(client, foxes):
+    page = await (await client.get("/snapshots?q=foxe")).text()
+
+    assert foxes in page
+    assert 'name="query" value="foxe*"' in page
+    links = re.findall(r'href="/(?:export|feed[^"]*)[?]([^"]*)"', page)
+    assert len(links) == 4
+    assert {*links} == {"q=foxe%2A"}
+    feed = await (await client.get("/feed.json?q=foxe%2A")).json()
+    assert [foxes in each["url"] for each in feed["items"]] == [True]
+
+
 async def test_the_side_bar_stands_beside_on_wide_screens_and_opens_without_scripts(client, foxes):
     await client.patch(f"/api/v1/entries/{foxes}", json={"folders": ["Reading"]})
     async with chromium() as browser:

@@ -8,6 +8,7 @@ asked is the expression that ``matching`` writes for FTS5, read here into a tsqu
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise, product
+from string import ascii_lowercase, digits
 from typing import Any
 
 from sqlalchemy import ColumnElement, column
@@ -25,6 +26,8 @@ _COLUMNS = {"title": "t", "tags": "g", "note": "n", "by": "b", "url": "u", "keys
 """By which letter a column is told; in the order in which they lie."""
 _WEIGHTS = {"title": "A", "tags": "B", "note": "C", "by": "C", "url": "C", "keys": "D", "text": "D"}
 _FIRST = "^"
+_SECOND = f"{digits}{ascii_lowercase}æðøþđħıĸłŋœŧƿəɛɔ"
+"""What follows the first letter of a word that is also a column's; of others none is found so."""
 _APART = 100
 """Places between two columns, so that no phrase runs from one into the next."""
 _LAST_PLACE = 16_383
@@ -201,9 +204,17 @@ def _phrase(words: Sequence[str], columns: Sequence[str], *, is_open: bool) -> s
     for place in columns or ("",):
         told = [_told(place, word, n) for n, word in enumerate(words)]
         lexemes = [_quoted(each) for each in told]
-        lexemes[-1] += ":*" if is_open else ""
+        lexemes[-1] = _begun(told[-1]) if is_open else lexemes[-1]
         found.append(lexemes[0] if len(lexemes) == 1 else f"({' <-> '.join(lexemes)})")
     return found[0] if len(found) == 1 else f"({' | '.join(found)})"
+
+
+def _begun(lexeme: str) -> str:
+    """All words that begin so, and no lexeme that begins with a column's letter."""
+    if lexeme not in _COLUMNS.values():
+        return f"{_quoted(lexeme)}:*"
+    longer = " | ".join(f"{_quoted(lexeme + each)}:*" for each in _SECOND)
+    return f"({_quoted(lexeme)} | {longer})"
 
 
 def _told(column: str, word: str, place: int) -> str:

@@ -60,6 +60,8 @@ async def _view(request: web.Request, query: ListingQuery) -> ListingView:
     )
     is_narrowed = replace(query, sort="", after="") != ListingQuery()
     kept = {name: value for name in _KEPT if (value := getattr(query, name))}
+    # What was found for the beginning of a word is exported and followed by that.
+    shown = kept | ({"q": found.answers} if found.answers else {})
     here = kept | ({"after": query.after} if query.after else {})
     trail = read_trail(request.query.get("trail", "")) if query.after else Trail()
     if query.after and trail:
@@ -71,7 +73,7 @@ async def _view(request: web.Request, query: ListingQuery) -> ListingView:
         back_url=_back_url(kept, query, trail),
         start=trail.start if trail else None,
         tags=tags,
-        export_query=f"?{urlencode(kept)}" if kept else "",
+        export_query=f"?{urlencode(shown)}" if shown else "",
         list_query=list_query(query),
         summary=summary if summary.count else Summary(0, has_more=False),
         is_narrowed=is_narrowed,
