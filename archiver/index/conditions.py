@@ -5,6 +5,7 @@ A statement that uses one has ``entry`` in its FROM, and ``document`` joined to 
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from sqlalchemy import (
@@ -38,7 +39,7 @@ from archiver.index.schema import (
     snapshot,
     tag,
 )
-from archiver.index.search_tables import search_table
+from archiver.index.search_tables import PART_SIZE, search_table
 from archiver.memento.timestamps import to_timestamp
 from archiver.model.job import State
 from archiver.model.rendering import Rendering
@@ -55,10 +56,26 @@ _Test = ColumnElement[bool]
 
 @frozen
 class Setting:
-    """What a query is read against: the moment (aware, UTC), and the parts of the words' index."""
+    """What a query is read against.
+
+    Attributes:
+        now: the moment (aware, UTC).
+        parts: of the words' index.
+        documents: the first and the last that words are looked for in; None for all.
+    """
 
     now: datetime
     parts: Sequence[int]
+    documents: tuple[int, int] | None = None
+
+    def of_documents(self, numbers: Sequence[int]) -> "Setting":
+        """The same, with words looked for where these documents lie."""
+        if not numbers:
+            return replace(self, parts=())
+        first, last = min(numbers), max(numbers)
+        held = range(first // PART_SIZE, last // PART_SIZE + 1)
+        parts = tuple(part for part in self.parts if part in held)
+        return replace(self, parts=parts, documents=(first, last))
 
 
 def with_document(query: Select[*tuple[object, ...]]) -> Select[*tuple[object, ...]]:
@@ -86,10 +103,16 @@ def _has_words(match: str, setting: Setting) -> _Test:
         return false()
     asked = expression_of(match)
     arms = (
-        select(_ROW).select_from(table(name)).where(Matches(literal_column(name), asked))
+        select(_ROW)
+        .select_from(table(name))
+        .where(Matches(literal_column(name), asked), *_lying_in(setting.documents))
         for name in map(search_table, setting.parts)
     )
     return entry.c.document_id.in_(union_all(*arms))
+
+
+def _lying_in(documents: tuple[int, int] | None) -> list[_Test]:
+    return [_ROW.between(*documents)] if documents else []
 
 
 def _is(node: Is, setting: Setting) -> _Test:

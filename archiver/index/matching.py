@@ -70,6 +70,13 @@ def is_worded(node: Node) -> bool:
     return False
 
 
+def holds_words(node: Node) -> bool:
+    """Whether any word is looked for, or must not be there."""
+    if isinstance(node, All | Any):
+        return any(map(holds_words, node.nodes))
+    return holds_words(node.node) if isinstance(node, Not) else isinstance(node, Term)
+
+
 def expression(node: Node) -> str:
     """The FTS5 expression of a node: every string in it is quoted, so it has no syntax but ours."""
     if isinstance(node, Term):
@@ -77,7 +84,7 @@ def expression(node: Node) -> str:
     if isinstance(node, Is):
         return f"(keys : ({' OR '.join(_keys(node))}))"
     if isinstance(node, Any):
-        return f"({' OR '.join(map(expression, node.nodes))})"
+        return f"({' OR '.join(dict.fromkeys(map(expression, node.nodes)))})"
     if isinstance(node, All):
         return _all(node.nodes)
     raise TypeError(f"{node} is no expression of its own")
@@ -86,7 +93,8 @@ def expression(node: Node) -> str:
 def _all(nodes: Sequence[Node]) -> str:
     wanted = [expression(each) for each in nodes if not isinstance(each, Not)]
     denied = [expression(each.node) for each in nodes if isinstance(each, Not)]
-    found = f"({' AND '.join(wanted)})"
+    # Of what is said more than once the engine would read all again.
+    found = f"({' AND '.join(dict.fromkeys(wanted))})"
     return f"({found} NOT ({' OR '.join(denied)}))" if denied else found
 
 

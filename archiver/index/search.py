@@ -7,7 +7,7 @@ hold stretches of it; so a page of a common word costs no more than one of a rar
 from collections.abc import Sequence
 from functools import lru_cache
 
-from sqlalchemy import select
+from sqlalchemy import func, select
 
 from archiver.index import documents
 from archiver.index.bulk import THESE, among
@@ -16,7 +16,7 @@ from archiver.index.connection import AsyncConnection
 from archiver.index.dialect.asked import asking, gathering
 from archiver.index.dialect.port import Dialect
 from archiver.index.entries import Filters, narrowed
-from archiver.index.matching import Split
+from archiver.index.matching import Split, holds_words
 from archiver.index.schema import document, entry
 from archiver.index.search_tables import search_table
 from archiver.query.tree import EVERYTHING, Node
@@ -117,16 +117,25 @@ async def entries_of(
     """Of these documents those that are their entry's newest and pass: entry ids by document."""
     query = _ENTRIES
     if rest != EVERYTHING:
-        query = query.where(condition(rest, question.setting))
+        query = query.where(condition(rest, question.setting.of_documents(found)))
     rows = await conn.execute(narrowed(query, question.filters), {"these": found})
     return dict(rows.all())
 
 
+_DOCUMENTS = select(func.min(entry.c.document_id), func.max(entry.c.document_id)).where(
+    entry.c.id.in_(THESE)
+)
+
+
 async def passing(conn: AsyncConnection, entry_ids: Sequence[int], question: Question) -> set[int]:
     """Which of these entries the whole query matches."""
+    setting = question.setting
+    if holds_words(question.tree):
+        ends = (await conn.execute(_DOCUMENTS, {"these": entry_ids})).one()
+        setting = setting.of_documents([each for each in ends if each is not None])
     query = with_document(select(entry.c.id).select_from(entry))
     query = query.where(entry.c.id.in_(among(entry_ids)))
-    query = query.where(condition(question.tree, question.setting))
+    query = query.where(condition(question.tree, setting))
     rows = await conn.execute(narrowed(query, question.filters))
     return set(rows.scalars())
 

@@ -104,6 +104,25 @@ async def test_scores_of_several_parts_are_of_one_measure(kept, database, monkey
     assert await names(search, "heron", sort="oldest") == ["p3", "new"]
 
 
+async def test_words_beside_conditions_are_looked_for_in_each_part_where_pages_lie(
+    kept, monkeypatch
+):
+    for module in ("search_tables", "documents", "ranking", "conditions"):
+        monkeypatch.setattr(f"archiver.index.{module}.PART_SIZE", 10)
+    search = await kept(
+        *(Page(f"p{n}", "x", "kite" if n % 4 else "heron heron") for n in range(35))
+    )
+    herons = [f"p{n}" for n in range(0, 35, 4)]
+    others = [f"p{n}" for n in range(35) if n % 4]
+
+    asked = {"sort": "oldest", "limit": 50}
+    assert await names(search, "heron OR is:starred", **asked) == herons
+    assert await names(search, "-heron", **asked) == others
+    assert await names(search, "-heron", sort="newest", limit=3) == others[:-4:-1]
+    assert await names(search, "kite (heron OR is:unread)", **asked) == others
+    assert await names(search, "(kite OR is:starred) heron", **asked) == []
+
+
 async def test_the_best_of_very_many_are_those_named_so_and_the_newest(kept, monkeypatch):
     monkeypatch.setattr("archiver.services.ranked.CANDIDATES", 10)
     pages = [Page(f"p{n}", "heron" if n == 2 else "x", "heron") for n in range(40)]
