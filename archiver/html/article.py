@@ -14,6 +14,7 @@ from lxml.etree import _Element as Element
 from selectolax.lexbor import LexborHTMLParser
 
 from archiver.html.base import base_of
+from archiver.html.dates import read_dateline
 from archiver.html.metadata import read_metadata
 from archiver.html.parsing import parse
 from archiver.html.plain import MOST_CHARACTERS, text_article
@@ -42,6 +43,9 @@ from archiver.html.sanitise import sanitise
 from archiver.html.text import beginning, to_text, without_tags
 from archiver.model.page import Article, PageMetadata
 
+LINES_ABOVE, _MOST_ABOVE = 5, 2000
+"""So many lines of an article may be its title, its subtitle, who wrote it and when."""
+
 _NEARLY_ALL = 0.9
 _DOCUMENT = re.compile(r"\A<div>(.*)</div>\s*\Z", re.DOTALL)
 
@@ -60,6 +64,9 @@ def extract_article(html: str, url: str, *, part: int = 1) -> Article:
     text = to_text(found)
     if not metadata.excerpt:
         metadata = replace(metadata, excerpt=beginning(text))
+    if not metadata.published:
+        lines = text[:_MOST_ABOVE].split("\n")[:LINES_ABOVE]
+        metadata = replace(metadata, published=read_dateline(lines))
     return Article(metadata, found.strip(), text)
 
 

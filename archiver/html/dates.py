@@ -1,6 +1,7 @@
 """When an article was published: the ways pages write it, read as ISO 8601."""
 
 import re
+from collections.abc import Iterable
 from datetime import date, datetime
 from email.utils import parsedate_to_datetime
 from typing import Final
@@ -25,6 +26,34 @@ _MONTH_FIRST = re.compile(
 _DAY_FIRST = re.compile(
     rf"\b(?P<day>\d{{1,2}})(?:st|nd|rd|th)?\s+{_MONTH},?\s+(?P<year>\d{{4}})", re.IGNORECASE
 )
+_BY_CLOCK = re.compile(
+    rf"\b{_MONTH}\s+(?P<day>\d{{1,2}})\s+\d\d:\d\d:\d\d\s+(?:[a-z]{{2,5}}\s+)?(?P<year>\d{{4}})",
+    re.IGNORECASE,
+)
+"""As mail archives write it: ``Mon Aug 4 10:25:49 CDT 2014`` (asctime, C99 §7.23.3.1)."""
+
+FIRST_ONLINE: Final = 1990
+"""A line of a date before the web is of what an article tells, not of when it was published."""
+
+_LEADING = re.compile(r"(?:posted|published|written|date)\b(?:\s+on\b)?[\s:]*", re.IGNORECASE)
+_WORDS = re.compile(r"[^\W\d_]+")
+_OF_DATES = re.compile(
+    rf"(?:{'|'.join(_MONTHS)})|(?:{'|'.join(each[:3] for each in _MONTHS)}|sept)"
+    r"|(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?"
+    r"|am|pm|at|st|nd|rd|th|t|z|utc|gmt|[a-z][ds]t|c?e[sd]t|\u5e74|\u6708|\u65e5",
+    re.IGNORECASE,
+)
+
+
+def read_dateline(lines: Iterable[str]) -> str:
+    """The first date that a line says and nothing else, as ISO 8601; empty if none does."""
+    for line in lines:
+        said = _LEADING.sub("", line.strip(), count=1) if len(line) <= LONGEST else ""
+        if said and all(map(_OF_DATES.fullmatch, _WORDS.findall(said))):
+            found = to_iso(said)
+            if found and int(found[:4]) >= FIRST_ONLINE:
+                return found
+    return ""
 
 
 def to_iso(text: str) -> str:
@@ -37,7 +66,7 @@ def to_iso(text: str) -> str:
     given = text.strip()[:LONGEST]
     if found := _ISO.match(given):
         return _from_iso(found)
-    for pattern in (_NUMBERS, _MONTH_FIRST, _DAY_FIRST):
+    for pattern in (_NUMBERS, _MONTH_FIRST, _DAY_FIRST, _BY_CLOCK):
         if found := pattern.search(given):
             return _from_rfc(given) or _from_words(found)
     compact = _COMPACT.fullmatch(given)

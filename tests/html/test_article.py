@@ -125,3 +125,13 @@ def test_a_page_that_says_nothing_of_itself_is_told_by_how_it_begins():
     assert len(told) <= 241
     described = f"<meta name=description content='Of birds.'>{text}"
     assert extract_article(described, "http://a.example/").metadata.excerpt == "Of birds."
+
+
+def test_a_line_above_the_text_that_is_a_date_is_when_it_was_published_if_nothing_else_says_so():
+    said = "<p>Posted on July 13, 2014</p>" + "<p>The mill stood by the river, for years.</p>" * 20
+    known = '<meta property="article:published_time" content="2014-07-12">'
+
+    assert extract_article(f"<article>{said}</article>", URL).metadata.published == "2014-07-13"
+    assert (
+        extract_article(f"{known}<article>{said}</article>", URL).metadata.published == "2014-07-12"
+    )
