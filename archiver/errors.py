@@ -42,8 +42,8 @@ class ArchiverError(Exception):
     """
 
     def __init__(self, text: str = "", /, **values: object) -> None:
-        self.said = Message(text, **values)
-        super().__init__(str(self.said))
+        self.sentence = Message(text, **values)
+        super().__init__(str(self.sentence))
 
 
 class InputError(ArchiverError):
@@ -68,7 +68,7 @@ class InvalidQuery(InputError):
         self, text: str, /, *, at: int, length: int, suggestion: str = "", **values: object
     ) -> None:
         super().__init__(text, **values)
-        self.message = str(self.said)
+        self.message = str(self.sentence)
         self.at = at
         self.length = length
         self.suggestion = suggestion

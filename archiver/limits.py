@@ -72,17 +72,17 @@ def _readers(processes: int, cgroups: Path) -> int:
 
 def _cores_allowed(cgroups: Path) -> Iterator[int]:
     """By ``cpu.max``: microseconds of a period, and the period; of a part of a core all."""
-    for quota, period in _said(cgroups, "cpu.max"):
+    for quota, period in _read_limits(cgroups, "cpu.max"):
         yield max(ceil(quota / period), 1)
 
 
 def _memory_allowed(cgroups: Path) -> Iterator[int]:
     """By ``memory.max``, in bytes; the first version of cgroups has another name for it."""
     for name in ("memory.max", "memory/memory.limit_in_bytes"):
-        yield from (each[0] for each in _said(cgroups, name))
+        yield from (each[0] for each in _read_limits(cgroups, name))
 
 
-def _said(cgroups: Path, name: str) -> Iterator[list[int]]:
+def _read_limits(cgroups: Path, name: str) -> Iterator[list[int]]:
     """The numbers of a file of this process's group and of each above it, where they limit it.
 
     See the kernel's Documentation/admin-guide/cgroup-v2.rst: ``max`` is no limit.

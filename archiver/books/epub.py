@@ -101,8 +101,8 @@ class Epub:
             f"{note}{to_xhtml(html)}"
         )
         language = _language(chapter.language)
-        said = f' lang="{language}" xml:lang="{language}"' if language else ""
-        page = _PAGE.format(language=said, title=_text(chapter.title), body=body)
+        attributes = f' lang="{language}" xml:lang="{language}"' if language else ""
+        page = _PAGE.format(language=attributes, title=_text(chapter.title), body=body)
         self._write(f"EPUB/{name}", page)
         named = [each for each, sign in (("mathml", "<math"), ("svg", "<svg")) if sign in body]
         kinds = f' properties="{" ".join(named)}"' if named else ""

@@ -63,12 +63,14 @@ CLOSING = "</body>\n</html>\n"
 
 def about(chapter: Chapter) -> str:
     """Who wrote it, where and when it was, as HTML."""
-    said = [escape(each) for each in (chapter.byline, chapter.site, chapter.published[:10]) if each]
+    parts = [
+        escape(each) for each in (chapter.byline, chapter.site, chapter.published[:10]) if each
+    ]
     if chapter.captured:
         when = to_datetime(chapter.captured)
-        said.append(f"kept {when.day} {when:%b} {when.year}")
-    said.append(f'<a href="{escape(chapter.url)}">{escape(chapter.url)}</a>')
-    return " · ".join(said)
+        parts.append(f"kept {when.day} {when:%b} {when.year}")
+    parts.append(f'<a href="{escape(chapter.url)}">{escape(chapter.url)}</a>')
+    return " · ".join(parts)
 
 
 def _inline(urls: tuple[str, ...], pictures: Mapping[str, Picture]) -> str:

@@ -14,9 +14,9 @@ _CANDIDATE = re.compile(r"\s*([^\s,]\S*[^\s,]|[^\s,])(?:\s[^,]*)?(?:,|$)")
 def candidates(html: str) -> Iterator[tuple[str, ...]]:
     """Of each picture of a sanitised article the addresses it may be at, the best first."""
     for image in _IMAGE.finditer(html):
-        said = dict(_ATTRIBUTE.findall(image[0]))
-        given = [unescape(said.get("src", ""))]
-        given += [each[1] for each in _CANDIDATE.finditer(unescape(said.get("srcset", "")))]
+        attributes = dict(_ATTRIBUTE.findall(image[0]))
+        given = [unescape(attributes.get("src", ""))]
+        given += [each[1] for each in _CANDIDATE.finditer(unescape(attributes.get("srcset", "")))]
         yield tuple(dict.fromkeys(each for each in given if each.startswith(("http:", "https:"))))
 
 
@@ -32,12 +32,16 @@ def with_pictures(html: str, place: Callable[[tuple[str, ...]], str]) -> str:
 
 
 def _placed(image: str, place: Callable[[tuple[str, ...]], str]) -> str:
-    said = dict(_ATTRIBUTE.findall(image))
-    kept = [(name, said[name]) for name in ("width", "height") if said.get(name, "").isdecimal()]
-    source = unescape(said.get("src", ""))
+    attributes = dict(_ATTRIBUTE.findall(image))
+    kept = [
+        (name, attributes[name])
+        for name in ("width", "height")
+        if attributes.get(name, "").isdecimal()
+    ]
+    source = unescape(attributes.get("src", ""))
     if not source.startswith("data:image/"):
         source = place(next(candidates(image)))
-    words = said.get("alt", "")
+    words = attributes.get("alt", "")
     if not source:
         return f"<em>[{words or 'a picture that was not kept'}]</em>"
     sizes = "".join(f' {name}="{value}"' for name, value in kept)
@@ -45,7 +49,7 @@ def _placed(image: str, place: Callable[[tuple[str, ...]], str]) -> str:
 
 
 def _as_link(played: re.Match[str]) -> str:
-    said = dict(_ATTRIBUTE.findall(played[2] + played[3]))
+    attributes = dict(_ATTRIBUTE.findall(played[2] + played[3]))
     name = "film" if played[1] == "video" else "recording"
-    url = said.get("src", "")
+    url = attributes.get("src", "")
     return f'<a href="{url}">[a {name}]</a>' if url else f"<em>[a {name}]</em>"

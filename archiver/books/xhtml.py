@@ -63,9 +63,11 @@ def _as_xml(html: str) -> Iterator[str]:
         if closing:
             yield f"</{name}>" if name not in _VOID else ""
             continue
-        said = "".join(f' {key}="{_text(value)}"' for key, value in _ATTRIBUTE.findall(attributes))
+        written = "".join(
+            f' {key}="{_text(value)}"' for key, value in _ATTRIBUTE.findall(attributes)
+        )
         space = f' xmlns="{_SPACES[name]}"' if name in _SPACES else ""
-        yield f"<{name}{space}{said}{'/' if name in _VOID else ''}>"
+        yield f"<{name}{space}{written}{'/' if name in _VOID else ''}>"
     yield _text(html[at:])
 
 

@@ -71,14 +71,14 @@ async def version_of(executable: Path) -> int:
         ) from error
     try:
         async with asyncio.timeout(_PATIENCE_SECONDS):
-            said, _ = await process.communicate()
+            output, _ = await process.communicate()
     except TimeoutError as error:
         raise NoBrowser(
             "{executable} does not say which version it is.", executable=executable
         ) from error
     finally:
         await end_child(process)
-    found = _VERSION.search(said)
+    found = _VERSION.search(output)
     if found is None or int(found[1]) < _OLDEST:
         raise NoBrowser(
             "{executable} is no Chromium of version {oldest} or later.",

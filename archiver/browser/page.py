@@ -346,5 +346,5 @@ def _script(name: str) -> str:
 
 def _reason(answer: dict[str, Any]) -> str:
     details = answer["exceptionDetails"]
-    said = details.get("exception", {}).get("description") or details.get("text", "")
-    return str(said)[:200]
+    reason = details.get("exception", {}).get("description") or details.get("text", "")
+    return str(reason)[:200]

@@ -125,12 +125,12 @@ class Browser:
             try:
                 await loop.sock_sendall(self._control, ASK_FOR_SOCKET)
                 await _readable(self._control)
-                said, handles, _, _ = socket.recv_fds(self._control, _PORT_DIGITS, 1)
+                port, handles, _, _ = socket.recv_fds(self._control, _PORT_DIGITS, 1)
             except OSError as error:
                 raise BrowserGone("The browser has ended.") from error
         if not handles:
             raise BrowserGone("The browser has ended.")
-        return socket.socket(fileno=handles[0]), int(said)
+        return socket.socket(fileno=handles[0]), int(port)
 
     async def _start(self, launch: Launch) -> None:
         profile = self._profile = await asyncio.to_thread(_make_profile, launch.profiles)
@@ -164,8 +164,8 @@ class Browser:
     async def _listen(self) -> None:
         """Keep the end of what it complains of: what it says when it can't start."""
         source = self._process.stderr if self._process else None
-        while source and (said := await source.read(_KEPT_COMPLAINTS)):
-            self._complaints = (self._complaints + said)[-_KEPT_COMPLAINTS:]
+        while source and (output := await source.read(_KEPT_COMPLAINTS)):
+            self._complaints = (self._complaints + output)[-_KEPT_COMPLAINTS:]
 
     async def _watch(self, process: asyncio.subprocess.Process) -> None:
         """Let go of the browser once nobody supervises it: it ends then by itself."""
@@ -183,8 +183,8 @@ class Browser:
             self.connection.tell("Target.closeTarget", targetId=target["targetId"])
 
     def _why(self, error: Exception) -> str:
-        said = self._complaints.decode("utf-8", "replace").lower()
-        if "sandbox" in said:
+        complaints = self._complaints.decode("utf-8", "replace").lower()
+        if "sandbox" in complaints:
             return NO_SANDBOX
         return f"The browser can't be started: {error or type(error).__name__}."
 
@@ -237,11 +237,11 @@ async def _readable(source: socket.socket | int) -> None:
     ready: asyncio.Future[None] = loop.create_future()
     handle = source if isinstance(source, int) else source.fileno()
 
-    def tell() -> None:
+    def wake() -> None:
         if not ready.done():
             ready.set_result(None)
 
-    loop.add_reader(handle, tell)
+    loop.add_reader(handle, wake)
     try:
         await ready
     finally:

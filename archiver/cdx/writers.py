@@ -63,8 +63,8 @@ class CdxWriter:
         return json.dumps(self._named(row, ()), ensure_ascii=False) + "\n"
 
     def _cdxj(self, row: Row) -> str:
-        said = json.dumps(self._named(row, ("urlkey", "timestamp")), ensure_ascii=False)
-        return f"{row['urlkey']} {row['timestamp']} {said}\n"
+        fields = json.dumps(self._named(row, ("urlkey", "timestamp")), ensure_ascii=False)
+        return f"{row['urlkey']} {row['timestamp']} {fields}\n"
 
     def _named(self, row: Row, without: tuple[str, ...]) -> dict[str, str]:
         fields = self._fields

@@ -40,7 +40,7 @@ async def _add(settings: Settings, urls: Sequence[str], tags: Sequence[str]) -> 
             report = _Report(result.accepted, bar)
             await _capture(crawler, report)
         if len(result.accepted) <= MOST_TOLD:
-            await _tell_of_twins(crawler, result.accepted)
+            await _warn_of_twins(crawler, result.accepted)
     return int(report.failed or bool(result.rejected))
 
 
@@ -55,7 +55,7 @@ async def _capture(crawler: Crawler, report: "_Report") -> None:
                 return
 
 
-async def _tell_of_twins(crawler: Crawler, accepted: Sequence[Received]) -> None:
+async def _warn_of_twins(crawler: Crawler, accepted: Sequence[Received]) -> None:
     """Name the other addresses of each page that are kept; what is printed stays a line a URL."""
     for each in {received.hash_url: received for received in accepted}.values():
         detail = await crawler.entries.get(each.hash_url)

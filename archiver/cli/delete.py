@@ -46,13 +46,13 @@ async def _delete(
     write_row("entries", str(done.entries))
     write_row("snapshots", str(done.snapshots))
     if isinstance(done, Restored):
-        _tell_of_others(done)
+        _name_others(done)
     elif done.entries or done.snapshots:
         write_row("undo", str(done.id))
     return 0
 
 
-def _tell_of_others(done: Restored) -> None:
+def _name_others(done: Restored) -> None:
     if done.stayed:
         message = counted(
             "{count} entry was not put back: it was saved, or deleted, again since.",

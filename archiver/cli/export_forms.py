@@ -54,6 +54,6 @@ def _command(name: str, holds: str) -> click.Command:
     for option, text in _NARROWING:
         body = click.option(option, default="", help=text)(body)
     body = click.argument("file", metavar="FILE", type=click.Path(path_type=Path))(body)
-    told = f"{holds[0].upper()}{holds[1:]}."
-    text = f'{told}\n\n"-" is standard output.'
-    return click.command(name, cls=Command, help=text, short_help=told)(body)
+    summary = f"{holds[0].upper()}{holds[1:]}."
+    text = f'{summary}\n\n"-" is standard output.'
+    return click.command(name, cls=Command, help=text, short_help=summary)(body)

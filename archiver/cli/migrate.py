@@ -56,5 +56,5 @@ def _places(given: Sequence[str]) -> Places:
         if each == FOLDER or kind in found or (kind == "store" and not each.startswith("s3://")):
             raise ConfigurationError(_UNKNOWN.format(each))
         found[kind] = each
-    said = read_settings(found, {})
-    return Places(said.index, said.store)
+    settings = read_settings(found, {})
+    return Places(settings.index, settings.store)

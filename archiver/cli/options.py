@@ -78,17 +78,17 @@ def _is_setting(each: click.Parameter) -> bool:
 
 
 def help_option(
-    name: str, tells: str, write: Callable[[click.Context, click.HelpFormatter], None]
+    name: str, shows: str, write: Callable[[click.Context, click.HelpFormatter], None]
 ) -> click.Option:
     """A flag that prints what is too long for ``--help``, and exits.
 
     Args:
         name: of the flag.
-        tells: what it shows, in words.
+        shows: what it shows, in words.
         write: writes that.
     """
 
-    def tell(ctx: click.Context, _: click.Parameter, is_asked: bool) -> None:
+    def show(ctx: click.Context, _: click.Parameter, is_asked: bool) -> None:
         if is_asked:
             formatter = ctx.make_formatter()
             write(ctx, formatter)
@@ -100,8 +100,8 @@ def help_option(
         is_flag=True,
         is_eager=True,
         expose_value=False,
-        callback=tell,
-        help=f"Show {tells}, and exit.",
+        callback=show,
+        help=f"Show {shows}, and exit.",
     )
 
 

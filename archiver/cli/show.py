@@ -85,7 +85,7 @@ def _rows(detail: EntryDetail, shown: SnapshotDetail | None) -> Iterator[tuple[s
         if snapshot.rendering is Rendering.NEEDED and not snapshot.limits:
             yield "needs", "a browser: it is empty without its scripts, and they were not run"
         for limit in snapshot.limits:
-            yield "limit", str(limit.said)
+            yield "limit", str(limit.sentence)
         if snapshot.missing_count:
             yield "missing", f"{snapshot.missing_count} of {snapshot.requisite_count} requisites"
         yield "score", str(shown.score)

@@ -211,12 +211,12 @@ class Pipeline:
             self._dispatcher.give_up([lease], refused=True)
         else:
             self._frontier.done(lease)
-            self._tell_end(lease, closing.result() or visit_result)
+            self._report_end(lease, closing.result() or visit_result)
         self._dispatcher.heed_room()
 
     async def _attempt(self, lease: Lease) -> VisitResult:
         """One attempt, whose every failure is a value."""
-        self._tell(lease, State.FETCHING)
+        self._report(lease, State.FETCHING)
         at = datetime.now(UTC).replace(microsecond=0)
         if not lease.rescue and (failure := self._context.dead.spoken_for(lease)):
             return VisitResult(lease.entry, at, failure=failure, lease=lease)
@@ -261,14 +261,14 @@ class Pipeline:
             lease.entry, at, failure=failure, retry_at=now, lease=lease, is_put_last=True
         )
 
-    def _tell(self, lease: Lease, state: State) -> None:
+    def _report(self, lease: Lease, state: State) -> None:
         if self._on_change is None:
             return
         self._on_change(
             Job(lease.job_id, lease.entry.hash_url, lease.entry.url, state, attempts=lease.attempts)
         )
 
-    def _tell_end(self, lease: Lease, visit_result: VisitResult) -> None:
+    def _report_end(self, lease: Lease, visit_result: VisitResult) -> None:
         if self._on_change is None:
             return
         visited = visit_result.visit

@@ -146,7 +146,7 @@ class Renderer:
             try:
                 await prove_sandbox(self._settings)
             except NoBrowser as error:
-                self.problem = error.said
+                self.problem = error.sentence
 
     def is_wanted(self, found: Discovery | None, failure: Failure | None, *, asked: bool) -> bool:
         """Whether a page is to be shown by a browser.
@@ -186,7 +186,7 @@ class Renderer:
             try:
                 return await self._show(page, afresh=afresh)
             except NoBrowser as error:
-                self.problem, self._failed_at = error.said, time.monotonic()
+                self.problem, self._failed_at = error.sentence, time.monotonic()
                 log.warning("no browser", reason=str(error))
                 break
             except (BrowserError, TimeoutError) as error:
@@ -234,5 +234,5 @@ def _problem(settings: Settings) -> Message | None:
     try:
         find_browser(settings)
     except NoBrowser as error:
-        return error.said
+        return error.sentence
     return None

@@ -14,14 +14,14 @@ _GIF = struct.Struct("<6xHH")
 
 def is_too_small(kind: LikenessKind, content: bytes) -> bool:
     """Whether a picture says that it is too small; what doesn't say its size there is not."""
-    said = _said_size(content)
-    if said is None:
+    size = _declared_size(content)
+    if size is None:
         return False
     least = LEAST[kind]
-    return said[0] < least[0] or said[1] < least[1]
+    return size[0] < least[0] or size[1] < least[1]
 
 
-def _said_size(content: bytes) -> tuple[int, int] | None:
+def _declared_size(content: bytes) -> tuple[int, int] | None:
     """Pixels, wide and high, of a PNG (§11.2.1) and of a GIF (89a §18)."""
     if content.startswith(b"\x89PNG\r\n\x1a\n") and len(content) >= _PNG.size:
         chunk, wide, high = _PNG.unpack_from(content)

@@ -149,7 +149,7 @@ async def open_links(
     try:
         head, _ = unpack(await _receive(process, name))
         if "refused" in head:
-            raise _said_by_child(head["refused"], head["values"])
+            raise _refusal_of(head["refused"], head["values"])
         yield LinkFile(process, head, name, read=skip, choices=choices)
     finally:
         feeding.cancel()
@@ -157,7 +157,7 @@ async def open_links(
         await asyncio.wait([feeding])
 
 
-def _said_by_child(text: str, values: dict[str, str]) -> UnreadableFile:
+def _refusal_of(text: str, values: dict[str, str]) -> UnreadableFile:
     """Why the child does not read it; what is wrong with a row is worded like the rest."""
     if "problem" in values:
         return UnreadableFile(text, **{**values, "problem": as_message(values["problem"])})

@@ -51,7 +51,7 @@ def main() -> None:
         file = GivenFile(sys.stdin.buffer, name, spool=_spooled, columns_as=choices.columns)
         importer = importer_of(file)
         if importer.says_all_tags:
-            choices = choices.where_tags_are_said()
+            choices = choices.with_tags_stated()
         found = importer.read(file)
         for _ in islice(found, skip):
             pass
@@ -59,8 +59,8 @@ def main() -> None:
         chunk = next(chunks)
         batch = _first_batch(chunk, choices, skip, name)
     except UnreadableFile as error:
-        values = {name: str(value) for name, value in error.said.values.items()}
-        _say(pack({"refused": error.said.text, "values": values}))
+        values = {name: str(value) for name, value in error.sentence.values.items()}
+        _say(pack({"refused": error.sentence.text, "values": values}))
         return
     head = {"form": importer.name, "encoding": file.encoding, "told_by": file.told_by}
     columns = file_columns(file) if importer is ANY_TABLE else {}

@@ -75,9 +75,9 @@ def _is_kana(sample: bytes) -> bool:
 
 def _guess(sample: bytes, domain: bytes | None) -> Encoding:
     """Firefox's guess. ASCII far from other bytes tells nothing, unless escapes make it more."""
-    telling = sample if b"\x1b" in sample else _FAR_FROM_OTHERS.sub(rb"\1 \2", sample)
+    evidence = sample if b"\x1b" in sample else _FAR_FROM_OTHERS.sub(rb"\1 \2", sample)
     detector = EncodingDetector()
-    detector.feed(telling[:_GUESSED_BYTES], last=True)
+    detector.feed(evidence[:_GUESSED_BYTES], last=True)
     name = detector.guess(tld=domain, allow_utf8=False)
     return lookup(_PYTHON_NAMES.get(name, name)) or WINDOWS_1252
 

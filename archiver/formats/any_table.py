@@ -6,7 +6,7 @@ from functools import partial
 
 from archiver.formats.column_words import address_columns
 from archiver.formats.given_file import GivenFile
-from archiver.formats.guessing import guessed, guessed_columns, told
+from archiver.formats.guessing import by_roles, guessed, guessed_columns
 from archiver.formats.importer import Importer
 from archiver.formats.tables import table_rows
 from archiver.model.bookmark import Bookmark, unreadable
@@ -21,13 +21,13 @@ _SINGLE = frozenset({*ColumnRole} - {ColumnRole.KEEP, ColumnRole.TAGS, ColumnRol
 def file_columns(file: GivenFile) -> dict[str, ColumnRole]:
     """What the columns of a table are taken for: as a person says, else by their names."""
     header = file.table.header if file.table else ()
-    said = {name: role for name, role in file.columns_as.items() if name in header or not header}
-    taken = {*said.values()} & _SINGLE
-    told_by_name = {
+    chosen = {name: role for name, role in file.columns_as.items() if name in header or not header}
+    taken = {*chosen.values()} & _SINGLE
+    by_name = {
         name: ColumnRole.KEEP if role in taken else role
         for name, role in guessed_columns(header).items()
     }
-    return told_by_name | said
+    return by_name | chosen
 
 
 def may_have_addresses(file: GivenFile) -> bool:
@@ -37,7 +37,7 @@ def may_have_addresses(file: GivenFile) -> bool:
 
 
 def _read(file: GivenFile) -> Iterator[Bookmark]:
-    read = partial(told, roles=file_columns(file)) if file.columns_as else guessed
+    read = partial(by_roles, roles=file_columns(file)) if file.columns_as else guessed
     for row in table_rows(file):
         if isinstance(row, Bookmark):
             yield row

@@ -80,8 +80,8 @@ def _link(entry: Entry, depth: int) -> Iterator[str]:
         PAGE_TITLE.upper(): "" if annotation.title or not title else "1",
         ALL_TAGS.upper(): json.dumps(tags) if any("," in tag for tag in tags) else "",
     }
-    told = "".join(f' {name}="{_escaped(value)}"' for name, value in attributes.items() if value)
-    yield f"{_indent(depth)}<DT><A{told}>{_escaped(title)}</A>"
+    written = "".join(f' {name}="{_escaped(value)}"' for name, value in attributes.items() if value)
+    yield f"{_indent(depth)}<DT><A{written}>{_escaped(title)}</A>"
     if note := _clean(annotation.note).strip():
         yield f"{_indent(depth)}<DD>{_escaped(note)}"
 

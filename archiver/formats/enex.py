@@ -31,7 +31,7 @@ _NAMED = "en-media:"
 
 
 def _read(file: GivenFile) -> Iterator[Bookmark]:
-    said: dict[str, str] = {}
+    fields: dict[str, str] = {}
     tags: list[str] = []
     content, attached = "", _Attached()
     inside = ""
@@ -39,9 +39,9 @@ def _read(file: GivenFile) -> Iterator[Bookmark]:
         if element.name in (_ATTRIBUTES, _OF_FILE):
             inside = "" if element.is_end else element.name
         if element.name == "note" and not element.is_end:
-            said, tags, content, attached = {}, [], "", _Attached()
+            fields, tags, content, attached = {}, [], "", _Attached()
         elif element.name == "note":
-            yield from _note(said, tuple(dict.fromkeys(tags)), content, attached)
+            yield from _note(fields, tuple(dict.fromkeys(tags)), content, attached)
         elif element.is_end and element.name == "tag":
             tags.append(element.text.strip())
         elif element.is_end and element.name == "content":
@@ -49,7 +49,7 @@ def _read(file: GivenFile) -> Iterator[Bookmark]:
         elif element.is_end and element.name in ("data", "mime", _OF_FILE):
             attached.take(element.name, element.text)
         elif element.is_end and (inside == _ATTRIBUTES or element.name in _OF_NOTE - {inside}):
-            said.setdefault(element.name, element.text.strip())
+            fields.setdefault(element.name, element.text.strip())
 
 
 class _Attached:
@@ -93,10 +93,10 @@ class _Attached:
 
 
 def _note(
-    said: dict[str, str], tags: tuple[str, ...], content: str, attached: _Attached
+    fields: dict[str, str], tags: tuple[str, ...], content: str, attached: _Attached
 ) -> Iterator[Bookmark]:
     """A note: the page it was clipped from, or else each link in it, with the note's name."""
-    row = Row(said)
+    row = Row(fields)
     url = row.text("sourceurl")
     if url:
         title, added_at = row.text("title"), row.moment("created")
@@ -107,8 +107,8 @@ def _note(
     if not links:
         yield unreadable(row.text("title"), _NO_LINK)
     for link, text in links.items():
-        row = Row({name: each for name, each in said.items() if name != "title"})
-        row.put("note", said.get("title", ""))
+        row = Row({name: each for name, each in fields.items() if name != "title"})
+        row.put("note", fields.get("title", ""))
         yield row.bookmark(
             link,
             title=text,

@@ -58,7 +58,7 @@ class _Item:
 
     def __init__(self, element: Element) -> None:
         self._links = {"about": element.attributes.get("about", "")}
-        self._said: dict[str, list[str]] = {}
+        self._values: dict[str, list[str]] = {}
         self._tags: list[str] = []
         self._articles: dict[str, str] = {}
 
@@ -82,9 +82,9 @@ class _Item:
 
     def take_within(self, element: Element, around: str) -> None:
         """Take an element within such an element of the item: a name of its author, a picture."""
-        said = element.text.strip() or element.attributes.get("url", "")
+        value = element.text.strip() or element.attributes.get("url", "")
         if around not in _MARKUP:
-            self._say(around if element.name == "name" else f"{around} {element.name}", said)
+            self._say(around if element.name == "name" else f"{around} {element.name}", value)
 
     def _article(self, element: Element, text: str) -> None:
         """Keep what is HTML and longer than the source record has room for, once for each name."""
@@ -99,15 +99,17 @@ class _Item:
             self._say(f"link {rel}", address)
 
     def _say(self, name: str, text: str) -> None:
-        said = self._said.setdefault(name, [])
-        if text and text not in said and len(said) < _MOST_OF_A_NAME:
-            said.append(text)
+        values = self._values.setdefault(name, [])
+        if text and text not in values and len(values) < _MOST_OF_A_NAME:
+            values.append(text)
 
     def bookmark(self) -> Bookmark:
         """The item as a link."""
-        row = Row({name: _one_or_all(name, said) for name, said in self._said.items() if said})
-        for name in _SAID_ONCE & self._said.keys():
-            row.put(f"more {name}", self._said[name][1:])
+        row = Row(
+            {name: _one_or_all(name, values) for name, values in self._values.items() if values}
+        )
+        for name in _SAID_ONCE & self._values.keys():
+            row.put(f"more {name}", self._values[name][1:])
         url = first_of(self._links.get(each, "") for each in ("alternate", "about", "via", "id"))
         return row.bookmark(
             url,
@@ -123,8 +125,8 @@ def is_article(text: str) -> bool:
     return len(text) <= MOST_PAGE and _HAS_PARAGRAPHS.search(text) is not None
 
 
-def _one_or_all(name: str, said: list[str]) -> str | list[str]:
-    return said[0] if len(said) == 1 or name in _SAID_ONCE else said
+def _one_or_all(name: str, values: list[str]) -> str | list[str]:
+    return values[0] if len(values) == 1 or name in _SAID_ONCE else values
 
 
 def _json_item(row: Row) -> Bookmark:
@@ -189,7 +191,7 @@ def feed_title(content: bytes) -> str:
 def _unescaped(string: str) -> str:
     """What a JSON string says; nothing where it escapes what JSON has no escape for."""
     try:
-        said: str = json.loads(string, strict=False)
+        text: str = json.loads(string, strict=False)
     except ValueError:
         return ""
-    return said
+    return text

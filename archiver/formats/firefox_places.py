@@ -92,14 +92,14 @@ class _Tree:
         for row in sorted(self._links, key=lambda row: _place_in_tree(row, self._folders)):
             path, page = self._path_of(row), row["fk"]
             if path[:1] != ("tags",):
-                said = _said(row, self._pages[page], self._keywords.get(page, ""))
-                yield _place(said, path, tags.get(page, []), self._notes.get(row["id"], ""))
+                fields = _fields(row, self._pages[page], self._keywords.get(page, ""))
+                yield _place(fields, path, tags.get(page, []), self._notes.get(row["id"], ""))
 
     def _path_of(self, row: Mapping[str, Any]) -> tuple[str, ...]:
         return self._paths.get(row["parent"], ())
 
 
-def _said(row: Mapping[str, Any], page: Mapping[str, Any], keyword: str) -> dict[str, Any]:
+def _fields(row: Mapping[str, Any], page: Mapping[str, Any], keyword: str) -> dict[str, Any]:
     """What is kept of a bookmark and its page."""
     return {
         **{ours: page.get(name) for name, ours in _OF_PAGE.items()},

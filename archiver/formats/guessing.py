@@ -64,14 +64,14 @@ def guessed(fields: Mapping[str, Any]) -> Bookmark | None:
     return _bookmark(Row(fields), urls, _BY_NAME, is_later=is_later)
 
 
-def told(fields: Mapping[str, Any], *, roles: Mapping[str, ColumnRole]) -> Bookmark | None:
+def by_roles(fields: Mapping[str, Any], *, roles: Mapping[str, ColumnRole]) -> Bookmark | None:
     """A bookmark of a row whose columns say what a person says; None if it holds no address."""
     names: dict[ColumnRole, list[str]] = {each: [] for each in ColumnRole}
     for name, role in roles.items():
         names[role].append(plain(name))
     row = Row(fields)
     is_later = row.flag(*names[ColumnRole.LATER])
-    said = _Names(
+    names_of = _Names(
         titles=names[ColumnRole.TITLE],
         notes=names[ColumnRole.NOTE],
         tags=names[ColumnRole.TAGS],
@@ -80,7 +80,7 @@ def told(fields: Mapping[str, Any], *, roles: Mapping[str, ColumnRole]) -> Bookm
         read=names[ColumnRole.READ],
         starred=names[ColumnRole.STARRED],
     )
-    return _bookmark(row, names[ColumnRole.URL], said, is_later=is_later)
+    return _bookmark(row, names[ColumnRole.URL], names_of, is_later=is_later)
 
 
 def guessed_columns(header: Sequence[str]) -> dict[str, ColumnRole]:

@@ -56,12 +56,12 @@ def bookmark_of(
             row.put("content", content)
     else:
         url = next((each.annotation.url_given for each in _links(content.get("text"))), "")
-    told = row.peek("lists")
-    ids = told if isinstance(told, list) else []
+    listed = row.peek("lists")
+    ids = listed if isinstance(listed, list) else []
     paths = [_path(each, lists) for each in ids]
     if paths and all(paths):
         row.drop("lists")
-    row.put("about lists", [said for each in ids if (said := _about(each, lists))])
+    row.put("about lists", [known for each in ids if (known := _about(each, lists))])
     return row.bookmark(
         url,
         title=row.text("title"),
@@ -91,8 +91,8 @@ def _path(number: Any, lists: Mapping[str, Mapping[str, Any]]) -> str:
 def _about(number: Any, lists: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     """What a list says beyond its name and place."""
     own = lists.get(text_of(number), {})
-    said = {name: own.get(name) for name in _OF_LIST if own.get(name)}
-    return {"name": own.get("name"), **said} if said else {}
+    known = {name: own.get(name) for name in _OF_LIST if own.get(name)}
+    return {"name": own.get("name"), **known} if known else {}
 
 
 def _fits(file: GivenFile) -> bool:

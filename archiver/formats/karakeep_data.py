@@ -117,8 +117,8 @@ def _asset(
     for kind in kinds:
         folder = f"{assets}{text_of(files.get(kind))}"
         if kind in files and (data := packed.read(f"{folder}/asset.bin", MOST_FILE)):
-            said = _json(packed.read(f"{folder}/metadata.json", _MOST_METADATA), dict)
-            return KeptPage(data, text_of(said.get("contentType")) or HTML)
+            metadata = _json(packed.read(f"{folder}/metadata.json", _MOST_METADATA), dict)
+            return KeptPage(data, text_of(metadata.get("contentType")) or HTML)
     return None
 
 

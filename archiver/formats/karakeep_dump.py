@@ -49,8 +49,8 @@ def _row(value: Any, members: Mapping[str, list[str]]) -> Any:
     if not isinstance(value, dict):
         return value
     content = {key: each for key, each in _content(value).items() if not _is_internal(key)}
-    said = {key: each for key, each in value.items() if key != "assets"}
-    return said | {"content": content, "lists": members.get(text_of(value.get("id")), [])}
+    fields = {key: each for key, each in value.items() if key != "assets"}
+    return fields | {"content": content, "lists": members.get(text_of(value.get("id")), [])}
 
 
 def _is_internal(key: str) -> bool:
@@ -60,9 +60,9 @@ def _is_internal(key: str) -> bool:
 
 def _members(packed: TarMembers) -> Mapping[str, list[str]]:
     """The lists that each bookmark is in."""
-    said = _json(packed, "lists/membership.json")
+    document = _json(packed, "lists/membership.json")
     found: defaultdict[str, list[str]] = defaultdict(list)
-    for number, ids in said.items() if isinstance(said, dict) else ():
+    for number, ids in document.items() if isinstance(document, dict) else ():
         for each in ids if isinstance(ids, list) else ():
             found[text_of(each)].append(number)
     return found
@@ -70,10 +70,10 @@ def _members(packed: TarMembers) -> Mapping[str, list[str]]:
 
 def _assets(packed: TarMembers) -> Mapping[str, tuple[str, str]]:
     """(file, media type) of each asset by its id."""
-    said = _json(packed, "assets/index.json")
+    document = _json(packed, "assets/index.json")
     return {
         text_of(each.get("id")): (text_of(each.get("filePath")), text_of(each.get("contentType")))
-        for each in (said if isinstance(said, list) else ())
+        for each in (document if isinstance(document, list) else ())
         if isinstance(each, dict)
     }
 
@@ -110,10 +110,10 @@ def _fits(file: GivenFile) -> bool:
     if file.tar is None or _BOOKMARKS not in file.tar.names:
         return False
     try:
-        said = json.loads(file.tar.read(_MANIFEST, _MOST_MANIFEST))
+        manifest = json.loads(file.tar.read(_MANIFEST, _MOST_MANIFEST))
     except (ValueError, RecursionError):
         return False
-    return isinstance(said, dict) and said.get("format") == _FORMAT
+    return isinstance(manifest, dict) and manifest.get("format") == _FORMAT
 
 
 KARAKEEP_DUMP = Importer(

@@ -29,7 +29,7 @@ def _collected(document: dict[str, Any]) -> Iterator[Bookmark]:
     for collection in collections:
         line = _line(collection, known)
         path = folder_path(unescape(text_of(each.get("name"))) for each in line)
-        about = [said for each in line if (said := _about(each))]
+        about = [facts for each in line if (facts := _about(each))]
 
         def bookmark(row: Row, path: str = path, about: list[Any] = about) -> Bookmark:
             row.put("collections", about)
@@ -67,8 +67,8 @@ def _line(
 
 def _about(collection: Mapping[str, Any]) -> dict[str, Any]:
     """What a collection says beyond its name."""
-    said = {name: collection.get(name) for name in _OF_COLLECTION if collection.get(name)}
-    return {"name": collection.get("name"), **said} if said else {}
+    known = {name: collection.get(name) for name in _OF_COLLECTION if collection.get(name)}
+    return {"name": collection.get("name"), **known} if known else {}
 
 
 def _list(document: Mapping[str, Any], name: str) -> list[Any]:

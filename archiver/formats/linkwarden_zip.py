@@ -43,8 +43,8 @@ def _lists(packed: Members) -> Iterator[str]:
 
 def _number(bookmark: Bookmark) -> str:
     """The number of a link, which stays in its source record."""
-    said = json.loads(bookmark.annotation.source_record or "{}")
-    return str(said.get("id", "")) if isinstance(said, dict) else ""
+    record = json.loads(bookmark.annotation.source_record or "{}")
+    return str(record.get("id", "")) if isinstance(record, dict) else ""
 
 
 def _page(packed: Members, kept: Mapping[str, str]) -> KeptPage | None:
@@ -65,10 +65,10 @@ def _whole(content: bytes, media_type: str) -> KeptPage | None:
 
 def _article(document: bytes) -> str:
     try:
-        said: Any = json.loads(document)
+        article: Any = json.loads(document)
     except (ValueError, RecursionError):
         return ""
-    content = said.get("content") if isinstance(said, dict) else None
+    content = article.get("content") if isinstance(article, dict) else None
     return content if isinstance(content, str) else ""
 
 

@@ -40,7 +40,7 @@ def entry_markdown(entry: Entry, snapshot: Snapshot | None, article_html: str) -
         come first and are always there, the others only when they say something.
     """
     fields = [*_own(entry, snapshot), *(_captured(entry, snapshot) if snapshot else ())]
-    fields.append(("source_record", _said_elsewhere(entry)))
+    fields.append(("source_record", _stated_elsewhere(entry)))
     front = yaml.dump(
         {name: value for name, value in fields if value or name in {"title", "url", "hash_url"}},
         Dumper=_Dumper,
@@ -84,7 +84,7 @@ def _own(entry: Entry, snapshot: Snapshot | None) -> Iterator[tuple[str, _Value]
         yield "failure", entry.failure.message if entry.failure else ""
 
 
-def _said_elsewhere(entry: Entry) -> list[str]:
+def _stated_elsewhere(entry: Entry) -> list[str]:
     """What files said of it that no field holds: JSON, a text for each."""
     return entry.annotation.source_record.split("\n") if entry.annotation.source_record else []
 

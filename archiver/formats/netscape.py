@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
+from archiver.formats.file_lists import FileLists
 from archiver.formats.given_file import GivenFile
 from archiver.formats.guessing import guessed_tags
 from archiver.formats.importer import Importer
@@ -27,7 +28,6 @@ from archiver.formats.netscape_folders import Folders
 from archiver.formats.own_document import held_title_record
 from archiver.formats.refusal import is_binary
 from archiver.formats.rows import MAX_URL
-from archiver.formats.told_lists import ToldLists
 from archiver.model.annotation import Annotation
 from archiver.model.bookmark import Bookmark
 from archiver.model.folder_path import folder_path
@@ -70,7 +70,7 @@ def read_netscape(file: GivenFile) -> Iterator[Bookmark]:
 
 
 def _read(file: GivenFile, *, is_ours: bool) -> Iterator[Bookmark]:
-    reader = _Reader(ToldLists(file), is_ours=is_ours)
+    reader = _Reader(FileLists(file), is_ours=is_ours)
     for token in tokenize_list(file.chunks()):
         if isinstance(token, str):
             reader.text(token)
@@ -87,7 +87,7 @@ class _Reader:
     text is a mark of another service.
     """
 
-    def __init__(self, lists: ToldLists, *, is_ours: bool) -> None:
+    def __init__(self, lists: FileLists, *, is_ours: bool) -> None:
         self._is_ours = is_ours
         self._folders = Folders(lists, has_roots=not is_ours)
         self._link: dict[str, str] | None = None
@@ -148,7 +148,7 @@ class _Reader:
         folders, note = self._folders, self._note.take()
         if self._is_ours:
             return self._as_it_was(link, note.strip())
-        said = folders.fill()
+        folder_facts = folders.fill()
         note = note_of(note) if note else ""
         note = note or link.pop("description", "")[:MAX_NOTE].strip()
         section = "" if folders.depth else self._section
@@ -163,7 +163,7 @@ class _Reader:
                 is_starred=is_starred,
                 folders=_folders(folders.path) if folders.path else (),
                 tags=tags_of(link, note),
-                source_record=record_of(link, folders.root, section, said),
+                source_record=record_of(link, folders.root, section, folder_facts),
             )
         )
 

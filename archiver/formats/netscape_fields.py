@@ -107,15 +107,15 @@ def record_of(
     link: dict[str, str], root: str, section: str, folders: Sequence[Mapping[str, str]]
 ) -> str:
     """What no field holds; the pictures of sites are theirs, and not the person's."""
-    said: dict[str, Any] = {
+    fields: dict[str, Any] = {
         name[:_MOST_NAME]: value
         for name, value in link.items()
         if name not in _NOT_KEPT and value != "0"
     }
     if root:
-        said["root"] = root
+        fields["root"] = root
     if folders:
-        said["folders"] = folders
+        fields["folders"] = folders
     if section and section not in _PLAIN_SECTIONS:
-        said["section"] = section
-    return write_source_record(said) if said else ""
+        fields["section"] = section
+    return write_source_record(fields) if fields else ""

@@ -2,14 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 
+from archiver.formats.file_lists import FileLists
 from archiver.formats.netscape_fields import MAX_TITLE
-from archiver.formats.told_lists import ToldLists
 from archiver.model.folder_path import folder_path
 
 _MAX_DEPTH = 64
 _KEPT = ("add_date", "last_modified")
 _MOST_DATE = 100
-_MOST_UNTOLD = 64
+_MOST_OWED = 64
 _MOST_DESCRIPTION = 10_000
 # What browsers call their own top folders; a folder of that name further down is the person's.
 _ROOT_FOLDERS = frozenset(
@@ -38,7 +38,7 @@ _ROOT_ATTRIBUTES = ("personal_toolbar_folder", "unfiled_bookmarks_folder")
 class Folders:
     """The folders around a link: ``path`` holds their names, ``root`` that of the browser's own.
 
-    ``untold`` is what is said of folders that were entered since the last link: it goes with the
+    ``owed`` is what is said of folders that were entered since the last link: it goes with the
     next one. A folder that holds no link is told of as a list.
 
     Args:
@@ -46,11 +46,11 @@ class Folders:
         has_roots: whether browsers' own folders are there, that are none of the person's.
     """
 
-    def __init__(self, lists: ToldLists, *, has_roots: bool) -> None:
+    def __init__(self, lists: FileLists, *, has_roots: bool) -> None:
         self._lists = lists
         self._has_roots = has_roots
-        self._said: dict[str, str] = {}
-        self.untold: list[Mapping[str, str]] = []
+        self._facts: dict[str, str] = {}
+        self.owed: list[Mapping[str, str]] = []
         self._filled = 0
         self.path: tuple[str, ...] = ()
         self.root = ""
@@ -72,21 +72,21 @@ class Folders:
     def fill(self) -> Sequence[Mapping[str, str]]:
         """Note that a link lies here; what is to be told with it."""
         self._filled = len(self._outer)
-        if not self.untold:
+        if not self.owed:
             return ()
-        told, self.untold = self.untold, []
-        return told
+        facts, self.owed = self.owed, []
+        return facts
 
     def describe(self, text: str) -> None:
         """Take what is said of the folder that is announced."""
-        if said := text.strip():
-            self._said["description"] = said[:_MOST_DESCRIPTION]
+        if description := text.strip():
+            self._facts["description"] = description[:_MOST_DESCRIPTION]
 
     def announce(self, attributes: dict[str, str]) -> None:
         """Begin a folder, by the attributes of its heading."""
         self._next = ""
-        said = {name: attributes.get(name, "")[:_MOST_DATE] for name in _KEPT}
-        self._said = {name: each for name, each in said.items() if each not in ("", "0")}
+        known = {name: attributes.get(name, "")[:_MOST_DATE] for name in _KEPT}
+        self._facts = {name: each for name, each in known.items() if each not in ("", "0")}
         self._next_is_root = any(attributes.get(key) == "true" for key in _ROOT_ATTRIBUTES)
 
     def named(self, name: str) -> None:
@@ -104,11 +104,11 @@ class Folders:
         )
         if self._next and not is_root:
             self.path = (*self.path, self._next)
-            if self._said and len(self.untold) < _MOST_UNTOLD:
-                self.untold.append({"path": folder_path(self.path), **self._said})
+            if self._facts and len(self.owed) < _MOST_OWED:
+                self.owed.append({"path": folder_path(self.path), **self._facts})
         elif is_root:
             self.root = self._next[:MAX_TITLE]
-        self._next, self._next_is_root, self._said = "", False, {}
+        self._next, self._next_is_root, self._facts = "", False, {}
 
     def leave(self) -> None:
         """Go out of the list that ends here."""

@@ -72,10 +72,10 @@ def _front_matter(text: str) -> dict[str, Any]:
     if found is None:
         return {each[1]: each[2] for each in _PROPERTY.finditer(text[:_MOST_FRONT])}
     try:
-        said = yaml.load(found[1][:_MOST_FRONT], Loader=_Loader)  # noqa: S506
+        front = yaml.load(found[1][:_MOST_FRONT], Loader=_Loader)  # noqa: S506
     except (yaml.YAMLError, ValueError, RecursionError, TypeError, AttributeError):
         return {}
-    return {str(name): each for name, each in said.items()} if isinstance(said, dict) else {}
+    return {str(name): each for name, each in front.items()} if isinstance(front, dict) else {}
 
 
 class _Loader(yaml.SafeLoader):

@@ -63,7 +63,7 @@ class _Csv:
         return _MARK + _line([*_COLUMNS])
 
     def item(self, exported: Exported, _: str) -> str:
-        return _line([_cell(tell(exported)) for tell in _COLUMNS.values()])
+        return _line([_cell(write(exported)) for write in _COLUMNS.values()])
 
     def closing(self) -> str:
         return ""
@@ -90,27 +90,27 @@ def _marked(annotation: Annotation) -> str:
 
 def _read_row(row: Row) -> Bookmark:
     row.drop(*_OF_THE_ARCHIVE)
-    said = {name: as_it_was(row.take(plain(name)) or "") for name in _SAID}
+    fields = {name: as_it_was(row.take(plain(name)) or "") for name in _SAID}
     others = write_source_record(row.left())
-    marked, added = said["highlights"], said["added_at"]
+    marked, added = fields["highlights"], fields["added_at"]
     try:
         highlights = read_highlights(json.loads(marked)) if marked else ()
         added_at = read_iso(added) if added else None
-        places = tuple(int(each[:18]) for each in said["places"].split())
+        places = tuple(int(each[:18]) for each in fields["places"].split())
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError):
-        return unreadable(said["url"], _NOT_READ)
+        return unreadable(fields["url"], _NOT_READ)
     annotation = Annotation(
-        said["url"],
+        fields["url"],
         added_at,
-        title=said["title"],
-        tags=tuple(_ESCAPED.sub(r"\1", each) for each in _TAG.findall(said["tags"])),
-        note=said["note"],
-        source=said["source"],
-        is_read=said["is_read"] == _YES,
-        is_starred=said["is_starred"] == _YES,
-        folders=tuple(filter(None, said["folders"].split("\n"))),
+        title=fields["title"],
+        tags=tuple(_ESCAPED.sub(r"\1", each) for each in _TAG.findall(fields["tags"])),
+        note=fields["note"],
+        source=fields["source"],
+        is_read=fields["is_read"] == _YES,
+        is_starred=fields["is_starred"] == _YES,
+        folders=tuple(filter(None, fields["folders"].split("\n"))),
         places=places,
-        source_record=merged_source_records(said["source_record"], others),
+        source_record=merged_source_records(fields["source_record"], others),
         highlights=highlights,
     )
     return Bookmark(annotation)

@@ -1,6 +1,6 @@
 """An entry as our own JSON says it, all of the model, and back.
 
-``said`` of a document stands beside each other at its top, named as the API names it. What the
+What is said of a link stands beside each other at its top, named as the API names it. What the
 archive holds of the page is the object ``archive``: it comes with captures, not with words, so who
 reads a document keeps that in the source record, and it is told again of an entry that has nothing
 of its own yet. So a list that went through an empty archive is the list it was.
@@ -56,10 +56,10 @@ _MOST_HELD = MOST_OF_ONE - 100
 def entry_document(exported: Exported) -> dict[str, Any]:
     """All that is known of an entry."""
     entry = exported.entry
-    said = to_document(entry.annotation)
-    held, said["source_record"] = _archive(exported)
+    document = to_document(entry.annotation)
+    held, document["source_record"] = _archive(exported)
     named = {MARK: VERSION, "hash_url": entry.hash_url, "url": entry.url}
-    return {**named, **said, ARCHIVE: held}
+    return {**named, **document, ARCHIVE: held}
 
 
 def written(document: Any) -> str:
@@ -100,20 +100,20 @@ def read_highlights(value: Any) -> tuple[Highlight, ...]:
 def is_said_to_be_a_link(source_record: str) -> bool:
     """Whether an entry was kept as a link where a list comes from, and nothing was held of it."""
     return _LINK in source_record and any(
-        _is_held(said) and said[ARCHIVE].get("state") == State.LINK
-        for line, said in _lines(source_record)
+        _is_held(each) and each[ARCHIVE].get("state") == State.LINK
+        for line, each in _lines(source_record)
         if line.startswith(_LINK)
     )
 
 
 def has_held(source_record: str) -> bool:
     """Whether a source record tells what an archive held of the page."""
-    return any(_is_held(said) for _, said in _lines(source_record))
+    return any(_is_held(each) for _, each in _lines(source_record))
 
 
 def without_held(source_record: str) -> str:
     """A source record without what archives held of the page."""
-    held = {line for line, said in _lines(source_record) if _is_held(said)}
+    held = {line for line, each in _lines(source_record) if _is_held(each)}
     return "\n".join(line for line in source_record.split("\n") if line not in held)
 
 
@@ -124,30 +124,30 @@ def held_title_record(title: str) -> str:
 
 def held_title(source_record: str) -> str:
     """What the page was called where it was kept; empty where nothing tells."""
-    told = (said[ARCHIVE].get("title") for _, said in _lines(source_record) if _is_held(said))
-    return next((each for each in told if isinstance(each, str)), "")
+    held = (each[ARCHIVE] for _, each in _lines(source_record) if _is_held(each))
+    return next((each["title"] for each in held if isinstance(each.get("title"), str)), "")
 
 
 def _archive(exported: Exported) -> tuple[dict[str, Any], str]:
     """What is held of an entry, and its source record without what is told by that."""
     entry, record = exported.entry, exported.entry.annotation.source_record
     if entry.state in (State.QUEUED, State.LINK) and not exported.snapshots:
-        for line, said in _lines(record):
-            if _is_held(said):
+        for line, document in _lines(record):
+            if _is_held(document):
                 others = "\n".join(each for each in record.split("\n") if each != line)
-                return said[ARCHIVE], others
+                return document[ARCHIVE], others
     return _held(entry, exported.snapshots), record
 
 
-def _is_held(said: Mapping[str, Any]) -> bool:
-    return said.keys() == {ARCHIVE} and isinstance(said[ARCHIVE], dict)
+def _is_held(document: Mapping[str, Any]) -> bool:
+    return document.keys() == {ARCHIVE} and isinstance(document[ARCHIVE], dict)
 
 
 def _lines(record: str) -> list[tuple[str, dict[str, Any]]]:
     if f'{{"{ARCHIVE}":' not in record:
         return []
     lines = record.split("\n")
-    return [(line, said) for line in lines for said in read_source_record(line)]
+    return [(line, document) for line in lines for document in read_source_record(line)]
 
 
 def _held(entry: Entry, snapshots: tuple[Snapshot, ...]) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from archiver.formats.file_lists import FileLists
 from archiver.formats.given_file import GivenFile
 from archiver.formats.importer import Importer
 from archiver.formats.json_values import JsonText
@@ -15,7 +16,6 @@ from archiver.formats.own_document import (
     written,
 )
 from archiver.formats.rows import text_of
-from archiver.formats.told_lists import ToldLists
 from archiver.model.bookmark import Bookmark, unreadable
 from archiver.model.entry_list import EntryList
 from archiver.model.exported import Exported
@@ -63,7 +63,7 @@ def _is_ours(file: GivenFile) -> bool:
 
 
 def _read(file: GivenFile) -> Iterator[Bookmark]:
-    text, lists = JsonText(file), ToldLists(file)
+    text, lists = JsonText(file), FileLists(file)
     if {_ENTRIES, _LISTS} & file.json_paths:
         yield from _document(text, lists)
     for value in text.values():  # JSON lines
@@ -73,25 +73,25 @@ def _read(file: GivenFile) -> Iterator[Bookmark]:
             yield _bookmark(value)
 
 
-def _document(text: JsonText, lists: ToldLists) -> Iterator[Bookmark]:
+def _document(text: JsonText, lists: FileLists) -> Iterator[Bookmark]:
     """What the first object holds: all entries, lists, or, where lines were joined, one entry."""
-    said: dict[str, Any] = {}
+    document: dict[str, Any] = {}
     for name, value in text.members(_LISTS, _ENTRIES):
         if name in (_ENTRIES, ""):
             yield _bookmark(value)
         elif name == _LISTS:
             _take(lists, [value])
         else:
-            said[name] = value
-    if _KEY in said:
-        yield _bookmark(said)
+            document[name] = value
+    if _KEY in document:
+        yield _bookmark(document)
 
 
-def _take(lists: ToldLists, values: Any) -> None:
+def _take(lists: FileLists, values: Any) -> None:
     """Take lists of values; what is none is passed over."""
     for value in values if isinstance(values, list) else ():
-        said = value if isinstance(value, dict) else {}
-        lists.take(text_of(said.get("path")), text_of(said.get("query")))
+        fields = value if isinstance(value, dict) else {}
+        lists.take(text_of(fields.get("path")), text_of(fields.get("query")))
 
 
 def _listed(lists: Iterable[EntryList]) -> list[dict[str, str]]:

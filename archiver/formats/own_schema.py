@@ -29,7 +29,7 @@ def own_schema() -> dict[str, Any]:
         **_object(
             {
                 MARK: _VERSION,
-                "lists": _said(
+                "lists": _described(
                     {"type": "array", "items": {"$ref": "#/$defs/list"}},
                     "all that are kept, in their order, where everything is exported; in JSON "
                     "lines they are the first line",
@@ -40,8 +40,8 @@ def own_schema() -> dict[str, Any]:
         "$defs": {
             "list": _object(
                 {
-                    "path": _said(_TEXT, "names with / between, as of folders"),
-                    "query": _said(_TEXT, "what a saved search finds; empty for other lists"),
+                    "path": _described(_TEXT, "names with / between, as of folders"),
+                    "query": _described(_TEXT, "what a saved search finds; empty for other lists"),
                 }
             ),
             "entry": _entry(),
@@ -60,28 +60,30 @@ def schema_text() -> str:
 def _entry() -> dict[str, Any]:
     return _object(
         {
-            MARK: _said(_VERSION, "the version of this document"),
-            "hash_url": _said({"type": "string", "pattern": "^[0-9a-f]{32}$"}, "MD5 of url"),
-            "url": _said(_TEXT, "as browsers serialise it, without its fragment"),
-            "url_given": _said(_TEXT, "the address as it was given"),
-            "added_at": _said(_MOMENT, "when the link was saved"),
-            "title": _said(_TEXT, "the person's own title; empty if none"),
+            MARK: _described(_VERSION, "the version of this document"),
+            "hash_url": _described({"type": "string", "pattern": "^[0-9a-f]{32}$"}, "MD5 of url"),
+            "url": _described(_TEXT, "as browsers serialise it, without its fragment"),
+            "url_given": _described(_TEXT, "the address as it was given"),
+            "added_at": _described(_MOMENT, "when the link was saved"),
+            "title": _described(_TEXT, "the person's own title; empty if none"),
             "tags": _TEXTS,
             "note": _TEXT,
-            "source": _said(_TEXT, "web, cli, api, or import: and the name of a file"),
+            "source": _described(_TEXT, "web, cli, api, or import: and the name of a file"),
             "is_read": _FLAG,
             "is_starred": _FLAG,
-            "folders": _said(_TEXTS, "paths, / between names; \\/ and \\\\ are part of a name"),
-            "places": _said(
+            "folders": _described(
+                _TEXTS, "paths, / between names; \\/ and \\\\ are part of a name"
+            ),
+            "places": _described(
                 {"type": "array", "items": _COUNT},
                 "where it stands in each folder, the lowest first; 0 or none where nobody said",
             ),
-            "source_record": _said(
+            "source_record": _described(
                 _TEXT,
                 "what importing files said beside, such as reading progress: a JSON object a line",
             ),
             "highlights": {"type": "array", "items": {"$ref": "#/$defs/highlight"}},
-            ARCHIVE: _said({"$ref": "#/$defs/archive"}, "what an archive holds of the page"),
+            ARCHIVE: _described({"$ref": "#/$defs/archive"}, "what an archive holds of the page"),
         }
     )
 
@@ -90,17 +92,17 @@ def _highlight() -> dict[str, Any]:
     return _object(
         {
             "id": {"type": "string", "pattern": "^[0-9a-f]{16}$"},
-            "quote": _said(_TEXT, "the words"),
+            "quote": _described(_TEXT, "the words"),
             "prefix": _TEXT,
             "suffix": _TEXT,
-            "start": _said(
+            "start": _described(
                 {"type": "integer", "minimum": -1},
                 "where they begin in the article's text, in characters; -1 where nobody knows",
             ),
             "colour": {"enum": [*map(str, Colour)]},
             "note": _TEXT,
             "made_at": _MOMENT_OR_NONE,
-            "timestamp": _said(_TIMESTAMP, "of the snapshot they were marked in"),
+            "timestamp": _described(_TIMESTAMP, "of the snapshot they were marked in"),
         }
     )
 
@@ -109,9 +111,9 @@ def _archive() -> dict[str, Any]:
     failure = {"type": ["object", "null"]}
     known = {
         "state": {"enum": [*map(str, State)]},
-        "title": _said(_TEXT, "the page's own, of the newest snapshot"),
-        "failure": _said(failure, "why the latest attempt brought nothing: kind and message"),
-        "snapshots": _said(
+        "title": _described(_TEXT, "the page's own, of the newest snapshot"),
+        "failure": _described(failure, "why the latest attempt brought nothing: kind and message"),
+        "snapshots": _described(
             {"type": "array", "items": {"$ref": "#/$defs/snapshot"}}, "the newest first"
         ),
     }
@@ -122,26 +124,28 @@ def _snapshot() -> dict[str, Any]:
     texts = ("final_url", "title", "byline", "site", "excerpt", "language", "published")
     return _object(
         {
-            "timestamp": _said(_TIMESTAMP, "when it was taken, UTC: YYYYMMDDhhmmss"),
+            "timestamp": _described(_TIMESTAMP, "when it was taken, UTC: YYYYMMDDhhmmss"),
             **dict.fromkeys(texts, _TEXT),
-            "requisite_count": _said(_COUNT, "what the page needs beside itself"),
-            "missing_count": _said(_COUNT, "of those, what could not be had"),
-            "extractor": _said(_TEXT, "what read the article"),
-            "rendering": _said({"enum": [*map(str, Rendering)]}, "whether a browser showed it"),
-            "limits": _said(
+            "requisite_count": _described(_COUNT, "what the page needs beside itself"),
+            "missing_count": _described(_COUNT, "of those, what could not be had"),
+            "extractor": _described(_TEXT, "what read the article"),
+            "rendering": _described(
+                {"enum": [*map(str, Rendering)]}, "whether a browser showed it"
+            ),
+            "limits": _described(
                 {"type": "array", "items": {"enum": [*map(str, Limit)]}},
                 "what kept a browser from showing all of it",
             ),
             "status": {"type": "integer"},
             "media_type": _TEXT,
             "payload_digest": _TEXT,
-            "payload_length": _said(_COUNT, "bytes"),
+            "payload_length": _described(_COUNT, "bytes"),
             "ip": _TEXT,
         }
     )
 
 
-def _said(schema: dict[str, Any], description: str) -> dict[str, Any]:
+def _described(schema: dict[str, Any], description: str) -> dict[str, Any]:
     return {**schema, "description": description}
 
 

@@ -76,10 +76,10 @@ class Row:
 
     def word(self, name: str, wanted: str, *others: str) -> bool:
         """Whether a field says this word; one that says neither this nor the others stays."""
-        said = text_of(self.peek(name)).strip().lower()
-        if said in (wanted, *others):
+        text = text_of(self.peek(name)).strip().lower()
+        if text in (wanted, *others):
             self.drop(name)
-        return said == wanted
+        return text == wanted
 
     def names(self, *names: str, between: str = ",") -> tuple[str, ...]:
         """A field that names several things: a list, of texts or of objects, or a text."""

@@ -55,8 +55,8 @@ def _nodes(node: Any, folders: tuple[str, ...], root: str) -> Iterator[Bookmark]
 
 def _bookmark(node: dict[str, Any], folders: tuple[str, ...], root: str) -> Bookmark:
     own, reading = node.get("URIDictionary"), node.get("ReadingList")
-    said = dict(reading) if isinstance(reading, dict) else {}
-    row = Row({name: _plain(each) for name, each in said.items()})
+    fields = dict(reading) if isinstance(reading, dict) else {}
+    row = Row({name: _plain(each) for name, each in fields.items()})
     if root:
         row.put("root", root)
     for name in [each for each in node if each not in _TOLD_OTHERWISE]:

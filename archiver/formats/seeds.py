@@ -51,7 +51,7 @@ def bounded(annotation: Annotation) -> Annotation:
     """
     given = _given(annotation)
     title, tags, note, source, url_given, folders, record = given
-    said = (
+    cut = (
         well_formed(title.strip()[:MOST_TITLE]),
         bounded_tags(tags) if tags else (),
         well_formed(note.strip()[:MOST_NOTE]) if note else "",
@@ -61,9 +61,9 @@ def bounded(annotation: Annotation) -> Annotation:
         _bounded_record(record),
     )
     # Most are as they were; making another one costs more than all of the above.
-    changed: dict[str, Any] = dict(zip(_BOUNDED, said, strict=True)) if said != given else {}
+    changed: dict[str, Any] = dict(zip(_BOUNDED, cut, strict=True)) if cut != given else {}
     if changed and (cut_off := _cut_off(annotation)):
-        changed["source_record"] = merged_source_records(said[-1], cut_off)
+        changed["source_record"] = merged_source_records(cut[-1], cut_off)
     kept = replace(annotation, **changed) if changed else annotation
     return kept.in_lists(_bounded_lists(annotation)) if annotation.places else kept
 

@@ -85,7 +85,7 @@ def write_subscriptions(subscriptions: Iterable[Subscription]) -> bytes:
     body = SubElement(root, "body")
     for each in subscriptions:
         title = _line(each.title) or each.url
-        said = {
+        attributes = {
             "type": "rss",
             "text": title,
             "title": title,
@@ -94,7 +94,7 @@ def write_subscriptions(subscriptions: Iterable[Subscription]) -> bytes:
             "category": ",".join(filter(None, map(_line, each.tags))),
             "created": format_datetime(each.since, usegmt=True) if each.since else "",
         }
-        SubElement(body, "outline", {name: value for name, value in said.items() if value})
+        SubElement(body, "outline", {name: value for name, value in attributes.items() if value})
     indent(root)
     written: bytes = tostring(root, encoding="utf-8", xml_declaration=True)
     return written

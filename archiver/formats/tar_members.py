@@ -99,24 +99,24 @@ class _Member(io.RawIOBase):
 
 def _files(stream: BinaryIO) -> Iterator[_Head]:
     """The files that are whole as they lie, until a block is no head."""
-    said: dict[str, str] = {}
+    extended: dict[str, str] = {}
     at = 0
     for _ in range(_MOST_HEADS):
         stream.seek(at)
-        head = _head(stream.read(_BLOCK), at + _BLOCK, said)
+        head = _head(stream.read(_BLOCK), at + _BLOCK, extended)
         if head is None:
             return
         if head.kind in _OF_THE_NEXT:
-            said |= _said(stream.read(min(head.size, _MOST_SAID)), head.kind)
+            extended |= _extended(stream.read(min(head.size, _MOST_SAID)), head.kind)
         else:
-            is_sparse = any(each.startswith("GNU.sparse.") for each in said)
+            is_sparse = any(each.startswith("GNU.sparse.") for each in extended)
             if head.kind in _FILES and not (is_sparse or head.name.endswith("/")):
                 yield head
-            said = {}
+            extended = {}
         at = head.end
 
 
-def _head(block: bytes, start: int, said: dict[str, str]) -> _Head | None:
+def _head(block: bytes, start: int, extended: dict[str, str]) -> _Head | None:
     """A block as a head, with what was said of it in those before; None if it is none."""
     if len(block) < _BLOCK or _number(block[_SUM]) != sum(block) - sum(block[_SUM]) + 8 * ord(" "):
         return None
@@ -125,14 +125,14 @@ def _head(block: bytes, start: int, said: dict[str, str]) -> _Head | None:
     if block[257:263] == b"ustar\0" and before:
         name = f"{before}/{name}"
     if kind not in _OF_THE_NEXT:
-        name = said.get("path") or name
-        size = _decimal(said["size"].encode()) if "size" in said else size
+        name = extended.get("path") or name
+        size = _decimal(extended["size"].encode()) if "size" in extended else size
     if not 0 <= size <= _MOST_SIZE:
         return None
     return _Head(name, kind, start, 0 if kind in _WITHOUT_CONTENT else size)
 
 
-def _said(data: bytes, kind: bytes) -> dict[str, str]:
+def _extended(data: bytes, kind: bytes) -> dict[str, str]:
     """What is said of the next member: its name alone, or records of the form ``12 path=a/b``."""
     if kind != _PAX:
         return {"path": _text(data)} if kind == _GNU_NAME else {}

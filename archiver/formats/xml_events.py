@@ -47,27 +47,27 @@ class Element:
 def elements(file: GivenFile) -> Iterator[Element]:
     """Each element twice, in the order of the file: as it begins, and as it ends."""
     etree = import_module("lxml.etree")  # the help of a command must not wait for it
-    told: list[Element] = []
+    found: list[Element] = []
     parser = etree.XMLParser(
-        target=_Target(told), recover=True, huge_tree=True, no_network=True, encoding="utf-8"
+        target=_Target(found), recover=True, huge_tree=True, no_network=True, encoding="utf-8"
     )
     for chunk in _without_entities(file):
         try:
             parser.feed(chunk.encode())
         except etree.XMLSyntaxError:
             break
-        yield from told
-        told.clear()
+        yield from found
+        found.clear()
     with suppress(etree.XMLSyntaxError, ValueError):
         parser.close()
-    yield from told
+    yield from found
 
 
 class _Target:
     """What the parser tells."""
 
-    def __init__(self, told: list[Element]) -> None:
-        self._told = told
+    def __init__(self, found: list[Element]) -> None:
+        self._found = found
         self._open: list[Element] = []
         self._deeper = 0
         """So many are open below the deepest that is told of."""
@@ -77,7 +77,7 @@ class _Target:
             self._deeper += 1
             return
         element = Element(_local(tag), {_local(name): each for name, each in attributes.items()})
-        self._told.append(element)
+        self._found.append(element)
         self._open.append(element)
 
     def end(self, _tag: str) -> None:
@@ -86,7 +86,7 @@ class _Target:
         elif self._open:
             element = self._open.pop()
             text = "".join(element.pieces)
-            self._told.append(Element(element.name, element.attributes, text, is_end=True))
+            self._found.append(Element(element.name, element.attributes, text, is_end=True))
 
     def data(self, text: str) -> None:
         if self._open and not self._deeper and self._open[-1].room > 0:

@@ -48,7 +48,7 @@ class _Item:
         self._tags: list[str] = []
         self._notes: list[str] = []
         self._name: list[str] = []
-        self._said: dict[str, list[str]] = {}
+        self._values: dict[str, list[str]] = {}
 
     def take(self, element: Element, around: list[str]) -> None:
         """Take an element that ends, with the names of those around it, of the item's own on."""
@@ -85,19 +85,19 @@ class _Item:
                 self._attached = file
 
     def _say(self, name: str, text: str) -> None:
-        self._said.setdefault(name, []).append(text)
+        self._values.setdefault(name, []).append(text)
 
     def bookmark(self) -> Bookmark:
         """The item as a link: of its address, else its name, else an identifier of it.
 
         Zotero says the DOI of an article of the journal that it is part of.
         """
-        said: dict[str, Any] = {
-            name: each[0] if len(each) == 1 else each for name, each in self._said.items()
+        fields: dict[str, Any] = {
+            name: each[0] if len(each) == 1 else each for name, each in self._values.items()
         }
-        row = Row(said)
+        row = Row(fields)
         about = self._about if self._about.startswith("http") else ""
-        remarks = "\n".join(self._said.get("description", ()))
+        remarks = "\n".join(self._values.get("description", ()))
         url = self._url or about or address_of(self._doi, remarks) or self._attached
         title = row.text("title")
         if not url:

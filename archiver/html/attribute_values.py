@@ -39,5 +39,5 @@ _KINDS = {
 
 def may_say(tag: str, name: str, value: str) -> bool:
     """Whether a value is valid for an attribute of an element; those not known here may say all."""
-    said = _KINDS.get(tag) if name == "type" else _SAID.get(name)
-    return said is None or said.fullmatch(value) is not None
+    allowed = _KINDS.get(tag) if name == "type" else _SAID.get(name)
+    return allowed is None or allowed.fullmatch(value) is not None

@@ -36,7 +36,9 @@ def canonical_in_header(link_header: str, url: str) -> str:
         url: of the response.
     """
     links = link_values(link_header[:LONGEST])
-    named = [at for at, said in links if "canonical" in said.get("rel", "").lower().split()]
+    named = [
+        at for at, parameters in links if "canonical" in parameters.get("rel", "").lower().split()
+    ]
     return _only(map(escape_bytes, named[:MOST_LINKS]), url, url)
 
 

@@ -11,11 +11,11 @@ _BODY = re.compile(r"<title>(?P<title>.*?)</title>.*?<body>\n(?P<html>.*)\n</bod
 
 def write_article_document(article: Article) -> bytes:
     """A small HTML document around an article; any browser reads it."""
-    said = article.metadata
-    language = f' lang="{escape(said.language)}"' if said.language else ""
+    metadata = article.metadata
+    language = f' lang="{escape(metadata.language)}"' if metadata.language else ""
     return (
         f"<!DOCTYPE html>\n<html{language}>\n<head>\n"
-        f'<meta charset="utf-8">\n<title>{escape(said.title)}</title>\n</head>\n'
+        f'<meta charset="utf-8">\n<title>{escape(metadata.title)}</title>\n</head>\n'
         f"<body>\n{article.html}\n</body>\n</html>\n"
     ).encode("utf-8", "replace")
 

@@ -59,20 +59,20 @@ def _is_icon(link: LexborNode) -> bool:
 
 def _badness(link: LexborNode) -> tuple[bool, bool, int]:
     """Sorts links: the smallest that is sharp, then drawings, then the largest of the others."""
-    said = link.attributes
+    attributes = link.attributes
     size = _size(link)
-    return bool(said.get("media")), size < WANTED, size if size >= WANTED else -size
+    return bool(attributes.get("media")), size < WANTED, size if size >= WANTED else -size
 
 
 def _size(link: LexborNode) -> int:
-    said = link.attributes
-    kind, href = (said.get("type") or "").lower(), (said.get("href") or "").lower()
+    attributes = link.attributes
+    kind, href = (attributes.get("type") or "").lower(), (attributes.get("href") or "").lower()
     if "svg" in kind or href.partition("?")[0].endswith(".svg"):
         return _DRAWN
-    sizes = [int(each) for each in _SIZE.findall((said.get("sizes") or "").lower()[:200])]
+    sizes = [int(each) for each in _SIZE.findall((attributes.get("sizes") or "").lower()[:200])]
     if sizes:
         return max(sizes)
-    return _TOUCH if "apple-touch" in (said.get("rel") or "").lower() else _UNSAID
+    return _TOUCH if "apple-touch" in (attributes.get("rel") or "").lower() else _UNSAID
 
 
 def _addresses(image: Any) -> list[str]:

@@ -207,8 +207,8 @@ def _author(tree: LexborHTMLParser, meta: dict[str, str]) -> str:
     if not name or meta[name].startswith(("http://", "https://")):
         return ""
     nodes = tree.css(f'meta[name="{name}" i], meta[property="{name}" i]')[:MOST_AUTHORS]
-    said = [node.attributes.get("content") or "" for node in nodes]
-    names = [_person(each) for each in said if not each.startswith(("http://", "https://"))]
+    names = [node.attributes.get("content") or "" for node in nodes]
+    names = [_person(each) for each in names if not each.startswith(("http://", "https://"))]
     authors = [*dict.fromkeys(filter(None, names))] or [_person(meta[name])]
     between = "; " if any("," in each for each in authors) else ", "
     return between.join(authors)[:MOST_CHARACTERS]
@@ -231,8 +231,10 @@ def _person(text: str) -> str:
 
 def _language(tree: LexborHTMLParser, meta: dict[str, str]) -> str:
     root = tree.css_first("html")
-    said = (root.attributes.get("lang") or root.attributes.get("xml:lang") or "") if root else ""
-    found = said or meta.get("content-language") or meta.get("og:locale") or ""
+    language = (
+        (root.attributes.get("lang") or root.attributes.get("xml:lang") or "") if root else ""
+    )
+    found = language or meta.get("content-language") or meta.get("og:locale") or ""
     return found.strip()[:35].replace("_", "-")
 
 

@@ -42,15 +42,15 @@ def pdf_article(payload: bytes, title: str) -> Article:
 
 
 def _metadata(document: pypdfium2.PdfDocument, title: str) -> PageMetadata:
-    said: dict[str, str] = {}
+    metadata: dict[str, str] = {}
     with suppress(pypdfium2.PdfiumError, UnicodeError):
-        said = document.get_metadata_dict(skip_empty=True)
-    own = " ".join(_NOT_TEXT.sub("", said.get("Title", "")).split())
-    found = _DATE.match(said.get("CreationDate", ""))
+        metadata = document.get_metadata_dict(skip_empty=True)
+    own = " ".join(_NOT_TEXT.sub("", metadata.get("Title", "")).split())
+    found = _DATE.match(metadata.get("CreationDate", ""))
     published = to_iso("-".join(part or "01" for part in found.groups())) if found else ""
     return PageMetadata(
         title=own[:500] if any(each.isalpha() for each in own) else title,
-        byline=" ".join(_NOT_TEXT.sub("", said.get("Author", "")).split())[:200],
+        byline=" ".join(_NOT_TEXT.sub("", metadata.get("Author", "")).split())[:200],
         published=published,
     )
 

@@ -118,7 +118,7 @@ def _of_limits(rendering: Rendering, seen: Appearance) -> Iterator[tuple[float, 
     """(what each leaves, sentence) of the limits that the page met in a browser."""
     is_unshown = rendering is Rendering.NEEDED
     for limit in seen.limits:
-        yield _UNSHOWN if is_unshown else _LEAVES.get(limit, _LIMITED), limit.said
+        yield _UNSHOWN if is_unshown else _LEAVES.get(limit, _LIMITED), limit.sentence
 
 
 def _of_page(rendering: Rendering, seen: Appearance) -> Iterator[tuple[float, Message]]:
@@ -145,8 +145,8 @@ def _of_requisites(requisites: Sequence[RequisiteOutcome]) -> Iterator[tuple[flo
         missing = [each for each in mine if each.is_missing]
         if missing:
             lost = sum(_size(each) * _blame(each) for each in missing)
-            said = counted(*sentences, count=len(mine), missing=len(missing))
-            yield 1 - cost * lost / sum(map(_size, mine)), said
+            sentence = counted(*sentences, count=len(mine), missing=len(missing))
+            yield 1 - cost * lost / sum(map(_size, mine)), sentence
 
 
 def _of_replay(seen: Appearance) -> Iterator[tuple[float, Message]]:

@@ -34,13 +34,13 @@ def loose_text(html: str) -> str:
 
 def beginning(text: str) -> str:
     """How a text begins, for a list: its first lines that say something, cut between words."""
-    told = ""
+    begun = ""
     for line in text.splitlines():
         if len(line) >= LEAST_LINE:
-            told = f"{told} {line}".lstrip()
-        if len(told) > MOST_BEGINNING:
-            return told[:MOST_BEGINNING].rpartition(" ")[0] + "…"
-    return told
+            begun = f"{begun} {line}".lstrip()
+        if len(begun) > MOST_BEGINNING:
+            return begun[:MOST_BEGINNING].rpartition(" ")[0] + "…"
+    return begun
 
 
 def without_tags(html: str) -> str:
@@ -72,8 +72,8 @@ def to_reading(html: str) -> str:
 
 def _as_tex(formula: re.Match[str]) -> str:
     """A formula that says how it was written is that, between signs that say so."""
-    said = _TEX.search(formula[0])
-    if said is None:
+    source = _TEX.search(formula[0])
+    if source is None:
         return formula[0]
     sign = "$$" if 'display="block"' in formula[1] else "$"
-    return f"{sign}{said[1].strip()}{sign}"
+    return f"{sign}{source[1].strip()}{sign}"

@@ -36,27 +36,27 @@ def values(annotation: Annotation) -> tuple[str | int, ...]:
     Raises:
         ValueError: nobody has filled in yet when it was made.
     """
-    said = [*_said(annotation)]
+    written = [*_fields_of(annotation)]
     for place, write in _WRITERS:
-        said[place] = write(said[place])
-    return tuple(said)
+        written[place] = write(written[place])
+    return tuple(written)
 
 
-def columns(said: Mapping[str, Sequence[Any]]) -> list[Sequence[Any]]:
+def columns(given: Mapping[str, Sequence[Any]]) -> list[Sequence[Any]]:
     """Annotations in columns, as ``model.seed_columns`` has them, as the columns of ``NAMES``.
 
     Raises:
         ValueError: nobody has filled in yet when one was made.
     """
-    if None in said["added_at"]:
+    if None in given["added_at"]:
         raise ValueError(_UNDATED)
-    marked = said["highlights"]
+    marked = given["highlights"]
     written: dict[str, Sequence[Any]] = {
         "highlights": [*map(_highlights, marked)] if any(marked) else [""] * len(marked)
     }
     # A driver takes a number as it is, and asks around what a bool may be.
-    written |= {field: [*map(int, said[field])] for field in ("is_read", "is_starred")}
-    return [written.get(field, said[field]) for field in COLUMNS]
+    written |= {field: [*map(int, given[field])] for field in ("is_read", "is_starred")}
+    return [written.get(field, given[field]) for field in COLUMNS]
 
 
 def changes(before: Annotation, after: Annotation) -> Mapping[str, str | int]:
@@ -93,7 +93,7 @@ def _highlights(highlights: Sequence[Highlight]) -> str:
     return json.dumps(marked, ensure_ascii=False, separators=(",", ":")) if marked else ""
 
 
-_said = attrgetter(*COLUMNS)
+_fields_of = attrgetter(*COLUMNS)
 _APART: Mapping[str, Callable[[Any], str | int]] = {
     "added_at": _seconds,
     "highlights": _highlights,

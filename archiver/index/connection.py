@@ -129,7 +129,7 @@ class AsyncConnection:
         After some failures SQLite has ended the transaction, and what is run then stays.
         """
         try:
-            with self.dialect.telling(conn):
+            with self.dialect.unanswered(conn):
                 work(conn).close()
         except Exception as error:
             self._failure = error

@@ -74,7 +74,7 @@ class Database:
             raise IndexUnavailable(
                 "{path} can't be read: {orig}.",
                 path=self._engines.place,
-                orig=self._engines.said(error),
+                orig=self._engines.message_of(error),
             ) from error
 
     @asynccontextmanager
@@ -128,7 +128,7 @@ class Database:
         return IndexUnavailable(
             "{path} can't be written: {orig}.",
             path=self._engines.place,
-            orig=self._engines.said(error),
+            orig=self._engines.message_of(error),
         )
 
     @property

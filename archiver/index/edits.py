@@ -57,7 +57,7 @@ async def change(
         become: from an annotation to what it is to be.
         edit_id: the edit that this is part of; what was before is kept with it.
     """
-    return await change_each(conn, entry_ids, lambda _, said: become(said), edit_id=edit_id)
+    return await change_each(conn, entry_ids, lambda _, before: become(before), edit_id=edit_id)
 
 
 async def change_each(

@@ -133,7 +133,9 @@ async def own_articles(
     }
 
 
-async def told(conn: AsyncConnection, deletion: int) -> tuple[dict[HashUrl, Gone], list[RecordId]]:
+async def recorded(
+    conn: AsyncConnection, deletion: int
+) -> tuple[dict[HashUrl, Gone], list[RecordId]]:
     """What the record of a deletion says that holds still: of entries, and of captures."""
     rows = await conn.execute(
         select(gone_entry.c.hash_url, gone_entry.c.generation).where(

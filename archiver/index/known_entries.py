@@ -86,13 +86,15 @@ async def foreseen(
     """
     unique = each_once(seeds)
     known = await of_keys(conn, [*unique])
-    said = as_it_adds(unique, known)
+    added = as_it_adds(unique, known)
     carried = await labels.of_entries(conn, [row.id for row in known.values()])
     stays = finished(known.values(), recapture=False, is_of_import=True)
     stays |= (await open_jobs(conn, [*carried])).keys()
     found = {}
     for key, row in known.items():
-        found[key] = Reception.MERGED if _adds(said[key], row, carried[row.id]) else Reception.KNOWN
+        found[key] = (
+            Reception.MERGED if _adds(added[key], row, carried[row.id]) else Reception.KNOWN
+        )
         if row.id not in stays and capture is not CaptureWhen.NEVER:
             found[key] = Reception.ADDED
     return found

@@ -59,7 +59,9 @@ _NEW_SNAPSHOT = (
     "limits",
 )
 _NOWHERE = (None, None, None)
-_said = attrgetter("title", "byline", "site", "excerpt", "language", "published", "canonical")
+_page_fields = attrgetter(
+    "title", "byline", "site", "excerpt", "language", "published", "canonical"
+)
 
 
 @frozen
@@ -181,7 +183,7 @@ async def _bring_articles(
         conn,
         statements.READ,
         [
-            (row_id, *_said(each.metadata), each.extractor, *_places(each, known))
+            (row_id, *_page_fields(each.metadata), each.extractor, *_places(each, known))
             for each, row_id in brought
         ],
     )
@@ -223,7 +225,7 @@ async def _insert_snapshots(
             int(each.timestamp),
             each.capture_id,
             each.final_url,
-            *_said(each.metadata),
+            *_page_fields(each.metadata),
             each.requisite_count,
             each.missing_count,
             each.extractor,

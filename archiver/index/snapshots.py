@@ -122,14 +122,14 @@ async def listed_of_newest(
     conn: AsyncConnection, entry_ids: Sequence[int]
 ) -> dict[int, ListedSnapshot]:
     """What lists tell of the newest snapshot of each of these entries, by entry id."""
-    rows = await conn.execute(_telling_newest(), {"these": entry_ids})
+    rows = await conn.execute(_listing_newest(), {"these": entry_ids})
     return {row.entry_id: _listed(row[:-1], several=row.snapshot_count > 1) for row in rows}
 
 
 async def listed_of(conn: AsyncConnection, entry_id: int, *, limit: int) -> list[ListedSnapshot]:
     """The same of the newest snapshots of an entry, newest first."""
     rows = await conn.execute(
-        _telling()
+        _listing()
         .where(snapshot.c.entry_id == entry_id)
         .order_by(snapshot.c.timestamp.desc())
         .limit(limit)
@@ -240,7 +240,7 @@ async def still_there(conn: AsyncConnection, row_ids: Sequence[int]) -> set[int]
 
 
 @cache
-def _telling() -> Select[*tuple[Any, ...]]:
+def _listing() -> Select[*tuple[Any, ...]]:
     own = snapshot.c
     return select(
         *(own.entry_id, own.id, own.timestamp, own.article_offset, own.article_length),
@@ -250,16 +250,16 @@ def _telling() -> Select[*tuple[Any, ...]]:
 
 
 @cache
-def _telling_newest() -> Select[*tuple[Any, ...]]:
+def _listing_newest() -> Select[*tuple[Any, ...]]:
     newest = (entry.c.id == snapshot.c.entry_id) & (entry.c.latest == snapshot.c.timestamp)
-    telling = _telling().join(entry, newest).add_columns(entry.c.snapshot_count)
-    return telling.where(snapshot.c.entry_id.in_(THESE))
+    listing = _listing().join(entry, newest).add_columns(entry.c.snapshot_count)
+    return listing.where(snapshot.c.entry_id.in_(THESE))
 
 
 def _listed(row: Sequence[Any], *, several: bool = False) -> ListedSnapshot:
-    _, row_id, timestamp, offset, length, *said, segment_name = row
+    _, row_id, timestamp, offset, length, *fields, segment_name = row
     article = None if segment_name is None else Location(segment_name, offset, length)
-    page = PageMetadata(*said)
+    page = PageMetadata(*fields)
     return ListedSnapshot(row_id, Timestamp(f"{timestamp:014d}"), article, page, several)
 
 

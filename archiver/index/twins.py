@@ -21,14 +21,14 @@ async def twins_of(conn: AsyncConnection, url: str) -> list[str]:
     They lead to it or it leads to them, they differ in scheme or ``www.``, or one names the other
     as its own, or both name a third. What leads to it from elsewhere may be many, and ads.
     """
-    told = {
+    found = {
         each
         for query in (*_by_captures(url), *_by_names(url))
         for each in (await conn.execute(query.limit(MOST_LOOKED_AT))).scalars()
         if each is not None
     }
     host = _host(url)
-    return sorted(told - {url}, key=lambda each: (_host(each) != host, each))[:MOST_TOLD]
+    return sorted(found - {url}, key=lambda each: (_host(each) != host, each))[:MOST_TOLD]
 
 
 async def kept_twins(conn: AsyncConnection, url: str) -> dict[int, Entry]:
@@ -55,13 +55,13 @@ def _by_captures(url: str) -> tuple[Select[str | None], ...]:
 
 
 def _by_names(url: str) -> tuple[Select[str], ...]:
-    said = snapshot.c.canonical
+    canonical = snapshot.c.canonical
     mine = (
-        select(said)
+        select(canonical)
         .join(entry, entry.c.id == snapshot.c.entry_id)
         .where(entry.c.hash_url == hash_url(url), _NAMES_ANOTHER)
     )
     naming = select(entry.c.url).join(snapshot, snapshot.c.entry_id == entry.c.id)
-    to_this = naming.where(said == url, _NAMES_ANOTHER).order_by(snapshot.c.id)
-    beside = naming.where(said.in_(mine), _NAMES_ANOTHER).order_by(said, snapshot.c.id)
+    to_this = naming.where(canonical == url, _NAMES_ANOTHER).order_by(snapshot.c.id)
+    beside = naming.where(canonical.in_(mine), _NAMES_ANOTHER).order_by(canonical, snapshot.c.id)
     return mine.order_by(snapshot.c.timestamp), to_this, beside

@@ -130,7 +130,7 @@ async def _final_captures(
             at_place.setdefault((each.url, each.timestamp), []).append(each)
     finals: list[Capture | None] = []
     for page in pages:
-        found = _told_of(page, of_records, at_place)
+        found = _named_capture(page, of_records, at_place)
         if found is None and page.payload_digest is None:
             found = await _led_to(conn, page)
         finals.append(found)
@@ -144,7 +144,7 @@ def _place_of(page: ForeignPage) -> tuple[str, Timestamp] | None:
     return page.final[:2] if page.final else None
 
 
-def _told_of(
+def _named_capture(
     page: ForeignPage,
     of_records: Mapping[tuple[str, RecordId], Sequence[tuple[int, Capture]]],
     at_place: Mapping[tuple[str, Timestamp], Sequence[Capture]],

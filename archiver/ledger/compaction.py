@@ -223,7 +223,7 @@ def write_edition(
             place = edition.copy(seen.offset, seen.length)
             moved.append(Moved(seen.offset, place.offset, place.length))
             continue
-        record, is_chunked = _said_anew(store, name, seen, verdict, moves)
+        record, is_chunked = _replacement(store, name, seen, verdict, moves)
         try:
             place = edition.add(record)
         finally:
@@ -265,7 +265,7 @@ def _all_seen(store: SegmentStore, name: str) -> Iterator[tuple[Seen, bool]]:
         yield Seen(place.offset, place.length, record.type, record.id), is_chunked
 
 
-def _said_anew(
+def _replacement(
     store: SegmentStore, name: str, seen: Seen, verdict: Verdict, moves: Moves
 ) -> tuple[Record, bool]:
     """A record as it is to be from now on, and whether its body is in chunks."""

@@ -7,7 +7,7 @@ it, and what to do.
 
 from archiver.index import imports, owners
 from archiver.index.database import Database
-from archiver.ledger.departed import dead_among
+from archiver.ledger.dead_writers import dead_among
 from archiver.logs import get_log
 from archiver.store.locks import RunLock
 

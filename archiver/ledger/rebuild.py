@@ -24,9 +24,9 @@ from archiver.index import (
 from archiver.index.database import AsyncConnection, Database
 from archiver.ledger import throwing_away
 from archiver.ledger.findings import Findings, chunks
-from archiver.ledger.in_force import Placed, apart, once_each, parted
 from archiver.ledger.late_visit import LateVisit
 from archiver.ledger.restoring import Problem, restore
+from archiver.ledger.still_valid import Placed, apart, once_each, parted
 from archiver.memento.timestamps import to_datetime
 from archiver.model.capture import Location
 from archiver.store.segments import SegmentStore

@@ -15,7 +15,7 @@ from importlib import import_module
 from archiver.errors import StoreError
 from archiver.index import owners, segments
 from archiver.index.database import Database
-from archiver.ledger.departed import dead_among, dead_here
+from archiver.ledger.dead_writers import dead_among, dead_here
 from archiver.logs import get_log
 from archiver.store.segments import SegmentStore
 from archiver.store.survey import PassedBy, SegmentFile, Survey
@@ -70,8 +70,8 @@ async def _take_up(
     """Index what was left, where anything was."""
     if not (left or dead):
         return []
-    taking_up = import_module("archiver.ledger.taking_up")
-    unreadable: list[PassedBy] = await taking_up.take_up(db, store, left, dead)
+    orphans = import_module("archiver.ledger.orphans")
+    unreadable: list[PassedBy] = await orphans.take_up(db, store, left, dead)
     return unreadable
 
 

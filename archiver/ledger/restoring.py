@@ -19,9 +19,9 @@ from archiver.index import (
 from archiver.index.database import AsyncConnection
 from archiver.index.entries import Revised
 from archiver.ledger.article_text import article_text
-from archiver.ledger.in_force import Placed, snapshots_of
 from archiver.ledger.records import NOWHERE
 from archiver.ledger.rows import needs_of
+from archiver.ledger.still_valid import Placed, snapshots_of
 from archiver.memento.timestamps import to_datetime
 from archiver.model.capture import Capture, HashUrl, Location, RecordId
 from archiver.model.likeness import likenesses_of
@@ -50,12 +50,12 @@ async def restore(
     ids = await seeds.restore(conn, [_revised_seed(entry_record) for entry_record, _ in group])
     leases = await rebuild_scratch.open_leases(conn, [*ids.values()])
     known = await entries.with_revisions(conn, [*ids.values()])
-    said = {key: known[number] for key, number in ids.items()}
+    revised = {key: known[number] for key, number in ids.items()}
     visited = [each for each in group if each[0].snapshot]
-    rows = await _snapshots(conn, store, visited, ids, said, problems)
+    rows = await _snapshots(conn, store, visited, ids, revised, problems)
     fresh = await recording.add_snapshots(conn, rows)
     failed = [
-        _failed(entry_record, ids, said[entry_record.hash_url])
+        _failed(entry_record, ids, revised[entry_record.hash_url])
         for entry_record, _ in group
         if entry_record.failure
     ]

@@ -149,7 +149,7 @@ async def _still_gone(
 
     A capture is withheld again unless something is replayed from it that is there now.
     """
-    told, named = await gone.told(conn, stretch.record)
+    recorded, named = await gone.recorded(conn, stretch.record)
     kept = await needs.of_entries(conn, stretch.entry_ids)
     records = await asyncio.to_thread(_read_all, store, kept)
     seen = await withheld.seen(conn, stretch.captures)
@@ -162,7 +162,7 @@ async def _still_gone(
     return Deletion(
         _chance(),
         now,
-        gone=tuple(each for key, each in told.items() if key in stretch.stayed),
+        gone=tuple(each for key, each in recorded.items() if key in stretch.stayed),
         captures=tuple(each for each in named if each not in back),
         restores=(stretch.record,),
     )

@@ -119,8 +119,7 @@ def named_mementos(
         if "memento" not in parameters.get("rel", "").lower().split():
             continue
         address = join(base, reference)
-        said = (("memento-datetime", parameters.get("datetime", "")),)
-        moment = moment_of(said, now)
+        moment = moment_of([("memento-datetime", parameters.get("datetime", ""))], now)
         if address and moment:
             yield PublicMemento(address, moment)
 
@@ -140,12 +139,12 @@ def original_head(
     """
     headers = [*headers]
     given = {name: value for name, value in headers if name in _AS_SENT}
-    told = {
+    original = {
         name.removeprefix(_ORIGINAL): value
         for name, value in headers
         if name.startswith(_ORIGINAL) and name.removeprefix(_ORIGINAL) not in _OF_TRANSFER
     }
-    fields = [*(given | told).items()]
+    fields = [*(given | original).items()]
     fields += [each for each in headers if each[0] == "content-encoding"]
     fields += [("location", location)] if location else []
     is_chunked = length is None

@@ -72,9 +72,9 @@ async def json_timemap(
     ends: dict[str, object] = {}
     separator = "\n"
     async for each, also in _placed(mementos):
-        said = {"datetime": _iso(each.at), "uri": each.uri}
-        ends |= dict.fromkeys(also, said)
-        yield separator + json.dumps(said, ensure_ascii=False)
+        fields = {"datetime": _iso(each.at), "uri": each.uri}
+        ends |= dict.fromkeys(also, fields)
+        yield separator + json.dumps(fields, ensure_ascii=False)
         separator = ",\n"
     rest = json.dumps(ends, ensure_ascii=False)[1:-1]
     yield f"\n]{', ' if rest else ''}{rest}}}}}\n"

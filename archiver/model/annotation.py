@@ -77,9 +77,9 @@ class Annotation:
 
     def labelled(self, tags: tuple[str, ...], source: str) -> "Annotation":
         """The same with these tags, from there; ``replace`` takes twice as long, for each row."""
-        said = [*_values(self)]
-        said[_TAGS], said[_SOURCE] = tags, source
-        return Annotation(*said)
+        fields = [*_values(self)]
+        fields[_TAGS], fields[_SOURCE] = tags, source
+        return Annotation(*fields)
 
     def dated(self, now: datetime) -> "Annotation":
         """The same, saved now unless it is known when."""

@@ -81,15 +81,15 @@ class Choices:
     @classmethod
     def read(cls, document: str) -> "Choices":
         """What ``write`` wrote; those of nobody, if it is empty."""
-        said = json.loads(document) if document else {}
-        columns = said.get("columns")
+        known = json.loads(document) if document else {}
+        columns = known.get("columns")
         return cls(
-            tags=tuple(said.get("tags", ())),
-            folders_as=FoldersAs(said.get("folders_as", FoldersAs.TAGS)),
-            to_read=ToRead(said.get("to_read", ToRead.AS_SAID)),
-            capture=CaptureWhen(said.get("capture", CaptureWhen.NOW)),
-            only_folders=tuple(said.get("only_folders", ())),
-            into=said.get("into", ""),
+            tags=tuple(known.get("tags", ())),
+            folders_as=FoldersAs(known.get("folders_as", FoldersAs.TAGS)),
+            to_read=ToRead(known.get("to_read", ToRead.AS_SAID)),
+            capture=CaptureWhen(known.get("capture", CaptureWhen.NOW)),
+            only_folders=tuple(known.get("only_folders", ())),
+            into=known.get("into", ""),
             columns={name: ColumnRole(role) for name, role in columns.items()} if columns else None,
         )
 
@@ -137,10 +137,12 @@ class Choices:
 
     @property
     def _adds_nothing(self) -> bool:
-        is_as_said = self.to_read is ToRead.AS_SAID and self.folders_as is not FoldersAs.LEFT_OUT
-        return is_as_said and not (self.tags or self.into)
+        changes_nothing = (
+            self.to_read is ToRead.AS_SAID and self.folders_as is not FoldersAs.LEFT_OUT
+        )
+        return changes_nothing and not (self.tags or self.into)
 
-    def where_tags_are_said(self) -> "Choices":
+    def with_tags_stated(self) -> "Choices":
         """The same for a file among whose tags are those that its folders have become."""
         is_same = self.folders_as is not FoldersAs.TAGS
         return self if is_same else replace(self, folders_as=FoldersAs.NOTHING)

@@ -142,11 +142,11 @@ def with_more(
     Who has a path keeps what it is there.
     """
     found = {each.path: each for each in with_outer(known)}
-    said = {each.path: each for each in given}
+    first = {each.path: each for each in given}
     left_out: list[EntryList] = []
     room = MOST_PATHS
-    for path, each in said.items():
-        around = (said.get(outer, EntryList(outer)) for outer in folders_above(path))
+    for path, each in first.items():
+        around = (first.get(outer, EntryList(outer)) for outer in folders_above(path))
         fresh = [one for one in (*around, each) if one.path not in found]
         length = sum(len(one.path) for one in fresh)
         if len(found) + len(fresh) > MOST_LISTS or length > room:

@@ -111,15 +111,15 @@ class ImportShare:
 
     def write(self) -> str:
         """The share as JSON, without what is empty."""
-        said = {name: value for name, value in asdict(self).items() if value}
-        return json.dumps(said, ensure_ascii=False, separators=(",", ":"))
+        document = {name: value for name, value in asdict(self).items() if value}
+        return json.dumps(document, ensure_ascii=False, separators=(",", ":"))
 
     @classmethod
     def read(cls, document: str) -> "ImportShare":
         """What ``write`` wrote."""
-        said: dict[str, Any] = json.loads(document)
-        lists = {name: tuple(value) for name, value in said.items() if isinstance(value, list)}
-        return cls(**(said | lists))
+        known: dict[str, Any] = json.loads(document)
+        lists = {name: tuple(value) for name, value in known.items() if isinstance(value, list)}
+        return cls(**(known | lists))
 
 
 _NOTHING = ImportShare()
@@ -144,9 +144,9 @@ def _added_note(before: str, after: str) -> str:
     return after.removeprefix(before + BETWEEN)
 
 
-def _still_note(note: str, said: str) -> str:
+def _still_note(note: str, others: str) -> str:
     """What of a share's note nobody else says."""
-    known = paragraphs(said)
+    known = paragraphs(others)
     left = new_paragraphs(known, note) if known else []
     return note if not known or left == paragraphs(note) else BETWEEN.join(left)
 
@@ -168,12 +168,12 @@ def _earlier(before: Annotation, after: Annotation) -> tuple[int, int] | None:
 
 
 def _still_earlier(
-    earlier: tuple[int, int] | None, said: datetime | None
+    earlier: tuple[int, int] | None, others: datetime | None
 ) -> tuple[int, int] | None:
     """The moment that a share brought, and the earliest that anybody else says."""
-    if earlier is None or said is None:
+    if earlier is None or others is None:
         return earlier
-    brought, other = earlier[0], min(earlier[1], _seconds(said))
+    brought, other = earlier[0], min(earlier[1], _seconds(others))
     return (brought, other) if brought < other else None
 
 

@@ -27,7 +27,7 @@ class Limit(StrEnum):
     UNREADABLE = "unreadable"
 
     @property
-    def said(self) -> Message:
+    def sentence(self) -> Message:
         """A sentence about a page that met it."""
         return _SAID[self]
 

@@ -41,15 +41,15 @@ def problem_of(text: str, detail: object) -> str:
     return str(Message(text, detail=str(detail)))
 
 
-def with_detail(said: str) -> Message | str:
+def with_detail(reason: str) -> Message | str:
     """A reason as it stands in a receipt, as what words it: itself, where it has no detail."""
     for text, pattern in _PATTERNS:
-        if found := pattern.fullmatch(said):
+        if found := pattern.fullmatch(reason):
             return Message(text, **found.groupdict())
-    return said
+    return reason
 
 
-def as_message(said: str) -> Message:
+def as_message(reason: str) -> Message:
     """A reason as it stands in a receipt, as what goes into another sentence."""
-    found = with_detail(said)
+    found = with_detail(reason)
     return Message(found) if isinstance(found, str) else found

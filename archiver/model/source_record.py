@@ -20,9 +20,9 @@ _CUT = " […]"
 _FEW, _SHORT = 2, 50
 
 
-def write_source_record(said: Mapping[str, Any]) -> str:
+def write_source_record(fields: Mapping[str, Any]) -> str:
     """One line of JSON; empty if nothing is said, its longest texts cut where it is too long."""
-    kept = {name: value for name, value in said.items() if value not in ("", None, [], {})}
+    kept = {name: value for name, value in fields.items() if value not in ("", None, [], {})}
     if not kept:
         return ""
     line = _dump(kept)
@@ -56,33 +56,33 @@ def read_source_record(record: str) -> list[dict[str, Any]]:
     found = []
     for line in record.split("\n"):
         try:
-            said = json.loads(line)
+            fields = json.loads(line)
         except (ValueError, RecursionError):
             continue
-        if isinstance(said, dict):
-            found.append(said)
+        if isinstance(fields, dict):
+            found.append(fields)
     return found
 
 
-def _dump(said: Mapping[str, Any]) -> str:
-    if len(said) <= _FEW and all(
-        type(each) is str and len(each) < _SHORT for each in said.values()
+def _dump(fields: Mapping[str, Any]) -> str:
+    if len(fields) <= _FEW and all(
+        type(each) is str and len(each) < _SHORT for each in fields.values()
     ):
-        return _written(tuple(said.items()))
-    return _dumped(said)
+        return _written(tuple(fields.items()))
+    return _dumped(fields)
 
 
 @lru_cache(1024)
-def _written(said: tuple[tuple[str, str], ...]) -> str:
+def _written(fields: tuple[tuple[str, str], ...]) -> str:
     """The same of a few texts: many rows say the same of their links, such as ``shared: no``."""
-    return _dumped(dict(said))
+    return _dumped(dict(fields))
 
 
-def _dumped(said: Mapping[str, Any]) -> str:
+def _dumped(fields: Mapping[str, Any]) -> str:
     try:
-        return _ENCODER.encode(said)
+        return _ENCODER.encode(fields)
     except (RecursionError, ValueError):
-        return json.dumps({"left out": [*map(str, said)][:100]}, ensure_ascii=False)
+        return json.dumps({"left out": [*map(str, fields)][:100]}, ensure_ascii=False)
 
 
 def _shortened(value: Any) -> Any:

@@ -192,11 +192,11 @@ async def _readable(accepted: socket.socket) -> None:
     loop = asyncio.get_running_loop()
     ready = loop.create_future()
 
-    def tell() -> None:
+    def wake() -> None:
         if not ready.done():
             ready.set_result(None)
 
-    loop.add_reader(accepted, tell)
+    loop.add_reader(accepted, wake)
     try:
         await ready
     finally:

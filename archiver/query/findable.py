@@ -48,7 +48,7 @@ def findable(
         tags=indexed(" ".join(annotation.tags)),
         by=indexed(f"{metadata.byline} {metadata.site}"),
         text=words,
-        keys=" ".join((*_said_keys(annotation, host), *_page_keys(kind, language, published))),
+        keys=" ".join((*_given_keys(annotation, host), *_page_keys(kind, language, published))),
         word_count=word_count,
         language=language,
         published=int(published.timestamp()) if published else None,
@@ -64,7 +64,7 @@ def unvisited(annotation: Annotation, *, url: str, host: str, revision: int) -> 
         url=_indexed_address(url),
         note=indexed(remarks(annotation)),
         tags=indexed(" ".join(annotation.tags)),
-        keys=" ".join(_said_keys(annotation, host)),
+        keys=" ".join(_given_keys(annotation, host)),
         revision=revision,
     )
 
@@ -101,7 +101,7 @@ def _language(tag: str) -> str:
     return tag if _LANGUAGE.fullmatch(tag) else ""
 
 
-def _said_keys(annotation: Annotation, host: str) -> list[str]:
+def _given_keys(annotation: Annotation, host: str) -> list[str]:
     """The keys of what is known before there is a page."""
     return [
         *_keys(Condition.TAG, annotation.tags),

@@ -113,7 +113,7 @@ def archive_images(html: str, timestamp: Timestamp, *, write: PathWriter = plain
     return _TAG.sub(lambda tag: _ATTRIBUTE.sub(attribute, tag[0]), html)
 
 
-def tell_of_lost_images(html: str, lost: Collection[str], said: Callable[[str], str]) -> str:
+def replace_lost_images(html: str, lost: Collection[str], words_for: Callable[[str], str]) -> str:
     """Put words in the place of images that the archive does not have: nothing asks for them.
 
     They stand in no text, so that the places of marks in it are what they were. Of an image that
@@ -122,13 +122,15 @@ def tell_of_lost_images(html: str, lost: Collection[str], said: Callable[[str], 
     Args:
         html: as ``name_images`` gives it.
         lost: addresses of what could not be had.
-        said: says so of an image, given what its text is, in the language of the page.
+        words_for: says so of an image, given what its text is, in the language of the page.
     """
-    tell = partial(_what_is_had, lost=lost, said=said)
-    return _PICTURE.sub(tell, html) if lost else html
+    replace = partial(_what_is_had, lost=lost, words_for=words_for)
+    return _PICTURE.sub(replace, html) if lost else html
 
 
-def _what_is_had(found: re.Match[str], lost: Collection[str], said: Callable[[str], str]) -> str:
+def _what_is_had(
+    found: re.Match[str], lost: Collection[str], words_for: Callable[[str], str]
+) -> str:
     """A ``picture``, or an image that stands alone, without what was lost."""
     held = _IMAGE_OR_SOURCE.sub(partial(_with_what_is_had, lost=lost), found[0])
     image = _IMAGE.search(held)
@@ -139,8 +141,8 @@ def _what_is_had(found: re.Match[str], lost: Collection[str], said: Callable[[st
         url = read_candidates(unescape(spare[1]))[0][0]
         return held.replace("<img", f'<img src="{escape(url)}"', 1)
     name = _NAME.search(image[0])
-    told = escape(said(unescape(name[1]) if name else ""))
-    return f'<span class="lost" role="img" aria-label="{told}"></span>'
+    text = escape(words_for(unescape(name[1]) if name else ""))
+    return f'<span class="lost" role="img" aria-label="{text}"></span>'
 
 
 def _with_what_is_had(tag: re.Match[str], lost: Collection[str]) -> str:
@@ -153,8 +155,8 @@ def _with_what_is_had(tag: re.Match[str], lost: Collection[str]) -> str:
         held = [
             (url, size) for url, size in read_candidates(unescape(found[1])) if not is_lost(url)
         ]
-        said = ", ".join(f"{url} {size}".strip() for url, size in held)
-        return f' srcset="{escape(said)}"' if held else ""
+        srcset = ", ".join(f"{url} {size}".strip() for url, size in held)
+        return f' srcset="{escape(srcset)}"' if held else ""
 
     written = _SET.sub(attribute, tag[0])
     source = _SOURCE.search(written)

@@ -103,20 +103,20 @@ class Books:
                 entry = (await entries.by_ids(conn, [row])).get(row)
             if entry is None:
                 continue
-            said = Chapter(
+            chapter = Chapter(
                 entry.title or entry.url, entry.url, None, "", note=entry.annotation.note
             )
             try:
                 shown = await self._entries.snapshot(entry.hash_url, at)
             except ArchiverError:
-                yield said
+                yield chapter
                 continue
             kept = shown.snapshot
             html = await asyncio.to_thread(plain, shown.article)
             pictures = await self._pictures.of(html, kept.timestamp, most=left)
             left -= sum(len(each.data) for each in pictures.values())
             yield replace(
-                said,
+                chapter,
                 captured=kept.timestamp,
                 html=html,
                 byline=kept.byline,

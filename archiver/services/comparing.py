@@ -118,14 +118,14 @@ class Comparing:
 
 def _metadata_of(detail: SnapshotDetail) -> dict[str, str]:
     kept = detail.snapshot
-    said = asdict(kept.metadata)
+    fields = asdict(kept.metadata)
     answered = {
         "status": str(kept.capture.status),
         "media type": kept.capture.media_type,
         "address": kept.final_url,
         "encoding": detail.charset.used,
     }
-    return said | answered
+    return fields | answered
 
 
 def _differing(before: dict[str, str], after: dict[str, str]) -> list[Difference]:

@@ -112,12 +112,12 @@ class HandingIn:
         self, file: BufferedReader, given: Given, now: datetime
     ) -> tuple[str, SavedPage]:
         """The one page of a file, and what it was read as."""
-        form, said, page = await self._read(file, given.name)
-        url = with_scheme(given.url) or (said.url_given if said else "")
+        form, known, page = await self._read(file, given.name)
+        url = with_scheme(given.url) or (known.url_given if known else "")
         if not url:
             raise InputError(NO_ADDRESS)
-        at = _moment(given.at) or (said.added_at if said else None) or now
-        title = said.title if said else ""
+        at = _moment(given.at) or (known.added_at if known else None) or now
+        title = known.title if known else ""
         annotation = Annotation(url, at, title=title, source=given.source)
         return form, SavedPage(seed_of(bounded(annotation), now=now), page, is_dated=True)
 

@@ -132,14 +132,14 @@ class Highlights:
             InputError: the colour is none, or the note is too long.
         """
         wanted = None if colour is None else _colour(colour)
-        said = None if note is None else _checked(Message("note"), note, MOST_REMARK)
+        remark = None if note is None else _checked(Message("note"), note, MOST_REMARK)
         changed: list[Highlight] = []
 
         def other(each: Highlight) -> Highlight:
             after = replace(
                 each,
                 colour=each.colour if wanted is None else wanted,
-                note=each.note if said is None else said,
+                note=each.note if remark is None else remark,
             )
             changed.append(after)
             return after

@@ -172,12 +172,12 @@ def _rows(packed: gzip.GzipFile) -> Iterator[ReceiptRow]:
     """
     count = 0
     while line := packed.readline(MOST_LINE):
-        said = json.loads(line)
-        if isinstance(said, dict):
-            if said.get("rows") != count:
+        fields = json.loads(line)
+        if isinstance(fields, dict):
+            if fields.get("rows") != count:
                 raise ValueError("its rows are not as many as it says")
             return
-        row, outcome, given, hash_url, reason = said
+        row, outcome, given, hash_url, reason = fields
         yield ReceiptRow(int(row), Outcome(outcome), given, hash_url, reason)
         count += 1
     raise ValueError("its end is missing")

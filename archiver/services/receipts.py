@@ -62,5 +62,5 @@ def _line(cells: tuple[str, ...]) -> bytes:
 
 
 def _document(row: ReceiptRow) -> str:
-    said = dict(zip(_COLUMNS, (row.row, *_cells(row)[1:]), strict=True))
-    return json.dumps(said | {"hash_url": row.hash_url}, ensure_ascii=False)
+    fields = dict(zip(_COLUMNS, (row.row, *_cells(row)[1:]), strict=True))
+    return json.dumps(fields | {"hash_url": row.hash_url}, ensure_ascii=False)

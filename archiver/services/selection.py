@@ -128,16 +128,16 @@ class Selection:
 
     async def _put_by(self, some: Sequence[Held], places: SortedLines) -> None:
         """Put the places of all records of snapshots by, as lines that sort as they lie."""
-        said = await asyncio.to_thread(
+        seeds = await asyncio.to_thread(
             lambda: [read_snapshot_record(self._store, held.record) for held in some]
         )
         async with self._db.read() as conn:
             found = [
                 await _captures_of(conn, held.snapshot, each.requisites)
-                for held, each in zip(some, said, strict=True)
+                for held, each in zip(some, seeds, strict=True)
             ]
             drawn = await likenesses.of_snapshots(conn, [held.row_id for held in some])
-            sent = [await answers.places(conn, each.answers) for each in said]
+            sent = [await answers.places(conn, each.answers) for each in seeds]
         looked = [drawn.get(held.row_id, ()) for held in some]
         lines = chain.from_iterable(map(self._lines_of, some, found, sent, looked))
         await asyncio.to_thread(places.add_all, lines)

@@ -102,7 +102,7 @@ class Uploading:
             except StoreError as error:
                 if not self._problem:
                     log.warning("segments wait to be uploaded", reason=str(error))
-                self._problem = error.said
+                self._problem = error.sentence
                 await asyncio.sleep(rest)
                 rest = min(2 * rest, LONGEST_REST_SECONDS)
             else:

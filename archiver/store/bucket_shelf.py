@@ -139,14 +139,14 @@ class BucketShelf(UploadingShelf):
         if path.exists():
             return
         make_directory(self.directory)
-        there, said = self._open_there(name), hashlib.sha256()
+        there, digest = self._open_there(name), hashlib.sha256()
         with begun.open("wb") as file:
             while piece := there.read(WHOLE_BLOCK_BYTES):
-                said.update(piece)
+                digest.update(piece)
                 file.write(piece)
             file.flush()
             os.fsync(file.fileno())
-        if begun.stat().st_size != there.size or _digest(ReadOnly(begun)) != said.digest():
+        if begun.stat().st_size != there.size or _digest(ReadOnly(begun)) != digest.digest():
             begun.unlink()
             raise StoreError(f"{name} could not be read whole from the object store. Try again.")
         begun.rename(path)

@@ -36,7 +36,7 @@ def as_response(
     fields = _kept(revisit, without=_OF_REVISITS | {_DIGEST})
     if not is_chunked:
         fields[_written(_DIGEST)] = digest
-    return _said(revisit, RecordType.RESPONSE, head, body, fields)
+    return _stated(revisit, RecordType.RESPONSE, head, body, fields)
 
 
 def referring_to(revisit: StoredRecord, block: bytes, original: Original) -> Record:
@@ -48,15 +48,15 @@ def referring_to(revisit: StoredRecord, block: bytes, original: Original) -> Rec
         "WARC-Refers-To-Target-URI": original.url,
         "WARC-Refers-To-Date": iso_date(original.date),
     }
-    return _said(revisit, RecordType.REVISIT, block, BytesIO(), fields)
+    return _stated(revisit, RecordType.REVISIT, block, BytesIO(), fields)
 
 
 def with_block(was: StoredRecord, block: bytes) -> Record:
     """A record with another block."""
-    return _said(was, was.type, block, BytesIO(), _kept(was, without=frozenset({_DIGEST})))
+    return _stated(was, was.type, block, BytesIO(), _kept(was, without=frozenset({_DIGEST})))
 
 
-def _said(
+def _stated(
     was: StoredRecord, kind: RecordType, head: bytes, body: BinaryIO, fields: Mapping[str, str]
 ) -> Record:
     return Record(

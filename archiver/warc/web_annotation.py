@@ -17,8 +17,8 @@ def write_web_annotation(highlight: Highlight, source: str = "") -> dict[str, An
     """The JSON of a highlight; ``source`` is the page, where whoever holds it does not say."""
     quote: dict[str, Any] = {"type": "TextQuoteSelector", "exact": highlight.quote}
     for name in ("prefix", "suffix"):
-        if said := getattr(highlight, name):
-            quote[name] = said
+        if value := getattr(highlight, name):
+            quote[name] = value
     selectors = [quote]
     if highlight.start >= 0:
         end = highlight.start + len(highlight.quote)

@@ -63,13 +63,13 @@ def _refuse_guessing(request: web.Request) -> None:
     wait = request.app[ATTEMPTS].wait(request.remote)
     if wait > 0:
         seconds = int(wait) + 1
-        said = counted(
+        sentence = counted(
             "Too many wrong passwords: try again in {count} second.",
             "Too many wrong passwords: try again in {count} seconds.",
             count=seconds,
         )
         answer = web.HTTPTooManyRequests(headers={"Retry-After": str(seconds)})
-        raise refusing(answer, said)
+        raise refusing(answer, sentence)
 
 
 def _count(request: web.Request, *, is_right: bool) -> bool:

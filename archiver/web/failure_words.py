@@ -72,7 +72,7 @@ def why(wording: Wording, failure: Failure) -> str:
     if wording.is_source:
         return failure.message
     if failure.kind is FailureKind.HTTP_STATUS and failure.status:
-        return wording.said(Message(ANSWERED, status=str(failure.status)))
+        return wording.worded(Message(ANSWERED, status=str(failure.status)))
     return wording.translated(SENTENCES[failure.kind])
 
 
@@ -101,5 +101,5 @@ def reason(wording: Wording, text: str) -> str:
     if kind == NO_FEED:
         return wording.translated(marked("what is there is no feed"))
     if status:
-        return wording.said(Message(marked("the server answered {status}"), status=status))
+        return wording.worded(Message(marked("the server answered {status}"), status=status))
     return wording.translated(SHORT[FailureKind(kind)]) if kind in SHORT else kind

@@ -28,7 +28,7 @@ async def manifest(request: web.Request) -> web.StreamResponse:
     return web.json_response(
         {
             "name": "archiver",
-            "description": wording.said(_DESCRIPTION),
+            "description": wording.worded(_DESCRIPTION),
             "lang": wording.language.tag,
             "dir": wording.language.direction,
             "id": "/",

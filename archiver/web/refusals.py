@@ -8,12 +8,12 @@ from archiver.model.message import Message
 def refusing(answer: web.HTTPException, message: Message) -> web.HTTPException:
     """The same answer, saying that; programs read it in English."""
     answer.text = str(message)
-    answer.__dict__["said"] = message
+    answer.__dict__["message"] = message
     return answer
 
 
-def said_of(answer: web.HTTPException) -> Message:
+def message_of(answer: web.HTTPException) -> Message:
     """What an answer says."""
-    said = answer.__dict__.get("said")
+    message = answer.__dict__.get("message")
     text = answer.text or ""
-    return said if isinstance(said, Message) else Message(text)
+    return message if isinstance(message, Message) else Message(text)

@@ -95,7 +95,7 @@ def environment(wording: Wording) -> Environment:
     made.globals.update(lang=wording.language.tag, month_names=wording.forms.month_names)
     made.globals.update(failures=sentences(wording), answered=answered(wording))
     made.filters.update(moment=lambda value: wording.moment(_when(value)), day=_day_in(wording))
-    made.filters.update(size=wording.size, number=wording.number, said=wording.said)
+    made.filters.update(size=wording.size, number=wording.number, said=wording.worded)
     made.filters.update(percent=wording.percent)
     made.filters.update(translated=wording.translated, why=partial(why, wording))
     made.filters.update(reason=partial(reason, wording), why_no_feed=partial(why_no_feed, wording))
@@ -109,10 +109,10 @@ def environment(wording: Wording) -> Environment:
     return made
 
 
-def _row_reason(wording: Wording, said: str) -> str:
+def _row_reason(wording: Wording, reason_text: str) -> str:
     """Why a row is not usable, of which a receipt keeps the English sentence."""
-    reason = with_detail(said)
-    return wording.translated(reason) if isinstance(reason, str) else wording.said(reason)
+    reason = with_detail(reason_text)
+    return wording.translated(reason) if isinstance(reason, str) else wording.worded(reason)
 
 
 def _side_bar_in(made: Environment) -> Callable[[SideBar], str]:

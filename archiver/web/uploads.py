@@ -179,8 +179,8 @@ async def _file_of_program(request: web.Request) -> _File:
 
 
 async def _hand_in(request: web.Request, file: _File, source: str) -> HandedIn:
-    said = {**request.query, **file.fields}
-    given = Given(file.name, said.get("url", ""), said.get("at", ""), source)
+    fields = {**request.query, **file.fields}
+    given = Given(file.name, fields.get("url", ""), fields.get("at", ""), source)
 
     async def take(whole: Path) -> HandedIn:
         with await asyncio.to_thread(whole.open, "rb") as opened:

@@ -130,7 +130,7 @@ class Refusal:
         """What to show of a search that was refused."""
         end = error.at + error.length
         before, at, behind = q[: error.at], q[error.at : end], q[end:]
-        return cls(error.said, before[-SHOWN:], at[:SHOWN], behind[:SHOWN], error.suggestion)
+        return cls(error.sentence, before[-SHOWN:], at[:SHOWN], behind[:SHOWN], error.suggestion)
 
 
 @frozen

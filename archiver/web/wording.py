@@ -91,7 +91,7 @@ class Wording:
         """Whether it says what the source says."""
         return type(self.texts) is NullTranslations
 
-    def said(self, message: Message | str) -> str:
+    def worded(self, message: Message | str) -> str:
         """A message in this language; other text, which nobody translates, as it is."""
         if isinstance(message, str):
             return message
@@ -131,7 +131,7 @@ class Wording:
             return value
         if isinstance(value, int):
             return self.number(value)
-        return self.said(value) if isinstance(value, Message) else value
+        return self.worded(value) if isinstance(value, Message) else value
 
     def number(self, count: int) -> str:
         """A number with its thousands apart."""

@@ -73,10 +73,10 @@ def read_cookies(text: str) -> tuple[list[Cookie], list[int]]:
     found: dict[tuple[str, str, str], Cookie] = {}
     refused: list[int] = []
     for number, line in enumerate(text.splitlines(), 1):
-        said = line.removeprefix(_HTTP_ONLY)
-        if not said.strip() or said.startswith("#"):
+        fields = line.removeprefix(_HTTP_ONLY)
+        if not fields.strip() or fields.startswith("#"):
             continue
-        cookie = _cookie(said)
+        cookie = _cookie(fields)
         if cookie is None or (len(found) >= MOST_COOKIES and cookie.key not in found):
             refused.append(number)
         else:

@@ -27,7 +27,7 @@ def run(conn, statement, *values):
 
 
 def tell(conn, *numbers):
-    with conn.telling():
+    with conn.unanswered():
         for number in numbers:
             run(conn, INSERT, number)
 

@@ -376,7 +376,7 @@ async def test_a_page_whose_stream_goes_on_rests_and_one_too_tall_for_a_picture_
 
     assert Limit.HEIGHT in found.snapshot.limits
     assert Limit.RESTLESS not in found.snapshot.limits
-    assert str(Limit.HEIGHT.said) in [each.sentence for each in found.score.reasons]
+    assert str(Limit.HEIGHT.sentence) in [each.sentence for each in found.score.reasons]
 
 
 async def test_what_a_style_sheet_sets_apart_are_words_apart(kept):

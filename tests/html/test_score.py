@@ -65,8 +65,8 @@ def test_what_the_web_lacked_as_well_costs_less():
         (Appearance(600, 9_000, is_cut=True), "", "broke off"),
         (Appearance(600, 9_000, picture=40), "done", "40 % of it looks"),
         (Appearance(600, 9_000, words=55), "done", "55 % of its words"),
-        *((Appearance(600, limits=(each,)), "done", str(each.said)) for each in Limit),
-        (Appearance(0, 900, limits=(Limit.TAB,)), "needed", str(Limit.TAB.said)),
+        *((Appearance(600, limits=(each,)), "done", str(each.sentence)) for each in Limit),
+        (Appearance(0, 900, limits=(Limit.TAB,)), "needed", str(Limit.TAB.sentence)),
     ],
 )
 def test_each_flaw_costs_something_and_says_what_it_is(seen, rendering, says):

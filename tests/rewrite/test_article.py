@@ -6,8 +6,8 @@ from archiver.rewrite.article import (
     let_wide_scroll,
     links_of,
     name_images,
+    replace_lost_images,
     say_kept,
-    tell_of_lost_images,
 )
 
 KEY = "0" * 32
@@ -51,11 +51,11 @@ def test_images_that_could_not_be_had_are_told_of_and_asked_for_no_more():
     there, gone = '<img src="http://a.example/1" alt="One">', "http://a.example/2?a&b"
     html = f'{there}<img alt="A &quot;fox&quot;" src="http://a.example/2?a&amp;b">'
 
-    told = tell_of_lost_images(html, {gone}, "No {}".format)
+    told = replace_lost_images(html, {gone}, "No {}".format)
 
     words = "No A &quot;fox&quot;"
     assert told == f'{there}<span class="lost" role="img" aria-label="{words}"></span>'
-    assert tell_of_lost_images(html, (), str) == html
+    assert replace_lost_images(html, (), str) == html
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_of_an_image_in_several_sizes_what_there_is_stays_and_nothing_else_is_as
     some = {"l": "http://lost.example/", "k": "http://kept.example/"}
     lost = {"http://lost.example/1", "http://lost.example/2"}
 
-    said = tell_of_lost_images(f"<p>{given.format_map(some)}</p>", lost, "No {}".format)
+    said = replace_lost_images(f"<p>{given.format_map(some)}</p>", lost, "No {}".format)
 
     assert told.format_map(some) in said
     assert "lost.example" not in said

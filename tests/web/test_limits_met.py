@@ -15,7 +15,7 @@ from archiver.services.reindexing import reindex
 from archiver.web.app import build_app
 
 SHELL = '<title>App</title><body><div id="root"></div><script>root.textContent = "App"</script>'
-NO_TIME = str(Limit.TIME.said)
+NO_TIME = str(Limit.TIME.sentence)
 
 
 @pytest.fixture

@@ -17,33 +17,35 @@ _MOST = 4
 
 def open_up(phrases: list[Element]) -> dict[Element, str]:
     """Make blocks of phrases that hold some, the innermost first; what each of them said."""
-    said = {}
+    opened = {}
     for phrase in reversed(phrases):
         if phrase.tag not in _SILENT:
-            said[phrase] = phrase.tag
+            opened[phrase] = phrase.tag
         _make_block(phrase)
-        if phrase in said:
+        if phrase in opened:
             wrap_loose_text(phrase)
-    return said
+    return opened
 
 
-def push_in(elements: list[Element], said: dict[Element, str], holding: Container[Element]) -> None:
+def push_in(
+    elements: list[Element], opened: dict[Element, str], holding: Container[Element]
+) -> None:
     """Say in each block what is said around it, each thing once.
 
     Args:
         elements: of the article, in order.
-        said: what was opened up, with its name before.
+        opened: what was opened up, with its name before.
         holding: what blocks stand in.
     """
-    in_force: dict[Element, tuple[str, ...]] = {}
+    around: dict[Element, tuple[str, ...]] = {}
     for element in elements:
-        names = in_force.get(element.getparent(), ())
-        name = said.get(element)
+        names = around.get(element.getparent(), ())
+        name = opened.get(element)
         if name is not None and name not in names and len(names) < _MOST:
             names = (*names, name)
         if names:
-            in_force[element] = names
-    for element, names in in_force.items():
+            around[element] = names
+    for element, names in around.items():
         if element.tag in _FILLED and element not in holding and (element.text or len(element)):
             _fill(element, names)
 

@@ -129,12 +129,12 @@ class _Walk:
             self.parts.append(_copy(element))
 
     def _see_line(self, element: Element, *, is_beside: bool) -> bool:
-        said = f"{named(element)} {element.get('itemprop') or ''} {element.get('role') or ''}"
-        is_named = _SUBTITLE.search(said) is not None
+        names = f"{named(element)} {element.get('itemprop') or ''} {element.get('role') or ''}"
+        is_named = _SUBTITLE.search(names) is not None
         if not is_named and (element.tag not in {"p", *HEADINGS} and has_block(element)):
             return False
         text = first_text(element, MOST_READ)
-        most = LONGEST_ABSTRACT if _ABSTRACT.search(said) else LONGEST_SUBTITLE
+        most = LONGEST_ABSTRACT if _ABSTRACT.search(names) else LONGEST_SUBTITLE
         leads = is_named or (is_beside and element.tag != "span" and len(text) > SENTENCE)
         if leads and SHORTEST_SUBTITLE <= len(text) <= most and self._is_text(element, text):
             self._done.add(element)
@@ -157,8 +157,8 @@ def _title_of(body: Element, title: str) -> Element | None:
     if not title:
         return None
     for each in islice(body.iter("h1", "h2"), 30):
-        said = _text(each)
-        if said and (said in title or title in said):
+        text = _text(each)
+        if text and (text in title or title in text):
             return None if any(above.tag in _SKIPPED for above in each.iterancestors()) else each
     return None
 

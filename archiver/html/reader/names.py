@@ -71,8 +71,8 @@ _LONGEST_KNOWN = 200
 
 def is_unlikely(element: Element) -> bool:
     """Whether a name of an element speaks for something beside the matter, none for the matter."""
-    said = _verdict(element.get("class")) | _verdict(element.get("id"))
-    return said == _BESIDE
+    verdict = _verdict(element.get("class")) | _verdict(element.get("id"))
+    return verdict == _BESIDE
 
 
 def is_beside(name: str | None) -> bool:

@@ -62,8 +62,8 @@ def _note_of(target: Element, there: set[str]) -> Element | None:
         if element.tag in _BLOCKS:
             elsewhere = there.difference(_NAMES(element))
             back = [each for each in element.iter("a") if _fragment(each) in elsewhere]
-            said = sum(len(first_text(each, LONGEST_NOTE)) for each in back)
-            if back and len(text) > said:
+            of_links = sum(len(first_text(each, LONGEST_NOTE)) for each in back)
+            if back and len(text) > of_links:
                 return element
     return None
 

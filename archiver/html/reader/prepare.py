@@ -32,8 +32,10 @@ _DRAWN = frozenset({"svg", "defs", "g"})
 def to_tree(page: LexborHTMLParser) -> Element | None:
     """The body of a page as an lxml tree; the page is changed. None if it has nothing in it."""
     for script in page.css("script"):
-        said = script.attributes
-        is_read = (said.get("type") or "").startswith(_IS_TEX) or GIST.match(said.get("src") or "")
+        attributes = script.attributes
+        is_read = (attributes.get("type") or "").startswith(_IS_TEX) or GIST.match(
+            attributes.get("src") or ""
+        )
         if not is_read:
             script.decompose()
     for style in page.css("style"):

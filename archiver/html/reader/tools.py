@@ -66,5 +66,5 @@ def _with_brackets(link: Element, heading: Element) -> Element:
 def _has_words(element: Element) -> bool:
     """Whether there is a word in an element beside those of links to edit."""
     text = "".join(element.itertext())
-    said = "".join("".join(each.itertext()) for each in element.iter("a") if _is_edit(each))
-    return len(text) > _LONGEST or sum(map(str.isalnum, text)) > sum(map(str.isalnum, said))
+    words = "".join("".join(each.itertext()) for each in element.iter("a") if _is_edit(each))
+    return len(text) > _LONGEST or sum(map(str.isalnum, text)) > sum(map(str.isalnum, words))

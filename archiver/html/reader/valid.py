@@ -233,10 +233,10 @@ def _make_other(element: Element) -> None:
 
 
 def _is_when(element: Element) -> bool:
-    said = element.get("datetime")
-    if said is None:
-        said = "".join(element.itertext()) if not len(element) else ""
-    return _WHEN.fullmatch(said.strip()) is not None
+    moment = element.get("datetime")
+    if moment is None:
+        moment = "".join(element.itertext()) if not len(element) else ""
+    return _WHEN.fullmatch(moment.strip()) is not None
 
 
 def _settle_blocks(root: Element) -> None:
@@ -250,9 +250,9 @@ def _settle_blocks(root: Element) -> None:
     for element in blocks:
         if element in lined:
             _put_in_line(element)
-    said = open_up([each for each in elements if each.tag in EMPHASIS and each in holding])
-    if said:
-        push_in(_html(root), said, holding)
+    opened = open_up([each for each in elements if each.tag in EMPHASIS and each in holding])
+    if opened:
+        push_in(_html(root), opened, holding)
     for element in elements:
         if element.tag == "p" and element in holding:
             element.tag = "div"

@@ -95,7 +95,7 @@ class Dialect(Protocol):
     ) -> Iterator[tuple[str, tuple[Any, ...]]]:
         """A statement over all rows, in as many pieces as that takes, with their parameters."""
 
-    def telling(self, conn: Connection) -> AbstractContextManager[None]:
+    def unanswered(self, conn: Connection) -> AbstractContextManager[None]:
         """A block in which no answer is waited for; what failed, a later statement raises."""
 
     def is_gone(self, conn: Connection) -> bool:
@@ -154,7 +154,7 @@ class Engines(Protocol):
     def is_down(self, error: DBAPIError) -> bool:
         """Whether an error of a writing transaction is the engine's state, and not our mistake."""
 
-    def said(self, error: DBAPIError) -> str:
+    def message_of(self, error: DBAPIError) -> str:
         """What an error says, in words; no password."""
 
     def identity(self) -> tuple[int | str, ...]:

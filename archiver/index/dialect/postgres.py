@@ -64,14 +64,14 @@ class Postgres:
         writers = [_array_of(each.type)[1] for each in statement.columns]
         written = _written(statement)
         for start in range(0, len(rows), MOST_ROWS):
-            some = _told_apart(rows[start : start + MOST_ROWS], statement.key)
+            some = _last_of_each(rows[start : start + MOST_ROWS], statement.key)
             arrays = zip(writers, zip(*some, strict=True), strict=True)
             yield written, tuple(write(values) for write, values in arrays)
 
-    def telling(self, conn: Connection) -> AbstractContextManager[None]:
+    def unanswered(self, conn: Connection) -> AbstractContextManager[None]:
         """A block in which no answer is waited for; a later statement raises what failed."""
         opened = conn.connection.dbapi_connection
-        return opened.telling() if isinstance(opened, SaidConnection) else nullcontext()
+        return opened.unanswered() if isinstance(opened, SaidConnection) else nullcontext()
 
     def is_gone(self, conn: Connection) -> bool:
         """Whether something is to be read of a server that was asked for nothing: that it ends."""
@@ -112,7 +112,9 @@ def as_it_was(text: str) -> str:
     return text
 
 
-def _told_apart(rows: Sequence[tuple[Any, ...]], key: tuple[int, ...]) -> Sequence[tuple[Any, ...]]:
+def _last_of_each(
+    rows: Sequence[tuple[Any, ...]], key: tuple[int, ...]
+) -> Sequence[tuple[Any, ...]]:
     """The last of those rows that share a key: no statement may change a row twice."""
     if not key:
         return rows

@@ -83,7 +83,7 @@ def _found(lines: str, address: Address) -> str:
             continue
         fields = [re.sub(r"\\(.)", r"\1", each) for each in _FIELD.findall(line)[:_FIELDS]]
         if len(fields) == _FIELDS and all(
-            told in ("*", own) for told, own in zip(fields, wanted, strict=False)
+            listed in ("*", own) for listed, own in zip(fields, wanted, strict=False)
         ):
             return fields[-1]
     return ""

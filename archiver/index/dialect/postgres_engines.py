@@ -88,7 +88,7 @@ class PostgresEngines:
                 yield conn
         except DBAPIError as error:
             raise ConfigurationError(
-                f"{self.place} can't be opened: {self.said(error)}."
+                f"{self.place} can't be opened: {self.message_of(error)}."
             ) from error
         finally:
             engine.dispose()
@@ -139,12 +139,12 @@ class PostgresEngines:
         code = _code(error)
         return code.startswith(_DOWN) if code else True
 
-    def said(self, error: DBAPIError) -> str:
+    def message_of(self, error: DBAPIError) -> str:
         """What an error says, in words without a password."""
         given = error.orig.args[0] if error.orig and error.orig.args else ""
-        said = given.get("M", "") if isinstance(given, dict) else str(given)
+        message = given.get("M", "") if isinstance(given, dict) else str(given)
         more = _WHERE_PASSWORDS_LIE if _code(error) == _WRONG_PASSWORD else ""
-        return f"{str(said).rstrip('.') or 'the connection was lost'}{more}"
+        return f"{str(message).rstrip('.') or 'the connection was lost'}{more}"
 
     def identity(self) -> tuple[int | str, ...]:
         """The database, and the schema as it was when it was prepared."""
@@ -161,8 +161,8 @@ class PostgresEngines:
             known = known or (store if store and owner == name else "")
             wanted = f"{owner} {known}".rstrip()
             if number and wanted != held:
-                said = wanted.replace("'", "''")
-                conn.exec_driver_sql(f"COMMENT ON SCHEMA {self._schema} IS '{said}'")
+                quoted = wanted.replace("'", "''")
+                conn.exec_driver_sql(f"COMMENT ON SCHEMA {self._schema} IS '{quoted}'")
                 conn.commit()
             return owner, known or None
 

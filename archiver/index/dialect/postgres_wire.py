@@ -31,16 +31,16 @@ class PipelinedConnection(Connection):
         super().__init__(**how)
         self._sock = self._usock.makefile(mode="rwb", buffering=BUFFERED_BYTES)
         self._owed: list[Context] = []
-        self._is_telling = False
+        self._is_unanswered = False
 
     @contextmanager
-    def telling(self) -> Iterator[None]:
+    def unanswered(self) -> Iterator[None]:
         """Wait for no answer in this block."""
-        self._is_telling = True
+        self._is_unanswered = True
         try:
             yield
         finally:
-            self._is_telling = False
+            self._is_unanswered = False
 
     def execute_simple(self, statement: str) -> Context:
         """Run a statement without parameters."""
@@ -94,7 +94,7 @@ class PipelinedConnection(Connection):
         return b"".join((*parts, struct.pack("!H", 0)))
 
     def _sent(self, context: Context) -> Context:
-        if not self._is_telling:
+        if not self._is_unanswered:
             return self._answered(context)
         self._owed.append(context)
         if len(self._owed) >= MOST_OWED:

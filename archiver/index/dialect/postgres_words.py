@@ -89,13 +89,13 @@ def vector(found_by: Findable) -> str:
                 break
             size += more
             places[lexeme] = [f"{min(place, _LAST_PLACE)}{weight}"]
-        elif _is_told(place, known, size):
+        elif _is_kept(place, known, size):
             size += 2
             known.append(f"{place}{weight}")
     return " ".join(f"{_quoted(each)}:{','.join(at)}" for each, at in places.items())
 
 
-def _is_told(place: int, known: Sequence[str], size: int) -> bool:
+def _is_kept(place: int, known: Sequence[str], size: int) -> bool:
     """Whether a further place of a word is kept, in a vector that has so many bytes."""
     is_in_reach = place <= _LAST_PLACE and len(known) < _MOST_PLACES
     return is_in_reach and size < _MOST_BYTES_WITH_PLACES
@@ -202,9 +202,9 @@ def _phrase(words: Sequence[str], columns: Sequence[str], *, is_open: bool) -> s
         return _NOTHING
     found = []
     for place in columns or ("",):
-        told = [_told(place, word, n) for n, word in enumerate(words)]
-        lexemes = [_quoted(each) for each in told]
-        lexemes[-1] = _begun(told[-1]) if is_open else lexemes[-1]
+        lexed = [_in_column(place, word, n) for n, word in enumerate(words)]
+        lexemes = [_quoted(each) for each in lexed]
+        lexemes[-1] = _begun(lexed[-1]) if is_open else lexemes[-1]
         found.append(lexemes[0] if len(lexemes) == 1 else f"({' <-> '.join(lexemes)})")
     return found[0] if len(found) == 1 else f"({' | '.join(found)})"
 
@@ -217,7 +217,7 @@ def _begun(lexeme: str) -> str:
     return f"({_quoted(lexeme)} | {longer})"
 
 
-def _told(column: str, word: str, place: int) -> str:
+def _in_column(column: str, word: str, place: int) -> str:
     """A word as a lexeme that says its column; behind the first of a title, as any of the title."""
     letter = _COLUMNS["title"] if column == _FIRST and place else column
     return f"{letter}{COLUMN}{word}" if letter else word

@@ -60,7 +60,7 @@ class Sqlite:
             values = f"VALUES {', '.join([mark] * len(some))}"
             yield written.replace(MARK, values), tuple(chain.from_iterable(some))
 
-    def telling(self, _conn: Connection) -> AbstractContextManager[None]:
+    def unanswered(self, _conn: Connection) -> AbstractContextManager[None]:
         """Nothing is waited for in a file."""
         return nullcontext()
 

@@ -113,7 +113,7 @@ class SqliteEngines:
         """Whether nothing can be written for now, whatever it is: no room, or a lock."""
         return isinstance(error, OperationalError)
 
-    def said(self, error: DBAPIError) -> str:
+    def message_of(self, error: DBAPIError) -> str:
         """What an error says."""
         return str(error.orig)
 

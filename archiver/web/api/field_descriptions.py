@@ -13,15 +13,15 @@ def with_field_descriptions(schema: dict[str, Any]) -> dict[str, Any]:
     purpose, heading, attributes = schema.get("description", "").partition(_HEADING)
     if not heading:
         return schema
-    said = dict(_said(attributes))
+    described = dict(_described(attributes))
     properties = {
-        name: each | {"description": said[name]} if name in said else each
+        name: each | {"description": described[name]} if name in described else each
         for name, each in schema.get("properties", {}).items()
     }
     return schema | {"description": purpose.strip(), "properties": properties}
 
 
-def _said(attributes: str) -> Iterator[tuple[str, str]]:
+def _described(attributes: str) -> Iterator[tuple[str, str]]:
     for names, text in _ATTRIBUTES.findall(attributes):
         for name in names.split(", "):
             yield name, " ".join(text.split())

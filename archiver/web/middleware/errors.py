@@ -16,7 +16,7 @@ from archiver.model.message import Message
 from archiver.values import frozen
 from archiver.web.keys import CSRF_TOKEN, ORIGIN, SESSION, SIGNED_IN
 from archiver.web.listeners import Full
-from archiver.web.refusals import said_of
+from archiver.web.refusals import message_of
 
 ErrorPage = Callable[[web.Request, int, Message], web.Response]
 """Renders a page: (request, HTTP status, a sentence)."""
@@ -105,7 +105,7 @@ def _of_http(answer: web.HTTPException) -> Problem:
     return Problem(
         status=answer.status,
         code=_CODES.get(answer.status, phrase.lower().replace(" ", "_").replace("-", "_")),
-        message=_SAYS.get(answer.status, Message(f"{phrase}.")) if usual else said_of(answer),
+        message=_SAYS.get(answer.status, Message(f"{phrase}.")) if usual else message_of(answer),
         headers={name: answer.headers[name] for name in _KEPT_HEADERS if name in answer.headers},
     )
 
@@ -115,19 +115,21 @@ def _of(error: Exception, request: web.Request) -> Problem:
         if isinstance(error, kind):
             if status >= _FATAL and kind is not Full:
                 _log.error("request_failed", route=request.match_info.route.name, exc_info=error)
-            return Problem(status, code, _OPERATORS.get(kind) or _said(error) or _SAYS[status])
+            return Problem(
+                status, code, _OPERATORS.get(kind) or _message_of(error) or _SAYS[status]
+            )
     _log.error("request_failed", route=request.match_info.route.name, exc_info=error)
     return Problem(_FATAL, "internal", _SAYS[_FATAL])
 
 
-def _said(error: Exception) -> Message:
+def _message_of(error: Exception) -> Message:
     if isinstance(error, errors.InvalidQuery):
         return Message(
             "{problem} (At character {place} of the search.)",
-            problem=error.said,
+            problem=error.sentence,
             place=error.at + 1,
         )
-    return error.said if isinstance(error, errors.ArchiverError) else Message(str(error))
+    return error.sentence if isinstance(error, errors.ArchiverError) else Message(str(error))
 
 
 def _render(request: web.Request, problem: Problem, error_page: ErrorPage) -> web.Response:

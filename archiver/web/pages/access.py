@@ -44,7 +44,7 @@ async def change(request: web.Request) -> web.StreamResponse:
     try:
         return await _ACTIONS.get(form.get("do", ""), _unknown)(request, form)
     except InputError as error:
-        return await _page(request, problem=error.said, status=400)
+        return await _page(request, problem=error.sentence, status=400)
 
 
 async def _page(

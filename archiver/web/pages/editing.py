@@ -52,10 +52,10 @@ async def _edit_selected(editing: Editing, form: MultiMapping[Any], refs: Sequen
 
 
 def _again(form: MultiMapping[Any], error: InputError) -> EditAgainView:
-    said = [(name, str(value)) for name, value in form.items()]
-    meant = tuple((name, value) for name, value in said if name in _MEANT)
-    typed = {name: value for name, value in said if name not in _MEANT}
-    return EditAgainView(error.said, typed, meant, _path(form, "/snapshots"))
+    fields = [(name, str(value)) for name, value in form.items()]
+    meant = tuple((name, value) for name, value in fields if name in _MEANT)
+    typed = {name: value for name, value in fields if name not in _MEANT}
+    return EditAgainView(error.sentence, typed, meant, _path(form, "/snapshots"))
 
 
 async def undo(request: web.Request) -> web.StreamResponse:

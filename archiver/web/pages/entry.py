@@ -14,8 +14,8 @@ from archiver.rewrite.article import (
     archive_images,
     let_wide_scroll,
     name_images,
+    replace_lost_images,
     say_kept,
-    tell_of_lost_images,
 )
 from archiver.services.entries import SnapshotDetail
 from archiver.services.reader import Reading
@@ -47,7 +47,7 @@ async def edit(request: web.Request) -> web.StreamResponse:
         edited = await request.app[RUNTIME].editing.change([key], change_of(form))
     except InputError as error:
         typed = {each: str(form.get(each, "")) for each in ("title", "tags", "lists", "note")}
-        return await _page(request, RefusedEdit(error.said, **typed), status=400)
+        return await _page(request, RefusedEdit(error.sentence, **typed), status=400)
     return back(form, f"/{key}/", edit=edited.id)
 
 
@@ -129,12 +129,12 @@ def _article(request: web.Request, shown: SnapshotDetail, write: PathWriter) -> 
     wording = wording_of(request)
 
     def held(url: str) -> str:
-        return wording.said(Message("Kept here: {url}", url=url))
+        return wording.worded(Message("Kept here: {url}", url=url))
 
     def lost(name: str) -> str:
-        return wording.said(Message("Picture that could not be had: {name}", name=name))
+        return wording.worded(Message("Picture that could not be had: {name}", name=name))
 
-    named = tell_of_lost_images(name_images(say_kept(shown.article, held)), _lost(shown), lost)
+    named = replace_lost_images(name_images(say_kept(shown.article, held)), _lost(shown), lost)
     return let_wide_scroll(archive_images(named, shown.snapshot.timestamp, write=write))
 
 

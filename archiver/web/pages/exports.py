@@ -66,5 +66,5 @@ async def delete(request: web.Request) -> web.StreamResponse:
 
 
 def _query(query: ListingQuery) -> str:
-    said = {name: value for name in _NARROWING if (value := getattr(query, name))}
-    return f"?{urlencode(said)}" if said else ""
+    chosen = {name: value for name in _NARROWING if (value := getattr(query, name))}
+    return f"?{urlencode(chosen)}" if chosen else ""

@@ -42,7 +42,9 @@ async def change(request: web.Request) -> web.StreamResponse:
 def _why(request: web.Request, error: InputError) -> Message | str:
     """What can't be done, in words; a feed that can't be had says why, as a page would."""
     cause = error.__cause__
-    return why(wording_of(request), cause.failure) if isinstance(cause, FetchError) else error.said
+    return (
+        why(wording_of(request), cause.failure) if isinstance(cause, FetchError) else error.sentence
+    )
 
 
 async def outline(request: web.Request) -> web.StreamResponse:

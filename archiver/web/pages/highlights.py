@@ -33,22 +33,24 @@ async def listing(request: web.Request) -> web.StreamResponse:
 async def mark(request: web.Request) -> web.StreamResponse:
     """Mark words, or change or take away what was marked; the article is shown again."""
     form, key = await request.post(), request.match_info["hash_url"]
-    said = {name: str(form.get(name, "")) for name in ("do", "id", "quote", "note", "colour", "at")}
-    highlights, at = request.app[RUNTIME].highlights, said["at"]
-    if said["do"] == "add":
+    fields = {
+        name: str(form.get(name, "")) for name in ("do", "id", "quote", "note", "colour", "at")
+    }
+    highlights, at = request.app[RUNTIME].highlights, fields["at"]
+    if fields["do"] == "add":
         made = await highlights.add(
             key,
-            said["quote"],
+            fields["quote"],
             start=_start(str(form.get("start", ""))),
-            colour=said["colour"],
-            note=said["note"],
+            colour=fields["colour"],
+            note=fields["note"],
             timestamp=at or None,
         )
-    elif said["do"] == "change":
-        colour, note = said["colour"], said["note"]
-        made = await highlights.change(key, said["id"], colour=colour, note=note)
-    elif said["do"] == "remove":
-        notice = {"edit": await highlights.remove(key, said["id"])}
+    elif fields["do"] == "change":
+        colour, note = fields["colour"], fields["note"]
+        made = await highlights.change(key, fields["id"], colour=colour, note=note)
+    elif fields["do"] == "remove":
+        notice = {"edit": await highlights.remove(key, fields["id"])}
         raise web.HTTPSeeOther(f"/{key}/?{urlencode(notice | ({'at': at} if at else {}))}")
     else:
         raise InputError("A highlight can be added, changed or removed.")

@@ -50,7 +50,7 @@ async def add(request: web.Request) -> web.StreamResponse:
             render=bool(form.get("render")),
         )
     except InputError as error:
-        view = await _view(request, [], problem=error.said, tags=tags)
+        view = await _view(request, [], problem=error.sentence, tags=tags)
         return await render_beside(request, "pages/home.html", view, status=400)
     jobs = [each.job_id for each in result.accepted if each.job_id is not None]
     if question:

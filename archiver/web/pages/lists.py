@@ -29,7 +29,7 @@ async def change(request: web.Request) -> web.StreamResponse:
         of, new = str(form.get("path", "")), str(form.get("new", ""))
         made = form.get("do") == "make"
         query = str(form.get("query", ""))
-        refused = Refused(error.said, "" if made else of, of if made else new, query)
+        refused = Refused(error.sentence, "" if made else of, of if made else new, query)
         return await _page(request, refused, status=400)
 
 

@@ -53,8 +53,8 @@ async def shown(request: web.Request) -> web.StreamResponse:
         with suppress(NotFound, InvalidUrl):
             entry = (await request.app[RUNTIME].entries.get(found.url)).entry
             title, page = entry.title or found.url, f"/{entry.hash_url}/?at={at}"
-    said = {"url": found.url, "title": title, "read": page}
-    return web.json_response(said | {"at": write_iso(to_datetime(at)) if at else None})
+    names = {"url": found.url, "title": title, "read": page}
+    return web.json_response(names | {"at": write_iso(to_datetime(at)) if at else None})
 
 
 def timeline(timestamps: Sequence[Timestamp]) -> tuple[tuple[int, Timestamp], ...]:

@@ -21,7 +21,7 @@ async def change(request: web.Request) -> web.StreamResponse:
     try:
         return await _obey(request, name, new, str(form.get("do", "")))
     except InputError as error:
-        return await _page(request, Refused(error.said, name, new), status=400)
+        return await _page(request, Refused(error.sentence, name, new), status=400)
 
 
 async def _page(

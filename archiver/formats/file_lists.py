@@ -9,7 +9,7 @@ from archiver.wire.text import well_formed
 _MOST_QUERY = 2_000
 
 
-class ToldLists:
+class FileLists:
     """Takes lists for a file, and counts those that are too many."""
 
     def __init__(self, file: GivenFile) -> None:
