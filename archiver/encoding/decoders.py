@@ -49,7 +49,7 @@ backslash or a letter.
 class Decoder(Protocol):
     """Reads a text piece by piece."""
 
-    def decode(self, data: bytes, final: bool = False) -> str:
+    def decode(self, data: bytes, final: bool = False, /) -> str:
         """The text of some more bytes, as far as it is certain."""
 
 
@@ -57,7 +57,7 @@ def decode(data: bytes, encoding: Encoding) -> str:
     """All of a text, without its byte order mark; what is no text in it becomes U+FFFD."""
     if encoding in _UNICODE:
         return data.decode(_UNICODE[encoding], "replace").removeprefix(_BOM)
-    return decoder(encoding).decode(data, final=True)
+    return decoder(encoding).decode(data, True)
 
 
 def decoder(encoding: Encoding) -> Decoder:
@@ -99,7 +99,7 @@ class _WithoutMark:
         self._inner = inner
         self._is_start = True
 
-    def decode(self, data: bytes, final: bool = False) -> str:
+    def decode(self, data: bytes, final: bool = False, /) -> str:
         text = self._inner.decode(data, final)
         if self._is_start and text:
             self._is_start = False
@@ -111,7 +111,7 @@ class _SingleByte:
     def __init__(self, table: str) -> None:
         self._table = table
 
-    def decode(self, data: bytes, final: bool = False) -> str:  # noqa: ARG002 - each byte is final
+    def decode(self, data: bytes, _final: bool = False, /) -> str:
         return codecs.charmap_decode(data, "replace", self._table)[0]
 
 
@@ -121,7 +121,7 @@ class _Replacement:
     def __init__(self) -> None:
         self._text = _REPLACED
 
-    def decode(self, data: bytes, final: bool = False) -> str:  # noqa: ARG002
+    def decode(self, data: bytes, _final: bool = False, /) -> str:
         text, self._text = (self._text, "") if data else ("", self._text)
         return text
 

@@ -52,7 +52,7 @@ def read_text(source: BinaryIO) -> Iterator[str]:
         if text := text.replace("\0", ""):
             yield text
         chunk = source.read(_CHUNK_BYTES)
-    if text := decoder.decode(b"", final=True).replace("\0", ""):
+    if text := decoder.decode(b"", True).replace("\0", ""):
         yield text
 
 

@@ -99,7 +99,7 @@ def _from_mail(text: str) -> datetime | None:
 def _from_people(text: str) -> datetime | None:
     for form in _FORMS:
         try:
-            moment = datetime.strptime(text, form)  # noqa: DTZ007
+            moment = datetime.strptime(text, form)  # noqa: DTZ007 - UTC below, if it names none
         except ValueError:
             continue
         return sensible(moment if moment.tzinfo else moment.replace(tzinfo=UTC))

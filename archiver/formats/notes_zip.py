@@ -72,7 +72,7 @@ def _front_matter(text: str) -> dict[str, Any]:
     if found is None:
         return {each[1]: each[2] for each in _PROPERTY.finditer(text[:_MOST_FRONT])}
     try:
-        front = yaml.load(found[1][:_MOST_FRONT], Loader=_Loader)  # noqa: S506
+        front = yaml.load(found[1][:_MOST_FRONT], Loader=_Loader)  # noqa: S506 - a safe one
     except (yaml.YAMLError, ValueError, RecursionError, TypeError, AttributeError):
         return {}
     return {str(name): each for name, each in front.items()} if isinstance(front, dict) else {}

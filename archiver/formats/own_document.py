@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import fields
+from datetime import datetime
 from typing import Any
 
 from archiver.formats.documents import to_document
@@ -220,17 +221,12 @@ def _places(value: Any) -> tuple[int, ...]:
     return tuple(value)
 
 
-_READERS: Mapping[str, Any] = {
-    "url_given": _text,
-    "added_at": lambda value: read_iso(value) if value else None,
-    "title": _text,
-    "tags": _texts,
-    "note": _text,
-    "source": _text,
-    "is_read": bool,
-    "is_starred": bool,
-    "folders": _texts,
-    "places": _places,
-    "source_record": _text,
-    "highlights": read_highlights,
+_BY_TYPE: Mapping[Any, Any] = {
+    str: _text,
+    bool: bool,
+    tuple[str, ...]: _texts,
+    tuple[int, ...]: _places,
+    datetime | None: lambda value: read_iso(value) if value else None,
+    tuple[Highlight, ...]: read_highlights,
 }
+_READERS = {each.name: _BY_TYPE[each.type] for each in fields(Annotation)}

@@ -27,8 +27,8 @@ _DEEPEST = 200
 def _read(file: GivenFile) -> Iterator[Bookmark]:
     try:
         tree = plistlib.loads(file.stream().read(MOST))
+    # plistlib raises whatever the bytes make it do: KeyError, struct.error, expat's own.
     except Exception as error:  # noqa: BLE001
-        # plistlib raises whatever the bytes make it do: KeyError, struct.error, expat's own.
         yield broken(file.name, problem_of(NO_PROPERTY_LIST, error or type(error).__name__))
         return
     if isinstance(tree, dict) and isinstance(tree.get("URL"), str):

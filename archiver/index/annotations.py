@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields
 from datetime import UTC, datetime
 from operator import attrgetter
 from typing import Any
@@ -14,18 +15,17 @@ from archiver.model.annotation import Annotation
 from archiver.model.highlight import Highlight
 from archiver.warc.web_annotation import read_web_annotation, write_web_annotation
 
+_IN_ROWS = frozenset({"tags", "folders", "places"})
+"""Fields that lie in rows of their own (``labels``)."""
+_CALLED = {"title": "given_title"}
+"""Of a page there is a title too."""
 COLUMNS = {
-    "url_given": entry.c.url_given,
-    "title": entry.c.given_title,
-    "note": entry.c.note,
-    "source": entry.c.source,
-    "added_at": entry.c.added_at,
-    "is_read": entry.c.is_read,
-    "is_starred": entry.c.is_starred,
-    "source_record": entry.c.source_record,
-    "highlights": entry.c.highlights,
+    each.name: entry.c[_CALLED.get(each.name, each.name)]
+    for each in fields(Annotation)
+    if each.name not in _IN_ROWS
 }
-"""By the annotation's field."""
+"""By the annotation's field; one that is added there has a column of its name."""
+_FLAGS = [each.name for each in fields(Annotation) if each.type is bool]
 _UNDATED = "nobody knows yet when it was saved"
 NAMES = tuple(column.name for column in COLUMNS.values())
 
@@ -55,7 +55,7 @@ def columns(given: Mapping[str, Sequence[Any]]) -> list[Sequence[Any]]:
         "highlights": [*map(_highlights, marked)] if any(marked) else [""] * len(marked)
     }
     # A driver takes a number as it is, and asks around what a bool may be.
-    written |= {field: [*map(int, given[field])] for field in ("is_read", "is_starred")}
+    written |= {field: [*map(int, given[field])] for field in _FLAGS}
     return [written.get(field, given[field]) for field in COLUMNS]
 
 
@@ -103,9 +103,8 @@ _WRITERS = [(place, _APART[field]) for place, field in enumerate(COLUMNS) if fie
 _columns = attrgetter(*NAMES)
 _READ: Mapping[str, Callable[[Any], Any]] = {
     "added_at": _moment,
-    "is_read": bool,
-    "is_starred": bool,
     "highlights": _marked,
+    **dict.fromkeys(_FLAGS, bool),
 }
 _READERS = [(place, _READ[field]) for place, field in enumerate(COLUMNS) if field in _READ]
 """How columns are read, likewise."""

@@ -47,6 +47,7 @@ def _created(each: CreateIndex, compiler: DDLCompiler, **more: Any) -> str:
     """What an index says of PostgreSQL: told to it itself, it would load all of that at once."""
     index = each.element
     index.dialect_kwargs.update(index.info)
+    # SQLAlchemy gives it no types.
     written: str = compiler.visit_create_index(each, **more)  # type: ignore[no-untyped-call]
     return written
 

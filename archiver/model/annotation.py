@@ -22,7 +22,8 @@ class Annotation:
     """What is known of a link from whoever keeps it, and not from the page.
 
     A field added here is written to records, sent between processes and shown by the API without
-    more ado; ``index.annotations`` says in which column it lies, ``merged`` what becomes of two.
+    more ado, and lies in the column of its name (``index.schema``); ``merged`` says what becomes of
+    two.
 
     Attributes:
         url_given: the address as it was given.

@@ -220,4 +220,5 @@ def close(connection: Connection) -> None:
 def use_lines(connector: TCPConnector) -> None:
     """Let every connection that a connector makes from now on be a ``Line``."""
     loop = asyncio.get_running_loop()
+    # aiohttp has no public way to say which protocol a connection speaks.
     setattr(connector, "_factory", functools.partial(Line, loop=loop))  # noqa: B010

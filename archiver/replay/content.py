@@ -107,5 +107,5 @@ def _as_text(pieces: Iterator[bytes], rewriter: _Rewriter, encoding: Encoding) -
     reading = decoder(encoding)
     for piece in pieces:
         yield rewriter.feed(reading.decode(piece)).encode("utf-8", "replace")
-    text = rewriter.feed(reading.decode(b"", final=True)) + rewriter.close()
+    text = rewriter.feed(reading.decode(b"", True)) + rewriter.close()
     yield text.encode("utf-8", "replace")

@@ -77,10 +77,16 @@ def render(
     return response
 
 
+class _Environment(Environment):
+    """With what the extension for texts adds."""
+
+    newstyle_gettext: bool
+
+
 @cache
 def environment(wording: Wording) -> Environment:
     """The templates in one language, with the filters they use."""
-    made = Environment(
+    made = _Environment(
         loader=FileSystemLoader(paths.TEMPLATES),
         autoescape=True,
         undefined=StrictUndefined,
@@ -89,7 +95,7 @@ def environment(wording: Wording) -> Environment:
         extensions=["jinja2.ext.i18n"],
     )
     made.policies["ext.i18n.trimmed"] = True
-    made.newstyle_gettext = True  # type: ignore[attr-defined]  # the extension adds it
+    made.newstyle_gettext = True
     made.globals.update(_=wording.gettext, gettext=wording.gettext, ngettext=wording.ngettext)
     made.globals.update(pgettext=wording.pgettext, languages=LANGUAGES, language=wording.language)
     made.globals.update(lang=wording.language.tag, month_names=wording.forms.month_names)
@@ -119,7 +125,7 @@ def _side_bar_in(made: Environment) -> Callable[[SideBar], str]:
     @lru_cache(KEPT_SIDE_BARS)
     def side_bar(side: SideBar) -> str:
         """What stands beside a page: the same on each until a list changes."""
-        bar: str = made.get_template("side.html").module.bar(side)  # type: ignore[attr-defined]
+        bar: str = vars(made.get_template("side.html").module)["bar"](side)
         return bar
 
     return side_bar

@@ -73,7 +73,7 @@ def _handler(fickle: Fickle, behind: int) -> type[BaseHTTPRequestHandler]:
                 data = fickle.spoil(data)
             self.send(found.status, found.getheaders(), data)
 
-        do_GET = do_HEAD = do_PUT = do_POST = do_DELETE = answer  # noqa: N815
+        do_GET = do_HEAD = do_PUT = do_POST = do_DELETE = answer  # noqa: N815 - http.server's names
 
         def send(self, status: int, headers: list[tuple[str, str]], data: bytes) -> None:
             self.send_response_only(status)

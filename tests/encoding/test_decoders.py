@@ -76,7 +76,7 @@ def test_pieces_of_any_size_give_the_same_text(name, data, cuts):
 
     pieces = [reading.decode(data[a:b]) for a, b in pairwise(places)]
 
-    assert "".join(pieces) + reading.decode(b"", final=True) == decode(data, name)
+    assert "".join(pieces) + reading.decode(b"", True) == decode(data, name)
 
 
 @given(st.sampled_from(sorted(ASCII_TRANSPARENT)), st.binary(max_size=20), st.binary(max_size=20))

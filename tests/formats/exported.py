@@ -47,7 +47,7 @@ texts = st.one_of(
     st.text(max_size=30),
     st.text(alphabet="=+-@'\t\r\n ,;\\/\"<>&#[]{}|\0\x1f", max_size=12),
 )
-moments = st.datetimes(datetime(1, 1, 2), datetime(9999, 12, 30)).map(  # noqa: DTZ001
+moments = st.datetimes(datetime(1, 1, 2), datetime(9999, 12, 30)).map(  # noqa: DTZ001 - Hypothesis wants it
     lambda each: each.replace(tzinfo=UTC, microsecond=0)
 )
 urls = st.builds(

@@ -644,7 +644,7 @@ SAFARI_TREE = {
                     "URLString": B,
                     "URIDictionary": {"title": "B"},
                     "ReadingList": {
-                        "DateAdded": datetime(2020, 9, 13, 12, 26, 40),  # noqa: DTZ001
+                        "DateAdded": datetime(2020, 9, 13, 12, 26, 40),  # noqa: DTZ001 - plists have no zones
                         "PreviewText": "its words",
                     },
                 }

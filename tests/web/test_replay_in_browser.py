@@ -202,6 +202,7 @@ async def test_a_person_can_go_to_the_middle_of_a_long_recording(client, browser
     answers = []
     base = f"http://127.0.0.1:{client.port}"
     await sign_in(client, browser_page)
+    # Playwright asks how many arguments it takes; a method of a list does not say.
     browser_page.on("response", lambda response: answers.append(response))  # noqa: PLW0108
     await browser_page.goto(f"{base}/web/{TIME}id_/http://a.example/player")
 

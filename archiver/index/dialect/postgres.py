@@ -35,7 +35,7 @@ from archiver.index.dialect.postgres_words import PostgresWords
 from archiver.index.dialect.rows import MARK, OverRows
 
 NAME = "postgresql"
-_DIALECT: Dialect = dialect()  # type: ignore[no-untyped-call]
+_DIALECT: Dialect = dialect()  # type: ignore[no-untyped-call]  # SQLAlchemy's
 _ROWS = "SELECT * FROM unnest({})"
 MOST_ROWS = 5_000
 """Of one statement."""
