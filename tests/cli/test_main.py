@@ -57,7 +57,7 @@ RECOVERING = {
     "archiver.index.queue",
     "archiver.ledger.burying",
     "archiver.ledger.interrupted_imports",
-    "archiver.ledger.taking_up",
+    "archiver.ledger.orphans",
     "ctypes",
 }
 """What is needed where a process was killed, or others share the index."""
