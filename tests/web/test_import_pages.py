@@ -10,6 +10,7 @@ from aiohttp.test_utils import TestClient, TestServer
 from archiver.config import Settings
 from archiver.index import imports
 from archiver.index.database import Database
+from archiver.model.choices import CaptureWhen, Choices
 from archiver.runtime import open_runtime
 from archiver.web.app import build_app
 
@@ -171,3 +172,16 @@ async def test_failures_of_an_import_are_shown_by_reason_and_tried_again(client,
     assert again.headers["Location"] == f"{here}?queued=1"
     assert "1 page is queued again." in after
     assert (await sent(client, f"{here}/again", reason=" ")).status == 400
+
+
+async def test_what_an_import_kept_as_links_is_captured_when_that_is_asked_for(client, runtime):
+    links, choices = io.BytesIO(b"http://127.0.0.1:1/a"), Choices(capture=CaptureWhen.NEVER)
+    status = await runtime.imports.read_file(links, name="a.txt", choices=choices)
+    here = f"/import/{status.id}"
+
+    page = await (await client.get(here)).text()
+    asked = await sent(client, f"{here}/capture")
+
+    assert "1 link was not to be captured." in page
+    assert asked.headers["Location"] == f"{here}?queued=1"
+    assert (await runtime.crawling.counts()).open == 1
