@@ -9,7 +9,7 @@ from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import md5
 
-from sqlalchemy import select
+from sqlalchemy import Select, select
 
 from archiver.index.bulk import Clash, among, insert_rows
 from archiver.index.connection import AsyncConnection
@@ -114,7 +114,7 @@ def _matching(
     return found
 
 
-async def _kept(conn: AsyncConnection, ids: object) -> list[Kept]:
+async def _kept(conn: AsyncConnection, ids: Select[int]) -> list[Kept]:
     article, record = segment.alias("article_segment"), segment.alias("record_segment")
     own = snapshot.c
     rows = await conn.execute(
@@ -129,7 +129,7 @@ async def _kept(conn: AsyncConnection, ids: object) -> list[Kept]:
         .join(capture, capture.c.id == own.capture_id)
         .join(record, record.c.id == own.metadata_segment_id)
         .outerjoin(article, article.c.id == own.article_segment_id)
-        .where(own.id.in_(ids))  # type: ignore[arg-type]
+        .where(own.id.in_(ids))
         .order_by(own.timestamp, own.id)
     )
     return [
