@@ -12,7 +12,7 @@ from pathlib import Path
 
 import psutil
 
-from archiver.browser.finding import find_browser
+from archiver.browser.executable import find_browser
 from archiver.browser.page import open_page
 from archiver.browser.process import Browser, Launch
 from archiver.config import Settings

@@ -24,7 +24,7 @@ from functools import partial
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from archiver.browser.finding import find_browser
+from archiver.browser.executable import find_browser
 from archiver.browser.flags import CONFINED
 from archiver.browser.page import open_page
 from archiver.browser.process import Browser, Launch

@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Self
 
-from archiver.browser.finding import NO_SANDBOX
+from archiver.browser.executable import NO_SANDBOX
 from archiver.browser.flags import CONFINED, command
 from archiver.browser.protocol import Connection
 from archiver.browser.supervisor import ASK_FOR_SOCKET

@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 
-from archiver.browser.finding import find_browser, user_agent, version_of
+from archiver.browser.executable import find_browser, user_agent, version_of
 from archiver.browser.page import Page, Picture, Standing, open_page
 from archiver.browser.process import Browser, Launch, sweep_profiles
 from archiver.browser.resemblance import read_png, resemblance, words_contained

@@ -9,7 +9,7 @@ from dataclasses import field, replace
 from importlib import import_module
 from typing import Protocol
 
-from archiver.browser.finding import find_browser, prove_sandbox
+from archiver.browser.executable import find_browser, prove_sandbox
 from archiver.config import Settings
 from archiver.crawl.learned_hosts import LearnedHosts
 from archiver.crawl.obtained import Obtained

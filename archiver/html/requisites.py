@@ -13,13 +13,13 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from archiver.html.emblems import find_covers, find_icons
 from archiver.html.error_pages import is_error
-from archiver.html.foreign import ForeignContent
 from archiver.html.metadata import read_metadata
 from archiver.html.parked import parked_by
 from archiver.html.parsing import parse
 from archiver.html.parts import find_next_part
 from archiver.html.sheets import read_css
 from archiver.html.signals import needs_browser, readable_start
+from archiver.html.svg_mathml import ForeignContent
 from archiver.html.walls import wall_in_page
 from archiver.html.xml_elements import XmlElement, XmlStyle, walk_xml
 from archiver.model.appearance import Appearance

@@ -10,12 +10,12 @@ from typing import Any
 from sqlalchemy import BindParameter, Select, Table, bindparam
 
 from archiver.index.connection import AsyncConnection
-from archiver.index.dialect import lists
+from archiver.index.dialect import listed_values
 from archiver.index.dialect.rows import Clash, OverRows, given, insertion, over
 
 __all__ = ["Clash", "OverRows", "given", "over"]
 
-THESE: Select[int] = lists.numbers(bindparam("these"))
+THESE: Select[int] = listed_values.numbers(bindparam("these"))
 """``among`` of a statement that is made once: the numbers are its parameter ``these``.
 
 To make a statement takes longer than to run it, where it is of the rows of one page.
@@ -55,14 +55,14 @@ async def scalars_of(
 
 def among(values: Iterable[int]) -> Select[int]:
     """Many numbers as one parameter, for ``column.in_()``: a mark for each costs time to write."""
-    return lists.numbers(values)
+    return listed_values.numbers(values)
 
 
 def among_texts(values: "Iterable[str] | BindParameter[Any]") -> Select[str]:
     """The same of texts; of a statement that is made once, the parameter that has them."""
-    return lists.texts(values)
+    return listed_values.texts(values)
 
 
 def among_keys(values: "Iterable[str] | BindParameter[Any]") -> Select[str]:
     """The same of keys (``dialect.keys``)."""
-    return lists.keys(values)
+    return listed_values.keys(values)

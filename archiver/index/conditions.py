@@ -24,9 +24,9 @@ from sqlalchemy import (
     union_all,
 )
 
-from archiver.index.dialect.asked import Matches
-from archiver.index.dialect.asked import expression as expression_of
 from archiver.index.dialect.functions import StatusOfFailure
+from archiver.index.dialect.word_queries import Matches
+from archiver.index.dialect.word_queries import expression as expression_of
 from archiver.index.matching import expression, is_worded
 from archiver.index.schema import (
     document,

@@ -13,9 +13,9 @@ from sqlalchemy import CompoundSelect, Select, bindparam, func, literal_column, 
 
 from archiver.finishing import both
 from archiver.index.connection import AsyncConnection
-from archiver.index.dialect.asked import asking, gathering
-from archiver.index.dialect.lists import ListedNumbers
+from archiver.index.dialect.listed_values import ListedNumbers
 from archiver.index.dialect.port import Dialect, WordIndex
+from archiver.index.dialect.word_queries import asking, gathering
 from archiver.index.matching import expression, is_open_ended, is_worded
 from archiver.index.names import Named, named_among
 from archiver.index.rarity import Counts, Part, begins, countable, scales

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from archiver.finishing import all_of
 from archiver.index.connection import AsyncConnection
-from archiver.index.dialect.asked import asking
+from archiver.index.dialect.word_queries import asking
 from archiver.index.matching import is_open_ended
 from archiver.index.search_tables import PART_SIZE, search_table
 from archiver.query.tree import Node, Term, every, sought

@@ -13,8 +13,8 @@ from archiver.index import documents
 from archiver.index.bulk import THESE, among
 from archiver.index.conditions import Setting, condition, with_document
 from archiver.index.connection import AsyncConnection
-from archiver.index.dialect.asked import asking, gathering
 from archiver.index.dialect.port import Dialect
+from archiver.index.dialect.word_queries import asking, gathering
 from archiver.index.entries import Filters, narrowed
 from archiver.index.matching import Split, holds_words
 from archiver.index.schema import document, entry

@@ -22,7 +22,7 @@ from sqlalchemy import (
 
 from archiver.index.bulk import Clash, insert_rows
 from archiver.index.connection import AsyncConnection
-from archiver.index.dialect import lists
+from archiver.index.dialect import listed_values
 from archiver.index.dialect.functions import Greatest
 from archiver.index.dialect.port import Dialect
 from archiver.index.holds import is_free
@@ -36,7 +36,7 @@ _FIRST_IN_LINE = select(
         select(queue_host.c.ready_at_ms)
         .where(
             queue_host.c.priority == literal_column(str(priority)),
-            queue_host.c.host.not_in(lists.texts(bindparam("busy"))),
+            queue_host.c.host.not_in(listed_values.texts(bindparam("busy"))),
         )
         .order_by(queue_host.c.ready_at_ms)
         .limit(1)
@@ -49,13 +49,13 @@ _READY = (
     .where(
         queue_host.c.priority == bindparam("priority"),
         queue_host.c.ready_at_ms <= bindparam("now"),
-        queue_host.c.host.not_in(lists.texts(bindparam("busy"))),
+        queue_host.c.host.not_in(listed_values.texts(bindparam("busy"))),
     )
     .order_by(queue_host.c.ready_at_ms)
     .limit(bindparam("count", type_=Integer))
     .with_for_update(skip_locked=True)
 )
-_IS_PROVEN = queue_host.c.host.in_(lists.texts(bindparam("proven")))
+_IS_PROVEN = queue_host.c.host.in_(listed_values.texts(bindparam("proven")))
 _WAITING = job.alias("waiting")
 _MINE = (
     job.c.state == literal_column("'queued'"),

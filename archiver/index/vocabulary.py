@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from sqlalchemy import text
 
 from archiver.index.connection import AsyncConnection
-from archiver.index.dialect.asked import asking
+from archiver.index.dialect.word_queries import asking
 from archiver.index.search_tables import search_table
 from archiver.query.spelling import distance
 

@@ -7,7 +7,7 @@ MathML elements, the points where HTML begins again, and the tags that break out
 
 from typing import Final
 
-from archiver.references.foreign import HTML_AGAIN, ROOTS, kind_inside, kind_of
+from archiver.references.svg_mathml import HTML_AGAIN, ROOTS, kind_inside, kind_of
 
 _BREAK_OUT: Final = frozenset(
     [

@@ -6,7 +6,7 @@ All of them see what is whole; a tag that comes in pieces is gathered by ``parti
 import re
 from typing import Final
 
-from archiver.references.foreign import ROOTS
+from archiver.references.svg_mathml import ROOTS
 from archiver.rewrite.raw_text import RAW_TEXT
 from archiver.rewrite.treatments import HOT, LOOKED_AT
 

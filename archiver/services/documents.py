@@ -2,7 +2,7 @@
 
 import asyncio
 
-from archiver.index import documents, parts
+from archiver.index import documents, search_parts
 from archiver.index.database import Database
 from archiver.ledger.comparisons import compare_owed
 from archiver.ledger.documents import remake_stale, repay_owed
@@ -47,9 +47,9 @@ class Documents:
             IndexUnavailable: the index refused.
         """
         async with self._db.read() as conn:
-            part = await parts.in_pieces(conn)
+            part = await search_parts.in_pieces(conn)
         if part is None:
             return False
         async with self._db.write() as conn:
-            await parts.put_together(conn, part)
+            await search_parts.put_together(conn, part)
         return True

@@ -36,7 +36,7 @@ from archiver.index import (
     unrecorded,
 )
 from archiver.index.database import Database
-from archiver.index.dialect.asked import asking
+from archiver.index.dialect.word_queries import asking
 from archiver.index.schema import answer, attempt, deletion, entry
 from archiver.ledger import recorder as recorder_module
 from archiver.ledger import records

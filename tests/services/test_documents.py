@@ -116,7 +116,7 @@ async def test_a_link_that_is_saved_again_with_a_tag_is_found_by_it(filled, live
 async def test_a_full_part_is_put_into_one_piece_and_finds_the_same(filled, parts_of, monkeypatch):
     db, _ = parts_of
     before = [await found(filled, q) for q in ("badgers", "dig story*", '"by night"')]
-    monkeypatch.setattr("archiver.index.parts.PAGES", 1)
+    monkeypatch.setattr("archiver.index.search_parts.PAGES", 1)
     async with db.write() as conn:
         await documents.ensure_part(conn, 1)
 

@@ -28,7 +28,7 @@ from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.functions import FunctionElement
 from sqlalchemy.types import TypeEngine
 
-from archiver.index.dialect import functions, lists
+from archiver.index.dialect import functions, listed_values
 from archiver.index.dialect.keys import SHORTENED, Key
 from archiver.index.dialect.postgres_connection import SaidConnection
 from archiver.index.dialect.postgres_words import PostgresWords
@@ -176,8 +176,8 @@ def _write(element: type[FunctionElement[Any]], template: str) -> None:
         return template.format(compiler.process(each.clauses, **more))
 
 
-_write(lists.Numbers, "(SELECT unnest(CAST({} AS BIGINT[])) AS value)")
-_write(lists.Texts, '(SELECT unnest(CAST({} AS TEXT[])) COLLATE "C" AS value)')
+_write(listed_values.Numbers, "(SELECT unnest(CAST({} AS BIGINT[])) AS value)")
+_write(listed_values.Texts, '(SELECT unnest(CAST({} AS TEXT[])) COLLATE "C" AS value)')
 _write(functions.Greatest, "greatest({})")
 _write(functions.KindOfFailure, "(CAST({} AS JSON) ->> 'kind')")
 _write(functions.StatusOfFailure, "CAST(CAST({} AS JSON) ->> 'status' AS INTEGER)")
@@ -186,5 +186,5 @@ _write(functions.Gathered, "json_agg({})")
 _write(functions.JsonRow, "CAST(json_build_array({}) AS TEXT)")
 _write(functions.Now, "CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT){}")
 _write(functions.HostOf, "split_part({}, ')', 1)")
-lists.WRITERS[NAME] = _listed
+listed_values.WRITERS[NAME] = _listed
 SHORTENED[NAME] = bounded

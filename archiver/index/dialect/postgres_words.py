@@ -16,7 +16,7 @@ from sqlalchemy.dialects.postgresql import TSVECTOR
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.compiler import SQLCompiler
 
-from archiver.index.dialect.asked import READERS, Matches
+from archiver.index.dialect.word_queries import READERS, Matches
 from archiver.index.search_tables import search_table
 from archiver.model.findable import Findable
 

@@ -14,7 +14,7 @@ from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.functions import FunctionElement
 
 from archiver.index.dialect import functions
-from archiver.index.dialect.lists import WRITERS, Values
+from archiver.index.dialect.listed_values import WRITERS, Values
 from archiver.index.dialect.rows import MARK, OverRows
 from archiver.index.dialect.sqlite_words import SqliteWords
 

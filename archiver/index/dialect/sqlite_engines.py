@@ -17,9 +17,9 @@ from sqlalchemy.exc import DatabaseError, DBAPIError, OperationalError
 from sqlalchemy.pool import NullPool
 
 from archiver.errors import ConfigurationError
-from archiver.index.dialect.gate import LOCKS, Gate
 from archiver.index.dialect.sqlite import WRITER_CACHE_KB, Sqlite
 from archiver.index.dialect.upgrading import is_current, upgrade
+from archiver.index.dialect.writer_gate import LOCKS, Gate
 
 READER_CACHE_KB = 8_000
 BUSY_SECONDS = 60

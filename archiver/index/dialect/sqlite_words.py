@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, column
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.compiler import SQLCompiler
 
-from archiver.index.dialect.asked import Matches
+from archiver.index.dialect.word_queries import Matches
 from archiver.index.search_tables import SEARCH_COLUMNS, search_table
 from archiver.index.table_registry import Words
 from archiver.model.findable import Findable

@@ -2,7 +2,7 @@
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from archiver.references.foreign import ROOTS, kind_inside, kind_of
+from archiver.references.svg_mathml import ROOTS, kind_inside, kind_of
 
 
 class ForeignContent:
