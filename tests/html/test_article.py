@@ -135,3 +135,22 @@ def test_a_line_above_the_text_that_is_a_date_is_when_it_was_published_if_nothin
     assert (
         extract_article(f"{known}<article>{said}</article>", URL).metadata.published == "2014-07-12"
     )
+
+
+def test_a_table_in_code_stands_between_the_code_before_and_behind_it():
+    table = "<table><tr><th>Wheel<th>Size</tr><tr><td>Large<td>4</tr></table>"
+    page = (
+        f"<article><p>{'The mill stood by the river. ' * 20}</p>"
+        f'<pre class="sourceCode r"><code><span>show(</span>mill)\n<div id=x>{table}</div>'
+        f"<span>turn(mill)</span></code></pre><p>behind</p>"
+        f"<pre><code>{table}</code></pre></article>"
+    )
+
+    found = extract_article(page, URL).html
+
+    before, first, second = found.split("<table>")
+    assert "show(mill)</code></pre>" in before
+    assert "turn(mill)</code></pre>" in first.partition("</table>")[2]
+    assert "Large" in first
+    assert "behind" in first
+    assert "<pre" not in second

@@ -34,9 +34,55 @@ def settle_code(body: Element) -> None:
     for table in list(body.iter("table")):
         if table.getparent() is not None:
             _settle_table(table)
+    shown = [each for each in body.iter("table") if _is_shown_in_code(each)]
+    for pre in {_take_out(table) for table in reversed(shown)}:
+        _drop_empty(pre)
     for pre in outermost(body, "pre"):
         _settle_pre(pre)
         _leave_frame(pre)
+
+
+def _is_shown_in_code(table: Element) -> bool:
+    """Whether a table of data stands in code: as what the code gives, say."""
+    if next(table.iterancestors("pre"), None) is None:
+        return False
+    is_inner = next(table.iterancestors("table"), None) is not None
+    return not is_inner and next(table.iter("th", "caption"), None) is not None
+
+
+def _take_out(table: Element) -> Element:
+    """End code before a table and go on behind it: code holds lines of text (HTML §4.4.3).
+
+    Of several tables in one block the last goes first, so that nothing is moved twice.
+
+    Returns:
+        The code before it, which may be empty.
+    """
+    pre = [*table.iterancestors("pre")][-1]
+    at, behind = table, etree.Element("pre")
+    while at is not pre:
+        above = at.getparent()
+        holder = etree.Element(above.tag, {n: v for n, v in above.attrib.items() if n != "id"})
+        if at is table:
+            holder.text = at.tail
+        else:
+            holder.append(behind)
+            behind.tail = at.tail
+        at.tail = None
+        holder.extend([*at.itersiblings()])
+        at, behind = above, holder
+    table.getparent().remove(table)
+    tail, pre.tail = pre.tail, None
+    pre.addnext(table)
+    table.addnext(behind)
+    behind.tail = tail
+    _drop_empty(behind)
+    return pre
+
+
+def _drop_empty(pre: Element) -> None:
+    if not any(text.strip() for text in pre.itertext()):
+        remove(pre)
 
 
 def _leave_frame(pre: Element) -> None:

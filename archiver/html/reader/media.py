@@ -1,6 +1,7 @@
 """Pictures and recordings as a page that ran its scripts would show them."""
 
 import re
+from itertools import islice
 from typing import Final
 from urllib.parse import unquote
 
@@ -199,8 +200,9 @@ def _drop_file_name(heading: Element) -> None:
     said = first_text(heading, LONGEST_FILE_NAME)
     if _FILE.fullmatch(said) is None:
         return
-    shown = (unquote(each.get("src") or "") for each in heading.getparent().iter("img"))
-    if any(said.casefold() in each.casefold() for each in shown):
+    beside = [*islice(heading.itersiblings(), 2), *islice(heading.itersiblings(preceding=True), 1)]
+    images = (image for each in beside for image in islice(each.iter("img"), 2))
+    if any(said.casefold() in unquote(each.get("src") or "").casefold() for each in images):
         remove(heading)
 
 

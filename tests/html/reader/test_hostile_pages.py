@@ -32,6 +32,15 @@ FLAT = {
         "<figcaption>xyz</figcaption>",
         "<img src=/a></div>",
     ),
+    "names of files": ("<div>", "<h2>a.png</h2><img src=b.png>", "</div>"),
+    "tables in code": ("<pre>", "<table><tr><th>a<td>b</table>x", "</pre>"),
+    "sections": (
+        "<main>",
+        f"<section id=menu><h2>menu</h2><p>{'word ' * 20}</p></section>",
+        "</main>",
+    ),
+    "tags": ("<div>", "<ul><li><a href=/tag/x>x</a></li></ul>", "</div>"),
+    "modes": ("<style>", "a{writing-mode:vertical-rl}", "</style><p>x"),
     "twins": ("", "<p><img><noscript><img src=a></noscript>", ""),
 }
 NESTED = {
