@@ -63,9 +63,7 @@ _TAKEN = over(
 )
 
 
-_LEASES = select(job, entry.c.hash_url, entry.c.url, entry.c.latest, entry.c.source).join(
-    entry, entry.c.id == job.c.entry_id
-)
+_LEASES = select(*turns.LEASED).join_from(job, entry)
 
 
 async def enqueue(
@@ -153,26 +151,30 @@ async def lease(
         hosts: which are busy, and which are proven.
         now: the moment (aware, UTC).
     """
-    ids: list[int] = []
+    found: list[Row[*tuple[Any, ...]]] = []
+    turned: set[tuple[int, str]] = set()
     known: dict[str, Any] = {"busy": hosts.busy, "now": to_ms(now)}
     if conn.dialect.is_shared:
         known["owner"] = owner
     soonest = await turns.soonest(conn)
     for priority in sorted(each for each, due in soonest.items() if due <= known["now"]):
         for is_proven in (False, True):
-            room = count - len(ids)
+            room = count - len(found)
             if not room or (is_proven and not hosts.proven):
                 continue
             # A host without a name here may be dead: none of these takes more than half the room.
             most = room if is_proven else (room + 1) // 2 if hosts.proven else room
             due = {"priority": priority, "proven": hosts.proven, "count": most} | known
             some = {"each": each if is_proven else 1}
-            found = await conn.execute(turns.next_jobs(conn.dialect, is_proven), due | some)
-            taken = found.scalars().all()
-            ids += taken
-            if len(taken) < most:
-                await turns.put_right(conn, is_proven, due, now)
-    return await _take(conn, ids, owner=owner, now=now)
+            rows = await conn.execute(turns.next_jobs(conn.dialect, is_proven), due | some)
+            for row in rows:
+                # One whose jobs are over, or due later, would stand in the way of others.
+                turned.add((row.rank, row.name))
+                if row.id is not None:
+                    found.append(row)
+    taken = await _take(conn, found, owner=owner, now=now)
+    await turns.turn(conn, turned, now)
+    return taken
 
 
 async def lease_only(
@@ -199,8 +201,11 @@ async def lease_only(
     known: dict[str, Any] = {}
     if conn.dialect.is_shared:
         wanted, known = wanted.where(is_free(job.c.host)), {"owner": owner, "now": to_ms(now)}
-    rows = await conn.execute(wanted, known)
-    return await _take(conn, list(rows.scalars()), owner=owner, now=now)
+    ids = (await conn.execute(wanted, known)).scalars().all()
+    rows = (await conn.execute(_LEASES.where(job.c.id.in_(among(ids))))).all() if ids else ()
+    taken = await _take(conn, rows, owner=owner, now=now)
+    await turns.turn(conn, {(row.priority, row.host) for row in rows}, now)
+    return taken
 
 
 async def put_last(conn: AsyncConnection, host: str, why: Failure, *, now: datetime) -> None:
@@ -303,15 +308,17 @@ async def wait_until(conn: AsyncConnection, rows: Sequence[tuple[int, str, int]]
 
 
 async def _take(
-    conn: AsyncConnection, ids: Sequence[int], *, owner: str, now: datetime
+    conn: AsyncConnection,
+    found: Sequence[Row[*tuple[Any, ...]]],
+    *,
+    owner: str,
+    now: datetime,
 ) -> list[Lease]:
-    if not ids:
+    if not found:
         return []
-    rows = await conn.execute(_LEASES.where(job.c.id.in_(among(ids))).order_by(job.c.id))
-    taken = rows.all()
+    taken = sorted(found, key=lambda row: row.id)
     stamp = await changes.next_stamp(conn, now)
     await execute_rows(conn, _TAKEN, [(row.id, owner, stamp) for row in taken])
-    await turns.turn(conn, {(row.priority, row.host) for row in taken}, now)
     await counters.change(conn, {counters.QUEUED: -len(taken), counters.FETCHING: len(taken)})
     return [_lease(row, owner) for row in taken]
 

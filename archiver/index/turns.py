@@ -17,20 +17,23 @@ from sqlalchemy import (
     func,
     literal_column,
     select,
+    tuple_,
     update,
 )
 
-from archiver.index.bulk import Clash, insert_rows
+from archiver.index.bulk import Clash, execute_rows, given, insert_rows, over
 from archiver.index.connection import AsyncConnection
 from archiver.index.dialect import listed_values
 from archiver.index.dialect.functions import Greatest
 from archiver.index.dialect.port import Dialect
 from archiver.index.holds import is_free
-from archiver.index.schema import job, queue_host
+from archiver.index.schema import entry, job, queue_host
 from archiver.values import frozen
 
 PRIORITIES = (0, 1, 2, 3)
 """Lower ones first."""
+LEASED = (*job.c, entry.c.hash_url, entry.c.url, entry.c.latest, entry.c.source)
+"""What a lease is made of."""
 _FIRST_IN_LINE = select(
     *(
         select(queue_host.c.ready_at_ms)
@@ -63,17 +66,22 @@ _MINE = (
     job.c.host == queue_host.c.host,
 )
 _SOONEST = select(func.min(job.c.not_before_ms)).where(*_MINE).scalar_subquery()
-_THIS = (queue_host.c.priority == bindparam("rank"), queue_host.c.host == bindparam("name"))
-_TURN = (
+_TURNED = given("taken", queue_host.c.priority, queue_host.c.host, queue_host.c.ready_at_ms)
+_THESE = (queue_host.c.priority == _TURNED.c.priority, queue_host.c.host == _TURNED.c.host)
+_TURN = over(
+    _TURNED,
     update(queue_host)
-    .where(*_THIS)
-    .values(
-        ready_at_ms=Greatest(
-            bindparam("now", type_=queue_host.c.ready_at_ms.type), func.coalesce(_SOONEST, 0)
-        )
-    )
+    .where(*_THESE)
+    .values(ready_at_ms=Greatest(_TURNED.c.ready_at_ms, func.coalesce(_SOONEST, 0))),
 )
-_FORGET = delete(queue_host).where(*_THIS, ~exists().where(*_MINE))
+_LEFT = given("taken", queue_host.c.priority, queue_host.c.host)
+_FORGET = over(
+    _LEFT,
+    delete(queue_host).where(
+        tuple_(queue_host.c.priority, queue_host.c.host).in_(select(*_LEFT.c)),
+        ~exists().where(*_MINE),
+    ),
+)
 
 
 @frozen
@@ -97,8 +105,11 @@ def _hosts(dialect: Dialect, is_proven: bool) -> Select[int, str]:
 
 
 @cache
-def next_jobs(dialect: Dialect, is_proven: bool) -> Select[int]:
-    """The jobs that are due of the hosts whose turn it is, some of each."""
+def next_jobs(dialect: Dialect, is_proven: bool) -> Select[*tuple[Any, ...]]:
+    """The hosts whose turn it is (``rank``, ``name``), each beside some of its jobs that are due.
+
+    One that has none stands beside NULL.
+    """
     ready = _hosts(dialect, is_proven).subquery("ready")
     own = _WAITING.c
     first = (
@@ -112,8 +123,10 @@ def next_jobs(dialect: Dialect, is_proven: bool) -> Select[int]:
         .order_by(own.not_before_ms, own.id)
         .limit(bindparam("each", type_=Integer))
     )
-    found = dialect.of_each(ready, first, job.c.id)
-    return found.limit(bindparam("count", type_=Integer))
+    found = dialect.with_each(ready, first, job).outerjoin(entry, entry.c.id == job.c.entry_id)
+    hosts = ready.c.priority.label("rank"), ready.c.host.label("name")
+    limit = bindparam("count", type_=Integer)
+    return select(*hosts, *LEASED).select_from(found).limit(limit)
 
 
 async def soonest(conn: AsyncConnection, busy: Collection[str] = ()) -> dict[int, int]:
@@ -130,20 +143,11 @@ async def make_ready(conn: AsyncConnection, ready: Mapping[tuple[int, str], int]
     await insert_rows(conn, queue_host, ("priority", "host", "ready_at_ms"), rows, Clash.SINKS)
 
 
-async def put_right(
-    conn: AsyncConnection, is_proven: bool, due: dict[str, Any], now: datetime
-) -> None:
-    """Let no host stand first in line whose jobs are over, or due later: it would be in the way."""
-    ready = (await conn.execute(_hosts(conn.dialect, is_proven), due)).all()
-    await turn(conn, {(row.priority, row.host) for row in ready}, now)
-
-
 async def turn(conn: AsyncConnection, hosts: set[tuple[int, str]], now: datetime) -> None:
     """Send hosts to the end of the line, or out of it when nothing of theirs is queued."""
-    rows = [{"rank": rank, "name": name, "now": to_ms(now)} for rank, name in sorted(hosts)]
-    if rows:
-        await conn.tell(_TURN, rows)
-        await conn.tell(_FORGET, rows)
+    some = sorted(hosts)
+    await execute_rows(conn, _TURN, [(*each, to_ms(now)) for each in some])
+    await execute_rows(conn, _FORGET, some)
 
 
 def to_ms(moment: datetime) -> int:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from typing import Any, Protocol
 
-from sqlalchemy import Column, ColumnElement, Connection, Engine, Select, Subquery
+from sqlalchemy import ColumnElement, Connection, Engine, Join, Select, Subquery, Table
 from sqlalchemy.exc import DBAPIError
 
 from archiver.index.dialect.rows import OverRows
@@ -101,8 +101,11 @@ class Dialect(Protocol):
     def is_gone(self, conn: Connection) -> bool:
         """Whether a connection that was idle was ended by its server meanwhile; never waits."""
 
-    def of_each(self, groups: Subquery, first: Select[int], key: Column[int]) -> Select[int]:
-        """The rows that ``first``, which speaks of ``groups``, finds for each of them; by key."""
+    def with_each(self, groups: Subquery, first: Select[int], table: Table) -> Join:
+        """Each of ``groups`` beside the rows of a table whose ids ``first`` finds for it.
+
+        ``first`` speaks of ``groups``; one for which it finds none stands beside NULL.
+        """
 
 
 class Engines(Protocol):

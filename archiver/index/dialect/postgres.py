@@ -11,14 +11,14 @@ from functools import cache
 from typing import Any
 
 from sqlalchemy import (
-    Column,
     Connection,
     Dialect,
     Integer,
+    Join,
     LargeBinary,
     Select,
     Subquery,
-    select,
+    Table,
     true,
 )
 from sqlalchemy.dialects.postgresql import TSVECTOR
@@ -78,10 +78,10 @@ class Postgres:
         opened = conn.connection.dbapi_connection
         return isinstance(opened, SaidConnection) and opened.is_spoken_to
 
-    def of_each(self, groups: Subquery, first: Select[int], key: Column[int]) -> Select[int]:
-        """The rows that ``first`` finds for each of ``groups``, by their key."""
+    def with_each(self, groups: Subquery, first: Select[int], table: Table) -> Join:
+        """Each of ``groups`` beside the rows of a table whose ids ``first`` finds for it."""
         found = first.correlate(groups).lateral("found")
-        return select(found.c[key.name]).select_from(groups.join(found, true()))
+        return groups.outerjoin(found, true()).outerjoin(table, table.c.id == found.c.id)
 
 
 def storable(text: str) -> str:

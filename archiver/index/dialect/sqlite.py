@@ -7,7 +7,7 @@ from functools import cache
 from itertools import chain
 from typing import Any, TypeVar
 
-from sqlalchemy import Column, Connection, Select, Subquery, select
+from sqlalchemy import Connection, Join, Select, Subquery, Table
 from sqlalchemy.dialects.sqlite import dialect
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.compiler import SQLCompiler
@@ -68,9 +68,9 @@ class Sqlite:
         """A file goes nowhere."""
         return False
 
-    def of_each(self, groups: Subquery, first: Select[int], key: Column[int]) -> Select[int]:
-        """The rows that ``first`` finds for each of ``groups``, by their key."""
-        return select(key).select_from(groups.join(key.table, key.in_(first.correlate(groups))))
+    def with_each(self, groups: Subquery, first: Select[int], table: Table) -> Join:
+        """Each of ``groups`` beside the rows of a table whose ids ``first`` finds for it."""
+        return groups.outerjoin(table, table.c.id.in_(first.correlate(groups)))
 
 
 def stretches(values: Sequence[_T], *, width: int) -> Iterator[Sequence[_T]]:
