@@ -119,6 +119,7 @@ class Machine:
     Attributes:
         number: of the machine.
         life: how often it was started.
+        begun: when the last time was.
         environment: of its commands.
         process: that runs.
         is_down: whether it is not to be started again yet.
@@ -126,7 +127,7 @@ class Machine:
 
     def __init__(self, number: int, folder: Path, environment: dict[str, str]) -> None:
         self.number = number
-        self.life = 0
+        self.life, self.begun = 0, 0.0
         self.order = folder / f"order-{number}"
         self.environment = environment | {"ARCHIVER_DATA": str(folder / f"data-{number}")}
         Path(self.environment["ARCHIVER_DATA"]).mkdir()
@@ -141,6 +142,7 @@ class Machine:
     def start(self) -> None:
         """Start it, in its next life."""
         self.life += 1
+        self.begun = time.monotonic()
         self.process = subprocess.Popen(
             [sys.executable, "-m", "benchmarks.dying", str(self.order), "serve"],
             env=self.environment | {"ARCHIVER_USER_AGENT": self.agent},
@@ -204,6 +206,7 @@ class Cluster:
         self.kills: list[Kill] = []
         self.faults: list[str] = []
         self._server = server
+        self._is_stopped = False
         self._pages = pages
         self._fresh = Machine(machines, folder, shared)
 
@@ -236,9 +239,11 @@ class Cluster:
         machine = chance.choice(self._busy())
         if kind == "server":
             begun = time.monotonic()
+            self._is_stopped = True
             self._server.stop_at_once()
             self._pause(chance.uniform(1, 2 * LEASE))
             self._server.start()
+            self._is_stopped = False
             self.kills.append(Kill(kind, None, begun, time.monotonic()))
         elif kind == "stop":
             self._stop(machine)
@@ -257,6 +262,7 @@ class Cluster:
         if machine.status() != -signal.SIGKILL:
             self.faults.append(f"{kind}: {machine.agent} ended with {machine.status()}")
         machine.order.unlink()
+        machine.process = None
         self._pause(chance.uniform(0, 3 * LEASE))
         machine.is_down = False
 
@@ -291,12 +297,14 @@ class Cluster:
             status = machine.status()
             if machine.is_down or (status is None and machine.process):
                 continue
-            if status != FENCED_OFF and not self._was_killed(machine):
+            if machine.process and status != FENCED_OFF and not self._could_not_start(machine):
                 self.faults.append(f"machine {machine.agent} ended with {status}")
             machine.start()
 
-    def _was_killed(self, machine: Machine) -> bool:
-        return machine.status() == -signal.SIGKILL
+    def _could_not_start(self, machine: Machine) -> bool:
+        """Whether a machine may have ended since the server was away when it began."""
+        stops = [each for each in self.kills if each.machine is None]
+        return self._is_stopped or any(machine.begun < each.ended for each in stops)
 
     def _busy(self) -> list[Machine]:
         """The machines that have leases."""

@@ -22,7 +22,7 @@ from archiver.index.dialect.postgres_wire import PipelinedConnection
 
 STEPS: Final = ("append", "sync", "commit", "put", "mark", "delete")
 MOMENTS: Final = ("before", "after")
-_CAPTURES: Final = re.compile(r"INSERT INTO (?:\w+\.)?capture\b")
+_CAPTURES: Final = re.compile(r'INSERT INTO "?capture\b')
 
 
 class Death:
@@ -34,7 +34,7 @@ class Death:
 
     def __init__(self, order: Path) -> None:
         self._order = order
-        self._has_captures = False
+        self._have_captures: set[int] = set()
 
     def await_it(self) -> None:
         """Let every step look whether it is the last."""
@@ -48,7 +48,7 @@ class Death:
         Path.unlink = unlinked  # type: ignore[method-assign]
         told = self._noting(PipelinedConnection.execute_unnamed)
         PipelinedConnection.execute_unnamed = told  # type: ignore[method-assign]
-        commit = self._step("commit", PipelinedConnection.commit, lambda _: self._is_of_captures())
+        commit = self._step("commit", PipelinedConnection.commit, self._is_of_captures)
         PipelinedConnection.commit = commit  # type: ignore[method-assign]
 
     def _step(
@@ -78,13 +78,15 @@ class Death:
 
     def _noting(self, execute: Callable[..., Any]) -> Callable[..., Any]:
         def executed(connection: Any, statement: str, *given: Any, **more: Any) -> Any:
-            self._has_captures |= bool(_CAPTURES.search(statement))
+            if _CAPTURES.search(statement):
+                self._have_captures.add(id(connection))
             return execute(connection, statement, *given, **more)
 
         return executed
 
-    def _is_of_captures(self) -> bool:
-        had, self._has_captures = self._has_captures, False
+    def _is_of_captures(self, connection: Any) -> bool:
+        had = id(connection) in self._have_captures
+        self._have_captures.discard(id(connection))
         return had
 
     def _moment(self, step: str) -> str:

@@ -11,6 +11,7 @@ from archiver.index import (
     entries,
     failed_attempts,
     gone,
+    jobs,
     originals,
     outcomes,
     recording,
@@ -170,8 +171,15 @@ async def _insert_responses(
 async def _still_wanted(
     conn: AsyncConnection, brought: Sequence[VisitResult], there: Collection[int]
 ) -> list[VisitResult]:
-    """Results whose entries are there, and whose snapshots were not thrown away before."""
+    """Results whose entries are there, and whose snapshots were not thrown away before.
+
+    Nor those of jobs that were saved meanwhile: another machine came back with what it had brought
+    for them before they were given to this one.
+    """
     here = [each for each in brought if each.entry.id in there]
+    if conn.dialect.is_shared:
+        ended = await jobs.saved(conn, [each.lease.job_id for each in here if each.lease])
+        here = [each for each in here if not each.lease or each.lease.job_id not in ended]
     lost = await gone.snapshots(conn, {each.entry.hash_url for each in here if each.visit})
     return [
         each

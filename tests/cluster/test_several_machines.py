@@ -175,6 +175,23 @@ async def test_what_a_machine_held_that_fell_silent_is_done_by_another_and_once(
     assert "problems\t0" in (await ran("verify", **there))[1]
 
 
+async def test_a_page_that_another_machine_had_saved_after_all_has_no_second_snapshot(
+    live, address, here, held
+):
+    await ran("import", "-", "--no-crawl", said=held.url, **here)
+    async with archiver("crawl", **here) as running:
+        await live.asked_for("/held")
+        as_owner(
+            address, "UPDATE job SET state = 'saved', owner = NULL, timestamp = 20260301000000"
+        )
+        held.set()
+        await running.communicate()
+
+    assert running.returncode == 0
+    assert (held.url,) in as_owner(address, "SELECT url FROM capture")
+    assert as_owner(address, "SELECT id FROM snapshot") == []
+
+
 async def test_an_index_is_not_built_again_while_another_machine_writes(live, here, there, held):
     await ran("import", "-", "--no-crawl", said=held.url, **here)
     async with archiver("crawl", **here) as running:
