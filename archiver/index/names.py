@@ -9,7 +9,8 @@ from archiver.index.connection import AsyncConnection
 from archiver.index.dialect.functions import Gathered
 from archiver.index.matching import is_open_ended
 from archiver.index.schema import document, entry, entry_tag, tag
-from archiver.query.tree import Term
+from archiver.query.forms import MOST_TERMS, forms_of
+from archiver.query.tree import Node, Term, either, every
 from archiver.query.words import phrase_of, words_of
 from archiver.values import frozen
 
@@ -21,10 +22,12 @@ class Named:
     Attributes:
         anywhere: those that have each in their title or tags.
         first: those of them whose title begins with the words.
+    formed: others, that have some of the words in another form there.
     """
 
     anywhere: set[int]
     first: set[int]
+    formed: set[int]
 
 
 _TAGS = (
@@ -55,17 +58,35 @@ async def named_among(
         words: what a title begins with that begins so; empty for none.
     """
     columns = (await conn.execute(_NAMES, {"these": documents})).one()
-    wanted = [_stretch(phrase_of(term.text), open_ended=is_open_ended(term)) for term in terms]
+    wanted = [[*map(_stretch_of, forms)] for forms in map(forms_of, terms)]
     beginning = _stretch(words, open_ended=False) if words else None
-    anywhere, first = set(), set()
+    anywhere, first, formed = set(), set(), set()
     for number, given, said, tags in zip(*(each or () for each in columns), strict=True):
         title = _stretch(words_of(" ".join(dict.fromkeys((given, said)))))
         names = title + _stretch(words_of(tags or ""))
-        if all(each in names for each in wanted):
+        if all(term in names for term, *_ in wanted):
             anywhere.add(number)
             if beginning and title.startswith(beginning):
                 first.add(number)
-    return Named(anywhere, first)
+        elif _takes_forms(terms) and all(any(each in names for each in forms) for forms in wanted):
+            formed.add(number)
+    return Named(anywhere, first, formed)
+
+
+def in_any_form(terms: Sequence[Term]) -> Node | None:
+    """What has all of some terms, each in any of its forms; None where none is taken so."""
+    forms = [*map(forms_of, terms)]
+    if not _takes_forms(terms) or all(len(each) == 1 for each in forms):
+        return None
+    return every([either(each) for each in forms])
+
+
+def _takes_forms(terms: Sequence[Term]) -> bool:
+    return len(terms) <= MOST_TERMS
+
+
+def _stretch_of(term: Term) -> str:
+    return _stretch(phrase_of(term.text), open_ended=is_open_ended(term))
 
 
 def _stretch(words: Sequence[str], *, open_ended: bool = False) -> str:

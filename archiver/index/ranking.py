@@ -17,7 +17,7 @@ from archiver.index.dialect.listed_values import ListedNumbers
 from archiver.index.dialect.port import Dialect, WordIndex
 from archiver.index.dialect.word_queries import asking, gathering
 from archiver.index.matching import expression, is_open_ended, is_worded
-from archiver.index.names import Named, named_among
+from archiver.index.names import Named, in_any_form, named_among
 from archiver.index.rarity import Counts, Part, begins, countable, scales
 from archiver.index.schema import document
 from archiver.index.search_tables import PART_SIZE, search_table
@@ -26,9 +26,9 @@ from archiver.query.words import phrase_of
 
 WEIGHTS = {"title": 8.0, "tags": 6.0, "note": 4.0, "by": 3.0, "url": 2.0, "keys": 0.0, "text": 1.0}
 """How much a word in a column counts, against one in the text."""
-NAMED, FIRST, NEAR, TOGETHER = 1.8, 1.3, 1.15, 1.35
-"""How much better a document is that has all words in its title or tags, whose title begins with
-them, that has them near each other, or side by side."""
+NAMED, FORMED, FIRST, NEAR, TOGETHER = 1.8, 1.5, 1.3, 1.15, 1.35
+"""How much better a document is that has all words in its title or tags, or some of them there in
+another form, whose title begins with them, that has them near each other, or side by side."""
 NEAR_WORDS = 10
 LEAST_MANY = 250
 """Documents: of fewer, all scores are cheap."""
@@ -78,7 +78,7 @@ def in_names(match: str, tree: Node) -> str:
     """
     terms = _plain_terms(tree)
     others = [each for each in conjuncts(tree) if isinstance(each, Term) and each.column]
-    return "" if not terms or others else _narrowed(match, tree, _named(terms))
+    return "" if not terms or others else _narrowed(match, tree, _named(every(terms)))
 
 
 def names_sought_in(tree: Node, parts: Sequence[int]) -> Sequence[int]:
@@ -155,10 +155,24 @@ async def _factors(
         found = await _which(conn, matches, parts)
         named = await named_among(conn, candidates, terms, _whole_words(terms))
     else:
-        names = _narrowed(match, tree, _named(terms))
-        anywhere, *found = await _which(conn, [names, *matches], parts)
-        named = Named(anywhere, await _named_first(conn, match, tree, parts, anywhere))
-    return [(NAMED, named.anywhere), (FIRST, named.first), *zip(near, found, strict=True)]
+        named, found = await _by_index(conn, match, tree, parts, matches)
+    factors = [(NAMED, named.anywhere), (FIRST, named.first), (FORMED, named.formed)]
+    return [*factors, *zip(near, found, strict=True)]
+
+
+async def _by_index(
+    conn: AsyncConnection, match: str, tree: Node, parts: Sequence[Part], matches: Sequence[str]
+) -> tuple[Named, list[set[int]]]:
+    """Which candidates are named so, and which match some expressions: the index is asked once."""
+    terms = _plain_terms(tree)
+    forms = in_any_form(terms)
+    asked = [_narrowed(match, tree, _named(every(terms)))]
+    if forms:
+        asked.append(f"{match} AND {_named(forms)}")
+    anywhere, *found = await _which(conn, [*asked, *matches], parts)
+    formed = found.pop(0) - anywhere if forms else set()
+    first = await _named_first(conn, match, tree, parts, anywhere)
+    return Named(anywhere, first, formed), found
 
 
 async def _named_first(
@@ -237,8 +251,8 @@ def _whole_words(terms: Sequence[Term]) -> list[str]:
     return [word for term in terms if not term.prefix for word in phrase_of(term.text)]
 
 
-def _named(terms: Sequence[Term]) -> str:
-    return f"({{title tags}} : {expression(every(terms))})"
+def _named(node: Node) -> str:
+    return f"({{title tags}} : {expression(node)})"
 
 
 def _plain_terms(tree: Node) -> list[Term]:

@@ -58,6 +58,15 @@ async def test_words_near_each_other_count_more_than_far_ones(kept):
     assert await names(search, "grey heron") == ["side-by-side", "near", "far"]
 
 
+async def test_a_title_that_has_a_word_in_another_form_counts_more_than_one_that_lacks_it(kept):
+    search = await kept(
+        Page("named", "Copying a file", f"how to copy files {FILLER}"),
+        Page("other", "Moving things", f"how to copy files {FILLER}"),
+    )
+
+    assert await names(search, "copy files") == ["named", "other"]
+
+
 async def test_of_two_alike_the_newer_stands_first(kept):
     search = await kept(Page("older", "x", "heron"), Page("newer", "x", "heron"))
 
@@ -271,6 +280,9 @@ QUERIES = (
     "の鳥",
     "blue",
     "heron blue",
+    "herons",
+    "grey herons",
+    '"grey heron" herons',
     "heron -nothing",
     "heron site:pages.example",
 )
@@ -284,7 +296,7 @@ async def test_names_that_are_read_count_as_names_that_the_index_of_words_finds(
         Page(
             f"{n}-{tag or 'none'}",
             title,
-            "the grey heron and the blue one, 東京の鳥",
+            "the grey heron and the blue herons, 東京の鳥",
             (tag,) * bool(tag),
         )
         for n, title in enumerate(TITLES)
