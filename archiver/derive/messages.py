@@ -65,7 +65,7 @@ class Document:
 
 def pack(head: dict[str, Any], payload: bytes = b"") -> bytes:
     """A message with its length."""
-    encoded = json.dumps(head, separators=(",", ":")).encode()
+    encoded = _as_json(head)
     body = PREFIX.pack(len(encoded)) + encoded + payload
     return PREFIX.pack(len(body)) + body
 
@@ -185,10 +185,15 @@ def pack_seeds(
     pages: Sequence[PageOfSeed] = (),
     lists: GivenLists = NO_LISTS,
 ) -> bytes:
-    """Some links of a file, for the service; ``seeds`` as ``pack_columns`` made them."""
+    """Some links of a file, for the service; ``seeds`` as ``pack_columns`` made them.
+
+    Each column is JSON of its own: whoever reads one of thousands of links keeps Python's lock to
+    its end, and other threads wait.
+    """
+    columns = [*map(_as_json, seeds)]
     return pack(
         {
-            "seeds": seeds,
+            "columns": [*map(len, columns)],
             "lists": [[each.path, each.query] for each in lists.found],
             "lists_left_out": lists.left_out,
             "rejected": [
@@ -203,9 +208,14 @@ def pack_seeds(
             ],
         },
         b"".join(
-            content
-            for each in pages
-            for content in (each.page.content, *(part.content for part in each.page.parts))
+            (
+                *columns,
+                *(
+                    content
+                    for each in pages
+                    for content in (each.page.content, *(part.content for part in each.page.parts))
+                ),
+            )
         ),
     )
 
@@ -217,10 +227,15 @@ def read_seeds(
     head, payload = unpack(message)
     rejected = [Rejected(*each) for each in head["rejected"]]
     contents = BytesIO(payload)
+    columns = [json.loads(contents.read(length)) for length in head["columns"]]
     pages = [_page(each, contents) for each in head["pages"]]
     found = tuple(EntryList(*each) for each in head["lists"])
     lists = GivenLists(found, head["lists_left_out"])
-    return read_columns(head["seeds"]), rejected, pages, lists
+    return read_columns(columns), rejected, pages, lists
+
+
+def _as_json(value: Any) -> bytes:
+    return json.dumps(value, separators=(",", ":")).encode()
 
 
 def _page(head: Sequence[Any], contents: BytesIO) -> PageOfSeed:

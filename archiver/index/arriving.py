@@ -5,7 +5,7 @@ go in the order of the file: most keys rise with it, and are put at the end of t
 no order each take a page for themselves, which is kept in memory (``Dialect.much``).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import count
 from typing import Any
 
@@ -26,10 +26,10 @@ from sqlalchemy import (
 )
 from sqlalchemy.schema import CreateTable
 
-from archiver.index import annotations, gone
+from archiver.index import annotations
 from archiver.index.bulk import among, insert_rows
 from archiver.index.connection import AsyncConnection
-from archiver.index.schema import entry, gone_entry, host, import_row, job
+from archiver.index.schema import entry, gone_entry, import_row, job
 from archiver.index.table_registry import Number, Words
 from archiver.model.importing import MOST_GIVEN, Outcome
 from archiver.model.job import State
@@ -44,15 +44,6 @@ _arriving = Table(
     Column("row", Number),
     *(Column(name, Number if entry.c[name].type is Number else Words) for name in _OWN),
     prefixes=["TEMPORARY"],
-)
-_UNKNOWN_HOSTS = (
-    select(_arriving.c.host).distinct().where(~exists().where(host.c.name == _arriving.c.host))
-)
-_MAKE_READY = text(
-    "INSERT INTO queue_host (priority, host, ready_at_ms)"
-    " SELECT DISTINCT CAST(:priority AS BIGINT), host, CAST(:due AS BIGINT)"
-    " FROM arriving WHERE TRUE ON CONFLICT (priority, host) DO UPDATE"
-    " SET ready_at_ms = excluded.ready_at_ms WHERE excluded.ready_at_ms < queue_host.ready_at_ms"
 )
 _KNOWN = select(_arriving.c.place).where(exists().where(entry.c.hash_url == _arriving.c.hash_url))
 
@@ -76,16 +67,26 @@ async def put_down(conn: AsyncConnection, seeds: SeedColumns, numbers: Sequence[
     await insert_rows(conn, _arriving, ("place", "row", *_OWN), rows)
 
 
-async def leave_known(conn: AsyncConnection) -> set[int]:
-    """Leave those out that are entries already; their places."""
-    known = {*(await conn.execute(_KNOWN)).scalars()}
-    if known:
-        await conn.tell(delete(_arriving).where(_arriving.c.place.in_(among(known))))
-    return known
+async def known_places(conn: AsyncConnection) -> set[int]:
+    """The places of those that are entries already."""
+    return {*(await conn.execute(_KNOWN)).scalars()}
+
+
+async def leave_out(conn: AsyncConnection, places: Collection[int]) -> None:
+    """Leave those out that stand at these places."""
+    if places:
+        await conn.tell(delete(_arriving).where(_arriving.c.place.in_(among(places))))
 
 
 async def make_entries(
-    conn: AsyncConnection, first: int, *, state: State, sort_at: int, import_id: int, owed: bool
+    conn: AsyncConnection,
+    first: int,
+    *,
+    state: State,
+    sort_at: int,
+    import_id: int,
+    owed: bool,
+    is_any_gone: bool,
 ) -> None:
     """Make entries of what is left, their rows numbered by their places from ``first`` on.
 
@@ -96,10 +97,10 @@ async def make_entries(
         sort_at: the moment (Unix seconds).
         import_id: the import that alone brings them.
         owed: whether a record of them is owed.
+        is_any_gone: whether any entry was thrown away before.
     """
     alike = {"first": first, "state": state.value, "sort_at": sort_at}
     alike |= {"import_id": import_id, "owed": int(owed)}
-    is_any_gone = await gone.count(conn) > 0
     await conn.tell(_MAKE_AGAIN if is_any_gone else _MAKE_ENTRIES, alike)
 
 
@@ -120,12 +121,6 @@ async def make_jobs(
     alike = {"first": first, "first_entry": first_entry, "import_id": import_id}
     alike |= {"priority": priority, "now_s": now_ms // 1000, "now_ms": now_ms, "stamp": stamp}
     await conn.tell(_MAKE_JOBS, alike)
-    await conn.tell(_MAKE_READY, {"priority": priority, "due": now_ms})
-
-
-async def unknown_hosts(conn: AsyncConnection) -> list[str]:
-    """Hosts of what is left that are not noted yet."""
-    return [*(await conn.execute(_UNKNOWN_HOSTS)).scalars()]
 
 
 async def write_receipt(conn: AsyncConnection, import_id: int) -> None:

@@ -114,8 +114,8 @@ async def put_new(
     rooms: Mapping[str, Room],
     *,
     sort_at: int,
-) -> None:
-    """Let entries that lie nowhere yet lie in lists: places by path, by entry, as for ``put``."""
+) -> dict[str, Room]:
+    """Let entries that lie nowhere yet lie in lists, as for ``put``; the rooms as they are then."""
     last = {room.list_id: room.last for room in rooms.values()}
     rows = [
         (each, rooms[path].list_id, place, sort_at)
@@ -124,6 +124,7 @@ async def put_new(
     ]
     if rows:
         await _put_in(conn, rows, last, fresh=Counter(list_id for _, list_id, _, _ in rows))
+    return {path: Room(room.list_id, last[room.list_id]) for path, room in rooms.items()}
 
 
 def _is_new(path: str, place: int, before: Mapping[str, int]) -> bool:

@@ -1,6 +1,8 @@
 """Entries that are new, thousands at once: columns become rows without an object for each."""
 
-from collections.abc import Mapping, Sequence
+import asyncio
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import chain, compress, count, repeat
 
@@ -18,32 +20,51 @@ from archiver.index.bulk import insert_rows
 from archiver.index.connection import AsyncConnection
 from archiver.index.numbering import next_number
 from archiver.index.schema import entry, job
-from archiver.index.turns import to_ms
+from archiver.index.turns import make_ready, to_ms
 from archiver.model.annotation import by_path
 from archiver.model.job import State
 from archiver.model.seed_columns import SeedColumns
 from archiver.values import frozen
 
+MOST_MET = 50_000
+"""Hosts, and tags, that are remembered of a transaction."""
 _COLUMNS = ("id", "hash_url", "url", "host", *annotations.NAMES, "generation")
 _COLUMNS += ("state", "sort_at", "brought_by", "unrecorded", "document_stale")
 
 
-@frozen
-class _Found:
-    """What is looked up before the first row is written.
+@dataclass(slots=True)
+class Met:
+    """What one transaction has seen to, so that it is not looked for again.
 
     Attributes:
-        first: row of the entries.
+        hosts: noted, and given their turn, by the priority of their jobs, or by None without any.
         tags: rows, by name.
-        rooms: in lists, by path.
-        hosts: that nobody has noted.
+        rooms: in lists, by path; they hold as long as nothing else is put there.
+    """
+
+    hosts: dict[int | None, set[str]] = field(default_factory=dict)
+    tags: dict[str, int] = field(default_factory=dict)
+    rooms: dict[str, list_members.Room] = field(default_factory=dict)
+
+
+@frozen
+class _Found:
+    """What holds of all new entries, and what is looked up before the first row is written.
+
+    Attributes:
+        now, import_id, priority: as for ``bring``.
+        first: row of the entries.
+        known: places of seeds that are entries already.
+        is_any_gone: whether any entry was thrown away before.
         first_job, stamp: of the jobs.
     """
 
+    now: datetime
+    import_id: int
+    priority: int | None
     first: int
-    tags: Mapping[str, int]
-    rooms: Mapping[str, list_members.Room]
-    hosts: Sequence[str]
+    known: Collection[int]
+    is_any_gone: bool
     first_job: int
     stamp: int
 
@@ -56,10 +77,9 @@ async def bring(
     now: datetime,
     import_id: int,
     priority: int | None,
+    met: Met,
 ) -> list[bool]:
-    """Make entries of those seeds of an import that are new, with all that they carry, and jobs.
-
-    Their rows of the receipt are written as well.
+    """Make entries of new seeds of an import, with all they carry, jobs, and rows of the receipt.
 
     All is looked up before the first row is written: so nobody waits for what comes after it.
 
@@ -70,6 +90,7 @@ async def bring(
         now: the moment (aware, UTC).
         import_id: the import that alone brings them.
         priority: of the jobs; where it is None none are made, and the entries are links.
+        met: what this transaction has seen to; more is added.
 
     Returns:
         Of each whether it was new, the first time that it came.
@@ -77,32 +98,28 @@ async def bring(
     is_first = _first_times(seeds.keys)
     firsts = seeds.where(is_first)
     await arriving.put_down(conn, firsts, [*compress(numbers, is_first)])
-    known = await arriving.leave_known(conn)
-    is_new = [place not in known for place in range(len(firsts))]
+    found = await _look_up(conn, now, import_id, priority)
+    is_new = [place not in found.known for place in range(len(firsts))]
     if any(is_new):
-        fresh, places = firsts.where(is_new), [*compress(count(), is_new)]
-        await _bring_new(conn, fresh, places, now=now, import_id=import_id, priority=priority)
+        await arriving.leave_out(conn, found.known)
+        ids = [*compress(count(found.first), is_new)]
+        await _bring_new(conn, found, firsts.where(is_new), ids, met)
     await arriving.clear(conn)
     each = iter(is_new)
     return [first and next(each) for first in is_first]
 
 
 async def _bring_new(
-    conn: AsyncConnection,
-    fresh: SeedColumns,
-    places: Sequence[int],
-    *,
-    now: datetime,
-    import_id: int,
-    priority: int | None,
+    conn: AsyncConnection, found: _Found, fresh: SeedColumns, ids: Sequence[int], met: Met
 ) -> None:
-    """Make entries of seeds for which there are none, and which were put down at these places."""
-    found = await _look_up(conn, fresh, now, import_id)
-    await _make(conn, found, now, import_id, priority)
-    await _label(conn, found, [found.first + place for place in places], fresh, now)
-    await hosts.note(conn, found.hosts)
+    """Make entries of seeds for which there are none, and which were put down to have these ids."""
+    rows = await _tag_rows(conn, fresh, met)
+    await _find_rooms(conn, fresh, met, found.import_id)
+    await _make(conn, found)
+    await _label(conn, rows, met, ids, fresh, found.now)
+    await _see_to_hosts(conn, {*fresh.hosts}, met, found.now, found.priority)
     counted = {counters.ENTRIES: len(fresh)}
-    counted |= {} if priority is None else {counters.QUEUED: len(fresh)}
+    counted |= {} if found.priority is None else {counters.QUEUED: len(fresh)}
     await counters.change(conn, counted)
 
 
@@ -140,52 +157,76 @@ async def insert(
 
 
 async def _look_up(
-    conn: AsyncConnection, seeds: SeedColumns, now: datetime, import_id: int
+    conn: AsyncConnection, now: datetime, import_id: int, priority: int | None
 ) -> _Found:
-    paths = dict.fromkeys(chain.from_iterable(seeds.annotations["folders"]))
-    return _Found(
-        await next_number(conn, entry.c.id),
-        await tags.ids_of(conn, {*chain.from_iterable(seeds.annotations["tags"])}),
-        await list_members.rooms_in(conn, paths, import_id=import_id),
-        await arriving.unknown_hosts(conn),
-        await next_number(conn, job.c.id),
-        await changes.next_stamp(conn, now),
+    """All that is asked for at once: between two answers the index would wait for the next."""
+    known, gone_before, first, first_job, stamp = await asyncio.gather(
+        arriving.known_places(conn),
+        gone.count(conn),
+        next_number(conn, entry.c.id),
+        next_number(conn, job.c.id),
+        changes.next_stamp(conn, now),
     )
+    return _Found(now, import_id, priority, first, known, gone_before > 0, first_job, stamp)
 
 
-async def _make(
-    conn: AsyncConnection, found: _Found, now: datetime, import_id: int, priority: int | None
-) -> None:
+async def _tag_rows(conn: AsyncConnection, seeds: SeedColumns, met: Met) -> Mapping[str, int]:
+    """The rows of the tags that seeds have, by name."""
+    names = {*chain.from_iterable(seeds.annotations["tags"])}
+    found = await tags.ids_of(conn, names - met.tags.keys())
+    rows = {name: met.tags[name] for name in names & met.tags.keys()} | found
+    if len(met.tags) > MOST_MET:
+        met.tags.clear()
+    met.tags |= found
+    return rows
+
+
+async def _make(conn: AsyncConnection, found: _Found) -> None:
     """Make the entries, their jobs, and their rows of the receipt."""
-    is_link = priority is None
+    is_link = found.priority is None
     await arriving.make_entries(
         conn,
         found.first,
         state=State.LINK if is_link else State.QUEUED,
-        sort_at=int(now.timestamp()),
-        import_id=import_id,
+        sort_at=int(found.now.timestamp()),
+        import_id=found.import_id,
         owed=is_link,
+        is_any_gone=found.is_any_gone,
     )
-    if priority is not None:
+    if found.priority is not None:
         await arriving.make_jobs(
             conn,
             found.first_job,
             first_entry=found.first,
-            import_id=import_id,
-            priority=priority,
-            now_ms=to_ms(now),
+            import_id=found.import_id,
+            priority=found.priority,
+            now_ms=to_ms(found.now),
             stamp=found.stamp,
         )
-    await arriving.write_receipt(conn, import_id)
+    await arriving.write_receipt(conn, found.import_id)
+
+
+async def _find_rooms(conn: AsyncConnection, seeds: SeedColumns, met: Met, import_id: int) -> None:
+    """Find room in the lists that seeds are to lie in."""
+    paths = dict.fromkeys(chain.from_iterable(seeds.annotations["folders"]))
+    if len(met.rooms) > MOST_MET:
+        met.rooms.clear()
+    unmet = [path for path in paths if path not in met.rooms]
+    met.rooms |= await list_members.rooms_in(conn, unmet, import_id=import_id)
 
 
 async def _label(
-    conn: AsyncConnection, found: _Found, ids: Sequence[int], seeds: SeedColumns, now: datetime
+    conn: AsyncConnection,
+    tag_rows: Mapping[str, int],
+    met: Met,
+    ids: Sequence[int],
+    seeds: SeedColumns,
+    now: datetime,
 ) -> None:
-    """Give new entries of an import their tags, and put them into their lists."""
-    columns, rows, sort_at = seeds.annotations, found.tags, int(now.timestamp())
+    """Give new entries their tags, of which these are the rows, and put them into their lists."""
+    columns, sort_at = seeds.annotations, int(now.timestamp())
     tagged = [
-        (each, rows[name], sort_at)
+        (each, tag_rows[name], sort_at)
         for each, names in zip(ids, columns["tags"], strict=True)
         for name in names
     ]
@@ -193,7 +234,22 @@ async def _label(
         await tags.insert(conn, tagged)
     folders = zip(ids, columns["folders"], columns["places"], strict=True)
     given = ((each, by_path(paths, places)) for each, paths, places in folders if paths)
-    await list_members.put_new(conn, given, found.rooms, sort_at=sort_at)
+    met.rooms = await list_members.put_new(conn, given, met.rooms, sort_at=sort_at)
+
+
+async def _see_to_hosts(
+    conn: AsyncConnection, names: set[str], met: Met, now: datetime, priority: int | None
+) -> None:
+    """Note hosts, and give them their turn where they have jobs, once in a transaction."""
+    known = met.hosts.setdefault(priority, set())
+    fresh = names - known
+    await hosts.note(conn, fresh)
+    if priority is not None:
+        due = to_ms(now)
+        await make_ready(conn, {(priority, name): due for name in fresh})
+    if len(known) > MOST_MET:
+        known.clear()
+    known |= fresh
 
 
 async def _generations(conn: AsyncConnection, keys: Sequence[str]) -> Sequence[int]:

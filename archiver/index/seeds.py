@@ -87,18 +87,21 @@ async def receive_columns(
     now: datetime,
     import_id: int,
     capture: CaptureWhen = CaptureWhen.NOW,
+    met: new_entries.Met | None = None,
 ) -> tuple[list[Reception], list[bool]]:
     """``receive`` for the thousands of a file, most of which are new.
 
     Returns how each was received, and whether that is in the receipt of the import already;
-    ``numbers`` are their rows in the file.
+    ``numbers`` are their rows in the file, ``met`` what this transaction has seen to.
     """
     rank = None if capture is CaptureWhen.NEVER else _RANKS[capture]
+    met = met or new_entries.Met()
     is_new = await new_entries.bring(
-        conn, seeds, numbers, now=now, import_id=import_id, priority=rank
+        conn, seeds, numbers, now=now, import_id=import_id, priority=rank, met=met
     )
     if all(is_new):
         return [Reception.ADDED] * len(seeds), is_new
+    met.rooms.clear()
     rest = [seeds[place] for place, is_it in enumerate(is_new) if not is_it]
     received = await receive(
         conn, rest, now=now, recapture=False, import_id=import_id, capture=capture

@@ -20,6 +20,7 @@ from archiver.formats.own_document import is_said_to_be_a_link
 from archiver.index import imports, lists, receipts, seeds
 from archiver.index.connection import AsyncConnection
 from archiver.index.database import Database
+from archiver.index.new_entries import Met
 from archiver.ingest.saved_pages import SavedPage
 from archiver.logs import get_log
 from archiver.model.choices import CaptureWhen, Choices
@@ -36,7 +37,7 @@ from archiver.services.import_status import ImportStatuses
 PROGRESS_SECONDS = 0.2
 SHORTEST_SECONDS = 0.5
 """At the start, when somebody waits to see that it goes on."""
-TRANSACTION_SECONDS = 5.0
+TRANSACTION_SECONDS = 10.0
 """New rows go to random places of some indexes: the more of them at once, the less is written.
 
 Sooner if anybody else wants to write.
@@ -170,9 +171,10 @@ class ImportReader:
     ) -> None:
         """Take batches in for as long as one transaction may last."""
         until = monotonic() + seconds
+        met = Met()
         async with self._db.write_much() as conn:
             while batch:
-                await _receive(conn, number, batch, choices, early)
+                await _receive(conn, number, batch, choices, early, met)
                 if self._db.is_wanted() or monotonic() >= until:
                     break
                 batch = await batches.more(until, self._db.is_wanted)
@@ -184,12 +186,13 @@ async def _receive(
     batch: Batch,
     choices: Choices,
     early: dict[str, Reception],
+    met: Met,
 ) -> None:
     """Queue the links of a batch, count them, and write what the receipt says of each."""
     left_out = await _add_lists(conn, number, batch.lists)
     numbers, keys = batch.numbers, batch.seeds.keys
     when = captured_when(batch.seeds.annotations["source_record"], choices)
-    received, is_written = await _received(conn, number, batch, when)
+    received, is_written = await _received(conn, number, batch, when, met)
     are_links = when.get(CaptureWhen.NEVER, ())
     links = sum(each is Reception.ADDED for each in compress(received, are_links))
     if early:
@@ -215,14 +218,24 @@ def captured_when(records: Sequence[str], choices: Choices) -> dict[CaptureWhen,
 
 
 async def _received(
-    conn: AsyncConnection, number: int, batch: Batch, when: Mapping[CaptureWhen, Sequence[bool]]
+    conn: AsyncConnection,
+    number: int,
+    batch: Batch,
+    when: Mapping[CaptureWhen, Sequence[bool]],
+    met: Met,
 ) -> tuple[list[Reception], list[bool]]:
     """Queue links, but for those that are to be kept as such; as ``seeds.receive_columns``."""
     both: dict[int, tuple[Reception, bool]] = {}
     for capture, chosen in when.items():
         some, numbers = batch.seeds.where(chosen), [*compress(batch.numbers, chosen)]
         made = await seeds.receive_columns(
-            conn, some, numbers, now=conn.now(), import_id=number, capture=capture
+            conn,
+            some,
+            numbers,
+            now=conn.now(),
+            import_id=number,
+            capture=capture,
+            met=met,
         )
         if len(when) == 1:
             return made

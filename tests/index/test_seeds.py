@@ -8,6 +8,7 @@ from archiver.index import (
     entries,
     imports,
     jobs,
+    new_entries,
     outcomes,
     queue,
     receipts,
@@ -15,7 +16,7 @@ from archiver.index import (
     tags,
     unrecorded,
 )
-from archiver.index.schema import entry, in_list, job
+from archiver.index.schema import entry, in_list, job, queue_host
 from archiver.index.turns import Turns
 from archiver.model.job import State
 from archiver.model.seed import Reception, RevisedSeed
@@ -166,12 +167,16 @@ async def test_the_highest_revision_of_an_annotation_holds_in_whatever_order_the
         assert await tags.most_used(conn, 9) == [("t3", 1)]
 
 
+async def begin_import(conn):
+    return await imports.create(
+        conn, name="list.txt", form="plain text", path=None, owner="me", now=NOW
+    )
+
+
 async def receive_columns(db, *wished):
     async with db.write_much() as conn:
         columns = SeedColumns.of(wished)
-        number = await imports.create(
-            conn, name="list.txt", form="plain text", path=None, owner="me", now=NOW
-        )
+        number = await begin_import(conn)
         numbers = range(1, len(wished) + 1)
         return await seeds.receive_columns(conn, columns, numbers, now=NOW, import_id=number)
 
@@ -217,3 +222,37 @@ async def test_all_that_the_rows_of_a_file_name_is_there(db, seed):
     async with db.read() as conn:
         assert not (await conn.execute(text("PRAGMA foreign_key_check"))).all()
         assert (await conn.execute(select(func.count()).select_from(in_list))).scalar() == 4
+
+
+async def test_batches_of_one_transaction_go_on_where_those_before_them_stopped(db, seed):
+    """In lists and tags that they share, also behind a batch with links that are known."""
+    said = {"tags": ("one",), "folders": ("a list",)}
+    wished = [
+        replace(each, annotation=replace(each.annotation, **said))
+        for each in map(seed, [f"http://a.example/{number}" for number in range(8)])
+    ]
+    await receive(db, seed("http://a.example/3"))
+    batches = [wished[:2], wished[2:5], wished[5:]]
+
+    async with db.write_much() as conn:
+        number, met, row = await begin_import(conn), new_entries.Met(), 1
+        for batch in batches:
+            rows = range(row, row + len(batch))
+            columns = SeedColumns.of(batch)
+            await seeds.receive_columns(conn, columns, rows, now=NOW, import_id=number, met=met)
+            row += len(batch)
+
+    async with db.read() as conn:
+        placed = await conn.execute(
+            select(entry.c.url, in_list.c.place)
+            .join(entry, entry.c.id == in_list.c.entry_id)
+            .order_by(in_list.c.place)
+        )
+        urls, places = zip(*placed, strict=True)
+        assert [each for each in urls if not each.endswith("3")] == [
+            each.url for each in wished if not each.url.endswith("3")
+        ]
+        assert len({*places}) == len(wished)
+        assert await tags.most_used(conn, 9) == [("one", 8)]
+        ready = await conn.execute(select(queue_host.c.host))
+        assert [*ready.scalars()] == ["a.example"]

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from functools import cache
+from functools import cache, lru_cache
 from itertools import chain
 from typing import Any, TypeVar
 
@@ -22,6 +22,8 @@ _T = TypeVar("_T")
 
 MOST_VALUES = 8000
 """Of one statement; SQLite takes 32,766."""
+MOST_TEXTS = 64
+"""Of statements that are kept: some ten kilobytes each."""
 WRITER_CACHE_KB = 16_000
 MUCH_CACHE_KB = 104_000
 MUCH_LOG_PAGES = 65_536
@@ -54,11 +56,9 @@ class Sqlite:
         self, statement: OverRows, rows: Sequence[tuple[Any, ...]]
     ) -> Iterator[tuple[str, tuple[Any, ...]]]:
         """A statement over stretches of rows, as VALUES."""
-        written = _written(statement)
-        for some in stretches(rows, width=len(rows[0]) if rows else 1):
-            mark = f"({', '.join('?' * len(some[0]))})"
-            values = f"VALUES {', '.join([mark] * len(some))}"
-            yield written.replace(MARK, values), tuple(chain.from_iterable(some))
+        width = len(rows[0]) if rows else 1
+        for some in stretches(rows, width=width):
+            yield _written_for(statement, len(some), width), tuple(chain.from_iterable(some))
 
     def unanswered(self, _conn: Connection) -> AbstractContextManager[None]:
         """Nothing is waited for in a file."""
@@ -92,6 +92,13 @@ def _written(statement: OverRows) -> str:
         dialect=dialect(), compile_kwargs={"literal_binds": True}
     )
     return str(compiled)
+
+
+@lru_cache(MOST_TEXTS)
+def _written_for(statement: OverRows, rows: int, width: int) -> str:
+    """The statement over so many rows of so many values."""
+    mark = f"({', '.join('?' * width)})"
+    return _written(statement).replace(MARK, f"VALUES {', '.join([mark] * rows)}")
 
 
 def _as_json(values: Iterable[Any]) -> str:
