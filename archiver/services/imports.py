@@ -22,6 +22,7 @@ from archiver.services.archives import Archives
 from archiver.services.import_reading import UNFORESEEN, ImportReader, OnProgress, kind_of_file
 from archiver.services.import_status import ImportStatuses
 from archiver.services.receipt_files import receipts_of, write_owed_if_possible
+from archiver.store.files import sync_file
 from archiver.store.segments import SegmentStore
 from archiver.store.shelf import UploadingShelf
 from archiver.values import frozen
@@ -110,6 +111,9 @@ class Imports:
             await asyncio.to_thread(path.unlink, missing_ok=True)
             raise
         kept = await asyncio.to_thread(_within, path, self._data)
+        if not kept.is_absolute():
+            # Who is told that it was taken over needn't give it again, whatever comes.
+            await asyncio.to_thread(sync_file, self._data / kept, within=self._data)
         number = await self._create(name, form, kept, choices=choices)
         self._begin(_Kept(number, name, path, choices), skip=0)
         return await self.status(number)

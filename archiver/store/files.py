@@ -70,3 +70,16 @@ def sync_directory(path: Path) -> None:
         os.fsync(file)
     finally:
         os.close(file)
+
+
+def sync_file(path: Path, *, within: Path) -> None:
+    """Make a file survive a loss of power: its content, and its name from a directory on."""
+    file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(file)
+    finally:
+        os.close(file)
+    for directory in path.parents:
+        sync_directory(directory)
+        if directory == within:
+            return

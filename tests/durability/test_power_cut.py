@@ -5,11 +5,6 @@ the rest, nothing, half, the sizes without the content, or all. At each moment t
 archive is opened as it is then.
 """
 
-import hashlib
-import shutil
-from collections.abc import Callable
-from pathlib import Path
-
 import pytest
 
 from archiver.archive import open_archive
@@ -18,52 +13,9 @@ from archiver.index import entries
 from archiver.services.entries import Entries
 from archiver.services.fixity import Fixity
 from archiver.urls.parse import hash_url
-from tests.system_calls import SYNCS, Disk
+from tests.durability.cuts import LOSES, moments, put_back
 
 pytestmark = pytest.mark.sqlite("what of an index's file lies on a disk; a server's is its own")
-
-LOSES: dict[str, Callable[[Disk], dict[str, bytes]]] = {
-    "all that is not synced": Disk.without_what_is_not_synced,
-    "half of the segments and the rest of the index": lambda disk: disk.with_half_of_it(
-        segments=True
-    ),
-    "half of the index and the rest of the segments": lambda disk: disk.with_half_of_it(
-        segments=False
-    ),
-    "content but not sizes": Disk.with_sizes_only,
-    "nothing, for only the process died": Disk.with_everything,
-}
-
-
-def moments(recorded, lose):
-    """What the disk holds at each moment that differs from the one before, and what was told."""
-    disk, told, seen = Disk(recorded.data), [], b""
-    pending = [*recorded.acknowledged]
-    for call in recorded.calls:
-        is_acknowledged = [each for each in pending if each.call is call]
-        if call.name in SYNCS or is_acknowledged:
-            # Just before a sync most is not synced, just after it least.
-            seen = yield from differing(lose(disk), told, seen)
-        told += is_acknowledged
-        disk.apply(call)
-        if call.name in SYNCS or is_acknowledged:
-            seen = yield from differing(lose(disk), told, seen)
-    yield from differing(lose(disk), told, b"")
-
-
-def differing(files, told, seen):
-    digest = hashlib.sha256(repr((sorted(files.items()), len(told))).encode()).digest()
-    if digest != seen:
-        yield files, [*told]
-    return digest
-
-
-def put_back(files, data: Path):
-    shutil.rmtree(data, ignore_errors=True)
-    for name, content in files.items():
-        path = data / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content)
 
 
 async def problems(archive, told):

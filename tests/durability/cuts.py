@@ -1,0 +1,52 @@
+"""The disk of a run of the program, as the power left it at each moment that matters."""
+
+import hashlib
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from tests.system_calls import SYNCS, Disk
+
+LOSES: dict[str, Callable[[Disk], dict[str, bytes]]] = {
+    "all that is not synced": Disk.without_what_is_not_synced,
+    "half of the segments and the rest of the index": lambda disk: disk.with_half_of_it(
+        segments=True
+    ),
+    "half of the index and the rest of the segments": lambda disk: disk.with_half_of_it(
+        segments=False
+    ),
+    "content but not sizes": Disk.with_sizes_only,
+    "nothing, for only the process died": Disk.with_everything,
+}
+
+
+def moments(recorded, lose) -> Iterator[tuple[dict[str, bytes], list]]:
+    """What the disk holds at each moment that differs from the one before, and what was told."""
+    disk, told, seen = Disk(recorded.data), [], b""
+    pending = [*recorded.acknowledged]
+    for call in recorded.calls:
+        is_acknowledged = [each for each in pending if each.call is call]
+        if call.name in SYNCS or is_acknowledged:
+            # Just before a sync most is not synced, just after it least.
+            seen = yield from differing(lose(disk), told, seen)
+        told += is_acknowledged
+        disk.apply(call)
+        if call.name in SYNCS or is_acknowledged:
+            seen = yield from differing(lose(disk), told, seen)
+    yield from differing(lose(disk), told, b"")
+
+
+def differing(files, told, seen):
+    digest = hashlib.sha256(repr((sorted(files.items()), len(told))).encode()).digest()
+    if digest != seen:
+        yield files, [*told]
+    return digest
+
+
+def put_back(files: dict[str, bytes], data: Path) -> None:
+    """Let a directory hold these files, and no others."""
+    shutil.rmtree(data, ignore_errors=True)
+    for name, content in files.items():
+        path = data / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)

@@ -1,0 +1,134 @@
+"""The power goes at any moment of an import: one that was acknowledged is there, to its last row.
+
+One that was not is absent, or can be read to its end: from the file that was kept, or by giving the
+file again.
+"""
+
+import json
+import re
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from io import BytesIO
+
+import pytest
+
+from archiver.config import Settings
+from archiver.model.importing import Outcome
+from archiver.runtime import open_runtime
+from archiver.services import following
+from tests.durability.conftest import Acknowledged, Client, Recorded, environment, sent
+from tests.durability.cuts import LOSES, moments, put_back
+from tests.system_calls import Trace, program_of
+
+pytestmark = pytest.mark.sqlite("what of an index's file lies on a disk; a server's is its own")
+
+MANY = 12
+NAME = "links.txt"
+LINKS = "".join(f"http://a.example/{number}\n" for number in range(MANY)).encode()
+ACCEPTED, READ = "accepted", "read"
+
+
+@pytest.fixture(scope="module")
+def commanded(tmp_path_factory):
+    """A run of ``archiver import``."""
+    directory = tmp_path_factory.mktemp("commanded")
+    data, trace, given = directory / "data", Trace(directory / "calls"), directory / NAME
+    given.write_bytes(LINKS)
+    program = (sys.executable, "-m", "archiver", "import", str(given), "--no-crawl")
+    command = trace.command(*program)
+    subprocess.run(command, env=environment(data), stdout=subprocess.PIPE, check=True, timeout=120)
+    calls = trace.calls()
+    return Recorded(data, calls, [Acknowledged(READ, True, sent(calls, f"added\t{MANY}"))])
+
+
+@pytest.fixture(scope="module")
+def uploaded(tmp_path_factory):
+    """A service that was sent a file, and stopped once it had read it."""
+    directory = tmp_path_factory.mktemp("uploaded")
+    data, trace = directory / "data", Trace(directory / "calls")
+    command = trace.command(sys.executable, "-m", "archiver", "serve", "--port", "0")
+    with subprocess.Popen(
+        command, env=environment(data), stdout=subprocess.PIPE, text=True
+    ) as strace:
+        base = re.search(r"http://\S+?(?=/?\s)", strace.stdout.readline())[0]
+        service, client = program_of(strace.pid), Client(base)
+        try:
+            wanted = f"/api/v1/imports?name={NAME}&capture=never"
+            client.ask(wanted, LINKS, "application/octet-stream")
+            while json.loads(client.ask("/api/v1/imports/1"))["reading"]:
+                pass
+        finally:
+            service.terminate()
+    calls = trace.calls()
+    told = Acknowledged(ACCEPTED, False, sent(calls, "HTTP/1.1 202"))
+    read = Acknowledged(
+        READ, True, sent(calls, "HTTP/1.1 200", '"reading":false', f'"read":{MANY}')
+    )
+    return Recorded(data, calls, [told, read])
+
+
+async def rows_of(archive, number):
+    """What the receipt of an import says of each row."""
+    told = b"".join([piece async for piece in archive.receipts.json(number)])
+    return [(each["row"], each["outcome"], each["url"]) for each in json.loads(told)]
+
+
+def entries_there(data):
+    with closing(sqlite3.connect(data / "archive.sqlite3")) as conn:
+        return conn.execute("SELECT count(*) FROM entry").fetchone()[0]
+
+
+ALL = [(row, Outcome.ADDED, f"http://a.example/{row - 1}") for row in range(1, MANY + 1)]
+
+
+@pytest.mark.parametrize("lost", LOSES)
+async def test_a_file_that_a_command_has_read_is_in_the_archive_and_any_other_can_be_read_again(
+    commanded, tmp_path, lost
+):
+    data, seen = tmp_path / "data", set()
+    for files, told in moments(commanded, LOSES[lost]):
+        put_back(files, data)
+        async with open_runtime(Settings(data=data)) as archive:
+            found = await archive.imports.recent()
+            rows = await rows_of(archive, found[0].id) if found else []
+            seen.add((len(found), len(rows), len(told)))
+            assert rows in ([], ALL)
+            assert entries_there(data) == len(rows)
+            if told:
+                assert rows == ALL
+                assert (found[0].read, found[0].error) == (MANY, "")
+            elif found:
+                again = await archive.imports.read_file(BytesIO(LINKS), name=NAME)
+                assert again.added == MANY - len(rows)
+                assert entries_there(data) == MANY
+    assert {(0, 0, 0), (1, MANY, 1)} <= seen
+
+
+@pytest.mark.parametrize("lost", LOSES)
+async def test_a_file_that_was_taken_over_is_read_to_its_end_whenever_the_power_goes(
+    uploaded, tmp_path, monkeypatch, lost
+):
+    monkeypatch.setattr(following, "POLL_SECONDS", 0.01)
+    data, seen = tmp_path / "data", set()
+    for files, told in moments(uploaded, LOSES[lost]):
+        put_back(files, data)
+        async with open_runtime(Settings(data=data)) as archive:
+            found = await archive.imports.recent()
+            seen.add((len(found), len(told)))
+            if not found:
+                assert not told
+                assert entries_there(data) == 0
+                continue
+            await archive.imports.resume()
+            async for status in archive.following.one_import(found[0].id):
+                last = status
+            await archive.imports.stop()
+            assert (last.read, last.error) == (MANY, "")
+            rows = await rows_of(archive, found[0].id)
+            # Known is what the segments brought back before the file was read.
+            assert {each for _, each, _ in rows} <= {Outcome.ADDED, Outcome.KNOWN}
+            assert [(row, url) for row, _, url in rows] == [(row, url) for row, _, url in ALL]
+            assert entries_there(data) == MANY
+    assert {(0, 0), (1, 1), (1, 2)} <= seen
