@@ -23,7 +23,7 @@ from archiver.derive.packed_seeds import pack_columns
 from archiver.errors import InvalidUrl, UnreadableFile
 from archiver.formats.any_table import ANY_TABLE, file_columns
 from archiver.formats.given_file import GivenFile
-from archiver.formats.importers import importer_of
+from archiver.formats.importers import importer_of, read_all
 from archiver.formats.seeds import bounded
 from archiver.model.annotation import Annotation
 from archiver.model.bookmark import Bookmark
@@ -52,7 +52,7 @@ def main() -> None:
         importer = importer_of(file)
         if importer.says_all_tags:
             choices = choices.with_tags_stated()
-        found = importer.read(file)
+        found = read_all(file, importer)
         for _ in islice(found, skip):
             pass
         chunks = read_chunks(file, found)

@@ -7,8 +7,9 @@ from archiver.formats.given_file import GivenFile
 from archiver.formats.importer import Importer
 from archiver.formats.latex import text_of_latex, without_braces
 from archiver.formats.reference_fields import (
-    MOST_FIELD,
+    MOST_REFERENCE,
     NO_ADDRESS,
+    TOO_LONG,
     address_of,
     lines_of,
     remarks_of,
@@ -23,22 +24,31 @@ _FIRST = re.compile(
 )
 """An entry; what stands before the first one is a preamble, shorthands, or notes."""
 _FIELD = re.compile(r"\s*+([\w-]++)\s*+=\s*")
+_HELD_WITH_A_LINE = 80
 _WRAPPED = re.compile(r"\\url\{([^{}]*)\}")
 
 
 def _read(file: GivenFile) -> Iterator[Bookmark]:
     held: list[str] = []
+    room = MOST_REFERENCE
     for line in lines_of(file):
         if _ENTRY.match(line.lstrip()) and held:
-            yield from _reference("\n".join(held))
-            held = []
+            yield from _held_one(held, is_whole=room > 0)
+            held, room = [], MOST_REFERENCE
         if held or line.lstrip().startswith("@"):
-            held.append(line[:MOST_FIELD])
-        if len(held) > 5000:
-            yield from _reference("\n".join(held))
-            held = []
+            room -= len(line) + _HELD_WITH_A_LINE
+            if room > 0 or not held:
+                held.append(line)
     if held:
-        yield from _reference("\n".join(held))
+        yield from _held_one(held, is_whole=room > 0)
+
+
+def _held_one(lines: list[str], *, is_whole: bool) -> Iterator[Bookmark]:
+    """The reference of some lines; a problem where there were more."""
+    if is_whole:
+        yield from _reference("\n".join(lines))
+    else:
+        yield unreadable(lines[0], TOO_LONG)
 
 
 def _reference(entry: str) -> Iterator[Bookmark]:

@@ -154,7 +154,14 @@ def open_bookmarks(
     """
     file = GivenFile(source, filename, spool=spool)
     importer = importer_of(file)
-    return importer.name, importer.read(file)
+    return importer.name, read_all(file, importer)
+
+
+def read_all(file: GivenFile, importer: Importer) -> Iterator[Bookmark]:
+    """All that a file says, then what an archive holds beyond what is read of it."""
+    yield from importer.read(file)
+    if file.zip:
+        yield from file.zip.left_out()
 
 
 def importer_of(file: GivenFile) -> Importer:

@@ -9,7 +9,13 @@ from itertools import chain
 
 from archiver.formats.given_file import GivenFile
 from archiver.formats.importer import Importer
-from archiver.formats.reference_fields import NO_ADDRESS, address_of, lines_of
+from archiver.formats.reference_fields import (
+    MOST_REFERENCE,
+    NO_ADDRESS,
+    TOO_LONG,
+    address_of,
+    lines_of,
+)
 from archiver.formats.rows import Row
 from archiver.model.bookmark import Bookmark, unreadable
 from archiver.model.message import marked
@@ -18,21 +24,26 @@ _FIELD = re.compile(r"\s*([A-Z][A-Z0-9])  ?- ?(.*)")
 _BEGINS = re.compile(r"\ufeff?\s*(?:TY  ?-|[A-Z][A-Z0-9]  - )")
 _TYPE_OR_END = re.compile(r"^(?:TY|ER|UR|DO)  ?-", re.MULTILINE)
 _ADDRESSES = frozenset({"UR", "L1", "LK", "DO"})
+_HELD_WITH_A_FIELD = 80
 _TITLES = ("TI", "T1", "CT", "BT")
 
 
 def _read(file: GivenFile) -> Iterator[Bookmark]:
     fields: dict[str, list[str]] = {}
+    room = MOST_REFERENCE
     for line in lines_of(file):
         found = _FIELD.match(line)
         name = found[1] if found else ""
         if _is_over(name, line, fields):
-            yield _reference(fields)
-            fields = {}
+            yield _reference(fields) if room > 0 else unreadable(_title(fields), TOO_LONG)
+            fields, room = {}, MOST_REFERENCE
         if found and name != "ER" and found[2].strip():
-            fields.setdefault(name, []).append(found[2].strip())
+            # Beside the text, what holds it: many short fields are no less.
+            room -= len(line) + _HELD_WITH_A_FIELD
+            if room > 0:
+                fields.setdefault(name, []).append(found[2].strip())
     if fields:
-        yield _reference(fields)
+        yield _reference(fields) if room > 0 else unreadable(_title(fields), TOO_LONG)
 
 
 def _is_over(name: str, line: str, fields: dict[str, list[str]]) -> bool:
@@ -45,7 +56,7 @@ def _is_over(name: str, line: str, fields: dict[str, list[str]]) -> bool:
 def _reference(fields: dict[str, list[str]]) -> Bookmark:
     url = _first(fields, "UR") or _first(fields, "L1") or _first(fields, "LK")
     url = url or address_of(_first(fields, "DO"), "\n".join(chain.from_iterable(fields.values())))
-    title = next(filter(None, (_first(fields, each) for each in _TITLES)), "")
+    title = _title(fields)
     if not url:
         return unreadable(title, NO_ADDRESS)
     kept = {name: each for name, each in fields.items() if name not in ("UR", "KW", "N1")}
@@ -57,6 +68,10 @@ def _reference(fields: dict[str, list[str]]) -> Bookmark:
         note="\n\n".join(fields.get("N1", ())),
         tags=tuple(dict.fromkeys(fields.get("KW", ()))),
     )
+
+
+def _title(fields: dict[str, list[str]]) -> str:
+    return next(filter(None, (_first(fields, each) for each in _TITLES)), "")
 
 
 def _first(fields: dict[str, list[str]], name: str) -> str:

@@ -1,13 +1,22 @@
 """What a zip archive holds (APPNOTE 6.3): read where it lies, never unpacked to anywhere.
 
 A member's name is only ever shown, so ``../`` in one leads nowhere. What comes out of one is
-bounded by how long it is packed, so a bomb costs its first megabytes.
+bounded by how long it is packed, and of all by how long the archive is, so a bomb costs its first
+megabytes. What is over a bound is told of, member by member.
 """
 
 import io
+import os
+import struct
 import zipfile
 import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import IO, TYPE_CHECKING, BinaryIO
+
+from archiver.errors import UnreadableFile
+from archiver.model.bookmark import Bookmark, unreadable
+from archiver.model.message import marked
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -16,6 +25,17 @@ MOST_MEMBERS = 100_000
 MOST_GROWTH = 200
 """How many times its packed length a member may have; lists of links come to 20."""
 ALWAYS_ALLOWED = 16 << 20
+GROWTH_OF_ALL = 50
+"""How many times an archive's length all that is unpacked of it may have."""
+ALLOWED_OF_ALL = 512 << 20
+MOST_LISTED = 16 << 20
+"""Bytes of a list of contents: what is held of each member is four times as much."""
+_UNPACKED_TOO_MUCH = marked("Only so much is unpacked of an archive: give this file by itself.")
+_TOO_MANY = marked("An archive holds more files than are read: pack those behind this one apart.")
+_END = struct.Struct("<4s4H2LH")
+_END_64_PLACE = struct.Struct("<4sLQL")
+_END_64 = struct.Struct("<4sQ2H2L4Q")
+_LONGEST_REMARK = 0xFFFF
 _SIGNATURES = (b"PK\x03\x04", b"PK\x05\x06", b"PK\x07\x08")
 _BROKEN = (
     zipfile.BadZipFile,
@@ -39,11 +59,17 @@ class Members:
 
     Attributes:
         names: of its files, in order, no folders, nothing that a system left there.
+
+    Raises:
+        UnreadableFile: its list of contents is too long to be read.
     """
 
     def __init__(self, stream: BinaryIO) -> None:
         self._archive = _opened(stream)
+        length = stream.seek(0, os.SEEK_END)
+        self._room = _Room(max(ALLOWED_OF_ALL, length * GROWTH_OF_ALL))
         found = self._archive.infolist() if self._archive else []
+        self._first_left_out = next((each.filename for each in found[MOST_MEMBERS:]), "")
         named = [each.filename for each in found[:MOST_MEMBERS] if not each.is_dir()]
         self.names = tuple(each for each in named if not _is_of_the_system(each))
 
@@ -57,12 +83,27 @@ class Members:
         if member is None or info is None:
             return io.BytesIO(b"")
         most = max(ALWAYS_ALLOWED, info.compress_size * MOST_GROWTH)
-        return io.BufferedReader(BoundedMember(member, most, _BROKEN), 1 << 16)
+        return io.BufferedReader(_Member(member, most, self._room, name), 1 << 16)
 
     def read(self, name: str, most: int) -> bytes:
         """The first so many bytes of a member."""
         with self.open(name) as member:
             return member.read(most)
+
+    def left_out(self) -> Iterator[Bookmark]:
+        """What was not read, or not to its end, because there is too much: a problem for each."""
+        for name in self._room.refused:
+            yield unreadable(name, _UNPACKED_TOO_MUCH)
+        if self._first_left_out:
+            yield unreadable(self._first_left_out, _TOO_MANY)
+
+
+@dataclass(slots=True)
+class _Room:
+    """How many bytes may still be unpacked of an archive, and whose were more."""
+
+    left: int
+    refused: dict[str, None] = field(default_factory=dict)
 
 
 def member_names(stream: BinaryIO) -> tuple[str, ...]:
@@ -72,18 +113,38 @@ def member_names(stream: BinaryIO) -> tuple[str, ...]:
 
 def _opened(stream: BinaryIO) -> zipfile.ZipFile | None:
     try:
+        if _listed_bytes(stream) > MOST_LISTED:
+            raise UnreadableFile(
+                "The archive holds more files than can be listed. Pack them into several, and give "
+                "each."
+            )
         return zipfile.ZipFile(stream)
     except _BROKEN:
         return None
 
 
-class BoundedMember(io.RawIOBase):
-    """A member up to a length; where it is ``broken`` it ends."""
+def _listed_bytes(stream: BinaryIO) -> int:
+    """How long the list of contents says that it is (APPNOTE 4.3.14, 4.3.16)."""
+    length = stream.seek(0, os.SEEK_END)
+    stream.seek(max(0, length - _LONGEST_REMARK - _END.size - _END_64_PLACE.size - _END_64.size))
+    tail = stream.read()
+    at = tail.rfind(b"PK\x05\x06")
+    if at < 0 or len(tail) - at < _END.size:
+        return 0
+    place = at - _END_64_PLACE.size
+    if place >= _END_64.size and tail.startswith(b"PK\x06\x07", place):
+        return int(_END_64.unpack_from(tail, place - _END_64.size)[8])
+    return int(_END.unpack_from(tail, at)[5])
 
-    def __init__(self, member: IO[bytes], most: int, broken: tuple[type[Exception], ...]) -> None:
+
+class _Member(io.RawIOBase):
+    """A member up to a length, as long as there is room; where it is broken it ends."""
+
+    def __init__(self, member: IO[bytes], most: int, room: _Room, name: str) -> None:
         self._member = member
         self._left = most
-        self._broken = broken
+        self._room = room
+        self._name = name
 
     def readable(self) -> bool:
         """It is."""
@@ -92,11 +153,16 @@ class BoundedMember(io.RawIOBase):
     def readinto(self, buffer: "WriteableBuffer", /) -> int:
         """Read the next bytes; none where it is at its end, or damaged."""
         target = memoryview(buffer)
+        wanted = min(len(target), self._left, self._room.left)
         try:
-            piece = self._member.read(min(len(target), self._left))
-        except self._broken:
+            piece = self._member.read(wanted or 1)
+        except _BROKEN:
+            return 0
+        if piece and not wanted:
+            self._room.refused[self._name] = None
             return 0
         self._left -= len(piece)
+        self._room.left -= len(piece)
         target[: len(piece)] = piece
         return len(piece)
 

@@ -4,6 +4,7 @@ import io
 import json
 import plistlib
 import sqlite3
+import struct
 import tracemalloc
 import zipfile
 from collections import deque
@@ -11,11 +12,11 @@ from collections import deque
 import pytest
 
 from archiver.errors import UnreadableFile
-from archiver.formats import json_values
+from archiver.formats import json_values, zip_members
 from archiver.formats.given_file import GivenFile
 from archiver.formats.json_values import JsonText
 from archiver.formats.xml_events import elements
-from archiver.formats.zip_members import ALWAYS_ALLOWED, Members
+from archiver.formats.zip_members import ALWAYS_ALLOWED, Members, member_names
 from tests.formats.goldens import GOLDENS, A, B, database, zipped
 from tests.formats.reading import opened
 
@@ -237,6 +238,54 @@ def test_a_zip_bomb_costs_its_first_megabytes():
 
     with Members(io.BytesIO(packed)).open("part_000000.csv") as member:
         assert len(member.read()) <= max(ALWAYS_ALLOWED, len(packed) * 200)
+
+
+def test_what_a_zip_holds_is_bounded_in_all_and_what_is_over_that_is_told_of(monkeypatch):
+    monkeypatch.setattr(zip_members, "ALLOWED_OF_ALL", 300_000)
+    long = f"{A}\n" + "no address here\n" * 6000
+    packed = zipped({f"{each}.txt": long for each in "abc"} | {"d.txt": B})
+
+    _, found = outcome(packed, "x.zip")
+
+    assert [each.annotation.url_given for each in found] == [A, A, A, "c.txt", "d.txt"]
+    assert [bool(each.problem) for each in found] == [False, False, False, True, True]
+
+
+def test_a_member_that_is_cut_at_its_bound_is_told_of(monkeypatch):
+    monkeypatch.setattr(zip_members, "ALWAYS_ALLOWED", 1000)
+    monkeypatch.setattr(zip_members, "MOST_GROWTH", 1)
+    packed = zipped({"a.txt": f"{A}\n" + "no address here\n" * 6000, "b.txt": B})
+
+    _, found = outcome(packed, "x.zip")
+
+    assert [each.annotation.url_given for each in found] == [A, B, "a.txt"]
+    assert found[-1].problem
+
+
+def test_a_zip_that_holds_too_many_files_is_read_as_far_as_many_go(monkeypatch):
+    monkeypatch.setattr(zip_members, "MOST_MEMBERS", 2)
+    packed = zipped({f"{each}.txt": A for each in "abcd"})
+
+    _, found = outcome(packed, "x.zip")
+
+    assert [each.annotation.url_given for each in found] == [A, A, "c.txt"]
+    assert found[-1].problem
+
+
+@pytest.mark.parametrize("is_64", [False, True])
+def test_a_list_of_contents_that_is_too_long_is_not_read(is_64):
+    """Neither here nor in the service, which looks whether a zip is a WACZ."""
+    packed = bytearray(zipped({"a.txt": A}))
+    end = packed.index(b"PK\x05\x06")
+    if is_64:
+        listed = struct.pack("<4sQ2H2L4Q", b"PK\x06\x06", 44, 45, 45, 0, 0, 1, 1, 1 << 40, 0)
+        packed[end:end] = listed + struct.pack("<4sLQL", b"PK\x06\x07", 0, end, 1)
+    else:
+        packed[end + 12 : end + 16] = (1 << 30).to_bytes(4, "little")
+
+    for read in (lambda: opened(bytes(packed), "x.zip"), lambda: member_names(io.BytesIO(packed))):
+        with pytest.raises(UnreadableFile, match="more files than can be listed"):
+            read()
 
 
 def test_names_in_a_zip_lead_nowhere_and_a_zip_in_a_zip_is_passed_over(tmp_path, monkeypatch):

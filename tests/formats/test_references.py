@@ -64,6 +64,27 @@ def test_ris_without_a_type_or_an_end_is_read_reference_by_reference(text):
     assert [(each.title, each.url_given) for each in read] == [("A", A), ("B", B)]
 
 
+@pytest.mark.parametrize(
+    ("endless", "others"),
+    [
+        (
+            f"TY  - ELEC\nTI  - Endless\nUR  - {A}\n" + "KW  - word\n" * 60_000,
+            f"TY  - X\nUR  - {B}\n",
+        ),
+        (
+            f"@misc{{endless,\n url = {{{A}}},\n" + "x = {y},\n" * 60_000,
+            f"@misc{{b, url = {{{B}}}}}\n",
+        ),
+    ],
+)
+def test_a_reference_without_an_end_is_a_problem_and_those_behind_it_are_read(endless, others):
+    _, found = opened(endless + others)
+
+    assert ["no end" in each.problem for each in found] == [True, False]
+    assert "ndless" in found[0].annotation.url_given
+    assert found[1].annotation.url_given == B
+
+
 def test_text_that_begins_like_a_field_is_no_ris():
     assert opened(f"AB  - is what it says\n{A}\n")[0] == "plain text"
 
