@@ -56,6 +56,7 @@ from archiver.formats.tab_session_manager import TAB_SESSION_MANAGER
 from archiver.formats.takeout_saved import TAKEOUT_SAVED
 from archiver.formats.telegram import TELEGRAM
 from archiver.formats.wallabag import WALLABAG, WALLABAG_CSV
+from archiver.formats.x_archive import X_ARCHIVE
 from archiver.formats.xbel import XBEL
 from archiver.formats.zip_of_lists import zip_of_lists
 from archiver.formats.zotero_rdf import ZOTERO_RDF
@@ -97,6 +98,7 @@ _ALONE: tuple[Importer, ...] = (
     MASTODON,
     REDDIT_JSON,
     HACKER_NEWS,
+    X_ARCHIVE,
     TELEGRAM,
     CSL_JSON,
     RIS,

@@ -827,6 +827,27 @@ golden(
     ),
 )
 golden(
+    "X archive",
+    "bookmark.js",
+    "window.YTD.bookmark.part0 = "
+    + json.dumps(
+        [
+            {
+                "bookmark": {
+                    "tweetId": "300000",
+                    "fullText": "Read this",
+                    "expandedUrl": "https://twitter.com/ann/status/300000",
+                    "bookmarkedAt": ISO,
+                }
+            },
+            {"sortIndex": "1", "bookmark": {"tweetId": "99"}},
+        ],
+        indent=2,
+    ),
+    said("https://twitter.com/ann/status/300000", note="Read this"),
+    said("https://x.com/i/status/99", None, {"sortIndex": "1"}),
+)
+golden(
     "Telegram JSON",
     "result.json",
     json.dumps(
