@@ -146,13 +146,18 @@ class SharedHosts:
         for host in turns:
             self._turns.pop(host, None)
 
-    async def _look(self, rest: Callable[[str, float], None]) -> None:
+    async def _read(self, rest: Callable[[str, float], None]) -> int:
         async with self._db.read() as conn:
             crawlers, rests = await holds.crawlers(conn), await holds.rests(conn)
         for host, left_ms in rests.items():
             rest(host, left_ms / 1000)
         self._crawlers = max(crawlers, 1)
+        return crawlers
+
+    async def _look(self, rest: Callable[[str, float], None]) -> None:
+        crawlers = await self._read(rest)
         if not self._known.is_set():
             if crawlers > 1:
                 await asyncio.sleep(2 * LOOK_SECONDS)  # others are to know of this one first
+                await self._read(rest)  # and this one of what hosts asked them for meanwhile
             self._known.set()
