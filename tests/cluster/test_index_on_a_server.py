@@ -32,7 +32,7 @@ def run(address, tmp_path) -> Run:
             input=said,
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=600,
             check=False,
         )
 
