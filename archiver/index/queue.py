@@ -154,8 +154,7 @@ async def lease(
     found: list[Row[*tuple[Any, ...]]] = []
     turned: set[tuple[int, str]] = set()
     known: dict[str, Any] = {"busy": hosts.busy, "now": to_ms(now)}
-    if conn.dialect.is_shared:
-        known["owner"] = owner
+    known |= {"owner": owner} if conn.dialect.is_shared else {}
     soonest = await turns.soonest(conn)
     for priority in sorted(each for each, due in soonest.items() if due <= known["now"]):
         for is_proven in (False, True):
@@ -166,12 +165,10 @@ async def lease(
             most = room if is_proven else (room + 1) // 2 if hosts.proven else room
             due = {"priority": priority, "proven": hosts.proven, "count": most} | known
             some = {"each": each if is_proven else 1}
-            rows = await conn.execute(turns.next_jobs(conn.dialect, is_proven), due | some)
-            for row in rows:
-                # One whose jobs are over, or due later, would stand in the way of others.
-                turned.add((row.rank, row.name))
-                if row.id is not None:
-                    found.append(row)
+            rows = (await conn.execute(turns.next_jobs(conn.dialect, is_proven), due | some)).all()
+            # One whose jobs are over, or due later, would stand in the way of others.
+            turned |= {(row.rank, row.name) for row in rows}
+            found += [row for row in rows if row.id is not None]
     taken = await _take(conn, found, owner=owner, now=now)
     await turns.turn(conn, turned, now)
     return taken
