@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from archiver.model.capture import Capture
-from archiver.replay.conditions import UNCONDITIONAL, Conditions
+from archiver.replay.conditional_requests import UNCONDITIONAL, Conditions
 from archiver.replay.protection import Viewer
 from archiver.rewrite.address import PLAIN, Modifier, PathWriters
 from archiver.rewrite.url_rewriter import UrlRewriter

@@ -4,7 +4,7 @@ import re
 
 from archiver.model.capture import Capture
 from archiver.replay.asked import Asked
-from archiver.replay.conditions import select
+from archiver.replay.conditional_requests import select
 from archiver.values import frozen
 from archiver.wire.head import ResponseHead
 

@@ -13,7 +13,7 @@ from multidict import CIMultiDict
 from archiver.errors import NotInArchive
 from archiver.model.capture import Capture
 from archiver.replay.asked import Asked
-from archiver.replay.conditions import Conditions
+from archiver.replay.conditional_requests import Conditions
 from archiver.replay.protection import Viewer, protection
 from archiver.rewrite.address import (
     EVERY,

@@ -9,6 +9,7 @@ from aiohttp import web
 
 from archiver.services.export_kinds import BY_SUFFIX
 from archiver.web import (
+    app_manifest,
     cdx,
     downloads,
     events,
@@ -16,7 +17,6 @@ from archiver.web import (
     files,
     health,
     language,
-    manifest,
     memento,
     replay,
 )
@@ -194,7 +194,7 @@ ROUTES: tuple[web.RouteDef, ...] = (
     web.get("/api/v1/openapi.json", openapi.document, name="openapi"),
     # Files and machines
     web.get("/static/{version:[0-9a-f]+}/{name:.+}", files.static, name="static"),
-    web.get("/manifest.webmanifest", manifest.manifest, name="manifest"),
+    web.get("/manifest.webmanifest", app_manifest.manifest, name="manifest"),
     web.get("/healthz", health.healthz, name="healthz"),
     web.get("/metrics", health.metrics, name="metrics"),
 )

@@ -6,7 +6,7 @@ import pytest
 
 from archiver.errors import InputError, NotInArchive, StoreError, TooLarge
 from archiver.replay.asked import Asked
-from archiver.replay.conditions import Conditions
+from archiver.replay.conditional_requests import Conditions
 from archiver.rewrite.address import Modifier, PathWriters, ReplayAddress, plain_path
 from tests.hand_made import HTML, PAGE, T1, T2, T3, VIEWER, archive_in
 

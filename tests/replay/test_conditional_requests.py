@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from archiver.replay.conditions import Conditions, Selection, select
+from archiver.replay.conditional_requests import Conditions, Selection, select
 
 TAG = '"abc"'
 WHOLE = (200, 0, 100, "")
