@@ -1,6 +1,5 @@
 """What the machine allows, and what one process takes of it."""
 
-import gc
 import os
 import resource
 from collections.abc import Iterator
@@ -10,6 +9,7 @@ from math import ceil
 from pathlib import Path, PurePosixPath
 
 from archiver.config import Settings
+from archiver.garbage import collect_seldom
 from archiver.logs import get_log
 
 MOST_READERS = 3
@@ -19,9 +19,6 @@ READER_BYTES = 512 << 20
 FILES_A_PAGE = 8
 """Open files that one page under way may need: connections, a spooled body, a segment."""
 SPARE_FILES = 128
-COLLECT = (200_000, 20, 50)
-"""Looking for cycles after every 700 new objects, as Python does, was a fifth of a crawl's time,
-and a tenth of what a short command takes."""
 M_TRIM_THRESHOLD, M_TOP_PAD, M_ARENA_MAX = -1, -2, -8
 """As malloc.h of the GNU C library numbers them; others have no ``mallopt``."""
 TRIM_BYTES = 8 << 20
@@ -126,11 +123,6 @@ def fit_to_open_files(settings: Settings, connections: int = 0) -> Settings:
         return settings
     log.warning("concurrency lowered to fit the open-file limit", concurrency=fits, files=soft)
     return replace(settings, concurrency=fits)
-
-
-def collect_seldom() -> None:
-    """Let Python look for garbage seldom."""
-    gc.set_threshold(*COLLECT)
 
 
 def save_memory() -> None:

@@ -3,4 +3,10 @@
 ``main`` declares every command on one page and imports nothing heavy, so that help comes at once;
 each command's body is a module of its own, imported when it is run. Standard output is for what
 was asked for, one record a line or JSON; progress, logs and errors go to standard error.
+
+Objects that a command is made of are not looked through for garbage while they are loaded.
 """
+
+from archiver.garbage import collect_seldom
+
+collect_seldom()

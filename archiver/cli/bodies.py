@@ -5,7 +5,6 @@ from importlib import import_module
 from archiver import logs
 from archiver.config import Settings
 from archiver.errors import ConfigurationError
-from archiver.limits import collect_seldom
 
 _ELSEWHERE = {"serve": "archiver.web.serve"}
 """The other face runs itself: neither imports the other, this table only names it."""
@@ -21,7 +20,6 @@ def run_body(command: str, settings: Settings, **given: object) -> int:
             f"There is no archive in {settings.data}. Say where it is with --data or ARCHIVER_DATA."
         )
     logs.configure(settings.log_level, as_json=settings.log_json)
-    collect_seldom()
     body = import_module(_ELSEWHERE.get(command, f"archiver.cli.{command}"))
     status = body.run(settings, **given)
     return status if isinstance(status, int) else 0

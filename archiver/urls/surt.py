@@ -8,9 +8,8 @@ so does this; ``benchmarks/surt_oracle.py`` compares.
 
 import re
 from functools import lru_cache
+from importlib import import_module
 from urllib.parse import unquote_to_bytes
-
-import re2
 
 REMEMBERED = 4096
 """Keys at hand: what was fetched is looked for, written down and indexed by the same one."""
@@ -18,20 +17,8 @@ _WWW = re.compile(r"www\d*\.")
 _PORTS_LEFT_OUT = {"http": ("80", "0"), "https": ("443", "0")}
 _HEX = frozenset("0123456789ABCDEFabcdef")
 _ESCAPED = re.compile(r"[^!-~]|[#%]")
-_PATH_SESSIONS = (
-    re2.compile(r"(?i)(.*/)\((?:[a-z]\([0-9a-z]{24}\))+\)/([^?]+\.aspx.*)"),
-    re2.compile(r"(?i)(.*/)\([0-9a-z]{24}\)/([^?]+\.aspx.*)"),
-)
-_QUERY_SESSIONS = tuple(
-    re2.compile(rf"(?i)(.*)(?:{session})(?:&(.*))?")
-    for session in (
-        "jsessionid=[0-9a-z]{32}",
-        "phpsessid=[0-9a-z]{32}",
-        "sid=[0-9a-z]{32}",
-        "aspsessionid[a-z]{8}=[a-z]{24}",
-        "cfid=[^&]+&cftoken=[^&]+",
-    )
-)
+_SESSIONS = "archiver.urls.sessions"
+"""Few addresses have one, and a short command none."""
 
 
 @lru_cache(REMEMBERED)
@@ -79,9 +66,7 @@ def _path_key(path: str) -> str:
         path = _without_detours(path)
     path = _escape(path).lower()
     if ".aspx" in path:
-        for session in _PATH_SESSIONS:
-            if found := session.fullmatch(path):
-                path = found[1] + found[2]
+        path = import_module(_SESSIONS).without_path_session(path)
     return path.removesuffix("/") or "/"
 
 
@@ -99,9 +84,7 @@ def _without_detours(path: str) -> str:
 def _query_key(query: str) -> str:
     query = _escape(_unescape(query)).lower()
     if "sid=" in query or "sessionid" in query or "cfid=" in query:
-        for session in _QUERY_SESSIONS:
-            if found := session.fullmatch(query):
-                query = found[1] + (found[2] or "")
+        query = import_module(_SESSIONS).without_query_session(query)
     return "&".join(sorted(query.split("&"), key=lambda pair: tuple(pair.split("=", 1))))
 
 
