@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 
 from lxml import etree
 from lxml.etree import _Element as Element
@@ -9,6 +10,9 @@ from lxml.etree import _Element as Element
 from archiver.html.reader.tree import outermost, remove, replace, unwrap
 
 LONGEST_NAME = 32
+_MOST_SHOWN, _LONGEST_COPIED = 500, 200
+"""Tables taken out of code, and characters of an attribute that goes on behind each of them."""
+
 _NUMBERS = re.compile(r"[\d\s.:|]*")
 _NUMBERED = re.compile(
     r"\b(?:line-?no(?:s|number)?|linenumbers?|line-?numbers?(?:-rows)?|line_numbers?|ln-num|gutter"
@@ -34,7 +38,8 @@ def settle_code(body: Element) -> None:
     for table in list(body.iter("table")):
         if table.getparent() is not None:
             _settle_table(table)
-    shown = [each for each in body.iter("table") if _is_shown_in_code(each)]
+    tables = (each for each in body.iter("table") if _is_shown_in_code(each))
+    shown = [*islice(tables, _MOST_SHOWN)]
     for pre in {_take_out(table) for table in reversed(shown)}:
         _drop_empty(pre)
     for pre in outermost(body, "pre"):
@@ -62,7 +67,7 @@ def _take_out(table: Element) -> Element:
     at, behind = table, etree.Element("pre")
     while at is not pre:
         above = at.getparent()
-        holder = etree.Element(above.tag, {n: v for n, v in above.attrib.items() if n != "id"})
+        holder = etree.Element(above.tag, _copied(above))
         if at is table:
             holder.text = at.tail
         else:
@@ -78,6 +83,15 @@ def _take_out(table: Element) -> Element:
     behind.tail = tail
     _drop_empty(behind)
     return pre
+
+
+def _copied(element: Element) -> dict[str, str]:
+    """The attributes that whatever goes on with an element has, too."""
+    return {
+        name: value
+        for name, value in element.attrib.items()
+        if name != "id" and len(value) <= _LONGEST_COPIED
+    }
 
 
 def _drop_empty(pre: Element) -> None:

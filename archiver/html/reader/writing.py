@@ -27,8 +27,9 @@ _SAID = re.compile(
 _OLD = {"tb-rl": "vertical-rl", "tb": "vertical-rl", "tb-lr": "vertical-lr"}
 """What Internet Explorer, and SVG 1.1, called them (CSS Writing Modes 4 §3.2)."""
 
-_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
-_ON_PAPER = re.compile(r"@media\s+print[^{}]*+\{(?:[^{}]*+\{[^{}]*+\})*+[^{}]*+\}", re.IGNORECASE)
+_COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
+"""One that is left open goes to the end (CSS Syntax 3 §4.3.2)."""
+_ON_PAPER = re.compile(r"@media\s+print[^{}@]*+\{(?:[^{}]*+\{[^{}]*+\})*+[^{}]*+\}", re.IGNORECASE)
 _RULE = re.compile(r"([^{};]{1,400}+)\{([^{}]*+)\}")
 _SIMPLE = re.compile(r"(?P<tag>[a-z][a-z0-9]*|\*|)(?P<names>(?:[.#][\w-]+)*)", re.IGNORECASE)
 

@@ -3,8 +3,11 @@
 import time
 
 import pytest
+from lxml import etree
+from lxml.html import document_fromstring
 
 from archiver.html.article import extract_article
+from archiver.html.reader.code import settle_code
 from archiver.model.page import Article
 
 URL = "https://example.com/"
@@ -41,6 +44,8 @@ FLAT = {
     ),
     "tags": ("<div>", "<ul><li><a href=/tag/x>x</a></li></ul>", "</div>"),
     "modes": ("<style>", "a{writing-mode:vertical-rl}", "</style><p>x"),
+    "comments left open": ("<style>writing-mode", "/*a" * 8, "</style><p>x"),
+    "media left open": ("<style>writing-mode", "@media print " * 4, "</style><p>x"),
     "twins": ("", "<p><img><noscript><img src=a></noscript>", ""),
 }
 NESTED = {
@@ -99,3 +104,15 @@ def test_emphasis_left_open_does_not_multiply_the_blocks_in_it(names):
     assert found.count("some words of the article") == 100
     assert all(found.count(f"<{name}>") <= 101 for name in names)
     assert len(found) < 3 * len(LONG + opened + blocks)
+
+
+def test_code_that_goes_on_behind_many_tables_takes_no_long_attribute_along_each_time():
+    table = "<table><tr><th>a<td>b</table>and so on "
+    around = f"<pre><code class='language-x' title='{'long ' * 2_000}'>"
+    body = document_fromstring(f"<body>{around}{table * 2_000}").body
+
+    settle_code(body)
+
+    written = etree.tostring(body, encoding="unicode")
+    assert "<th>a</th>" in written
+    assert len(written) < 2 * len(around + table * 2_000)
