@@ -2,6 +2,7 @@
 
 from io import BufferedReader
 
+from archiver.errors import UnreadableFile
 from archiver.formats.zip_members import member_names
 from archiver.warc.recognise import recognise
 
@@ -14,8 +15,8 @@ _ZIP = b"PK\x03\x04"
 def kind_of(file: BufferedReader, name: str) -> str | None:
     """``WARC``, ``ARC`` or ``WACZ`` for a file that is one; None for any other. Blocking.
 
-    Nothing of it is read away. A zip archive is told by what it holds; one that is damaged, or
-    can't be sought in, by its name.
+    Nothing of it is read away. A zip archive is told by what it holds; one that is damaged, too
+    long to be listed, or can't be sought in, by its name.
     """
     head = file.peek(_LOOKED_AT)
     if not head.startswith(_ZIP):
@@ -30,6 +31,8 @@ def _members(file: BufferedReader) -> tuple[str, ...]:
     place = file.tell()
     try:
         return member_names(file)
+    except UnreadableFile:  # who reads it says why
+        return ()
     finally:
         file.seek(place)
 

@@ -16,6 +16,7 @@ from alembic.config import Config
 from sqlalchemy import create_engine, text
 
 from archiver.index import imports as rows
+from archiver.index import owners
 from archiver.index.database import Database
 from archiver.model.importing import Taken
 from archiver.paths import MIGRATIONS
@@ -249,10 +250,10 @@ async def test_an_index_knows_which_imports_a_process_owns(tmp_path):
         await rows.restore(conn, rows.Unfinished(1, "a", "", 0, "/a", 3))
         first = await rows.claim(conn, "me")
         second = await rows.claim(conn, "you")
-        owners = await rows.owners(conn)
+        found = await owners.of_imports(conn)
     await db.close()
 
-    assert ([each.id for each in first], second, owners) == ([1], [], ["me"])
+    assert ([each.id for each in first], second, found) == ([1], [], ["me"])
 
 
 @pytest.mark.parametrize("taken", [0, 4])
