@@ -276,6 +276,7 @@ for each in (export, *UPKEEP):
 
 def main() -> None:
     """Run the program; its entry point."""
+    _open_what_is_closed()
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
@@ -283,6 +284,14 @@ def main() -> None:
     if threading.active_count() == 1:
         _leave(status)
     sys.exit(status)
+
+
+def _open_what_is_closed() -> None:
+    """Write into nothing where whoever started the program closed an output (``2>&-``)."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            nothing = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w", encoding="utf-8")
+            setattr(sys, name, nothing)
 
 
 def _leave(status: int) -> None:

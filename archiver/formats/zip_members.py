@@ -128,12 +128,15 @@ def _listed_bytes(stream: BinaryIO) -> int:
     length = stream.seek(0, os.SEEK_END)
     stream.seek(max(0, length - _LONGEST_REMARK - _END.size - _END_64_PLACE.size - _END_64.size))
     tail = stream.read()
-    at = tail.rfind(b"PK\x05\x06")
-    if at < 0 or len(tail) - at < _END.size:
+    # As zipfile finds it: the last that is whole, whatever its fields hold.
+    at = tail.rfind(b"PK\x05\x06", 0, max(0, len(tail) - _END.size + len(b"PK\x05\x06")))
+    if at < 0:
         return 0
     place = at - _END_64_PLACE.size
     if place >= _END_64.size and tail.startswith(b"PK\x06\x07", place):
-        return int(_END_64.unpack_from(tail, place - _END_64.size)[8])
+        signature, *_, length_64, _ = _END_64.unpack_from(tail, place - _END_64.size)
+        if signature == b"PK\x06\x06":
+            return int(length_64)
     return int(_END.unpack_from(tail, at)[5])
 
 

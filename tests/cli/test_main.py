@@ -211,6 +211,25 @@ def test_a_reader_that_leaves_is_no_error() -> None:
     assert result.stderr == b""
 
 
+@pytest.mark.parametrize("closed", [1, 2])
+def test_an_output_that_is_closed_is_no_error(tmp_path, closed) -> None:
+    (tmp_path / "data").mkdir()
+    code = f"""
+import os, sys
+os.close({closed})
+os.execv(sys.executable, [sys.executable, "-m", "archiver", "imports"])
+"""
+    result = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, "ARCHIVER_DATA": str(tmp_path / "data")},
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
+
+    assert (result.returncode, result.stdout, result.stderr) == (0, b"", b"")
+
+
 def test_a_password_is_read_from_input_and_taken_away(tmp_path):
     def ask(*arguments, text=""):
         data = ("--data", str(tmp_path / "new"))

@@ -288,6 +288,21 @@ def test_a_list_of_contents_that_is_too_long_is_not_read(is_64):
             read()
 
 
+@pytest.mark.parametrize("disguise", ["an end in the end", "an end of 64 bits that is none"])
+def test_how_long_a_list_of_contents_is_can_not_be_hidden(disguise):
+    """Each is as ``zipfile`` reads it, which takes the length that the end itself says."""
+    packed = bytearray(zipped({"a.txt": A}))
+    end = packed.index(b"PK\x05\x06")
+    packed[end + 12 : end + 16] = (1 << 30).to_bytes(4, "little")
+    if disguise == "an end in the end":
+        packed[end + 4 : end + 8] = b"PK\x05\x06"
+    else:
+        packed[end:end] = bytes(56) + struct.pack("<4sLQL", b"PK\x06\x07", 0, end, 1)
+
+    with pytest.raises(UnreadableFile, match="more files than can be listed"):
+        member_names(io.BytesIO(packed))
+
+
 def test_names_in_a_zip_lead_nowhere_and_a_zip_in_a_zip_is_passed_over(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     inner = zipped({"a.txt": A})
