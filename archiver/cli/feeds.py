@@ -10,6 +10,7 @@ from archiver.cli.crawl_loop import run_crawl
 from archiver.cli.output import write_row
 from archiver.config import Settings
 from archiver.errors import InputError
+from archiver.kept_file import KeptFile
 from archiver.model.subscription import Followed
 from archiver.runtime import open_runtime
 from archiver.services.subscriptions import Subscriptions
@@ -30,7 +31,8 @@ def run(
 ) -> int:
     """Do one thing with the feeds that are followed."""
     needs = action in {"follow", "unfollow", "import"}
-    if needs != bool(what):
+    may = needs or action == "export"
+    if (needs and not what) or (what and not may):
         raise InputError(f"`archiver feeds {action}` takes {_TAKES.get(action, 'nothing more')}.")
     wanted = _Wanted(what, tags, everything)
     return run_crawl(_do(settings, action, wanted), stopped="Stopped.")
@@ -62,13 +64,19 @@ async def _import(feeds: Subscriptions, wanted: _Wanted) -> int:
     return 0
 
 
-async def _export(feeds: Subscriptions, _: _Wanted) -> int:
-    sys.stdout.write((await feeds.outline()).decode() + "\n")
+async def _export(feeds: Subscriptions, wanted: _Wanted) -> int:
+    outline = await feeds.outline() + b"\n"
+    if wanted.what in ("", "-"):
+        sys.stdout.write(outline.decode())
+    else:
+        await asyncio.to_thread(KeptFile(Path(wanted.what), mode=0o644).write, outline)
     return 0
 
 
 async def _look(feeds: Subscriptions, _: _Wanted) -> int:
-    return _show(await feeds.look_at_all())
+    looked = await feeds.look_at_all()
+    has_failed = any(each.state and each.state.problem for each in looked)
+    return _show(looked) or int(has_failed)
 
 
 def _show(followed: Sequence[Followed]) -> int:

@@ -63,7 +63,7 @@ async def _import(settings: Settings, file: Path, choices: Choices, *, crawl: bo
             _summarise(status)
             if choices.only_folders and 0 < status.passed_over == status.read:
                 raise nothing_chosen(choices)
-            if choices.capture is CaptureWhen.NEVER:
+            if choices.capture is CaptureWhen.NEVER or status.is_archive:
                 await runtime.crawling.write_down_changes()
             if crawl and (status.counts.open or not status.is_archive):
                 await work_queue(runtime.settings, runtime.crawling, runtime.articles)

@@ -236,7 +236,8 @@ def list_(settings: Settings, **wanted: object) -> int:
 def feeds(settings: Settings, **wanted: object) -> int:
     """Follow feeds: what is new in them is captured, while `archiver serve` runs.
 
-    An ADDRESS is that of a feed, or of a page that names one; a FILE is the OPML of a feed reader.
+    An ADDRESS is that of a feed, or of a page that names one; a FILE is the OPML of a feed reader,
+    which `export` writes, or prints without one. `look` exits with 1 if a feed could not be read.
     Listed are: address, last look (UTC), links brought, title, what went wrong.
     """
     return run_body("feeds", settings, **wanted)

@@ -124,8 +124,9 @@ EXPORTS: tuple[ExportKind, ...] = (
         "warc.gz",
         "application/warc",
         marked(
-            "snapshots with all that belongs to them, and what you said; pywb and other "
-            "archives open it, and it reads back here as it was"
+            "snapshots with all that belongs to them, and what you said of them; pywb and "
+            "other archives open it, and it reads back here (searches you keep and empty lists "
+            "are in JSON alone)"
         ),
     ),
     ExportKind(

@@ -118,6 +118,8 @@ class FeedLooks:
         memory = self._context.settings.extract_memory_bytes
         try:
             async with open_links(BytesIO(answer.content), name, memory_bytes=memory) as links:
+                if links.form not in FORMS and answer.is_page and not _says_it_is_a_list(answer):
+                    raise NoFeed("What {host} sends is no feed.", host=name)
                 if links.form not in FORMS:
                     raise OtherForm(
                         "What {host} sends is no feed, but: {form}. Import it as a file instead.",
@@ -239,3 +241,8 @@ def _annotated(item: Seed, subscription: Subscription, now: datetime) -> Seed:
         source_record="",
     )
     return replace(item, annotation=annotation)
+
+
+def _says_it_is_a_list(answer: FeedAnswer) -> bool:
+    """Whether a page is what browsers export, by its own first words; any page has links."""
+    return b"netscape-bookmark-file" in answer.content[:1024].lower()

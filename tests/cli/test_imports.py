@@ -1,5 +1,6 @@
 """``archiver imports``, run as a person runs it."""
 
+import gzip
 import json
 
 
@@ -50,3 +51,19 @@ def test_folders_that_hold_nothing_are_an_error(archiver, tmp_path):
         assert told.returncode == 1
         assert "No link of the file lies in “Nope”" in told.stderr
         assert "left out\t1\t" in told.stdout
+
+
+def test_lists_that_an_archive_brought_are_in_the_files_when_the_command_ends(
+    archiver, site, tmp_path
+):
+    archiver("add", site.url("/foxes"))
+    archiver("edit", site.url("/foxes"), "--list", "Supper")
+    taken, other = tmp_path / "taken.warc.gz", tmp_path / "other"
+    other.mkdir()
+    archiver("export", "warc", str(taken))
+
+    done = archiver("import", str(taken), "--data", str(other))
+
+    records = [gzip.decompress(each.read_bytes()) for each in (other / "warc").glob("*.warc.gz")]
+    assert done.returncode == 0
+    assert any(b"urn:archiver:lists" in each and b"Supper" in each for each in records)

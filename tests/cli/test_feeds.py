@@ -1,0 +1,32 @@
+"""``archiver feeds``: what a script may rely on."""
+
+from archiver.cli.main import run
+
+OUTLINE = """<opml version="2.0"><body>
+<outline type="rss" text="Nobody's" xmlUrl="http://127.0.0.1:1/feed.xml"/></body></opml>"""
+
+
+def test_feeds_come_from_a_file_and_go_to_one_and_a_look_that_failed_is_a_failure(tmp_path, capsys):
+    given, taken = tmp_path / "given.opml", tmp_path / "taken.opml"
+    given.write_text(OUTLINE)
+    here = ["--data", str(tmp_path / "data")]
+    assert run(["import", str(given), "--no-crawl", *here]) == 0
+
+    assert run(["feeds", "import", str(given), *here]) == 0
+    assert run(["feeds", "look", *here]) == 1
+    capsys.readouterr()
+    assert run(["feeds", "export", str(taken), *here]) == 0
+    assert run(["feeds", "export", "-", *here]) == 0
+
+    assert "http://127.0.0.1:1/feed.xml" in taken.read_text()
+    assert capsys.readouterr().out == taken.read_text()
+
+
+def test_an_action_that_takes_nothing_more_says_so(tmp_path, capsys):
+    (tmp_path / "data").mkdir()
+    here = ["--data", str(tmp_path / "data")]
+
+    assert run(["feeds", "look", "http://a.example/", *here]) == 1
+    assert run(["feeds", "import", *here]) == 1
+
+    assert "takes an OPML file" in capsys.readouterr().err
