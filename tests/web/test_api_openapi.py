@@ -106,7 +106,7 @@ def test_every_route_that_is_told_of_is_there():
 def test_fields_are_described_by_what_their_values_say_of_them():
     schemas = describe()["components"]["schemas"]
 
-    assert "in hundredths" in schemas["Snapshot"]["properties"]["score"]["description"]
+    assert "in percent" in schemas["Snapshot"]["properties"]["score"]["description"]
     assert schemas["Entry"]["properties"]["tags"]["description"] == "in order, without duplicates."
     assert not [name for name, each in schemas.items() if "Attributes:" in str(each)]
 

@@ -7,11 +7,10 @@ import base64
 import re
 import struct
 from collections.abc import AsyncIterator
-from types import SimpleNamespace
 
 import pytest
 from aiohttp import web
-from aiohttp.test_utils import TestClient, TestServer
+from aiohttp.test_utils import TestClient, TestServer, make_mocked_request
 from playwright.async_api import Page
 
 from archiver.rewrite.address import Modifier, ReplayAddress
@@ -122,7 +121,7 @@ async def client(request, serve, tmp_path):
 
 
 async def sign_in(client, browser_page: Page) -> None:
-    request = SimpleNamespace(app=client.app, secure=False, headers={})
+    request = make_mocked_request("GET", "/", app=client.app)
     response = web.Response()
     await auth.start_session(request, response)
     await browser_page.context.add_cookies(
