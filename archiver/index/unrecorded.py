@@ -26,19 +26,17 @@ async def beyond_records(
     Args:
         conn: a connection.
         ids: row ids.
-        whole_segments: the records of failures are at hand too, but for attempts that others
-            followed.
+        whole_segments: the records of changes are at hand too, and those of failures but for
+            attempts that others followed.
     """
     known = [entry.c.state == State.SAVED]
     if whole_segments:
         made = select(func.count()).where(attempt.c.entry_id == entry.c.id).scalar_subquery()
         known.append((entry.c.state == State.FAILED) & (made <= 1))
+    is_changed = entry.c.unrecorded == 1 if whole_segments else entry.c.revision > 0
     rows = await conn.execute(
         select(entry.c.id)
-        .where(
-            entry.c.id.in_(among(ids)),
-            or_(entry.c.unrecorded == 1, not_(or_(*known))),
-        )
+        .where(entry.c.id.in_(among(ids)), or_(is_changed, not_(or_(*known))))
         .order_by(entry.c.id)
     )
     return list(rows.scalars())

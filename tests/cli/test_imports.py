@@ -53,11 +53,12 @@ def test_folders_that_hold_nothing_are_an_error(archiver, tmp_path):
         assert "left out\t1\t" in told.stdout
 
 
-def test_lists_that_an_archive_brought_are_in_the_files_when_the_command_ends(
+def test_what_was_said_of_a_page_goes_along_whatever_was_thrown_away_and_is_in_the_files_at_once(
     archiver, site, tmp_path
 ):
-    archiver("add", site.url("/foxes"))
-    archiver("edit", site.url("/foxes"), "--list", "Supper")
+    archiver("add", site.url("/foxes"), site.url("/bears"))
+    archiver("delete", site.url("/bears"))
+    archiver("edit", site.url("/foxes"), "--list", "Supper", "--note", "read it again")
     taken, other = tmp_path / "taken.warc.gz", tmp_path / "other"
     other.mkdir()
     archiver("export", "warc", str(taken))
@@ -65,5 +66,7 @@ def test_lists_that_an_archive_brought_are_in_the_files_when_the_command_ends(
     done = archiver("import", str(taken), "--data", str(other))
 
     records = [gzip.decompress(each.read_bytes()) for each in (other / "warc").glob("*.warc.gz")]
+    shown = archiver("show", site.url("/foxes"), "--json", "--data", str(other)).stdout
     assert done.returncode == 0
     assert any(b"urn:archiver:lists" in each and b"Supper" in each for each in records)
+    assert json.loads(shown)["note"] == "read it again"
