@@ -9,11 +9,13 @@ from dataclasses import replace
 import pytest
 from aiohttp import ClientSession
 
+from archiver.archive import LOCKS
 from archiver.config import InvalidSettings, read_settings
 from archiver.crawl import dispatch
 from archiver.runtime import open_runtime
 from archiver.services.manifest import Selected
 from archiver.services.reindexing import reindex
+from archiver.store.locks import alone
 from tests.cluster.archives import elsewhere, payload, save, site, told
 from tests.cluster.commands import archiver, ran
 from tests.cluster.owner import as_owner, silence_all
@@ -138,6 +140,19 @@ async def test_nothing_is_indexed_before_the_store_has_it_and_all_of_it_once_tha
 
     assert [*(remote.data / "warc").iterdir()] == []
     assert [url for url, _, _ in await told(remote)] == sorted(urls)
+
+
+async def test_what_is_indexed_and_not_marked_yet_is_told_of_as_in_the_store(remote, urls, address):
+    here = replace(remote, index=address)
+    await save(here, urls)
+    for each in (here.data / "uploaded").iterdir():
+        each.rename(here.data / "warc" / each.name)
+
+    with alone(here.data / LOCKS / "upload"):  # another process uploads: this one only notes
+        async with open_runtime(here) as archive:
+            await archive.uploading.upload_settled()
+    assert as_owner(address, "SELECT name, machine FROM segment WHERE machine IS NOT NULL") == []
+    assert [*(here.data / "warc").iterdir()]
 
 
 async def test_each_batch_is_an_object_that_reindex_export_and_compaction_read(
