@@ -1,7 +1,7 @@
 """The document of an article: the block of its conversion record."""
 
+import html as entities
 import re
-from html import escape, unescape
 
 from archiver.errors import InvalidRecord
 from archiver.model.page import Article
@@ -12,10 +12,10 @@ _BODY = re.compile(r"<title>(?P<title>.*?)</title>.*?<body>\n(?P<html>.*)\n</bod
 def write_article_document(article: Article) -> bytes:
     """A small HTML document around an article; any browser reads it."""
     metadata = article.metadata
-    language = f' lang="{escape(metadata.language)}"' if metadata.language else ""
+    language = f' lang="{entities.escape(metadata.language)}"' if metadata.language else ""
     return (
         f"<!DOCTYPE html>\n<html{language}>\n<head>\n"
-        f'<meta charset="utf-8">\n<title>{escape(metadata.title)}</title>\n</head>\n'
+        f'<meta charset="utf-8">\n<title>{entities.escape(metadata.title)}</title>\n</head>\n'
         f"<body>\n{article.html}\n</body>\n</html>\n"
     ).encode("utf-8", "replace")
 
@@ -29,4 +29,4 @@ def read_article_document(block: bytes) -> tuple[str, str]:
     found = _BODY.search(block.decode("utf-8", "replace"))
     if not found:
         raise InvalidRecord("This conversion record does not hold an article.")
-    return unescape(found["title"]), found["html"]
+    return entities.unescape(found["title"]), found["html"]

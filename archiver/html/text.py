@@ -1,7 +1,7 @@
 """Plain text of sanitised HTML, as it is searched: a line for each block."""
 
+import html as entities
 import re
-from html import unescape
 
 _TAG = re.compile(
     r"<(/?[a-zA-Z][a-zA-Z0-9]*+)(?>(?:[^<>\"']++|\"[^\"]*+\"|'[^']*+')*)>|<!--.*?(?:-->|\Z)",
@@ -29,7 +29,7 @@ def to_text(html: str) -> str:
 
 def loose_text(html: str) -> str:
     """The same with the white space that it has: for whoever cares for none."""
-    return unescape(_TAG.sub(_between, html))
+    return entities.unescape(_TAG.sub(_between, html))
 
 
 def beginning(text: str) -> str:
@@ -64,7 +64,7 @@ def to_reading(html: str) -> str:
     html = _FORMULA.sub(_as_tex, html)
     pieces = _CODE.split(html)
     shown = [
-        unescape(_TAG.sub(_between, each)).strip("\n") if n % 2 else to_text(each)
+        entities.unescape(_TAG.sub(_between, each)).strip("\n") if n % 2 else to_text(each)
         for n, each in enumerate(pieces)
     ]
     return "\n".join(each for each in shown if each)

@@ -8,8 +8,8 @@ Brackets and quotes need no closing; one that closes nothing, an OR that joins n
 alone mean nothing.
 """
 
+import difflib
 import re
-from difflib import get_close_matches
 
 from archiver.errors import InvalidQuery
 from archiver.query.fields import BY_NAME, Field, explain, takes
@@ -130,7 +130,7 @@ class _Parser:
 
     def _unknown(self, token: Token) -> InvalidQuery:
         name = token.text
-        near = get_close_matches(name.lower(), BY_NAME, n=1)
+        near = difflib.get_close_matches(name.lower(), BY_NAME, n=1)
         if not near:
             return _refusal(
                 "There is no field {name}:. To find the words as they are, quote {quoted}.",
@@ -149,7 +149,7 @@ class _Parser:
         )
 
     def _unfit(self, field: Field, value: Token) -> InvalidQuery:
-        near = get_close_matches(value.text.lower(), field.values, n=1)
+        near = difflib.get_close_matches(value.text.lower(), field.values, n=1)
         if not near:
             return _refusal(
                 "{field}: takes {takes}; “{value}” is not that.",
