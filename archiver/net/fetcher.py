@@ -1,7 +1,7 @@
 """Fetches one URL over a long-lived pool of connections: what crossed the wire comes home."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from types import TracebackType
@@ -29,6 +29,9 @@ MOST_CONNECTIONS = 8192
 KEEP_ALIVE_SECONDS = 20
 _ASKED_AGAIN = frozenset({"GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"})
 """Methods that may be sent twice (RFC 9110 §9.2.2)."""
+
+
+Ready = Callable[[], Awaitable[None]]
 
 
 class Fetcher:
@@ -72,15 +75,19 @@ class Fetcher:
         self._connector = None
         await self.resolver.close()
 
-    async def fetch(self, asked: Outgoing) -> Exchange:
+    async def fetch(self, asked: Outgoing, ready: Ready | None = None) -> Exchange:
         """Request a URL once; redirects are not followed.
+
+        Args:
+            asked: what for.
+            ready: awaited once there is a connection: the request goes out right behind it.
 
         Raises:
             FetchError: no whole response could be had; its failure says why.
         """
         try:
             async with asyncio.timeout(self._allowed(asked)):
-                return await (await self._ask(asked)).whole()
+                return await (await self._ask(asked, ready)).whole()
         except RAISED as error:
             raise fetch_error(asked.url, self._settings, error) from error
 
@@ -107,7 +114,7 @@ class Fetcher:
         """Seconds for all of an answer; a browser waits for a stream as long as it likes."""
         return None if asked.is_browser else self._settings.fetch_timeout
 
-    async def _ask(self, asked: Outgoing) -> Answer:
+    async def _ask(self, asked: Outgoing, ready: Ready | None = None) -> Answer:
         """Send a request; its answer, once its head is there.
 
         A connection that was kept may have ended meanwhile: what may be asked twice is.
@@ -119,6 +126,9 @@ class Fetcher:
         for may_ask_again in (asked.method in _ASKED_AGAIN, False):
             connection = await self._connect(origin)
             try:
+                if ready:
+                    await ready()
+                    ready = None
                 await self._send(asked, request, connection)
                 return Answer(
                     asked, at, request, connection, self._settings, is_private=bool(given)

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import Protocol
+from typing import Protocol, Self
 
 from archiver.config import Settings
 
@@ -18,6 +18,7 @@ class _Host:
     free: asyncio.Semaphore
     pace: asyncio.Lock = field(default_factory=asyncio.Lock)
     next_at: float = 0.0
+    next_sent_at: float = 0.0
     rest_until: float = 0.0
     users: int = 0
     active: int = 0
@@ -125,6 +126,16 @@ class Throttle:
         known.active += 1
         return is_by_turn
 
+    async def keep_distance(self, host: str, known: _Host) -> None:
+        """Wait until a request may go out as far behind the last as the host is to have them.
+
+        Turns are at that distance, and their connections are made in different times.
+        """
+        delay = self._shared.delay(host) if self._shared else self._delay
+        while (wait := known.next_sent_at - self._clock()) > 0:
+            await self._sleep(wait)
+        known.next_sent_at = self._clock() + delay
+
     def leave(self, host: str, known: _Host, *, is_by_turn: bool, spaced: bool) -> None:
         """Let another ask a host."""
         known.active -= 1
@@ -143,7 +154,8 @@ class Throttle:
     def _forget_idle(self) -> None:
         now = self._clock()
         for host, known in [*self._hosts.items()]:
-            if not known.users and max(known.rest_until, known.next_at) <= now:
+            owed = max(known.rest_until, known.next_at, known.next_sent_at)
+            if not known.users and owed <= now:
                 del self._hosts[host]
 
 
@@ -158,7 +170,7 @@ class Slot:
         self._known = known
         self._spaced = spaced
 
-    async def __aenter__(self) -> None:
+    async def __aenter__(self) -> Self:
         known = self._known
         known.users += 1
         try:
@@ -172,6 +184,12 @@ class Slot:
         except BaseException:
             self._leave()
             raise
+        return self
+
+    async def sends(self) -> None:
+        """Wait until the request may go out: at once, from a connection that is there."""
+        if self._spaced:
+            await self._throttle.keep_distance(self._host, self._known)
 
     async def __aexit__(
         self,

@@ -1,14 +1,17 @@
 """What a response unpacks to is read as far as it can be a page."""
 
 import gzip
+from dataclasses import replace
 
 import pytest
 from aiohttp import web
 
+from archiver.config import Settings
 from archiver.crawl.fetch_or_recall import BOMB_BYTES, fetch
 from archiver.errors import FetchError
 from archiver.model.failure import FailureKind
 from archiver.net.outgoing import Outgoing
+from archiver.net.throttle import Throttle
 from archiver.urls.parse import host
 
 
@@ -51,3 +54,24 @@ async def test_a_host_that_asked_for_rest_is_waited_for_by_no_page_under_way(cra
 
     assert raised.value.failure.kind is FailureKind.RESTING
     assert raised.value.failure.transient
+
+
+async def test_a_page_is_asked_for_at_a_distance_from_when_the_last_one_was(crawl, live):
+    now, asked = [100.0], []
+
+    async def sleep(seconds):
+        now[0] += seconds
+
+    async def answer(_request):
+        asked.append(now[0])
+        return web.Response(text="here")
+
+    url = live.answer("/page", answer)
+    polite = Throttle(Settings(host_delay=2), lambda: now[0], sleep)
+    async with polite.slot(host(url)) as turn:
+        now[0] += 5  # until it is connected
+        await turn.sends()
+    async with crawl.recording():
+        await fetch(replace(crawl.context, throttle=polite), Outgoing(url), unhurried=True)
+
+    assert asked == [107]

@@ -83,6 +83,30 @@ async def test_a_response_and_its_request_are_kept_byte_for_byte(path):
         assert exchange.ip == "127.0.0.1"
 
 
+async def test_a_request_goes_out_once_it_is_connected_and_may():
+    happened = asyncio.Queue()
+
+    async def serve(reader, writer):
+        await happened.put("connected")
+        await read_request(reader)
+        await happened.put("asked")
+        writer.write(ANSWERS["/until-end"])
+        writer.close()
+
+    async def ready():
+        seen.append(await happened.get())
+        seen.append("may")
+
+    seen = []
+    async with (
+        await asyncio.start_server(serve, "127.0.0.1", 0) as server,
+        Fetcher(settings()) as fetcher,
+    ):
+        url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/"
+        (await fetcher.fetch(Outgoing(url), ready)).body.close()
+    assert [*seen, await happened.get()] == ["connected", "may", "asked"]
+
+
 async def test_an_interim_response_is_not_part_of_the_final_one():
     answers = {"/hints": HINTS + ANSWERS["/length"]}
     async with raw_server(answers) as (port, _), Fetcher(settings()) as fetcher:

@@ -3,6 +3,7 @@
 import asyncio
 
 from archiver.config import Settings
+from archiver.net import throttle as module
 from archiver.net.throttle import Throttle
 
 
@@ -30,6 +31,33 @@ async def test_pages_of_a_host_are_apart_and_requisites_are_not():
             moments.append(clock.now)
 
     assert moments == [100, 102, 102, 104]
+
+
+async def test_pages_go_out_apart_however_long_their_connections_took():
+    polite, clock = throttle(host_delay=2)
+    async with polite.slot("a.example") as slow, polite.slot("a.example") as quick:
+        moments = [clock.now]
+        for each in (slow, quick):
+            await each.sends()
+            moments.append(clock.now)
+        async with polite.slot("a.example", spaced=False) as requisite:
+            await requisite.sends()
+            moments.append(clock.now)
+
+    assert moments == [102, 102, 104, 104]
+
+
+async def test_a_host_that_was_just_asked_is_not_forgotten(monkeypatch):
+    monkeypatch.setattr(module, "IDLE_HOSTS", 1)
+    polite, clock = throttle(host_delay=2)
+    async with polite.slot("a.example") as turn:
+        clock.now += 5
+        await turn.sends()
+    async with polite.slot("b.example"):
+        pass
+    async with polite.slot("a.example") as turn:
+        await turn.sends()
+        assert clock.now == 107
 
 
 async def test_hosts_do_not_wait_for_each_other():
