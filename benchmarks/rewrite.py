@@ -19,7 +19,7 @@ PIECE = 64 << 10
 def rewrite(page: str) -> int:
     """Rewrite one page; return the characters that came out."""
     links = UrlRewriter("https://www.example.com/a/page.html", "20240229120000")
-    rewriter = HtmlRewriter(links, encoding="utf-8")
+    rewriter = HtmlRewriter(links, encoding="utf-8", rests=True)
     length = 0
     for start in range(0, len(page), PIECE):
         length += len(rewriter.feed(page[start : start + PIECE]))

@@ -7,6 +7,9 @@ from archiver.references.use import Use
 HINTS: Final = frozenset({"dns-prefetch", "preconnect", "prerender"})
 """Relations of which nothing is left to do in an archive."""
 
+AHEAD: Final = frozenset({"preload", "modulepreload", "prefetch"})
+"""Relations that have a browser fetch ahead what a page, or the next one, asks for itself."""
+
 _PRELOADED: Final = {
     "style": Use.STYLE,
     "font": Use.FONT,

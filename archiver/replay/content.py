@@ -7,8 +7,7 @@ from archiver.encoding.decoders import decoder
 from archiver.encoding.labels import Encoding
 from archiver.errors import StoreError
 from archiver.references.css import CssReferences
-from archiver.replay.charset import DocumentCharset
-from archiver.replay.presentation import Rewriting
+from archiver.replay.presentation import Presentation, Rewriting
 from archiver.rewrite.html import HtmlRewriter
 from archiver.rewrite.raw_bytes import Raw
 from archiver.rewrite.url_rewriter import UrlRewriter
@@ -41,21 +40,18 @@ def gather(payload: Iterable[bytes], *, first: int = PIECE) -> Iterator[bytes]:
         yield b"".join(held)
 
 
-def rewritten(
-    pieces: Iterator[bytes], rewriting: Rewriting, charset: DocumentCharset, links: UrlRewriter
-) -> Iterator[bytes]:
+def rewritten(pieces: Iterator[bytes], shown: Presentation, links: UrlRewriter) -> Iterator[bytes]:
     """A document led into the archive.
 
     Args:
         pieces: of the document, without content codings.
-        rewriting: what it is read as.
-        charset: of the document.
+        shown: what was decided about it.
         links: where its references lead.
     """
-    make = _rewriter_of(rewriting, links)
-    if charset.is_kept:
-        return _as_bytes(pieces, make(charset.encoding))
-    return _as_text(pieces, make(None), charset.encoding)
+    make = _rewriter_of(shown, links)
+    if shown.charset.is_kept:
+        return _as_bytes(pieces, make(shown.charset.encoding))
+    return _as_text(pieces, make(None), shown.charset.encoding)
 
 
 def part(pieces: Iterator[bytes], first: int, end: int) -> Iterator[bytes]:
@@ -83,14 +79,12 @@ def part(pieces: Iterator[bytes], first: int, end: int) -> Iterator[bytes]:
             yield b""
 
 
-def _rewriter_of(
-    rewriting: Rewriting, links: UrlRewriter
-) -> Callable[[Encoding | None], _Rewriter]:
+def _rewriter_of(shown: Presentation, links: UrlRewriter) -> Callable[[Encoding | None], _Rewriter]:
     """Makes the rewriter of a document, given the encoding whose bytes it is to read."""
-    if rewriting is Rewriting.CSS:
+    if shown.rewriting is Rewriting.CSS:
         return lambda encoding: CssReferences(links.lead, Raw(encoding).to_text)
-    is_xml = rewriting is Rewriting.XML
-    return lambda encoding: HtmlRewriter(links, encoding=encoding, xml=is_xml)
+    is_xml, rests = shown.rewriting is Rewriting.XML, shown.is_sandboxed
+    return lambda encoding: HtmlRewriter(links, encoding=encoding, xml=is_xml, rests=rests)
 
 
 def _as_bytes(pieces: Iterator[bytes], rewriter: _Rewriter) -> Iterator[bytes]:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable
 from typing import Final
 
 from archiver.references.link_header import LoadingLink, read_link_header
+from archiver.references.relations import AHEAD
 from archiver.references.use import Use
 from archiver.rewrite.url_rewriter import UrlRewriter
 from archiver.rewrite.values import rewrite_refresh
@@ -61,9 +62,14 @@ def _refresh(value: str, links: UrlRewriter) -> str:
 
 
 def _link(value: str, links: UrlRewriter) -> str:
-    """Only links that load something are kept: others could be taken for the archive's own."""
+    """Only links that load something are kept: others could be taken for the archive's own.
+
+    What is only preloaded the page asks for itself, if it needs it, or else scripts would have.
+    """
     kept = []
     for link in read_link_header(value):
+        if link.relations <= AHEAD:
+            continue
         led = links.lead(escape_bytes(link.reference), link.use)
         kept += [_write_link(led, link)] if led else []
     return ", ".join(kept)

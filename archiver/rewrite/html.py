@@ -40,6 +40,7 @@ class HtmlRewriter:
         encoding: one that is ASCII-transparent, where each character stands for a byte (latin-1);
             None where the characters are text.
         xml: the document is XML (XHTML, SVG).
+        rests: whether what would run is put to rest (``resting``).
         depth: how many documents it is nested in by ``srcdoc``.
     """
 
@@ -52,14 +53,16 @@ class HtmlRewriter:
         *,
         encoding: Encoding | None = None,
         xml: bool = False,
+        rests: bool = False,
         depth: int = 0,
     ) -> None:
         self._links = links
         self._raw = Raw(encoding)
         self._xml = xml
+        self._rests = rests
         self._depth = depth
         nested = self._rewrite_nested if depth < MOST_NESTED_DOCUMENTS else None
-        self._tags = Tags(links, self._raw, nested, xml=xml)
+        self._tags = Tags(links, self._raw, nested, xml=xml, rests=rests)
         self._foreign = Foreign(xml=xml)
         self._text = ""
         self._out: list[str] = []
@@ -323,5 +326,5 @@ class HtmlRewriter:
         return encode_references(led, '"', xml=True) if led else led
 
     def _rewrite_nested(self, markup: str) -> str:
-        inner = HtmlRewriter(self._links.nested(), depth=self._depth + 1)
+        inner = HtmlRewriter(self._links.nested(), rests=self._rests, depth=self._depth + 1)
         return inner.feed(markup) + inner.close()

@@ -8,7 +8,7 @@ from typing import Final
 
 from archiver.references.svg_mathml import ROOTS
 from archiver.rewrite.raw_text import RAW_TEXT
-from archiver.rewrite.treatments import HOT, LOOKED_AT
+from archiver.rewrite.treatments import HANDLER, HOT, LOOKED_AT
 
 _SPACE = r"\t\n\f\r "
 _VALUE = rf"""(?:"[^"]*+"|'[^']*+'|[^{_SPACE}>"'][^{_SPACE}>]*+|(?=>))"""
@@ -31,7 +31,7 @@ _SPECIAL = "|".join(
         {*RAW_TEXT, "script", "style", "noscript", "plaintext", *ROOTS, *LOOKED_AT},
     )
 )
-_HOT = "|".join(sorted(HOT))
+_HOT = "|".join([*sorted(HOT), HANDLER.pattern])
 PLAIN: Final = re.compile(
     rf"""(?>(?: [^<]++
     | </[a-zA-Z][^{_SPACE}/>]*+>

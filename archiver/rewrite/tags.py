@@ -7,19 +7,24 @@ from typing import Final
 from archiver.references.css import lead_css
 from archiver.references.elements import EVERYWHERE, HTML, Rules, rules_for
 from archiver.references.lazy import LAZY, is_placeholder
+from archiver.references.relations import AHEAD
 from archiver.references.use import Form, Pointer, Use, resolve
 from archiver.rewrite.attributes import StartTag
 from archiver.rewrite.raw_bytes import Raw
-from archiver.rewrite.treatments import ACTING, ACTING_EVERYWHERE, HOT_ANYWHERE, Treatment
+from archiver.rewrite.resting import is_handler, put_to_rest
+from archiver.rewrite.treatments import ACTING, ACTING_EVERYWHERE, HANDLER, HOT_ANYWHERE, Treatment
 from archiver.rewrite.url_rewriter import BLOCKED, UrlRewriter
 from archiver.rewrite.values import rewrite_refresh, rewrite_srcset
 
 _SHORTEST_HOT = sorted(
     name for name in HOT_ANYWHERE if not any(each in name for each in HOT_ANYWHERE - {name})
 )
-_HOT: Final = re.compile("|".join([*_SHORTEST_HOT, r"\("]), re.IGNORECASE | re.ASCII)
+_HOT: Final = re.compile(
+    "|".join([*_SHORTEST_HOT, rf"[\s/\"']{HANDLER.pattern}", r"\("]), re.IGNORECASE | re.ASCII
+)
+_REFRESH = "refresh"
 _HARMLESS_EQUIVALENTS = frozenset(
-    {"content-type", "content-language", "default-style", "refresh", "x-ua-compatible"}
+    {"content-type", "content-language", "default-style", _REFRESH, "x-ua-compatible"}
 )
 _OUTSIDE = frozenset({"_top", "_parent", "_blank", "_unfencedtop"})
 _NONE: Final[dict[str, Treatment]] = {}
@@ -35,6 +40,7 @@ class Tags:
         raw: between its characters and text.
         nested: rewrites the document in a ``srcdoc``; None where documents are nested too deep.
         xml: whether the document is XML.
+        rests: whether what would run is put to rest.
     """
 
     def __init__(
@@ -44,11 +50,13 @@ class Tags:
         nested: Callable[[str], str] | None,
         *,
         xml: bool = False,
+        rests: bool = False,
     ) -> None:
         self._links = links
         self._raw = raw
         self._nested = nested
         self._xml = xml
+        self._rests = rests
         self._has_base = False
         self.promoted = False
         """Whether the last tag was an image that was shown by promoting its lazy source."""
@@ -77,8 +85,12 @@ class Tags:
                 self._restrain(tag, attribute, treatment)
             elif pointer := resolve(rules.get(known) or EVERYWHERE.get(known), tag.value):
                 self._point(tag, attribute, pointer)
+            elif self._rests and is_handler(known):
+                tag.make_inert(attribute)
         if local == "link":
             self._late_style(tag)
+        elif self._rests and put_to_rest(tag, local):
+            return str(tag)
         elif _LAZY_FIRST in rules:
             self._lazy(tag, rules)
         elif foreign:
@@ -102,6 +114,9 @@ class Tags:
             self._equivalent(tag)
         elif treatment is Treatment.REFERRER:
             if tag.value(attribute).strip().lower() == "referrer":
+                tag.make_inert(attribute)
+        elif treatment is Treatment.RESTING:
+            if self._rests:
                 tag.make_inert(attribute)
         elif treatment is Treatment.INERT or tag.value("as").lower() != "font":
             tag.make_inert(attribute)
@@ -154,7 +169,8 @@ class Tags:
 
     def _equivalent(self, tag: StartTag) -> None:
         """Of what a page says in a header's stead only what can do no harm has its say."""
-        if tag.value("http-equiv").strip().lower() not in _HARMLESS_EQUIVALENTS:
+        equivalent = tag.value("http-equiv").strip().lower()
+        if equivalent not in _HARMLESS_EQUIVALENTS or (self._rests and equivalent == _REFRESH):
             tag.make_inert("http-equiv")
 
     def _refresh(self, tag: StartTag, attribute: str) -> None:
@@ -173,6 +189,8 @@ class Tags:
         if is_preloaded:
             tag.set("rel", "stylesheet")
         is_style = is_preloaded or "stylesheet" in relations
+        if self._rests and not is_style and not relations.isdisjoint(AHEAD):
+            tag.make_inert("rel")
         if is_style and "media" in script and tag.value("media") == "print":
             tag.set("media", "all")
 

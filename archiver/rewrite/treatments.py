@@ -1,8 +1,9 @@
 """Attributes that act without pointing: what rewriting does about each.
 
-Event handlers are left as they are, since nothing runs in a replay.
+Which of them are event handlers, their names tell.
 """
 
+import re
 from collections.abc import Mapping
 from enum import StrEnum
 from typing import Final
@@ -19,6 +20,7 @@ class Treatment(StrEnum):
     BASE = "base"
     EQUIVALENT = "equivalent"
     REFERRER = "referrer"
+    RESTING = "resting"
 
 
 Treatments = Mapping[str, Treatment]
@@ -39,9 +41,10 @@ ACTING: Final[Mapping[str, Treatments]] = {
 }
 """By lower-case element name, in HTML and elsewhere."""
 
-ACTING_EVERYWHERE: Final[Treatments] = dict.fromkeys(
-    ("nonce", "integrity", "referrerpolicy"), Treatment.INERT
-)
+ACTING_EVERYWHERE: Final[Treatments] = {
+    **dict.fromkeys(("nonce", "integrity", "referrerpolicy"), Treatment.INERT),
+    "autofocus": Treatment.RESTING,
+}
 
 _COMMON: Final = frozenset({"content", "value"})
 """Attributes that point on a few elements and are found on many."""
@@ -54,6 +57,9 @@ HOT: Final = frozenset(EVERYWHERE).union(
     *(rules for table in (HTML, ACTING) for name, rules in table.items() if name not in LOOKED_AT),
 )
 """Attributes for which any other element of HTML is looked at."""
+
+HANDLER: Final = re.compile("on[a-z]{3,}+", re.ASCII)
+"""Names of event handlers, lower case, and of little else."""
 
 _ANIMATED = "attributename"
 HOT_ANYWHERE: Final = (HOT | {_ANIMATED}).union(MATHML, *SVG.values()) - {*PAINT}

@@ -28,6 +28,8 @@ _NAVIGATES = frozenset({Use.ANCHOR, Use.FRAME})
 _EMBEDDED = frozenset({"http", "https"})
 _HARMFUL = frozenset({"javascript", "vbscript", "livescript", "jar", "view-source"})
 """Schemes that act where they stand."""
+_STANDING = frozenset({"about", "data"})
+"""Schemes of what needs nothing from elsewhere."""
 
 
 class UrlRewriter:
@@ -128,7 +130,11 @@ class UrlRewriter:
         return self._path(self.base, use) + quote(fragment, safe=_FRAGMENT_SAFE)
 
     def _other_scheme(self, scheme: str, use: Use) -> str | None:
-        """Data stands for itself in a requisite, but as a page it was not rewritten."""
-        if scheme in _HARMFUL or (scheme == "data" and use in _NAVIGATES):
+        """Data stands for itself in a requisite, but as a page it was not rewritten.
+
+        Files of whoever looks, and what only the page's browser held, no requisite is led to.
+        """
+        is_known = use is Use.ANCHOR or scheme in _STANDING
+        if scheme in _HARMFUL or not is_known or (scheme == "data" and use in _NAVIGATES):
             return BLOCKED
         return None

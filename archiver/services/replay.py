@@ -190,7 +190,7 @@ class Replay:
         shown = present(of_payload, head, start, asked)
         if shown.rewriting is not Rewriting.NONE:
             links = asked.links(capture)
-            pieces = rewritten(pieces, shown.rewriting, shown.charset, links)
+            pieces = rewritten(pieces, shown, links)
         if shown.part is not None:
             pieces = part(pieces, *shown.part)
         first, rest = _begin(pieces)

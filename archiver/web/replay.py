@@ -113,7 +113,10 @@ def _is_exact(address: ReplayAddress, capture: Capture) -> bool:
 def _absent(request: web.Request, address: ReplayAddress) -> web.Response:
     """Answer 404: nothing to look at for a requisite, else a page."""
     if address.modifier in _REQUISITES:
-        return web.Response(status=404, headers=_headers(request))
+        is_style = address.modifier is Modifier.STYLE
+        # One without a type Chromium tells its console of twice.
+        kind = {"Content-Type": "text/css"} if is_style else {}
+        return web.Response(status=404, headers=_headers(request) | kind)
     permission = held_permission(request)
     is_framed = address.modifier is Modifier.FRAME and permission is not None
     home = permission.home if permission else ""

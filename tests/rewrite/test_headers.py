@@ -54,18 +54,18 @@ def test_a_refresh_leads_into_the_archive():
     ]
 
 
-def test_of_links_only_those_that_load_are_kept():
+def test_of_links_only_those_that_load_something_for_the_page_itself_are_kept():
     value = (
-        '<a.css>; rel=preload; as="style"; crossorigin, <b,c>; rel="x stylesheet"; title="a, <b>",'
-        '</t>; rel="timegate", <https://x.example>; rel=preconnect, <d>; rel=preload; as=font'
+        '<a.css>; rel=stylesheet; as="style"; crossorigin, <b,c>; rel="x icon"; title="a, <b>",'
+        '</t>; rel="timegate", <https://x.example>; rel=preconnect, <d>; rel=preload; as=font,'
+        "<e>; rel=modulepreload"
     )
 
     base = f"/web/{MOMENT}{{}}/https://example.com/dir"
     kept = ", ".join(
         (
-            f'<{base.format("cs_")}/a.css>; rel="preload"; as="style"',
-            f'<{base.format("cs_")}/b,c>; rel="stylesheet"',
-            f'<{base.format("im_")}/d>; rel="preload"; as="font"',
+            f'<{base.format("cs_")}/a.css>; rel="stylesheet"; as="style"',
+            f'<{base.format("im_")}/b,c>; rel="icon"',
         )
     )
     assert acting([("link", value)]) == [("Link", kept)]

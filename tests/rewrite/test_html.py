@@ -21,14 +21,19 @@ PARTS = re.findall(
     xlink:href= srcdoc= rel=stylesheet rel=preload as=style rel=icon http-equiv=refresh content=
     attributeName=href target=_top ping= x.png /y //z.example http://q.example/?a&b=c #f data:x
     javascript:1 '5;url=x' "1x,b" url(x) @import'x' "&quot;" &amp; &copy; &copy=1 &#x6a; blank.gif
-    " ' = / é =" =' &lt;a&nbsp;href=x>""",
+    " ' = / é =" =' &lt;a&nbsp;href=x> onload= type= type=module <embed <object data= x.swf
+    rel=modulepreload autofocus""",
 )
 SOUP = st.lists(
     st.sampled_from([*PARTS, " ", " ", " ", "\n", "<!-- <script"]) | st.text(max_size=3),
     max_size=30,
 ).map("".join)
 OPTIONS = st.fixed_dictionaries(
-    {"page": st.sampled_from([Modifier.NONE, Modifier.FRAME]), "xml": st.booleans()}
+    {
+        "page": st.sampled_from([Modifier.NONE, Modifier.FRAME]),
+        "xml": st.booleans(),
+        "rests": st.booleans(),
+    }
 )
 REFERENCES = st.text("abc/.:?#&=;%é '\"()[]@\\\t", max_size=20)
 

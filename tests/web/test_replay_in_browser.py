@@ -40,11 +40,30 @@ HOSTILE = """<!DOCTYPE html><title>as it was</title>
 <form action="/changed?form" method=post><button id=send>send</button></form>
 <a id=script href="javascript:document.title='ran'">go</a>
 """
+RUN = "document.title='ran'"
+BUSY = f"""<!DOCTYPE html><title>as it was</title>
+<meta http-equiv=refresh content="0; url=/other"><link rel=modulepreload href=/m.js>
+<link rel=preload as=script href=/s.js><link rel=preload as=fetch href=/data>
+<link rel=preload as=style href=busy.css onload="this.rel='stylesheet'">
+<link rel=prefetch href=/next>
+<script>{RUN}</script><script src=/s.js></script><script type=module>{RUN}</script>
+<script type=importmap>{{}}</script><script type=speculationrules>{{}}</script>
+<script async src=/m.js type=module></script><script nomodule>{RUN}</script>
+<body onload="{RUN}"><img src=i.png onload="{RUN}" onerror="{RUN}"><img src="file:///x.png">
+<svg onload="{RUN}"><script>{RUN}</script><script href=/s.js></script>
+<animate onbegin="{RUN}" attributeName=x dur=1s /></svg><input autofocus onfocus="{RUN}">
+<noscript><p id=without>shown without scripts</noscript>
+<object data=a.swf type=application/x-shockwave-flash><p id=instead>no plug-in</object>
+<iframe srcdoc="<title>as it was</title><script>{RUN}</script><body onload=&quot;{RUN}&quot;>">
+</iframe><iframe src=busy.svg></iframe><iframe src=busy.xhtml></iframe>
+<p id=handled onclick="{RUN}">p</p><a id=script href="javascript:{RUN}">go</a>
+"""
 SECONDS, RATE = 3000, 8000
 SILENCE = b"RIFF" + struct.pack(
     "<I4s4sIHHIIHH4sI", 36 + SECONDS * RATE, b"WAVE", b"fmt ", 16, 1, 1, RATE, RATE, 1, 8, b"data",
     SECONDS * RATE,
 ) + b"\x80" * (SECONDS * RATE)  # fmt: skip
+LOOKS = "el => getComputedStyle(el).backgroundColor"
 IS_READY = "player => !player.seeking && player.readyState >= 2"
 """Asked for again and again: where no script may run, no event is heard either."""
 FILES = {
@@ -54,6 +73,17 @@ FILES = {
         "<video id=player preload=metadata src='PREFIX/TIMEim_/http://a.example/long.wav'></video>",
     ),
     "http://a.example/": ("text/html", HOSTILE),
+    "http://a.example/busy": ("text/html", BUSY),
+    "http://a.example/busy.css": ("text/css", "body { background: rgb(7, 8, 9) }"),
+    "http://a.example/busy.svg": (
+        "image/svg+xml",
+        f'<svg xmlns="http://www.w3.org/2000/svg" onload="{RUN}"><script>{RUN}</script></svg>',
+    ),
+    "http://a.example/busy.xhtml": (
+        "application/xhtml+xml",
+        f"""<h:html xmlns:h="http://www.w3.org/1999/xhtml"><h:head><h:title>x</h:title>
+        <h:script>{RUN}</h:script></h:head><h:body onload="{RUN}"/></h:html>""",
+    ),
     "http://a.example/inner": ("text/html", "<p>inner"),
     "http://a.example/s.css": (
         "text/css",
@@ -154,8 +184,7 @@ async def test_a_hostile_page_shows_and_does_nothing(client, browser_page):
     assert await frame.title() == "as it was"
     inner = next(each for each in browser_page.frames if each.url.endswith("/inner"))
     assert "inner" in await inner.content()
-    looks = "el => getComputedStyle(el).backgroundColor"
-    assert await frame.locator("body").evaluate(looks) == "rgb(4, 5, 6)"
+    assert await frame.locator("body").evaluate(LOOKS) == "rgb(4, 5, 6)"
     assert await frame.locator("#ours").evaluate("el => el.naturalWidth") == 1
     assert await frame.locator("#route").evaluate("el => el.naturalWidth") == 0
     assert {each["name"] for each in await browser_page.context.cookies()} == {auth.COOKIE}
@@ -175,6 +204,30 @@ async def test_it_does_nothing_outside_a_frame_and_when_clicked_either(client, b
     )
 
     assert [url.removeprefix(base) for url in asked] == [f"/web/{TIME}id_/http://a.example/i.svg"]
+
+
+async def test_a_page_full_of_scripts_is_shown_without_a_word_on_the_console(client, browser_page):
+    said = []
+    await sign_in(client, browser_page)
+    browser_page.on("console", lambda message: said.append((message.text, message.location)))
+    browser_page.on("pageerror", lambda error: said.append(str(error)))
+
+    page = f"http://127.0.0.1:{client.port}/web/{TIME}/http://a.example/busy"
+    await browser_page.goto(page, wait_until="networkidle")
+    await browser_page.locator("#handled").click()
+    await browser_page.locator("#script").click()
+
+    frames = browser_page.frames
+    assert {each.url.rpartition("/")[2] for each in frames[1:]} == {
+        "about:srcdoc",
+        "busy.svg",
+        "busy.xhtml",
+    }
+    assert "ran" not in [await each.title() for each in frames]
+    assert await browser_page.locator("#without").is_visible()
+    assert await browser_page.locator("#instead").is_visible()
+    assert await browser_page.locator("body").evaluate(LOOKS) == "rgb(7, 8, 9)"
+    assert said == []
 
 
 async def test_another_site_can_not_frame_a_memento_and_frames_within_frames_are_shown(

@@ -1,0 +1,72 @@
+"""What would run is renamed where nothing may run; everything else stays as it is."""
+
+import pytest
+
+DATA = 'type="text/x-archived-script"'
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("<script>x</script>", f"<script {DATA}>x</script>"),
+        ("<script async>x</script>", f"<script {DATA} async>x</script>"),
+        ("<SCRIPT language=vbscript>", f"<SCRIPT {DATA} language=vbscript>"),
+        ("<script type>", f"<script {DATA} data-archived-type>"),
+        ("<script type=''>", f"<script {DATA} data-archived-type=''>"),
+        ("<script type=module>", f"<script {DATA} data-archived-type=module>"),
+        ("<script type=importmap>", f"<script {DATA} data-archived-type=importmap>"),
+        ("<script type=' Text/Jscript'>", f"<script {DATA} data-archived-type=' Text/Jscript'>"),
+        ("<script type=application/ld+json>{}</script>", None),
+        ("<script type=text/template><p onclick=x></script>", None),
+        ("<svg><script>x</script></svg>", f"<svg><script {DATA}>x</script></svg>"),
+        ("<p onclick=x>", "<p data-archived-onclick=x>"),
+        (
+            "<p title=x\nonEnd='x' onend=y>",
+            "<p title=x\ndata-archived-onend='x' data-archived-onend=y>",
+        ),
+        ("<p id=x/onend=y title='z'onend=x>", "<p id=x/onend=y title='z'data-archived-onend=x>"),
+        ("<svg onload=x><g onend=y>", "<svg data-archived-onload=x><g data-archived-onend=y>"),
+        ("<x-a onfoo=x one only>", "<x-a data-archived-onfoo=x one only>"),
+        ("<input autofocus>", "<input data-archived-autofocus>"),
+        ("<meta http-equiv=refresh>", "<meta data-archived-http-equiv=refresh>"),
+        ("<iframe srcdoc='<script>x</script>'>", f"<iframe srcdoc='<script {DATA}>x</script>'>"),
+        ("<noscript><p>x</noscript>", None),
+        ("<link rel=stylesheet>", None),
+        ("<link rel='preload stylesheet'>", None),
+        ("<link href=# rel=preload as=image>", "<link href=# data-archived-rel=preload as=image>"),
+        ("<link href=# rel=modulepreload>", "<link href=# data-archived-rel=modulepreload>"),
+        ("<link href=# rel=PREFETCH>", "<link href=# data-archived-rel=PREFETCH>"),
+        ("<object data=a.SWF?b>", "<object data-archived-data=a.SWF?b>"),
+        ("<embed src=# type=a/flash>", "<embed data-archived-src=# data-archived-type=a/flash>"),
+        ("<embed type=image/png><object type=text/html>", None),
+    ],
+)
+def test_what_would_run_is_renamed(html, before, after):
+    rested = html(before, rests=True)
+
+    assert rested == (before if after is None else after)
+    assert html(before, rests=True, seed=1) == rested
+
+
+@pytest.mark.parametrize("prefix", ["", "x:"])
+def test_in_xml_as_well(html, prefix):
+    markup = f"<{prefix}script onload='x'>x</{prefix}script>"
+
+    assert html(markup, xml=True, rests=True) == (
+        f"<{prefix}script {DATA} data-archived-onload='x'>x</{prefix}script>"
+    )
+
+
+def test_what_its_own_script_would_have_switched_on_is_a_style_still(html, led):
+    markup = "<link rel=preload as=style href=x onload=\"this.rel='stylesheet'\">"
+
+    assert html(markup, rests=True) == (
+        f'<link rel="stylesheet" as=style href="{led("x", "cs_")}" '
+        "data-archived-onload=\"this.rel='stylesheet'\">"
+    )
+
+
+def test_where_it_may_run_it_stays(html):
+    markup = "<script>x</script><p onclick=x><input autofocus><link rel=preload>"
+
+    assert html(markup) == markup
