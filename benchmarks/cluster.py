@@ -2,11 +2,11 @@
 
 Usage: .ci/with-postgres python -m benchmarks.cluster [--urls N] [--processes 1,2,4] [--latency MS]
 
-A server on loopback answers within ``--delay`` seconds. The queue is filled first; then so many
-``archiver crawl`` work it at the same time, each behind a proxy that counts how often it waits for
-the database, and lets that take ``--latency`` longer. Printed are URLs a second of the time in
-which all were at work, PostgreSQL's CPU (of all its processes, from /proc) and round trips, both a
-URL. Every URL must be saved once.
+A server on loopback answers after ``--least`` to ``--delay`` seconds. The queue is filled first;
+then so many ``archiver crawl`` work it at the same time, each behind a proxy that counts how often
+it waits for the database, and lets that take ``--latency`` longer. Printed are URLs a second of the
+time in which all were at work, PostgreSQL's CPU (of all its processes, from /proc) and round trips,
+both a URL. Every URL must be saved once.
 """
 
 import argparse
@@ -38,11 +38,12 @@ SERVER = os.environ.get("ARCHIVER_TEST_SERVER", "")
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--urls", type=int, default=2_000, help="for each process")
+    parser.add_argument("--urls", type=int, default=4_000, help="for each process")
     parser.add_argument("--processes", default="1,2,4")
     parser.add_argument("--delay", type=float, default=3.0, help="answers wait up to so long")
-    parser.add_argument("--hosts", type=int, default=400, help="one process at a time has a host")
-    parser.add_argument("--concurrency", type=int, default=100, help="pages at once, a process")
+    parser.add_argument("--least", type=float, default=1.0, help="answers wait so long at least")
+    parser.add_argument("--hosts", type=int, default=2_000, help="one process at a time has a host")
+    parser.add_argument("--concurrency", type=int, default=32, help="pages at once, a process")
     parser.add_argument("--latency", type=float, default=0.0, help="ms more to the database")
     options = parser.parse_args()
     print(
@@ -63,7 +64,9 @@ def run(number: int, options: argparse.Namespace) -> tuple[float, float, float, 
     urls = number * options.urls
     with (
         tempfile.TemporaryDirectory() as directory,
-        FastServer(body=4096, delay=options.delay, hosts=options.hosts) as pages,
+        FastServer(
+            body=4096, delay=options.delay, least=options.least, hosts=options.hosts
+        ) as pages,
         database(f"crawled_by_{number}") as address,
         Proxy(address, options.latency / 1000) as proxy,
     ):

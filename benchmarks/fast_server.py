@@ -1,7 +1,7 @@
 """A server that costs little, on loopback, in a process of its own: it is not counted as ours.
 
 ``delay`` lets each answer wait for a random time up to so many seconds, as the servers of both
-ancestors did.
+ancestors did; ``least`` of them in any case.
 """
 
 import asyncio
@@ -25,12 +25,12 @@ Answer = Callable[[bytes], tuple[bytes, bytes]]
 class Server:
     """Answers every GET with what ``answer`` says, as so many hosts. A context manager."""
 
-    def __init__(self, *, delay: float = 0.0, hosts: int = 1) -> None:
+    def __init__(self, *, delay: float = 0.0, least: float = 0.0, hosts: int = 1) -> None:
         self._socket = socket.create_server(("127.0.0.1" if hosts == 1 else "", 0), backlog=4096)
         self.port = self._socket.getsockname()[1]
         self.base = f"http://127.0.0.1:{self.port}"
         self._hosts = hosts
-        self._delay = delay
+        self._waits = least, delay
         self._process = multiprocessing.get_context("fork").Process(target=self._run, daemon=True)
 
     def __enter__(self) -> Self:
@@ -58,7 +58,7 @@ class Server:
     async def _serve(self) -> None:
         loop = asyncio.get_running_loop()
         server = await loop.create_server(
-            lambda: _Connection(self.answer, self._delay), sock=self._socket, backlog=4096
+            lambda: _Connection(self.answer, self._waits), sock=self._socket, backlog=4096
         )
         await server.serve_forever()
 
@@ -75,8 +75,10 @@ class Server:
 class FastServer(Server):
     """Answers with ``body`` bytes of text that begin with the path, so no two are the same."""
 
-    def __init__(self, *, body: int, delay: float = 0.0, hosts: int = 1) -> None:
-        super().__init__(delay=delay, hosts=hosts)
+    def __init__(
+        self, *, body: int, delay: float = 0.0, least: float = 0.0, hosts: int = 1
+    ) -> None:
+        super().__init__(delay=delay, least=least, hosts=hosts)
         self._filler = (b"some words of a small page " * (body // 27 + 1))[:body]
 
     def answer(self, target: bytes) -> tuple[bytes, bytes]:
@@ -86,9 +88,9 @@ class FastServer(Server):
 
 
 class _Connection(asyncio.Protocol):
-    def __init__(self, answer: Answer, delay: float) -> None:
+    def __init__(self, answer: Answer, waits: tuple[float, float]) -> None:
         self._say = answer
-        self._delay = delay
+        self._waits = waits
         self._waiting = b""
         self._transport: Any = None
 
@@ -100,8 +102,8 @@ class _Connection(asyncio.Protocol):
         while END in self._waiting:
             head, _, self._waiting = self._waiting.partition(END)
             path = head.split(b" ", 2)[1]
-            if self._delay:
-                wait = random.uniform(0, self._delay)
+            if self._waits[1]:
+                wait = random.uniform(*self._waits)
                 asyncio.get_running_loop().call_later(wait, self._answer, path)
             else:
                 self._answer(path)

@@ -48,6 +48,9 @@ async def _shown(
     crawling: Crawling, bar: Bar, before: QueueCounts, now: list[str]
 ) -> AsyncIterator[None]:
     """Keep a bar up to date: the queue may be worked by several processes."""
+    if not bar.is_shown:
+        yield
+        return
 
     async def look() -> None:
         while True:

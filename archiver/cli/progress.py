@@ -9,6 +9,8 @@ from importlib import import_module
 class Bar:
     """One line that says how far something has come; this one is not shown."""
 
+    is_shown = False
+
     def show(self, *, done: float, total: float | None = None, now: str = "") -> None:
         """Say where it stands.
 

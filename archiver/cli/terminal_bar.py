@@ -16,6 +16,8 @@ _WIDTH = 60
 class TerminalBar(Bar):
     """A bar of rich's."""
 
+    is_shown = True
+
     def __init__(self, progress: Progress, what: str) -> None:
         self._progress = progress
         self._task = progress.add_task(what, total=None, now="")

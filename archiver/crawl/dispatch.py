@@ -8,6 +8,7 @@ from archiver.crawl.dead_hosts import failure_of
 from archiver.crawl.frontier import Frontier
 from archiver.errors import StoreError
 from archiver.index import gone, oversight, queue, unrecorded
+from archiver.index.at_once import at_once
 from archiver.ledger.burying import is_anybody_silent
 from archiver.ledger.recovery import recover
 from archiver.logs import get_log
@@ -147,7 +148,7 @@ class Dispatcher:
 
     async def _is_paused(self) -> bool:
         """Whether nothing is to be fetched for now; what was not begun is then given back."""
-        async with self._context.db.read() as conn:
+        async with self._context.db.glance() as conn:
             paused = await oversight.is_paused(conn)
         if paused:
             await self._put_aside()
@@ -183,9 +184,10 @@ class Dispatcher:
     async def _note_changes(self) -> bool:
         """Write down what was said of entries that no visit will close soon."""
         self._noted = asyncio.get_running_loop().time()
-        async with self._context.db.read() as conn:
-            changed = await unrecorded.oldest(conn, NOTES)
-            owed = await gone.owed(conn, limit=DELETIONS)
+        async with self._context.db.glance() as conn:
+            changed, owed = await at_once(
+                unrecorded.oldest(conn, NOTES), gone.owed(conn, limit=DELETIONS)
+            )
         await self._context.recorder.note(changed)
         await self._context.recorder.write_down(owed)
         return bool(changed or owed)

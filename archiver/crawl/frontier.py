@@ -221,16 +221,16 @@ class Frontier:
 
     async def due_in(self) -> float | None:
         """Seconds until there may be something to lease; None when the queue is empty."""
-        async with self._db.read() as conn:
-            if self._only is not None:
-                return 0.0 if self._only else None
+        if self._only is not None:
+            return 0.0 if self._only else None
+        async with self._db.glance() as conn:
             due = await queue.next_due(conn, ())
         return None if due is None else max((due - self._db.now()).total_seconds(), 0.0)
 
     async def settle_only(self) -> None:
         """Forget those of ``only`` that are at an end, or had an attempt, by whichever process."""
         if self._only:
-            async with self._db.read() as conn:
+            async with self._db.glance() as conn:
                 self._only -= set(await queue.attempted(conn, sorted(self._only)[: self._room * 4]))
 
     async def _hold(

@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection
 from archiver.config import Settings
 from archiver.errors import FencedOff, IndexUnavailable
 from archiver.index import holds
+from archiver.index.at_once import at_once
 from archiver.index.clock import boot_seconds
 from archiver.index.database import AsyncConnection, Database
 from archiver.logs import get_log
@@ -147,8 +148,8 @@ class SharedHosts:
             self._turns.pop(host, None)
 
     async def _read(self, rest: Callable[[str, float], None]) -> int:
-        async with self._db.read() as conn:
-            crawlers, rests = await holds.crawlers(conn), await holds.rests(conn)
+        async with self._db.glance() as conn:
+            crawlers, rests = await at_once(holds.crawlers(conn), holds.rests(conn))
         for host, left_ms in rests.items():
             rest(host, left_ms / 1000)
         self._crawlers = max(crawlers, 1)

@@ -6,6 +6,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Row, bindparam, func, literal_column, select, update
 
 from archiver.index import segments
+from archiver.index.at_once import at_once
 from archiver.index.bulk import (
     THESE,
     OverRows,
@@ -95,8 +96,10 @@ async def insert_all(conn: AsyncConnection, captures: Sequence[Capture]) -> dict
     """
     if not captures:
         return {}
-    known = await segments.ids(conn, [*{each.location.segment for each in captures}])
-    first = await next_number(conn, capture.c.id)
+    known, first = await at_once(
+        segments.ids(conn, [*{each.location.segment for each in captures}]),
+        next_number(conn, capture.c.id),
+    )
     await insert_rows(
         conn,
         capture,

@@ -5,27 +5,23 @@ over four times a statement, and loads its ORM.
 """
 
 import asyncio
-import time
 from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import partial
 from typing import Any, TypeVar, TypeVarTuple, overload
 
 from sqlalchemy import Connection, CursorResult, Engine, Executable, text
-from sqlalchemy.engine.cursor import FullyBufferedCursorFetchStrategy
-from sqlalchemy.exc import DBAPIError
 from sqlalchemy.sql.selectable import TypedReturnsRows
 
 from archiver.finishing import to_its_end
+from archiver.index.at_once import Asked, Result, Work, whole
 from archiver.index.clock import Clock
 from archiver.index.dialect.port import Dialect
 
 _T = TypeVar("_T")
 _Ts = TypeVarTuple("_Ts")
 _Row = Mapping[str, Any]
-_Work = Callable[[Connection], CursorResult[*tuple[Any, ...]]]
 WORD_SECONDS = 0.5
 _ANYTHING = text("SELECT 1")
 MOST_AHEAD = 96
@@ -49,11 +45,13 @@ class AsyncConnection:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="index")
         self._opened: Connection | None = None
         self._was_idle = False
-        self._is_asked = False
+        self._has_run = False
         self._is_ahead = False
         self._is_much = False
+        self._is_glancing = False
         self._under_way: deque[asyncio.Future[Any]] = deque()
         self._failure: Exception | None = None
+        self._asked = Asked(dialect, self._run)
 
     @overload
     async def execute(
@@ -71,13 +69,13 @@ class AsyncConnection:
         self, statement: Executable, parameters: _Row | Sequence[_Row] | None = None
     ) -> CursorResult[*tuple[Any, ...]]:
         """Run a statement, once or for each set of parameters; its rows are here already."""
-        return await self._run(lambda conn: _whole(conn.execute(statement, parameters)))
+        return await self._ask(lambda conn: conn.execute(statement, parameters))
 
     def exec_driver_sql(
         self, statement: str, parameters: tuple[Any, ...] | None = None
     ) -> "asyncio.Future[CursorResult[*tuple[Any, ...]]]":
         """Run a statement in the engine's own words: begun at once, behind those begun before."""
-        return self._run(lambda conn: _whole(conn.exec_driver_sql(statement, parameters)))
+        return self._ask(lambda conn: conn.exec_driver_sql(statement, parameters))
 
     async def waiting_for(self, work: Awaitable[_T]) -> _T:
         """Wait, within a transaction, for what is done elsewhere and may take long.
@@ -115,7 +113,7 @@ class AsyncConnection:
         if not self._is_ahead:
             await self._leave_under_way(0)
 
-    async def _begin_next(self, work: _Work) -> None:
+    async def _begin_next(self, work: Work) -> None:
         self._under_way.append(self._run(partial(self._failing, work)))
         await self._leave_under_way(MOST_AHEAD if self._is_ahead else 1)
 
@@ -123,7 +121,7 @@ class AsyncConnection:
         while len(self._under_way) > most:
             await self._under_way.popleft()
 
-    def _failing(self, work: _Work, conn: Connection) -> None:
+    def _failing(self, work: Work, conn: Connection) -> None:
         """Do this and wait for no answer; where it fails, nothing is run behind it.
 
         After some failures SQLite has ended the transaction, and what is run then stays.
@@ -156,17 +154,22 @@ class AsyncConnection:
             ending = self._run(_commit) if commit else self._run(self._roll_back, anyway=True)
             await to_its_end(ending)
         finally:
-            self._is_ahead = False
+            self._is_ahead = self._is_glancing = False
             for each in self._under_way:  # they stood before it
                 if not each.cancelled():
                     each.exception()
             self._under_way.clear()
 
+    def glance(self) -> None:
+        """Let each statement see a moment of its own, until it is given back."""
+        self._is_glancing = True
+
     def end_behind(self) -> None:
         """End a transaction that changed nothing, behind what was begun; nobody waits for it."""
-        if self._is_asked:
+        if self._has_run:
             self._run(self._roll_back, anyway=True).add_done_callback(self._ended)
-            self._is_asked = False
+            self._has_run = False
+        self._is_glancing = False
 
     def _ended(self, done: "asyncio.Future[None]") -> None:
         self.is_broken = done.cancelled() or done.exception() is not None
@@ -184,17 +187,26 @@ class AsyncConnection:
         """Wait until it is closed; blocking."""
         self._thread.shutdown(wait=True)
 
+    def _ask(self, work: Work) -> "asyncio.Future[Result]":
+        if self.dialect.is_far:
+            return self._asked.ask(work)
+        return self._run(lambda conn: whole(work(conn)))
+
     def _run(
         self, work: Callable[[Connection], _T], *, anyway: bool = False
     ) -> "asyncio.Future[_T]":
-        self._is_asked = True
+        self._asked.send()
+        self._has_run = True
         loop = asyncio.get_running_loop()
-        return loop.run_in_executor(self._thread, self._do, work, anyway)
+        holds_still = not self._is_glancing
+        return loop.run_in_executor(self._thread, self._do, work, anyway, holds_still)
 
-    def _do(self, work: Callable[[Connection], _T], anyway: bool) -> _T:
+    def _do(self, work: Callable[[Connection], _T], anyway: bool, holds_still: bool) -> _T:
         if self._failure and not anyway:
             raise self._failure
-        return work(self._connection())
+        conn = self._connection()
+        self.dialect.hold_still(conn, is_wanted=holds_still)
+        return work(conn)
 
     def _roll_back(self, conn: Connection) -> None:
         self._failure = None
@@ -215,120 +227,6 @@ class AsyncConnection:
             self._opened.close()
 
 
-class Connections:
-    """Some connections that are alike; the one used last, which has pages at hand, comes first.
-
-    Args:
-        engine: opens them.
-        dialect: how it speaks.
-        most: at the same time.
-        clock: that they go by.
-        begins_again: whether to ask once more for a transaction that failed to begin, given when it
-            was first asked for (``time.monotonic``).
-    """
-
-    def __init__(
-        self,
-        engine: Engine,
-        dialect: Dialect,
-        most: int,
-        *,
-        clock: Clock,
-        begins_again: Callable[[DBAPIError, float], bool] = lambda *_: False,
-    ) -> None:
-        self.engine = engine
-        self._clock = clock
-        self._dialect = dialect
-        self._begins_again = begins_again
-        self._places = asyncio.Semaphore(most)
-        self._idle: list[AsyncConnection] = []
-
-    def transaction(self, *, much: bool = False) -> AbstractAsyncContextManager[AsyncConnection]:
-        """A connection in a transaction, which is committed unless the block raises.
-
-        Where it is to write ``much``, its memory stays with the connection until one does not.
-        """
-        return self._lent(partial(self._begin, much=much), _committed)
-
-    @property
-    def is_one_free(self) -> bool:
-        """Whether one can be had now."""
-        return not self._places.locked()
-
-    def moment(self) -> AbstractAsyncContextManager[AsyncConnection]:
-        """A connection that sees one moment from its first statement on, and changes nothing."""
-        return self._lent(_begun_by_itself, _ended_behind)
-
-    @asynccontextmanager
-    async def _lent(
-        self,
-        begin: Callable[[AsyncConnection], Awaitable[None]],
-        end: Callable[[AsyncConnection], Awaitable[None]],
-    ) -> AsyncIterator[AsyncConnection]:
-        """A connection, for one transaction; it is rolled back where the block raises."""
-        async with self._places:
-            conn = self._taken()
-            is_sound = False
-            try:
-                await begin(conn)
-                try:
-                    yield conn
-                except BaseException:
-                    # What it is at may take long: nobody shall wait behind it.
-                    await conn.end(commit=False)
-                    is_sound = True
-                    raise
-                await end(conn)
-                is_sound = True
-            finally:
-                self._give_back(conn, is_sound=is_sound)
-
-    def _taken(self) -> AsyncConnection:
-        while self._idle:
-            if not (conn := self._idle.pop()).is_broken:
-                conn.take()
-                return conn
-            conn.close()
-        return AsyncConnection(self.engine, self._dialect, self._clock)
-
-    def _give_back(self, conn: AsyncConnection, *, is_sound: bool) -> None:
-        if is_sound:
-            self._idle.append(conn)
-        else:
-            conn.close()
-
-    async def _begin(self, conn: AsyncConnection, *, much: bool) -> None:
-        """Begin a transaction, however often that takes."""
-        await conn.suit(much=much)
-        asked = time.monotonic()
-        while True:
-            try:
-                return await conn.begin()
-            except DBAPIError as error:
-                if not self._begins_again(error, asked):
-                    raise
-
-    async def close(self) -> None:
-        """Close those that are idle."""
-        while self._idle:
-            conn = self._idle.pop()
-            conn.close()
-            await asyncio.to_thread(conn.wait_closed)
-        self.engine.dispose()
-
-
-async def _begun_by_itself(_: AsyncConnection) -> None:
-    """The first statement begins what only reads."""
-
-
-async def _ended_behind(conn: AsyncConnection) -> None:
-    conn.end_behind()
-
-
-async def _committed(conn: AsyncConnection) -> None:
-    await conn.end(commit=True)
-
-
 def _set_up(conn: Connection, statements: Sequence[str]) -> None:
     """Run statements of ``dialect`` outside of a transaction, which SQLAlchemy would begin."""
     cursor = conn.connection.cursor()
@@ -343,12 +241,3 @@ def _begin(conn: Connection) -> None:
 
 def _commit(conn: Connection) -> None:
     conn.commit()
-
-
-def _whole(result: CursorResult[*tuple[Any, ...]]) -> CursorResult[*tuple[Any, ...]]:
-    """A result whose rows were fetched, so that no other thread comes near the cursor."""
-    cursor = result.cursor
-    if result.returns_rows and cursor is not None:
-        result.cursor_strategy = FullyBufferedCursorFetchStrategy(cursor)
-        cursor.close()
-    return result

@@ -1,7 +1,7 @@
 """The index, opened: one connection that writes, a few that read."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import datetime
 from pathlib import Path
@@ -10,7 +10,8 @@ from sqlalchemy.exc import DBAPIError
 
 from archiver.errors import IndexUnavailable
 from archiver.index.clock import Clock
-from archiver.index.connection import AsyncConnection, Connections
+from archiver.index.connection import AsyncConnection
+from archiver.index.connections import Connections
 from archiver.index.dialect import choice
 from archiver.index.dialect.port import Engines
 from archiver.index.membership import Member, Membership
@@ -36,10 +37,11 @@ class Database:
         self._clock = Clock()
         self.membership = _membership(engines, member, self._clock)
         self._writer = Connections(
-            engines.writing(_silence(member)),
+            engines.writing(_silence(member), asks_first=self.membership is not None),
             engines.dialect,
             1,
             begins_again=engines.begins_again,
+            first=self.membership.check if self.membership else None,
             clock=self._clock,
         )
         self._readers = Connections(engines.reading(), engines.dialect, READERS, clock=self._clock)
@@ -64,11 +66,20 @@ class Database:
         """What is another one once the index was built again."""
         return self._engines.identity()
 
-    @asynccontextmanager
-    async def read(self) -> AsyncIterator[AsyncConnection]:
+    def read(self) -> AbstractAsyncContextManager[AsyncConnection]:
         """A connection that sees one moment of the index and changes nothing."""
+        return self._reading(self._readers.moment)
+
+    def glance(self) -> AbstractAsyncContextManager[AsyncConnection]:
+        """``read``, where each statement may see a moment of its own: on a server it is cheaper."""
+        return self._reading(self._readers.glance)
+
+    @asynccontextmanager
+    async def _reading(
+        self, lend: Callable[[], AbstractAsyncContextManager[AsyncConnection]]
+    ) -> AsyncIterator[AsyncConnection]:
         try:
-            async with self._readers.moment() as conn:
+            async with lend() as conn:
                 yield conn
         except DBAPIError as error:
             raise IndexUnavailable(
@@ -116,8 +127,6 @@ class Database:
                 await self.membership.enter()
             writing = self._writer.transaction(much=much)
             async with self._engines.alone(), writing as conn:
-                if self.membership:
-                    await self.membership.check(conn)
                 yield conn
         except DBAPIError as error:
             if not self._engines.is_down(error):

@@ -5,13 +5,14 @@ word is, which words begin so. In parts, newest first, a query is at its end whe
 what it does in one part is bounded by its size (docs/decisions/0060-search.md).
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import lru_cache
 from itertools import groupby
 from typing import Any
 
 from sqlalchemy import Row, case, delete, func, or_, select, text, update
 
+from archiver.index.at_once import at_once
 from archiver.index.bulk import THESE, OverRows, among, execute_rows, given, insert_rows, over
 from archiver.index.connection import AsyncConnection
 from archiver.index.dialect.port import WordIndex
@@ -50,6 +51,14 @@ class NewDocument:
 
 
 @frozen
+class Room:
+    """Where new documents go: the number of the first, and the parts whose tables are there."""
+
+    first: int
+    parts: frozenset[int]
+
+
+@frozen
 class OwedDocument:
     """A document that is to be made again."""
 
@@ -58,14 +67,26 @@ class OwedDocument:
     snapshot_id: int | None
 
 
-async def insert_all(conn: AsyncConnection, made: Sequence[NewDocument]) -> dict[int, int]:
+async def room(conn: AsyncConnection) -> Room:
+    """Where new documents go."""
+    first, there = await at_once(
+        next_number(conn, document.c.id), conn.execute(select(search_part.c.number))
+    )
+    return Room(first, frozenset(there.scalars()))
+
+
+async def insert_all(
+    conn: AsyncConnection, made: Sequence[NewDocument], place: Room | None = None
+) -> dict[int, int]:
     """Make entries findable; return document ids by entry id.
 
     The entries are to be pointed to them; those whose annotation has changed since are marked.
+    ``place`` is what ``room`` says, where it was asked for already.
     """
     if not made:
         return {}
-    first = await next_number(conn, document.c.id)
+    place = place or await room(conn)
+    first = place.first
     await insert_rows(
         conn,
         document,
@@ -75,7 +96,7 @@ async def insert_all(conn: AsyncConnection, made: Sequence[NewDocument]) -> dict
             for n, each in enumerate(made)
         ],
     )
-    await _index(conn, [(first + n, each.found_by) for n, each in enumerate(made)])
+    await _index(conn, [(first + n, each.found_by) for n, each in enumerate(made)], place.parts)
     await _mark(conn, made)
     return {each.entry_id: first + n for n, each in enumerate(made)}
 
@@ -177,10 +198,13 @@ async def _current(conn: AsyncConnection, rows: Sequence[Row[*tuple[Any, ...]]])
     return set(found.scalars())
 
 
-async def _index(conn: AsyncConnection, made: Sequence[tuple[int, Findable]]) -> None:
+async def _index(
+    conn: AsyncConnection, made: Sequence[tuple[int, Findable]], there: Collection[int] = ()
+) -> None:
     """Put documents into their parts; ascending, or FTS5 writes what it gathered at each."""
     for part, some in groupby(made, key=lambda each: each[0] // PART_SIZE):
-        await ensure_part(conn, part)
+        if part not in there:
+            await ensure_part(conn, part)
         await execute_rows(
             conn,
             _into(conn.dialect.words, part),

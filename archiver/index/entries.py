@@ -13,8 +13,8 @@ from sqlalchemy import (
     union_all,
 )
 
-from archiver.finishing import both
 from archiver.index import annotations, failures, labels
+from archiver.index.at_once import at_once
 from archiver.index.bulk import THESE, among_texts
 from archiver.index.connection import AsyncConnection
 from archiver.index.schema import document, entry, entry_tag, in_list, snapshot, tag
@@ -93,7 +93,11 @@ _STILL_THERE = select(entry.c.id).where(entry.c.id.in_(THESE))
 
 async def with_revisions(conn: AsyncConnection, ids: Sequence[int]) -> dict[int, Revised]:
     """Entries by row id, each with the revision of its annotation."""
-    rows, carried = await both(conn.execute(_BY_IDS, {"these": ids}), labels.of_entries(conn, ids))
+    if not ids:
+        return {}
+    rows, carried = await at_once(
+        conn.execute(_BY_IDS, {"these": ids}), labels.of_entries(conn, ids)
+    )
     return {
         row.id: Revised(
             _entry(row, carried[row.id]), row.revision, bool(row.unrecorded), row.generation

@@ -5,8 +5,8 @@ from dataclasses import field
 
 from sqlalchemy import Table, update
 
-from archiver.finishing import both
 from archiver.index import list_members, tags
+from archiver.index.at_once import at_once
 from archiver.index.bulk import OverRows, execute_rows, given, over
 from archiver.index.connection import AsyncConnection
 from archiver.index.schema import entry, entry_tag, in_list
@@ -36,7 +36,7 @@ NONE = Labels()
 
 async def of_entries(conn: AsyncConnection, entry_ids: Sequence[int]) -> dict[int, Labels]:
     """What each of these entries carries."""
-    of_tags, of_lists = await both(
+    of_tags, of_lists = await at_once(
         tags.of_entries(conn, entry_ids), list_members.of_entries(conn, entry_ids)
     )
     return {each: Labels(of_tags.get(each, ()), of_lists.get(each, {})) for each in entry_ids}

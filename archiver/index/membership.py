@@ -14,7 +14,8 @@ from sqlalchemy.exc import DBAPIError
 from archiver.errors import FencedOff
 from archiver.index import writers
 from archiver.index.clock import Clock, boot_seconds
-from archiver.index.connection import AsyncConnection, Connections
+from archiver.index.connection import AsyncConnection
+from archiver.index.connections import Connections
 from archiver.index.schema import HEAD
 from archiver.logs import get_log
 from archiver.values import frozen
@@ -145,7 +146,7 @@ class Membership:
 
     async def _beat(self) -> None:
         begun = boot_seconds()
-        async with self._connections.transaction() as conn:
+        async with self._connections.glance() as conn:
             moment = await writers.beat(conn, self.member.name)
             if moment is None:
                 await self._lose(conn)

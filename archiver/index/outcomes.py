@@ -6,6 +6,7 @@ from datetime import datetime
 from sqlalchemy import bindparam, null, select, update
 
 from archiver.index import changes, counters, failures, queue
+from archiver.index.at_once import at_once
 from archiver.index.bulk import among, execute_rows, given, over
 from archiver.index.connection import AsyncConnection
 from archiver.index.schema import imports, job
@@ -39,11 +40,14 @@ async def end_jobs(
 
     What is at its end already, or held by another process by now, is left alone.
     """
-    open_, held = await _open(conn, [lease for lease, _, _ in ends])
+    if not ends:
+        return
+    (open_, held), stamp = await at_once(
+        _open(conn, [lease for lease, _, _ in ends]), changes.next_stamp(conn, now)
+    )
     ends = [each for each in ends if each[0].job_id in open_]
     if not ends:
         return
-    stamp = await changes.next_stamp(conn, now)
     await execute_rows(
         conn,
         _ENDED,
@@ -76,7 +80,7 @@ async def postpone_jobs(
     later = [each for each in later if each[0].job_id in open_]
     if not later:
         return
-    await conn.execute(
+    await conn.tell(
         update(job)
         .where(job.c.id == bindparam("job_id"))
         .values(
@@ -131,7 +135,7 @@ async def _count_in_imports(
         if lease.import_id is not None:
             tally.setdefault(lease.import_id, [0, 0])[1 if failure else 0] += 1
     if tally:
-        await conn.execute(
+        await conn.tell(
             update(imports)
             .where(imports.c.id == bindparam("import_id"))
             .values(

@@ -19,6 +19,7 @@ from sqlalchemy import (
 )
 
 from archiver.index import changes, counters, failures, turns
+from archiver.index.at_once import at_once
 from archiver.index.bulk import (
     among,
     among_texts,
@@ -155,23 +156,33 @@ async def lease(
     turned: set[tuple[int, str]] = set()
     known: dict[str, Any] = {"busy": hosts.busy, "now": to_ms(now)}
     known |= {"owner": owner} if conn.dialect.is_shared else {}
-    soonest = await turns.soonest(conn)
+    soonest, stamp = await at_once(turns.soonest(conn), changes.next_stamp(conn, now))
     for priority in sorted(each for each, due in soonest.items() if due <= known["now"]):
-        for is_proven in (False, True):
-            room = count - len(found)
-            if not room or (is_proven and not hosts.proven):
-                continue
-            # A host without a name here may be dead: none of these takes more than half the room.
-            most = room if is_proven else (room + 1) // 2 if hosts.proven else room
-            due = {"priority": priority, "proven": hosts.proven, "count": most} | known
-            some = {"each": each if is_proven else 1}
-            rows = (await conn.execute(turns.next_jobs(conn.dialect, is_proven), due | some)).all()
+        if room := count - len(found):
+            asked = known | {"priority": priority}
+            rows = await _next_jobs(conn, hosts, asked, room=room, each=each)
             # One whose jobs are over, or due later, would stand in the way of others.
             turned |= {(row.rank, row.name) for row in rows}
             found += [row for row in rows if row.id is not None]
-    taken = await _take(conn, found, owner=owner, now=now)
+    taken = await _take(conn, found, owner=owner, stamp=stamp)
     await turns.turn(conn, turned, now)
     return taken
+
+
+async def _next_jobs(
+    conn: AsyncConnection, hosts: Turns, asked: dict[str, Any], *, room: int, each: int
+) -> Sequence[Row[*tuple[Any, ...]]]:
+    """Rows of ``turns.next_jobs``, as many as there is room for: of unproven hosts first."""
+    asked |= {"proven": hosts.proven}
+    unproven, proven = (turns.next_jobs(conn.dialect, is_proven) for is_proven in (False, True))
+    if not hosts.proven:
+        return (await conn.execute(unproven, asked | {"count": room, "each": 1})).all()
+    # A host without a name here may be dead: none of these takes more than half the room.
+    some, others = await at_once(
+        conn.execute(unproven, asked | {"count": (room + 1) // 2, "each": 1}),
+        conn.execute(proven, asked | {"count": room, "each": each}),
+    )
+    return [*some, *others][:room]
 
 
 async def lease_only(
@@ -200,7 +211,8 @@ async def lease_only(
         wanted, known = wanted.where(is_free(job.c.host)), {"owner": owner, "now": to_ms(now)}
     ids = (await conn.execute(wanted, known)).scalars().all()
     rows = (await conn.execute(_LEASES.where(job.c.id.in_(among(ids))))).all() if ids else ()
-    taken = await _take(conn, rows, owner=owner, now=now)
+    stamp = await changes.next_stamp(conn, now)
+    taken = await _take(conn, rows, owner=owner, stamp=stamp)
     await turns.turn(conn, {(row.priority, row.host) for row in rows}, now)
     return taken
 
@@ -309,12 +321,11 @@ async def _take(
     found: Sequence[Row[*tuple[Any, ...]]],
     *,
     owner: str,
-    now: datetime,
+    stamp: int,
 ) -> list[Lease]:
     if not found:
         return []
     taken = sorted(found, key=lambda row: row.id)
-    stamp = await changes.next_stamp(conn, now)
     await execute_rows(conn, _TAKEN, [(row.id, owner, stamp) for row in taken])
     await counters.change(conn, {counters.QUEUED: -len(taken), counters.FETCHING: len(taken)})
     return [_lease(row, owner) for row in taken]

@@ -17,6 +17,7 @@ from archiver.index import (
     segments,
 )
 from archiver.index import recording_statements as statements
+from archiver.index.at_once import at_once
 from archiver.index.bulk import among, execute_rows, insert_rows
 from archiver.index.connection import AsyncConnection
 from archiver.index.documents import NewDocument
@@ -116,8 +117,15 @@ async def add_snapshots(conn: AsyncConnection, found: Sequence[NewSnapshot]) -> 
     not be indexed is made again, and then its records tell of it twice), unless a newer extractor
     read this one.
     """
+    if not found:
+        return 0
     found = _once(found)
-    there = await _there(conn, found)
+    there, first, known, place = await at_once(
+        _there(conn, found),
+        next_number(conn, snapshot.c.id),
+        _segments(conn, found),
+        documents.room(conn),
+    )
     deferred = [(each, *there[key]) for each in found if (key := _key(each)) in there]
     await _bring_articles(
         conn, [(each, row_id) for each, row_id, by in deferred if supersedes(each.extractor, by)]
@@ -125,9 +133,8 @@ async def add_snapshots(conn: AsyncConnection, found: Sequence[NewSnapshot]) -> 
     found = [each for each in found if _key(each) not in there]
     if not found:
         return 0
-    first = await next_number(conn, snapshot.c.id)
     ids = {id(each): first + n for n, each in enumerate(found)}
-    await _insert_snapshots(conn, found, ids)
+    await _insert_snapshots(conn, found, ids, known)
     newest = await documents.insert_all(
         conn,
         [
@@ -135,6 +142,7 @@ async def add_snapshots(conn: AsyncConnection, found: Sequence[NewSnapshot]) -> 
             for each in found
             if each.found_by
         ],
+        place,
     )
     await _update_entries(conn, found, newest)
     await comparisons.owe(conn, {each.entry_id for each in found})
@@ -215,9 +223,11 @@ async def _bring_articles(
 
 
 async def _insert_snapshots(
-    conn: AsyncConnection, found: Sequence[NewSnapshot], ids: dict[int, int]
+    conn: AsyncConnection,
+    found: Sequence[NewSnapshot],
+    ids: Mapping[int, int],
+    known: dict[str, int],
 ) -> None:
-    known = await _segments(conn, found)
     rows = [
         (
             ids[id(each)],

@@ -79,7 +79,7 @@ async def mark_recorded(conn: AsyncConnection, revisions: Mapping[int, int]) -> 
     One that was changed since it was read for its record stays unrecorded.
     """
     if revisions:
-        await conn.execute(
+        await conn.tell(
             update(entry)
             .where(entry.c.id == bindparam("entry_id"), entry.c.revision == bindparam("read"))
             .values(unrecorded=0),

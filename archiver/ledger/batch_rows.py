@@ -1,6 +1,6 @@
 """The rows of a batch: what the index says before its records are made, and what they become."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -19,7 +19,9 @@ from archiver.index import (
     snapshots,
     unrecorded,
 )
+from archiver.index.at_once import at_once
 from archiver.index.database import AsyncConnection, Database
+from archiver.index.failed_attempts import FailedAttempt
 from archiver.index.recording import NewSnapshot
 from archiver.ledger import records, rows
 from archiver.ledger.batch import Item, Kept, Known, Note, Owed, entry_id_of
@@ -27,9 +29,11 @@ from archiver.ledger.capture_rows import CaptureRows
 from archiver.ledger.originals import Originals
 from archiver.ledger.throwing_away import sweep_late
 from archiver.ledger.visit_result import VisitResult
-from archiver.model.capture import Capture, Location, RecordId
+from archiver.model.capture import Capture, HashUrl, Location, RecordId, Timestamp
 from archiver.model.exchange import Exchange
 from archiver.store.segments import SegmentStore
+
+_Unwanted = tuple[set[int], set[tuple[HashUrl, Timestamp, RecordId]]]
 
 
 class BatchRows:
@@ -54,10 +58,9 @@ class BatchRows:
         exchanges = [item.thing.exchange for item in batch if isinstance(item.thing, Kept)]
         ids = [entry_id for item in batch if (entry_id := entry_id_of(item.thing)) is not None]
         async with self._db.read() as conn:
-            originals = await self._originals(conn, exchanges)
-            if not ids:
-                return Known(originals, {})
-            found = await entries.with_revisions(conn, ids)
+            originals, found = await at_once(
+                self._originals(conn, exchanges), entries.with_revisions(conn, ids)
+            )
             saved = [number for number, each in found.items() if each.entry.snapshot_count]
             held = await snapshots.latest_of(conn, saved) if saved else {}
         facts = {
@@ -100,12 +103,13 @@ class BatchRows:
         owed = [item.thing.row_id for item in batch if isinstance(item.thing, Owed)]
         async with self._db.write() as conn:
             now = conn.now()
-            if ends:
-                machine = None if self._store.commits_remotely else self._db.machine
-                await segments.advance(conn, ends, machine=machine)
-            made = await _insert_responses(conn, plan, places)
-            there = await entries.still_there(conn, known.facts)
-            wanted = await _still_wanted(conn, brought, there)
+            _, made, there, unwanted = await at_once(
+                self._advance(conn, ends),
+                _insert_responses(conn, plan, places),
+                entries.still_there(conn, known.facts),
+                _unwanted(conn, brought),
+            )
+            wanted = _still_wanted(brought, there, unwanted)
             rows_of = await self._captures_of(conn, batch, made, wanted)
             visit_results = [each for each in wanted if not each.visit or id(each) in rows_of]
             found = [
@@ -123,6 +127,12 @@ class BatchRows:
             await gone.settle(conn, owed)
             await sweep_late(conn, self._store, rows.late(brought, there))
         self._captured.remember(made)
+
+    async def _advance(self, conn: AsyncConnection, ends: Mapping[str, int]) -> None:
+        """Note how far segments are indexed: first of all, since rows name them."""
+        if ends:
+            machine = None if self._store.commits_remotely else self._db.machine
+            await segments.advance(conn, ends, machine=machine)
 
     async def _captures_of(
         self,
@@ -152,10 +162,20 @@ async def _end_visits(
     now: datetime,
 ) -> None:
     """Index what visits brought, or why they failed, and end their jobs or put them off."""
-    await recording.add_snapshots(conn, found)
-    await failed_attempts.add_failures(conn, rows.failed_attempts(visit_results, known.facts))
-    await outcomes.end_jobs(conn, rows.ends(visit_results), now)
+    failed = rows.failed_attempts(visit_results, known.facts)
+    await at_once(
+        _index_visits(conn, found, failed),
+        outcomes.end_jobs(conn, rows.ends(visit_results), now),
+    )
     await outcomes.postpone_jobs(conn, rows.postponed(visit_results), now)
+
+
+async def _index_visits(
+    conn: AsyncConnection, found: Sequence[NewSnapshot], failed: Sequence[FailedAttempt]
+) -> None:
+    """Index what visits brought, and then what failed: an entry may have both."""
+    await recording.add_snapshots(conn, found)
+    await failed_attempts.add_failures(conn, failed)
 
 
 async def _insert_responses(
@@ -163,24 +183,29 @@ async def _insert_responses(
 ) -> dict[RecordId, int]:
     """Index what was answered; the rows of captures by record id."""
     others = [(record_id, places[n]) for n, record_id in plan.answers.items()]
-    await answers.insert_all(conn, others)
     kept = [replace(each, location=places[n]) for n, each in plan.captures.items()]
-    return await captures.insert_all(conn, kept)
+    _, made = await at_once(answers.insert_all(conn, others), captures.insert_all(conn, kept))
+    return made
 
 
-async def _still_wanted(
-    conn: AsyncConnection, brought: Sequence[VisitResult], there: Collection[int]
-) -> list[VisitResult]:
-    """Results whose entries are there, and whose snapshots were not thrown away before.
+async def _unwanted(conn: AsyncConnection, brought: Sequence[VisitResult]) -> _Unwanted:
+    """Of these: jobs that were saved meanwhile, and snapshots that were thrown away before.
 
-    Nor those of jobs that were saved meanwhile: another machine came back with what it had brought
-    for them before they were given to this one.
+    Of the former, another machine came back with what it had brought for them before they were
+    given to this one.
     """
+    leased = [each.lease.job_id for each in brought if each.lease] if conn.dialect.is_shared else ()
+    urls = {each.entry.hash_url for each in brought if each.visit}
+    return await at_once(jobs.saved(conn, leased), gone.snapshots(conn, urls))
+
+
+def _still_wanted(
+    brought: Sequence[VisitResult], there: Collection[int], unwanted: _Unwanted
+) -> list[VisitResult]:
+    """Results whose entries are there, without those that are ``_unwanted``."""
+    ended, lost = unwanted
     here = [each for each in brought if each.entry.id in there]
-    if conn.dialect.is_shared:
-        ended = await jobs.saved(conn, [each.lease.job_id for each in here if each.lease])
-        here = [each for each in here if not each.lease or each.lease.job_id not in ended]
-    lost = await gone.snapshots(conn, {each.entry.hash_url for each in here if each.visit})
+    here = [each for each in here if not each.lease or each.lease.job_id not in ended]
     return [
         each
         for each in here

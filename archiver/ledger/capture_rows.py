@@ -37,7 +37,8 @@ class CaptureRows:
                 row = made.get(page.record_id) or self._rows.pop(page.record_id, None)
                 row = row or await captures.find_row(conn, page.url, page.record_id)
                 found[id(each)] = row or 0
-        there = await captures.still_there(conn, found.values())
+        fresh = {*made.values()}
+        there = fresh | await captures.still_there(conn, {*found.values()} - fresh)
         return {key: row for key, row in found.items() if row in there}
 
     def remember(self, made: Mapping[RecordId, int]) -> None:

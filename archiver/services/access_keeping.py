@@ -67,7 +67,7 @@ class KeptInIndex:
 
     async def mark(self) -> object:
         """How often it was changed."""
-        async with self._db.read() as conn:
+        async with self._db.glance() as conn:
             return await shared_files.revision_of(conn, NAME)
 
     async def look(self) -> tuple[Access, object]:

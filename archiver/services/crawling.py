@@ -76,5 +76,5 @@ class Crawling:
 
     async def counts(self) -> QueueCounts:
         """How many jobs stand where."""
-        async with self._db.read() as conn:
+        async with self._db.glance() as conn:
             return await jobs.queue_counts(conn)

@@ -63,7 +63,7 @@ class SharedCopy:
         """Have the file as the machines have it together."""
         if not self._db.machine:
             return
-        async with self._db.read() as conn:
+        async with self._db.glance() as conn:
             revision = await shared_files.revision_of(conn, self._name)
         if revision == self._revision and (revision is not None or not await self._held()):
             return

@@ -63,9 +63,11 @@ class Dialect(Protocol):
 
     Attributes:
         is_shared: whether its indices are used by processes that see no file of each other's.
+        is_far: whether each answer is a wait for a network.
     """
 
     is_shared: bool
+    is_far: bool
 
     def __hash__(self) -> int:
         """One of an engine is told from another's."""
@@ -98,6 +100,12 @@ class Dialect(Protocol):
     def unanswered(self, conn: Connection) -> AbstractContextManager[None]:
         """A block in which no answer is waited for; what failed, a later statement raises."""
 
+    def asking(self, conn: Connection) -> AbstractContextManager[None]:
+        """A block in which rows that are asked for may come with those of the next statement."""
+
+    def hold_still(self, conn: Connection, *, is_wanted: bool) -> None:
+        """Let statements from now on share a moment; or each see one of its own, ended with it."""
+
     def is_gone(self, conn: Connection) -> bool:
         """Whether a connection that was idle was ended by its server meanwhile; never waits."""
 
@@ -128,12 +136,13 @@ class Engines(Protocol):
             ConfigurationError: it was written by a newer version, or can't be opened.
         """
 
-    def writing(self, silent_seconds: float = 0.0) -> Engine:
+    def writing(self, silent_seconds: float = 0.0, *, asks_first: bool = False) -> Engine:
         """Opens the connection that writes.
 
         Args:
             silent_seconds: after so many without a word in a transaction it is ended, where others
                 can't see that its process is stopped or cut off; 0 for never.
+            asks_first: each transaction asks for rows first, which tells whether it could begin.
         """
 
     def reading(self) -> Engine:

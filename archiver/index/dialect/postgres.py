@@ -50,7 +50,7 @@ _Writer = Callable[[Iterable[Any]], str]
 class Postgres:
     """How PostgreSQL says it."""
 
-    is_shared = True
+    is_shared = is_far = True
     words = PostgresWords()
     numbers = "SELECT unnest(CAST({0} AS BIGINT[]))"
     much: tuple[str, ...] = ()
@@ -72,6 +72,17 @@ class Postgres:
         """A block in which no answer is waited for; a later statement raises what failed."""
         opened = conn.connection.dbapi_connection
         return opened.unanswered() if isinstance(opened, SaidConnection) else nullcontext()
+
+    def asking(self, conn: Connection) -> AbstractContextManager[None]:
+        """A block in which rows that are asked for may come with those of the next statement."""
+        opened = conn.connection.dbapi_connection
+        return opened.asking() if isinstance(opened, SaidConnection) else nullcontext()
+
+    def hold_still(self, conn: Connection, *, is_wanted: bool) -> None:
+        """Let statements from now on be of a transaction, or each by itself."""
+        opened = conn.connection.dbapi_connection
+        if isinstance(opened, SaidConnection):
+            opened.autocommit = not is_wanted
 
     def is_gone(self, conn: Connection) -> bool:
         """Whether something is to be read of a server that was asked for nothing: that it ends."""

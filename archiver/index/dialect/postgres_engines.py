@@ -9,7 +9,7 @@ import asyncio
 import math
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, nullcontext
 from typing import Any
 
 from sqlalchemy import Connection, Engine, create_engine, event, text
@@ -19,7 +19,7 @@ from sqlalchemy.pool import NullPool
 from archiver.errors import ConfigurationError
 from archiver.index.dialect.postgres import Postgres, as_it_was, storable
 from archiver.index.dialect.postgres_address import read_address
-from archiver.index.dialect.postgres_connection import connect
+from archiver.index.dialect.postgres_connection import SaidConnection, connect
 from archiver.index.dialect.upgrading import is_current, upgrade
 
 SCHEMA = "archiver"
@@ -98,10 +98,10 @@ class PostgresEngines:
         found = text("SELECT oid FROM pg_namespace WHERE nspname = :name")
         return int(conn.execute(found, {"name": self._schema}).scalar() or 0)
 
-    def writing(self, silent_seconds: float = 0.0) -> Engine:
+    def writing(self, silent_seconds: float = 0.0, *, asks_first: bool = False) -> Engine:
         """Opens the connection that writes; by the server's clock it is ended when it is silent."""
         engine = self._engine(_PATIENCE, _most_silent(silent_seconds))
-        event.listen(engine, "begin", _wait_for_turn)
+        event.listen(engine, "begin", _ask_for_turn if asks_first else _wait_for_turn)
         return engine
 
     def reading(self) -> Engine:
@@ -225,6 +225,13 @@ def _most_silent(seconds: float) -> str:
 def _number(value: bool) -> str:
     """A truth as the number that columns hold; PostgreSQL reads it as a truth, too."""
     return str(int(value))
+
+
+def _ask_for_turn(conn: Connection) -> None:
+    """Begin where no other transaction writes; what is asked next waits for that."""
+    opened = conn.connection.dbapi_connection
+    with opened.unanswered() if isinstance(opened, SaidConnection) else nullcontext():
+        conn.exec_driver_sql(f"SELECT pg_advisory_xact_lock({WRITING})")
 
 
 def _wait_for_turn(conn: Connection) -> None:

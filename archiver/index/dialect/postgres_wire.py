@@ -3,7 +3,8 @@
 The driver waits three times for one: to have it read, described, and run. Here all of that goes at
 once; a transaction begins along with its first statement; and what nobody needs the answer of is
 sent with what comes next (PostgreSQL, "Message Flow": each has a Sync of its own, so that what
-fails ends nothing but its transaction). Its error is raised by the next that is waited for.
+fails ends nothing but its transaction). Its error is raised by the next that is waited for. Of
+several that are asked at once, only the last is waited for.
 """
 
 import struct
@@ -20,6 +21,9 @@ BEGIN = "begin transaction"
 MOST_OWED = 64
 """Statements whose answers nobody has read."""
 BUFFERED_BYTES = 64 << 10
+MOST_KNOWN = 512
+"""Statements of which a connection remembers what columns their answers have."""
+_QUERIES = ("SELECT", "WITH")
 _UNNAMED = b"\0"
 _NULL = struct.pack("!i", -1)
 
@@ -31,7 +35,17 @@ class PipelinedConnection(Connection):
         super().__init__(**how)
         self._sock = self._usock.makefile(mode="rwb", buffering=BUFFERED_BYTES)
         self._owed: list[Context] = []
-        self._is_unanswered = False
+        self._is_unanswered = self._is_asking = False
+        self._known: dict[str, Any] = {}
+
+    @contextmanager
+    def asking(self) -> Iterator[None]:
+        """Wait in this block for no rows whose columns are known; the next waited for has them."""
+        self._is_asking = True
+        try:
+            yield
+        finally:
+            self._is_asking = False
 
     @contextmanager
     def unanswered(self) -> Iterator[None]:
@@ -94,12 +108,23 @@ class PipelinedConnection(Connection):
         return b"".join((*parts, struct.pack("!H", 0)))
 
     def _sent(self, context: Context) -> Context:
-        if not self._is_unanswered:
-            return self._answered(context)
+        known = self._known.get(context.statement) if self._is_asking else None
+        if known is not None:
+            context.columns, context.rows = known, []  # its cursor looks at these rows once told to
+        elif not self._is_unanswered:
+            self._answered(context)
+            self._remember(context)
+            return context
         self._owed.append(context)
         if len(self._owed) >= MOST_OWED:
             self._answered(self._owed.pop())
         return context
+
+    def _remember(self, context: Context) -> None:
+        """Know from now on which columns the answer has, where nothing but rows is asked for."""
+        is_query = context.statement.startswith(_QUERIES)
+        if is_query and context.columns and len(self._known) < MOST_KNOWN:
+            self._known[context.statement] = context.columns
 
     def _answered(self, context: Context, *, heeds_owed: bool = True) -> Context:
         """Read the answer to this, and first those to what stands before it."""

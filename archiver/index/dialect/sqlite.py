@@ -33,7 +33,7 @@ MUCH_LOG_PAGES = 65_536
 class Sqlite:
     """How SQLite says it."""
 
-    is_shared = False
+    is_shared = is_far = False
     words = SqliteWords()
     numbers = "SELECT value FROM json_each({0})"
     much = (
@@ -63,6 +63,13 @@ class Sqlite:
     def unanswered(self, _conn: Connection) -> AbstractContextManager[None]:
         """Nothing is waited for in a file."""
         return nullcontext()
+
+    def asking(self, _conn: Connection) -> AbstractContextManager[None]:
+        """Nothing comes later."""
+        return nullcontext()
+
+    def hold_still(self, _conn: Connection, *, is_wanted: bool) -> None:
+        """A transaction costs nothing."""
 
     def is_gone(self, _conn: Connection) -> bool:
         """A file goes nowhere."""

@@ -77,12 +77,12 @@ class SqliteEngines:
             finally:
                 engine.dispose()
 
-    def writing(self, silent_seconds: float = 0.0) -> Engine:
+    def writing(self, silent_seconds: float = 0.0, *, asks_first: bool = False) -> Engine:
         """Opens the connection that writes: SQLite's own patience can't be broken off.
 
-        Who is silent there is of this machine, where it is seen.
+        Who is silent there is of this machine, where it is seen; to ask is no wait.
         """
-        del silent_seconds
+        del silent_seconds, asks_first
         engine = self._engine("BEGIN IMMEDIATE", WRITER_CACHE_KB)
         event.listen(engine, "connect", lambda dbapi, _: _pragma(dbapi, _SHORT_PATIENCE))
         return engine
