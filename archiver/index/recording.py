@@ -127,9 +127,8 @@ async def add_snapshots(conn: AsyncConnection, found: Sequence[NewSnapshot]) -> 
         documents.room(conn),
     )
     deferred = [(each, *there[key]) for each in found if (key := _key(each)) in there]
-    await _bring_articles(
-        conn, [(each, row_id) for each, row_id, by in deferred if supersedes(each.extractor, by)]
-    )
+    brought = [(each, row_id) for each, row_id, by in deferred if supersedes(each.extractor, by)]
+    await _bring_articles(conn, brought)
     found = [each for each in found if _key(each) not in there]
     if not found:
         return 0
@@ -142,7 +141,7 @@ async def add_snapshots(conn: AsyncConnection, found: Sequence[NewSnapshot]) -> 
             for each in found
             if each.found_by
         ],
-        place,
+        None if brought else place,  # those took room
     )
     await _update_entries(conn, found, newest)
     await comparisons.owe(conn, {each.entry_id for each in found})

@@ -1,0 +1,36 @@
+"""The bar of a command that works the queue is kept up to date while it is looked at."""
+
+import asyncio
+
+from archiver.cli.capture import _shown
+from archiver.cli.progress import Bar
+from archiver.model.job import QueueCounts
+from archiver.services.crawling import Crawling
+
+
+class SeenBar(Bar):
+    """A bar that somebody looks at."""
+
+    is_shown = True
+
+    def __init__(self) -> None:
+        self.seen: asyncio.Future[tuple[float, float | None, str]] = asyncio.Future()
+
+    def show(self, *, done: float, total: float | None = None, now: str = "") -> None:
+        if not self.seen.done():
+            self.seen.set_result((done, total, now))
+
+
+async def test_a_bar_says_what_of_the_queue_is_done(crawl):
+    await crawl.queue("http://a.example/", "http://b.example/")
+    bar = SeenBar()
+
+    async with _shown(Crawling(crawl.context), bar, QueueCounts(), ["http://a.example/"]):
+        assert await asyncio.wait_for(bar.seen, 60) == (0, 2, "http://a.example/")
+
+
+async def test_nobody_counts_for_a_bar_that_is_not_shown(crawl):
+    before = asyncio.all_tasks()
+
+    async with _shown(Crawling(crawl.context), Bar(), QueueCounts(), [""]):
+        assert asyncio.all_tasks() == before
