@@ -64,7 +64,7 @@ async def add_failures(
     )
     final = [each for each in failed if each.final]
     await _name_failed(conn, final)
-    await _move_up(conn, [(each.entry_id, each.at) for each in final], unless_saved=True)
+    await _put_by_day_of_saving(conn, [each.entry_id for each in final])
 
 
 async def point_to_documents(conn: AsyncConnection, newest: dict[int, int]) -> None:
@@ -78,18 +78,19 @@ async def point_to_documents(conn: AsyncConnection, newest: dict[int, int]) -> N
         )
 
 
-async def _move_up(
-    conn: AsyncConnection, rows: Sequence[tuple[int, datetime]], *, unless_saved: bool = False
-) -> None:
-    """Bring entries to the top of every list they are in."""
-    values = [{"entry_id": entry_id, "at": int(at.timestamp())} for entry_id, at in rows]
-    if not values:
+async def _put_by_day_of_saving(conn: AsyncConnection, entry_ids: Sequence[int]) -> None:
+    """Let entries that never were captured stand in every list where they were saved.
+
+    By the moment of the attempt each that fails again would come before all that was captured.
+    """
+    if not entry_ids:
         return
-    moved = update(entry).where(entry.c.id == bindparam("entry_id"))
-    if unless_saved:
-        moved = moved.where(entry.c.snapshot_count == 0)
-    await conn.execute(moved.values(sort_at=bindparam("at")), values)
-    await labels.move(conn, [value["entry_id"] for value in values])
+    await conn.execute(
+        update(entry)
+        .where(entry.c.id.in_(among(entry_ids)), entry.c.snapshot_count == 0)
+        .values(sort_at=entry.c.added_at)
+    )
+    await labels.move(conn, entry_ids)
 
 
 async def _name_failed(conn: AsyncConnection, final: Sequence[FailedAttempt]) -> None:

@@ -136,7 +136,7 @@ async def waiting_hosts(conn: AsyncConnection, *, limit: int) -> list[WaitingHos
 async def failed_by_reason(
     conn: AsyncConnection, *, most: int, import_id: int | None = None
 ) -> list[Reason]:
-    """Of so many entries that failed last: how many for which reason, the most first.
+    """Of so many entries that failed, the newest: how many for which reason, the most first.
 
     ``import_id``: only of those that an import wanted.
     """

@@ -84,6 +84,21 @@ async def test_a_newer_snapshot_moves_its_entry_up_in_every_list(db, lease, keep
             assert [each.url for each in listed] == [URL, "http://b.example/"]
 
 
+async def test_what_fails_again_and_again_stays_in_every_list_where_it_was_saved(db, lease, seed):
+    async with db.write() as conn:
+        newer = seed("http://b.example/", tags=("t",))
+        moment = NOW + timedelta(seconds=10)
+        await seeds.receive(conn, [newer], now=moment, recapture=False)
+        for after in (60, 90):
+            await failed_attempts.add_failures(conn, [attempt_of(lease, final=True, after=after)])
+
+    assert (await entry_of(db, lease)).sorted_at == (await entry_of(db, lease)).annotation.saved_at
+    async with db.read() as conn:
+        for filters in (Filters(), Filters(tag="t")):
+            listed, _ = await entries.newest(conn, filters, below=None, limit=9)
+            assert [each.url for each in listed] == ["http://b.example/", URL]
+
+
 async def test_an_entry_is_found_by_the_words_of_its_newest_snapshot_only(db, lease, keep, found):
     async with db.write() as conn:
         await keep(conn, lease.entry.id, URL, 1, ("", "wombats"))

@@ -113,6 +113,25 @@ def test_the_keys_of_captures_that_an_older_version_indexed_are_made_anew(connec
     assert found == [f"1,0,0,127)/{n}" for n in range(1, 12_000)]
 
 
+def test_what_failed_in_an_older_version_moves_to_where_it_was_saved(connection):
+    command.downgrade(config_on(connection), "0035")
+    for number, state, count in ((1, "failed", 0), (2, "saved", 1)):
+        connection.execute(
+            text(
+                "INSERT INTO entry (id, hash_url, url, url_given, host, added_at, state,"
+                " snapshot_count, sort_at) VALUES (:id, :id, '', '', '', 7, :state, :count, 9)"
+            ),
+            {"id": number, "state": state, "count": count},
+        )
+        connection.execute(text("INSERT INTO entry_tag VALUES (:id, 9, 9)"), {"id": number})
+    connection.commit()
+
+    command.upgrade(config_on(connection), "head")
+
+    for rows in ("SELECT id, sort_at FROM entry", "SELECT entry_id, sort_at FROM entry_tag"):
+        assert sorted(map(tuple, connection.execute(text(rows)))) == [(1, 7), (2, 9)]
+
+
 async def test_an_index_that_a_newer_version_wrote_is_left_alone(connection, tmp_path):
     connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
     connection.commit()
