@@ -5,7 +5,7 @@ go in the order of the file: most keys rise with it, and are put at the end of t
 no order each take a page for themselves, which is kept in memory (``Dialect.much``).
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from itertools import count
 from typing import Any
 
@@ -27,7 +27,8 @@ from sqlalchemy import (
 from sqlalchemy.schema import CreateTable
 
 from archiver.index import annotations
-from archiver.index.bulk import among, insert_rows
+from archiver.index.at_once import Result
+from archiver.index.bulk import Clash, insert_rows
 from archiver.index.connection import AsyncConnection
 from archiver.index.schema import entry, gone_entry, import_row, job
 from archiver.index.table_registry import Number, Words
@@ -45,7 +46,11 @@ _arriving = Table(
     *(Column(name, Number if entry.c[name].type is Number else Words) for name in _OWN),
     prefixes=["TEMPORARY"],
 )
-_KNOWN = select(_arriving.c.place).where(exists().where(entry.c.hash_url == _arriving.c.hash_url))
+_TAKE_OUT_KNOWN = (
+    delete(_arriving)
+    .where(exists().where(entry.c.hash_url == _arriving.c.hash_url))
+    .returning(_arriving.c.place)
+)
 
 
 async def put_down(conn: AsyncConnection, seeds: SeedColumns, numbers: Sequence[int]) -> None:
@@ -64,18 +69,12 @@ async def put_down(conn: AsyncConnection, seeds: SeedColumns, numbers: Sequence[
     await conn.tell(CreateTable(_arriving, if_not_exists=True))
     await clear(conn)
     rows = [*zip(count(), *columns, strict=False)]
-    await insert_rows(conn, _arriving, ("place", "row", *_OWN), rows)
+    await insert_rows(conn, _arriving, ("place", "row", *_OWN), rows, Clash.ENDS)
 
 
-async def known_places(conn: AsyncConnection) -> set[int]:
-    """The places of those that are entries already."""
-    return {*(await conn.execute(_KNOWN)).scalars()}
-
-
-async def leave_out(conn: AsyncConnection, places: Collection[int]) -> None:
-    """Leave those out that stand at these places."""
-    if places:
-        await conn.tell(delete(_arriving).where(_arriving.c.place.in_(among(places))))
+def take_out_known(conn: AsyncConnection) -> Awaitable[Result]:
+    """Begin to take out those that are entries already; gives their places once it is done."""
+    return conn.ask(_TAKE_OUT_KNOWN)
 
 
 async def make_entries(

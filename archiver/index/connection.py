@@ -97,6 +97,15 @@ class AsyncConnection:
         """
         self._is_ahead = True
 
+    def ask(self, statement: Executable) -> "asyncio.Future[Result]":
+        """Begin a statement whose answer is wanted later, behind those begun before.
+
+        As with what is told, nothing is run behind it if it fails.
+        """
+        asked = self._run(partial(self._answering, statement))
+        self._under_way.append(asked)
+        return asked
+
     async def tell(
         self, statement: Executable, parameters: _Row | Sequence[_Row] | None = None
     ) -> None:
@@ -120,6 +129,14 @@ class AsyncConnection:
     async def _leave_under_way(self, most: int) -> None:
         while len(self._under_way) > most:
             await self._under_way.popleft()
+
+    def _answering(self, statement: Executable, conn: Connection) -> Result:
+        """Do this, where somebody waits for the answer; it fails as ``_failing`` does."""
+        try:
+            return whole(conn.execute(statement))
+        except Exception as error:
+            self._failure = error
+            raise
 
     def _failing(self, work: Work, conn: Connection) -> None:
         """Do this and wait for no answer; where it fails, nothing is run behind it.

@@ -123,7 +123,8 @@ async def put_new(
         for path, place in lists.items()
     ]
     if rows:
-        await _put_in(conn, rows, last, fresh=Counter(list_id for _, list_id, _, _ in rows))
+        fresh = Counter(list_id for _, list_id, _, _ in rows)
+        await _put_in(conn, rows, last, fresh=fresh, taken=Clash.ENDS)
     return {path: Room(room.list_id, last[room.list_id]) for path, room in rooms.items()}
 
 
@@ -179,6 +180,7 @@ async def _put_in(
     last: dict[int, int],
     *,
     fresh: Mapping[int, int],
+    taken: Clash = Clash.GOES,
 ) -> None:
     """Put entries into lists: (entry, list, place, ``sort_at``), 0 behind the last places."""
     placed = []
@@ -187,7 +189,7 @@ async def _put_in(
             last[list_id] += STEP
         placed.append((entry_id, list_id, place or last[list_id], sort_at))
     names = ("entry_id", "list_id", "place", "sort_at")
-    await insert_rows(conn, in_list, names, placed, Clash.GOES)
+    await insert_rows(conn, in_list, names, placed, taken)
     await _count(conn, fresh)
 
 

@@ -1,7 +1,6 @@
 """Entries that are new, thousands at once: columns become rows without an object for each."""
 
-import asyncio
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import chain, compress, count, repeat
@@ -16,6 +15,7 @@ from archiver.index import (
     list_members,
     tags,
 )
+from archiver.index.at_once import at_once
 from archiver.index.bulk import insert_rows
 from archiver.index.connection import AsyncConnection
 from archiver.index.numbering import next_number
@@ -40,33 +40,49 @@ class Met:
         hosts: noted, and given their turn, by the priority of their jobs, or by None without any.
         tags: rows, by name.
         rooms: in lists, by path; they hold as long as nothing else is put there.
+        numbers: of the next group, as long as nobody else makes entries or jobs.
     """
 
     hosts: dict[int | None, set[str]] = field(default_factory=dict)
     tags: dict[str, int] = field(default_factory=dict)
     rooms: dict[str, list_members.Room] = field(default_factory=dict)
+    numbers: "_Numbers | None" = None
+
+    def forget_places(self) -> None:
+        """Look anew for what comes next: links that are known were taken in meanwhile."""
+        self.rooms.clear()
+        self.numbers = None
 
 
 @frozen
-class _Found:
-    """What holds of all new entries, and what is looked up before the first row is written.
+class _Numbers:
+    """What new rows are numbered with.
+
+    Attributes:
+        entry, job: the first of them.
+        stamp: of the jobs (``changes``).
+        is_any_gone: whether any entry was thrown away before.
+    """
+
+    entry: int
+    job: int
+    stamp: int
+    is_any_gone: bool
+
+
+@frozen
+class _Group:
+    """What holds of all new entries of a group.
 
     Attributes:
         now, import_id, priority: as for ``bring``.
-        first: row of the entries.
-        known: places of seeds that are entries already.
-        is_any_gone: whether any entry was thrown away before.
-        first_job, stamp: of the jobs.
+        numbers: of what stands at place 0.
     """
 
     now: datetime
     import_id: int
     priority: int | None
-    first: int
-    known: Collection[int]
-    is_any_gone: bool
-    first_job: int
-    stamp: int
+    numbers: _Numbers
 
 
 async def bring(
@@ -81,7 +97,8 @@ async def bring(
 ) -> list[bool]:
     """Make entries of new seeds of an import, with all they carry, jobs, and rows of the receipt.
 
-    All is looked up before the first row is written: so nobody waits for what comes after it.
+    What has to be looked up is asked for before the engine is given what takes it long: it goes on
+    with that while the rest is put together.
 
     Args:
         conn: a writing connection.
@@ -97,29 +114,29 @@ async def bring(
     """
     is_first = _first_times(seeds.keys)
     firsts = seeds.where(is_first)
+    group = _Group(now, import_id, priority, await _next_numbers(conn, met, now))
     await arriving.put_down(conn, firsts, [*compress(numbers, is_first)])
-    found = await _look_up(conn, now, import_id, priority)
-    is_new = [place not in found.known for place in range(len(firsts))]
+    tag_rows = await _tag_rows(conn, firsts, met)
+    await _find_rooms(conn, firsts, met, import_id)
+    taken_out = arriving.take_out_known(conn)
+    await _make(conn, group)
+    known = {*(await taken_out).scalars()}
+    is_new = [place not in known for place in range(len(firsts))]
     if any(is_new):
-        await arriving.leave_out(conn, found.known)
-        ids = [*compress(count(found.first), is_new)]
-        await _bring_new(conn, found, firsts.where(is_new), ids, met)
-    await arriving.clear(conn)
+        ids = [*compress(count(group.numbers.entry), is_new)]
+        fresh = firsts.where(is_new)
+        await _label(conn, tag_rows, met, ids, fresh, now)
+        await _see_to_hosts(conn, {*fresh.hosts}, met, now, priority)
+        await _count(conn, len(fresh), priority)
+        met.numbers = _behind(group, len(firsts))
     each = iter(is_new)
     return [first and next(each) for first in is_first]
 
 
-async def _bring_new(
-    conn: AsyncConnection, found: _Found, fresh: SeedColumns, ids: Sequence[int], met: Met
-) -> None:
-    """Make entries of seeds for which there are none, and which were put down to have these ids."""
-    rows = await _tag_rows(conn, fresh, met)
-    await _find_rooms(conn, fresh, met, found.import_id)
-    await _make(conn, found)
-    await _label(conn, rows, met, ids, fresh, found.now)
-    await _see_to_hosts(conn, {*fresh.hosts}, met, found.now, found.priority)
-    counted = {counters.ENTRIES: len(fresh)}
-    counted |= {} if found.priority is None else {counters.QUEUED: len(fresh)}
+async def _count(conn: AsyncConnection, fresh: int, priority: int | None) -> None:
+    """Count entries, and their jobs."""
+    counted = {counters.ENTRIES: fresh}
+    counted |= {} if priority is None else {counters.QUEUED: fresh}
     await counters.change(conn, counted)
 
 
@@ -156,18 +173,25 @@ async def insert(
     return ids
 
 
-async def _look_up(
-    conn: AsyncConnection, now: datetime, import_id: int, priority: int | None
-) -> _Found:
-    """All that is asked for at once: between two answers the index would wait for the next."""
-    known, gone_before, first, first_job, stamp = await asyncio.gather(
-        arriving.known_places(conn),
-        gone.count(conn),
-        next_number(conn, entry.c.id),
-        next_number(conn, job.c.id),
-        changes.next_stamp(conn, now),
-    )
-    return _Found(now, import_id, priority, first, known, gone_before > 0, first_job, stamp)
+async def _next_numbers(conn: AsyncConnection, met: Met, now: datetime) -> _Numbers:
+    """What the next rows are numbered with; it is asked for once in a transaction."""
+    if met.numbers is None:
+        first, first_job, stamp, gone_before = await at_once(
+            next_number(conn, entry.c.id),
+            next_number(conn, job.c.id),
+            changes.next_stamp(conn, now),
+            gone.count(conn),
+        )
+        met.numbers = _Numbers(first, first_job, stamp, gone_before > 0)
+    return met.numbers
+
+
+def _behind(group: _Group, size: int) -> _Numbers:
+    """What comes behind the numbers of a group of so many places."""
+    had = group.numbers
+    jobs = 0 if group.priority is None else size
+    stamp = max(had.stamp + 1, to_ms(group.now))
+    return _Numbers(had.entry + size, had.job + jobs, stamp, had.is_any_gone)
 
 
 async def _tag_rows(conn: AsyncConnection, seeds: SeedColumns, met: Met) -> Mapping[str, int]:
@@ -181,29 +205,30 @@ async def _tag_rows(conn: AsyncConnection, seeds: SeedColumns, met: Met) -> Mapp
     return rows
 
 
-async def _make(conn: AsyncConnection, found: _Found) -> None:
-    """Make the entries, their jobs, and their rows of the receipt."""
-    is_link = found.priority is None
+async def _make(conn: AsyncConnection, group: _Group) -> None:
+    """Make the entries, their jobs, and their rows of the receipt, of what is left to be made."""
+    is_link, numbers = group.priority is None, group.numbers
     await arriving.make_entries(
         conn,
-        found.first,
+        numbers.entry,
         state=State.LINK if is_link else State.QUEUED,
-        sort_at=int(found.now.timestamp()),
-        import_id=found.import_id,
+        sort_at=int(group.now.timestamp()),
+        import_id=group.import_id,
         owed=is_link,
-        is_any_gone=found.is_any_gone,
+        is_any_gone=numbers.is_any_gone,
     )
-    if found.priority is not None:
+    if group.priority is not None:
         await arriving.make_jobs(
             conn,
-            found.first_job,
-            first_entry=found.first,
-            import_id=found.import_id,
-            priority=found.priority,
-            now_ms=to_ms(found.now),
-            stamp=found.stamp,
+            numbers.job,
+            first_entry=numbers.entry,
+            import_id=group.import_id,
+            priority=group.priority,
+            now_ms=to_ms(group.now),
+            stamp=numbers.stamp,
         )
-    await arriving.write_receipt(conn, found.import_id)
+    await arriving.write_receipt(conn, group.import_id)
+    await arriving.clear(conn)
 
 
 async def _find_rooms(conn: AsyncConnection, seeds: SeedColumns, met: Met, import_id: int) -> None:

@@ -101,7 +101,7 @@ async def receive_columns(
     )
     if all(is_new):
         return [Reception.ADDED] * len(seeds), is_new
-    met.rooms.clear()
+    met.forget_places()
     rest = [seeds[place] for place, is_it in enumerate(is_new) if not is_it]
     received = await receive(
         conn, rest, now=now, recapture=False, import_id=import_id, capture=capture

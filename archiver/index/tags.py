@@ -137,7 +137,7 @@ async def ids_of(conn: AsyncConnection, names: Collection[str]) -> dict[str, int
 
 async def insert(conn: AsyncConnection, rows: Sequence[tuple[int, int, int]]) -> None:
     """Give entries tags that they do not have: (entry, tag, ``sort_at`` of the entry)."""
-    await insert_rows(conn, entry_tag, ("entry_id", "tag_id", "sort_at"), rows)
+    await insert_rows(conn, entry_tag, ("entry_id", "tag_id", "sort_at"), rows, Clash.ENDS)
     await _count(conn, Counter(map(itemgetter(1), rows)))
 
 

@@ -92,24 +92,24 @@ async def _write(db: Database, directory: Path, number: int, head: dict[str, Any
 async def _write_rows(db: Database, number: int, packed: gzip.GzipFile) -> int:
     """Write all rows, each page while the next one is read; how many."""
     rows = 0
-    page, after = await _page(db, number, 0)
-    while page:
-        rows += len(page)
+    page, size, after = await _page(db, number, 0)
+    while size:
+        rows += size
         reading = asyncio.create_task(_page(db, number, after), name="read-receipt")
         try:
             await asyncio.to_thread(_pack, packed, page)
         finally:
-            page, after = await reading
+            page, size, after = await reading
     return rows
 
 
-async def _page(db: Database, number: int, after: int) -> tuple[list[str], int]:
+async def _page(db: Database, number: int, after: int) -> tuple[str, int, int]:
     async with db.read() as conn:
-        return await receipts.documents(conn, number, after=after, limit=PAGE)
+        return await receipts.lines(conn, number, after=after, limit=PAGE)
 
 
-def _pack(packed: gzip.GzipFile, page: list[str]) -> None:
-    packed.write("\n".join((*page, "")).encode())
+def _pack(packed: gzip.GzipFile, page: str) -> None:
+    packed.write(f"{page}\n".encode())
 
 
 def _name(started_at: int, number: int) -> str:

@@ -98,7 +98,8 @@ def _written(statement: OverRows) -> str:
     compiled = statement.statement.compile(
         dialect=dialect(), compile_kwargs={"literal_binds": True}
     )
-    return str(compiled)
+    written = str(compiled)
+    return written.replace("INSERT", "INSERT OR ROLLBACK", 1) if statement.ends else written
 
 
 @lru_cache(MOST_TEXTS)
