@@ -28,7 +28,7 @@ test: $(VENV)/.installed-dev chromium strace iproute2  ## install what the tests
 
 test-cluster: $(VENV)/.installed-dev chromium strace iproute2 promtool faketime pgbouncer  ## the same with every index in PostgreSQL, and those that need servers; S3=versitygw needs Go, once
 	@.ci/$(S3) > /dev/null
-	@.ci/with-postgres $(BIN)/python -m pytest -p tests.in_postgres -o tmp_path_retention_policy=failed $(ARGS) tests tests/cluster
+	@.ci/with-postgres $(BIN)/python -m pytest -p tests.in_postgres -o tmp_path_retention_policy=failed -o norecursedirs='.*' $(ARGS) tests
 
 lint: $(VENV)/.installed-dev  ## formatter, linter, type checker, import contracts
 	$(BIN)/ruff format --check .
