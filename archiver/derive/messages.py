@@ -180,7 +180,7 @@ class PageOfSeed:
 
 
 def pack_seeds(
-    seeds: Sequence[Sequence[Any]],
+    seeds: Sequence[Any],
     rejected: Sequence[Rejected],
     pages: Sequence[PageOfSeed] = (),
     lists: GivenLists = NO_LISTS,

@@ -3,8 +3,8 @@
 import asyncio
 import shutil
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AsyncExitStack, aclosing
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
@@ -71,17 +71,15 @@ class ImportReader:
         self, number: int, first: Batch, links: LinkFile, on_progress: OnProgress
     ) -> None:
         """Take batch after batch in, each while the next one is read."""
-        reported, begun = 0.0, monotonic()
-        async with read_ahead(links, first) as batches:
+        begun, report = monotonic(), partial(self._report, number, on_progress)
+        async with read_ahead(links, first) as batches, _told_beside(report) as tell:
             while batch := await batches.next():
                 age = monotonic() - begun
                 seconds = min(SHORTEST_SECONDS + age / 4, TRANSACTION_SECONDS)
                 early = await self._take_in_pages(number, batch, links) if batch.pages else {}
                 await self._take_in(number, batch, batches, links.choices, seconds, early)
                 self._on_queued()
-                if (now := monotonic()) - reported > PROGRESS_SECONDS:
-                    reported = now
-                    await self._report(number, on_progress)
+                tell()
         async with self._db.write() as conn:
             await imports.finish(conn, number)
 
@@ -178,6 +176,25 @@ class ImportReader:
                 if self._db.is_wanted() or monotonic() >= until:
                     break
                 batch = await batches.more(until, self._db.is_wanted)
+
+
+@asynccontextmanager
+async def _told_beside(report: Callable[[], Awaitable[None]]) -> AsyncIterator[Callable[[], None]]:
+    """Gives what has somebody told how far it has come, now and then, while it goes on."""
+    telling, told = asyncio.ensure_future(asyncio.sleep(0)), 0.0
+
+    def tell() -> None:
+        nonlocal telling, told
+        if telling.done() and (now := monotonic()) - told > PROGRESS_SECONDS:
+            telling.result()
+            telling, told = asyncio.ensure_future(report()), now
+
+    try:
+        yield tell
+        await telling
+    finally:
+        telling.cancel()
+        await asyncio.gather(telling, return_exceptions=True)
 
 
 async def _receive(

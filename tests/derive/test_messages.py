@@ -1,6 +1,7 @@
 """What a child says of links, and of the pages that came with them, is what the service hears."""
 
-from datetime import UTC
+from dataclasses import replace
+from datetime import UTC, datetime
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -103,3 +104,20 @@ def test_what_a_page_names_comes_whole(found):
     message = pack_result(found)
 
     assert read_discovery(unpack(message[PREFIX.size :])[0]) == found
+
+
+def test_columns_that_say_the_same_of_all_or_of_the_address_are_read_as_they_were():
+    addresses = [(f"org,example)/{n}", f"https://example.org/{n}", "example.org") for n in range(3)]
+    at = datetime(2024, 5, 6, tzinfo=UTC)
+    annotations = [
+        Annotation(url, title="same", tags=("a", "b"), is_read=True, added_at=at)
+        for _, url, _ in addresses
+    ]
+
+    columns = pack_columns(addresses, annotations, "import:x.csv")
+    read, *_ = read_seeds(pack_seeds(columns, [])[PREFIX.size :])
+
+    assert [each.annotation for each in read] == [
+        replace(each, source="import:x.csv") for each in annotations
+    ]
+    assert read.urls == [url for _, url, _ in addresses]
