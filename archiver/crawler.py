@@ -39,6 +39,7 @@ class Crawler:
         settings: in effect.
         context: of the crawl.
         open_writer: opens a writer beside the crawl's: its own segments, a recorder that runs.
+        own_writer: the crawl's own while that runs, else another.
         crawling: the queue.
         articles: those that were left for later.
         entries: what is to be captured, and what became of it.
@@ -50,6 +51,7 @@ class Crawler:
     settings: Settings
     context: CrawlContext
     open_writer: OpenWriter
+    own_writer: OpenWriter
     crawling: Crawling
     articles: Articles
     entries: Entries
@@ -84,7 +86,7 @@ async def crawler_of(archive: Archive, connections: int = 0) -> AsyncIterator[Cr
     async with _crawl_context(archive, connections) as context, AsyncExitStack() as stack:
         crawling, open_writer = Crawling(context), partial(_another_writer, context)
         own_writer = partial(_writer, crawling, open_writer, context)
-        articles = Articles(context, open_writer, own_writer)
+        articles = Articles(context, open_writer)
         entries = Entries(archive.db, archive.store, crawling.wake)
         following = Following(archive.db, archive.store)
         uploading = _uploading(archive, crawling)
@@ -103,6 +105,7 @@ async def crawler_of(archive: Archive, connections: int = 0) -> AsyncIterator[Cr
             archive.settings,
             context,
             open_writer,
+            own_writer,
             crawling,
             articles,
             entries,

@@ -42,6 +42,7 @@ from archiver.services.reader import Reader
 from archiver.services.recapturing import Recapturing
 from archiver.services.receipts import Receipts
 from archiver.services.replay import Replay
+from archiver.services.rereading import Rereading
 from archiver.services.rescuing import Rescuing
 from archiver.services.search import Search
 from archiver.services.subscriptions import Subscriptions
@@ -74,6 +75,7 @@ class Runtime:
     following: Following
     oversight: Oversight
     articles: Articles
+    rereading: Rereading
     documents: Documents
     imports: Imports
     handing_in: HandingIn
@@ -139,17 +141,16 @@ def _beside(runtime: Runtime) -> tuple[tuple[Callable[[], Awaitable[object]], st
 
 def _wire(archive: Archive, crawler: Crawler) -> Runtime:
     settings, db, store, crawling = crawler.settings, archive.db, archive.store, crawler.crawling
-    search, archives, entries = Search(db, store), Archives(crawler.open_writer), crawler.entries
     return Runtime(
         settings=settings,
         access=control_with(settings, db, store),
-        entries=entries,
+        entries=(entries := crawler.entries),
         editing=(editing := Editing(db, store, crawling.wake)),
         recapturing=Recapturing(db, store, entries),
         rescuing=Rescuing(db, settings, crawling.wake),
         compacting=Compacting(db, store, settings, crawling.close_segment, crawler.joining),
         deleting=Deleting(db, store, on_changed=crawling.wake),
-        search=search,
+        search=(search := Search(db, store)),
         reader=Reader(db, entries, search),
         comparing=Comparing(entries, store),
         highlights=Highlights(db, entries, search, editing),
@@ -161,8 +162,9 @@ def _wire(archive: Archive, crawler: Crawler) -> Runtime:
         following=crawler.following,
         oversight=Oversight(crawler.context, crawling, crawler.open_writer),
         articles=crawler.articles,
+        rereading=Rereading(db, crawler.open_writer, crawler.own_writer),
         documents=Documents(db, store),
-        imports=(imports := _imports(archive, archives, crawling)),
+        imports=(imports := _imports(archive, archives := Archives(crawler.open_writer), crawling)),
         handing_in=HandingIn(imports, archives, memory_bytes=settings.extract_memory_bytes),
         surveys=ImportSurveys(db, memory_bytes=settings.extract_memory_bytes),
         import_undo=ImportUndo(db, store, on_changed=crawling.wake),

@@ -10,7 +10,7 @@ from archiver.errors import InputError
 from archiver.model.comparison import Piece, Side
 from archiver.model.listing import ListingQuery
 from archiver.runtime import open_runtime
-from archiver.services.articles import Revision
+from archiver.services.rereading import Revision
 
 _MARKS = {Side.BEFORE: ("[-", "-]"), Side.AFTER: ("{+", "+}")}
 """As ``git diff --word-diff`` has them."""
@@ -50,7 +50,7 @@ async def _again(settings: Settings, query: str, *, diff: bool) -> int:
     async with open_runtime(settings) as runtime:
         wanted = ListingQuery(q=query) if query else None
         with progress_bar("Reading") as bar:
-            async for each in runtime.articles.read_again(wanted):
+            async for each in runtime.rereading.read_all(wanted):
                 read += 1
                 bar.show(done=read, now=each.snapshot.url)
                 if not each.change.is_same:

@@ -7,7 +7,7 @@ from archiver.crawl.context import CrawlContext
 from archiver.crawl.fetch_or_recall import read_back
 from archiver.crawl.obtained import Obtained
 from archiver.derive.messages import Document
-from archiver.html.article import join_parts
+from archiver.html.parts import join_parts
 from archiver.index import captures
 from archiver.model.capture import Timestamp
 from archiver.model.page import Article

@@ -5,7 +5,6 @@ the article is chosen and cleared, and what is left is sanitised.
 """
 
 import re
-from collections.abc import Sequence
 from dataclasses import replace
 from html import escape
 
@@ -90,17 +89,6 @@ def image_article(url: str, title: str) -> Article:
     """The article of an image: the image."""
     body = sanitise(f'<figure><img src="{escape(url)}" alt="{escape(title)}"></figure>')
     return Article(PageMetadata(title=title), body, "")
-
-
-def join_parts(first: Article, following: Sequence[Article]) -> Article:
-    """One article of several parts, in order; what it says of itself is what the first says."""
-    parts = [first, *(each for each in following if each.html)]
-    return replace(
-        first,
-        html="\n".join(each.html for each in parts),
-        text="\n".join(each.text for each in parts),
-        words=" ".join(each.words for each in parts),
-    )
 
 
 def _read(

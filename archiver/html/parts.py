@@ -1,12 +1,14 @@
-"""Articles in several parts: which page, if any, goes on with the article of this one."""
+"""Articles in several parts: which page goes on with the article of this one, and all as one."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from urllib.parse import SplitResult, parse_qsl, urlencode, urlsplit
 
 from selectolax.lexbor import LexborHTMLParser
 
 from archiver.html.metadata import is_article
+from archiver.model.page import Article
 from archiver.references.use import clean_reference
 from archiver.urls.parse import join
 
@@ -23,6 +25,17 @@ _NUMBERED = re.compile(
 )
 _FIRST_OF_A_LIST = re.compile(r"/1/?\Z")
 """``/posts/1`` is the first of posts rather than the first page of one."""
+
+
+def join_parts(first: Article, following: Sequence[Article]) -> Article:
+    """One article of several parts, in order; what it says of itself is what the first says."""
+    parts = [first, *(each for each in following if each.html)]
+    return replace(
+        first,
+        html="\n".join(each.html for each in parts),
+        text="\n".join(each.text for each in parts),
+        words=" ".join(each.words for each in parts),
+    )
 
 
 def find_next_part(tree: LexborHTMLParser, url: str) -> str | None:

@@ -2,16 +2,20 @@
 
 import asyncio
 from collections.abc import Sequence
+from importlib import import_module
 from math import ceil
+from typing import TYPE_CHECKING
 
 from archiver.errors import StoreError
-from archiver.html.comparison import compare
 from archiver.html.document import read_article_document
 from archiver.html.text import to_text
 from archiver.index import comparisons, snapshots
 from archiver.index.database import Database
 from archiver.index.snapshots import Held
 from archiver.store.segments import SegmentStore
+
+if TYPE_CHECKING:
+    from archiver.model.comparison import Comparison
 
 STRETCH = 50
 
@@ -41,7 +45,8 @@ def _hundredths(store: SegmentStore, held: Sequence[Held]) -> int:
         return 0
     if not all(each.snapshot.extractor for each in held):
         return 0
-    change = compare(_text(store, held[1]), _text(store, held[0]))
+    compare = import_module("archiver.html.comparison").compare  # of a page that came again alone
+    change: Comparison = compare(_text(store, held[1]), _text(store, held[0]))
     differing = max(change.put_in, change.taken_out)
     return min(ceil(100 * differing / change.words), 100) if change.words else 0
 

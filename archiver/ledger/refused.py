@@ -7,11 +7,11 @@ index would have two snapshots of one visit once ``recovery`` reads what was wri
 import asyncio
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from importlib import import_module
 
 from archiver.errors import IndexUnavailable, StoreError, StoreUnavailable
 from archiver.index import segments
 from archiver.index.database import Database
-from archiver.ledger.rebuild import build_within
 from archiver.logs import get_log
 from archiver.model.capture import Location
 from archiver.store.segments import SegmentStore
@@ -50,10 +50,11 @@ class RefusedRecords:
             return
         try:
             await asyncio.to_thread(self._store.secure, self._names)
+            ledger = import_module("archiver.ledger.rebuild")  # a crawl that is well does without
             async with self._db.write() as conn:
                 indexed = await segments.indexed(conn)
                 tails = {name: indexed.get(name, 0) for name in self._names}
-                rebuilt = await build_within(conn, self._store, tails)
+                rebuilt = await ledger.build_within(conn, self._store, tails)
             await asyncio.to_thread(self._store.mark, self._names)
         except (IndexUnavailable, StoreUnavailable):
             return

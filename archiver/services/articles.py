@@ -1,58 +1,31 @@
-"""Articles that are read from what is stored: those left for later, and all that may read better.
-
-Nothing is fetched. Reading again supersedes what an older extractor read
-(docs/decisions/0051-reading-again.md).
-"""
+"""Articles that were left for later, read from what is stored; nothing is fetched."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 
 from archiver.crawl.context import CrawlContext
-from archiver.crawl.deferred_extraction import DeferredExtraction, Reread
-from archiver.errors import NotFound
-from archiver.html.comparison import compare
-from archiver.index import jobs, queue, snapshots, unread_articles
-from archiver.index.unread_articles import Unread
-from archiver.model.comparison import Comparison
-from archiver.model.entry import Snapshot
-from archiver.model.listing import ListingQuery
-from archiver.model.page import EXTRACTOR_VERSION
-from archiver.services.naming import find_entry
-from archiver.services.search import matching_entries
-from archiver.values import frozen
+from archiver.crawl.deferred_extraction import DeferredExtraction
+from archiver.index import jobs, queue, unread_articles
 
 LOOK_SECONDS = 3.0
-STRETCH = 1000
-"""Rows that are looked through in one go."""
-
-
-@frozen
-class Revision:
-    """A snapshot whose article was read again, and what became of its text."""
-
-    snapshot: Snapshot
-    change: Comparison
 
 
 class Articles:
-    """The articles of an archive that are still to be read, or to be read again.
+    """The articles of an archive that are still to be read.
 
     Args:
         context: of the crawl.
         open_writer: gives one with a recorder that runs, where no crawl does.
-        writer: gives one with a recorder that runs: the crawl's own while it does.
     """
 
     def __init__(
         self,
         context: CrawlContext,
         open_writer: Callable[[], AbstractAsyncContextManager[CrawlContext]],
-        writer: Callable[[], AbstractAsyncContextManager[CrawlContext]],
     ) -> None:
         self._context = context
         self._open_writer = open_writer
-        self._writer = writer
 
     async def left(self) -> int:
         """How many were left for later."""
@@ -65,34 +38,6 @@ class Articles:
             deferred = DeferredExtraction(context)
             while await deferred.read(lambda read: on_read(read.snapshot.url)):
                 pass
-
-    async def read_again(self, query: ListingQuery | None = None) -> AsyncIterator[Revision]:
-        """Read again what another version of the extractor read, all or what a search finds.
-
-        Raises:
-            InvalidQuery: the query can't be read.
-            StoreError: the disk or the index refused.
-        """
-        stretches = self._found(query) if query else self._all()
-        async with self._open_writer() as context:
-            deferred = DeferredExtraction(context)
-            async for some in stretches:
-                async for each in _read(deferred, some):
-                    yield each
-
-    async def read_entry_again(self, ref: str) -> list[Revision]:
-        """Read all snapshots of one entry again that another version of the extractor read.
-
-        Raises:
-            NotFound: there is no such entry.
-        """
-        async with self._context.db.read() as conn:
-            number, _ = await find_entry(conn, ref)
-            found = await unread_articles.read_by_others_of(conn, [number], than=EXTRACTOR_VERSION)
-        if not found:
-            raise NotFound("Nothing of this entry was read by an older version.")
-        async with self._writer() as context:
-            return [each async for each in _read(DeferredExtraction(context), found)]
 
     async def read_when_idle(self) -> None:
         """Read what was left for later, for ever, while nothing is to be fetched.
@@ -113,29 +58,3 @@ class Articles:
                 return False
             due = await queue.next_due(conn, ())
         return due is None or due > self._context.db.now()
-
-    async def _all(self) -> AsyncIterator[list[Unread]]:
-        async with self._context.db.read() as conn:
-            end = await snapshots.last_row(conn)
-        after = 0
-        while after < end:
-            async with self._context.db.read() as conn:
-                found, after = await unread_articles.read_by_others(
-                    conn, after, than=EXTRACTOR_VERSION, limit=STRETCH
-                )
-            yield found
-
-    async def _found(self, query: ListingQuery) -> AsyncIterator[list[Unread]]:
-        async with self._context.db.read() as conn:
-            async for numbers in matching_entries(conn, query, limit=STRETCH):
-                yield await unread_articles.read_by_others_of(conn, numbers, than=EXTRACTOR_VERSION)
-
-
-async def _read(deferred: DeferredExtraction, found: list[Unread]) -> AsyncIterator[Revision]:
-    """Read some again, few at a time, so that few texts are held at once."""
-    for start in range(0, len(found), 16):
-        read: list[Reread] = []
-        await deferred.read_these(found[start : start + 16], read.append)
-        for each in read:
-            change = await asyncio.to_thread(compare, each.before, each.after)
-            yield Revision(each.snapshot, change)

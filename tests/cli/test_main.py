@@ -52,6 +52,18 @@ LARGE = {
     "yaml",
 }
 """What only other commands need."""
+BESIDE_A_CRAWL = {
+    "archiver.formats.importers",
+    "archiver.html.article",
+    "archiver.html.comparison",
+    "archiver.ledger.rebuild",
+    "archiver.runtime",
+    "archiver.services.imports",
+    "archiver.services.search",
+    "lxml",
+    "rapidfuzz",
+}
+"""What readers of pages, other commands and rare turns need; a crawl does without."""
 RECOVERING = {
     "archiver.index.imports",
     "archiver.index.queue",
@@ -244,11 +256,10 @@ def test_a_password_is_read_from_input_and_taken_away(tmp_path):
 
 
 def test_who_crawls_loads_no_other_service() -> None:
-    code = """
+    code = f"""
 import sys
 import archiver.cli.crawl, archiver.helper
-others = {"archiver.runtime", "archiver.formats.importers", "archiver.services.imports"}
-print("LOADED", *others & sys.modules.keys())
+print("LOADED", *({BESIDE_A_CRAWL!r} & sys.modules.keys()))
 """
     result = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True

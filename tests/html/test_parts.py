@@ -2,9 +2,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from archiver.html.article import extract_article, join_parts
+from archiver.html.article import extract_article
 from archiver.html.parsing import parse
-from archiver.html.parts import find_next_part, goes_on
+from archiver.html.parts import find_next_part, goes_on, join_parts
 
 HOME = "https://paper.example/2024/essay"
 ARTICLE = "<article><p>Words.</p></article>"

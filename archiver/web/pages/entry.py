@@ -88,7 +88,7 @@ async def entry_markdown(request: web.Request) -> web.StreamResponse:
 async def read_again(request: web.Request) -> web.StreamResponse:
     """Read an entry again that an older version of the extractor has read."""
     key = request.match_info["hash_url"]
-    await request.app[RUNTIME].articles.read_entry_again(key)
+    await request.app[RUNTIME].rereading.read_entry(key)
     raise web.HTTPSeeOther(f"/{key}/")
 
 
