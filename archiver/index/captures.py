@@ -100,36 +100,33 @@ async def insert_all(conn: AsyncConnection, captures: Sequence[Capture]) -> dict
         segments.ids(conn, [*{each.location.segment for each in captures}]),
         next_number(conn, capture.c.id),
     )
-    await insert_rows(
-        conn,
-        capture,
-        _NEW,
-        [
-            (
-                first + n,
-                surt(each.url),
-                each.url,
-                int(each.timestamp),
-                each.status,
-                each.media_type,
-                to_blob(each.payload_digest),
-                each.payload_length,
-                each.record_id,
-                known[each.location.segment],
-                each.location.offset,
-                each.location.length,
-                int(each.is_revisit),
-                each.redirect_to,
-                each.ip,
-                int(each.is_chunked),
-            )
-            for n, each in enumerate(captures)
-        ],
-    )
+    rows = [_row(first + n, known[each.location.segment], each) for n, each in enumerate(captures)]
+    await insert_rows(conn, capture, _NEW, rows)
     ids: dict[RecordId, int] = {}
     for n, each in enumerate(captures):
         ids.setdefault(each.record_id, first + n)
     return ids
+
+
+def _row(number: int, segment_id: int, each: Capture) -> tuple[Any, ...]:
+    return (
+        number,
+        surt(each.url),
+        each.url,
+        int(each.timestamp),
+        each.status,
+        each.media_type,
+        to_blob(each.payload_digest),
+        each.payload_length,
+        each.record_id,
+        segment_id,
+        each.location.offset,
+        each.location.length,
+        int(each.is_revisit),
+        each.redirect_to,
+        each.ip,
+        int(each.is_chunked),
+    )
 
 
 async def nearest(

@@ -122,15 +122,28 @@ async def bring(
     await _make(conn, group)
     known = {*(await taken_out).scalars()}
     is_new = [place not in known for place in range(len(firsts))]
-    if any(is_new):
-        ids = [*compress(count(group.numbers.entry), is_new)]
-        fresh = firsts.where(is_new)
-        await _label(conn, tag_rows, met, ids, fresh, now)
-        await _see_to_hosts(conn, {*fresh.hosts}, met, now, priority)
-        await _count(conn, len(fresh), priority)
-        met.numbers = _behind(group, len(firsts))
+    await _carry(conn, firsts, is_new, group, tag_rows, met)
     each = iter(is_new)
     return [first and next(each) for first in is_first]
+
+
+async def _carry(
+    conn: AsyncConnection,
+    firsts: SeedColumns,
+    is_new: Sequence[bool],
+    group: _Group,
+    tag_rows: Mapping[str, int],
+    met: Met,
+) -> None:
+    """See to what belongs to entries that were made: labels, hosts, and that they are counted."""
+    if not any(is_new):
+        return
+    ids = [*compress(count(group.numbers.entry), is_new)]
+    fresh = firsts.where(is_new)
+    await _label(conn, tag_rows, met, ids, fresh, group.now)
+    await _see_to_hosts(conn, {*fresh.hosts}, met, group.now, group.priority)
+    await _count(conn, len(fresh), group.priority)
+    met.numbers = _behind(group, len(firsts))
 
 
 async def _count(conn: AsyncConnection, fresh: int, priority: int | None) -> None:
