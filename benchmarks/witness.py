@@ -46,7 +46,7 @@ class Witness(FastServer):
         loop = asyncio.get_running_loop()
         with self._log.open("w", buffering=1) as log:
             server = await loop.create_server(
-                lambda: _Watched(self, self._delay, log), sock=self._socket, backlog=4096
+                lambda: _Watched(self, self._waits, log), sock=self._socket, backlog=4096
             )
             await server.serve_forever()
 
@@ -67,9 +67,9 @@ class Witness(FastServer):
 class _Watched(asyncio.Protocol):
     """A connection; an answer that nobody waits for any more counts until then."""
 
-    def __init__(self, server: Witness, delay: float, log: IO[str]) -> None:
+    def __init__(self, server: Witness, waits: tuple[float, float], log: IO[str]) -> None:
         self._server = server
-        self._delay = delay
+        self._waits = waits
         self._log = log
         self._waiting = b""
         self._open: dict[int, tuple[float, str, str]] = {}
@@ -92,7 +92,7 @@ class _Watched(asyncio.Protocol):
             agent = head.partition(_AGENT)[2].partition(b"\r")[0]
             number = next(self._numbers)
             self._open[number] = (time.monotonic(), path.decode(), agent.decode())
-            loop.call_later(random.uniform(0, self._delay), self._answer, number, path)
+            loop.call_later(random.uniform(*self._waits), self._answer, number, path)
 
     def _answer(self, number: int, path: bytes) -> None:
         kind, body = self._server.answer(path)

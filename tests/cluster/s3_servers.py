@@ -91,7 +91,7 @@ class Moto:
 
 
 def _call(port: int, method: str, path: str, body: bytes = b"") -> bytes:
-    with closing(HTTPConnection("127.0.0.1", port, timeout=30)) as connection:
+    with closing(HTTPConnection("127.0.0.1", port, timeout=600)) as connection:
         connection.request(method, f"/{path}", body)
         answer = connection.getresponse()
         said = answer.read()
@@ -151,7 +151,7 @@ def _running(command: list[str], port: int, **variables: str) -> Iterator[None]:
         yield
     finally:
         process.terminate()
-        process.wait(timeout=10)
+        process.wait(timeout=600)
 
 
 def _wait_until_it_answers(process: "subprocess.Popen[bytes]", port: int) -> None:

@@ -42,7 +42,7 @@ def both(address, tmp_path) -> Both:
                 env=os.environ | given,
                 input=said,
                 capture_output=True,
-                timeout=120,
+                timeout=600,
                 check=False,
             )
             out = re.sub(r"^undo\t.*", "", done.stdout.decode(), flags=re.MULTILINE)

@@ -122,7 +122,7 @@ async def test_a_process_joins_its_own_objects_once_they_make_a_segment(remote, 
         for url in found[1:]:
             await archive.entries.save([url], source="test")
             await archive.crawling.work()
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(600):
             while not any(map(is_joined, await asyncio.to_thread(store.names))):
                 pass
     assert [url for url, _, _ in await told(remote)] == sorted(found)

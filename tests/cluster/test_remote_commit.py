@@ -71,7 +71,7 @@ async def test_what_was_committed_is_read_elsewhere_once_its_machine_is_gone(
     held = live.answer("/held", lambda _: live.closing.wait())
     await ran("import", "-", "--no-crawl", said="\n".join([*urls, held]), **here)
     async with archiver("crawl", **here) as running:
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(600):
             while await asyncio.to_thread(saved) < len(urls):
                 pass
         running.send_signal(signal.SIGKILL)

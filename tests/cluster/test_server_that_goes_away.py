@@ -36,7 +36,7 @@ async def test_what_serves_goes_on_once_the_server_is_back_and_keeps_each_page_o
         held.set()
         refused = await ran("list", **here)
         administer(f"ALTER DATABASE {name} ALLOW_CONNECTIONS true")
-        async with asyncio.timeout(120):
+        async with asyncio.timeout(600):
             saved = ""
             while saved.count("\n") < PAGES:
                 _, saved = await ran("list", "--status", "saved", **here)

@@ -38,7 +38,7 @@ async def test_the_turn_of_who_is_silent_goes_to_the_next_and_nothing_of_it_is_w
     async def be_silent_until_another_writes():
         async with silent.write() as conn:
             await write(conn)
-            async with asyncio.timeout(50), other.write():
+            async with asyncio.timeout(600), other.write():
                 assert await written(other) == []
 
     with pytest.raises(IndexUnavailable):

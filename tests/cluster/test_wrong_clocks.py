@@ -36,7 +36,7 @@ async def test_what_one_queued_is_due_at_once_for_the_other(live, fast, slow):
     for machine, other, url in ((fast, slow, urls[0]), (slow, fast, urls[1])):
         await ran("import", "-", "--no-crawl", said=url, **machine)
 
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(600):
             assert (await ran("crawl", **other))[0] == 0
 
         assert url in (await ran("list", "--status", "saved", **machine))[1]
