@@ -3,6 +3,8 @@
 import gzip
 import json
 
+from tests.segments import segments
+
 
 def test_what_an_import_brought_is_listed_tried_again_and_undone(archiver, tmp_path):
     path = tmp_path / "links.txt"
@@ -65,7 +67,7 @@ def test_what_was_said_of_a_page_goes_along_whatever_was_thrown_away_and_is_in_t
 
     done = archiver("import", str(taken), "--data", str(other))
 
-    records = [gzip.decompress(each.read_bytes()) for each in (other / "warc").glob("*.warc.gz")]
+    records = [gzip.decompress(each) for each in segments(other).values()]
     shown = archiver("show", site.url("/foxes"), "--json", "--data", str(other)).stdout
     assert done.returncode == 0
     assert any(b"urn:archiver:lists" in each and b"Supper" in each for each in records)

@@ -27,6 +27,7 @@ from tests.browser import chromium
 from tests.conftest import LiveWeb, live_web
 from tests.crawl.test_hostile_pages import events
 from tests.hand_made import VIEWER
+from tests.segments import segments
 
 SHELL = '<!DOCTYPE html><title>{}</title><body><div id="root"></div><script src="/app.js"></script>'
 APP = r"""
@@ -514,7 +515,6 @@ async def test_likenesses_go_with_their_snapshot_and_come_back(kept, tmp_path):
     await compacting.compact()
 
     assert [each async for each in kept.runtime.fixity.verify()] == []
-    segments = (tmp_path / "data" / "warc").glob("*.warc.gz")
-    left = b"".join(gzip.decompress(each.read_bytes()) for each in segments)
+    left = b"".join(map(gzip.decompress, segments(tmp_path / "data").values()))
     assert b"closed shadow root" not in left
     assert left.count(b"%PDF-") == len((*SHOWN, WANTED)) - 1  # of the pages that are still there

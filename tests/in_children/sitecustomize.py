@@ -1,12 +1,22 @@
-"""Python reads this when a test starts a process: there, too, a database stands for each file."""
+"""Python reads this when a test starts a process: servers stand for files there, too."""
 
+import os
 import sys
 from importlib import import_module
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
 
-_CHOICE = "archiver.index.dialect.choice"
+_STAND_INS = {
+    "archiver.index.dialect.choice": (
+        "ARCHIVER_TEST_TEMPLATE",
+        "engines_of",
+        "stand_in",
+        "engines_over",
+    ),
+    "archiver.archive": ("ARCHIVER_TEST_BUCKET", "open_shelf", "bucket", "shelves_over"),
+}
+"""Of modules: the variable with which, what in it, and by whose which function it is replaced."""
 
 
 class _Loader(Loader):
@@ -17,16 +27,19 @@ class _Loader(Loader):
         return self._own.create_module(spec)
 
     def exec_module(self, module: ModuleType) -> None:
-        """Run the module; only processes that come here open an index."""
+        """Run the module; only processes that come here open an archive."""
         self._own.exec_module(module)
-        module.engines_of = import_module("stand_in").engines_over(module.engines_of)
+        _, name, place, over = _STAND_INS[module.__name__]
+        setattr(module, name, getattr(import_module(place), over)(getattr(module, name)))
 
 
 class _Finder(MetaPathFinder):
     def find_spec(self, name, path=None, _target=None):
-        if name != _CHOICE or (found := PathFinder.find_spec(name, path)) is None:
+        if name not in _STAND_INS or _STAND_INS[name][0] not in os.environ:
             return None
-        found.loader = _Loader(found.loader)
+        found = PathFinder.find_spec(name, path)
+        if found is not None:
+            found.loader = _Loader(found.loader)
         return found
 
 

@@ -10,26 +10,25 @@ from archiver.replay.asked import Asked
 from archiver.replay.protection import Viewer
 from archiver.rewrite.address import Modifier
 from archiver.services.reindexing import reindex
+from tests.segments import segments
 from tests.services.test_deleting import listed, problems, save
 
 
 def on_disk(settings):
     """All bytes of all segments, unpacked."""
-    paths = sorted((settings.data / "warc").glob("*.warc.gz"))
-    return b"".join(gzip.decompress(path.read_bytes()) for path in paths)
+    return b"".join(map(gzip.decompress, segments(settings.data).values()))
 
 
 def check(settings):
     """What another implementation says of every digest."""
-    for path in (settings.data / "warc").glob("*.warc.gz"):
-        with path.open("rb") as file:
-            for record in ArchiveIterator(file, check_digests="raise"):
-                record.content_stream().read()
+    for each in segments(settings.data).values():
+        for record in ArchiveIterator(BytesIO(each), check_digests="raise"):
+            record.content_stream().read()
 
 
 def records(settings):
-    for path in sorted((settings.data / "warc").glob("*.warc.gz")):
-        for record in ArchiveIterator(BytesIO(path.read_bytes())):
+    for each in segments(settings.data).values():
+        for record in ArchiveIterator(BytesIO(each)):
             yield record.rec_type, record.rec_headers
 
 

@@ -17,6 +17,7 @@ from archiver.services.reindexing import reindex
 from archiver.wire.head import parse_head
 from archiver.wire.media_type import parse_media_type
 from tests.raw_web import raw_web
+from tests.segments import segments
 
 ASKED = Asked(Viewer("http://localhost"))
 PAGE = b"<!DOCTYPE html><title>Here</title><p>What this is, its head says more than once."
@@ -88,8 +89,7 @@ async def test_what_was_crawled_imported_and_read_again_is_of_the_type_that_is_r
         await archive.entries.save([f"{origin}/{n}" for n in range(len(DECLARED))], source="cli")
         await archive.crawling.work()
         crawled = await types(archive, origin)
-    segments = sorted((settings.data / "warc").glob("*.warc.gz"))
-    (tmp_path / "all.warc.gz").write_bytes(b"".join(each.read_bytes() for each in segments))
+    (tmp_path / "all.warc.gz").write_bytes(b"".join(segments(settings.data).values()))
     async with opened(replace(settings, data=tmp_path / "other")) as archive:
         with (tmp_path / "all.warc.gz").open("rb") as source:
             await archive.imports.read_file(source, name="all.warc.gz")

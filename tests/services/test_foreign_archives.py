@@ -19,6 +19,7 @@ from archiver.rewrite.address import Modifier, parse_replay_path
 from archiver.runtime import open_runtime
 from archiver.services.reindexing import reindex
 from archiver.wacz import unpack
+from tests.segments import segments
 from tests.warcs import Warc, head
 
 if sys.version_info >= (3, 14):
@@ -80,10 +81,7 @@ async def problems(runtime):
 
 def stored(runtime):
     """Every record of the archive, as bytes."""
-    return b"".join(
-        gzip.decompress(path.read_bytes())
-        for path in sorted((runtime.settings.data / "warc").glob("*.warc.gz"))
-    )
+    return b"".join(map(gzip.decompress, segments(runtime.settings.data).values()))
 
 
 async def test_a_page_that_a_file_holds_twice_is_counted_once(runtime, tmp_path):

@@ -9,6 +9,7 @@ from contextlib import aclosing
 from archiver.model.choices import Choices, FoldersAs
 from archiver.services.reindexing import reindex
 from tests.indices import remove_index
+from tests.segments import segments
 
 TABLE = (
     "url,title,folder,added,mood\n"
@@ -169,10 +170,7 @@ async def test_an_article_that_came_with_a_link_is_a_snapshot_of_the_day_it_was_
     assert [each.timestamp for each in detail.snapshots] == ["20190301100000"]
     assert detail.snapshots[0].title == "A page"
     assert "otter swam" in (await archive.entries.snapshot("http://a.example/gone", None)).text
-    records = b"".join(
-        gzip.decompress(path.read_bytes())
-        for path in (archive.settings.data / "warc").glob("*.warc.gz")
-    )
+    records = b"".join(map(gzip.decompress, segments(archive.settings.data).values()))
     assert b"WARC-Archiver-Origin: wallabag.json (wallabag JSON)" in records
     assert b"WARC-Archiver-Head: synthesised" in records
 

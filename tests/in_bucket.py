@@ -1,0 +1,76 @@
+"""Runs tests with segments in a bucket: ``pytest -p tests.in_bucket``, by itself or with the index
+in PostgreSQL.
+
+Wherever a test, or a process that it starts, opens an archive whose segments lie in its folder,
+they lie in a place of their own in a bucket of an S3 server instead, once they are closed, and are
+read from there. Tests of ``cluster`` say themselves where theirs lie.
+"""
+
+import os
+import shutil
+from pathlib import Path
+from tempfile import mkdtemp
+
+import obstore
+import pytest
+from obstore.store import S3Store
+
+from archiver import archive
+from tests.cluster.s3_servers import REGION, s3_server
+from tests.in_children.bucket import BUCKET, OWN, place_of, shelves_over
+from tests.indices import TESTS
+from tests.prepared import WHEN_COPIED
+
+CHILDREN = Path(__file__).parent / "in_children"
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Let the segments of this process, and of those it starts, lie in a bucket from now on."""
+    if getattr(config.option, "numprocesses", None):
+        return  # the tests run in other processes
+    folder = Path(mkdtemp(prefix="archiver-tests-"))
+    config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
+    running = s3_server(folder)
+    server = running.__enter__()
+    config.add_cleanup(lambda: running.__exit__(None, None, None))
+    server.make_bucket("archives")
+    os.environ |= {
+        BUCKET: "archives",
+        "AWS_ENDPOINT_URL": f"http://127.0.0.1:{server.port}",
+        "AWS_REGION": REGION,
+        "AWS_ACCESS_KEY_ID": server.access,
+        "AWS_SECRET_ACCESS_KEY": server.secret,
+    }
+    paths = (str(CHILDREN), os.environ.get("PYTHONPATH"))
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
+    archive.open_shelf = shelves_over(archive.open_shelf)
+    WHEN_COPIED.append(_copy)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Let folders be folders to tests that have a store of their own accord."""
+    os.environ.pop(OWN, None)
+    if item.path.is_relative_to(TESTS / "cluster"):
+        os.environ[OWN] = "1"
+
+
+def _copy(source: Path, to: Path) -> None:
+    """Copy the segments of an archive, too."""
+    if not (to / archive.STORE).exists():
+        return
+    (to / archive.STORE).write_text(f"{place_of(to)}\n")
+    there, here = (_objects(place_of(each)) for each in (source, to))
+    for some in obstore.list(there):
+        for each in some:
+            obstore.put(here, each["path"], obstore.get(there, each["path"]).bytes())
+
+
+def _objects(place: str) -> S3Store:
+    bucket, _, prefix = place.removeprefix("s3://").partition("/")
+    return S3Store(
+        bucket,
+        prefix=prefix,
+        endpoint=os.environ["AWS_ENDPOINT_URL"],
+        client_options={"allow_http": True},
+    )
