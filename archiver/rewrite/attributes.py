@@ -32,12 +32,12 @@ class StartTag:
         self._xml = xml
         self._edits: dict[str, tuple[int, int, str]] = {}
         self._attributes: dict[str, _Found] = {}
-        self._repeated: list[tuple[str, _Found]] = []
+        self._repeated: dict[str, list[_Found]] = {}
         self._name_end = len(name) + 1
         for found in ATTRIBUTE.finditer(source, self._name_end):
             key = found[1].translate(UPPER)
             if key in self._attributes:
-                self._repeated.append((key, found))
+                self._repeated.setdefault(key, []).append(found)
             else:
                 self._attributes[key] = found
 
@@ -85,9 +85,8 @@ class StartTag:
             return
         renamed = f"{INERT_PREFIX}{name.replace(':', '-')}"
         self._edits[name] = (*found.span(1), instead + renamed)
-        for number, (key, again) in enumerate(self._repeated):
-            if key == name:
-                self._edits[f"{name} {number}"] = (*again.span(1), renamed)
+        for number, again in enumerate(self._repeated.get(name, ())):
+            self._edits[f"{name} {number}"] = (*again.span(1), renamed)
 
     def __str__(self) -> str:
         if not self._edits:

@@ -1,5 +1,8 @@
 """What would run is renamed where nothing may run; everything else stays as it is."""
 
+from itertools import islice, product
+from string import ascii_lowercase
+
 import pytest
 
 DATA = 'type="text/x-archived-script"'
@@ -70,3 +73,14 @@ def test_where_it_may_run_it_stays(html):
     markup = "<script>x</script><p onclick=x><input autofocus><link rel=preload>"
 
     assert html(markup) == markup
+
+
+def test_a_tag_of_nothing_but_handlers_is_taken_in_linear_time(html):
+    """Looking through all that come again for each handler would not end while anyone waits."""
+    names = ["on" + "".join(each) for each in islice(product(ascii_lowercase, repeat=4), 60_000)]
+    markup = f"<p {' '.join(names)}{f' {names[0]}' * len(names)}>"
+
+    rested = html(markup, rests=True)
+
+    assert rested.count(" data-archived-on") == 2 * len(names)
+    assert rested.replace("data-archived-", "") == markup
