@@ -5,11 +5,10 @@ they are: numbers of rows, and stamps of changes, rise as commits do
 (docs/decisions/0113-an-index-in-postgresql.md). Readers see one moment each.
 """
 
-import asyncio
 import math
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager, nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import AbstractAsyncContextManager, contextmanager, nullcontext
 from typing import Any
 
 from sqlalchemy import Connection, Engine, create_engine, event, text
@@ -17,6 +16,7 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import NullPool
 
 from archiver.errors import ConfigurationError
+from archiver.index.dialect.one_at_a_time import OneAtATime
 from archiver.index.dialect.postgres import Postgres, as_it_was, storable
 from archiver.index.dialect.postgres_address import read_address
 from archiver.index.dialect.postgres_connection import SaidConnection, connect
@@ -54,8 +54,7 @@ class PostgresEngines:
         self.place = address
         self._schema = schema
         self._number = 0
-        self._turn = asyncio.Lock()
-        self._waiting = 0
+        self._turn = OneAtATime()
         self._last_moment = math.inf
 
     def prepare(self) -> None:
@@ -112,22 +111,13 @@ class PostgresEngines:
         """Opens connections that change a row of their own, and wait for no writer's turn."""
         return self._engine(_PATIENCE, _most_silent(silent_seconds))
 
-    @asynccontextmanager
-    async def alone(self) -> AsyncIterator[None]:
+    def alone(self) -> AbstractAsyncContextManager[None]:
         """Hold what only one task of this process has at a time."""
-        self._waiting += 1
-        try:
-            await self._turn.acquire()
-        finally:
-            self._waiting -= 1
-        try:
-            yield
-        finally:
-            self._turn.release()
+        return self._turn.taken()
 
     def is_wanted(self) -> bool:
         """Whether somebody waits to write, in this process; others are not known of."""
-        return bool(self._waiting)
+        return self._turn.is_wanted
 
     def begins_again(self, error: DBAPIError, since: float) -> bool:
         """Whether another writer was in the way, and there is patience left."""

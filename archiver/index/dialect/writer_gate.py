@@ -14,6 +14,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from archiver.errors import IndexUnavailable
+from archiver.index.dialect.one_at_a_time import OneAtATime
 
 LOCKS = "run"
 GATE_SECONDS = 0.002
@@ -31,10 +32,9 @@ class Gate:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.last_moment = math.inf
-        self._turn = asyncio.Lock()
+        self._turn = OneAtATime()
         self._gate = -1
         self._wanted = -1
-        self._waiting = 0
         self._others_first = False
 
     def hurry(self) -> None:
@@ -43,7 +43,7 @@ class Gate:
 
     def is_wanted(self) -> bool:
         """Whether somebody waits to pass, in any process."""
-        return bool(self._waiting) or self._is_wanted_elsewhere()
+        return self._turn.is_wanted or self._is_wanted_elsewhere()
 
     def _is_wanted_elsewhere(self) -> bool:
         if try_lock(self._wanted):
@@ -55,20 +55,13 @@ class Gate:
     async def passed(self) -> AsyncIterator[None]:
         """Hold what only one task of one process has at a time."""
         self._open_locks()
-        self._waiting += 1
-        try:
-            await self._turn.acquire()
-        finally:
-            self._waiting -= 1
-        try:
+        async with self._turn.taken():
             await self._pass()
             try:
                 yield
             finally:
                 fcntl.flock(self._gate, fcntl.LOCK_UN)
                 self._others_first = self._is_wanted_elsewhere()
-        finally:
-            self._turn.release()
 
     async def _pass(self) -> None:
         """Wait until no other process writes, and say so meanwhile."""
