@@ -62,7 +62,6 @@ class _Later(Loader):
         def missing(name: str) -> object:
             with self._lock:
                 if not self._is_begun:
-                    self._is_begun = True
                     self._load(module)
                     module.__dict__.pop("__getattr__")
                 elif module.__dict__.get("__getattr__") is missing:
@@ -73,6 +72,12 @@ class _Later(Loader):
         module.__dict__["__getattr__"] = missing
 
     def _load(self, module: ModuleType) -> None:
+        """Run its code; where that fails, whoever asks next is told why, too."""
+        self._is_begun = True
         if module.__spec__:
             module.__spec__.loader = module.__loader__ = self._loader
-        self._loader.exec_module(module)
+        try:
+            self._loader.exec_module(module)
+        except BaseException:
+            self._is_begun = False
+            raise

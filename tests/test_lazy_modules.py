@@ -71,6 +71,22 @@ def test_what_it_lacks_it_lacks_as_any_module_does() -> None:
     assert found.split() == ["False", "True", "False", "ssl"]
 
 
+def test_one_that_fails_to_run_says_why_each_time_and_runs_once_it_can() -> None:
+    found = run("""
+        import html
+        sys.modules["html.entities"] = None
+        for _ in range(2):
+            try:
+                html.escape
+            except ImportError as error:
+                print(error.name)
+        del sys.modules["html.entities"]
+        print(html.unescape("&eacute;"), has_run("html"))
+    """)
+
+    assert found.split() == ["html.entities", "html.entities", "é", "True"]
+
+
 def test_threads_that_ask_at_once_find_it_whole() -> None:
     found = run("""
         import importlib.metadata, threading
