@@ -24,6 +24,7 @@ from archiver.cli.options import (
     list_options,
     with_settings,
 )
+from archiver.cli.program import Program
 from archiver.cli.upkeep import UPKEEP
 from archiver.config import Settings
 from archiver.errors import ArchiverError, FencedOff
@@ -33,13 +34,13 @@ FENCED_OFF = 75
 """To be started again: ``EX_TEMPFAIL`` of ``sysexits.h``."""
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=Program, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, message="%(prog)s %(version)s")
 def cli() -> None:
     """Keep the pages you link to, and read them for ever.
 
     Every setting is a flag and a variable; a flag wins over its variable, and both over the
-    default.
+    default. A flag goes behind its command and counts for that alone, a variable for all of them.
     """
 
 

@@ -60,8 +60,8 @@ def _failure(url: str, error: Exception) -> Failure:
     if isinstance(cause, BlockedAddressError):
         return Failure(
             FailureKind.BLOCKED_ADDRESS,
-            f"{cause}. Name its network in ARCHIVER_ALLOW_NETWORKS to allow it, "
-            f"such as {cause.network}.",
+            f"{cause}. To allow it name its network, such as {cause.network}, in "
+            "ARCHIVER_ALLOW_NETWORKS, or behind the command with --allow-networks.",
         )
     kind, message = broken_off(url).kind, broken_off(url).message
     match error:

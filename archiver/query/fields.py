@@ -234,7 +234,10 @@ FIELDS: tuple[Field, ...] = (
         Condition.SCORE,
         marked("a number from 0 to 100"),
         "score:<50",
-        marked("how well the newest snapshot was kept, in percent; its page says what is lacking"),
+        marked(
+            "how well the newest snapshot was kept, in percent (1 is 1 %, 0.5 is 50 %); its page "
+            "says what is lacking"
+        ),
         _percent,
     ),
     Field(

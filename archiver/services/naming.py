@@ -2,7 +2,7 @@
 
 import re
 
-from archiver.errors import InputError, NotFound
+from archiver.errors import InputError, InvalidUrl, NotFound
 from archiver.index import entries
 from archiver.index.database import AsyncConnection
 from archiver.model.capture import HashUrl
@@ -11,6 +11,7 @@ from archiver.urls.parse import hash_url, is_hash_url, parse_url
 from archiver.urls.pasted import with_scheme
 
 _FEWEST = 4
+_LONGEST_SHOWN = 100
 _BEGINNING = re.compile("[0-9a-f]{1,31}")
 
 
@@ -23,11 +24,22 @@ async def find_entry(conn: AsyncConnection, ref: str) -> tuple[int, Entry]:
     """
     if _BEGINNING.fullmatch(ref):
         return await _begun(conn, ref)
-    key = HashUrl(ref) if is_hash_url(ref) else hash_url(parse_url(with_scheme(ref)))
+    key = HashUrl(ref) if is_hash_url(ref) else _of_url(ref)
     found = await entries.by_hash(conn, key)
     if found is None:
         raise NotFound("{ref} is not in the archive.", ref=ref)
     return found
+
+
+def _of_url(ref: str) -> HashUrl:
+    try:
+        return hash_url(parse_url(with_scheme(ref)))
+    except InvalidUrl:
+        raise InvalidUrl(
+            "{ref} names no entry: give the address of its page (https://…), its hash_url, or the "
+            "beginning of that.",
+            ref=ref[:_LONGEST_SHOWN],
+        ) from None
 
 
 async def _begun(conn: AsyncConnection, beginning: str) -> tuple[int, Entry]:

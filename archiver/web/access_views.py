@@ -3,6 +3,7 @@
 from archiver.model.access import Session, Token
 from archiver.model.message import Message
 from archiver.values import frozen
+from archiver.web.refused_words import Fact
 
 
 @frozen
@@ -56,14 +57,19 @@ class SendAgainView:
     """A form that was not carried out, to be sent by hand.
 
     Attributes:
+        title: of the page.
         why: what was wrong with it.
         action: the path that it goes to.
         typed: its fields that are shown: name, what it is called, value.
         hidden: the others, as names and values.
+        facts: what these are about, in words.
+        advice: what to do now, where that is not said yet.
     """
 
+    title: Message
     why: Message
     action: str
     typed: tuple[tuple[str, Message, str], ...]
     hidden: tuple[tuple[str, str], ...]
-    title: str | Message = Message("Send it again?")
+    facts: tuple[Fact, ...] = ()
+    advice: Message | str = ""

@@ -24,8 +24,8 @@ SENTENCES: Final = {
     FailureKind.TOO_LARGE: marked("It is larger than the settings allow."),
     FailureKind.TOO_MANY_REDIRECTS: marked("The address leads to another, and so on without end."),
     FailureKind.BLOCKED_ADDRESS: marked(
-        "It is at a private address. Name its network in ARCHIVER_ALLOW_NETWORKS to allow it, "
-        "such as 192.168.1.0/24."
+        "It is at a private address. To allow it name its network, such as 192.168.1.0/24, in "
+        "ARCHIVER_ALLOW_NETWORKS, or behind `archiver serve` with --allow-networks."
     ),
     FailureKind.INVALID_URL: marked("This is no address that can be kept."),
     FailureKind.NOT_A_PAGE: marked("There is no page to keep."),

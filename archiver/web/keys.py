@@ -7,6 +7,7 @@ warns of plain strings: ``request[CSRF_TOKEN]``, not ``request["csrf_token"]``.)
 from collections.abc import Mapping
 
 from aiohttp import web
+from multidict import MultiMapping
 
 from archiver.runtime import Runtime
 from archiver.web.limits import ServerLimits
@@ -51,6 +52,9 @@ SHOWN = web.AppKey("shown", ShownBelow)
 
 CSRF_TOKEN = web.RequestKey("csrf_token", str)
 """Goes into every form as the field ``csrf_token``."""
+
+FORM_READ: web.RequestKey[MultiMapping[object]] = web.RequestKey("form_read", MultiMapping)
+"""The form that a request brought, with a token of ours."""
 
 SIGNED_IN = web.RequestKey("signed_in", bool)
 """A person is signed in with the password, so a way to sign out is shown."""

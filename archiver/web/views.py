@@ -203,7 +203,7 @@ class ListingView:
     side: SideBar = SideBar()
     archives: tuple[str, ...] = ()
     address: str = ""
-    title: str | Message = Message("Snapshots")
+    title: str | Message = Message("Browse")
 
 
 @frozen

@@ -90,6 +90,15 @@ def test_the_program_says_its_version() -> None:
     assert run("--version").stdout.startswith("archiver ")
 
 
+def test_a_flag_before_the_command_is_told_where_it_goes() -> None:
+    told, unknown = run("--data", "x", "list"), run("--nonsense", "list")
+
+    assert (told.returncode, unknown.returncode) == (2, 2)
+    assert "--data goes behind the command" in told.stderr
+    assert "set ARCHIVER_DATA" in told.stderr
+    assert "No such option" in unknown.stderr
+
+
 def test_help_imports_nothing_heavy() -> None:
     code = f"""
 import sys

@@ -1,16 +1,21 @@
 """A form that is sent when its session is over: nothing is done, and nothing typed is lost."""
 
+import re
 from collections.abc import AsyncIterator
 from io import BytesIO
 
 import pytest
-from aiohttp import FormData
+from aiohttp import FormData, web
 from aiohttp.test_utils import TestClient, TestServer
 from lxml.html import FormElement, document_fromstring
 
 from archiver.config import Settings
+from archiver.errors import IndexUnavailable
 from archiver.runtime import Runtime, open_runtime
 from archiver.web.app import build_app
+from archiver.web.keys import CSRF_TOKEN
+from archiver.web.refused_words import facts_of
+from archiver.web.routes import ROUTES
 from tests.browser import chromium
 
 PASSWORD = "a good pass phrase"
@@ -218,3 +223,70 @@ async def test_a_browser_without_scripts_brings_back_what_was_typed(runtime):
         await page.wait_for_url(lambda url: "/snapshots?q=list" in url)
 
     assert [each.path for each in await runtime.lists.all()] == ["Recipes", "Recipes/Soups"]
+
+
+async def test_a_form_that_comes_back_names_its_page_what_it_does_and_the_colour(client, runtime):
+    saved = await runtime.entries.save([URL], source="web")
+    key = saved.accepted[0].hash_url
+    marked = {"do": "add", "quote": "a word", "colour": "green", "note": NOTE}
+
+    mark = (await post(client, f"/{key}/highlights", marked)).text
+    star = (await post(client, "/edit", [("entry", key), ("is_starred", "1")])).text
+    names = (await post(client, "/lists", {"do": "rename", "path": "a", "new": "b"})).text
+
+    assert f'<dd><a href="/{key}/">' in mark
+    assert "<dd>Mark</dd>" in mark
+    assert "<dd>green</dd>" in mark
+    assert '<dd><a href="/snapshots">Browse</a></dd>' in star
+    assert "<dd>star</dd>" in star
+    assert "<dt>Entries</dt><dd>1</dd>" in star
+    assert '<dd><a href="/lists">Lists</a></dd>' in names
+    assert "<dd>Rename</dd>" in names
+
+
+def test_every_form_that_may_come_back_stands_on_a_page():
+    never = {"sign_in", "sign_out", "choose_language", "upload", "hand_in"}
+    forms = [each for each in ROUTES if each.method == "POST" and each.kwargs["name"] not in never]
+    pages = [each.path for each in forms if not each.path.startswith("/api/")]
+
+    for path in pages:
+        action = re.sub(r"\{\w+:([^{}]|\{[^}]*\})*\}", "0" * 32, path)
+        assert facts_of(action, ()), action
+
+
+@pytest.mark.parametrize(
+    ("status", "error"), [(503, IndexUnavailable("away")), (408, TimeoutError()), (500, OSError())]
+)
+async def test_a_form_that_can_not_be_carried_out_now_comes_back(serve, status, error):
+    async def fail(_: web.Request) -> web.Response:
+        raise error
+
+    async def form(request: web.Request) -> web.Response:
+        return web.Response(text=request[CSRF_TOKEN])
+
+    client = await serve(web.get("/", form), web.post("/add", fail))
+    async with client.get("/") as answer:
+        token = await answer.text()
+
+    page = await post(client, "/add", {"csrf_token": token, "url": URL, "tags": NOTE})
+    foreign = await post(client, "/add", {"csrf_token": token, "url": URL}, {})
+
+    assert (page.status, foreign.status) == (status, status)
+    assert dict(page.fields("/add")) | {"csrf_token": ""} == {
+        "csrf_token": "",
+        "url": URL,
+        "tags": NOTE,
+    }
+    assert "What you typed is kept on this page" in page.text
+    assert URL not in foreign.text
+
+
+async def test_too_many_wrong_passwords_take_nothing_of_what_was_typed(client):
+    client.session.cookie_jar.clear()
+    page = await post(client, "/add", {"url": URL, "csrf_token": "of before"})
+
+    for _ in range(7):
+        page = await post(client, "/login", page.filled("/login", password="wrong pass phrase"))
+
+    assert page.status == 429
+    assert dict(page.fields("/login"))["kept:url"] == URL

@@ -5,6 +5,7 @@ from aiohttp.typedefs import Handler
 
 from archiver.model.message import marked
 from archiver.web import csrf
+from archiver.web.keys import FORM_READ
 from archiver.web.pages.refused import send_again, sign_in_anew
 from archiver.web.refused_forms import FORM, STREAMED_ROUTES, is_taken, read_form, sent_form
 
@@ -43,6 +44,7 @@ async def _refusal_of_form(request: web.Request) -> web.Response | None:
     form = await read_form(request)
     token = form.get(csrf.FIELD)
     if isinstance(token, str) and csrf.is_valid(request, token):
+        request[FORM_READ] = form
         return None
     if request.match_info.route.name == "sign_in" and csrf.is_sent_by_our_page(request):
         return sign_in_anew(request, form)

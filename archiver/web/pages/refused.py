@@ -7,10 +7,11 @@ from aiohttp import web
 from multidict import MultiMapping
 
 from archiver.model.message import Message
-from archiver.web import auth
+from archiver.web import auth, csrf
 from archiver.web.access_views import LoginView, SendAgainView
-from archiver.web.keys import SIGNED_IN
-from archiver.web.refused_forms import SentForm, carried_form
+from archiver.web.keys import FORM_READ, SIGNED_IN
+from archiver.web.refused_forms import SentForm, carried_form, sent_form
+from archiver.web.refused_words import facts_of
 from archiver.web.render import render
 
 _CALLED: Final[Mapping[str, Message]] = {
@@ -31,6 +32,7 @@ _CALLED: Final[Mapping[str, Message]] = {
 }
 """What people type, by the names of fields; what is not here is chosen, and goes along hidden."""
 
+_AGAIN = Message("Send it again?")
 _STALE = Message(
     "Nothing was done yet: you signed in or out since this form was opened. Look whether it still "
     "says what you mean, and send it again."
@@ -46,6 +48,10 @@ _SIGN_IN_FIRST = Message(
 
 _SIGN_IN_AND_REPEAT = Message(
     "You are not signed in any more, so nothing was done. Sign in, and do it again."
+)
+_LATER = Message(
+    "What you typed is kept on this page: look in a moment whether it was done, and if it was not, "
+    "send it again."
 )
 _ONCE_MORE = Message("This form was opened too long ago: give the password once more.")
 
@@ -79,12 +85,49 @@ def sign_in_anew(request: web.Request, form: MultiMapping[object]) -> web.Respon
 
 def send_again(request: web.Request, sent: SentForm, *, is_stale: bool) -> web.Response:
     """The form as it was sent, with a token of now."""
+    view = _form_again(sent, _AGAIN, _STALE if is_stale else _SIGNED_IN)
+    status = 403 if is_stale else 200
+    return render(request, "pages/send_again.html", view, status=status)
+
+
+def given_back(
+    request: web.Request, status: int, title: Message, why: Message
+) -> web.Response | None:
+    """The form that a request for a page was, where it is refused for now; None if it was none.
+
+    What did not arrive whole can't be given back, nor what no page of ours sent.
+
+    Args:
+        request: whose form was read.
+        status: of the answer.
+        title: of the page.
+        why: it was refused.
+    """
+    form = request.get(FORM_READ)
+    if form is None or not csrf.is_sent_by_our_page(request):
+        return None
+    if request.match_info.route.name == "sign_in":
+        carried = carried_form(form)
+        if carried is None:
+            return None
+        target = auth.local_path(str(form.get("next", "/")))
+        login = LoginView(target, problem=why, kept=carried.carried)
+        return render(request, "pages/login.html", login, status=status)
+    sent = sent_form(request, form)
+    if sent is None:
+        return None
+    view = _form_again(sent, title, why, _LATER)
+    return render(request, "pages/send_again.html", view, status=status)
+
+
+def _form_again(
+    sent: SentForm, title: Message, why: Message, advice: Message | str = ""
+) -> SendAgainView:
     fields = sent.fields
     typed = tuple((name, _CALLED[name], value) for name, value in fields if _is_typed(name, value))
     hidden = tuple((name, value) for name, value in fields if not _is_typed(name, value))
-    view = SendAgainView(_STALE if is_stale else _SIGNED_IN, sent.action, typed, hidden)
-    status = 403 if is_stale else 200
-    return render(request, "pages/send_again.html", view, status=status)
+    facts = facts_of(sent.action, hidden)
+    return SendAgainView(title, why, sent.action, typed, hidden, facts, advice)
 
 
 def _is_typed(name: str, value: str) -> bool:

@@ -84,7 +84,7 @@ async def _view(request: web.Request, query: ListingQuery) -> ListingView:
         side=side,
         archives=runtime.rescuing.archives if is_of_failed else (),
         address=address_in(query.q),
-        title=side.current.name if side.current else Message("Snapshots"),
+        title=side.current.name if side.current else Message("Browse"),
     )
 
 
