@@ -28,6 +28,13 @@ _OF_CAPTURES = {
     "passed_over": "passed over",
     "added": "pages",
 }
+_WHY = {
+    "left out": LEFT_OUT,
+    "captures": ("records of what an address answered",),
+    "known": ("of these captures; they were here already",),
+    "passed over": ("other records, such as requests: they go with captures, or are none",),
+}
+"""What is said beside a number that does not say it by itself."""
 _STOPPED = (
     "Stopped. What was read stays in the queue: `archiver crawl` captures it, "
     "and importing the file again reads the rest."
@@ -90,8 +97,9 @@ def _summarise(status: ImportStatus) -> None:
     write_row("file", f"{status.name} ({status.format})")
     words = _OF_CAPTURES if status.is_archive else _OF_LINKS
     for what, word in words.items():
-        why = LEFT_OUT if word == "left out" and status.passed_over else ()
-        write_row(word, str(getattr(status, what)), *why)
+        number = getattr(status, what)
+        is_told = number and (status.is_archive or word == "left out")
+        write_row(word, str(number), *(_WHY.get(word, ()) if is_told else ()))
     if status.lists_left_out:
         write_row("lists left out", str(status.lists_left_out))
     if status.has_nothing_new:

@@ -1,6 +1,6 @@
 """Entries with whatever a person or a stranger may have said of them, to be written and read."""
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import UTC, datetime
 
 from hypothesis import strategies as st
@@ -56,7 +56,14 @@ urls = st.builds(
     st.text(alphabet="ab?&=#%20é\\\"'<,;", max_size=10),
 )
 well = texts.map(well_formed)
-highlights = st.builds(
+
+
+def built(kind, **drawn):
+    """Values of a kind, each of its fields drawn: one that is added there must be named here."""
+    return st.builds(kind, **{each.name: drawn[each.name] for each in fields(kind)})
+
+
+highlights = built(
     Highlight,
     id=st.text(alphabet="0123456789abcdef", min_size=16, max_size=16),
     quote=well,
@@ -68,7 +75,7 @@ highlights = st.builds(
     made_at=st.none() | moments,
     timestamp=st.sampled_from(("", "20200913122640")),
 )
-annotations = st.builds(
+annotations = built(
     Annotation,
     url_given=urls,
     added_at=moments,
@@ -79,6 +86,7 @@ annotations = st.builds(
     is_read=st.booleans(),
     is_starred=st.booleans(),
     folders=st.lists(st.lists(texts, max_size=3).map(folder_path), max_size=3).map(tuple),
+    places=st.just(()),  # of those folders: ``placed`` draws them
     source_record=st.dictionaries(well, well, max_size=2).map(write_source_record),
     highlights=st.lists(highlights, max_size=2, unique_by=lambda each: each.id).map(tuple),
 )

@@ -174,3 +174,20 @@ async def test_what_only_adds_to_entries_can_be_imported(runtime, client):
 
     assert "Importing it adds what the file says" in page
     assert '<button class="primary">Import</button>' in page
+
+
+async def test_a_long_file_shows_its_beginning_and_the_rest_on_request(client):
+    links = "".join(
+        f'<DT><A HREF="http://127.0.0.1:1/{n}" TAGS="tag{n}">Page {n}</A>\n' for n in range(30)
+    )
+    file = f"<!DOCTYPE NETSCAPE-Bookmark-file-1>\n<DL><p>\n{links}</DL>"
+
+    sent = await send(client, file.encode(), "bookmarks.html")
+    page = await (await client.get(sent.headers["Location"])).text()
+    shown = re.sub(r'<details class="rest">.*?</details>', "", page, flags=re.DOTALL)
+
+    assert [*map(int, re.findall(r"<b>Page (\d+)</b>", shown))] == [*range(5)]
+    assert [*map(int, re.findall(r"<b>Page (\d+)</b>", page))] == [*range(20)]
+    assert len(re.findall(r"<span>tag\d+</span>", shown)) == 8
+    assert len(re.findall(r"<span>tag\d+</span>", page)) == 30
+    assert "and 22 more" in page
