@@ -31,6 +31,7 @@ _REFUSALS = frozenset(
     {"AccessDenied", "SignatureDoesNotMatch", "InvalidAccessKeyId", "InvalidToken", "ExpiredToken"}
 )
 _NO_BUCKET = "NoSuchBucket"
+_NO_RANGES = frozenset({"InvalidRange", "416"})
 _CODE = re.compile(r"<Code>(\w{1,64})</Code>")
 _STATUS = re.compile(r"\b(?:status|code):? ?(\d{3})\b")
 _REFUSED = (exceptions.PermissionDeniedError, exceptions.UnauthenticatedError)
@@ -38,6 +39,10 @@ _REFUSED = (exceptions.PermissionDeniedError, exceptions.UnauthenticatedError)
 
 class NoBucket(StoreUnavailable):
     """There is no bucket of that name, or no more."""
+
+
+class _NoSuchRange(StoreUnavailable):
+    """An object ends before what was asked for of it, or has nothing at all."""
 
 
 class Bucket:
@@ -86,9 +91,12 @@ class Bucket:
 
     def read(self, name: str, start: int, end: int) -> tuple[bytes, int]:
         """The bytes of an object from one to before another, and how many it has in all."""
-        with _in_our_words():
-            found = obstore.get(self._objects, name, options={"range": (start, end)})
-            return bytes(found.bytes()), found.meta["size"]
+        try:
+            with _in_our_words():
+                found = obstore.get(self._objects, name, options={"range": (start, end)})
+                return bytes(found.bytes()), found.meta["size"]
+        except _NoSuchRange:
+            return b"", self.size(name)
 
     def create(self, name: str, path: Path) -> bool:
         """Put a file under a name that is free; whether it was. Nothing is ever overwritten."""
@@ -117,6 +125,10 @@ def _in_our_words() -> Iterator[None]:
             raise NoBucket("The bucket of the object store is gone. Make it again.") from None
         if isinstance(error, FileNotFoundError):
             raise
+        if why in _NO_RANGES:
+            raise _NoSuchRange(
+                "The object store has less of an object than it should. Run `archiver verify`."
+            ) from None
         if why in _REFUSALS or isinstance(error, _REFUSED):
             raise StoreUnavailable(
                 "The object store refuses the credentials. Set AWS_ACCESS_KEY_ID and "

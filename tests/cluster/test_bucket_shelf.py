@@ -67,6 +67,20 @@ def test_what_was_uploaded_is_read_by_a_machine_with_an_empty_disk(shelf, other)
     assert not other.directory.exists()
 
 
+def test_a_segment_of_which_a_kill_left_nothing_is_uploaded_and_read_as_empty(shelf, other):
+    (place,) = written(shelf, "one")
+    path = shelf.directory / place.segment
+    path.write_bytes(path.read_bytes()[:100])
+    assert shelf.cut_torn_end(place.segment, from_offset=0, is_writer_known=True) == 0
+
+    shelf.upload(place.segment)
+
+    assert other.size(place.segment) == 0
+    assert [*other.scan(place.segment)] == []
+    with pytest.raises(StoreError):
+        said(other, place)
+
+
 def test_what_was_uploaded_leaves_the_folder_and_stays_as_a_copy(shelf, store):
     (place,) = written(shelf, "one")
     shelf.upload(place.segment)
