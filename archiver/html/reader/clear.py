@@ -55,6 +55,9 @@ LONGEST_LABEL = 24
 """Characters before the links of such a block: *Tags*, *Filed under*."""
 
 _TOPIC = re.compile(r"/(?:tags?|categor(?:y|ies)|labels?|topics?)/[^/?#]+/?(?:index\.html?)?$")
+_NAVIGATION = re.compile(
+    r"(?:^|[\s_-])(?:nav(?:igation)?|(?:bread)?crumbs?)(?:$|[\s_-])", re.IGNORECASE
+)
 _PROSE = frozenset({"p", "blockquote", "ul", "ol", "dl", "pre", "figure", "table"}) | HEADINGS
 _PROMOTED = re.compile(
     r"newsletter|subscri|sign-?up|donat|support|promo|sponsor|related|more|read|teaser|recirc"
@@ -149,7 +152,8 @@ def _goes(element: Element, measure: Measure, rules: Rules) -> bool:
     tag = element.tag
     if _is_share_bar(element, measure) or _is_result_of_search(element, measure):
         return True
-    if _leads_to_topics(element, measure) or is_running_head(element):
+    leads = _leads_to_topics(element, measure) or _leads_elsewhere(element, measure)
+    if leads or is_running_head(element):
         return True
     if tag in _CONDITIONAL:
         return rules.conditional and _is_beside(element, measure, rules)
@@ -183,6 +187,15 @@ def _leads_to_topics(element: Element, measure: Measure) -> bool:
         return False
     links = [*element.iter("a")]
     return bool(links) and all(map(_is_topic, links))
+
+
+def _leads_elsewhere(element: Element, measure: Measure) -> bool:
+    """Whether it is called navigation, and is links and nothing else."""
+    if element.tag not in _FILING or not 0 < measure.text < SHORT or measure.pictures:
+        return False
+    if measure.linked < measure.text or measure.kept:
+        return False
+    return _NAVIGATION.search(named(element)) is not None
 
 
 def _is_topic(link: Element) -> bool:

@@ -1,15 +1,22 @@
 """What a page shows of other sites: a card with what it is, where it is, and a link."""
 
 import re
+from itertools import islice
 from urllib.parse import parse_qsl, urlsplit
 
 from lxml import etree
 from lxml.etree import _Element as Element
 
-from archiver.html.reader.tree import around, remove, replace, space_around
+from archiver.html.reader.tree import around, first_text, remove, replace, space_around
 
 LONGEST_TITLE = 200
 LONGEST_URL = 4096
+_MOST_AROUND = 20
+"""So many elements lay more out than one card."""
+
+_SHOWN = frozenset("figcaption img svg video audio table pre math".split())
+"""What a figure has of its own, beside what is embedded in it."""
+
 _NAMES = (
     "youtube youtu[.]be vimeo dailymotion dai[.]ly twitch wistia soundcloud spotify bandcamp "
     "mixcloud podcast codepen jsfiddle codesandbox gist observablehq datawrapper dwcdn flourish "
@@ -45,10 +52,21 @@ def settle_embeds(root: Element) -> None:
             card = _card(element, url)
             replace(element, card)
             space_around(card)
+            _settle_figure(card)
         elif element.tag == "object" and element in holding:
             element.tag = "span"
         else:
             remove(element)
+
+
+def _settle_figure(card: Element) -> None:
+    """A figure without a caption around nothing but a card only lays it out."""
+    figure = next(card.iterancestors("figure"), None)
+    held = [*islice(figure.iter(), _MOST_AROUND)] if figure is not None else []
+    if figure is None or len(held) == _MOST_AROUND or any(each.tag in _SHOWN for each in held):
+        return
+    if first_text(figure, 2 * LONGEST_TITLE) == " ".join((card.text or "").split()):
+        figure.tag = "div"
 
 
 def is_embed(element: Element, url: str) -> bool:

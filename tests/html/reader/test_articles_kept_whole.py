@@ -254,6 +254,20 @@ def test_what_scripts_would_show_is_a_card_too(widget, page, title):
     assert title in link[2]
 
 
+def test_a_figure_around_an_embed_alone_lays_it_out_and_one_with_a_caption_is_a_figure():
+    frame = "<div><iframe src=https://youtube.com/embed/abcdefg></iframe></div>"
+    picture = '<img src="a.png">'
+
+    found = read(
+        f"<figure>{frame}</figure><figure>{frame}<figcaption>A talk</figcaption></figure>"
+        f"<figure>{frame}{picture}</figure>"
+    )
+
+    assert found.count('class="embed"') == 3
+    assert found.count("<figure>") == 2
+    assert "A talk</figcaption>" in found
+
+
 @pytest.mark.parametrize(
     ("document", "page"),
     [

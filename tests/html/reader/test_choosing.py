@@ -261,6 +261,18 @@ def test_lists_of_the_words_that_a_site_files_a_text_under_go_and_lists_of_pages
     assert "wheels" not in found
 
 
+def test_what_is_called_navigation_goes_where_it_is_links_and_nothing_else():
+    crumbs = '<ul class="nav-crumbs"><li><a href="/">Home</a><li><a href="/a">Articles</a></ul>'
+    around = '<ul class="post-navigation"><li><a href="/b">Older wheel</a></ul>'
+    said = '<ul class="nav"><li>Turn <a href="/c">left</a> at the mill, and stop.</ul>'
+
+    found = article_of(f"<article><h2>Mills</h2>{crumbs}{around}<p>{SENTENCE * 9}</p>{said}")
+
+    assert "Articles" not in found
+    assert "Older wheel" not in found
+    assert "at the mill, and stop" in found
+
+
 def test_what_offers_a_newsletter_or_other_pages_by_its_name_goes():
     offered = (
         "<section class=x-recommended><h3>Recommended for you</h3><p>Another mill</p></section>"
