@@ -18,9 +18,9 @@ from archiver.rewrite.instructions import rewrite_instruction
 from archiver.rewrite.partial_tag import PartialTag
 from archiver.rewrite.raw_bytes import Raw
 from archiver.rewrite.raw_text import RAW_TEXT, ScriptEnd, held_from, text_end
+from archiver.rewrite.start_tags import Tags
 from archiver.rewrite.svg_mathml import Foreign
 from archiver.rewrite.tag_syntax import NAME, PLAIN, TAG, UPPER
-from archiver.rewrite.tags import Tags
 from archiver.rewrite.url_rewriter import UrlRewriter
 
 _Step = Callable[[int], int | None]

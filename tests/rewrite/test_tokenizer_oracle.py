@@ -14,7 +14,7 @@ from archiver.rewrite.attributes import StartTag, closes_itself
 from archiver.rewrite.html import HtmlRewriter
 from archiver.rewrite.raw_bytes import Raw
 from archiver.rewrite.raw_text import RAW_TEXT
-from archiver.rewrite.tags import Tags
+from archiver.rewrite.start_tags import Tags
 from archiver.rewrite.url_rewriter import UrlRewriter
 
 FILES = sorted((Path(__file__).parent / "html5lib_tokenizer").glob("*.test"))

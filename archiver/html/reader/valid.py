@@ -13,7 +13,7 @@ from lxml.etree import _Element as Element
 
 from archiver.html.reader.captions import settle_captions
 from archiver.html.reader.emphasis import open_up, push_in
-from archiver.html.reader.lists import settle_lists
+from archiver.html.reader.list_items import settle_lists
 from archiver.html.reader.models import (
     EMPHASIS,
     FLOW,
