@@ -27,7 +27,7 @@ MOST_GROWTH = 200
 ALWAYS_ALLOWED = 16 << 20
 GROWTH_OF_ALL = 50
 """How many times an archive's length all that is unpacked of it may have."""
-ALLOWED_OF_ALL = 512 << 20
+ALLOWED_OF_ALL = 64 << 20
 MOST_LISTED = 16 << 20
 """Bytes of a list of contents: what is held of each member is four times as much."""
 _UNPACKED_TOO_MUCH = marked("Only so much is unpacked of an archive: give this file by itself.")
