@@ -80,7 +80,8 @@ class Fetcher:
 
         Args:
             asked: what for.
-            ready: awaited once there is a connection: the request goes out right behind it.
+            ready: awaited once there is a connection: the request goes out right behind it. Twice
+                where that connection had ended.
 
         Raises:
             FetchError: no whole response could be had; its failure says why.
@@ -128,7 +129,6 @@ class Fetcher:
             try:
                 if ready:
                     await ready()
-                    ready = None
                 await self._send(asked, request, connection)
                 return Answer(
                     asked, at, request, connection, self._settings, is_private=bool(given)

@@ -117,6 +117,8 @@ class Throttle:
         wait = due - self._clock()
         if wait > 0:
             await self._sleep(wait)
+        while spaced and (wait := known.next_at - self._clock()) > 0:
+            await self._sleep(wait)  # one who was let in before had to wait
         if shared:
             if is_by_turn:
                 await shared.take_turn(host)
@@ -126,15 +128,21 @@ class Throttle:
         known.active += 1
         return is_by_turn
 
-    async def keep_distance(self, host: str, known: _Host) -> None:
+    async def keep_distance(self, host: str, known: _Host, *, again: bool = False) -> None:
         """Wait until a request may go out as far behind the last as the host is to have them.
 
-        Turns are at that distance, and their connections are made in different times.
+        Turns are at that distance, and their connections are made in different times. Who has to
+        wait was let in too early: were the next not let in later, one slow connection would have
+        all that come after it wait, connected. One that goes out ``again`` has waited.
         """
         delay = self._shared.delay(host) if self._shared else self._delay
-        while (wait := known.next_sent_at - self._clock()) > 0:
+        has_waited = False
+        while not again and (wait := known.next_sent_at - self._clock()) > 0:
+            has_waited = True
             await self._sleep(wait)
         known.next_sent_at = self._clock() + delay
+        if has_waited:
+            known.next_at = max(known.next_at, known.next_sent_at)
 
     def leave(self, host: str, known: _Host, *, is_by_turn: bool, spaced: bool) -> None:
         """Let another ask a host."""
@@ -162,13 +170,14 @@ class Throttle:
 class Slot:
     """One turn at one host; a class, for there is one for each request."""
 
-    __slots__ = ("_host", "_is_by_turn", "_known", "_spaced", "_throttle")
+    __slots__ = ("_has_sent", "_host", "_is_by_turn", "_known", "_spaced", "_throttle")
 
     def __init__(self, throttle: Throttle, host: str, known: _Host, *, spaced: bool) -> None:
         self._throttle = throttle
         self._host = host
         self._known = known
         self._spaced = spaced
+        self._has_sent = False
 
     async def __aenter__(self) -> Self:
         known = self._known
@@ -187,9 +196,13 @@ class Slot:
         return self
 
     async def sends(self) -> None:
-        """Wait until the request may go out: at once, from a connection that is there."""
+        """Wait until the request may go out: at once, from a connection that is there.
+
+        Where it goes out again, over another one, the next keeps its distance from that.
+        """
         if self._spaced:
-            await self._throttle.keep_distance(self._host, self._known)
+            again, self._has_sent = self._has_sent, True
+            await self._throttle.keep_distance(self._host, self._known, again=again)
 
     async def __aexit__(
         self,

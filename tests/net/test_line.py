@@ -46,11 +46,18 @@ async def test_a_kept_connection_that_ended_meanwhile_is_made_again():
         else:
             await reader.read()
 
+    sent = 0
+
+    async def ready():
+        nonlocal sent
+        sent += 1
+
     async with server_of(serve) as (url, counted), Fetcher(settings()) as fetcher:
         for _ in range(2):
-            (await fetcher.fetch(Outgoing(url))).body.close()
+            (await fetcher.fetch(Outgoing(url), ready)).body.close()
 
     assert len(counted) == 2
+    assert sent == 3  # each that went out is known of
 
 
 async def test_what_may_not_be_asked_twice_is_asked_once():

@@ -47,6 +47,36 @@ async def test_pages_go_out_apart_however_long_their_connections_took():
     assert moments == [102, 102, 104, 104]
 
 
+async def test_after_a_slow_connection_no_more_than_one_waits_connected():
+    polite, clock = throttle(host_delay=2)
+    async with polite.slot("a.example") as slow, polite.slot("a.example") as quick:
+        clock.now += 5  # until the first is connected
+        for each in (slow, quick):
+            await each.sends()
+    sent, connected = [clock.now], []
+    for _ in range(2):
+        async with polite.slot("a.example") as turn:
+            connected.append(clock.now)
+            await turn.sends()
+            sent.append(clock.now)
+
+    assert sent == [109, 111, 113]
+    assert connected == sent[1:]
+
+
+async def test_the_next_page_is_as_far_behind_one_that_had_to_go_out_again():
+    polite, clock = throttle(host_delay=2)
+    async with polite.slot("a.example") as turn:
+        await turn.sends()
+        clock.now += 1.5  # until another connection is made, for that one had ended
+        await turn.sends()
+        again = clock.now
+    async with polite.slot("a.example") as turn:
+        await turn.sends()
+
+    assert (again, clock.now) == (101.5, 103.5)
+
+
 async def test_a_host_that_was_just_asked_is_not_forgotten(monkeypatch):
     monkeypatch.setattr(module, "IDLE_HOSTS", 1)
     polite, clock = throttle(host_delay=2)
