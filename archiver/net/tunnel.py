@@ -19,7 +19,8 @@ async def connect(
     Raises:
         FetchError: none may be, or none can be.
     """
-    context = ssl.create_default_context() if is_tls else None
+    # It reads all certificates that the machine trusts: tens of milliseconds of the loop.
+    context = await asyncio.to_thread(ssl.create_default_context) if is_tls else None
     try:
         async with asyncio.timeout(settings.connect_timeout):
             for address in await _addresses(fetcher, host, port):
