@@ -42,13 +42,13 @@ async def saved(conn: AsyncConnection, job_ids: Sequence[int]) -> set[int]:
 async def superseded(
     conn: AsyncConnection, visits: Sequence[tuple[HashUrl, Timestamp]]
 ) -> set[tuple[HashUrl, Timestamp]]:
-    """Those visits, by URL and moment, after which their job was ended by a later one.
+    """Those visits, by URL and moment, of jobs that were open then, and ended by another one.
 
     Visits that have a snapshot already are not among them.
     """
     keys = among_texts({key for key, _ in visits})
     rows = await conn.execute(
-        select(entry.c.hash_url, job.c.created_at, job.c.timestamp)
+        select(entry.c.hash_url, job.c.created_at, job.c.changed_at_ms, job.c.timestamp)
         .join(job, job.c.entry_id == entry.c.id)
         .where(
             entry.c.hash_url.in_(keys),
@@ -56,14 +56,18 @@ async def superseded(
             job.c.timestamp.is_not(None),
         )
     )
-    ended: dict[str, list[tuple[str, str]]] = {}
+    ended: dict[str, list[tuple[str, str, str]]] = {}
     for row in rows:
         made = to_timestamp(datetime.fromtimestamp(row.created_at, UTC))
-        ended.setdefault(row.hash_url, []).append((made, f"{row.timestamp:014d}"))
+        over = to_timestamp(datetime.fromtimestamp(row.changed_at_ms / 1000, UTC))
+        ended.setdefault(row.hash_url, []).append((made, f"{row.timestamp:014d}", over))
     late = {
         (key, moment)
         for key, moment in visits
-        if any(made <= moment < saved for made, saved in ended.get(key, ()))
+        if any(
+            made <= moment < max(saved, over) and moment != saved
+            for made, saved, over in ended.get(key, ())
+        )
     }
     return late - await _kept(conn, {key for key, _ in late})
 

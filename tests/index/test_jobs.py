@@ -1,0 +1,42 @@
+"""Of several visits of one job the index keeps the one that it heard of first."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from sqlalchemy import update
+
+from archiver.index import jobs
+from archiver.index.schema import job
+from archiver.index.turns import to_ms
+from archiver.memento.timestamps import to_timestamp
+from archiver.model.job import State
+from archiver.urls.parse import hash_url, parse_url
+
+URL = "http://a.example/"
+MADE = datetime(2024, 2, 29, 12, 0, tzinfo=UTC)
+SAVED, OVER = MADE + timedelta(minutes=5), MADE + timedelta(minutes=9)
+
+
+@pytest.fixture
+async def conn(crawl):
+    """An index with a job that was made, brought a page, and was over a while after that."""
+    (number,) = await crawl.queue(URL)
+    async with crawl.context.db.write() as conn:
+        ended = {
+            "state": State.SAVED,
+            "owner": None,
+            "created_at": int(MADE.timestamp()),
+            "timestamp": int(to_timestamp(SAVED)),
+            "changed_at_ms": to_ms(OVER),
+        }
+        await conn.execute(update(job).where(job.c.id == number).values(ended))
+        yield conn
+
+
+@pytest.mark.parametrize(
+    ("minutes", "is_late"), [(-1, False), (1, True), (5, False), (7, True), (10, False)]
+)
+async def test_a_visit_of_a_job_that_another_visit_ended_is_superseded(conn, minutes, is_late):
+    visit = hash_url(parse_url(URL)), to_timestamp(MADE + timedelta(minutes=minutes))
+
+    assert await jobs.superseded(conn, [visit]) == ({visit} if is_late else set())
