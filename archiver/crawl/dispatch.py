@@ -17,13 +17,15 @@ from archiver.model.job import Lease
 IDLE_SECONDS = 1.0
 """How long until the queue is looked at again: another process may have added to it."""
 LEASE_SECONDS = 0.1
-MISSED_SECONDS = 0.5
-"""The same at a server, where what is due is of hosts that are busy, or others have."""
+SHARED_LEASE_SECONDS = 0.5
+"""The same at a server, where a lease costs as much as hundreds of its rows, and nobody waits."""
 RECOVERY_SECONDS = 30.0
 RECOVERIES = 3
 """So often within a lease it is looked who of other machines is dead."""
 NOTE_SECONDS = 2.0
 """How long what was said of entries waits for its record while there is something to crawl."""
+SHARED_NOTE_SECONDS = 5.0
+"""The same at a server, and how long a host of which nothing is leased is kept from others."""
 TROUBLE_SECONDS = 15.0
 """How long the crawl rests after the disk or the index refused something."""
 NOTES = 500
@@ -43,13 +45,14 @@ class Dispatcher:
         self._frontier = frontier
         self._to_give_back: list[Lease] = []
         self._to_put_last: set[str] = set()
-        self._refused = self._is_dry = self._is_missed = False
+        self._refused = self._is_dry = self._is_idle = self._is_called = False
         self._wake = asyncio.Event()
-        self._recovered = self._noted = 0.0
+        self._recovered = self._noted = self._let_go = 0.0
         self._trouble_until = 0.0
 
     def wake(self) -> None:
         """Say that there is something new in the queue."""
+        self._is_called = True
         self._wake.set()
 
     def heed_room(self) -> None:
@@ -77,6 +80,7 @@ class Dispatcher:
         while True:
             begun = loop.time()
             self._wake.clear()
+            self._is_called = False
             try:
                 wait = await self._fill(until_empty=until_empty)
                 if wait is None and until_empty and not await self._is_something_left():
@@ -88,14 +92,14 @@ class Dispatcher:
                 wait = TROUBLE_SECONDS
             await self._rest(IDLE_SECONDS if wait is None else wait)
             # What ends within a moment is made up for by one lease, not by one each.
-            is_missed = self._is_missed and self._context.hosts
-            pause = MISSED_SECONDS if is_missed else LEASE_SECONDS
+            is_patient = self._context.hosts and not self._is_called
+            pause = SHARED_LEASE_SECONDS if is_patient else LEASE_SECONDS
             await asyncio.sleep(begun + pause - loop.time())
 
     async def _fill(self, *, until_empty: bool) -> float | None:
         """Lease what fits; return seconds until the next look, None when all is done."""
         loop = asyncio.get_running_loop()
-        self._is_dry = self._is_missed = False
+        self._is_dry = False
         if loop.time() >= self._recovered:
             self._recovered = loop.time() + self._recovery_seconds
             await recover(self._context.db, self._context.store)
@@ -106,18 +110,41 @@ class Dispatcher:
         await self._put_last()
         if not until_empty and await self._is_paused():
             return IDLE_SECONDS
-        if loop.time() >= self._noted + NOTE_SECONDS:
+        every = SHARED_NOTE_SECONDS if self._context.hosts else NOTE_SECONDS
+        if loop.time() >= self._noted + every:
             await self._note_changes()
-        if not self._frontier.is_low:
+        if not self._frontier.is_low and loop.time() >= self._let_go + every:
+            self._let_go = loop.time()
             await self._frontier.let_go()
-        if await self._has_room() and (not self._frontier.is_low or await self._frontier.lease()):
+        is_full, due = await self._take()
+        if is_full:
             return IDLE_SECONDS
-        await self._frontier.settle_only()
-        due = await self._frontier.due_in()
-        self._is_dry, self._is_missed = due is None, due == 0
+        self._is_dry = due is None
         if due is None and not self._frontier.held:
             return IDLE_SECONDS if await self._note_changes() else None
         return min(due, IDLE_SECONDS) if due else IDLE_SECONDS
+
+    async def _take(self) -> tuple[bool, float | None]:
+        """Lease what is due and fits.
+
+        Returns:
+            Whether there is enough to do now; if not, in how many seconds there may be something
+            to lease, None where nothing is queued.
+        """
+        has_room = await self._has_room()
+        if has_room and not self._frontier.is_low:
+            return True, None
+        # At a server a look costs less than a lease of nothing.
+        looks_first = self._context.hosts and self._is_idle
+        due = await self._frontier.due_in() if looks_first else 0.0
+        self._is_idle = True
+        if due == 0:
+            if has_room and await self._frontier.lease():
+                self._is_idle = False
+                return True, None
+            await self._frontier.settle_only()
+            due = await self._frontier.due_in()
+        return False, due
 
     @property
     def _recovery_seconds(self) -> float:

@@ -18,6 +18,8 @@ from archiver.index.turns import Turns
 from archiver.model.job import Lease
 
 REMEMBERED_HOSTS = 4096
+READY_SHARE = 8
+"""Where an eighth of the window may begin at once, no worker waits for a lease."""
 IN_LINE = 3
 """Of a proven host up to so many times what may be under way is leased: none is waited for."""
 
@@ -94,8 +96,13 @@ class Frontier:
 
     @property
     def is_low(self) -> bool:
-        """Whether a quarter of the window is empty, so that more is worth a transaction."""
-        return self._unfinished * 4 <= self._room * 3
+        """Whether a quarter of the window is empty, so that more is worth a transaction.
+
+        At a server, which asks for more, only once little is left whose turn it is.
+        """
+        ready = self._ready.qsize() + self._ready_slow.qsize()
+        is_ahead = self.shared is not None and ready * READY_SHARE > self._room
+        return self._unfinished * 4 <= self._room * 3 and not is_ahead
 
     def has_answered(self, host: str) -> bool:
         """Whether a host is known to answer."""

@@ -23,11 +23,12 @@ _SETTLED = over(
 
 async def owe(conn: AsyncConnection, entry_ids: Collection[int]) -> None:
     """Note that these entries have another article; those with one snapshot owe nothing."""
-    await conn.tell(
-        update(entry)
-        .where(entry.c.id.in_(among(entry_ids)), entry.c.snapshot_count > 1)
-        .values(comparison_owed=1)
-    )
+    if entry_ids:
+        await conn.tell(
+            update(entry)
+            .where(entry.c.id.in_(among(entry_ids)), entry.c.snapshot_count > 1)
+            .values(comparison_owed=1)
+        )
 
 
 async def owed(conn: AsyncConnection, *, limit: int) -> list[int]:

@@ -76,12 +76,20 @@ async def room(conn: AsyncConnection) -> Room:
 
 
 async def insert_all(
-    conn: AsyncConnection, made: Sequence[NewDocument], place: Room | None = None
+    conn: AsyncConnection,
+    made: Sequence[NewDocument],
+    place: Room | None = None,
+    unchanged: Collection[int] = (),
 ) -> dict[int, int]:
     """Make entries findable; return document ids by entry id.
 
     The entries are to be pointed to them; those whose annotation has changed since are marked.
-    ``place`` is what ``room`` says, where it was asked for already.
+
+    Args:
+        conn: a writing connection.
+        made: the documents.
+        place: what ``room`` says, where it was asked for already.
+        unchanged: entries that are known to stand as their documents say.
     """
     if not made:
         return {}
@@ -97,7 +105,7 @@ async def insert_all(
         ],
     )
     await _index(conn, [(first + n, each.found_by) for n, each in enumerate(made)], place.parts)
-    await _mark(conn, made)
+    await _mark(conn, [each for each in made if each.entry_id not in unchanged])
     return {each.entry_id: first + n for n, each in enumerate(made)}
 
 

@@ -23,6 +23,7 @@ from archiver.index.connection import AsyncConnection
 from archiver.index.documents import NewDocument
 from archiver.index.numbering import next_number
 from archiver.index.schema import entry, snapshot
+from archiver.index.standing import Standing, standings
 from archiver.model.appearance import WHOLE
 from archiver.model.capture import Location, Timestamp
 from archiver.model.findable import Findable
@@ -110,16 +111,21 @@ class NewSnapshot:
     limits: tuple[Limit, ...] = ()
 
 
-async def add_snapshots(conn: AsyncConnection, found: Sequence[NewSnapshot]) -> int:
+async def add_snapshots(
+    conn: AsyncConnection,
+    found: Sequence[NewSnapshot],
+    held: Mapping[int, Standing] | None = None,
+) -> int:
     """Index snapshots, oldest first, and bring their entries up to date; how many are new.
 
     One that is there already, by its entry and timestamp, is left as it is (a visit that could
     not be indexed is made again, and then its records tell of it twice), unless a newer extractor
-    read this one.
+    read this one. ``held`` is how their entries stand, where that is known in this transaction.
     """
     if not found:
         return 0
     found = _once(found)
+    held = held or await standings(conn, {each.entry_id for each in found})
     there, first, known, place = await at_once(
         _there(conn, found),
         next_number(conn, snapshot.c.id),
@@ -142,9 +148,9 @@ async def add_snapshots(conn: AsyncConnection, found: Sequence[NewSnapshot]) -> 
             if each.found_by
         ],
         None if brought else place,  # those took room
+        {each.entry_id for each in found if _is_as_it_was(each, held[each.entry_id])},
     )
-    await _update_entries(conn, found, newest)
-    await comparisons.owe(conn, {each.entry_id for each in found})
+    await _update_entries(conn, found, newest, held)
     await counters.change(conn, {counters.SNAPSHOTS: len(found)})
     return len(found)
 
@@ -177,6 +183,12 @@ async def _there(
         )
     )
     return {(row.entry_id, row.timestamp): (row.id, row.extractor) for row in rows}
+
+
+def _is_as_it_was(found: NewSnapshot, before: Standing) -> bool:
+    """Whether an entry's annotation is the one that its new document is of."""
+    said = found.found_by
+    return said is not None and said.revision == before.revision and not before.is_stale
 
 
 async def _bring_articles(
@@ -266,15 +278,19 @@ def _places(found: NewSnapshot, known: Mapping[str, int]) -> tuple[int | None, .
 
 
 async def _update_entries(
-    conn: AsyncConnection, found: Sequence[NewSnapshot], newest_documents: dict[int, int]
+    conn: AsyncConnection,
+    found: Sequence[NewSnapshot],
+    newest_documents: dict[int, int],
+    held: Mapping[int, Standing],
 ) -> None:
     """Bring entries up to date, and to the top of every list they are in."""
     newest = {each.entry_id: each for each in sorted(found, key=lambda each: each.timestamp)}
     more = Counter(each.entry_id for each in found)
+    older = {key for key, each in newest.items() if int(each.timestamp) < held[key].latest}
     await execute_rows(
         conn,
         statements.OLDER,
-        [(key, more[key], int(each.timestamp)) for key, each in newest.items()],
+        [(key, more[key], int(newest[key].timestamp)) for key in sorted(older)],
     )
     await execute_rows(
         conn,
@@ -292,7 +308,9 @@ async def _update_entries(
                 each.rendering,
                 each.score,
             )
-            for each in newest.values()
+            for key, each in newest.items()
+            if key not in older
         ],
     )
     await labels.move(conn, [*newest])
+    await comparisons.owe(conn, {key for key in newest if held[key].snapshots + more[key] > 1})

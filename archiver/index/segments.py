@@ -30,10 +30,16 @@ class Unsealed:
     bytes: int
 
 
-async def advance(
+async def advance(conn: AsyncConnection, ends: Mapping[str, int]) -> dict[str, int]:
+    """``reach``, where nobody knows on which machine they lie; return row ids by name."""
+    await reach(conn, ends)
+    return await ids(conn, [*ends])
+
+
+async def reach(
     conn: AsyncConnection, ends: Mapping[str, int], *, machine: str | None = None
-) -> dict[str, int]:
-    """Note that each segment is indexed up to that byte; return row ids by name.
+) -> None:
+    """Note that each segment is indexed up to that byte.
 
     Args:
         conn: a writing connection.
@@ -42,7 +48,6 @@ async def advance(
     """
     rows = [(name, end, machine) for name, end in sorted(ends.items())]
     await insert_rows(conn, segment, _ADVANCED, rows, Clash.RISES)
-    return await ids(conn, [*ends])
 
 
 async def unsealed(conn: AsyncConnection) -> list[Unsealed]:

@@ -23,6 +23,7 @@ from archiver.index.at_once import at_once
 from archiver.index.database import AsyncConnection, Database
 from archiver.index.failed_attempts import FailedAttempt
 from archiver.index.recording import NewSnapshot
+from archiver.index.standing import Standing, standings
 from archiver.ledger import records, rows
 from archiver.ledger.batch import Item, Kept, Known, Note, Owed, entry_id_of
 from archiver.ledger.capture_rows import CaptureRows
@@ -57,7 +58,7 @@ class BatchRows:
         """What the index says that the records of a batch are made from."""
         exchanges = [item.thing.exchange for item in batch if isinstance(item.thing, Kept)]
         ids = [entry_id for item in batch if (entry_id := entry_id_of(item.thing)) is not None]
-        async with self._db.read() as conn:
+        async with self._db.glance() as conn:
             originals, found = await at_once(
                 self._originals(conn, exchanges), entries.with_revisions(conn, ids)
             )
@@ -106,7 +107,7 @@ class BatchRows:
             _, made, there, unwanted = await at_once(
                 self._advance(conn, ends),
                 _insert_responses(conn, plan, places),
-                entries.still_there(conn, known.facts),
+                standings(conn, known.facts),
                 _unwanted(conn, brought),
             )
             wanted = _still_wanted(brought, there, unwanted)
@@ -119,7 +120,7 @@ class BatchRows:
                 for each in visit_results
                 if each.visit
             ]
-            await _end_visits(conn, visit_results, found, known, now)
+            await _end_visits(conn, visit_results, (found, there), known, now)
             noted = [each for each in noted if each in there]
             await unrecorded.mark_recorded(
                 conn, rows.now_recorded(visit_results, noted, known.facts)
@@ -132,7 +133,7 @@ class BatchRows:
         """Note how far segments are indexed: first of all, since rows name them."""
         if ends:
             machine = None if self._store.commits_remotely else self._db.machine
-            await segments.advance(conn, ends, machine=machine)
+            await segments.reach(conn, ends, machine=machine)
 
     async def _captures_of(
         self,
@@ -157,24 +158,27 @@ class BatchRows:
 async def _end_visits(
     conn: AsyncConnection,
     visit_results: Sequence[VisitResult],
-    found: Sequence[NewSnapshot],
+    found: tuple[Sequence[NewSnapshot], Mapping[int, Standing]],
     known: Known,
     now: datetime,
 ) -> None:
     """Index what visits brought, or why they failed, and end their jobs or put them off."""
     failed = rows.failed_attempts(visit_results, known.facts)
     await at_once(
-        _index_visits(conn, found, failed),
+        _index_visits(conn, *found, failed),
         outcomes.end_jobs(conn, rows.ends(visit_results), now),
     )
     await outcomes.postpone_jobs(conn, rows.postponed(visit_results), now)
 
 
 async def _index_visits(
-    conn: AsyncConnection, found: Sequence[NewSnapshot], failed: Sequence[FailedAttempt]
+    conn: AsyncConnection,
+    found: Sequence[NewSnapshot],
+    held: Mapping[int, Standing],
+    failed: Sequence[FailedAttempt],
 ) -> None:
     """Index what visits brought, and then what failed: an entry may have both."""
-    await recording.add_snapshots(conn, found)
+    await recording.add_snapshots(conn, found, held)
     await failed_attempts.add_failures(conn, failed)
 
 

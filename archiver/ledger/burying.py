@@ -26,7 +26,7 @@ async def bury_the_silent(db: Database) -> None:
     membership = db.membership
     if membership is None or not membership.is_steady:
         return
-    async with db.read() as conn:
+    async with db.glance() as conn:
         found = await writers.all_writers(conn)
     for each in found:
         if each.is_overdue and each.machine != membership.member.machine:

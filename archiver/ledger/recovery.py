@@ -14,6 +14,7 @@ from importlib import import_module
 
 from archiver.errors import StoreError
 from archiver.index import owners, segments
+from archiver.index.at_once import at_once
 from archiver.index.database import Database
 from archiver.ledger.dead_writers import dead_among, dead_here
 from archiver.logs import get_log
@@ -32,9 +33,10 @@ async def recover(db: Database, store: SegmentStore) -> None:
     if db.membership:
         await import_module("archiver.ledger.burying").bury_the_silent(db)
     async with db.read() as conn:
-        indexed = await segments.indexed(conn)
-        dead = await dead_among(conn, await owners.of_jobs(conn), db, store.lock)
-        is_any_file_read = bool(await owners.of_imports(conn))
+        indexed, holders, readers = await at_once(
+            segments.indexed(conn), owners.of_jobs(conn), owners.of_imports(conn)
+        )
+        dead = await dead_among(conn, holders, db, store.lock)
         dead += [each for each in await dead_here(conn, db, store.lock) if each not in dead]
     found = await asyncio.to_thread(store.shelf.survey_here)
     if found.superseded:
@@ -44,7 +46,7 @@ async def recover(db: Database, store: SegmentStore) -> None:
         async with db.read() as conn:
             indexed = await segments.indexed(conn)
     left, uncut = await asyncio.to_thread(_cut_torn_ends, store, found.segments, indexed)
-    if is_any_file_read:
+    if readers:
         settling = import_module("archiver.ledger.interrupted_imports")
         await settling.settle_interrupted(db, store.lock)
     await asyncio.to_thread(store.lock.sweep)

@@ -2,7 +2,8 @@
 
 import asyncio
 
-from archiver.crawl.frontier import Frontier
+from archiver.crawl.frontier import READY_SHARE, Frontier
+from archiver.crawl.shared_hosts import SharedHosts
 from archiver.model.job import State
 
 
@@ -86,6 +87,19 @@ async def test_a_slow_host_is_asked_for_no_more_at_once_while_many_are(crawl, li
 
     assert len(await frontier.lease()) == 1
     assert not frontier.has_answered(first[0].entry.host)
+
+
+async def test_at_a_server_no_more_is_leased_while_enough_may_begin(crawl):
+    await crawl.queue(*[f"http://{number}.example/" for number in range(20)])
+    frontier, first = await leased(crawl)
+    assert frontier.is_low
+
+    frontier.shared = SharedHosts(crawl.context.db, "me", crawl.context.settings)
+    assert not frontier.is_low
+    for _ in first[100 // READY_SHARE :]:
+        await frontier.next()
+
+    assert frontier.is_low
 
 
 async def test_whoever_waits_for_a_host_to_be_polite_waits_before_a_worker_is_taken(crawl, live):

@@ -51,7 +51,7 @@ class WordIndex(Protocol):
     def ddl(self, part: int) -> tuple[str, ...]:
         """How the table of a part is made."""
 
-    def row(self, found_by: Findable) -> tuple[str, ...]:
+    def row(self, found_by: Findable) -> tuple[str | bytes, ...]:
         """A document as values of ``columns``."""
 
     def score(self, weights: Mapping[str, float]) -> str:

@@ -5,6 +5,7 @@ where VALUES would leave the type of a column of NULLs to be guessed.
 """
 
 import hashlib
+import struct
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import cache
@@ -31,6 +32,7 @@ from sqlalchemy.types import TypeEngine
 from archiver.index.dialect import functions, listed_values
 from archiver.index.dialect.keys import SHORTENED, Key
 from archiver.index.dialect.postgres_connection import SaidConnection
+from archiver.index.dialect.postgres_wire import Wired
 from archiver.index.dialect.postgres_words import PostgresWords
 from archiver.index.dialect.rows import MARK, OverRows
 
@@ -44,7 +46,11 @@ MOST_OF_KEY = 2_000
 SHORTENED_TO = 1_900
 PARTED = "\x02"
 """In no key."""
-_Writer = Callable[[Iterable[Any]], str]
+_ARRAY = struct.Struct("!iiIii")
+_LENGTH = struct.Struct("!i")
+_VECTOR = 3614
+"""The type ``tsvector``."""
+_Writer = Callable[[Iterable[Any]], "str | Wired"]
 
 
 class Postgres:
@@ -95,16 +101,6 @@ class Postgres:
         return groups.outerjoin(found, true()).outerjoin(table, table.c.id == found.c.id)
 
 
-def storable(text: str) -> str:
-    r"""A text as PostgreSQL can hold it, which holds no U+0000; it sorts as it did.
-
-    U+0000 becomes ``\x01\x01``, and U+0001 ``\x01\x02``.
-    """
-    if "\0" in text or "\x01" in text:
-        return text.replace("\x01", "\x01\x02").replace("\0", "\x01\x01")
-    return text
-
-
 def bounded(key: str | None) -> str | None:
     """A key that a row of a tree holds: of a long one the beginning, and its digest.
 
@@ -114,13 +110,6 @@ def bounded(key: str | None) -> str | None:
         return key
     beginning = encoded[:SHORTENED_TO].decode("utf-8", "ignore")
     return f"{beginning}{PARTED}{hashlib.sha256(encoded).hexdigest()}"
-
-
-def as_it_was(text: str) -> str:
-    """The text that ``storable`` was given."""
-    if "\x01" in text:
-        return text.replace("\x01\x01", "\0").replace("\x01\x02", "\x01")
-    return text
 
 
 def _last_of_each(
@@ -148,7 +137,7 @@ def _array_of(kind: TypeEngine[Any]) -> tuple[str, _Writer]:
         return "BYTEA", _blobs
     if isinstance(kind, Key):
         return "TEXT", _keys
-    return ("TSVECTOR" if isinstance(kind, TSVECTOR) else "TEXT"), _texts
+    return ("TSVECTOR", _vectors) if isinstance(kind, TSVECTOR) else ("TEXT", _texts)
 
 
 def _numbers(values: Iterable[int | None]) -> str:
@@ -162,6 +151,14 @@ def _blobs(values: Iterable[bytes | None]) -> str:
 
 def _texts(values: Iterable[str | None]) -> str:
     return "{" + ",".join("NULL" if each is None else _quoted(each) for each in values) + "}"
+
+
+def _vectors(values: Iterable[bytes]) -> Wired:
+    held = [*values]
+    parts = [_ARRAY.pack(1, 0, _VECTOR, len(held), 1)]
+    for each in held:
+        parts += [_LENGTH.pack(len(each)), each]
+    return Wired(b"".join(parts))
 
 
 def _keys(values: Iterable[str | None]) -> str:

@@ -17,9 +17,11 @@ from sqlalchemy.pool import NullPool
 
 from archiver.errors import ConfigurationError
 from archiver.index.dialect.one_at_a_time import OneAtATime
-from archiver.index.dialect.postgres import Postgres, as_it_was, storable
+from archiver.index.dialect.postgres import Postgres
 from archiver.index.dialect.postgres_address import read_address
 from archiver.index.dialect.postgres_connection import SaidConnection, connect
+from archiver.index.dialect.postgres_text import as_it_was, storable
+from archiver.index.dialect.postgres_wire import Wired
 from archiver.index.dialect.upgrading import is_current, upgrade
 
 SCHEMA = "archiver"
@@ -197,6 +199,7 @@ def _prepared(statements: tuple[str, ...]) -> Callable[[Any, object], None]:
     def prepare(connection: Any, _record: object) -> None:
         connection.register_out_adapter(str, storable)
         connection.register_out_adapter(bool, _number)
+        connection.register_out_adapter(Wired, _as_it_is)
         for kind in _TEXTS:
             connection.register_in_adapter(kind, as_it_was)
         cursor = connection.cursor()
@@ -215,6 +218,10 @@ def _most_silent(seconds: float) -> str:
 def _number(value: bool) -> str:
     """A truth as the number that columns hold; PostgreSQL reads it as a truth, too."""
     return str(int(value))
+
+
+def _as_it_is(value: Wired) -> Wired:
+    return value
 
 
 def _ask_for_turn(conn: Connection) -> None:

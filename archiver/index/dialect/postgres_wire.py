@@ -20,12 +20,17 @@ BEGIN = "begin transaction"
 """What the driver begins one with."""
 MOST_OWED = 64
 """Statements whose answers nobody has read."""
-BUFFERED_BYTES = 64 << 10
+BUFFERED_BYTES = 1 << 20
+"""Of what is sent; what is not touched of it takes no memory."""
 MOST_KNOWN = 512
 """Statements of which a connection remembers what columns their answers have."""
 _QUERIES = ("SELECT", "WITH")
 _UNNAMED = b"\0"
 _NULL = struct.pack("!i", -1)
+
+
+class Wired(bytes):
+    """A value as the server keeps it, not as text (PostgreSQL, "Overview", formats and codes)."""
 
 
 class PipelinedConnection(Connection):
@@ -99,11 +104,13 @@ class PipelinedConnection(Connection):
         self.send_QUERY(statement)
         return Context(statement)
 
-    def _bound(self, params: Sequence[str | None]) -> bytes:
-        """The parameters of the unnamed statement, as text, for the unnamed portal."""
-        parts = [_UNNAMED, _UNNAMED, struct.pack("!HH", 0, len(params))]
+    def _bound(self, params: Sequence[str | Wired | None]) -> bytes:
+        """The parameters of the unnamed statement, for the unnamed portal."""
+        count = len(params)
+        formats = (isinstance(each, Wired) for each in params)
+        parts = [_UNNAMED, _UNNAMED, struct.pack(f"!H{count}HH", count, *formats, count)]
         for each in params:
-            value = None if each is None else each.encode(self._client_encoding)
+            value = each.encode(self._client_encoding) if isinstance(each, str) else each
             parts += [_NULL] if value is None else [struct.pack("!i", len(value)), value]
         return b"".join((*parts, struct.pack("!H", 0)))
 

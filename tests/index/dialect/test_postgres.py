@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from archiver.index.dialect.postgres import MOST_OF_KEY, as_it_was, bounded, storable
+from archiver.index.dialect.postgres import MOST_OF_KEY, bounded
+from archiver.index.dialect.postgres_text import as_it_was, storable
 
 TEXTS = st.text(alphabet="\0\x01\x02ab€😀", max_size=8)
 
