@@ -140,19 +140,18 @@ async def add_snapshots(
         return 0
     ids = {id(each): first + n for n, each in enumerate(found)}
     await _insert_snapshots(conn, found, ids, known)
-    newest = await documents.insert_all(
-        conn,
-        [
-            NewDocument(each.entry_id, ids[id(each)], each.found_by)
-            for each in found
-            if each.found_by
-        ],
-        None if brought else place,  # those took room
-        {each.entry_id for each in found if _is_as_it_was(each, held[each.entry_id])},
-    )
+    as_it_was = {each.entry_id for each in found if _is_as_it_was(each, held[each.entry_id])}
+    room = None if brought else place  # those took room
+    newest = await documents.insert_all(conn, _documents(found, ids), room, as_it_was)
     await _update_entries(conn, found, newest, held)
     await counters.change(conn, {counters.SNAPSHOTS: len(found)})
     return len(found)
+
+
+def _documents(found: Sequence[NewSnapshot], ids: Mapping[int, int]) -> list[NewDocument]:
+    return [
+        NewDocument(each.entry_id, ids[id(each)], each.found_by) for each in found if each.found_by
+    ]
 
 
 def _key(found: NewSnapshot) -> tuple[int, int]:
