@@ -20,6 +20,8 @@ BLOCKS = frozenset(
 LEAST_LINE = 40
 """A line of fewer characters is a heading, a date or a name."""
 MOST_BEGINNING = 240
+_MOST_CUT = 40
+"""A word of more characters than these is cut itself: so is writing without spaces."""
 
 
 def to_text(html: str) -> str:
@@ -33,13 +35,17 @@ def loose_text(html: str) -> str:
 
 
 def beginning(text: str) -> str:
-    """How a text begins, for a list: its first lines that say something, cut between words."""
+    """How a text begins, for a list: its first lines that say something, cut between words.
+
+    What has no space near its end, as Chinese and Japanese have none, is cut where that is.
+    """
     begun = ""
     for line in text.splitlines():
         if len(line) >= LEAST_LINE:
             begun = f"{begun} {line}".lstrip()
         if len(begun) > MOST_BEGINNING:
-            return begun[:MOST_BEGINNING].rpartition(" ")[0] + "…"
+            cut = begun.rfind(" ", MOST_BEGINNING - _MOST_CUT, MOST_BEGINNING)
+            return begun[: cut if cut >= 0 else MOST_BEGINNING] + "…"
     return begun
 
 

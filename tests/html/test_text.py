@@ -1,5 +1,5 @@
 from archiver.html.sanitise import sanitise
-from archiver.html.text import to_reading, to_text
+from archiver.html.text import MOST_BEGINNING, beginning, to_reading, to_text
 
 CODE = (
     '<p>a  b</p><pre><code class="language-x">if x:\n    <span class="k">y</span> &lt; z\n\n  w'
@@ -24,3 +24,18 @@ def test_text_without_either_is_the_text():
     html = sanitise("<h2>One</h2><p>two<br>three &amp; four</p><ul><li>five</li></ul>")
 
     assert to_reading(html) == to_text(html)
+
+
+def test_a_beginning_is_cut_between_words():
+    begun = beginning("so many words " * 50)
+
+    assert begun.endswith(("so…", "many…", "words…"))
+    assert MOST_BEGINNING - 10 < len(begun) <= MOST_BEGINNING
+
+
+def test_the_beginning_of_writing_without_spaces_is_cut_between_its_characters():
+    prose = "天地玄黃宇宙洪荒日月盈昃辰宿列張" * 45
+    quoted = f"Chinese: {prose}"
+
+    assert beginning(prose) == prose[:MOST_BEGINNING] + "…"
+    assert beginning(quoted) == quoted[:MOST_BEGINNING] + "…"
