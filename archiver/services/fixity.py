@@ -17,12 +17,13 @@ from archiver.model.rendering import Rendering
 from archiver.store import scanning
 from archiver.store.segments import SegmentStore
 from archiver.store.shelf import Shelf
-from archiver.store.survey import PassedBy, Survey
+from archiver.store.survey import PassedBy, SegmentFile, Survey
 from archiver.values import frozen
 from archiver.warc.record import RecordType
 from archiver.warc.verify import watch
 
 CHUNK = 200
+_NO_ROW = "The index has no row for it."
 _NO_SUCH_RECORD = "The index has a row where there is no such record."
 _REPLACED = "It was compacted or joined meanwhile: verify again for what took its place."
 TORN = "A record that a killed writer left half done; no part of the archive:"
@@ -79,7 +80,10 @@ class Fixity:
     async def verify(
         self, on_progress: Callable[[Progress], None] = lambda _: None
     ) -> AsyncIterator[Finding]:
-        """Read every stored record back, and check every digest and every index row against it."""
+        """Read every stored record back, and check every digest and every index row against it.
+
+        What a living process adds meanwhile is for the next time.
+        """
         await settle_everywhere(self._db, self._store)
         async with self._db.read() as conn:
             indexed = await segments.indexed(conn)
@@ -88,18 +92,19 @@ class Fixity:
             yield finding
         total, done, records = sum(each.size for each in found.segments), 0, 0
         for each in found.segments:
-            async for stretch in self._stretches(each.name):
+            end = indexed.get(each.name, 0)
+            async for stretch in self._stretches(each, end):
                 records += len(stretch)
                 on_progress(Progress(records, done + _end(stretch), total))
                 findings = [one for checked in stretch for one in checked.findings]
-                findings += await self._compare(each.name, stretch, indexed.get(each.name, 0))
+                findings += await self._compare(each.name, stretch, end)
                 if findings and each.name in indexed and await self._is_replaced(each.name):
                     yield Finding(each.name, _REPLACED, is_wrong=False)
                     break
                 for finding in findings:
                     yield finding
             done += each.size
-            if each.size < indexed.get(each.name, 0):
+            if each.size < end:
                 yield Finding(each.name, "The file is shorter than what the index has read of it.")
         async for finding in self._verify_snapshots():
             yield finding
@@ -114,13 +119,21 @@ class Fixity:
         async with self._db.read() as conn:
             return not await segments.indexed_of(conn, [name])
 
-    async def _stretches(self, name: str) -> AsyncIterator[list[_Checked]]:
-        records = _check_records(self._store.shelf, name)
+    async def _stretches(self, file: SegmentFile, end: int) -> AsyncIterator[list[_Checked]]:
+        """The records of a segment that was indexed up to that byte.
+
+        What is beyond it may be half written, as long as its writer lives.
+        """
+        is_written = await asyncio.to_thread(self._store.lock.is_alive, file.writer)
+        records = _check_records(self._store.shelf, file.name, end if is_written else None)
         while stretch := await asyncio.to_thread(lambda: list(islice(records, CHUNK))):
             yield stretch
 
     async def _compare(self, name: str, stretch: list[_Checked], end: int) -> list[Finding]:
-        """Check the index rows of a stretch of a segment against its records."""
+        """Check the index rows of a stretch of a segment against its records.
+
+        Those from ``end`` on, where the index had come to, may have got theirs meanwhile, or not.
+        """
         first, last = stretch[0].location.offset, stretch[-1].location.offset
         async with self._db.read() as conn:
             rows = await captures.between(conn, name, first, last)
@@ -128,11 +141,12 @@ class Fixity:
             sent = await answers.between(conn, name, first, last)
         findings = [*_other_answers(name, sent, stretch)]
         for checked in stretch:
-            if checked.capture is None or checked.location.offset >= end:
+            if checked.capture is None:
                 continue
             row = rows.pop(checked.location.offset, None)
             if row is None:
-                findings.append(Finding(_where(checked.location), "The index has no row for it."))
+                if checked.location.offset < end:
+                    findings.append(Finding(_where(checked.location), _NO_ROW))
             elif _essence(row) != _essence(checked.capture):
                 findings.append(Finding(_where(checked.location), "Its index row says otherwise."))
         findings += [Finding(_where(row.location), _NO_SUCH_RECORD) for row in rows.values()]
@@ -222,11 +236,19 @@ def _other_answers(
             yield Finding(_where(Location(name, offset, 0)), _NO_SUCH_RECORD)
 
 
-def _check_records(shelf: Shelf, name: str) -> Iterator[_Checked]:
-    """Read a segment's records one by one; what can't be read is a finding too."""
+def _check_records(shelf: Shelf, name: str, until: int | None) -> Iterator[_Checked]:
+    """Read a segment's records one by one; what can't be read is a finding too.
+
+    Args:
+        shelf: where it lies.
+        name: of the segment.
+        until: the byte from which on none begins that is to be read; None for all.
+    """
     place = Location(name, 0, 0)
     try:
         for each in shelf.scan(name):
+            if until is not None and each.offset >= until:
+                return
             if isinstance(each, scanning.Damage):
                 place = each.location
                 yield _Checked(place, None, (Finding(_where(place), each.problem),))

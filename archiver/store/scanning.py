@@ -37,6 +37,11 @@ class Scanned:
     record: StoredRecord
     segment: str
 
+    @property
+    def offset(self) -> int:
+        """The byte at which it begins."""
+        return self.record.offset
+
     def place(self) -> Location:
         """Where it lies; reads the rest of it."""
         return Location(self.segment, self.record.offset, self.record.finish())
@@ -56,6 +61,11 @@ class Damage:
     location: Location
     problem: str
     is_torn: bool = False
+
+    @property
+    def offset(self) -> int:
+        """The byte at which it begins."""
+        return self.location.offset
 
 
 def scan(path: Path, *, from_offset: int) -> Iterator[Scanned | Damage]:

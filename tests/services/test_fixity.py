@@ -1,3 +1,5 @@
+from contextlib import AsyncExitStack
+
 import pytest
 
 from archiver.config import Settings
@@ -172,3 +174,55 @@ async def test_a_snapshot_that_points_at_another_record_is_found(
     (found,) = await findings()
 
     assert "There is no" in found.problem
+
+
+async def save(archive, url):
+    await archive.entries.save([url], source="cli")
+    await archive.crawling.work()
+
+
+@pytest.fixture
+async def saved_meanwhile(settings, opened, live):
+    """What is found while another process saves a page, and then maybe ends."""
+    notes = settings.data / "warc" / "notes.txt"
+
+    async def verify(*, ends=False, change=None):
+        async with opened() as reader, AsyncExitStack() as stack:
+            writer = await stack.enter_async_context(opened())
+            await save(writer, live.article("owls"))
+            notes.write_text("It is told of first: segments were listed then, and none is read.")
+            verifying = reader.fixity.verify()
+            found = [await anext(verifying)]
+            await save(writer, live.article("ravens"))
+            if ends:
+                await stack.aclose()
+            if change:
+                await change()
+            return found + [each async for each in verifying]
+
+    return verify
+
+
+@pytest.mark.parametrize("ends", [False, True])
+async def test_what_is_saved_while_it_verifies_is_no_problem(saved_meanwhile, ends):
+    assert [each.where for each in await saved_meanwhile(ends=ends)] == ["notes.txt"]
+
+
+async def test_what_a_living_process_has_half_written_is_no_problem(settings, saved_meanwhile):
+    async def write_half():
+        path = next((settings.data / "warc").glob("*.warc.gz"))
+        record = path.read_bytes()[:100]
+        with path.open("ab") as file:
+            file.write(record)
+
+    assert [each.where for each in await saved_meanwhile(change=write_half)] == ["notes.txt"]
+
+
+async def test_a_wrong_row_is_found_while_others_come(saved_meanwhile, change_index):
+    async def change():
+        await change_index('UPDATE capture SET "offset" = "offset" + 1 WHERE id = 1')
+
+    assert {each.problem for each in await saved_meanwhile(change=change)} >= {
+        "The index has no row for it.",
+        "The index has a row where there is no such record.",
+    }
