@@ -32,7 +32,7 @@ from archiver.formats.mastodon import MASTODON
 from archiver.formats.matter import MATTER
 from archiver.formats.mhtml import MHTML
 from archiver.formats.netscape import NETSCAPE, OWN_HTML
-from archiver.formats.notes_zip import NOTES_ZIP
+from archiver.formats.notes_zip import NOTES_ZIP, OWN_MARKDOWN
 from archiver.formats.omnivore import OMNIVORE, OMNIVORE_JSON
 from archiver.formats.onetab import ONETAB
 from archiver.formats.opml import OPML
@@ -125,6 +125,7 @@ IMPORTERS: tuple[Importer, ...] = (
     LINKWARDEN_ZIP,
     KARAKEEP_DUMP,
     KARAKEEP_DATA,
+    OWN_MARKDOWN,
     NOTES_ZIP,
     zip_of_lists(lambda file: _first(_ALONE, file)),
     *_ALONE,

@@ -1,17 +1,25 @@
-"""An entry as text: ``index.md``, front matter and the article as clean HTML.
+"""An entry as text: ``index.md``, front matter and the article as clean HTML, and back.
 
 The form of the caches of linked articles this program descends from: a folder named by hash_url,
-with a file that any static site generator, editor or ``grep`` reads.
+with a file that any static site generator, editor or ``grep`` reads. What its front matter says of
+a link is read again; what it says of the page comes with a capture.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
+from typing import Any
 
 import yaml
 
+from archiver.formats.dates import parse_date
+from archiver.formats.own_document import ARCHIVE
+from archiver.formats.rows import MAX_URL, text_of
+from archiver.model.annotation import Annotation
 from archiver.model.entry import Entry, Snapshot
 from archiver.model.job import State
+from archiver.model.source_record import merged_source_records, write_source_record
+from archiver.wire.moments import read_iso
 
 _OTHER_THAN_TEXT = re.compile(
     r"""(?ix) (?: ~? | = | << | null | true | false | yes | no | y | n | on | off
@@ -23,6 +31,14 @@ _OTHER_THAN_TEXT = re.compile(
 readers made of them) or by the core schema of 1.2 (§10.3.2)."""
 _ODD_BREAK = re.compile("[\x85\u2028\u2029]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_HTTP = ("http://", "https://")
+_OF_THE_PAGE = frozenset(
+    {"captured", "final_url", "byline", "site", "published", "language", "state", "failure"}
+)
+_LINK = write_source_record(
+    {ARCHIVE: {"state": State.LINK.value, "title": "", "failure": None, "snapshots": []}}
+)
+"""Says as our JSON does that an entry was kept as a link."""
 _Value = str | bool | datetime | list[str]
 
 
@@ -52,6 +68,70 @@ def entry_markdown(entry: Entry, snapshot: Snapshot | None, article_html: str) -
     article = article_html.strip()
     body = f"\n{article}\n" if article else ""
     return _SURROGATE.sub("\ufffd", f"---\n{front}---\n{body}")
+
+
+def read_entry(front: Mapping[str, Any], folder: str) -> Annotation | None:
+    """What front matter says of a link.
+
+    Args:
+        front: its fields, each scalar as the text it is.
+        folder: the name of the folder that the file lies in.
+
+    Returns:
+        What a person said, fields that are not ours in the source record; None if this is no
+        front matter that ``entry_markdown`` wrote for a file in this folder.
+    """
+    left = {name: each for name, each in front.items() if name not in _OF_THE_PAGE}
+    url = left.pop("url", None)
+    is_ours = left.pop("hash_url", None) == folder and isinstance(url, str)
+    if not is_ours or not url.startswith(_HTTP):
+        return None
+    record = "\n".join(_texts(left, "source_record"))
+    link = _LINK if front.get("state") == State.LINK.value else ""
+    return Annotation(
+        url[:MAX_URL],
+        _moment(left, "added"),
+        title=_text(left, "title"),
+        tags=_texts(left, "tags"),
+        note=_text(left, "note"),
+        is_read=_flag(left, "read"),
+        is_starred=_flag(left, "starred"),
+        folders=_texts(left, "folders"),
+        source_record=merged_source_records(
+            merged_source_records(record, link), write_source_record(left)
+        ),
+    )
+
+
+def _text(left: dict[str, Any], name: str) -> str:
+    """Take a text; what is none stays."""
+    return str(left.pop(name)) if isinstance(left.get(name), str) else ""
+
+
+def _texts(left: dict[str, Any], name: str) -> tuple[str, ...]:
+    """Take a list of texts, or the one that stands for such a list."""
+    value = left.get(name)
+    some = [value] if isinstance(value, str) else value
+    if not isinstance(some, list) or not all(isinstance(each, str) for each in some):
+        return ()
+    del left[name]
+    return tuple(filter(None, some))
+
+
+def _flag(left: dict[str, Any], name: str) -> bool:
+    return text_of(left.pop(name, "")).lower() == "true"
+
+
+def _moment(left: dict[str, Any], name: str) -> datetime | None:
+    """Take a moment, as we or as people write it; what is none stays."""
+    text = text_of(left.get(name))
+    try:
+        moment: datetime | None = read_iso(text)
+    except ValueError:
+        moment = parse_date(text)
+    if moment:
+        del left[name]
+    return moment
 
 
 class _Dumper(yaml.SafeDumper):

@@ -1374,6 +1374,47 @@ golden(
     said(B, AT, {"readingProgress": 0, "state": "Unknown", "slug": "t"}),
 )
 golden(
+    "archiver Markdown",
+    "all.zip",
+    zipped(
+        {
+            "0123456789abcdef0123456789abcdef/pictures/001.png": "",
+            "0123456789abcdef0123456789abcdef/pictures/002.png": "",
+            "0123456789abcdef0123456789abcdef/index.md": rows(
+                "---",
+                "title: A title",
+                f"url: {A}",
+                "hash_url: 0123456789abcdef0123456789abcdef",
+                "tags:",
+                "- one",
+                "- two words",
+                "note: 'Mine: #1'",
+                f"added: {ISO}",
+                "folders:",
+                "- Food/Soups",
+                "read: true",
+                "starred: true",
+                "captured: 2024-02-03 04:05:06+00:00",
+                "site: A site",
+                "mood: good",
+                "---",
+                f"# Kites\n\nSee [the b]({B}).",
+            ),
+        }
+    ),
+    said(
+        A,
+        AT,
+        {"mood": "good"},
+        title="A title",
+        tags=("one", "two words"),
+        note="Mine: #1",
+        folders=("Food/Soups",),
+        is_read=True,
+        is_starred=True,
+    ),
+)
+golden(
     "zip of notes",
     "vault.zip",
     zipped(

@@ -1,0 +1,150 @@
+"""A tree of Markdown as we write it, given back: an entry for each note, and nothing beside."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from archiver.formats.markdown import entry_markdown
+from archiver.model.annotation import Annotation
+from archiver.model.job import State
+from tests.formats.exported import AT, HOSTILE, entries, entry_of
+from tests.formats.goldens import zipped
+from tests.formats.reading import annotations, opened
+from tests.formats.test_markdown import SNAPSHOT
+
+FORM = "archiver Markdown"
+ARTICLE = "# Owls\n\n---\n\nSee [the kites](https://kites.example/) and https://owls.example/."
+A_NOTE = Annotation(
+    "https://a.example/",
+    AT,
+    "A",
+    ("one",),
+    "Mine: #1",
+    is_read=True,
+    is_starred=True,
+    folders=("Food/Soups", "Later"),
+)
+
+
+def tree(found, *, snapshot=None, article=ARTICLE, root="", **others):
+    """A zip with these entries in it, and other files by their names."""
+    texts = {
+        f"{root}{each.hash_url}/index.md": entry_markdown(each, snapshot, article) for each in found
+    }
+    return zipped({**texts, **others})
+
+
+def as_front_matter_has_it(entry):
+    """What an ``index.md`` says of an entry: its own address, and no marks and places."""
+    said = entry.annotation
+    return replace(said, url_given=entry.url, source="", places=(), highlights=())
+
+
+@given(st.lists(entries, min_size=1, max_size=4, unique_by=lambda each: each.entry.hash_url))
+def test_what_is_said_of_entries_comes_back(found):
+    written = [each.entry for each in found]
+
+    read = annotations(tree(written), "all.zip", form=FORM)
+
+    assert read == [as_front_matter_has_it(each) for each in written]
+    assert tree([entry_of(each).entry for each in read]) == tree(written)
+
+
+def test_what_the_page_says_comes_with_a_capture_and_is_not_kept():
+    saved = replace(entry_of(A_NOTE).entry, state=State.SAVED)
+
+    assert annotations(tree([saved], snapshot=SNAPSHOT), form=FORM) == [A_NOTE]
+
+
+@pytest.mark.parametrize("root", ["", "kept/2024/"])
+def test_a_tree_within_a_folder_and_with_more_pictures_than_notes_is_read(root):
+    pictures = {f"{root}x/pictures/{number:03}.png": "" for number in range(9)}
+
+    assert annotations(tree([entry_of(A_NOTE).entry], root=root, **pictures), form=FORM) == [A_NOTE]
+
+
+def test_what_we_wrote_is_one_entry_among_other_notes_too():
+    others = {f"vault/{name}.md": f"https://{name}.example/" for name in "bcd"}
+
+    read = annotations(tree([entry_of(A_NOTE).entry], root="vault/", **others), form="zip of notes")
+
+    assert read[0] == A_NOTE
+    assert [each.url_given for each in read[1:]] == [f"https://{name}.example/" for name in "bcd"]
+    assert [each.folders for each in read[1:]] == [("vault",)] * 3
+
+
+@pytest.mark.parametrize(
+    "front",
+    [
+        "title: A",
+        "title: A\nurl: https://a.example/",
+        f"title: A\nurl: https://a.example/\nhash_url: {'1' * 32}",
+        f"title: A\nurl: file:///a\nhash_url: {'0' * 32}",
+        f"title: A\nurl: [https://a.example/]\nhash_url: {'0' * 32}",
+    ],
+)
+def test_a_note_without_an_address_and_the_name_of_its_folder_is_a_note(front):
+    data = zipped({f"{'0' * 32}/index.md": f"---\n{front}\n---\nhttps://b.example/\n"})
+
+    form, read = opened(data)
+
+    assert form == "zip of notes"
+    assert read[-1].annotation.url_given == "https://b.example/"
+
+
+def test_an_entry_that_was_a_link_only_says_so_once_however_often_it_travels():
+    link = replace(entry_of(A_NOTE).entry, state=State.LINK)
+    (first,) = annotations(tree([link]), form=FORM)
+
+    (second,) = annotations(tree([replace(link, annotation=first)]), form=FORM)
+
+    assert second == first
+    assert first.source_record == (
+        '{"archive":{"state":"link","title":"","failure":null,"snapshots":[]}}'
+    )
+
+
+def test_fields_that_a_person_changed_are_read_or_kept():
+    key = "0" * 32
+    front = (
+        f"url: https://a.example/\nhash_url: {key}\nadded: 2024-01-02\ntags: one\n"
+        "note: [a, b]\nmood: good\nread: yes please"
+    )
+
+    (read,) = annotations(zipped({f"{key}/index.md": f"---\n{front}\n---\n"}), form=FORM)
+
+    assert (read.added_at.isoformat(), read.tags) == ("2024-01-02T00:00:00+00:00", ("one",))
+    assert read.source_record == '{"note":["a","b"],"mood":"good"}'
+
+
+def test_the_longest_note_comes_back_whatever_it_holds():
+    for text in ("a  b \n" * 16_000 + "c", "\x1b\u2028" * 49_000 + "c", "\U0001f600'\"" * 33_000):
+        said = replace(A_NOTE, note=text)
+
+        assert annotations(tree([entry_of(said).entry]), form=FORM) == [said]
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        *HOSTILE,
+        "[" * 100_000,
+        "- " * 100_000,
+        "&a [x, x]\nb: *a",
+        "!!python/object/apply:os.system [x]",
+        "!!int " + ":".join(["1"] * 100_000),
+        "!!float x",
+        "\n<<: {url: 1}",
+    ],
+)
+def test_hostile_front_matter_is_read_or_is_a_note(hostile):
+    key = "0" * 32
+    front = f"url: https://a.example/\nhash_url: {key}\nmood: {hostile}"
+    text = f"---\n{front}\n---\n".encode(errors="replace").decode()
+    data = zipped({f"{key}/index.md": text})
+
+    _, read = opened(data)
+
+    assert all(each.annotation.url_given.startswith("https://") for each in read)
