@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import BigInteger, Select, case, cast, func, select
+from sqlalchemy import BigInteger, Select, case, cast, func, or_, select
 
 from archiver.index import counters, failures, queue
 from archiver.index.bulk import among, among_texts
@@ -190,7 +190,8 @@ def _failed(import_id: int | None) -> Select[Any]:
     if import_id is None:
         return found
     wanted = select(job.c.id).where(job.c.entry_id == entry.c.id, job.c.import_id == import_id)
-    return found.where(wanted.exists())
+    # An entry that was thrown away and put back has lost its jobs.
+    return found.where(or_(wanted.exists(), entry.c.brought_by == import_id))
 
 
 async def queued(conn: AsyncConnection, *, limit: int) -> list[int]:

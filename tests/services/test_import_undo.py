@@ -183,6 +183,22 @@ async def test_failures_of_an_import_are_grouped_and_tried_again(archive):
     assert (ended.counts.open, ended.counts.failed, ended.added) == (0, 2, 2)
 
 
+async def test_failures_of_an_import_are_told_and_tried_again_once_it_was_put_back(archive):
+    table = "url,title\nhttp://127.0.0.1:1/a,x\nhttp://127.0.0.1:1/b,x\n"
+    status = await imported(archive, table)
+    await archive.crawling.work()
+    before = await archive.oversight.failures_of(status.id)
+    done = await archive.import_undo.undo(status.id)
+    assert await archive.oversight.failures_of(status.id) == ()
+
+    await archive.deleting.undo(done.deletion)
+
+    assert await archive.oversight.failures_of(status.id) == before
+    assert await archive.oversight.try_again("refused", status.id) == 2
+    await archive.crawling.work()
+    assert (await archive.imports.status(status.id)).counts.failed == 2
+
+
 A = (
     "url,tags,folder\nhttp://a.example/1,a,Here/Deep\nhttp://a.example/2,a,Here\n"
     "http://a.example/1,again,Here\n"
