@@ -94,6 +94,7 @@ class HomeView:
         problem: why nothing of it could be used.
         here: the origin of the service, for whoever calls it from another page.
         can_render: whether a browser can show pages before they are kept.
+        is_paused: whether somebody has paused the crawl.
     """
 
     overview: Overview
@@ -106,6 +107,7 @@ class HomeView:
     problem: Message | str = ""
     here: str = ""
     can_render: bool = False
+    is_paused: bool = False
     title: str = "archiver"
 
 

@@ -97,6 +97,19 @@ async def test_a_pause_holds_a_service_up_until_it_goes_on(client, runtime, live
     await asyncio.wait([working])
 
 
+async def test_a_pause_is_told_where_pages_were_saved(client, runtime, live):
+    await press(client, do="pause")
+    idle = await (await client.get("/")).text()
+    await runtime.entries.save([live.article("late")], source="web")
+    paused = await (await client.get("/")).text()
+    await press(client, do="resume")
+
+    told = 'what was under way is finished. <a href="/crawl">'
+    assert told not in idle
+    assert told in paused
+    assert told not in await (await client.get("/")).text()
+
+
 async def test_all_that_waits_is_called_off_once_the_person_is_sure(client, runtime, live):
     await press(client, do="pause")
     await runtime.entries.save([live.article("late")], source="web")

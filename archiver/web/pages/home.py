@@ -112,4 +112,5 @@ async def _view(
         problem=problem,
         here=public_origin(request),
         can_render=not runtime.crawling.browser_problem,
+        is_paused=await runtime.oversight.is_paused(),
     )
