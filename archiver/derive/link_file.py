@@ -18,7 +18,7 @@ from archiver.model.entry_list import GivenLists
 from archiver.model.importing import Rejected
 from archiver.model.row_problems import as_message
 from archiver.model.seed_columns import SeedColumns
-from archiver.model.survey import Sign
+from archiver.model.survey import Sign, ends_of
 from archiver.values import frozen
 
 PIECE = 256 << 10
@@ -36,6 +36,8 @@ class Batch:
         rejected: those that can't.
         pages: what came with some of the seeds.
         lists: those that the file tells of, entries or not.
+        saved: when links were saved, where the file says it: the earliest and the latest moment, in
+            Unix seconds; none if it says it of none.
         before: how many links stand before these.
     """
 
@@ -43,6 +45,7 @@ class Batch:
     rejected: list[Rejected]
     pages: list[PageOfSeed]
     lists: GivenLists
+    saved: tuple[int, ...] = ()
     before: int = 0
 
     @classmethod
@@ -56,6 +59,7 @@ class Batch:
                 tuple(chain.from_iterable(each.lists.found for each in parts)),
                 sum(each.lists.left_out for each in parts),
             ),
+            ends_of(chain.from_iterable(each.saved for each in parts)),
             parts[0].before,
         )
 

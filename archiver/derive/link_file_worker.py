@@ -31,6 +31,7 @@ from archiver.model.choices import Choices
 from archiver.model.entry_list import GivenLists
 from archiver.model.importing import Rejected
 from archiver.model.message import marked
+from archiver.model.survey import ends_of
 from archiver.urls.parse import hash_url, host, parse_url
 from archiver.wire.text import well_formed
 
@@ -97,7 +98,7 @@ def _say_batch(batch: "_Batch", chunk: Chunk, choices: Choices, name: str) -> No
     """Hand some links over, with the lists that were met."""
     lists = GivenLists(choices.arranged(chunk.lists), chunk.lists_left_out)
     seeds = pack_columns(batch.addresses, batch.annotations, f"import:{name}")
-    _say(pack_seeds(seeds, batch.rejected, batch.pages, lists))
+    _say(pack_seeds(seeds, batch.rejected, batch.pages, lists, ends_of(batch.saved)))
 
 
 def _batch_of(chunk: Chunk, choices: Choices, row: int) -> "_Batch":
@@ -130,6 +131,8 @@ class _Batch:
         self.annotations: list[Annotation] = []
         self.rejected: list[Rejected] = []
         self.pages: list[PageOfSeed] = []
+        self.saved: list[int] = []
+        """As the file says it, in Unix seconds; those of which it says nothing are saved now."""
         self.broken = 0
 
     @property
@@ -142,8 +145,10 @@ class _Batch:
         return len(self.annotations) + len(self.rejected)
 
     def add(self, url: str, annotation: Annotation, bookmark: Bookmark) -> None:
+        is_dated = bookmark.annotation.added_at is not None
+        if is_dated:
+            self.saved.append(int(annotation.saved_at.timestamp() // 1))
         if bookmark.page:
-            is_dated = bookmark.annotation.added_at is not None
             self.pages.append(PageOfSeed(len(self.annotations), bookmark.page, is_dated))
         self.addresses.append((hash_url(url), url, host(url)))
         self.annotations.append(annotation)

@@ -184,8 +184,11 @@ def pack_seeds(
     rejected: Sequence[Rejected],
     pages: Sequence[PageOfSeed] = (),
     lists: GivenLists = NO_LISTS,
+    saved: Sequence[int] = (),
 ) -> bytes:
     """Some links of a file, for the service; ``seeds`` as ``pack_columns`` made them.
+
+    ``saved``: moments at which the file says that some were, the earliest and the latest.
 
     Each column is JSON of its own: whoever reads one of thousands of links keeps Python's lock to
     its end, and other threads wait.
@@ -196,16 +199,11 @@ def pack_seeds(
             "columns": [*map(len, columns)],
             "lists": [[each.path, each.query] for each in lists.found],
             "lists_left_out": lists.left_out,
+            "saved": [*saved],
             "rejected": [
                 [each.given, each.reason, each.row, each.is_left_out] for each in rejected
             ],
-            "pages": [
-                [
-                    *(each.place, each.is_dated, each.page.media_type, len(each.page.content)),
-                    [[part.url, part.media_type, len(part.content)] for part in each.page.parts],
-                ]
-                for each in pages
-            ],
+            "pages": [*map(_page_head, pages)],
         },
         b"".join(
             (
@@ -222,7 +220,7 @@ def pack_seeds(
 
 def read_seeds(
     message: bytes,
-) -> tuple[SeedColumns, list[Rejected], list[PageOfSeed], GivenLists]:
+) -> tuple[SeedColumns, list[Rejected], list[PageOfSeed], GivenLists, tuple[int, ...]]:
     """What ``pack_seeds`` packed."""
     head, payload = unpack(message)
     rejected = [Rejected(*each) for each in head["rejected"]]
@@ -231,11 +229,16 @@ def read_seeds(
     pages = [_page(each, contents) for each in head["pages"]]
     found = tuple(EntryList(*each) for each in head["lists"])
     lists = GivenLists(found, head["lists_left_out"])
-    return read_columns(columns), rejected, pages, lists
+    return read_columns(columns), rejected, pages, lists, tuple(head["saved"])
 
 
 def _as_json(value: Any) -> bytes:
     return json.dumps(value, separators=(",", ":")).encode()
+
+
+def _page_head(each: PageOfSeed) -> list[Any]:
+    parts = [[part.url, part.media_type, len(part.content)] for part in each.page.parts]
+    return [each.place, each.is_dated, each.page.media_type, len(each.page.content), parts]
 
 
 def _page(head: Sequence[Any], contents: BytesIO) -> PageOfSeed:

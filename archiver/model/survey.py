@@ -1,5 +1,6 @@
 """What an import would do: a file that was looked at, before anything of it is kept."""
 
+from collections.abc import Iterable
 from datetime import datetime
 from enum import StrEnum
 
@@ -85,3 +86,9 @@ class ImportSurvey:
     columns: tuple[tuple[str, ColumnRole], ...] = ()
     lists: int = 0
     lists_left_out: int = 0
+
+
+def ends_of(moments: Iterable[int]) -> tuple[int, ...]:
+    """The earliest and the latest of some moments; none of none."""
+    some = [*moments]
+    return (min(some), max(some)) if some else ()

@@ -16,7 +16,7 @@ from archiver.model.message import marked
 from archiver.model.seed import Reception, Seed
 from archiver.model.seed_columns import SeedColumns
 from archiver.model.source_record import read_source_record
-from archiver.model.survey import Counted, ImportSurvey
+from archiver.model.survey import Counted, ImportSurvey, ends_of
 from archiver.services.import_reading import captured_when, usable_lists
 from archiver.store.segments import SegmentStore
 
@@ -103,8 +103,7 @@ class _Tally:
         self._reasons: Counter[str] = Counter()
         self._samples: tuple[Rejected, ...] = ()
         self._sample: tuple[Annotation, ...] = ()
-        self._begun = datetime.now(UTC).replace(microsecond=0)
-        self._dates: tuple[datetime, ...] = ()
+        self._saved: tuple[int, ...] = ()
         self._folders: Counter[str] = Counter()
         self._tags: Counter[str] = Counter()
         self._fields: Counter[str] = Counter()
@@ -114,6 +113,7 @@ class _Tally:
         """Count a batch, of whose addresses these are in the archive, and how they are received."""
         self.read += batch.size
         self.lists = self.lists.with_more(batch.lists)
+        self._saved = ends_of((*self._saved, *batch.saved))
         unusable = [each for each in batch.rejected if not each.is_left_out]
         self._numbers["unusable"] += len(unusable)
         self._numbers["left out"] += len(batch.rejected) - len(unusable)
@@ -128,6 +128,7 @@ class _Tally:
         self, name: str, links: LinkFile, *, is_whole: bool, lists_left_out: int
     ) -> ImportSurvey:
         """What it comes to."""
+        moments = [datetime.fromtimestamp(each, UTC) for each in self._saved]
         return ImportSurvey(
             name=name,
             format=links.form,
@@ -143,8 +144,8 @@ class _Tally:
             left_out=self._numbers["left out"],
             reasons=_commonest(self._reasons),
             samples=self._samples,
-            earliest=min(self._dates, default=None),
-            latest=max(self._dates, default=None),
+            earliest=min(moments, default=None),
+            latest=max(moments, default=None),
             folders=tuple(sorted(_commonest(self._folders), key=lambda each: each.name)),
             folder_count=len(self._folders),
             tags=_commonest(self._tags),
@@ -164,9 +165,6 @@ class _Tally:
         self._seen.add(short)
 
     def _add_annotation(self, annotation: Annotation) -> None:
-        if annotation.saved_at < self._begun:  # else the file does not tell, and it is saved now
-            dates = (*self._dates, annotation.saved_at)
-            self._dates = (min(dates), max(dates))
         _count(self._folders, annotation.folders)
         _count(self._tags, annotation.tags)
         _count(

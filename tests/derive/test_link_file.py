@@ -7,7 +7,7 @@ from io import BytesIO
 import pytest
 
 from archiver.derive.link_chunks import BATCH, BATCH_BYTES
-from archiver.derive.link_file import open_links
+from archiver.derive.link_file import Batch, open_links
 from archiver.errors import UnreadableFile
 from archiver.formats.seeds import MOST_NOTE
 
@@ -147,3 +147,17 @@ async def test_whoever_stops_half_way_leaves_no_child_behind():
         await file.next_batch()
 
     assert file._process.returncode is not None
+
+
+async def test_a_batch_tells_the_first_and_last_moment_that_the_file_says_of_its_links():
+    dated = [f"http://a.example/{n},2024-01-0{n}" for n in (3, 1, 2)]
+    text = "\n".join(("url,created", *dated, "http://a.example/4,"))
+    source = BytesIO(text.encode())
+    async with open_links(source, "x.csv", memory_bytes=MEMORY) as file:
+        batch = await file.next_batch()
+    async with open_links(links(2), "list.txt", memory_bytes=MEMORY) as file:
+        without = await file.next_batch()
+
+    days = [datetime(2024, 1, day, tzinfo=UTC).timestamp() for day in (1, 3)]
+    assert ([*batch.saved], [*without.saved]) == (days, [])
+    assert [*Batch.joined([without, batch, without]).saved] == days

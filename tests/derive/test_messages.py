@@ -39,7 +39,7 @@ _pages = st.builds(
 def test_pages_come_with_all_their_bytes(pages):
     message = pack_seeds([], [], pages)
 
-    assert read_seeds(message[PREFIX.size :])[1:] == ([], pages, GivenLists())
+    assert read_seeds(message[PREFIX.size :])[1:] == ([], pages, GivenLists(), ())
 
 
 _moments = st.datetimes(timezones=st.just(UTC)).map(lambda moment: moment.replace(microsecond=0))
@@ -75,11 +75,11 @@ def test_seeds_come_with_all_that_is_said_of_them(seeds):
     addresses = [(each.hash_url, each.url, each.host) for each in seeds]
     columns = pack_columns(addresses, [each.annotation for each in seeds])
 
-    message = pack_seeds(columns, [], [], lists)
+    message = pack_seeds(columns, [], [], lists, (-1, 1 << 40))
 
     read, *others = read_seeds(message[PREFIX.size :])
     assert [*read] == seeds
-    assert others == [[], [], lists]
+    assert others == [[], [], lists, (-1, 1 << 40)]
 
 
 @given(st.none() | st.builds(NewLikeness, st.sampled_from(LikenessKind), st.text(), st.binary()))

@@ -187,6 +187,22 @@ async def test_lists_for_which_there_is_no_room_are_told_of_before_and_after(arc
     assert [each.path for each in await archive.lists.all()] == ["A", "A/0", "A/1"]
 
 
+async def test_a_look_tells_the_moments_that_the_file_says_and_no_other(archive):
+    """Even one to come; a link of which it says nothing is saved now, which is no part of it."""
+    moments = (' ADD_DATE="1300000000"', "", ' ADD_DATE="4000000000"')
+    rows = [f'<DT><A HREF="http://a.example/{n}"{at}>x</A>' for n, at in enumerate(moments)]
+
+    async def saved(*some):
+        text = "<!DOCTYPE NETSCAPE-Bookmark-file-1><DL><p>" + "\n".join(some)
+        survey = await archive.surveys.look(io.BytesIO(text.encode()), "x.html")
+        return [each and int(each.timestamp()) for each in (survey.earliest, survey.latest)]
+
+    assert await saved(*rows) == [1_300_000_000, 4_000_000_000]
+    assert await saved(*rows[1:]) == [4_000_000_000] * 2
+    assert await saved(*rows[:2]) == [1_300_000_000] * 2
+    assert await saved(rows[1]) == [None, None]
+
+
 async def test_a_file_of_which_nothing_can_be_read_is_refused_with_a_sentence(archive):
     for text in ("[" * 100_000, '{"a": ' * 100_000, '[{"url": "http'):
         with pytest.raises(UnreadableFile, match="holds no link that can be read"):
