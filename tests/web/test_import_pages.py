@@ -185,3 +185,15 @@ async def test_what_an_import_kept_as_links_is_captured_when_that_is_asked_for(c
     assert "1 link was not to be captured." in page
     assert asked.headers["Location"] == f"{here}?queued=1"
     assert (await runtime.crawling.counts()).open == 1
+
+
+async def test_why_rows_are_unusable_is_said_once_above_them_with_their_numbers(client, runtime):
+    rows = b"url,title\n,A\nftp://a.example/,B\n,C\nhttps://a.example/,D\n"
+    status = await runtime.imports.read_file(io.BytesIO(rows), name="a.csv")
+
+    page = await (await client.get(f"/import/{status.id}")).text()
+
+    unusable = page.partition('id="rejected-title"')[2].partition("</section>")[0]
+    assert unusable.count("This row holds no address.") == 1
+    assert unusable.count("Only http and https addresses can be kept") == 1
+    assert re.findall(r'<li><span class="quiet">(\d+)</span>', unusable) == ["1", "3", "2"]
