@@ -30,12 +30,21 @@ function show({ url, title, read, at }, isFirst) {
   absent.querySelector("[data-public]").href = `https://web.archive.org/web/${moment}/${url}`;
 }
 
-let own;
+// With a password a link leads the frame to a page of ours, which may show nothing: who is here may.
+function leads(frame, address) {
+  const isNew = Boolean(address) && led !== address;
+  led = isNew ? address : undefined; // where nothing came of it, it is not asked for again and again
+  if (isNew) frame.contentWindow.location.replace(address);
+  return Boolean(address);
+}
+
+let own, led;
 document.addEventListener("load", async ({ target }) => {
   if (!target.matches?.("iframe.replay")) return;
   const answer = await fetch(`/shown/${document.querySelector("[data-banner]").dataset.banner}`);
   if (!answer.ok) return;
   const shown = await answer.json();
+  if (leads(target, shown.frame)) return;
   own ??= shown.url;
   if (own !== shown.url || !document.querySelector("[data-back]").hidden) show(shown, own === shown.url);
 }, true);

@@ -14,7 +14,13 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
-from archiver.rewrite.address import PathWriters, ReplayAddress, plain_path, replay_path
+from archiver.rewrite.address import (
+    PathWriter,
+    PathWriters,
+    ReplayAddress,
+    plain_path,
+    replay_path,
+)
 from archiver.values import frozen
 from archiver.web.signing import Signer
 
@@ -24,6 +30,8 @@ WINDOW_SECONDS = 15 * MINUTES
 """
 OPEN_WINDOW_SECONDS = 24 * 60 * MINUTES
 """The same without a password."""
+_NEVER = 0
+"""When a permission ended that never opened anything."""
 _PURPOSE = "replay"
 _TOKEN = re.compile(
     r"([0-9a-f]{1,12})\.([A-Za-z0-9_-]{0,160})\.([0-9a-f]{16})?\.([A-Za-z0-9_-]{22})"
@@ -96,6 +104,7 @@ class Permissions:
 
         With a password every requisite and frame needs a permission of its own, and links have
         none: another page is another's permission, which a person who is signed in needs not.
+        Below a banner they have one that never opened anything, and only names the banner.
         Without one, whatever may be framed leads only to what may be, too.
 
         Args:
@@ -109,7 +118,11 @@ class Permissions:
             plain = partial(self.write, replace(given, banner=held.banner))
         if not self.has_password:
             return PathWriters(frame=signed, link=plain, redirect=plain)
-        link = partial(_at, held.home if held else "")
+        if held is not None and held.banner:
+            plain_link: PathWriter = partial(self.write, Permission(_NEVER, banner=held.banner))
+        else:
+            plain_link = plain_path
+        link = partial(_at, held.home if held else "", plain_link)
         return PathWriters(requisite=signed, frame=signed, link=link, redirect=plain)
 
 
@@ -119,5 +132,5 @@ def _text(permission: Permission, address: ReplayAddress) -> str:
     return f"{permission.ends:x} {permission.home} {permission.banner} {moment} {address.url}"
 
 
-def _at(origin: str, address: ReplayAddress) -> str:
-    return origin + plain_path(address)
+def _at(origin: str, write: PathWriter, address: ReplayAddress) -> str:
+    return origin + write(address)

@@ -9,6 +9,7 @@ from collections import OrderedDict
 from secrets import token_hex
 
 from archiver.model.capture import Timestamp
+from archiver.rewrite.address import ReplayAddress
 from archiver.values import frozen
 
 MOST = 1000
@@ -16,10 +17,15 @@ MOST = 1000
 
 @frozen
 class Shown:
-    """A memento, or, without a timestamp, an address of which there is none."""
+    """A memento, or, without a timestamp, an address of which there is none.
+
+    Attributes:
+        wanted: what was asked for without the permission to see it, which who is above may give.
+    """
 
     url: str
     timestamp: Timestamp | None = None
+    wanted: ReplayAddress | None = None
 
 
 class ShownBelow:

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestServer
-from playwright.async_api import Page
+from playwright.async_api import BrowserContext, Page
 
 from archiver.config import Settings
 from archiver.runtime import open_runtime
@@ -17,7 +17,8 @@ PNG = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 )
 PAGE = """<!DOCTYPE html><title>As it was</title><link rel=stylesheet href=/s.css>
-<img id=shown src=/i.png><iframe src=/inner></iframe><a id=next href=/inner>on</a>"""
+<img id=shown src=/i.png><iframe src=/inner></iframe><a id=next href=/inner>on</a>
+<a id=lost href=/lost>off</a>"""
 FILES = {
     "/page": ("text/html", PAGE.encode()),
     "/inner": ("text/html", b"<!DOCTYPE html><p>inner<img src=/i.png>"),
@@ -96,12 +97,30 @@ async def test_a_person_signs_in_saves_a_page_and_sees_it_whole(base, site, page
     assert failed == [link], "no cookie came with the link, so it went on from a page of ours"
 
 
-async def test_a_link_within_the_banner_leads_out_of_it_where_a_person_goes_on(base, site, page):
-    await page.goto(f"{base}/login")
-    await page.fill("input[type=password]", "a pass phrase")
-    await page.keyboard.press("Enter")
-    await page.wait_for_url(f"{base}/")
-    entry = await save(page, base, f"{site}/page")
+async def test_a_link_below_the_banner_is_followed_there(base, site, page):
+    entry = await signed_in_with_a_page(page, base, site)
+    said: list[str] = []
+    page.on("console", lambda message: said.append(message.text))
+    await page.goto(f"{base}/{entry['hash_url']}/{entry['latest']}/", wait_until="networkidle")
+    frame = page.frame_locator("iframe.replay")
+
+    await frame.locator("#next").click()
+    await frame.locator("p", has_text="inner").wait_for()
+    await page.locator("[data-back]").wait_for()
+    assert said == []
+
+    await page.evaluate("history.back()")
+    await frame.locator("#lost").click()
+    await page.locator("[data-absent]").wait_for()
+    await frame.get_by_role("heading", name="Not in the archive").wait_for()
+    assert await page.locator("[data-url]").inner_text() == f"{site}/lost"
+
+
+async def test_without_scripts_a_link_leads_out_of_the_banner_where_a_person_goes_on(
+    base, site, page
+):
+    entry = await signed_in_with_a_page(page, base, site)
+    page = await (await still(page)).new_page()
     await page.goto(f"{base}/{entry['hash_url']}/{entry['latest']}/", wait_until="networkidle")
 
     await page.frames[1].locator("#next").click()
@@ -113,6 +132,22 @@ async def test_a_link_within_the_banner_leads_out_of_it_where_a_person_goes_on(b
 
     assert page.url.startswith(f"{base}/web/2")
     assert page.url.endswith(f"/{site}/inner")
+
+
+async def signed_in_with_a_page(page: Page, base: str, site: str) -> dict:
+    await page.goto(f"{base}/login")
+    await page.fill("input[type=password]", "a pass phrase")
+    await page.keyboard.press("Enter")
+    await page.wait_for_url(f"{base}/")
+    return await save(page, base, f"{site}/page")
+
+
+async def still(page: Page) -> BrowserContext:
+    """The same person in a browser that runs no scripts."""
+    known = await page.context.storage_state()
+    browser = page.context.browser
+    assert browser is not None
+    return await browser.new_context(java_script_enabled=False, storage_state=known)
 
 
 async def save(page: Page, base: str, url: str) -> dict:

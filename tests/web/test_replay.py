@@ -11,7 +11,8 @@ from yarl import URL
 from archiver.replay.protection import Viewer, content_security_policy
 from archiver.rewrite.address import Modifier, ReplayAddress
 from archiver.web import replay
-from archiver.web.keys import PERMISSIONS
+from archiver.web.keys import PERMISSIONS, SHOWN
+from archiver.web.shown import Shown
 from tests.hand_made import HTML, archive_in
 
 ROUTE = web.get("/web/{address:(?s:.*)}", replay.replay, name="replay")
@@ -397,6 +398,28 @@ async def test_a_permission_opens_one_memento_and_no_other(locked, archive):
     assert [(await get(locked, each)).status for each in others] == [401] * 7
 
 
+async def test_a_link_below_a_banner_opens_nothing_and_tells_who_is_signed_in_above(
+    locked, archive
+):
+    body = f'<a href="{PAGE}next">x</a>'.encode()
+    await archive.add(f"{PAGE}from", body, LATEST, headers=HTML)
+    await archive.add(f"{PAGE}next", b"secret", LATEST, headers=HTML)
+    permissions, banner = locked.app[PERMISSIONS], "0123456789abcdef"
+    address = ReplayAddress(LATEST, Modifier.FRAME, f"{PAGE}from")
+    framed = permissions.write(permissions.new(banner=banner), address)
+    link = re.search('href="([^"]+)"', await (await get(locked, framed)).text())[1]
+    forged = link.replace(banner, "fedcba9876543210")
+
+    followed = await get(locked, link, Sec_Fetch_Dest="iframe")
+    text = await followed.text()
+    assert (followed.status, "secret" in text, "http-equiv" in text) == (200, False, False)
+    assert (await get(locked, link, Sec_Fetch_Dest="document")).status == 401
+    assert (await get(locked, forged, Sec_Fetch_Dest="iframe")).status == 401
+    wanted = ReplayAddress(LATEST, Modifier.FRAME, f"{PAGE}next")
+    assert locked.app[SHOWN].of(banner) == Shown(f"{PAGE}next", wanted=wanted)
+    assert locked.app[SHOWN].of("fedcba9876543210") is None
+
+
 async def test_a_permission_is_over_within_minutes_and_nothing_renews_it(locked, archive):
     await archive.add(f"{PAGE}s.css", b"@import 't.css'", LATEST, headers=(CSS,))
     await archive.add(f"{PAGE}t.css", b"a{}", LATEST, headers=(CSS,))
@@ -453,7 +476,10 @@ async def test_who_follows_a_link_of_a_page_is_led_to_where_a_session_counts(loc
         assert (each.status, each.content_type) == (401, "text/html")
         assert "frame-ancestors" not in rules(each)
         assert f'href="{onward}" target="_top"' in text
-        assert f"0; url=/login?{urlencode({'next': onward})}" in text
+        by_itself = f"0; url=/login?{urlencode({'next': onward})}" in text
+        assert by_itself is (each is alone)
+        assert "<script" not in text
+        assert "autofocus" not in text
     assert (image.status, image.content_type) == (401, "text/html")
     assert onward not in await image.text()
 

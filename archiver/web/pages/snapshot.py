@@ -26,14 +26,12 @@ async def snapshot(request: web.Request) -> web.StreamResponse:
     found = detail.snapshot
     if found.timestamp != asked:
         raise web.HTTPFound(f"/{key}/{found.timestamp}/")
-    permissions = request.app[PERMISSIONS]
     # Scripts may have led elsewhere, where no redirect does.
     is_shown = found.rendering is Rendering.DONE
     url, moment = (found.final_url, found.capture.timestamp) if is_shown else (found.url, asked)
     framed = ReplayAddress(moment, Modifier.FRAME, url)
     banner = request.app[SHOWN].new()
-    path = permissions.write(permissions.new(home_of_replay(request), banner), framed)
-    frame = replay_origin(request) + path
+    frame = _framed(request, banner, framed)
     title = detail.entry.title or found.url
     entry = await request.app[RUNTIME].entries.get(key)
     marks = timeline([each.timestamp for each in entry.snapshots])
@@ -44,10 +42,13 @@ async def snapshot(request: web.Request) -> web.StreamResponse:
 
 
 async def shown(request: web.Request) -> web.StreamResponse:
-    """Tell a banner, as JSON, what the frame below it shows."""
-    found = request.app[SHOWN].of(request.match_info["banner"])
+    """Tell a banner, as JSON, what the frame below it shows, or where it is to lead that."""
+    banner = request.match_info["banner"]
+    found = request.app[SHOWN].of(banner)
     if found is None:
         raise web.HTTPNotFound
+    if found.wanted is not None:
+        return web.json_response({"frame": _framed(request, banner, found.wanted)})
     at, title, page = found.timestamp, found.url, ""
     if at is not None:
         with suppress(NotFound, InvalidUrl):
@@ -55,6 +56,13 @@ async def shown(request: web.Request) -> web.StreamResponse:
             title, page = entry.title or found.url, f"/{entry.hash_url}/?at={at}"
     names = {"url": found.url, "title": title, "read": page}
     return web.json_response(names | {"at": write_iso(to_datetime(at)) if at else None})
+
+
+def _framed(request: web.Request, banner: str, address: ReplayAddress) -> str:
+    """Where the frame below a banner shows a memento, with the permission for it."""
+    permissions = request.app[PERMISSIONS]
+    given = permissions.new(home_of_replay(request), banner)
+    return replay_origin(request) + permissions.write(given, address)
 
 
 def timeline(timestamps: Sequence[Timestamp]) -> tuple[tuple[int, Timestamp], ...]:
