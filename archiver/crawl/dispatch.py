@@ -9,7 +9,7 @@ from archiver.crawl.frontier import Frontier
 from archiver.errors import StoreError
 from archiver.index import gone, oversight, queue, unrecorded
 from archiver.index.at_once import at_once
-from archiver.ledger.burying import is_anybody_silent
+from archiver.ledger.burying import signs_of_holders
 from archiver.ledger.recovery import recover
 from archiver.logs import get_log
 from archiver.model.job import Lease
@@ -47,6 +47,7 @@ class Dispatcher:
         self._to_put_last: set[str] = set()
         self._refused = self._is_dry = self._is_idle = self._is_called = False
         self._wake = asyncio.Event()
+        self._signs: dict[str, int] = {}
         self._recovered = self._noted = self._let_go = 0.0
         self._trouble_until = 0.0
 
@@ -202,11 +203,17 @@ class Dispatcher:
             pass
 
     async def _is_something_left(self) -> bool:
-        """Look once more, before it is said that all is done: a process may have died lately."""
+        """Look once more, before it is said that all is done: a process may have died lately.
+
+        Who holds jobs on another machine may be dead until it is heard of again.
+        """
         await recover(self._context.db, self._context.store)
-        return await self._frontier.due_in() is not None or await is_anybody_silent(
-            self._context.db
-        )
+        if await self._frontier.due_in() is not None:
+            self._signs.clear()
+            return True
+        signs = await signs_of_holders(self._context.db)
+        self._signs = signs | self._signs
+        return any(beat == self._signs[name] for name, beat in signs.items())
 
     async def _note_changes(self) -> bool:
         """Write down what was said of entries that no visit will close soon."""

@@ -49,12 +49,14 @@ class Writer:
     Attributes:
         name: of its run lock.
         machine: its own.
+        beat_ms: its last sign of life, by the server's clock.
         is_silent: whether signs of life are missing.
         is_overdue: whether its lease is over.
     """
 
     name: str
     machine: str
+    beat_ms: int
     is_silent: bool
     is_overdue: bool
 
@@ -97,10 +99,12 @@ async def all_writers(conn: AsyncConnection) -> Sequence[Writer]:
         select(
             writer.c.name,
             writer.c.machine,
+            writer.c.beat_ms,
             _IS_SILENT.label("is_silent"),
             _IS_OVERDUE.label("is_overdue"),
         ).order_by(writer.c.machine, writer.c.name)
     )
     return [
-        Writer(row.name, row.machine, bool(row.is_silent), bool(row.is_overdue)) for row in rows
+        Writer(row.name, row.machine, row.beat_ms, bool(row.is_silent), bool(row.is_overdue))
+        for row in rows
     ]

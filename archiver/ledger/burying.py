@@ -1,20 +1,21 @@
 """Takes the rows of other machines' dead processes away, and gives back what they held."""
 
 from archiver.index import holds, owners, queue, writers
+from archiver.index.at_once import at_once
 from archiver.index.database import Database
 from archiver.logs import get_log
 
 log = get_log(__name__)
 
 
-async def is_anybody_silent(db: Database) -> bool:
-    """Whether somebody holds jobs and may be dead: it is not known before its lease is over."""
+async def signs_of_holders(db: Database) -> dict[str, int]:
+    """The last sign of life (ms, the server's clock) of every other process that holds jobs."""
     if db.membership is None:
-        return False
-    async with db.read() as conn:
-        holders = {*await owners.of_jobs(conn)}
-        found = await writers.all_writers(conn)
-    return any(each.is_silent and each.name in holders for each in found)
+        return {}
+    async with db.glance() as conn:
+        holders, found = await at_once(owners.of_jobs(conn), writers.all_writers(conn))
+    others = {*holders} - {db.membership.member.name}
+    return {each.name: each.beat_ms for each in found if each.name in others}
 
 
 async def bury_the_silent(db: Database) -> None:
