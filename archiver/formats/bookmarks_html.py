@@ -4,7 +4,8 @@ A line is an item, with ``HREF`` first and five entities alone, since Chrome rea
 knows no others (`content_bookmark_parser_utils.cc`); ``TAGS`` is Firefox's (`BookmarkHTMLUtils`),
 ``TOREAD`` Pinboard's and linkding's; ``READ``, ``STARRED``,
 ``ALL_TAGS`` and ``PAGE_TITLE`` are ours, and nobody
-minds them. Notes stand behind ``<DD>``. An entry that lies in several folders is in each of them.
+minds them. A link without a title is called by its address, as a browser could not show it
+otherwise. Notes stand behind ``<DD>``. An entry that lies in several folders is in each of them.
 """
 
 import json
@@ -12,7 +13,7 @@ import re
 from collections.abc import Iterator
 
 from archiver.formats.list_writer import Heading, ListForm, Order
-from archiver.formats.netscape import ALL_TAGS, GENERATOR, PAGE_TITLE
+from archiver.formats.netscape import ALL_TAGS, GENERATOR, NOBODYS, PAGE_TITLE, PAGES
 from archiver.formats.own_document import held_title
 from archiver.model.entry import Entry
 from archiver.model.exported import Exported
@@ -70,20 +71,28 @@ def _link(entry: Entry, depth: int) -> Iterator[str]:
     given = annotation.url_given.strip()
     title = _on_one_line(entry.title or held_title(annotation.source_record))
     tags = [*filter(None, map(_on_one_line, annotation.tags))]
+    address = given if _ADDRESS.fullmatch(given) else entry.url
     attributes = {
-        "HREF": given if _ADDRESS.fullmatch(given) else entry.url,
+        "HREF": address,
         "ADD_DATE": str(int(annotation.saved_at.timestamp())),
         "TAGS": ",".join(tags),
         "TOREAD": "1" if TO_READ in tags else "",
         "READ": "1" if annotation.is_read else "",
         "STARRED": "1" if annotation.is_starred else "",
-        PAGE_TITLE.upper(): "" if annotation.title or not title else "1",
+        PAGE_TITLE.upper(): _whose(annotation.title, title),
         ALL_TAGS.upper(): json.dumps(tags) if any("," in tag for tag in tags) else "",
     }
     written = "".join(f' {name}="{_escaped(value)}"' for name, value in attributes.items() if value)
-    yield f"{_indent(depth)}<DT><A{written}>{_escaped(title)}</A>"
+    yield f"{_indent(depth)}<DT><A{written}>{_escaped(title or address)}</A>"
     if note := _clean(annotation.note).strip():
         yield f"{_indent(depth)}<DD>{_escaped(note)}"
+
+
+def _whose(persons: str, title: str) -> str:
+    """Says whose a title is, where it is no person's."""
+    if not title:
+        return NOBODYS
+    return "" if persons else PAGES
 
 
 def _indent(depth: int) -> str:

@@ -43,7 +43,11 @@ GENERATOR = '<META NAME="generator" CONTENT="archiver">'
 ALL_TAGS = "all_tags"
 """The attribute that holds tags as JSON, where one of them has a comma in it."""
 PAGE_TITLE = "page_title"
-"""The attribute that says that a title is the page's own, and no person's."""
+"""The attribute that says that a title is no person's, and whose it is."""
+PAGES = "1"
+"""It is the page's own."""
+NOBODYS = "0"
+"""There is none: in its place stands the address."""
 _ENDS_LINK = frozenset({"dl", "/dl", "h1", "h2", "h3", "hr", "/dd"})
 _LINE_BREAKS = frozenset({"br", "p", "/p", "div", "/div", "li"})
 
@@ -153,10 +157,11 @@ class _Reader:
         note = note or link.pop("description", "")[:MAX_NOTE].strip()
         section = "" if folders.depth else self._section
         is_read, is_starred = state_of(section) if section else (False, False)
+        url, title = link.pop("href").strip(), " ".join(self._title.take().split())
         return Bookmark(
             Annotation(
-                url_given=link.pop("href").strip()[:MAX_URL],
-                title=" ".join(self._title.take().split()),
+                url_given=url[:MAX_URL],
+                title="" if title == url else title,  # which is put where there is none
                 note=note,
                 added_at=added_at_of(link),
                 is_read=is_read,
@@ -173,17 +178,17 @@ class _Reader:
         self._folders.fill()
         names = self._folders.path
         title = " ".join(self._title.take().split())
-        is_pages = link.get(PAGE_TITLE) == "1"
+        whose = link.get(PAGE_TITLE)
         annotation = Annotation(
             link["href"],
             in_seconds(link.get("add_date", "")),
-            title="" if is_pages else title,
+            title="" if whose in (PAGES, NOBODYS) else title,
             tags=guessed_tags(link[ALL_TAGS]) if ALL_TAGS in link else tuple(filter(None, split)),
             note=note,
             is_read=link.get("read") == "1",
             is_starred=link.get("starred") == "1",
             folders=_folders(names) if names else (),
-            source_record=held_title_record(title) if is_pages else "",
+            source_record=held_title_record(title) if whose == PAGES else "",
         )
         return Bookmark(annotation)
 

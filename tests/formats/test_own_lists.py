@@ -14,6 +14,7 @@ from archiver.formats.bookmarks_html import BOOKMARKS_HTML
 from archiver.formats.feeds import ATOM
 from archiver.formats.formulas import as_it_was, defused
 from archiver.formats.given_file import GivenFile
+from archiver.formats.netscape import GENERATOR
 from archiver.formats.opml_hosts import OPML_HOSTS
 from archiver.formats.own_csv import CSV
 from archiver.formats.own_json import JSON, JSON_LINES, OWN_JSON
@@ -144,6 +145,20 @@ def test_the_title_of_a_page_is_no_persons_and_is_written_again(title):
     (read,) = annotations(first, "x.html", form="archiver HTML")
 
     assert read.title == ""
+    assert written(BOOKMARKS_HTML, [entry_of(read)]) == first
+
+
+@pytest.mark.parametrize("title", ["", "https://a.example/?b&c"])
+def test_a_link_without_a_title_is_called_by_its_address_and_gets_none_by_that(title):
+    link = Annotation("https://a.example/?b&c", AT, title)
+    first = written(BOOKMARKS_HTML, [entry_of(link)])
+
+    (read,) = annotations(first, "x.html", form="archiver HTML")
+    (elsewhere,) = annotations(first.replace(GENERATOR.encode(), b""), form="Netscape HTML")
+
+    assert b">https://a.example/?b&amp;c</A>" in first
+    assert (read.title, read.source_record) == (title, "")
+    assert elsewhere.title == ""
     assert written(BOOKMARKS_HTML, [entry_of(read)]) == first
 
 

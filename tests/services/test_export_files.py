@@ -148,7 +148,7 @@ async def test_an_entry_that_lies_in_several_lists_is_counted_once(files, archiv
 
     whole = await files.write(BY_KEY["bookmarks"], Selected(), tmp_path / "out")
 
-    assert (tmp_path / "out").read_text().count("https://h0.example/") == 3
+    assert (tmp_path / "out").read_text().count('HREF="https://h0.example/"') == 3
     assert whole.entries == COUNT
 
 

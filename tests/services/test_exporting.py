@@ -243,7 +243,7 @@ async def test_a_list_made_by_hand_is_exported_in_its_order(archive):
 
     found = (await exported(archive, "bookmarks", Selected(ListingQuery("list:Mine")))).decode()
 
-    assert re.findall(r"https://(\w+)\.example", found) == ["c", "d", "a", "b"]
+    assert re.findall(r'HREF="https://(\w+)\.example', found) == ["c", "d", "a", "b"]
 
 
 @pytest.mark.parametrize("key", LISTS)
