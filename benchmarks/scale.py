@@ -32,7 +32,7 @@ from yarl import URL
 
 from archiver.archive import INDEX
 from archiver.config import Settings
-from archiver.index import captures, recording, seeds
+from archiver.index import captures, recording, search_parts, seeds
 from archiver.index.database import Database
 from archiver.memento.timestamps import to_timestamp
 from archiver.model.annotation import Annotation
@@ -107,8 +107,19 @@ async def build(data: Path, size: int, base: str) -> None:
             await fill(db, range(start, start + count), held, size // PAGEFUL)
         async with db.write() as conn:
             await conn.exec_driver_sql("PRAGMA optimize")
+        await settle(db)
     finally:
         await db.close()
+
+
+async def settle(db: Database) -> None:
+    """Do what a service does once, beside its answers: full parts of the index in one piece."""
+    part: int | None = 0
+    while part is not None:
+        async with db.write() as conn:
+            part = await search_parts.in_pieces(conn)
+            if part is not None:
+                await search_parts.put_together(conn, part)
 
 
 def made_up(number: int, hosts: int) -> str:
