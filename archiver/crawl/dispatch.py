@@ -46,6 +46,7 @@ class Dispatcher:
         self._to_give_back: list[Lease] = []
         self._to_put_last: set[str] = set()
         self._refused = self._is_dry = self._is_idle = self._is_called = False
+        self._is_in_trouble = False
         self._wake = asyncio.Event()
         self._signs: dict[str, int] = {}
         self._recovered = self._noted = self._let_go = 0.0
@@ -84,18 +85,31 @@ class Dispatcher:
             self._is_called = False
             try:
                 wait = await self._fill(until_empty=until_empty)
+                self._note_end_of_trouble(begun)
                 if wait is None and until_empty and not await self._is_something_left():
                     return
-            except StoreError:
-                log.exception("the index refused; resting", seconds=TROUBLE_SECONDS)
-                self._trouble_until = loop.time() + TROUBLE_SECONDS
-                self._to_give_back += self._frontier.put_aside()
+            except StoreError as error:
+                self._note_trouble(error)
                 wait = TROUBLE_SECONDS
             await self._rest(IDLE_SECONDS if wait is None else wait)
             # What ends within a moment is made up for by one lease, not by one each.
             is_patient = self._context.hosts and not self._is_called
             pause = SHARED_LEASE_SECONDS if is_patient else LEASE_SECONDS
             await asyncio.sleep(begun + pause - loop.time())
+
+    def _note_trouble(self, error: StoreError) -> None:
+        """Rest; it is told once, however often the crawl is called meanwhile and tries again."""
+        if not self._is_in_trouble:
+            log.error("the index refused; resting", exc_info=error, seconds=TROUBLE_SECONDS)
+        self._is_in_trouble = True
+        self._trouble_until = asyncio.get_running_loop().time() + TROUBLE_SECONDS
+        self._to_give_back += self._frontier.put_aside()
+
+    def _note_end_of_trouble(self, begun: float) -> None:
+        """Tell, once, that the crawl goes on: after its rest it has looked at the queue again."""
+        if self._is_in_trouble and begun >= self._trouble_until:
+            self._is_in_trouble = False
+            log.info("the index is to be had again; the crawl goes on")
 
     async def _fill(self, *, until_empty: bool) -> float | None:
         """Lease what fits; return seconds until the next look, None when all is done."""

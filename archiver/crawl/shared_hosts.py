@@ -77,6 +77,7 @@ class SharedHosts:
         Raises:
             FencedOff: this process may not have it any more.
         """
+        is_told = False
         while True:
             try:
                 async with self._db.write() as conn:
@@ -85,7 +86,9 @@ class SharedHosts:
             except FencedOff:
                 raise
             except IndexUnavailable:
-                log.warning("the index is not to be had; a turn waits", host=host)
+                if not is_told:
+                    log.warning("the index is not to be had; a turn waits", host=host)
+                is_told = True
             await asyncio.sleep(TURN_SECONDS)
 
     def end_turn(self, host: str, *, spaced: bool) -> None:

@@ -72,7 +72,10 @@ def _shortened(
 
 def _whole(told: dict[str, Any], before: Sequence[Sequence[Any]]) -> Sequence[Any]:
     """The column of which this tells."""
-    return before[told["as"]] if "as" in told else [told["each"]] * len(before[0])
+    try:
+        return before[told["as"]] if "as" in told else [told["each"]] * len(before[0])
+    except IndexError:
+        raise ValueError("A column is as one that is not there.") from None
 
 
 def _seconds(moment: datetime | None) -> int | None:

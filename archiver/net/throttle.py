@@ -113,20 +113,24 @@ class Throttle:
                 known.left.clear()
                 await known.left.wait()
             delay, is_by_turn = shared.delay(host), shared.is_by_turn(host)
-        due = max(known.rest_until, known.next_at if spaced else 0.0)
-        wait = due - self._clock()
-        if wait > 0:
-            await self._sleep(wait)
-        while spaced and (wait := known.next_at - self._clock()) > 0:
-            await self._sleep(wait)  # one who was let in before had to wait
+        await self._until_due(known, spaced=spaced)
         if shared:
             if is_by_turn:
                 await shared.take_turn(host)
+                await self._until_due(known, spaced=False)
             await shared.permit()
         if spaced:
             known.next_at = self._clock() + delay
         known.active += 1
         return is_by_turn
+
+    async def _until_due(self, known: _Host, *, spaced: bool) -> None:
+        """Wait until a host may be asked, also for what is heard of meanwhile.
+
+        It may ask for rest, or one who was let in before had to wait.
+        """
+        while (wait := max(known.rest_until, known.next_at if spaced else 0.0) - self._clock()) > 0:
+            await self._sleep(wait)
 
     async def keep_distance(self, host: str, known: _Host, *, again: bool = False) -> None:
         """Wait until a request may go out as far behind the last as the host is to have them.

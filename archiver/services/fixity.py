@@ -70,6 +70,15 @@ class _Checked:
     answer: RecordId | None = None
 
 
+@frozen
+class _Stretch:
+    """Records of a segment: all that begin from one byte to another, both included."""
+
+    checked: list[_Checked]
+    first: int
+    last: int
+
+
 class Fixity:
     """Checks the archive against itself."""
 
@@ -94,9 +103,9 @@ class Fixity:
         for each in found.segments:
             end = indexed.get(each.name, 0)
             async for stretch in self._stretches(each, end):
-                records += len(stretch)
-                on_progress(Progress(records, done + _end(stretch), total))
-                findings = [one for checked in stretch for one in checked.findings]
+                records += len(stretch.checked)
+                on_progress(Progress(records, done + stretch.last + 1, total))
+                findings = [one for checked in stretch.checked for one in checked.findings]
                 findings += await self._compare(each.name, stretch, end)
                 if findings and each.name in indexed and await self._is_replaced(each.name):
                     yield Finding(each.name, _REPLACED, is_wrong=False)
@@ -119,28 +128,34 @@ class Fixity:
         async with self._db.read() as conn:
             return not await segments.indexed_of(conn, [name])
 
-    async def _stretches(self, file: SegmentFile, end: int) -> AsyncIterator[list[_Checked]]:
-        """The records of a segment that was indexed up to that byte.
+    async def _stretches(self, file: SegmentFile, end: int) -> AsyncIterator[_Stretch]:
+        """The records of a segment that was indexed up to that byte, one stretch after another.
 
-        What is beyond it may be half written, as long as its writer lives.
+        What is beyond it may be half written, as long as its writer lives. The last one has no
+        record, where the segment could be read to its end: no row is to say that there is one.
         """
         is_written = await asyncio.to_thread(self._store.lock.is_alive, file.writer)
         records = _check_records(self._store.shelf, file.name, end if is_written else None)
-        while stretch := await asyncio.to_thread(lambda: list(islice(records, CHUNK))):
-            yield stretch
+        first, is_whole = 0, True
+        while checked := await asyncio.to_thread(lambda: list(islice(records, CHUNK))):
+            last = checked[-1].location.offset
+            yield _Stretch(checked, first, last)
+            first, is_whole = last + 1, not checked[-1].findings
+        if is_whole:
+            yield _Stretch([], first, min(end, file.size) - 1)
 
-    async def _compare(self, name: str, stretch: list[_Checked], end: int) -> list[Finding]:
+    async def _compare(self, name: str, stretch: _Stretch, end: int) -> list[Finding]:
         """Check the index rows of a stretch of a segment against its records.
 
         Those from ``end`` on, where the index had come to, may have got theirs meanwhile, or not.
         """
-        first, last = stretch[0].location.offset, stretch[-1].location.offset
+        first, last = stretch.first, stretch.last
         async with self._db.read() as conn:
             rows = await captures.between(conn, name, first, last)
             rows |= await withheld.between(conn, name, first, last)
             sent = await answers.between(conn, name, first, last)
-        findings = [*_other_answers(name, sent, stretch)]
-        for checked in stretch:
+        findings = [*_other_answers(name, sent, stretch.checked)]
+        for checked in stretch.checked:
             if checked.capture is None:
                 continue
             row = rows.pop(checked.location.offset, None)
@@ -284,10 +299,6 @@ def _essence(capture: Capture) -> Capture:
     """
     length = 0 if capture.is_revisit else capture.payload_length
     return replace(capture, payload_length=length, is_chunked=False)
-
-
-def _end(stretch: list[_Checked]) -> int:
-    return stretch[-1].location.offset + stretch[-1].location.length
 
 
 def _where(location: Location) -> str:

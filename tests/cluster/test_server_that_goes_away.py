@@ -41,13 +41,14 @@ async def test_what_serves_goes_on_once_the_server_is_back_and_keeps_each_page_o
             while saved.count("\n") < PAGES:
                 _, saved = await ran("list", "--status", "saved", **here)
         serving.terminate()
-        await serving.communicate()
+        _, logged = await serving.communicate()
 
     code, checked = await ran("verify", **here)
     assert refused == (1, "")
     assert all(url in saved for url in urls)
     assert saved.count("\n") == PAGES
     assert serving.returncode == 0
+    assert logged.count(b"the index refused") <= 1, logged.decode()
     assert (code, "problems\t0" in checked) == (0, True), checked
 
 

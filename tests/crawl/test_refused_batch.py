@@ -1,6 +1,7 @@
 """A batch that the index refused after its records were written costs no second visit."""
 
 import asyncio
+import logging
 
 import pytest
 from sqlalchemy import text
@@ -65,6 +66,7 @@ async def test_what_was_written_is_taken_up_and_not_visited_again(
 
 @pytest.mark.sqlite("a refusal in words of SQLite")
 async def test_what_the_index_never_takes_holds_up_no_other(crawl, live, caplog):
+    caplog.set_level(logging.INFO, dispatch.__name__)
     await crawl.queue(live.article("foxes"), live.article("geese"))
     async with crawl.context.db.write() as conn:
         await conn.exec_driver_sql(
@@ -78,5 +80,7 @@ async def test_what_the_index_never_takes_holds_up_no_other(crawl, live, caplog)
     async with crawl.context.db.write() as conn:
         await conn.exec_driver_sql("DROP TRIGGER no")
     await running
+    told = [each.getMessage() for each in caplog.records if each.name == dispatch.__name__]
 
+    assert told == ["the index refused; resting", "the index is to be had again; the crawl goes on"]
     assert [each.state for each in await crawl.jobs()] == [State.SAVED, State.SAVED]

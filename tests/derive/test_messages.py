@@ -3,6 +3,7 @@
 from dataclasses import replace
 from datetime import UTC, datetime
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -16,7 +17,7 @@ from archiver.derive.messages import (
     read_seeds,
     unpack,
 )
-from archiver.derive.packed_seeds import pack_columns
+from archiver.derive.packed_seeds import pack_columns, read_columns
 from archiver.model.annotation import Annotation
 from archiver.model.entry_list import EntryList, GivenLists
 from archiver.model.highlight import Colour, Highlight
@@ -104,6 +105,12 @@ def test_what_a_page_names_comes_whole(found):
     message = pack_result(found)
 
     assert read_discovery(unpack(message[PREFIX.size :])[0]) == found
+
+
+@pytest.mark.parametrize("told", [{"as": 1}, {"each": ""}])
+def test_a_column_as_one_that_is_not_there_is_none(told):
+    with pytest.raises(ValueError, match="not there"):
+        read_columns([told])
 
 
 def test_columns_that_say_the_same_of_all_or_of_the_address_are_read_as_they_were():

@@ -122,3 +122,19 @@ async def test_a_host_that_asked_for_rest_gets_it():
     async with polite.slot("a.example", spaced=False):
         assert clock.now == 130
     assert polite.resting_hosts() == []
+
+
+async def test_who_waits_for_a_host_hears_that_it_asked_for_rest():
+    polite, clock = throttle(host_delay=2)
+    slept = []
+
+    async def sleep(seconds):
+        clock.now += seconds
+        if not slept:
+            polite.pause("a.example", 30)
+        slept.append(seconds)
+
+    async with polite.slot("a.example"):
+        polite._sleep = sleep
+    async with polite.slot("a.example"):
+        assert (clock.now, slept) == (132, [2, 30])

@@ -4,6 +4,7 @@ import pytest
 
 from archiver.config import Settings
 from archiver.runtime import open_runtime
+from archiver.services import fixity
 from tests.conftest import live_web
 from tests.indices import change_by_hand
 
@@ -159,6 +160,27 @@ async def test_a_row_without_a_record_is_found(filled, findings, change_index):
     assert {each.problem for each in await findings()} >= {
         "The index has no row for it.",
         "The index has a row where there is no such record.",
+    }
+
+
+@pytest.mark.parametrize("size", [1, 200])
+async def test_a_row_that_begins_where_no_record_does_is_found_wherever_that_is(
+    filled, findings, change_index, monkeypatch, size
+):
+    monkeypatch.setattr(fixity, "CHUNK", size)
+    end = segment(filled).stat().st_size
+    copied = "url, surt, timestamp, status, media_type, payload_digest, payload_length, length"
+    for place in (1, end - 1):
+        await change_index(
+            f'INSERT INTO capture ({copied}, "offset", segment_id, record_id, is_revisit)'
+            f" SELECT {copied}, {place}, segment_id, 'urn:uuid:{place}', is_revisit"
+            " FROM capture WHERE id = 1"
+        )
+
+    found = await findings()
+
+    assert {each.where for each in found} == {
+        f"{segment(filled).name} at byte {place:,}" for place in (1, end - 1)
     }
 
 
