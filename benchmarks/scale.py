@@ -5,9 +5,10 @@ Usage: python -m benchmarks.scale [--sizes 10000 100000 1000000] [--requests 60]
 
 The archives are synthetic: real records for a few hundred pages, and index rows as the crawl makes
 them for all the rest, which point at those records. Each is served by ``archiver serve`` and asked
-over one kept connection; the times are those of whole answers. The last lines compare p95 in the
-largest with the smallest. With ``--cpu`` they are what the service computed for each answer: the
-same whatever else the machine does, without what it waits for the disk. With ``--in`` archives
+over one kept connection, one after the other, so that all meet the same minutes of the machine;
+the times are those of whole answers. The last column compares p95 in the largest with the smallest.
+With ``--cpu`` they are what the service computed for each answer: hardly another whatever else the
+machine does, without what it waits for the disk. With ``--in`` archives
 stay in that folder, and those that are there are asked again; ``--only`` asks for the rows whose
 names hold a text.
 """
@@ -19,9 +20,9 @@ import random
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -69,15 +70,31 @@ def main() -> None:
     parser.add_argument("--in", dest="folder", type=Path)
     parser.add_argument("--only", default="")
     options = parser.parse_args()
-    tables = {}
-    for size in options.sizes:
-        with tempfile.TemporaryDirectory() as directory, FastServer(body=2000) as server:
-            built = (options.folder or Path(directory)) / str(size)
-            base = kept(built, size, server.base)
-            with serving_in(built / "data", cpu=options.cpu) as (root, clock):
-                asked = asked_for(size, base, server.base, options.only)
-                tables[size] = asyncio.run(ask(root, asked, options.requests, clock))
-    show(tables)
+    with ExitStack() as stack:
+        live = stack.enter_context(FastServer(body=2000)).base
+        services = {
+            size: stack.enter_context(served(size, live, options)) for size in options.sizes
+        }
+        show(asyncio.run(ask(services, options.requests)))
+
+
+@dataclass(frozen=True)
+class Service:
+    """An archive that is served: where, what its time is told by, and what it is asked for."""
+
+    root: str
+    clock: Callable[[], float]
+    asked: Mapping[str, Callable[[int], str]]
+
+
+@contextmanager
+def served(size: int, live: str, options: argparse.Namespace) -> Iterator[Service]:
+    """Serve an archive of so many snapshots, which is built unless it is there."""
+    with tempfile.TemporaryDirectory() as directory:
+        built = (options.folder or Path(directory)) / str(size)
+        base = kept(built, size, live)
+        with serving_in(built / "data", cpu=options.cpu) as (root, clock):
+            yield Service(root, clock, asked_for(size, base, live, options.only))
 
 
 def kept(folder: Path, size: int, base: str) -> str:
@@ -287,40 +304,35 @@ def asked_for(size: int, base: str, live: str, only: str) -> dict[str, Callable[
     return {name: path for name, path in kinds.items() if only in name}
 
 
-async def ask(
-    root: str, asked: dict[str, Callable[[int], str]], requests: int, clock: Callable[[], float]
-) -> dict[str, list[float]]:
-    """Seconds of each answer, by what was asked."""
-    found: dict[str, list[float]] = {}
+async def ask(services: Mapping[int, Service], requests: int) -> dict[int, dict[str, list[float]]]:
+    """Seconds of each answer, by size and by what was asked; each service has one to begin with."""
+    found: dict[int, dict[str, list[float]]] = {size: {} for size in services}
     async with aiohttp.ClientSession() as session:
-        for name, path in asked.items():
-            if name == ADDED:
-                times = range(min(requests, 20))
-                found[name] = [await add(session, root, path(n), clock) for n in times]
-                continue
-            await get(session, root + path(0), clock)
-            found[name] = [await get(session, root + path(n), clock) for n in range(requests)]
+        for name in next(iter(services.values())).asked:
+            ask_once, times = (add, min(requests, 20)) if name == ADDED else (get, requests)
+            for n in range(times + 1):
+                for size, service in services.items():
+                    seconds = await ask_once(session, service, service.asked[name](n))
+                    found[size].setdefault(name, []).extend([seconds] * bool(n))
     return found
 
 
-async def get(session: aiohttp.ClientSession, url: str, clock: Callable[[], float]) -> float:
+async def get(session: aiohttp.ClientSession, service: Service, path: str) -> float:
     """Seconds of one answer, redirects followed."""
-    begun = clock()
-    async with session.get(URL(url, encoded=True)) as response:
+    begun = service.clock()
+    async with session.get(URL(service.root + path, encoded=True)) as response:
         await response.read()
-        assert response.status == 200, (url, response.status)
-    return clock() - begun
+        assert response.status == 200, (path, response.status)
+    return service.clock() - begun
 
 
-async def add(
-    session: aiohttp.ClientSession, root: str, url: str, clock: Callable[[], float]
-) -> float:
+async def add(session: aiohttp.ClientSession, service: Service, url: str) -> float:
     """Seconds until one more is accepted and safe in the queue."""
-    begun = clock()
-    async with session.post(f"{root}/api/v1/entries", json={"urls": [url]}) as response:
+    begun = service.clock()
+    async with session.post(f"{service.root}/api/v1/entries", json={"urls": [url]}) as response:
         assert response.status == 202, response.status
         await response.read()
-    return clock() - begun
+    return service.clock() - begun
 
 
 def show(tables: dict[int, dict[str, list[float]]]) -> None:

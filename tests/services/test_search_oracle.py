@@ -11,12 +11,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from archiver.index import captures, failed_attempts, recording, seeds, segments
+from archiver.index import captures, comparisons, failed_attempts, recording, seeds, segments
 from archiver.index.database import Database
 from archiver.memento.timestamps import to_timestamp
 from archiver.model.annotation import Annotation
 from archiver.model.capture import Capture, HashUrl, Location, PayloadDigest, RecordId
+from archiver.model.choices import CaptureWhen
 from archiver.model.failure import Failure, FailureKind
+from archiver.model.highlight import Highlight
 from archiver.model.kind import kind_of
 from archiver.model.listing import ListingQuery, Sort
 from archiver.model.page import PageMetadata
@@ -46,7 +48,11 @@ SEGMENT = "archiver-20260301120000-0123456789ab-00001.warc.gz"
 
 @dataclass(frozen=True)
 class Page:
-    """What is known of an entry; ``state`` is what became of it."""
+    """What is known of an entry; ``state`` is what became of it.
+
+    ``score`` and ``changed`` are hundredths, of its snapshot; ``marked`` are words that a person
+    has highlighted.
+    """
 
     url: str
     title: str = ""
@@ -63,6 +69,10 @@ class Page:
     source: str = "web"
     is_read: bool = False
     is_starred: bool = False
+    lists: tuple[str, ...] = ()
+    score: int = 100
+    changed: int = 0
+    marked: str = ""
     added: datetime = START
 
 
@@ -70,10 +80,28 @@ PAGES = [
     replace(page, added=START + timedelta(days=40 * n))
     for n, page in enumerate(
         [
-            Page("http://a.example/kites", "Red kites", "the red kite and the paper kite " * 30),
-            Page("http://www.a.example/b", "Paper", "paper kite, red paper", note="a red note"),
             Page(
-                "http://b.example:8080/x", "東京の鳥", "東京都で鳶を見た。猫もいた", language="ja"
+                "http://a.example/kites",
+                "Red kites",
+                "the red kite and the paper kite " * 30,
+                lists=("Birds/Kites", "Unread"),
+                changed=25,
+            ),
+            Page(
+                "http://www.a.example/b",
+                "Paper",
+                "paper kite, red paper",
+                note="a red note",
+                lists=("Birds",),
+                score=40,
+            ),
+            Page(
+                "http://b.example:8080/x",
+                "東京の鳥",
+                "東京都で鳶を見た。猫もいた",
+                language="ja",
+                lists=("鳥/東京", "BIRDS/Kites"),
+                score=99,
             ),
             Page(
                 "http://b.example/y",
@@ -81,13 +109,35 @@ PAGES = [
                 "京都と東京",
                 tags=("鳥", "to read"),
                 language="ja-JP",
+                lists=("鳥",),
+                changed=1,
             ),
-            Page("http://127.0.0.1/z", "Café", "naïve résumé", tags=("Café",), by="Zoë Red"),
+            Page(
+                "http://127.0.0.1/z",
+                "Café",
+                "naïve résumé",
+                tags=("Café",),
+                by="Zoë Red",
+                lists=("Café",),
+            ),
             Page("http://c.example/red-kite.pdf", "file", media_type="application/pdf"),
             Page("http://c.example/i.png", media_type="image/png", tags=("to read",)),
-            Page("http://c.example/gone", "not here", "red", status=404, missing=2),
-            Page("http://www.a.example/w", "A kite that waits", state="queued", tags=("Café",)),
-            Page("http://d.example/f", "A red kite that failed", note="kite", state="failed"),
+            Page("http://c.example/gone", "not here", "red", status=404, missing=2, score=0),
+            Page(
+                "http://www.a.example/w",
+                "A kite that waits",
+                state="queued",
+                tags=("Café",),
+                lists=("Birds/Kites",),
+            ),
+            Page(
+                "http://d.example/f",
+                "A red kite that failed",
+                note="kite",
+                state="failed",
+                lists=("Birdsong", "Birds/Owls and\\/or kites"),
+            ),
+            Page("http://d.example/l", "A kite as a link", state="link", lists=("Birds/Kites",)),
             Page(
                 "http://d.example/en", "Reading", "kite", language="en-GB", published="2019-03-05"
             ),
@@ -98,6 +148,7 @@ PAGES = [
                 language="pt_BR",
                 published="2020-01",
                 is_read=True,
+                marked="the red papel",
             ),
             Page(
                 "http://a.example/star",
@@ -155,9 +206,12 @@ async def index(conn, n, page):
         page.source,
         page.is_read,
         page.is_starred,
+        page.lists,
+        highlights=(Highlight("0" * 16, page.marked),) if page.marked else (),
     )
     seed = Seed(HashUrl(hash_url(page.url)), page.url, host(page.url), annotation)
-    await seeds.receive(conn, [seed], now=page.added, recapture=False)
+    when = CaptureWhen.NEVER if page.state == "link" else CaptureWhen.NOW
+    await seeds.receive(conn, [seed], now=page.added, recapture=False, capture=when)
     common = {"url": page.url, "host": host(page.url), "revision": 0}
     if page.state == "failed":
         failed = failed_attempts.FailedAttempt(
@@ -194,11 +248,14 @@ async def index(conn, n, page):
         article=None,
         extractor="1",
         record=capture.location,
+        score=page.score,
         found_by=findable(
             annotation, metadata, media_type=page.media_type, words=indexed(page.text), **common
         ),
     )
     await recording.add_snapshots(conn, [snapshot])
+    if page.changed:
+        await comparisons.settle(conn, [(n + 1, int(capture.timestamp), page.changed)])
 
 
 @pytest.fixture(scope="module")
@@ -217,9 +274,7 @@ def matches(node, page) -> bool:
     if isinstance(node, Not):
         return not matches(node.node, page)
     if isinstance(node, Term):
-        return page.state != "queued" and any(
-            holds(text, node) for text in texts(page, node.column)
-        )
+        return has_document(page) and any(holds(text, node) for text in texts(page, node.column))
     return is_so(node, page)
 
 
@@ -227,7 +282,7 @@ def texts(page, column):
     has_text = page.state == "saved"
     parts = {
         Column.TITLE: page.title,
-        Column.NOTE: page.note,
+        Column.NOTE: f"{page.note} {page.marked}",
         Column.URL: page.url.partition("://")[2],
         Column.BY: page.by if has_text else "",
         "text": page.text if has_text else "",
@@ -245,16 +300,20 @@ def holds(text, term) -> bool:
 
 def atoms(text):
     """Words without accents, each character of an unspaced script by itself."""
-    plain = "".join(
-        each
-        for each in unicodedata.normalize("NFKD", unicodedata.normalize("NFKC", text).lower())
-        if not unicodedata.combining(each)
-    )
-    marked = re.sub("([\u0e01-\u0e4f\u3041-\u30ff\u4e00-\u9fff])", r" \1 ", plain)
+    marked = re.sub("([\u0e01-\u0e4f\u3041-\u30ff\u4e00-\u9fff])", r" \1 ", plain(text))
     return "".join(
         each if each.isalnum() or unicodedata.category(each) in ("Mn", "Mc") else " "
         for each in marked
     ).split()
+
+
+def plain(text):
+    """A text without accents, in small letters."""
+    return "".join(
+        each
+        for each in unicodedata.normalize("NFKD", unicodedata.normalize("NFKC", text).lower())
+        if not unicodedata.combining(each)
+    )
 
 
 def is_so(node, page) -> bool:
@@ -263,7 +322,19 @@ def is_so(node, page) -> bool:
 
 def has_words(page, value) -> bool:
     count = len(indexed(page.text).split()) if is_saved(page) else 0
-    return page.state != "queued" and (value.least or 0) <= count <= (value.most or 10**9)
+    return has_document(page) and is_among(count, value)
+
+
+def is_among(number, value) -> bool:
+    most = number if value.most is None else value.most
+    return (value.least or 0) <= number <= most
+
+
+def is_in_list(page, value) -> bool:
+    """Whether a page lies in the list that is named; with a slash behind, or in one within it."""
+    path = plain(value.removesuffix("/"))
+    own = [plain(each) for each in page.lists]
+    return path in own or (value.endswith("/") and any(each.startswith(f"{path}/") for each in own))
 
 
 def is_within(moment, value) -> bool:
@@ -298,6 +369,9 @@ def is_marked(page, value) -> bool:
         "gap": is_saved(page) and page.missing > 0,
         "gone": (is_saved(page) and page.status in (404, 410)) or page.state == "failed",
         "untagged": not page.tags,
+        "highlighted": bool(page.marked),
+        "changed": page.changed > 0,
+        "link": page.state == "link",
         "unrendered": False,
     }[value]
 
@@ -306,12 +380,20 @@ def is_saved(page) -> bool:
     return page.state == "saved"
 
 
+def has_document(page) -> bool:
+    """Whether somebody has been there; a link is found by its words a moment after it came."""
+    return page.state in ("saved", "failed")
+
+
 PUBLISHED = {
     "2019-03-05": datetime(2019, 3, 5, tzinfo=UTC),
     "2020-01": datetime(2020, 1, 1, tzinfo=UTC),
 }
 IS_SO = {
     Condition.WORDS: has_words,
+    Condition.LIST: is_in_list,
+    Condition.SCORE: lambda page, value: is_saved(page) and is_among(page.score, value),
+    Condition.CHANGED: lambda page, value: has_document(page) and is_among(page.changed, value),
     Condition.ADDED: lambda page, value: is_within(page.added, value),
     Condition.CAPTURED: lambda page, value: is_within(is_saved(page) and page.added, value),
     Condition.PUBLISHED: lambda page, value: is_within(PUBLISHED.get(page.published), value),
@@ -353,13 +435,18 @@ CONDITIONS = (
     "type:page type:pdf type:image is:unread is:read is:starred is:failed is:waiting is:gap "
     "is:gone is:untagged status:saved status:queued status:200 status:404 status:4xx added:2019 "
     "added:2019-03..2020-02 captured:<2019-12 captured:<10d added:>1d published:2019-03 "
-    "published:2019..2020 published:>2019 words:>100 words:1 words:..5 import:my.html import:3"
+    "published:2019..2020 published:>2019 words:>100 words:1 words:..5 import:my.html import:3 "
+    "list:birds list:Birds/ list:BIRDS/kites list:birds/kites/ list:birdsong list:Bird/ list:cafe "
+    "list:鳥 list:鳥/ list:unread score:100 score:<50 score:0 score:>0 score:0.4 score:40..99 "
+    "score:..99 changed:>20 changed:0 changed:1..25 changed:>=25 changed:<1 is:changed "
+    "is:highlighted is:link status:link"
 ).split()
 LEAVES = (
     TERMS
     | st.builds(Term, st.sampled_from(TYPED), st.none() | st.sampled_from(Column), st.booleans())
     | st.sampled_from(CONDITIONS).map(parse_query)
     | st.just(Is(Condition.TAG, "to read"))
+    | st.just(Is(Condition.LIST, "birds/owls and\\/or kites"))
 )
 TREES = st.recursive(
     LEAVES,
@@ -418,6 +505,16 @@ async def test_a_query_finds_what_reading_every_page_would_find(archive, trees):
         assert sorted(every_one) == expected, write(tree)
         assert newest_first == expected[::-1], write(tree)
         assert oldest_first == expected, write(tree)
+
+
+async def test_each_condition_alone_finds_what_is_so(archive):
+    conditions = [parse_query(each) for each in CONDITIONS]
+
+    answers = await found(archive, CONDITIONS)
+
+    for node, (every_one, *_) in zip(conditions, answers, strict=True):
+        expected = [n for n, page in enumerate(PAGES) if matches(node, page)]
+        assert sorted(every_one) == expected, write(node)
 
 
 async def test_a_letter_with_a_star_finds_the_words_that_begin_with_it(archive):
