@@ -22,6 +22,7 @@ class Result:
     """What became of one URL: a status or a failure, and what it needs in its turn.
 
     ``through``: the hosts by which it was had, its redirects' too: they lead to what it needs.
+    ``turns_lines``: it is a sheet that sets text from top to bottom.
     """
 
     status: int | None
@@ -29,6 +30,7 @@ class Result:
     needs: tuple[Requisite, ...]
     until: datetime
     through: frozenset[str] = frozenset()
+    turns_lines: bool = False
 
 
 @frozen

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -19,6 +19,7 @@ from archiver.crawl.requisite_round import (
     below,
     of_the_same,
 )
+from archiver.crawl.sheets import turning_rules
 from archiver.errors import FetchError
 from archiver.index import captures, gone
 from archiver.index.connection import AsyncConnection
@@ -82,6 +83,11 @@ class Requisites:
         except TimeoutError:
             round_.give_up("The page took too long; this was left out.", FailureKind.TIMEOUT)
         return tuple(round_.recorded())
+
+    def turn_lines(self, outcomes: Iterable[RequisiteOutcome]) -> bool:
+        """Whether one of these, fetched just now, is a sheet that sets text from top to bottom."""
+        known = (self._known.get(each.url) for each in outcomes)
+        return any(each.turns_lines for each in known if each)
 
     async def _work(self, round_: Round) -> None:
         while True:
@@ -192,7 +198,8 @@ class Requisites:
         if wanted.kind in NESTED and found.content:
             discovery = await self._context.derive.discover(found.document)
             needs = of_the_same(wanted, discovery.requisites)
-        return Result(found.ref.status, None, needs, until, through)
+        turns_lines = bool(turning_rules(found))
+        return Result(found.ref.status, None, needs, until, through, turns_lines)
 
     async def _follow(
         self, asked: Outgoing, held: Capture | None, *, is_emblem: bool

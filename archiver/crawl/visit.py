@@ -15,6 +15,7 @@ from archiver.crawl.requisites import Requisites
 from archiver.crawl.retry_policy import parked, retry_at, status_failure, walled
 from archiver.derive.pool import unread_article
 from archiver.errors import FetchError
+from archiver.html.reader.writing import is_set_vertically
 from archiver.html.signals import MOST_COUNTED
 from archiver.ledger.visit_result import Visit
 from archiver.memento.timestamps import to_timestamp
@@ -270,7 +271,10 @@ async def _read_and_fetch(
     page: Obtained | Rendered,
     wanted: tuple[Requisite, ...],
 ) -> tuple[tuple[RequisiteOutcome, ...], Article]:
-    """Read an article while what its page needs is fetched; one of several parts afterwards."""
+    """Read an article while what its page needs is fetched.
+
+    One of several parts is read afterwards; with its sheets again one that they may turn.
+    """
     reference = page.page if isinstance(page, Rendered) else page.ref
     document = page.document
     if any(each.kind is RequisiteKind.PART for each in wanted):
@@ -280,4 +284,8 @@ async def _read_and_fetch(
     async with asyncio.TaskGroup() as group:
         article = group.create_task(context.derive.extract(document))
         outcomes = await requisites.fetch_all(reference.url, wanted, page.led_by)
-    return outcomes, article.result()
+    read = article.result()
+    if is_set_vertically(read.text) and requisites.turn_lines(outcomes):
+        await context.recorder.settled()
+        read = await read_whole(context, document, outcomes, reference.timestamp, read)
+    return outcomes, read

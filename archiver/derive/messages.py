@@ -52,6 +52,7 @@ class Document:
         link_header: the ``Link`` fields of its response, joined with commas.
         has_stood: it is a page as it stood in a browser.
         part: which part of its article it is, from 1 on.
+        sheets: of its style sheets those that say in which direction lines go: address and text.
     """
 
     payload: bytes
@@ -61,6 +62,7 @@ class Document:
     link_header: str = ""
     has_stood: bool = False
     part: int = 1
+    sheets: tuple[tuple[str, str], ...] = ()
 
 
 def pack(head: dict[str, Any], payload: bytes = b"") -> bytes:
@@ -87,6 +89,7 @@ def pack_request(task: Task, document: Document, limit: int) -> bytes:
         "link_header": document.link_header,
         "has_stood": document.has_stood,
         "part": document.part,
+        "sheets": document.sheets,
         "limit": limit,
     }
     return pack(head, document.payload)
@@ -103,6 +106,7 @@ def read_request(body: bytes) -> tuple[Task, Document, int]:
         link_header=head["link_header"],
         has_stood=head["has_stood"],
         part=head["part"],
+        sheets=tuple((url, css) for url, css in head["sheets"]),
     )
     return Task(head["task"]), document, head["limit"]
 

@@ -87,8 +87,8 @@ def _extract(document: Document) -> Article:
     if is_html(kind):
         text = _decode(document).text
         if document.has_stood:
-            return extract_stood(text, document.url)
-        return extract_article(text, document.url, part=document.part)
+            return extract_stood(text, document.url, document.sheets)
+        return extract_article(text, document.url, part=document.part, sheets=document.sheets)
     if is_pdf(kind):
         article: Article = _pdf().pdf_article(document.payload, title)
         return article

@@ -37,7 +37,7 @@ from archiver.html.reader.tabs import settle_tabs
 from archiver.html.reader.tools import settle_editing
 from archiver.html.reader.valid import make_valid
 from archiver.html.reader.widgets import settle_widgets
-from archiver.html.reader.writing import find_writing, set_vertical, vertical_of
+from archiver.html.reader.writing import Sheets, mark_writing, set_vertical, vertical_of
 from archiver.html.sanitise import sanitise
 from archiver.html.text import beginning, to_text, without_tags
 from archiver.model.page import Article, PageMetadata
@@ -49,17 +49,21 @@ _NEARLY_ALL = 0.9
 _DOCUMENT = re.compile(r"\A<div>(.*)</div>\s*\Z", re.DOTALL)
 
 
-def extract_article(html: str, url: str, *, part: int = 1) -> Article:
+def extract_article(html: str, url: str, *, part: int = 1, sheets: Sheets = ()) -> Article:
     """The article of a page, with absolute URLs. Never fails: a page without one gives its text.
 
-    ``part`` says which part of an article in several it is, from 1 on.
+    Args:
+        html: of the page.
+        url: where it was.
+        part: which part of an article in several it is, from 1 on.
+        sheets: style sheets of the page that say in which direction lines go.
     """
     html = html[:MOST_CHARACTERS]
     page = parse(html)
     if page is None:
         return text_article(without_tags(html), title="")
     metadata = read_metadata(page, url)
-    found = sanitise(_read(page, html, url, metadata, part=part))
+    found = sanitise(_read(page, html, url, metadata, part=part, sheets=sheets))
     text = to_text(found)
     if not metadata.excerpt:
         metadata = replace(metadata, excerpt=beginning(text))
@@ -69,16 +73,16 @@ def extract_article(html: str, url: str, *, part: int = 1) -> Article:
     return Article(metadata, found.strip(), text)
 
 
-def extract_stood(html: str, url: str) -> Article:
+def extract_stood(html: str, url: str, sheets: Sheets = ()) -> Article:
     """The article of a page as it stood in a browser: all there is to read where it is no article.
 
     An application has no article; what a reader takes for navigation may be what it shows.
     """
-    article = extract_article(html, url)
+    article = extract_article(html, url, sheets=sheets)
     page = parse(html[:MOST_CHARACTERS])
     if page is None:
         return article
-    found = sanitise(_read(page, html, url, PageMetadata(), whole=True))
+    found = sanitise(_read(page, html, url, PageMetadata(), whole=True, sheets=sheets))
     text = to_text(found)
     if len(article.text) >= _NEARLY_ALL * len(text):
         return article
@@ -99,13 +103,14 @@ def _read(
     *,
     whole: bool = False,
     part: int = 1,
+    sheets: Sheets = (),
 ) -> str:
     base = base_of(page, url)
-    writing = find_writing(page, source)
+    writing = mark_writing(page, source, base, sheets)
     body = to_tree(page)
     if body is None:
         return ""
-    vertical = vertical_of(body, writing) if writing.is_said else ""
+    vertical = vertical_of(body, writing)
     _settle(body, source)
     lead = Lead() if whole else find_lead(body, metadata.title, metadata.byline)
     article = body if whole else choose_article(body)

@@ -15,6 +15,7 @@ from archiver.crawl.context import CrawlContext
 from archiver.crawl.deferred_extraction import SPARE_READERS
 from archiver.crawl.emblems import draw_emblems
 from archiver.crawl.fetch_or_recall import read_back
+from archiver.crawl.parts import read_whole
 from archiver.crawl.rendering import as_read
 from archiver.derive.pool import Document, unread_article
 from archiver.errors import ArchiverError
@@ -161,7 +162,11 @@ class PageIntake:
         moment = to_datetime(page.timestamp)
         entry = EntryRef(placed.entry_id, page.seed.hash_url, page.seed.url, page.seed.host)
         ref = CaptureRef.of(found)
-        article = await self._read(document, needs, is_shown=bool(stood), may_wait=may_wait)
+        if not stood and may_wait and self._context.settings.articles == "later":
+            article = unread_article(document, needs)
+        else:
+            read = as_read(document) if stood else document
+            article = await read_whole(self._context, read, outcomes, page.timestamp)
         emblems = await self._emblems(ref, needs, article)
         visit = Visit(
             timestamp=page.timestamp,
@@ -180,15 +185,6 @@ class PageIntake:
         if stood:
             visit = replace(visit, rendering=Rendering.DONE, likenesses=(*shown, *emblems))
         return VisitResult(entry, moment, visit=visit)
-
-    async def _read(
-        self, document: Document, needs: Discovery, *, is_shown: bool, may_wait: bool
-    ) -> Article:
-        if is_shown:
-            return await self._context.derive.extract(as_read(document))
-        if may_wait and self._context.settings.articles == "later":
-            return unread_article(document, needs)
-        return await self._context.derive.extract(document)
 
     async def _emblems(
         self, page: CaptureRef, needs: Discovery, article: Article

@@ -1,22 +1,23 @@
 """Text set from top to bottom: kept as the page set it, by one of two names and nothing else.
 
-Known are the page's own ``style`` attributes and elements. What a sheet of its own file says is
-not: the article is read of the page alone.
+Known are the page's own ``style`` attributes and elements, and the sheets that come with it.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from lxml.etree import _Element as Element
-from selectolax.lexbor import LexborHTMLParser
+from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
 
 from archiver.html.reader.tree import lengths
 from archiver.html.sanitise import VERTICAL
-from archiver.values import frozen
+from archiver.references.use import clean_reference
+from archiver.urls.parse import join
 
-_PROPERTY: Final = "writing-mode"
-_MOST_CSS, _MOST_RULES = 200_000, 5000
+PROPERTY: Final = "writing-mode"
+_MOST_CSS, _MOST_RULES, _MOST_SELECTED = 1_000_000, 50, 1000
+_LONGEST_SELECTOR = 100
 _MOST_LEVELS = 40
 _MOST_OF = 0.5
 """The share of a page's text in what its article may stand in."""
@@ -30,45 +31,62 @@ _OLD = {"tb-rl": "vertical-rl", "tb": "vertical-rl", "tb-lr": "vertical-lr"}
 _COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
 """One that is left open goes to the end (CSS Syntax 3 §4.3.2)."""
 _ON_PAPER = re.compile(r"@media\s+print[^{}@]*+\{(?:[^{}]*+\{[^{}]*+\})*+[^{}]*+\}", re.IGNORECASE)
-_RULE = re.compile(r"([^{};]{1,400}+)\{([^{}]*+)\}")
-_SIMPLE = re.compile(r"(?P<tag>[a-z][a-z0-9]*|\*|)(?P<names>(?:[.#][\w-]+)*)", re.IGNORECASE)
+_SELECTOR = re.compile(
+    r"(?:[a-z][a-z0-9]*|\*|:root)?(?:[.#][\w-]+)*"
+    r"(?:(?: ?> ?| )(?:[a-z][a-z0-9]*|\*)?(?:[.#][\w-]+)*){0,3}",
+    re.IGNORECASE,
+)
+"""One element, by itself or within others: what takes no time to look for."""
+_MARK = "data-writing"
+_TEXT_OF_ALL = 1000
+"""Characters of a text by which its script is known."""
+_SET_VERTICALLY = re.compile(
+    "[\u1100-\u11ff\u1800-\u18af\u2e80-\u9fff\ua000-\ua4cf\ua840-\ua877\uac00-\ud7af\uf900-\ufaff]"
+)
+"""Han, kana, bopomofo, hangul, Yi, Mongolian and Phags-pa (CSS Writing Modes 4 §5)."""
+
+Sheets = Sequence[tuple[str, str]]
+"""Style sheets of files of their own, as they are needed: addresses, with what is in them."""
 
 
-@frozen
-class Writing:
-    """What a page says of the direction of its lines: if it does, of itself, by which selectors."""
-
-    is_said: bool = False
-    of_page: str = ""
-    rules: tuple[tuple[str, str], ...] = ()
+def is_set_vertically(text: str) -> bool:
+    """Whether a text is of a script that is set from top to bottom somewhere, for the most part."""
+    start = "".join(text[: 2 * _TEXT_OF_ALL].split())[:_TEXT_OF_ALL]
+    return len(_SET_VERTICALLY.findall(start)) > len(start) / 3
 
 
-def find_writing(page: LexborHTMLParser, source: str) -> Writing:
-    """What a parsed page, whose style elements are still there, says of its writing mode."""
-    if _PROPERTY not in source:
-        return Writing()
-    css = "\n".join(each.text() or "" for each in page.css("style"))[:_MOST_CSS]
-    rules = tuple(_rules(css))
-    mode = ""
-    for element in page.css("html, body"):
-        said = element.attributes
-        names = _names(said.get("class") or "", said.get("id") or "")
-        mode = _mode_of(element.tag or "", names, said.get("style") or "", rules) or mode
-    return Writing(is_said=True, of_page=mode, rules=rules)
+def says_vertical(css: str) -> bool:
+    """Whether a style sheet sets something from top to bottom."""
+    return any(VERTICAL.fullmatch(mode) for _, mode in _rules(css))
 
 
-def vertical_of(body: Element, writing: Writing) -> str:
+def mark_writing(page: LexborHTMLParser, source: str, base: str, sheets: Sheets) -> str | None:
+    """Mark what a parsed page, whose style elements are still there, sets in some direction.
+
+    The mode of all of the page comes back; None where it says nothing of directions.
+    """
+    if PROPERTY not in source and not sheets:
+        return None
+    for selector, mode in _rules(_css(page, base, sheets)):
+        for element in _selected(page, selector):
+            element.attrs[_MARK] = mode
+    modes = [_mode_of(element.attributes) for element in page.css("html, body")]
+    return next(filter(None, reversed(modes)), "")
+
+
+def vertical_of(body: Element, mode: str | None) -> str:
     """How the article of a page is set: ``vertical-rl``, ``vertical-lr``, or empty if it is not.
 
     What holds most of the text of what it stands in is gone down into, and the innermost counts.
     """
-    mode, sizes, element = writing.of_page, lengths(body), body
+    if mode is None:
+        return ""
+    sizes, element = lengths(body), body
     for _ in range(_MOST_LEVELS):
         inner = max(element, key=lambda each: sizes.get(each, 0), default=None)
         if inner is None or sizes.get(inner, 0) < _MOST_OF * sizes[body]:
             break
-        names = _names(inner.get("class") or "", inner.get("id") or "")
-        mode = _mode_of(inner.tag, names, inner.get("style") or "", writing.rules) or mode
+        mode = _mode_of(inner.attrib) or mode
         element = inner
     return mode if VERTICAL.fullmatch(mode) else ""
 
@@ -82,46 +100,58 @@ def set_vertical(root: Element, mode: str) -> None:
         root.set("class", mode)
 
 
+def _css(page: LexborHTMLParser, base: str, sheets: Sheets) -> str:
+    """What sheets say, in the order of the page; what those import comes before them."""
+    left = dict(sheets)
+    given = []
+    for each in page.css("style, link[rel~='stylesheet' i][href]"):
+        said = each.attributes
+        shown = (said.get("media") or "").strip().lower() != "print"
+        if each.tag == "style":
+            given.append(each.text() or "")
+            continue
+        sheet = left.pop(join(base, clean_reference(said.get("href") or "")) or "", "")
+        if shown and "alternate" not in (said.get("rel") or "").lower().split():
+            given.append(sheet)
+    return "\n".join([*left.values(), *given])[:_MOST_CSS]
+
+
 def _rules(css: str) -> Iterator[tuple[str, str]]:
-    """Selectors of one element each, with the mode that they give it."""
+    """Selectors of elements, with the mode that they give them."""
     screen = _ON_PAPER.sub("", _COMMENT.sub(" ", css))
     count = 0
-    for rule in _RULE.finditer(screen):
-        mode = _said(rule[2])
-        if mode:
-            for selector in rule[1].split(","):
-                bare = selector.strip().removeprefix("html ").replace(":root", "html")
-                if _SIMPLE.fullmatch(bare) and bare:
-                    yield bare, mode
-                    count += 1
-        if count >= _MOST_RULES:
-            return
+    for block in screen.split("}"):
+        head, _, declarations = block.rpartition("{") if PROPERTY in block else ("", "", "")
+        mode = _said(declarations)
+        for selector in _selectors(head) if mode else ():
+            if count < _MOST_RULES:
+                yield selector, mode
+                count += 1
 
 
-def _mode_of(
-    tag: str, names: frozenset[str], style: str, rules: tuple[tuple[str, str], ...]
-) -> str:
-    """The mode of one element: its own style before the last rule that selects it."""
-    own = _said(style)
-    if own:
-        return own
-    given = [mode for selector, mode in rules if _selects(selector, tag, names)]
-    return given[-1] if given else ""
+def _selectors(head: str) -> Iterator[str]:
+    """The selectors before a rule's bracket, of those that are understood."""
+    begun = max(head.rfind(each) for each in "{;")
+    for given in head[begun + 1 :].split(","):
+        selector = " ".join(given[: 2 * _LONGEST_SELECTOR].split())
+        if 0 < len(selector) <= _LONGEST_SELECTOR and _SELECTOR.fullmatch(selector):
+            yield selector
 
 
-def _selects(selector: str, tag: str, names: frozenset[str]) -> bool:
-    found = _SIMPLE.fullmatch(selector)
-    if found is None or found["tag"].lower() not in {"", "*", tag}:
-        return False
-    return names.issuperset(re.findall(r"[.#][\w-]+", found["names"]))
+def _selected(page: LexborHTMLParser, selector: str) -> list[LexborNode]:
+    try:
+        return page.css(selector)[:_MOST_SELECTED]
+    except SelectolaxError:
+        return []
 
 
-def _names(classes: str, identity: str) -> frozenset[str]:
-    return frozenset({f"#{identity}", *(f".{each}" for each in classes.split())})
+def _mode_of(attributes: Mapping[str, str | None]) -> str:
+    """The mode of one element: its own style before what sheets give it."""
+    return _said(attributes.get("style") or "") or attributes.get(_MARK) or ""
 
 
 def _said(declarations: str) -> str:
     """The mode that declarations end with."""
-    found = _SAID.findall(declarations) if _PROPERTY in declarations.lower() else []
+    found = _SAID.findall(declarations) if PROPERTY in declarations.lower() else []
     last = found[-1].lower() if found else ""
     return _OLD.get(last, last)

@@ -1,0 +1,65 @@
+"""Articles whose lines a style sheet of a file of its own turns, as read in a crawl and again."""
+
+import pytest
+
+from archiver.crawl.deferred_extraction import DeferredExtraction
+from archiver.html.document import read_article_document
+from archiver.index import entries, snapshots
+from archiver.urls.parse import hash_url
+
+SENTENCE = "\u5ddd\u306e\u307b\u3068\u308a\u306b\u6c34\u8eca\u304c\u3042\u3063\u305f\u3002"
+TURNED = "main { writing-mode: vertical-rl }"
+
+
+@pytest.fixture
+def novel(live):
+    """A page of that text, whose sheet is the second that another one imports."""
+
+    def make(text=SENTENCE, *, css=TURNED):
+        live.put("/first.css", "@import 'second.css'; p { color: red }", kind="text/css")
+        live.put("/second.css", css, kind="text/css")
+        head = "<!DOCTYPE html><title>novel</title><link rel=stylesheet href=/first.css>"
+        return live.put("/novel", f"{head}<body><main><p>{text * 60}</p></main>")
+
+    return make
+
+
+async def article_of(crawl, url):
+    async with crawl.context.db.read() as conn:
+        row_id, _ = await entries.by_hash(conn, hash_url(url))
+        held = (await snapshots.of_entry(conn, row_id, limit=1))[0]
+    block = crawl.context.store.read(held.snapshot.article).block.read()
+    return read_article_document(block)[1]
+
+
+async def test_an_article_stands_as_the_sheets_of_its_page_set_it(crawl, novel):
+    url = novel()
+    await crawl.queue(url)
+    await crawl.run()
+
+    assert '<div class="vertical-rl">' in await article_of(crawl, url)
+
+
+@pytest.mark.parametrize(
+    ("text", "css"),
+    [(SENTENCE, "h1 { writing-mode: vertical-rl }"), ("A mill stood by the river. ", TURNED)],
+)
+async def test_what_a_sheet_turns_elsewhere_or_is_never_set_so_stays_level(crawl, novel, text, css):
+    url = novel(text, css=css)
+    await crawl.queue(url)
+    await crawl.run()
+
+    assert "vertical-rl" not in await article_of(crawl, url)
+
+
+async def test_what_is_read_later_is_read_with_the_sheets_that_were_kept(crawling, novel, live):
+    url = novel()
+    async with crawling(articles="later") as crawl:
+        await crawl.queue(url)
+        await crawl.run()
+        live.put("/second.css", "gone")
+        async with crawl.recording():
+            assert await DeferredExtraction(crawl.context).read() == 1
+
+        assert '<div class="vertical-rl">' in await article_of(crawl, url)
+        assert live.asked["/second.css"] == 1
