@@ -155,7 +155,7 @@ def list_options(command: Callable[..., int]) -> Callable[..., int]:
         click.option(
             "--sort",
             type=click.Choice([each.value for each in Sort]),
-            help="What comes first; without it the best, or without words the newest.",
+            help="What comes first; without it the best, or without words what was saved last.",
         ),
         click.option("--status", default="", help="saved, failed, queued, or an HTTP status."),
         click.option("--host", default="", metavar="HOST", help="Only of this host."),

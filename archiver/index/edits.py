@@ -76,7 +76,7 @@ async def change_each(
     before = await _annotations(conn, rows)
     after = {number: become(number, each) for number, each in before.items()}
     changed = {number: each for number, each in after.items() if each != before[number]}
-    await _write(conn, {row.id: row for row in rows}, before, changed)
+    await _write(conn, before, changed)
     if by_person:
         await import_shares.touch(conn, changed)
     revisions = {row.id: row.revision + 1 for row in rows}
@@ -112,7 +112,7 @@ async def undo(conn: AsyncConnection, edit_id: int, *, most: int) -> tuple[int, 
     found = [row for row in await _rows(conn, [*kept]) if row.revision == kept[row.id].revision]
     before = await _annotations(conn, found)
     after = {row.id: read_annotation(json.loads(kept[row.id].before)) for row in found}
-    await _write(conn, {row.id: row for row in found}, before, after)
+    await _write(conn, before, after)
     await import_shares.touch(conn, after)
     await conn.execute(
         delete(edited).where(edited.c.edit_id == edit_id, edited.c.entry_id.in_(among([*kept])))
@@ -126,7 +126,7 @@ async def forget(conn: AsyncConnection, edit_id: int) -> None:
 
 
 async def _rows(conn: AsyncConnection, entry_ids: Sequence[int]) -> Sequence[Row[*tuple[Any, ...]]]:
-    columns = (entry.c.id, entry.c.sort_at, entry.c.revision, *annotations.COLUMNS.values())
+    columns = (entry.c.id, entry.c.revision, *annotations.COLUMNS.values())
     found = await conn.execute(select(*columns).where(entry.c.id.in_(among(entry_ids))))
     return found.all()
 
@@ -140,7 +140,6 @@ async def _annotations(
 
 async def _write(
     conn: AsyncConnection,
-    rows: Mapping[int, Row[*tuple[Any, ...]]],
     before: Mapping[int, Annotation],
     after: Mapping[int, Annotation],
 ) -> None:
@@ -152,16 +151,17 @@ async def _write(
     ]
     if columns:
         await conn.execute(update(entry).where(entry.c.id == bindparam("entry_id")), columns)
+    await labels.move(conn, [n for n in after if after[n].added_at != before[n].added_at])
     lost = {number: set(before[number].tags) - set(each.tags) for number, each in after.items()}
     await tags.detach(conn, {number: names for number, names in lost.items() if names})
     gained = {
         number: [name for name in each.tags if name not in before[number].tags]
         for number, each in after.items()
     }
-    places = {number: rows[number].sort_at for number in after}
-    await tags.attach(conn, gained, known=places, sort_at=0)
+    added = {number: int(each.saved_at.timestamp()) for number, each in after.items()}
+    await tags.attach(conn, gained, known=after, added=added)
     await list_members.put(
-        conn, {number: each.lists for number, each in after.items()}, known=places
+        conn, {number: each.lists for number, each in after.items()}, known=after, added=added
     )
     await mark_unrecorded(conn, {*after})
 

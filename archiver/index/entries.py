@@ -21,6 +21,7 @@ from archiver.index.schema import document, entry, entry_tag, in_list, snapshot,
 from archiver.model.capture import HashUrl, Timestamp
 from archiver.model.entry import Entry
 from archiver.model.job import State
+from archiver.model.listing import Sort
 from archiver.model.rendering import Rendering
 from archiver.values import frozen
 
@@ -29,11 +30,11 @@ class Place(NamedTuple):
     """A place in a list; the next page starts beyond it.
 
     Attributes:
-        sort_at: by time, or in the order of a list that a person has made.
+        first: what the list is sorted by first: a moment, or a place that a person has given.
         row: of the entry.
     """
 
-    sort_at: int
+    first: int
     row: int
 
 
@@ -112,7 +113,7 @@ async def newest(
     """A page of entries, newest first, and the place where the next one starts."""
     rows = (await conn.execute(newest_query(filters, below=below, limit=limit + 1))).all()
     shown = rows[:limit]
-    following = Place(shown[-1].sort_at, shown[-1].id) if len(rows) > limit else None
+    following = Place(shown[-1].added_at, shown[-1].id) if len(rows) > limit else None
     return await _entries(conn, shown), following
 
 
@@ -122,19 +123,24 @@ async def rows_in_order(
     *,
     beyond: Place | None,
     limit: int,
-    oldest_first: bool = False,
-    arranged: bool = False,
+    order: Sort = Sort.NEWEST,
 ) -> list[Place]:
-    """The places of entries beyond one: newest first, oldest first, or as their list has them."""
-    if arranged and filters.list_id is not None:
+    """The places of entries beyond one, in an order that an index holds.
+
+    That of ``Sort.CAPTURED`` is of all entries, whatever the filters; that of a list needs one.
+    """
+    if order is Sort.LIST and filters.list_id is not None:
         return [Place(*row) for row in await conn.execute(_arranged(filters, beyond, limit))]
+    if order is Sort.CAPTURED:
+        return [Place(*row) for row in await conn.execute(_captured(beyond, limit))]
+    oldest_first = order is Sort.OLDEST
     if filters.hosts == ():
         return []
     if filters.hosts is not None:
         query = _of_hosts(filters.hosts, beyond, limit, oldest_first=oldest_first)
     else:
         query = newest_query(filters, below=beyond, limit=limit, oldest_first=oldest_first)
-        query = query.with_only_columns(entry.c.sort_at, entry.c.id)
+        query = query.with_only_columns(entry.c.added_at, entry.c.id)
     return [Place(*row) for row in await conn.execute(query)]
 
 
@@ -143,23 +149,23 @@ def newest_query(
 ) -> Select[*tuple[Any, ...]]:
     """The statement behind ``newest``; every combination of one filter walks an index."""
     query: Select[*tuple[Any, ...]] = select(entry)
-    sort_at, row = entry.c.sort_at, entry.c.id
+    added_at, row = entry.c.added_at, entry.c.id
     if filters.list_id is not None:
         query = query.join(in_list, in_list.c.entry_id == entry.c.id)
         query = query.where(in_list.c.list_id == filters.list_id)
-        sort_at, row = in_list.c.sort_at, in_list.c.entry_id
+        added_at, row = in_list.c.added_at, in_list.c.entry_id
     elif filters.tag is not None:
         wanted = select(tag.c.id).where(tag.c.name == filters.tag).scalar_subquery()
         query = query.join(entry_tag, entry_tag.c.entry_id == entry.c.id)
         query = query.where(entry_tag.c.tag_id == wanted)
-        sort_at, row = entry_tag.c.sort_at, entry_tag.c.entry_id
+        added_at, row = entry_tag.c.added_at, entry_tag.c.entry_id
     query = narrowed(query, filters)
     if below is not None:
-        place, edge = tuple_(sort_at, row), (below.sort_at, below.row)
+        place, edge = tuple_(added_at, row), (below.first, below.row)
         query = query.where(place > edge if oldest_first else place < edge)
     if oldest_first:
-        return query.order_by(sort_at, row).limit(limit)
-    return query.order_by(sort_at.desc(), row.desc()).limit(limit)
+        return query.order_by(added_at, row).limit(limit)
+    return query.order_by(added_at.desc(), row.desc()).limit(limit)
 
 
 def _arranged(filters: Filters, beyond: Place | None, limit: int) -> Select[*tuple[Any, ...]]:
@@ -168,8 +174,17 @@ def _arranged(filters: Filters, beyond: Place | None, limit: int) -> Select[*tup
     query = select(*place).join(entry, entry.c.id == in_list.c.entry_id)
     query = narrowed(query.where(in_list.c.list_id == filters.list_id), filters)
     if beyond is not None:
-        query = query.where(tuple_(*place) > (beyond.sort_at, beyond.row))
+        query = query.where(tuple_(*place) > (beyond.first, beyond.row))
     return query.order_by(*place).limit(limit)
+
+
+def _captured(beyond: Place | None, limit: int) -> Select[*tuple[Any, ...]]:
+    """All entries, what was captured last first."""
+    place = (entry.c.sort_at, entry.c.id)
+    query = select(*place)
+    if beyond is not None:
+        query = query.where(tuple_(*place) < (beyond.first, beyond.row))
+    return query.order_by(*(column.desc() for column in place)).limit(limit)
 
 
 def _of_hosts(
@@ -178,13 +193,13 @@ def _of_hosts(
     """So many of each host, as its index has them, and of those so many."""
     each = [
         newest_query(Filters(host=host), below=beyond, limit=limit, oldest_first=oldest_first)
-        .with_only_columns(entry.c.sort_at, entry.c.id)
+        .with_only_columns(entry.c.added_at, entry.c.id)
         .subquery()
         for host in hosts
     ]
     found = union_all(*(select(some) for some in each)).subquery()
-    order = (found.c.sort_at, found.c.id)
-    query = select(found.c.sort_at, found.c.id).limit(limit)
+    order = (found.c.added_at, found.c.id)
+    query = select(found.c.added_at, found.c.id).limit(limit)
     return query.order_by(*order if oldest_first else (column.desc() for column in order))
 
 

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from sqlalchemy import bindparam, case, select, update
 
-from archiver.index import attempts, documents, failures, labels
+from archiver.index import attempts, documents, failures
 from archiver.index.bulk import among
 from archiver.index.connection import AsyncConnection
 from archiver.index.documents import NewDocument
@@ -79,7 +79,7 @@ async def point_to_documents(conn: AsyncConnection, newest: dict[int, int]) -> N
 
 
 async def _put_by_day_of_saving(conn: AsyncConnection, entry_ids: Sequence[int]) -> None:
-    """Let entries that never were captured stand in every list where they were saved.
+    """Let entries that never were captured stand where they were saved, by last capture, too.
 
     By the moment of the attempt each that fails again would come before all that was captured.
     """
@@ -90,7 +90,6 @@ async def _put_by_day_of_saving(conn: AsyncConnection, entry_ids: Sequence[int])
         .where(entry.c.id.in_(among(entry_ids)), entry.c.snapshot_count == 0)
         .values(sort_at=entry.c.added_at)
     )
-    await labels.move(conn, entry_ids)
 
 
 async def _name_failed(conn: AsyncConnection, final: Sequence[FailedAttempt]) -> None:

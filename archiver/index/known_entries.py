@@ -23,7 +23,6 @@ _COLUMNS = (
     *annotations.COLUMNS.values(),
     entry.c.state,
     entry.c.snapshot_count,
-    entry.c.sort_at,
     entry.c.revision,
     entry.c.brought_by,
 )
@@ -33,6 +32,14 @@ async def of_keys(conn: AsyncConnection, keys: Sequence[str]) -> dict[str, Known
     """Entries by hash_url, with what is said of each."""
     rows = await conn.execute(select(*_COLUMNS).where(entry.c.hash_url.in_(among_texts(keys))))
     return {row.hash_url: row for row in rows}
+
+
+async def added_at_of(conn: AsyncConnection, entry_ids: Sequence[int]) -> dict[int, int]:
+    """When entries were saved (Unix seconds), by row id."""
+    if not entry_ids:
+        return {}
+    mine = entry.c.id.in_(among(entry_ids))
+    return dict((await conn.execute(select(entry.c.id, entry.c.added_at).where(mine))).all())
 
 
 async def open_jobs(conn: AsyncConnection, entry_ids: Sequence[int]) -> dict[int, int]:

@@ -16,7 +16,7 @@ _MOVED = given("moved", entry.c.id)
 
 
 def _to_its_place(table: Table) -> OverRows:
-    moved = update(table).values(sort_at=entry.c.sort_at)
+    moved = update(table).values(added_at=entry.c.added_at)
     return over(_MOVED, moved.where(entry.c.id == _MOVED.c.id, table.c.entry_id == _MOVED.c.id))
 
 
@@ -49,6 +49,6 @@ async def take_all(conn: AsyncConnection, entry_ids: Collection[int]) -> None:
 
 
 async def move(conn: AsyncConnection, entry_ids: Sequence[int]) -> None:
-    """Bring entries to their places by time among those of the same tags and lists."""
+    """Bring entries whose ``added_at`` changed to their places among those of their labels."""
     for statement in _TO_THEIR_PLACES:
         await execute_rows(conn, statement, [(each,) for each in entry_ids])

@@ -52,8 +52,8 @@ async def put(
     conn: AsyncConnection,
     wanted: Mapping[int, Mapping[str, int]],
     *,
-    known: Mapping[int, int],
-    sort_at: int = 0,
+    known: Collection[int],
+    added: Mapping[int, int],
     import_id: int | None = None,
 ) -> set[int]:
     """Let entries lie in these lists and no others; return the ids of those that did not.
@@ -61,11 +61,11 @@ async def put(
     Args:
         conn: a writing connection.
         wanted: places in lists by path, by entry; 0 is the one that it has, or the last.
-        known: ``sort_at`` of entries that may lie in lists already.
-        sort_at: of all others.
+        known: entries that may lie in lists already.
+        added: ``added_at`` of all.
         import_id: the import that says so; a person, where there is none.
     """
-    before = await of_entries(conn, wanted.keys() & known.keys())
+    before = await of_entries(conn, wanted.keys() & {*known})
     lost = {
         (entry_id, path)
         for entry_id, lists in before.items()
@@ -84,7 +84,7 @@ async def put(
     ids = await lists.ids_to_fill(conn, {path: None for _, path in gained}, import_id)
     fresh = (ids[path] for each, path in gained if path not in before.get(each, {}))
     places = gained.items()
-    rows = [(each, ids[path], at, known.get(each, sort_at)) for (each, path), at in places]
+    rows = [(each, ids[path], at, added[each]) for (each, path), at in places]
     last = await _last_places(conn, {list_id for _, list_id, place, _ in rows if not place})
     await _put_in(conn, rows, last, fresh=Counter(fresh))
     return {entry_id for entry_id, _ in (*lost, *gained)}
@@ -113,12 +113,12 @@ async def put_new(
     wanted: Iterable[tuple[int, Mapping[str, int]]],
     rooms: Mapping[str, Room],
     *,
-    sort_at: int,
+    added: Mapping[int, int],
 ) -> dict[str, Room]:
     """Let entries that lie nowhere yet lie in lists, as for ``put``; the rooms as they are then."""
     last = {room.list_id: room.last for room in rooms.values()}
     rows = [
-        (each, rooms[path].list_id, place, sort_at)
+        (each, rooms[path].list_id, place, added[each])
         for each, lists in wanted
         for path, place in lists.items()
     ]
@@ -182,13 +182,13 @@ async def _put_in(
     fresh: Mapping[int, int],
     taken: Clash = Clash.GOES,
 ) -> None:
-    """Put entries into lists: (entry, list, place, ``sort_at``), 0 behind the last places."""
+    """Put entries into lists: (entry, list, place, ``added_at``), 0 behind the last places."""
     placed = []
-    for entry_id, list_id, place, sort_at in rows:
+    for entry_id, list_id, place, added_at in rows:
         if not place:
             last[list_id] += STEP
-        placed.append((entry_id, list_id, place or last[list_id], sort_at))
-    names = ("entry_id", "list_id", "place", "sort_at")
+        placed.append((entry_id, list_id, place or last[list_id], added_at))
+    names = ("entry_id", "list_id", "place", "added_at")
     await insert_rows(conn, in_list, names, placed, taken)
     await _count(conn, fresh)
 

@@ -39,8 +39,8 @@ in_list = Table(
     Column("entry_id", ForeignKey("entry.id"), primary_key=True),
     Column("list_id", ForeignKey("entry_list.id"), primary_key=True),
     Column("place", Number, nullable=False),
-    Column("sort_at", Number, nullable=False),
+    Column("added_at", Number, nullable=False),
     Index("in_list_order", "list_id", "place", "entry_id"),
-    Index("in_list_newest", "list_id", "sort_at", "entry_id"),
+    Index("in_list_newest", "list_id", "added_at", "entry_id"),
     sqlite_with_rowid=False,
 )

@@ -140,7 +140,7 @@ async def _carry(
         return
     ids = [*compress(count(group.numbers.entry), is_new)]
     fresh = firsts.where(is_new)
-    await _label(conn, tag_rows, met, ids, fresh, group.now)
+    await _label(conn, tag_rows, met, ids, fresh)
     await _see_to_hosts(conn, {*fresh.hosts}, met, group.now, group.priority)
     await _count(conn, len(fresh), group.priority)
     met.numbers = _behind(group, len(firsts))
@@ -259,20 +259,20 @@ async def _label(
     met: Met,
     ids: Sequence[int],
     seeds: SeedColumns,
-    now: datetime,
 ) -> None:
     """Give new entries their tags, of which these are the rows, and put them into their lists."""
-    columns, sort_at = seeds.annotations, int(now.timestamp())
+    columns = seeds.annotations
     tagged = [
-        (each, tag_rows[name], sort_at)
-        for each, names in zip(ids, columns["tags"], strict=True)
+        (each, tag_rows[name], added_at)
+        for each, names, added_at in zip(ids, columns["tags"], columns["added_at"], strict=True)
         for name in names
     ]
     if tagged:
         await tags.insert(conn, tagged)
     folders = zip(ids, columns["folders"], columns["places"], strict=True)
     given = ((each, by_path(paths, places)) for each, paths, places in folders if paths)
-    met.rooms = await list_members.put_new(conn, given, met.rooms, sort_at=sort_at)
+    added = dict(zip(ids, columns["added_at"], strict=True))
+    met.rooms = await list_members.put_new(conn, given, met.rooms, added=added)
 
 
 async def _see_to_hosts(

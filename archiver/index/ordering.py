@@ -12,7 +12,9 @@ from archiver.model.listing import Sort
 
 _TITLE = func.coalesce(func.nullif(entry.c.given_title, ""), func.nullif(entry.c.page_title, ""))
 _ORDERS: dict[Sort, ColumnElement[object]] = {
-    Sort.ADDED: entry.c.added_at.desc(),
+    Sort.NEWEST: entry.c.added_at.desc(),
+    Sort.OLDEST: entry.c.added_at.asc(),
+    Sort.CAPTURED: entry.c.sort_at.desc(),
     Sort.TITLE: func.lower(func.coalesce(_TITLE, entry.c.url)),
     Sort.LENGTH: document.c.word_count.desc().nulls_last(),
     Sort.SCORE: entry.c.score.asc().nulls_last(),
@@ -20,7 +22,7 @@ _ORDERS: dict[Sort, ColumnElement[object]] = {
 
 
 async def in_order(conn: AsyncConnection, entry_ids: Sequence[int], sort: Sort) -> list[int]:
-    """These entries by when they were added, by title, the longest or the worst kept first.
+    """These entries by when they were saved or captured, by title, the longest or the worst first.
 
     Ties stay as given.
     """

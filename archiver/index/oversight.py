@@ -144,7 +144,7 @@ async def failed_by_reason(
         _failed(import_id)
         .with_only_columns(reason(entry.c.failure).label("failure"))
         .where(entry.c.failure.is_not(None))
-        .order_by(entry.c.sort_at.desc())
+        .order_by(entry.c.added_at.desc())
         .limit(most)
         .subquery()
     )

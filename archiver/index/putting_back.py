@@ -84,9 +84,9 @@ async def _put_stretch_back(conn: AsyncConnection, kept: _Kept, of: _Kept) -> St
     await withheld.give_back(conn, of.get(CAPTURES, []))
     for table in _TABLES:
         await _insert(conn, table, kept.get(table.name, []))
-    back = {row["id"]: row["sort_at"] for row in kept.get("entry", [])}
-    await tags.attach(conn, _by_entry(kept.get(TAGS, {}), back), known=back, sort_at=0)
-    await list_members.put(conn, _by_entry(kept.get(LISTS, {}), back), known=back)
+    back = {row["id"]: row["added_at"] for row in kept.get("entry", [])}
+    await tags.attach(conn, _by_entry(kept.get(TAGS, {}), back), known=back, added=back)
+    await list_members.put(conn, _by_entry(kept.get(LISTS, {}), back), known=back, added=back)
     await _wait_again(conn, kept.get("entry", []))
     count = len(kept.get("snapshot", []))
     await counters.change(conn, {counters.ENTRIES: len(back), counters.SNAPSHOTS: count})

@@ -11,7 +11,6 @@ from archiver.index import (
     comparisons,
     counters,
     documents,
-    labels,
     likenesses,
     needs,
     segments,
@@ -282,7 +281,7 @@ async def _update_entries(
     newest_documents: dict[int, int],
     held: Mapping[int, Standing],
 ) -> None:
-    """Bring entries up to date, and to the top of every list they are in."""
+    """Bring entries up to date."""
     newest = {each.entry_id: each for each in sorted(found, key=lambda each: each.timestamp)}
     more = Counter(each.entry_id for each in found)
     older = {key for key, each in newest.items() if int(each.timestamp) < held[key].latest}
@@ -311,5 +310,4 @@ async def _update_entries(
             if key not in older
         ],
     )
-    await labels.move(conn, [*newest])
     await comparisons.owe(conn, {key for key in newest if held[key].snapshots + more[key] > 1})

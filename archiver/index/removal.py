@@ -176,7 +176,6 @@ async def renew(conn: AsyncConnection, entry_ids: Collection[int]) -> None:
     shown = {row.entry_id: row for row in rows if row.timestamp == found[row.entry_id][0]}
     for entry_id, row in shown.items():
         await _renew_one(conn, entry_id, row, found[entry_id][1])
-    await labels.move(conn, [*shown])
 
 
 async def _renew_one(

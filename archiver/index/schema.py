@@ -2,7 +2,8 @@
 
 Times are Unix seconds unless a name says otherwise; ``timestamp`` columns hold the 14 digits of a
 memento's timestamp as an integer, which sorts as it reads. ``job.changed_at_ms`` is no mere time:
-it rises with every transaction (``changes``).
+it rises with every transaction (``changes``). ``entry.sort_at`` is when an entry was captured last
+(``model.entry``); ``added_at`` of a label is its entry's.
 """
 
 from sqlalchemy import (
@@ -69,7 +70,7 @@ __all__ = [
 ]
 """What is defined elsewhere and belongs here; the rest needs no list."""
 
-HEAD = "0036"
+HEAD = "0037"
 """The revision in migrations/ that these tables are."""
 
 entry = Table(
@@ -106,14 +107,14 @@ entry = Table(
     Column("comparison_owed", Number, nullable=False, server_default=text("0")),
     Column("score", Number),
     Column("brought_by", Number),
-    Index("entry_newest", "sort_at", "id"),
+    Index("entry_captured", "sort_at", "id"),
     Index("entry_added", "added_at", "id"),
-    Index("entry_by_host", "host", "sort_at", "id"),
-    Index("entry_by_state", "state", "sort_at", "id"),
-    partial_index("entry_by_status", "status", "sort_at", "id", where="status IS NOT NULL"),
-    partial_index("entry_changed", "sort_at", "id", where="changed > 0"),
+    Index("entry_by_host", "host", "added_at", "id"),
+    Index("entry_by_state", "state", "added_at", "id"),
+    partial_index("entry_by_status", "status", "added_at", "id", where="status IS NOT NULL"),
+    partial_index("entry_changed", "added_at", "id", where="changed > 0"),
     partial_index("entry_comparison_owed", "id", where="comparison_owed = 1"),
-    partial_index("entry_highlighted", "sort_at", "id", where="highlights <> ''"),
+    partial_index("entry_highlighted", "added_at", "id", where="highlights <> ''"),
     partial_index("entry_unrecorded", "id", where="unrecorded = 1"),
     partial_index("entry_document_stale", "id", where="document_stale = 1"),
     partial_index("entry_imperfect", "score", "id", where="score < 100"),
@@ -146,8 +147,8 @@ entry_tag = Table(
     metadata,
     Column("entry_id", ForeignKey("entry.id"), primary_key=True),
     Column("tag_id", ForeignKey("tag.id"), primary_key=True),
-    Column("sort_at", Number, nullable=False),
-    Index("entry_tag_newest", "tag_id", "sort_at", "entry_id"),
+    Column("added_at", Number, nullable=False),
+    Index("entry_tag_newest", "tag_id", "added_at", "entry_id"),
     sqlite_with_rowid=False,
 )
 

@@ -20,6 +20,7 @@ from archiver.index.bulk import among
 from archiver.index.connection import AsyncConnection
 from archiver.index.known_entries import (
     KnownRow,
+    added_at_of,
     as_it_adds,
     each_once,
     finished,
@@ -142,7 +143,7 @@ async def _say(
     ids = await _insert_entries(conn, fresh, now, import_id, is_link=is_link)
     ids |= {key: row.id for key, row in known.items()}
     changed = await _enrich(conn, seeds, known)
-    changed |= await _attach(conn, seeds, ids, known, now, import_id)
+    changed |= await _attach(conn, seeds, ids, known, import_id)
     changed &= {row.id for row in known.values()}
     await mark_unrecorded(conn, changed)
     await import_shares.note(conn, spoken, import_id)
@@ -173,7 +174,7 @@ async def restore(
     await _replace(conn, unique, newer)
     changed = await _enrich(conn, {key: unique[key].seed for key in alike}, alike)
     given = {key: unique[key].seed for key in (*fresh, *newer, *alike)}
-    changed |= await _attach(conn, given, ids, known, now)
+    changed |= await _attach(conn, given, ids, known)
     await _mark_stale(conn, changed | {row.id for row in newer.values()})
     await _set_revisions(
         conn, {ids[key]: unique[key].revision for key in (*fresh, *newer)}, unrecorded=unrecorded
@@ -282,40 +283,45 @@ async def _attach(
     seeds: Mapping[str, Seed],
     ids: Mapping[str, int],
     known: Mapping[str, KnownRow],
-    now: datetime,
     import_id: int | None = None,
 ) -> set[int]:
     """Give entries their tags, and put them into their lists; ids of those that got one."""
-    places = {row.id: row.sort_at for row in known.values()}
-    sort_at = int(now.timestamp())
+    there = {row.id for row in known.values()}
+    labelled = [ids[key] for key, each in seeds.items() if _carries(each)]
+    added = await added_at_of(conn, labelled)
     given = {ids[key]: names for key, seed in seeds.items() if (names := seed.annotation.tags)}
-    tagged = await tags.attach(conn, given, known=places, sort_at=sort_at)
+    tagged = await tags.attach(conn, given, known=there, added=added)
     wanted = {
         ids[key]: seed.annotation.lists for key, seed in seeds.items() if seed.annotation.folders
     }
-    present = await list_members.of_entries(conn, wanted.keys() & places.keys())
+    present = await list_members.of_entries(conn, wanted.keys() & there)
     wanted |= {each: {**wanted[each], **at} for each, at in present.items()}
-    listed = await list_members.put(
-        conn, wanted, known=places, sort_at=sort_at, import_id=import_id
-    )
+    listed = await list_members.put(conn, wanted, known=there, added=added, import_id=import_id)
     if import_id is not None:
         named = {path for each in seeds.values() for path in each.annotation.folders}
         await lists.note_named(conn, import_id, named)
     return tagged | listed
 
 
+def _carries(seed: Seed) -> bool:
+    return bool(seed.annotation.tags or seed.annotation.folders)
+
+
 async def _enrich(
     conn: AsyncConnection, seeds: Mapping[str, Seed], known: Mapping[str, KnownRow]
 ) -> set[int]:
     """Add what a person now says to what they said before; a title once given stays."""
-    rows = []
+    rows, earlier = [], []
     for key, row in known.items():
         before = annotations.of_row(row, labels.NONE)
         after = before.merged(seeds[key].annotation)
         if changed := annotations.changes(before, after):
             rows.append({"entry_id": row.id, **changed})
+        if after.added_at != before.added_at:
+            earlier.append(row.id)
     if rows:
         await conn.execute(update(entry).where(entry.c.id == bindparam("entry_id")), rows)
+    await labels.move(conn, earlier)
     return {row["entry_id"] for row in rows}
 
 

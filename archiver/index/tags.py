@@ -16,23 +16,23 @@ async def attach(
     conn: AsyncConnection,
     wanted: Mapping[int, Sequence[str]],
     *,
-    known: Mapping[int, int],
-    sort_at: int,
+    known: Collection[int],
+    added: Mapping[int, int],
 ) -> set[int]:
     """Give entries tags; return the ids of those that got one they did not have.
 
     Args:
         conn: a writing connection.
         wanted: tags by entry, each once.
-        known: ``sort_at`` of the entries that may have tags already.
-        sort_at: of all others.
+        known: entries that may have tags already.
+        added: ``added_at`` of all.
     """
     ids = await ids_of(conn, {name for tags in wanted.values() for name in tags})
     if not ids:
         return set()
     there = await _there(conn, known)
     fresh = [
-        (entry_id, ids[name], known.get(entry_id, sort_at))
+        (entry_id, ids[name], added[entry_id])
         for entry_id, tags in wanted.items()
         for name in tags
         if (entry_id, ids[name]) not in there
@@ -136,8 +136,8 @@ async def ids_of(conn: AsyncConnection, names: Collection[str]) -> dict[str, int
 
 
 async def insert(conn: AsyncConnection, rows: Sequence[tuple[int, int, int]]) -> None:
-    """Give entries tags that they do not have: (entry, tag, ``sort_at`` of the entry)."""
-    await insert_rows(conn, entry_tag, ("entry_id", "tag_id", "sort_at"), rows, Clash.ENDS)
+    """Give entries tags that they do not have: (entry, tag, ``added_at`` of the entry)."""
+    await insert_rows(conn, entry_tag, ("entry_id", "tag_id", "added_at"), rows, Clash.ENDS)
     await _count(conn, Counter(map(itemgetter(1), rows)))
 
 

@@ -31,8 +31,8 @@ class Entry:
         media_type: of the newest snapshot.
         rendering: whether a browser showed the newest snapshot, or should have.
         score: how well that was kept, in percent; None as long as nobody has worked it out.
-        sorted_at: what lists have it by: when it was captured last or, if it never was, saved
-            (aware, UTC); of no account where entries are compared.
+        sorted_at: what *captured last first* has it by: when that was or, if it never was, when it
+            was saved or handed in (aware, UTC); of no account where entries are compared.
     """
 
     hash_url: HashUrl

@@ -6,16 +6,21 @@ from archiver.values import frozen
 
 
 class Sort(StrEnum):
-    """What comes first in a list."""
+    """What comes first in a list; *newest* and *oldest* are by when it was saved."""
 
     BEST = "best"
     NEWEST = "newest"
     OLDEST = "oldest"
-    ADDED = "added"
+    CAPTURED = "captured"
     TITLE = "title"
     LENGTH = "length"
     SCORE = "score"
     LIST = "list"
+
+    @classmethod
+    def _missing_(cls, value: object) -> "Sort | None":
+        """The order of an address that an older version gave."""
+        return cls.NEWEST if value == "added" else None
 
 
 @frozen

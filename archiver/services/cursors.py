@@ -10,7 +10,7 @@ MOST_DIGITS = 19
 
 def write_cursor(place: Place) -> str:
     """A place as text."""
-    return urlsafe_b64encode(f"{place.sort_at}.{place.row}".encode()).decode().rstrip("=")
+    return urlsafe_b64encode(f"{place.first}.{place.row}".encode()).decode().rstrip("=")
 
 
 def read_cursor(packed: str) -> Place:

@@ -2,16 +2,20 @@
 
 Newest and oldest first, and the order of a list, walk an index and are exact to the last entry.
 Every other order needs to have seen what it puts in order, so it is that of the newest ``SORTED``
-that match.
+that match. So are newest and oldest first where there are words, whose index is in the order in
+which documents were made; behind so many come the next.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from archiver.index import ordering
 from archiver.index.connection import AsyncConnection
-from archiver.index.entries import Place
+from archiver.index.entries import Filters, Place
+from archiver.index.matching import split
 from archiver.index.search import Question
 from archiver.model.listing import Sort
+from archiver.query.tree import EVERYTHING
 from archiver.services.cursors import damaged
 from archiver.services.ranked import best, candidates
 from archiver.services.walking import Found, Walk
@@ -19,7 +23,7 @@ from archiver.values import frozen
 
 SORTED = 3000
 """Entries that are put in another order than that of their coming."""
-_WALKED = (Sort.NEWEST, Sort.OLDEST, Sort.LIST)
+_BY_DAY = (Sort.NEWEST, Sort.OLDEST)
 
 
 @frozen
@@ -62,16 +66,32 @@ async def walked(
     """
     if sort is Sort.BEST:
         return await candidates(conn, question)
-    if sort not in _WALKED:
-        return await Walk(conn, question).page(None, SORTED)
-    is_oldest, is_list = sort is Sort.OLDEST, sort is Sort.LIST
-    walk = Walk(conn, question, oldest_first=is_oldest, arranged=is_list)
-    return await walk.page(beyond, max(limit, ahead if is_from_newest(sort, beyond) else 0))
+    if not _is_walked(sort, question):
+        walk = Walk(conn, question, order=sort if sort is Sort.OLDEST else Sort.NEWEST)
+        return await walk.page(_stretch(sort, beyond), SORTED)
+    most = max(limit, ahead if is_from_newest(sort, beyond, question) else 0)
+    return await Walk(conn, question, order=sort).page(beyond, most)
 
 
-def is_from_newest(sort: Sort, beyond: Place | None) -> bool:
+def is_from_newest(sort: Sort, beyond: Place | None, question: Question) -> bool:
     """Whether what is walked through for a page are the newest."""
-    return sort not in _WALKED or (sort is Sort.NEWEST and beyond is None)
+    if _is_walked(sort, question):
+        return sort is Sort.NEWEST and beyond is None
+    return sort is not Sort.OLDEST and _stretch(sort, beyond) is None
+
+
+def _is_walked(sort: Sort, question: Question) -> bool:
+    """Whether an index holds this order of what is looked for."""
+    if sort in _BY_DAY:
+        return not split(question.tree).match
+    if sort is Sort.CAPTURED:
+        return (question.tree, question.filters) == (EVERYTHING, Filters())
+    return sort is Sort.LIST
+
+
+def _stretch(sort: Sort, beyond: Place | None) -> Place | None:
+    """Beyond which document those begin that are put in order for a page."""
+    return Place(0, beyond.first) if sort in _BY_DAY and beyond and beyond.first else None
 
 
 async def page_of(
@@ -87,7 +107,7 @@ async def page_of(
     Raises:
         InputError: there is no such page.
     """
-    if sort in _WALKED:
+    if _is_walked(sort, question):
         shown = found.first(limit)
         return Page(shown.entries, shown.beyond)
     start = beyond.row if beyond else 0
@@ -97,7 +117,17 @@ async def page_of(
         ranked = await best(conn, question, found)
         return _cut(ranked.entries, start, limit, ranked.partial, is_of_newest=ranked.is_cut)
     put = await ordering.in_order(conn, found.entries, sort)
-    return _cut(put, start, limit, 0, is_of_newest=found.beyond is not None)
+    page = _cut(put, start, limit, 0, is_of_newest=found.beyond is not None)
+    if sort not in _BY_DAY:
+        return page
+    return replace(page, beyond=_beyond(page.beyond, _stretch(sort, beyond), found.beyond))
+
+
+def _beyond(here: Place | None, stretch: Place | None, behind: Place | None) -> Place | None:
+    """Where the next page begins: in a stretch, or in the one behind it."""
+    if here is None:
+        return Place(behind.row, 0) if behind else None
+    return Place(stretch.row if stretch else 0, here.row)
 
 
 def _cut(put: Sequence[int], start: int, limit: int, partial: int, *, is_of_newest: bool) -> Page:

@@ -54,9 +54,10 @@ def sort_of(query: ListingQuery, tree: Node) -> Sort:
         return Sort.BEST
     if query.sort == Sort.LIST or (query.sort in ("", Sort.BEST) and not has_words):
         return Sort.LIST if _the_list(tree) and not has_words else Sort.NEWEST
-    if query.sort not in set(Sort):
-        raise InputError("sort is one of {known}.", known=", ".join(Sort))
-    return Sort(query.sort)
+    try:
+        return Sort(query.sort)
+    except ValueError as error:
+        raise InputError("sort is one of {known}.", known=", ".join(Sort)) from error
 
 
 def _the_list(tree: Node) -> str:

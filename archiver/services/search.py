@@ -190,7 +190,7 @@ class Search:
         ordering = page_of(conn, question, sort, place, query.limit, walk)
         if not ahead:
             return _Found(await ordering, tree)
-        newest = walk if is_from_newest(sort, place) else None
+        newest = walk if is_from_newest(sort, place, question) else None
         async with self._db.read_beside(conn) as other:
             page, summary = await both(ordering, summary_of(other, question, newest, asked))
         return _Found(page, tree, summary)

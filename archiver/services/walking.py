@@ -8,6 +8,7 @@ from archiver.index.connection import AsyncConnection
 from archiver.index.entries import Filters, Place
 from archiver.index.matching import Split, split
 from archiver.index.search import Question
+from archiver.model.listing import Sort
 from archiver.query.tree import EVERYTHING
 from archiver.values import frozen
 
@@ -43,21 +44,22 @@ _Looked: TypeAlias = tuple[list[int], list[Place], Place | None]
 
 
 class Walk:
-    """One walk through what a question matches: by time, or in the order of the list asked for."""
+    """One walk through what a question matches, in an order that an index holds.
+
+    With words that is the order in which documents were made, the newest or the oldest first.
+    """
 
     def __init__(
         self,
         conn: AsyncConnection,
         question: Question,
         *,
-        oldest_first: bool = False,
-        arranged: bool = False,
+        order: Sort = Sort.NEWEST,
     ) -> None:
         self._conn = conn
         self._question = question
         self._parted: Split = split(question.tree)
-        self._oldest_first = oldest_first
-        self._arranged = arranged
+        self._order = order
         self._filters: Filters | None = None
 
     async def page(self, beyond: Place | None, limit: int) -> Found:
@@ -98,7 +100,7 @@ class Walk:
             parts=question.setting.parts,
             beyond=beyond.row if beyond else None,
             count=count,
-            oldest_first=self._oldest_first,
+            oldest_first=self._order is Sort.OLDEST,
         )
         passing = [entry_id for _, entry_id in found if entry_id is not None]
         places = [Place(0, row) for row, entry_id in found if entry_id is not None]
@@ -113,8 +115,7 @@ class Walk:
             self._filters,
             beyond=beyond,
             limit=count,
-            oldest_first=self._oldest_first,
-            arranged=self._arranged,
+            order=self._order,
         )
         passing = {place.row for place in rows}
         if question.tree != EVERYTHING or question.filters != self._filters:

@@ -66,12 +66,27 @@ async def test_newer_entries_come_first(db, seed):
     for seconds in (5, 1, 9):
         async with db.write() as conn:
             moment = NOW + timedelta(seconds=seconds)
-            said = [seed(f"http://a.example/{seconds}")]
+            said = [seed(f"http://a.example/{seconds}", added_at=moment)]
             await seeds.receive(conn, said, now=moment, recapture=False)
 
     (page,) = await pages(db, Filters(), 9)
 
     assert [each.url[-1] for each in page] == ["9", "5", "1"]
+
+
+@pytest.mark.parametrize("carried", [{"tags": ("t",)}, {"folders": ("t",)}])
+async def test_what_turns_out_to_be_saved_earlier_moves_there_in_every_list(db, seed, carried):
+    said = [
+        seed(f"http://a.example/{n}", added_at=NOW + timedelta(days=n), **carried) for n in (1, 2)
+    ]
+    earlier = seed("http://a.example/2", added_at=NOW)
+    async with db.write() as conn:
+        await seeds.receive(conn, said, now=NOW, recapture=False)
+        await seeds.receive(conn, [earlier], now=NOW, recapture=False)
+
+    for filters in (Filters(), Filters(tag="t") if "tags" in carried else Filters(list_id=1)):
+        (page,) = await pages(db, filters, 9)
+        assert [each.url[-1] for each in page] == ["1", "2"]
 
 
 async def test_what_is_not_there_is_none(db, seed):

@@ -42,6 +42,7 @@ from archiver.index.matching import Split
 from archiver.index.search import Question
 from archiver.index.turns import Turns
 from archiver.model.job import ChangeCursor, State
+from archiver.model.listing import Sort
 from archiver.query.fields import FIELDS
 from archiver.query.parse import parse_query
 from archiver.query.tree import EVERYTHING, sought
@@ -79,9 +80,10 @@ READS = {
         for where, below in {"first": None, "next": BELOW}.items()
     },
     **{
-        f"in the order of a list, {where}": lambda conn, b=below: entries.rows_in_order(
-            conn, Filters(list_id=1), beyond=b, limit=50, arranged=True
+        f"{order} first, {where}": lambda conn, b=below, o=order: entries.rows_in_order(
+            conn, Filters(list_id=1), beyond=b, limit=50, order=o
         )
+        for order in (Sort.LIST, Sort.CAPTURED)
         for where, below in {"first": None, "next": BELOW}.items()
     },
     "saved on days": lambda conn: desk.added_within(conn, [(1, 2), (3, 4)], each=2),
@@ -159,11 +161,11 @@ READS = {
     "page of an entry's": lambda conn: snapshots.page_of(conn, 1, before=MOMENT, last=50, limit=50),
     "last snapshot": snapshots.last_row,
     **{
-        f"rows of {name} {oldest_first}": lambda conn, f=filters, o=oldest_first: (
-            entries.rows_in_order(conn, f, beyond=BELOW, limit=50, oldest_first=o)
+        f"rows of {name} {order}": lambda conn, f=filters, o=order: entries.rows_in_order(
+            conn, f, beyond=BELOW, limit=50, order=o
         )
         for name, filters in {"a list": Filters(), "a tag": Filters(tag="t")}.items()
-        for oldest_first in (False, True)
+        for order in (Sort.NEWEST, Sort.OLDEST)
     },
     "untold": lambda conn: unrecorded.beyond_records(conn, [1, 2, 3], whole_segments=True),
     "attempts": lambda conn: attempts.of_entries(conn, [1, 2, 3]),

@@ -20,6 +20,7 @@ from archiver.index.turns import Turns
 from archiver.model.failure import Failure, FailureKind
 from archiver.model.findable import Findable
 from archiver.model.job import State
+from archiver.model.listing import Sort
 from archiver.model.page import UNREAD
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
@@ -71,23 +72,27 @@ async def test_a_snapshot_makes_its_entry_saved_and_brings_it_up_to_date(db, lea
     assert await found("wombats") == [lease.entry.id]
 
 
-async def test_a_newer_snapshot_moves_its_entry_up_in_every_list(db, lease, keep, seed):
+async def test_an_entry_that_is_captured_again_stays_where_it_was_saved(db, lease, keep, seed):
     async with db.write() as conn:
-        newer = seed("http://b.example/", tags=("t",))
         moment = NOW + timedelta(seconds=10)
+        newer = seed("http://b.example/", tags=("t",), added_at=moment)
         await seeds.receive(conn, [newer], now=moment, recapture=False)
         await keep(conn, lease.entry.id, URL, 60)
 
     async with db.read() as conn:
         for filters in (Filters(), Filters(tag="t")):
             listed, _ = await entries.newest(conn, filters, below=None, limit=9)
-            assert [each.url for each in listed] == [URL, "http://b.example/"]
+            assert [each.url for each in listed] == ["http://b.example/", URL]
+        first, _ = await entries.rows_in_order(
+            conn, Filters(), beyond=None, limit=9, order=Sort.CAPTURED
+        )
+        assert first.row == lease.entry.id
 
 
 async def test_what_fails_again_and_again_stays_in_every_list_where_it_was_saved(db, lease, seed):
     async with db.write() as conn:
-        newer = seed("http://b.example/", tags=("t",))
         moment = NOW + timedelta(seconds=10)
+        newer = seed("http://b.example/", tags=("t",), added_at=moment)
         await seeds.receive(conn, [newer], now=moment, recapture=False)
         for after in (60, 90):
             await failed_attempts.add_failures(conn, [attempt_of(lease, final=True, after=after)])

@@ -126,10 +126,29 @@ def test_what_failed_in_an_older_version_moves_to_where_it_was_saved(connection)
         connection.execute(text("INSERT INTO entry_tag VALUES (:id, 9, 9)"), {"id": number})
     connection.commit()
 
-    command.upgrade(config_on(connection), "head")
+    command.upgrade(config_on(connection), "0036")
 
     for rows in ("SELECT id, sort_at FROM entry", "SELECT entry_id, sort_at FROM entry_tag"):
         assert sorted(map(tuple, connection.execute(text(rows)))) == [(1, 7), (2, 9)]
+
+
+def test_what_carries_labels_in_an_older_version_stands_there_where_it_was_saved(connection):
+    command.downgrade(config_on(connection), "0036")
+    connection.execute(
+        text(
+            "INSERT INTO entry (id, hash_url, url, url_given, host, added_at, state, sort_at)"
+            " VALUES (1, '', '', '', '', 7, 'saved', 9)"
+        )
+    )
+    connection.execute(text("INSERT INTO entry_tag VALUES (1, 9, 9)"))
+    connection.execute(text("INSERT INTO in_list VALUES (1, 9, 1, 9)"))
+    connection.commit()
+
+    command.upgrade(config_on(connection), "head")
+
+    for table in ("entry_tag", "in_list"):
+        moments = connection.execute(text(f"SELECT added_at FROM {table}"))
+        assert moments.scalars().all() == [7]
 
 
 async def test_an_index_that_a_newer_version_wrote_is_left_alone(connection, tmp_path):

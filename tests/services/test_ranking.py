@@ -110,7 +110,7 @@ async def test_scores_of_several_parts_are_of_one_measure(kept, database, monkey
     async with database.read() as conn:
         assert await documents.parts(conn, below=1 << 40) == [1, 0]
     assert await names(search, "heron") == ["new", "p3"]
-    assert await names(search, "heron", sort="oldest") == ["p3", "new"]
+    assert await names(search, "heron", sort="newest") == ["p3", "new"]
 
 
 async def test_words_beside_conditions_are_looked_for_in_each_part_where_pages_lie(
@@ -245,7 +245,7 @@ async def test_a_list_of_very_many_is_counted_so_far_and_no_further(kept, monkey
 
 @pytest.mark.parametrize(
     ("sort", "expected"),
-    [("title", ["b", "a", "c"]), ("length", ["c", "a", "b"]), ("added", ["c", "b", "a"])],
+    [("title", ["b", "a", "c"]), ("length", ["c", "a", "b"]), ("captured", ["c", "b", "a"])],
 )
 @pytest.mark.parametrize("q", ["", "heron"])
 async def test_lists_are_put_in_other_orders(kept, q, sort, expected):
@@ -257,6 +257,31 @@ async def test_lists_are_put_in_other_orders(kept, q, sort, expected):
 
     assert await names(search, q, sort=sort, limit=2) == expected[:2]
     assert await names(search, q, sort=sort) == expected
+
+
+@pytest.mark.parametrize("sort", ["newest", "oldest"])
+async def test_however_many_have_a_word_all_are_listed_a_stretch_after_another(
+    kept, monkeypatch, sort
+):
+    monkeypatch.setattr("archiver.services.finding.SORTED", 4)
+    search = await kept(*(Page(f"p{n}", "x", "heron") for n in range(9)))
+    shown, after = [], ""
+    while after is not None:
+        page = await search.listing(ListingQuery(q="heron", sort=sort, limit=3, after=after))
+        shown += [each.entry.url.rpartition("/")[2] for each in page.items]
+        after = page.after
+
+    expected = [f"p{n}" for n in range(9)]
+    assert shown == (expected if sort == "oldest" else expected[::-1])
+
+
+async def test_the_newest_that_have_a_word_are_those_saved_last_whatever_was_read_last(kept):
+    search = await kept(*(Page(f"p{n}", "x", "heron") for n in range(3)), first=0)
+    await kept(Page("earlier", "x", "heron"), first=9)
+
+    assert await names(search, "heron", sort="newest") == ["p2", "p1", "earlier", "p0"]
+    assert await names(search, "heron", sort="oldest") == ["p0", "earlier", "p1", "p2"]
+    assert await names(search, "heron", sort="added") == ["p2", "p1", "earlier", "p0"]
 
 
 def test_names_are_looked_for_in_no_more_parts_than_a_few():

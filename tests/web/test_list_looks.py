@@ -2,6 +2,7 @@
 
 import re
 from io import BytesIO
+from operator import attrgetter
 
 import pytest
 from aiohttp import web
@@ -133,12 +134,17 @@ async def test_a_browser_remembers_what_was_chosen_and_nothing_else(client):
     assert "entries dense" in await shown(client, "/")
 
 
-async def test_days_are_those_that_a_list_is_sorted_by(client, runtime):
-    found = await runtime.search.listing(ListingQuery(sort="newest"))
-    page = await shown(client, "/snapshots?sort=newest")
+@pytest.mark.parametrize(
+    ("sort", "moment"),
+    [("", "annotation.added_at"), ("newest", "annotation.added_at"), ("captured", "sorted_at")],
+)
+async def test_days_are_those_that_a_list_is_sorted_by(client, runtime, sort, moment):
+    found = await runtime.search.listing(ListingQuery(sort=sort))
+    page = await shown(client, f"/snapshots?sort={sort}")
     days = re.findall(r'<li class="day"><h2><time datetime="([^"]+)"', page)
 
-    assert days == sorted({f"{each.entry.sorted_at:%Y-%m-%d}" for each in found.items})[::-1]
+    moments = map(attrgetter(moment), (each.entry for each in found.items))
+    assert days == sorted({f"{each:%Y-%m-%d}" for each in moments})[::-1]
 
 
 async def test_a_note_is_shown_before_what_the_page_says(client, live):

@@ -58,7 +58,8 @@ _LISTED = (
     *_NARROWED,
     Parameter(
         "sort",
-        "What comes first; without it the best where there are words, else the newest.",
+        "What comes first; without it the best where there are words, else the newest. newest and"
+        " oldest are by when an entry was saved, captured by when it was captured last.",
         {"type": "string", "enum": [*Sort]},
     ),
     Parameter("after", "The cursor that the page before gave.", _TEXT),
