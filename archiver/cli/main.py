@@ -283,7 +283,7 @@ def main() -> None:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
     status = run(sys.argv[1:])
-    if threading.active_count() == 1:
+    if all(each.daemon for each in threading.enumerate() if each is not threading.main_thread()):
         _leave(status)
     sys.exit(status)
 
