@@ -185,7 +185,7 @@ def _imports(archive: Archive, archives: Archives, crawling: Crawling) -> Import
     return Imports(
         archive.db,
         archive.store,
-        archives,
+        lambda: archives,
         memory_bytes=archive.settings.extract_memory_bytes,
         on_queued=crawling.wake,
     )

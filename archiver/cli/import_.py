@@ -2,10 +2,10 @@
 
 import os
 from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from archiver.cli.capture import work_queue
 from archiver.cli.crawl_loop import run_crawl
 from archiver.cli.import_look import LEFT_OUT, look, name_of, nothing_chosen, opened
 from archiver.cli.loop import run_until_signal
@@ -13,10 +13,11 @@ from archiver.cli.output import write_row
 from archiver.cli.progress import progress_bar
 from archiver.config import Settings
 from archiver.errors import ArchiverError
+from archiver.importing import Importing, open_to_import
 from archiver.model.choices import CaptureWhen, Choices
 from archiver.model.importing import ImportStatus
-from archiver.runtime import Runtime, open_runtime
 from archiver.services.import_choices import typed_choices
+from archiver.services.imports import Imports
 
 _OF_LINKS = {each: each for each in ("read", "added", "known", "merged")}
 _OF_LINKS |= {"rejected": "unusable", "passed_over": "left out"}
@@ -65,21 +66,28 @@ def _choices(
 
 async def _import(settings: Settings, file: Path, choices: Choices, *, crawl: bool) -> int:
     with opened(file) as source:
-        async with open_runtime(settings) as runtime:
-            status = await _read(runtime, source, name_of(file), choices)
+        async with open_to_import(settings) as importing:
+            status = await _read(importing.imports, source, name_of(file), choices)
             _summarise(status)
             if choices.only_folders and 0 < status.passed_over == status.read:
                 raise nothing_chosen(choices)
             if choices.capture is CaptureWhen.NEVER or status.is_archive:
-                await runtime.crawling.write_down_changes()
+                await (await importing.crawler()).crawling.write_down_changes()
             if crawl and (status.counts.open or not status.is_archive):
-                await work_queue(runtime.settings, runtime.crawling, runtime.articles)
+                await _work_queue(importing)
     if status.error:
         raise ArchiverError(status.error)
     return 0
 
 
-async def _read(runtime: Runtime, source: BinaryIO, name: str, choices: Choices) -> ImportStatus:
+async def _work_queue(importing: Importing) -> None:
+    """Capture what is queued; what that needs is loaded by now."""
+    crawler = await importing.crawler()
+    working = import_module("archiver.cli.capture")
+    await working.work_queue(crawler.settings, crawler.crawling, crawler.articles)
+
+
+async def _read(imports: Imports, source: BinaryIO, name: str, choices: Choices) -> ImportStatus:
     total = os.fstat(source.fileno()).st_size or None
     with progress_bar("Reading") as bar:
 
@@ -88,9 +96,7 @@ async def _read(runtime: Runtime, source: BinaryIO, name: str, choices: Choices)
             done = source.tell() if source.seekable() else 0
             bar.show(done=done, total=total, now=f"{status.read:,} {what}")
 
-        return await runtime.imports.read_file(
-            source, name=name, choices=choices, on_progress=on_progress
-        )
+        return await imports.read_file(source, name=name, choices=choices, on_progress=on_progress)
 
 
 def _summarise(status: ImportStatus) -> None:

@@ -22,10 +22,8 @@ from archiver.memento.timestamps import to_timestamp
 from archiver.model.capture import PayloadDigest, Timestamp
 from archiver.model.exchange import Exchange
 from archiver.model.job import State
-from archiver.model.kept_page import KeptPage
-from archiver.model.seed import Seed
+from archiver.model.saved_page import SavedPage
 from archiver.urls.parse import parse_url
-from archiver.values import frozen
 from archiver.warc.digest import digest_of
 from archiver.warc.extension import HEAD, ORIGIN, SYNTHESISED, handed_in_field, one_line
 from archiver.wire.head import parse_head
@@ -35,21 +33,6 @@ from archiver.wire.sniff import is_html
 AT_ONCE = 64
 _WHOLE = b"<html"
 _LOOKED_AT = 4096
-
-
-@frozen
-class SavedPage:
-    """What a file held of one link.
-
-    Attributes:
-        seed: the link.
-        page: what was kept of it.
-        is_dated: whether the file tells when the link was saved.
-    """
-
-    seed: Seed
-    page: KeptPage
-    is_dated: bool
 
 
 class SavedPageIntake:

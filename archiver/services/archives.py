@@ -7,9 +7,10 @@ from typing import BinaryIO
 
 from archiver.crawl.context import CrawlContext
 from archiver.ingest.pages import NotedPages
-from archiver.ingest.saved_pages import SavedPage, SavedPageIntake
+from archiver.ingest.saved_pages import SavedPageIntake
 from archiver.ingest.unvisited import NotedEntries
 from archiver.model.importing import Taken
+from archiver.model.saved_page import SavedPage
 from archiver.services.archive_taking import Taking
 from archiver.store.spool import SpooledLines
 from archiver.warc.extension import ORIGIN, handed_in_field, one_line

@@ -11,11 +11,11 @@ from archiver.derive.link_file import open_links
 from archiver.errors import InputError, UnreadableFile
 from archiver.formats.importers import PAGES
 from archiver.formats.seeds import bounded, seed_of
-from archiver.ingest.saved_pages import SavedPage
 from archiver.memento.timestamps import to_timestamp
 from archiver.model.annotation import Annotation
 from archiver.model.capture import HashUrl, Timestamp
 from archiver.model.kept_page import KeptPage
+from archiver.model.saved_page import SavedPage
 from archiver.services.archives import Archives
 from archiver.services.import_reading import kind_of_file
 from archiver.services.imports import Imports

@@ -12,7 +12,7 @@ from io import BufferedReader
 from itertools import compress, count
 from operator import not_
 from time import monotonic
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 from archiver.derive.link_file import Batch, LinkFile, open_links
 from archiver.errors import ArchiverError, InvalidQuery, UnreadableFile
@@ -21,18 +21,20 @@ from archiver.index import imports, lists, receipts, seeds
 from archiver.index.connection import AsyncConnection
 from archiver.index.database import Database
 from archiver.index.new_entries import Met
-from archiver.ingest.saved_pages import SavedPage
 from archiver.logs import get_log
 from archiver.model.choices import CaptureWhen, Choices
 from archiver.model.entry_list import EntryList, GivenLists
 from archiver.model.importing import ImportStatus, Taken
+from archiver.model.saved_page import SavedPage
 from archiver.model.seed import Reception
 from archiver.query.parse import parse_query
 from archiver.scratch import scratch_file
 from archiver.services.archive_kind import WACZ, kind_of
-from archiver.services.archives import Archives
 from archiver.services.import_batches import Batches, read_ahead
 from archiver.services.import_status import ImportStatuses
+
+if TYPE_CHECKING:
+    from archiver.services.archives import Archives
 
 PROGRESS_SECONDS = 0.2
 SHORTEST_SECONDS = 0.5
@@ -45,6 +47,8 @@ Sooner if anybody else wants to write.
 UNFORESEEN = "{name} can't be read any further: {kind}. What was read is kept; the log says more."
 
 OnProgress = Callable[[ImportStatus], None]
+OpenArchives = Callable[[], "Archives"]
+"""Asked for where captures or pages come: who takes in links alone loads no crawl."""
 
 log = get_log(__name__)
 
@@ -55,7 +59,7 @@ class ImportReader:
     def __init__(
         self,
         db: Database,
-        archives: Archives,
+        archives: "OpenArchives",
         statuses: ImportStatuses,
         *,
         memory_bytes: int,
@@ -63,7 +67,7 @@ class ImportReader:
     ) -> None:
         self.open_links = partial(open_links, memory_bytes=memory_bytes)
         self._db = db
-        self._archives = archives
+        self._open_archives = archives
         self._statuses = statuses
         self._on_queued = on_queued
 
@@ -103,7 +107,7 @@ class ImportReader:
                 file = await asyncio.to_thread(_spooled, source)
                 stack.callback(file.close)
             try:
-                taking = self._archives.take_in(
+                taking = self._open_archives().take_in(
                     file, name, kind, import_id=number, handed_in=handed_in
                 )
                 async with aclosing(taking) as taken:
@@ -155,7 +159,7 @@ class ImportReader:
             for seed, each in zip(some, batch.pages, strict=True)
         ]
         origin = f"{links.name} ({links.form})"
-        await self._archives.take_in_pages(pages, origin, import_id=number)
+        await self._open_archives().take_in_pages(pages, origin, import_id=number)
         return {each.hash_url: each.reception for each in reversed(received)}
 
     async def _take_in(

@@ -18,8 +18,13 @@ from archiver.index.database import Database
 from archiver.logs import get_log
 from archiver.model.choices import NO_CHOICES, Choices
 from archiver.model.importing import ImportStatus
-from archiver.services.archives import Archives
-from archiver.services.import_reading import UNFORESEEN, ImportReader, OnProgress, kind_of_file
+from archiver.services.import_reading import (
+    UNFORESEEN,
+    ImportReader,
+    OnProgress,
+    OpenArchives,
+    kind_of_file,
+)
 from archiver.services.import_status import ImportStatuses
 from archiver.services.receipt_files import receipts_of, write_owed_if_possible
 from archiver.store.files import sync_file
@@ -45,7 +50,7 @@ class Imports:
         self,
         db: Database,
         store: SegmentStore,
-        archives: Archives,
+        archives: OpenArchives,
         *,
         memory_bytes: int,
         on_queued: Callable[[], None] = lambda: None,

@@ -64,6 +64,8 @@ BESIDE_A_CRAWL = {
     "rapidfuzz",
 }
 """What readers of pages, other commands and rare turns need; a crawl does without."""
+CRAWL = LARGE - {"uvloop"} | {"archiver.crawler", "archiver.services.archives"}
+"""What links that are not captured now need none of."""
 RECOVERING = {
     "archiver.index.imports",
     "archiver.index.queue",
@@ -156,6 +158,45 @@ print("LOADED", *({RECOVERING!r} & sys.modules.keys()))
     )
 
     assert result.stdout.splitlines()[-1] == "LOADED"
+
+
+@pytest.mark.sqlite("what an index in a file needs none of")
+def test_links_are_read_into_the_queue_without_loading_the_crawl(tmp_path: Path) -> None:
+    (tmp_path / "links").write_text("https://a.example/")
+    code = f"""
+import sys
+from archiver.cli.main import run
+run({["import", str(tmp_path / "links"), "--no-crawl", "--data", str(tmp_path / "data")]!r})
+print("LOADED", *({CRAWL!r} & sys.modules.keys()))
+"""
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True
+    )
+
+    assert "added\t1" in result.stdout
+    assert result.stdout.splitlines()[-1] == "LOADED"
+
+
+@pytest.mark.parametrize(("is_waited_for", "is_taken_apart"), [(True, True), (False, False)])
+def test_a_thread_that_nobody_waits_for_holds_no_command_up(
+    is_waited_for: bool, is_taken_apart: bool
+) -> None:
+    code = f"""
+import atexit, sys, threading
+from archiver.cli.main import main
+atexit.register(print, "taken apart")
+gone = threading.Event()
+threading.Thread(target=gone.wait, daemon={not is_waited_for}).start()
+threading._register_atexit(gone.set)
+sys.argv = ["archiver", "--version"]
+main()
+"""
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True
+    )
+
+    assert result.stdout.startswith("archiver ")
+    assert ("taken apart" in result.stdout) is is_taken_apart
 
 
 @pytest.mark.parametrize(
