@@ -1,13 +1,15 @@
 """One writer at a time over all processes; whoever writes for long hears who waits."""
 
 import asyncio
-from contextlib import AsyncExitStack
+import sqlite3
+from contextlib import AsyncExitStack, closing
 
 import pytest
 from sqlalchemy import text
 
 from archiver.index.database import READERS, Database
 from archiver.index.dialect.sqlite import MUCH_CACHE_KB, WRITER_CACHE_KB
+from archiver.index.dialect.sqlite_engines import PAGE_BYTES
 from tests.indices import is_awaited
 
 
@@ -84,6 +86,22 @@ async def test_much_is_written_with_more_memory_that_is_given_back(db):
 
     assert while_writing == [-MUCH_CACHE_KB, 1, 0]
     assert before == afterwards == [-WRITER_CACHE_KB, 2, 1]
+
+
+@pytest.mark.sqlite("a server's pages are its own")
+@pytest.mark.parametrize(("made_with", "has"), [(None, PAGE_BYTES), (4096, 4096)])
+async def test_an_index_has_large_pages_unless_it_was_made_with_others(tmp_path, made_with, has):
+    path = tmp_path / "another.sqlite3"
+    if made_with:
+        with closing(sqlite3.connect(path)) as made:
+            made.execute(f"PRAGMA page_size = {made_with}")
+            made.execute("CREATE TABLE other (id INTEGER)")
+
+    db = await Database.open(path)
+
+    async with db.read() as conn:
+        assert (await conn.execute(text("PRAGMA page_size"))).scalar_one() == has
+    await db.close()
 
 
 async def test_what_is_read_beside_something_has_a_connection_of_its_own_if_one_is_free(db):

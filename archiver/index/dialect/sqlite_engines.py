@@ -21,6 +21,8 @@ from archiver.index.dialect.sqlite import WRITER_CACHE_KB, Sqlite
 from archiver.index.dialect.upgrading import is_current, upgrade
 from archiver.index.dialect.writer_gate import LOCKS, Gate
 
+PAGE_BYTES = 8192
+"""Of an index that is made now; each keeps the size that it was made with."""
 READER_CACHE_KB = 8_000
 BUSY_SECONDS = 60
 SLICE_MILLISECONDS = 250
@@ -60,6 +62,8 @@ class SqliteEngines:
             fcntl.flock(lock, fcntl.LOCK_EX)
             begin = "BEGIN"  # whoever finds all in order waits for no writer
             engine = create_engine(f"sqlite:///{self.path}", poolclass=NullPool)
+            size = f"PRAGMA page_size = {PAGE_BYTES}"
+            event.listen(engine, "connect", lambda dbapi, _: _pragma(dbapi, size))
             event.listen(engine, "connect", _prepare)
             event.listen(engine, "begin", lambda conn: conn.exec_driver_sql(begin))
             try:
