@@ -25,14 +25,15 @@ async def left_for_later(
     conn: AsyncConnection, row_id: int, *, limit: int
 ) -> tuple[list[Unread], int]:
     """Snapshots whose article was left for later, after a row, and the last row of them."""
-    rows = (
-        await conn.execute(
-            snapshots.query_with_ids()
-            .where(snapshot.c.extractor == literal_column("''"), snapshot.c.id > row_id)
-            .order_by(snapshot.c.id)
-            .limit(limit)
-        )
-    ).all()
+    # Asked for by itself: where somebody had SQLite count rows, it would read all snapshots.
+    unread = (
+        select(snapshot.c.id)
+        .where(snapshot.c.extractor == literal_column("''"), snapshot.c.id > row_id)
+        .order_by(snapshot.c.id)
+        .limit(limit)
+    )
+    query = snapshots.query_with_ids().where(snapshot.c.id.in_(unread)).order_by(snapshot.c.id)
+    rows = (await conn.execute(query)).all()
     found = [Unread(row.owner_id, snapshots.to_held(row)) for row in rows]
     return found, rows[-1].snapshot_id if rows else row_id
 

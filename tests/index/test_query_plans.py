@@ -123,6 +123,7 @@ READS = {
     "looks at hosts": lambda conn: looks.after(conn, 7, limit=50),
     "owed comparisons": lambda conn: comparisons.owed(conn, limit=50),
     "articles of snapshots": lambda conn: snapshots.articles_of(conn, [(1, 2), (3, 4)]),
+    "left for later": lambda conn: unread_articles.left_for_later(conn, 5, limit=50),
     "read by others": lambda conn: unread_articles.read_by_others(conn, 5, than="9", limit=50),
     "read by others of": lambda conn: unread_articles.read_by_others_of(conn, [1, 2], than="9"),
     "owed documents": lambda conn: documents.owed(conn, 7, limit=50),
@@ -259,3 +260,19 @@ async def test_receiving_walks_indices(db, watched, seed):
 
     assert watched.steps
     assert watched.scans() == []
+
+
+async def test_articles_left_for_later_are_found_by_their_index_where_rows_were_counted(
+    db, watched
+):
+    async with db.write() as conn:
+        await conn.exec_driver_sql("ANALYZE")
+        for counted in (
+            "('snapshot', 'snapshot_of_capture', '1000000 1')",
+            "('segment', 'sqlite_autoindex_segment_1', '2 1')",
+        ):
+            await conn.exec_driver_sql(f"INSERT INTO sqlite_stat1 VALUES {counted}")
+        await conn.exec_driver_sql("ANALYZE sqlite_schema")
+        await unread_articles.left_for_later(conn, 5, limit=50)
+
+    assert "SEARCH snapshot USING INDEX snapshot_unread (id>?)" in watched.steps
