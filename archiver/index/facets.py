@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from heapq import nsmallest
 
 from sqlalchemy import func, select
 
@@ -47,5 +48,5 @@ async def facets_of(conn: AsyncConnection, entry_ids: Sequence[int]) -> tuple[Fa
 def _most(values: Sequence[str | None] | None) -> list[FacetValue]:
     """The most frequent values; of two alike the first."""
     counts = Counter(filter(None, values or ()))
-    most = sorted(counts.items(), key=lambda each: (-each[1], each[0]))
-    return [FacetValue(value, count) for value, count in most[:MOST_VALUES]]
+    most = nsmallest(MOST_VALUES, ((-count, value) for value, count in counts.items()))
+    return [FacetValue(value, -less) for less, value in most]

@@ -11,7 +11,7 @@ from archiver.index.matching import is_open_ended
 from archiver.index.schema import document, entry, entry_tag, tag
 from archiver.query.forms import MOST_TERMS, forms_of
 from archiver.query.tree import Node, Term, either, every
-from archiver.query.words import phrase_of, words_of
+from archiver.query.words import fold, phrase_of, words_of
 from archiver.values import frozen
 
 
@@ -58,10 +58,14 @@ async def named_among(
         words: what a title begins with that begins so; empty for none.
     """
     columns = (await conn.execute(_NAMES, {"these": documents})).one()
-    wanted = [[*map(_stretch_of, forms)] for forms in map(forms_of, terms)]
+    forms_wanted = [forms_of(term) for term in terms]
+    wanted = [[*map(_stretch_of, forms)] for forms in forms_wanted]
+    letters = [[phrase_of(form.text) for form in forms] for forms in forms_wanted]
     beginning = _stretch(words, open_ended=False) if words else None
     anywhere, first, formed = set(), set(), set()
     for number, given, said, tags in zip(*(each or () for each in columns), strict=True):
+        if not _may_have(fold(f"{given} {said} {tags or ''}"), letters):
+            continue
         title = _stretch(words_of(" ".join(dict.fromkeys((given, said)))))
         names = title + _stretch(words_of(tags or ""))
         if all(term in names for term, *_ in wanted):
@@ -71,6 +75,11 @@ async def named_among(
         elif _takes_forms(terms) and all(any(each in names for each in forms) for forms in wanted):
             formed.add(number)
     return Named(anywhere, first, formed)
+
+
+def _may_have(names: str, letters: Sequence[Sequence[Sequence[str]]]) -> bool:
+    """Whether of each term the words of a form are in a folded text: few names have to be split."""
+    return all(any(all(word in names for word in form) for form in forms) for forms in letters)
 
 
 def in_any_form(terms: Sequence[Term]) -> Node | None:
