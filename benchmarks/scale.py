@@ -20,7 +20,7 @@ import random
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -75,7 +75,7 @@ def main() -> None:
         services = {
             size: stack.enter_context(served(size, live, options)) for size in options.sizes
         }
-        show(asyncio.run(ask(services, options.requests)))
+        asyncio.run(ask(services, options.requests))
 
 
 @dataclass(frozen=True)
@@ -122,8 +122,6 @@ async def build(data: Path, size: int, base: str) -> None:
         for start in range(0, size - REAL, BATCH):
             count = min(BATCH, size - REAL - start)
             await fill(db, range(start, start + count), held, size // PAGEFUL)
-        async with db.write() as conn:
-            await conn.exec_driver_sql("PRAGMA optimize")
         await settle(db)
     finally:
         await db.close()
@@ -304,17 +302,18 @@ def asked_for(size: int, base: str, live: str, only: str) -> dict[str, Callable[
     return {name: path for name, path in kinds.items() if only in name}
 
 
-async def ask(services: Mapping[int, Service], requests: int) -> dict[int, dict[str, list[float]]]:
-    """Seconds of each answer, by size and by what was asked; each service has one to begin with."""
-    found: dict[int, dict[str, list[float]]] = {size: {} for size in services}
+async def ask(services: Mapping[int, Service], requests: int) -> None:
+    """Ask every service for the same in turn, each once to begin with; print a row of each kind."""
+    print(f"{'':22}" + "".join(f"{size:>20,}" for size in services) + f"{'p95 grows':>12}")
     async with aiohttp.ClientSession() as session:
         for name in next(iter(services.values())).asked:
             ask_once, times = (add, min(requests, 20)) if name == ADDED else (get, requests)
+            found: dict[int, list[float]] = {size: [] for size in services}
             for n in range(times + 1):
                 for size, service in services.items():
                     seconds = await ask_once(session, service, service.asked[name](n))
-                    found[size].setdefault(name, []).extend([seconds] * bool(n))
-    return found
+                    found[size] += [seconds] * bool(n)
+            show(name, [sorted(each) for each in found.values()])
 
 
 async def get(session: aiohttp.ClientSession, service: Service, path: str) -> float:
@@ -335,17 +334,14 @@ async def add(session: aiohttp.ClientSession, service: Service, url: str) -> flo
     return service.clock() - begun
 
 
-def show(tables: dict[int, dict[str, list[float]]]) -> None:
+def show(name: str, times: Sequence[Sequence[float]]) -> None:
     """Print medians and p95 in milliseconds, and the growth of p95."""
-    sizes = list(tables)
-    print(f"{'':22}" + "".join(f"{size:>20,}" for size in sizes) + f"{'p95 grows':>12}")
-    for name in tables[sizes[0]]:
-        cells, tails = "", []
-        for size in sizes:
-            times = sorted(tables[size][name])
-            tails.append(times[int(len(times) * 0.95)])
-            cells += f"{1000 * times[len(times) // 2]:>11.1f} {1000 * tails[-1]:>8.1f}"
-        print(f"{name:22}{cells}{tails[-1] / tails[0]:>12.2f}")
+    tails = [each[int(len(each) * 0.95)] for each in times]
+    cells = [
+        f"{1000 * each[len(each) // 2]:>11.1f} {1000 * tail:>8.1f}"
+        for each, tail in zip(times, tails, strict=True)
+    ]
+    print(f"{name:22}{''.join(cells)}{tails[-1] / tails[0]:>12.2f}", flush=True)
 
 
 if __name__ == "__main__":
