@@ -17,6 +17,7 @@ from archiver.html.dates import read_dateline
 from archiver.html.metadata import read_metadata
 from archiver.html.parsing import parse
 from archiver.html.plain import MOST_CHARACTERS, text_article
+from archiver.html.reader.above import drop_above_title
 from archiver.html.reader.byline import drop_byline
 from archiver.html.reader.choose import choose_article
 from archiver.html.reader.code import settle_code
@@ -119,6 +120,7 @@ def _read(
     put_lead(article, lead)
     if not whole:
         bring_notes(article, body)
+    drop_above_title(article, metadata.title)
     drop_byline(article, metadata.byline)
     settle_embeds(article)
     finish(article, url, base)

@@ -58,7 +58,7 @@ class Lead:
 
 def find_lead(body: Element, title: str, byline: str) -> Lead:
     """Copies of what leads from a title to the first paragraph of a page; the page stays."""
-    heading = _title_of(body, _bare(title))
+    heading = title_of(body, title)
     if heading is None:
         return Lead()
     walk = _Walk(_bare(byline))
@@ -152,8 +152,9 @@ class _Walk:
         return linked < _LINKED * len(text) and not is_byline and not has_more
 
 
-def _title_of(body: Element, title: str) -> Element | None:
+def title_of(body: Element, title: str) -> Element | None:
     """The heading that says the title of the page."""
+    title = _bare(title)
     if not title:
         return None
     for each in islice(body.iter("h1", "h2"), 30):

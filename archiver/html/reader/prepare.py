@@ -20,7 +20,18 @@ _NO_CHARACTERS = "\ufffe".encode(), "\uffff".encode()
 _BLANK = b" \t\r\f"
 _BLANKS = re.compile(rb"[ \t\r\f][ \t\r\f]+")
 _PRE = re.compile(rb"(<pre\b.*?</pre>)", re.DOTALL)
-_MAY_HIDE = etree.XPath(".//*[@hidden or @style or @aria-hidden or @aria-modal]")
+_MAY_HIDE = etree.XPath(
+    ".//*[@hidden or @style or @aria-hidden or @aria-modal or contains(@class, 'print')]"
+)
+_ON_PAPER = re.compile(
+    r"(?:^|\s)(?:(?:print-?only|only-?print|show-(?:for|on)-print)(?:$|\s)"
+    r"|visible-print|d-none\s(?:.*\s)?d-print-)",
+    re.IGNORECASE,
+)
+"""Classes of what is seen on paper alone."""
+_MOST_ON_PAPER = 0.5
+"""The share of a page's text that is hidden for such a name: pages for printers have them, too."""
+
 _SEEN = frozenset({"img", "svg", "math", "figcaption"})
 """What ``aria-hidden`` keeps from screen readers alone: what it says is said elsewhere, too."""
 
@@ -93,8 +104,15 @@ def _folded(html: bytes) -> bytes:
 def drop_hidden(body: Element) -> None:
     """Take away what nobody sees; a body that is hidden is shown by a script."""
     for element in _MAY_HIDE(body):
-        if is_hidden(element):
+        if is_hidden(element) or _is_on_paper(element, body):
             remove(element)
+
+
+def _is_on_paper(element: Element, body: Element) -> bool:
+    name = element.get("class")
+    if not name or _ON_PAPER.search(name) is None:
+        return False
+    return len("".join(element.itertext())) < _MOST_ON_PAPER * len("".join(body.itertext()))
 
 
 def is_hidden(element: Element) -> bool:

@@ -173,6 +173,8 @@ class Scores:
         alike = self._alike(siblings, name)
         is_series = bool(alike - {top})
         for sibling in siblings:
+            if sibling.tag == "nav" and sibling is not top:
+                continue
             belongs = self._belongs(sibling, name, score, least)
             if belongs or sibling is top or sibling in alike or (is_series and _leads(sibling)):
                 if sibling.tag not in _STAYS:

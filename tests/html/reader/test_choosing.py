@@ -304,3 +304,38 @@ def test_a_head_and_a_foot_without_a_row_between_are_of_printed_pages():
     assert "[Page]" not in found
     assert "Large" in found
     assert found.count("<table") == 1
+
+
+@pytest.mark.parametrize(
+    "name", ["onlyprint", "print-only", "visible-print-block", "d-none d-print-block"]
+)
+def test_what_is_seen_on_paper_alone_is_not_read(name):
+    text = f"<p>{SENTENCE * 9}</p>" * 2
+
+    found = article_of(f"<main><div class='{name}'><h2>Contents</h2>Mills</div>{text}</main>")
+
+    assert "Contents" not in found
+    assert SENTENCE.strip() in found
+
+
+@pytest.mark.parametrize("name", ["print-only", "blueprint", "print", "d-print-block"])
+def test_what_is_most_of_a_page_or_only_named_after_prints_is_read(name):
+    most = SENTENCE * (9 if name == "print-only" else 1)
+
+    found = article_of(
+        f"<main><div class='{name}'><p>{most}Ink.</p></div><p>{SENTENCE * 8}</p></main>"
+    )
+
+    assert "Ink." in found
+
+
+def test_a_navigation_beside_an_article_is_no_part_of_it_though_it_is_called_a_post():
+    links = "<div><a href=/a>The mill of the valley</a> <a href=/b>Other mills</a></div>"
+    around = f"<nav class=post-navigation><h2>More of them</h2>{links}</nav>"
+
+    text = f"<p>{SENTENCE * 5}</p>" * 2
+
+    found = article_of(f"<div class=entry-content>{text}</div>{around}")
+
+    assert SENTENCE.strip() in found
+    assert "More of them" not in found
