@@ -10,7 +10,8 @@ from itertools import chain
 from typing import Any, BinaryIO
 
 from archiver.child_process import child_command, child_environment, end_child
-from archiver.derive.messages import PREFIX, PageOfSeed, read_seeds, unpack
+from archiver.derive.messages import PREFIX, unpack
+from archiver.derive.seed_messages import PageOfSeed, read_seeds
 from archiver.errors import UnreadableFile
 from archiver.logs import get_log
 from archiver.model.choices import NO_CHOICES, Choices, ColumnRole

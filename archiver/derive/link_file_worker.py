@@ -18,8 +18,9 @@ from tempfile import NamedTemporaryFile
 from typing import BinaryIO, cast
 
 from archiver.derive.link_chunks import Chunk, read_chunks
-from archiver.derive.messages import COLLECT, PageOfSeed, pack, pack_seeds
+from archiver.derive.messages import COLLECT, pack
 from archiver.derive.packed_seeds import pack_columns
+from archiver.derive.seed_messages import PageOfSeed, pack_seeds
 from archiver.errors import InvalidUrl, UnreadableFile
 from archiver.formats.any_table import ANY_TABLE, file_columns
 from archiver.formats.given_file import GivenFile

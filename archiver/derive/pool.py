@@ -6,6 +6,7 @@ the log, and the page itself is kept all the same.
 
 import asyncio
 from collections import deque
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -13,6 +14,7 @@ from archiver.child_process import child_command, child_environment, end_child
 from archiver.derive.least_pictures import is_too_small
 from archiver.derive.messages import (
     PREFIX,
+    READY,
     Document,
     Task,
     pack_request,
@@ -39,27 +41,49 @@ MOST_ANSWER_BYTES = 256 << 20
 SHORT_BYTES = 8 << 10
 SHORT_ANSWER_BYTES = 256 << 10
 """A longer answer is parsed in a thread."""
+BACKLOG_SECONDS = 0.5
+"""Another child is started where there was always one more page to read for so long: to start one
+takes as much as to look through forty pages, or to read eight."""
 NOTHING_NEEDED = Discovery()
 
 log = get_log(__name__)
 
 
 class DerivePool:
-    """The children of one process. They are started when first needed."""
+    """The children of one process: one is started when it is first needed, more if that is late.
+
+    Args:
+        processes: that may run at once.
+        timeout: seconds that a page may take.
+        memory_bytes: that a child may take.
+        max_requisites: that are named of a page.
+        backlog: seconds for which requests stand in line before another child is started.
+    """
 
     def __init__(
-        self, *, processes: int, timeout: float, memory_bytes: int, max_requisites: int
+        self,
+        *,
+        processes: int,
+        timeout: float,
+        memory_bytes: int,
+        max_requisites: int,
+        backlog: float = BACKLOG_SECONDS,
     ) -> None:
         self._timeout = timeout
         self._memory = memory_bytes
         self._limit = max_requisites
-        self._idle: deque[_Child | None] = deque([None] * processes)
+        self._backlog = backlog
+        self._processes = self._vacant = processes
+        self._idle: list[_Child] = []
         self._urgent: deque[asyncio.Future[None]] = deque()
         self._patient: deque[asyncio.Future[None]] = deque()
         self._children: set[_Child] = set()
+        self._is_one_starting = self._is_late = False
+        self._watch: asyncio.TimerHandle | None = None
 
     async def stop(self) -> None:
         """End every child."""
+        self._rest()
         for child in [*self._children]:
             await self._end(child)
 
@@ -123,9 +147,10 @@ class DerivePool:
     async def _take(self, *, urgent: bool) -> "_Child | None":
         """Wait for a place; a child if one is idle there, None where one has to be started."""
         line = self._urgent if urgent else self._patient
-        while not self._idle or (not urgent and self._urgent):
+        while not (self._idle or self._may_start) or (not urgent and self._urgent):
             turn = asyncio.get_running_loop().create_future()
             line.append(turn)
+            self._look_out()
             try:
                 await turn
             except BaseException:
@@ -134,13 +159,24 @@ class DerivePool:
                 elif turn.done() and not turn.cancelled():
                     self._next()
                 raise
-        return self._idle.popleft()
+        self._is_late = False
+        if self._idle:
+            return self._idle.pop()
+        self._vacant -= 1
+        self._is_one_starting = True
+        return None
+
+    @property
+    def _may_start(self) -> bool:
+        """Whether there is a place for a child that is worth what starting it takes."""
+        return self._vacant > 0 and (self._is_late or self._vacant == self._processes)
 
     def _give(self, child: "_Child | None") -> None:
         if child:
-            self._idle.appendleft(child)  # before others are started
-        else:
             self._idle.append(child)
+        else:
+            self._vacant += 1
+            self._is_one_starting = False
         self._next()
 
     def _next(self) -> None:
@@ -150,9 +186,32 @@ class DerivePool:
                 if not turn.done():
                     turn.set_result(None)
                     return
+        self._rest()
+
+    def _look_out(self) -> None:
+        """See to it that another child is started where there is a line for long."""
+        if self._watch is None and self._vacant and not self._is_one_starting:
+            loop = asyncio.get_running_loop()
+            self._watch = loop.call_later(self._backlog, self._start_another)
+
+    def _rest(self) -> None:
+        """Nobody is in line any more."""
+        if self._watch:
+            self._watch.cancel()
+            self._watch = None
+
+    def _start_another(self) -> None:
+        self._watch = None
+        self._is_late = True
+        self._next()
+
+    def _has_started(self) -> None:
+        self._is_one_starting = False
+        if self._urgent or self._patient:
+            self._look_out()
 
     async def _begin(self) -> "_Child":
-        child = await _Child.start(self._memory)
+        child = await _Child.start(self._memory, self._has_started)
         self._children.add(child)
         return child
 
@@ -188,30 +247,35 @@ def _is_short_text(document: Document) -> bool:
 
 
 class _Child:
-    """One child process."""
+    """One child process; ``on_ready`` is called once it has started."""
 
-    def __init__(self, process: asyncio.subprocess.Process) -> None:
+    def __init__(self, process: asyncio.subprocess.Process, on_ready: Callable[[], None]) -> None:
         self.process = process
         self.asked = 0
+        self._on_ready = on_ready
 
     @classmethod
-    async def start(cls, memory: int) -> "_Child":
+    async def start(cls, memory: int, on_ready: Callable[[], None]) -> "_Child":
         process = await asyncio.create_subprocess_exec(
             *child_command("archiver.derive.worker", str(memory)),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             env=child_environment(MALLOC_ARENA_MAX="1", PYTHONUNBUFFERED="1"),
         )
-        return cls(process)
+        return cls(process, on_ready)
 
     async def ask(self, request: bytes) -> bytes:
         """Send a request and read the answer."""
         source, sink = self.process.stdout, self.process.stdin
         if source is None or sink is None:
             raise OSError("the child has no pipes")
+        is_new = not self.asked
         self.asked += 1
         sink.write(request)
         await sink.drain()
+        if is_new:
+            await source.readexactly(len(READY))
+            self._on_ready()
         (size,) = PREFIX.unpack(await source.readexactly(PREFIX.size))
         if size > MOST_ANSWER_BYTES:
             raise OSError("the child's answer is too long")

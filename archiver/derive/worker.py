@@ -10,7 +10,7 @@ import signal
 import sys
 from typing import BinaryIO
 
-from archiver.derive.messages import COLLECT, PREFIX, pack, pack_result, read_request
+from archiver.derive.messages import COLLECT, PREFIX, READY, pack, pack_result, read_request
 from archiver.derive.work import perform
 
 NICE = 5
@@ -25,6 +25,7 @@ def main() -> None:
     gc.set_threshold(*COLLECT)
     os.nice(NICE)
     source, sink = sys.stdin.buffer, sys.stdout.buffer
+    _say(READY, sink)
     while (prefix := source.read(PREFIX.size)) and len(prefix) == PREFIX.size:
         (size,) = PREFIX.unpack(prefix)
         body = source.read(size)
@@ -38,8 +39,12 @@ def _answer(body: bytes, sink: BinaryIO) -> None:
         answer = pack_result(perform(*read_request(body)))
     except Exception as error:  # noqa: BLE001 - whatever a page does, the next one is answered
         answer = pack({"error": f"{type(error).__name__}: {error}"[:500]})
+    _say(answer, sink)
+
+
+def _say(what: bytes, sink: BinaryIO) -> None:
     try:
-        sink.write(answer)
+        sink.write(what)
         sink.flush()
     except BrokenPipeError:
         os._exit(0)

@@ -1,5 +1,8 @@
 """Pages are read in processes of their own, which may be lost without loss."""
 
+import asyncio
+
+import psutil
 import pytest
 
 from archiver.derive.pool import DerivePool, Document, unread_article
@@ -62,3 +65,65 @@ async def test_a_picture_has_less_time_than_an_article(pool, monkeypatch):
 
     assert await pool.draw(LikenessKind.ICON, ICON, "http://example.com/icon.svg") is None
     assert (await pool.extract(PAGE)).metadata.title == "Hello"
+
+
+@pytest.fixture
+async def pool_of():
+    """A pool of so many children that has time enough on the busiest machine."""
+    made = []
+
+    def make(processes, backlog):
+        pool = DerivePool(
+            processes=processes,
+            timeout=3600,
+            memory_bytes=1 << 30,
+            max_requisites=10,
+            backlog=backlog,
+        )
+        made.append(pool)
+        return pool
+
+    yield make
+    for each in made:
+        await each.stop()
+
+
+async def test_a_child_that_runs_is_asked_before_another_is_started(pool_of):
+    pool = pool_of(3, backlog=3600)
+
+    found = await asyncio.gather(*(pool.discover(PAGE) for _ in range(12)))
+
+    assert all(len(each.requisites) == 1 for each in found)
+    assert len(children_that_read()) == 1
+
+
+async def test_another_child_is_started_where_there_is_a_line_for_long(pool_of):
+    pool = pool_of(2, backlog=0)
+    await pool.discover(PAGE)
+    [busy] = children_that_read()
+    busy.suspend()
+
+    tasks = [asyncio.create_task(pool.discover(PAGE)) for _ in range(2)]
+    done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    busy.resume()
+
+    assert len(done) == 1
+    assert all(len(each.requisites) == 1 for each in await asyncio.gather(*tasks))
+    assert len(children_that_read()) == 2
+
+
+async def test_a_child_that_was_lost_is_replaced(pool_of):
+    pool = pool_of(1, backlog=3600)
+    await pool.discover(PAGE)
+    [lost] = children_that_read()
+    lost.kill()
+
+    found = [await pool.discover(PAGE) for _ in range(2)]
+
+    assert [len(each.requisites) for each in found] == [0, 1]
+
+
+def children_that_read():
+    """The processes of this one that read pages."""
+    module = "archiver.derive.worker"
+    return [each for each in psutil.Process().children() if module in each.cmdline()]
