@@ -11,6 +11,7 @@ second asks for ``__spec__``, which loads it.
 
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 from importlib.machinery import ModuleSpec, PathFinder
 from threading import RLock
 from types import ModuleType
@@ -26,24 +27,31 @@ LAZY = frozenset({"asyncio.sslproto", "difflib", "html", "importlib.metadata", "
 """None of them does anything that others see when it is imported."""
 
 
+_MAKES_CONTEXTS = "aiohttp.connector"
+"""Makes two contexts of TLS when it is imported."""
+
+
 def load_lazily() -> None:
-    """Let the modules of ``LAZY`` that nobody imported yet wait until they are used."""
+    """Let the modules of ``LAZY`` that nobody imported yet wait until they are used.
+
+    So do the authorities that aiohttp trusts.
+    """
     if _Finder not in sys.meta_path:
         sys.meta_path.insert(0, _Finder)
 
 
 class _Finder:
-    """Finds modules of ``LAZY`` where Python does, and nothing else."""
+    """Finds modules of ``LAZY``, and what makes contexts, where Python does, and nothing else."""
 
     @staticmethod
     def find_spec(
         name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        if name not in LAZY:
+        if name not in LAZY and name != _MAKES_CONTEXTS:
             return None
         spec = PathFinder.find_spec(name, path, target)
         if spec and spec.loader:
-            spec.loader = _Later(spec.loader)
+            spec.loader = _Later(spec.loader) if name in LAZY else _Trusting(spec.loader)
         return spec
 
 
@@ -81,3 +89,21 @@ class _Later(Loader):
         except BaseException:
             self._is_begun = False
             raise
+
+
+class _Trusting(Loader):
+    """Runs a module that makes contexts of TLS; who speaks by them first reads the authorities."""
+
+    def __init__(self, loader: Loader) -> None:
+        self._loader = loader
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
+        return self._loader.create_module(spec)
+
+    def exec_module(self, module: ModuleType) -> None:
+        if module.__spec__:
+            module.__spec__.loader = module.__loader__ = self._loader
+        authorities = import_module("archiver.late_authorities")  # it loads ssl
+        with authorities.without_authorities():
+            self._loader.exec_module(module)
+        authorities.read_when_used(module)
