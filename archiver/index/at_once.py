@@ -1,7 +1,7 @@
 """What is asked of one connection at once: where answers come from afar, one wait brings them all.
 
 Coroutines that are run ``at_once`` each ask for something before any of them goes on; what they ask
-for in the same step of the loop is sent together, in the order in which it was asked for.
+for within the same few steps of the loop is sent together, in the order in which it was asked for.
 """
 
 import asyncio
@@ -21,7 +21,10 @@ _C = TypeVar("_C")
 _D = TypeVar("_D")
 Result = CursorResult[*tuple[Any, ...]]
 Work = Callable[[Connection], Result]
+_Work = Callable[[Connection], Any]
 _Run = Callable[[Callable[[Connection], list[Result]]], "asyncio.Future[list[Result]]"]
+STEPS = 3
+"""Of the loop: a coroutine within another one that runs ``at_once`` begins a step later."""
 
 
 @overload
@@ -54,7 +57,7 @@ async def at_once(*each: Coroutine[Any, Any, Any]) -> tuple[Any, ...]:
 
 
 class Asked:
-    """What was asked of a connection in this step of the loop.
+    """What was asked of a connection in these steps of the loop, and told it meanwhile.
 
     Args:
         dialect: how its engine speaks.
@@ -64,24 +67,42 @@ class Asked:
     def __init__(self, dialect: Dialect, run: _Run) -> None:
         self._dialect = dialect
         self._run = run
-        self._asked: list[tuple[Work, asyncio.Future[Result]]] = []
+        self._works: list[_Work] = []
+        self._waiting: dict[int, asyncio.Future[Result]] = {}
+        self._round = 0
 
     def ask(self, work: Work) -> "asyncio.Future[Result]":
-        """The rows of a statement, which is sent with all that is asked for in this step."""
+        """The rows of a statement, which is sent with all that is asked for in these steps."""
         loop = asyncio.get_running_loop()
         done: asyncio.Future[Result] = loop.create_future()
-        if not self._asked:
-            loop.call_soon(self.send)
-        self._asked.append((work, done))
+        if not self._works:
+            self._round += 1
+            loop.call_soon(self._send_soon, self._round, STEPS)
+        self._waiting[len(self._works)] = done
+        self._works.append(work)
         return done
+
+    def tell(self, work: _Work) -> bool:
+        """Send this, whose answer nobody needs, with what is asked for; False where nothing is."""
+        if self._works:
+            self._works.append(work)
+        return bool(self._works)
+
+    def _send_soon(self, of_round: int, steps: int) -> None:
+        if of_round != self._round:
+            return
+        if steps > 1:
+            asyncio.get_running_loop().call_soon(self._send_soon, of_round, steps - 1)
+        else:
+            self.send()
 
     def send(self) -> None:
         """Send what was asked for, before anything else is."""
-        some, self._asked = self._asked, []
-        if some:
-            works, waiting = zip(*some, strict=True)
-            answers = self._run(partial(_answers, self._dialect, works))
-            answers.add_done_callback(partial(_hand_out, waiting))
+        works, waiting = self._works, self._waiting
+        self._works, self._waiting = [], {}
+        if works:
+            answers = self._run(partial(_answers, self._dialect, works, [*waiting]))
+            answers.add_done_callback(partial(_hand_out, [*waiting.values()]))
 
 
 def whole(result: Result) -> Result:
@@ -93,13 +114,18 @@ def whole(result: Result) -> Result:
     return result
 
 
-def _answers(dialect: Dialect, works: Sequence[Work], conn: Connection) -> list[Result]:
-    """What all of these give; only the last is waited for, whose answer is behind the others'."""
-    *others, last = works
+def _answers(
+    dialect: Dialect, works: Sequence[_Work], asked: Sequence[int], conn: Connection
+) -> list[Result]:
+    """What those give that were asked for; only the last is waited for, behind all others.
+
+    What was told after it was by somebody else, who needs nothing of it.
+    """
+    last = asked[-1]
     with dialect.asking(conn):
-        found = [work(conn) for work in others]
-    found.append(last(conn))
-    return [whole(each) for each in found]
+        found = {number: work(conn) for number, work in enumerate(works) if number != last}
+    found[last] = works[last](conn)
+    return [whole(found[number]) for number in asked]
 
 
 def _hand_out(

@@ -123,6 +123,8 @@ class AsyncConnection:
             await self._leave_under_way(0)
 
     async def _begin_next(self, work: Work) -> None:
+        if self._is_ahead and self._asked.tell(partial(self._failing, work)):
+            return
         self._under_way.append(self._run(partial(self._failing, work)))
         await self._leave_under_way(MOST_AHEAD if self._is_ahead else 1)
 

@@ -118,6 +118,8 @@ class Connections:
                 if not self._begins_again(error, asked):
                     raise
             else:
+                if self._dialect.is_far:
+                    conn.run_ahead()
                 return
             if has_begun:
                 await conn.end(commit=False)

@@ -6,6 +6,7 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
+from archiver.index import counters
 from archiver.index.at_once import at_once
 from archiver.index.database import Database, Member, engines_of
 from archiver.index.dialect.postgres_address import read_address
@@ -15,6 +16,7 @@ from benchmarks.cluster import Proxy
 
 NUMBERS = text("SELECT number FROM generate_series(1, CAST(:last AS BIGINT)) AS number")
 WORDS = text("SELECT CAST(:word AS TEXT) AS word, length(:word) AS long")
+TOLD = text("SELECT value FROM counter WHERE name = 'told'")
 DIVIDED = text("SELECT 6 / CAST(:by AS BIGINT) AS part")
 
 
@@ -55,6 +57,39 @@ async def test_what_is_asked_at_once_is_waited_for_once_and_each_has_its_own_row
 
     assert first == [[(1,), (2,), (3,)], [("some", 4)], [(3,)]]
     assert second == [[(1,), (2,)], [("other", 5)], [(2,)]]
+
+
+async def test_what_is_told_meanwhile_and_what_is_asked_within_goes_with_it(db, proxy):
+    async def within(conn, number):
+        await counters.put(conn, {"told": number})
+        found, _ = await at_once(conn.execute(TOLD), conn.execute(NUMBERS, {"last": 1}))
+        await counters.put(conn, {"later": number})
+        return found.scalar_one()
+
+    async def asked_with(number):
+        async with db.write() as conn:
+            before = proxy.trips
+            found, _ = await at_once(within(conn, number), asked(conn))
+            return found, proxy.trips - before
+
+    await asked_with(1)  # what columns their answers have is known from now on
+
+    assert await asked_with(2) == (2, 1)
+    async with db.read() as conn:
+        assert (await counters.all_counters(conn))["later"] == 2
+
+
+async def test_what_fails_that_was_told_is_raised_and_comes_to_nothing(db):
+    async def told():
+        async with db.write() as conn:
+            await counters.put(conn, {"told": 1})
+            await at_once(asked(conn), conn.tell(DIVIDED, {"by": 0}))
+
+    with pytest.raises(DBAPIError, match="division by zero"):
+        await told()
+
+    async with db.read() as conn:
+        assert "told" not in await counters.all_counters(conn)
 
 
 async def test_no_rows_are_no_rows_where_rows_were_before(db):
