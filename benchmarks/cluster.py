@@ -4,9 +4,11 @@ Usage: .ci/with-postgres python -m benchmarks.cluster [--urls N] [--processes 1,
 
 A server on loopback answers after ``--least`` to ``--delay`` seconds. The queue is filled first;
 then so many ``archiver crawl`` work it at the same time, each behind a proxy that counts how often
-it waits for the database, and lets that take ``--latency`` longer. Printed are URLs a second of the
-time in which all were at work, PostgreSQL's CPU (of all its processes, from /proc) and round trips,
-both a URL. Every URL must be saved once.
+it waits for the database, and lets that take ``--latency`` longer. Printed are URLs a second,
+PostgreSQL's CPU (of all its processes, from /proc) and round trips a URL, of the time in which all
+were at work: from the first page of the process that began last to the last page of the one that
+ended first. Behind them stand the same of everything, with each command's start and end. Every URL
+must be saved once.
 """
 
 import argparse
@@ -18,11 +20,12 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 from urllib.parse import urlsplit
 
 import psutil
@@ -30,8 +33,12 @@ import uvloop
 from sqlalchemy import create_engine, make_url
 from sqlalchemy.pool import NullPool
 
+from archiver.memento.timestamps import to_datetime
+from archiver.model.capture import Timestamp
+from archiver.store.editions import writer_of
 from benchmarks.crawl import crawl_settings, write_urls
 from benchmarks.fast_server import FastServer
+from benchmarks.meter import Meter
 
 SERVER = os.environ.get("ARCHIVER_TEST_SERVER", "")
 
@@ -46,21 +53,40 @@ def main() -> None:
     parser.add_argument("--concurrency", type=int, default=32, help="pages at once, a process")
     parser.add_argument("--latency", type=float, default=0.0, help="ms more to the database")
     options = parser.parse_args()
-    print(
-        f"{'processes':>9}{'URLs/s':>9}{'ratio':>7}{'ms CPU/URL':>12}{'trips/URL':>11}{'saved':>9}"
-    )
-    first = 0.0
+    print(f"{'processes':>9}{HEAD}{'of all:':>10}{HEAD}{'saved':>9}")
+    firsts: list[float] = []
     for number in map(int, options.processes.split(",")):
-        rate, cpu, trips, saved = run(number, options)
-        first = first or rate
-        print(
-            f"{number:>9}{rate:>9.0f}{rate / first:>7.2f}{cpu:>12.2f}{trips:>11.3f}{saved:>9}",
-            flush=True,
-        )
+        *costs, saved = run(number, options)
+        firsts = firsts or [each.rate for each in costs]
+        at_work, in_all = (each.row(first) for each, first in zip(costs, firsts, strict=True))
+        print(f"{number:>9}{at_work}{'':>10}{in_all}{saved:>9}", flush=True)
 
 
-def run(number: int, options: argparse.Namespace) -> tuple[float, float, float, int]:
-    """URLs a second, the server's CPU and round trips a URL, and how many were saved."""
+HEAD = f"{'seconds':>9}{'URLs/s':>8}{'ratio':>7}{'ms CPU/URL':>12}{'trips/URL':>11}"
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What some URLs cost: seconds, and of the server CPU seconds and round trips."""
+
+    urls: int
+    seconds: float
+    cpu: float
+    trips: float
+
+    @property
+    def rate(self) -> float:
+        """URLs a second."""
+        return self.urls / self.seconds
+
+    def row(self, first: float) -> str:
+        """As ``HEAD`` has it; ``first`` is the rate of one process."""
+        each = f"{1000 * self.cpu / self.urls:>12.2f}{self.trips / self.urls:>11.3f}"
+        return f"{self.seconds:>9.1f}{self.rate:>8.1f}{self.rate / first:>7.2f}{each}"
+
+
+def run(number: int, options: argparse.Namespace) -> tuple[Cost, Cost, int]:
+    """The cost while all were at work, that of all, and how many URLs were saved."""
     urls = number * options.urls
     with (
         tempfile.TemporaryDirectory() as directory,
@@ -75,13 +101,35 @@ def run(number: int, options: argparse.Namespace) -> tuple[float, float, float, 
         given["ARCHIVER_INDEX"] = proxy.address
         listing = write_urls(Path(directory), pages, urls)
         archiver(given, "import", str(listing), "--no-crawl").wait()
-        cpu, trips, begun = server_cpu(), proxy.trips, time.monotonic()
-        crawls = [archiver(given, "crawl") for _ in range(number)]
-        for each in crawls:
-            each.wait()
-        took = time.monotonic() - begun
-        cpu, trips = server_cpu() - cpu, proxy.trips - trips
-        return urls / took, 1000 * cpu / urls, trips / urls, saved(address)
+        server = postmaster()
+        begun = time.time()
+        with Meter(lambda: (server_cpu(server), proxy.trips)) as meter:
+            crawls = [archiver(given, "crawl") for _ in range(number)]
+            for each in crawls:
+                each.wait()
+            ended = time.time()
+        early, late, some = at_work(address)
+        return (
+            Cost(some, late - early, *meter.between(early, late)),
+            Cost(urls, ended - begun, *meter.between(begun, ended)),
+            saved(address),
+        )
+
+
+def at_work(address: str) -> tuple[float, float, int]:
+    """From when to when all processes fetched, in Unix seconds, and how many URLs meanwhile."""
+    database = urlsplit(address).path[1:]
+    pages = "archiver.capture JOIN archiver.segment ON segment.id = segment_id"
+    asked = f"SELECT name, min(timestamp), max(timestamp) FROM {pages} GROUP BY name"
+    spans: dict[str, list[int]] = {}
+    for name, early, late in rows(database, asked):
+        spans.setdefault(writer_of(name), []).extend((early, late))
+    early, late = max(map(min, spans.values())), min(map(max, spans.values()))
+    if early >= late:
+        raise SystemExit("There was no moment at which all were at work: let them have more URLs.")
+    counted = f"SELECT count(*) FROM {pages} WHERE timestamp >= {early} AND timestamp < {late}"
+    ((some,),) = rows(database, counted)
+    return (*(to_datetime(Timestamp(f"{each}")).timestamp() for each in (early, late)), some)
 
 
 def archiver(given: dict[str, str], *words: str) -> "subprocess.Popen[bytes]":
@@ -91,12 +139,18 @@ def archiver(given: dict[str, str], *words: str) -> "subprocess.Popen[bytes]":
 
 
 def ask(database: str, statement: str) -> object:
-    """The one value that a statement gives, if any; in no transaction."""
+    """The one value that a statement gives, if any."""
+    found = rows(database, statement)
+    return found[0][0] if found else None
+
+
+def rows(database: str, statement: str) -> Sequence[Any]:
+    """What a statement gives, if anything; in no transaction."""
     address = make_url(SERVER).set(drivername="postgresql+pg8000", database=database)
     engine = create_engine(address, isolation_level="AUTOCOMMIT", poolclass=NullPool)
     with engine.connect() as conn:
         found = conn.exec_driver_sql(statement)
-        return found.scalar() if found.returns_rows else None
+        return found.all() if found.returns_rows else ()
 
 
 @contextmanager
@@ -114,9 +168,8 @@ def saved(address: str) -> int:
     return int(str(ask(urlsplit(address).path[1:], asked)))
 
 
-def server_cpu() -> float:
+def server_cpu(main_process: psutil.Process) -> float:
     """Seconds that all processes of the server have taken, those that ended too."""
-    main_process = postmaster()
     times = main_process.cpu_times()
     found = times.user + times.system + times.children_user + times.children_system
     for each in main_process.children():
