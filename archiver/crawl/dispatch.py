@@ -24,7 +24,7 @@ RECOVERIES = 3
 """So often within a lease it is looked who of other machines is dead."""
 NOTE_SECONDS = 2.0
 """How long what was said of entries waits for its record while there is something to crawl."""
-SHARED_NOTE_SECONDS = 5.0
+SHARED_NOTE_SECONDS = 10.0
 """The same at a server, and how long a host of which nothing is leased is kept from others."""
 TROUBLE_SECONDS = 15.0
 """How long the crawl rests after the disk or the index refused something."""
@@ -55,6 +55,7 @@ class Dispatcher:
     def wake(self) -> None:
         """Say that there is something new in the queue."""
         self._is_called = True
+        self._frontier.hurry()
         self._wake.set()
 
     def heed_room(self) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from archiver.crawl.shared_hosts import SharedHosts
-from archiver.index import queue
+from archiver.index import queue, turns
 from archiver.index.database import AsyncConnection, Database
 from archiver.index.turns import Turns
 from archiver.model.job import Lease
@@ -20,6 +20,8 @@ from archiver.model.job import Lease
 REMEMBERED_HOSTS = 4096
 READY_SHARE = 8
 """Where an eighth of the window may begin at once, no worker waits for a lease."""
+PATIENCE_SECONDS = 2.0
+"""How long at a server until what little a lease may bring is worth one."""
 IN_LINE = 3
 """Of a proven host up to so many times what may be under way is leased: none is waited for."""
 
@@ -79,7 +81,9 @@ class Frontier:
         self._resting = resting
         self.shared = None
         self._held: dict[int, Lease] = {}
-        self._unfinished = 0
+        self._unfinished = self._in_line = 0
+        self._leased_to = 0
+        self._patient_until = 0.0
         self._hosts: dict[str, _Host] = {}
         self._ready: asyncio.Queue[Lease] = asyncio.Queue()
         self._ready_slow: asyncio.Queue[Lease] = asyncio.Queue()
@@ -98,11 +102,22 @@ class Frontier:
     def is_low(self) -> bool:
         """Whether a quarter of the window is empty, so that more is worth a transaction.
 
-        At a server, which asks for more, only once little is left whose turn it is.
+        At a server, which asks for more, only once little is left whose turn it is. Where some
+        wait for their hosts to be polite, a lease brings one for each that ended: there, half of
+        what was there after the last one is done first, or some time has passed.
         """
+        if self._unfinished * 4 > self._room * 3:
+            return False
+        if self.shared is None:
+            return True
         ready = self._ready.qsize() + self._ready_slow.qsize()
-        is_ahead = self.shared is not None and ready * READY_SHARE > self._room
-        return self._unfinished * 4 <= self._room * 3 and not is_ahead
+        is_much_left = self._in_line > 0 and self._unfinished * 2 > self._leased_to
+        is_early = asyncio.get_running_loop().time() < self._patient_until
+        return ready * READY_SHARE <= self._room and not (is_much_left and is_early)
+
+    def hurry(self) -> None:
+        """Lease for whatever there is room for: something was added."""
+        self._patient_until = 0.0
 
     def has_answered(self, host: str) -> bool:
         """Whether a host is known to answer."""
@@ -135,14 +150,14 @@ class Frontier:
                     now=now,
                 )
             else:
-                turns = self._turns()
                 taken = await queue.lease(
                     conn,
                     owner=self._owner,
                     count=room,
                     each=IN_LINE * self._each,
-                    hosts=turns,
+                    hosts=self._turns(),
                     now=now,
+                    sharers=self.shared.crawlers if self.shared else 1,
                 )
             busy = await self._hold(conn, taken)
         self._settle(busy)
@@ -150,6 +165,8 @@ class Frontier:
             self._held[lease.job_id] = lease
             self._unfinished += 1
             self._queue(lease)
+        self._leased_to = self._unfinished
+        self._patient_until = asyncio.get_running_loop().time() + PATIENCE_SECONDS
         return taken
 
     def finished(
@@ -178,6 +195,7 @@ class Frontier:
         if surplus:
             host.waiting.clear()
             self._unfinished -= len(surplus)
+            self._in_line -= len(surplus)
         self._start(host)
         if not (host.active or host.waiting or host.timer) and len(self._hosts) > REMEMBERED_HOSTS:
             del self._hosts[lease.entry.host]
@@ -189,6 +207,7 @@ class Frontier:
         for host in self._hosts.values():
             aside += host.waiting
             host.waiting.clear()
+        self._in_line = 0
         for ready in (self._ready, self._ready_slow):
             while not ready.empty():
                 lease = ready.get_nowait()
@@ -231,7 +250,10 @@ class Frontier:
         if self._only is not None:
             return 0.0 if self._only else None
         async with self._db.glance() as conn:
-            due = await queue.next_due(conn, ())
+            if self.shared:
+                due = await turns.next_free(conn, self._owner, self._db.now())
+            else:
+                due = await queue.next_due(conn, ())
         return None if due is None else max((due - self._db.now()).total_seconds(), 0.0)
 
     async def settle_only(self) -> None:
@@ -266,6 +288,7 @@ class Frontier:
     def _queue(self, lease: Lease) -> None:
         host = self._hosts.setdefault(lease.entry.host, _Host(allowed=1))
         host.waiting.append(lease)
+        self._in_line += 1
         self._start(host)
 
     def _start(self, host: _Host) -> None:
@@ -282,6 +305,7 @@ class Frontier:
             host.active += 1
             ready = self._ready_slow if host.is_slow else self._ready
             ready.put_nowait(host.waiting.popleft())
+            self._in_line -= 1
 
     def _start_later(self, host: _Host) -> None:
         host.timer = None

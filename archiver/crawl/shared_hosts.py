@@ -45,6 +45,11 @@ class SharedHosts:
         self._rests: dict[str, float] = {}
         self._turns: dict[str, int] = {}
 
+    @property
+    def crawlers(self) -> int:
+        """How many processes may ask hosts, as it was a second ago."""
+        return self._crawlers
+
     async def permit(self) -> None:
         """Wait until this process may ask the web for something, and knows who else does.
 
@@ -107,8 +112,8 @@ class SharedHosts:
             await holds.hold(conn, self._owner, hosts, delay_ms=round(self._delay * 1000))
 
     def is_any_idle(self, busy: Collection[str]) -> bool:
-        """Whether a host is held of which there is no lease."""
-        return not self._holding <= {*busy}
+        """Whether a host is held of which there is no lease, where others could ask it."""
+        return self._crawlers > 1 and not self._holding <= {*busy}
 
     async def let_go(self, conn: AsyncConnection, busy: Collection[str]) -> None:
         """Leave the hosts to others of which there is no lease."""

@@ -30,10 +30,11 @@ from archiver.index.bulk import (
 )
 from archiver.index.connection import AsyncConnection
 from archiver.index.dialect.functions import Greatest
+from archiver.index.fair_share import Share, fair_share
 from archiver.index.holds import is_free
 from archiver.index.numbering import next_number
 from archiver.index.schema import entry, job
-from archiver.index.turns import Turns, to_ms
+from archiver.index.turns import Turns, from_ms, to_ms
 from archiver.model.capture import Timestamp
 from archiver.model.entry_ref import EntryRef
 from archiver.model.failure import Failure
@@ -141,6 +142,7 @@ async def lease(
     each: int,
     hosts: Turns,
     now: datetime,
+    sharers: int = 1,
 ) -> list[Lease]:
     """Take up to ``count`` jobs that are due: of a proven host up to ``each``, of others one.
 
@@ -151,16 +153,19 @@ async def lease(
         each: how many of one host.
         hosts: which are busy, and which are proven.
         now: the moment (aware, UTC).
+        sharers: how many processes work the queue.
     """
     found: list[Row[*tuple[Any, ...]]] = []
     turned: set[tuple[int, str]] = set()
     known: dict[str, Any] = {"busy": hosts.busy, "now": to_ms(now)}
     known |= {"owner": owner} if conn.dialect.is_shared else {}
-    soonest, stamp = await at_once(turns.soonest(conn), changes.next_stamp(conn, now))
+    soonest, stamp, share = await at_once(
+        turns.soonest(conn), changes.next_stamp(conn, now), fair_share(conn, count, sharers)
+    )
     for priority in sorted(each for each, due in soonest.items() if due <= known["now"]):
-        if room := count - len(found):
+        if room := share.jobs - len(found):
             asked = known | {"priority": priority}
-            rows = await _next_jobs(conn, hosts, asked, room=room, each=each)
+            rows = await _next_jobs(conn, hosts, asked, share.within(room), each)
             # One whose jobs are over, or due later, would stand in the way of others.
             turned |= {(row.rank, row.name) for row in rows}
             found += [row for row in rows if row.id is not None]
@@ -170,19 +175,20 @@ async def lease(
 
 
 async def _next_jobs(
-    conn: AsyncConnection, hosts: Turns, asked: dict[str, Any], *, room: int, each: int
+    conn: AsyncConnection, hosts: Turns, asked: dict[str, Any], room: Share, each: int
 ) -> Sequence[Row[*tuple[Any, ...]]]:
     """Rows of ``turns.next_jobs``, as many as there is room for: of unproven hosts first."""
     asked |= {"proven": hosts.proven}
     unproven, proven = (turns.next_jobs(conn.dialect, is_proven) for is_proven in (False, True))
     if not hosts.proven:
-        return (await conn.execute(unproven, asked | {"count": room, "each": 1})).all()
+        return (await conn.execute(unproven, asked | {"count": room.strangers, "each": 1})).all()
     # A host without a name here may be dead: none of these takes more than half the room.
+    few = min((room.jobs + 1) // 2, room.strangers)
     some, others = await at_once(
-        conn.execute(unproven, asked | {"count": (room + 1) // 2, "each": 1}),
-        conn.execute(proven, asked | {"count": room, "each": each}),
+        conn.execute(unproven, asked | {"count": few, "each": 1}),
+        conn.execute(proven, asked | {"count": room.jobs, "each": each}),
     )
-    return [*some, *others][:room]
+    return [*some, *others][: room.jobs]
 
 
 async def lease_only(
@@ -305,7 +311,7 @@ async def attempted(conn: AsyncConnection, job_ids: Sequence[int]) -> list[int]:
 async def next_due(conn: AsyncConnection, busy: Collection[str]) -> datetime | None:
     """When the next job of a host that is not busy is due; None when none is queued."""
     soonest = (await turns.soonest(conn, busy)).values()
-    return datetime.fromtimestamp(min(soonest) / 1000, UTC) if soonest else None
+    return from_ms(min(soonest)) if soonest else None
 
 
 async def wait_until(conn: AsyncConnection, rows: Sequence[tuple[int, str, int]]) -> None:

@@ -4,11 +4,12 @@
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from functools import cache
 from typing import Any
 
 from sqlalchemy import (
+    ColumnElement,
     Integer,
     Select,
     bindparam,
@@ -21,6 +22,7 @@ from sqlalchemy import (
     update,
 )
 
+from archiver.index.at_once import at_once
 from archiver.index.bulk import Clash, execute_rows, given, insert_rows, over
 from archiver.index.connection import AsyncConnection
 from archiver.index.dialect import listed_values
@@ -32,21 +34,31 @@ from archiver.values import frozen
 
 PRIORITIES = (0, 1, 2, 3)
 """Lower ones first."""
+HELD = timedelta(seconds=1)
+"""How long until it is looked again, where other processes hold all hosts."""
 LEASED = (*job.c, entry.c.hash_url, entry.c.url, entry.c.latest, entry.c.source)
 """What a lease is made of."""
-_FIRST_IN_LINE = select(
-    *(
-        select(queue_host.c.ready_at_ms)
-        .where(
-            queue_host.c.priority == literal_column(str(priority)),
-            queue_host.c.host.not_in(listed_values.texts(bindparam("busy"))),
+
+
+def _first_in_line(*which: ColumnElement[bool]) -> Select[*tuple[Any, ...]]:
+    """When the first of these hosts may be asked, a column for each priority."""
+    own = queue_host.c
+    return select(
+        *(
+            select(own.ready_at_ms)
+            .where(own.priority == literal_column(str(priority)), *which)
+            .order_by(own.ready_at_ms)
+            .limit(1)
+            .scalar_subquery()
+            for priority in PRIORITIES
         )
-        .order_by(queue_host.c.ready_at_ms)
-        .limit(1)
-        .scalar_subquery()
-        for priority in PRIORITIES
     )
+
+
+_FIRST_IN_LINE = _first_in_line(
+    queue_host.c.host.not_in(listed_values.texts(bindparam("busy"))),
 )
+_FIRST_FREE = _first_in_line(is_free(queue_host.c.host))
 _READY = (
     select(queue_host.c.priority, queue_host.c.host)
     .where(
@@ -135,6 +147,19 @@ async def soonest(conn: AsyncConnection, busy: Collection[str] = ()) -> dict[int
     return {rank: due for rank, due in zip(PRIORITIES, row, strict=True) if due is not None}
 
 
+async def next_free(conn: AsyncConnection, owner: str, now: datetime) -> datetime | None:
+    """When the next host is due that a process may have, where machines share the index.
+
+    Where others have all of them, it is worth another look a while later; None where none waits.
+    """
+    asked = {"owner": owner, "now": to_ms(now)}
+    some, free = await at_once(soonest(conn), conn.execute(_FIRST_FREE, asked))
+    due = [each for each in free.one() if each is not None]
+    if due:
+        return from_ms(min(due))
+    return now + HELD if some else None
+
+
 async def make_ready(conn: AsyncConnection, ready: Mapping[tuple[int, str], int]) -> None:
     """Let hosts, by (priority, host), have their turn at these moments (ms), or sooner."""
     if not ready:
@@ -153,3 +178,8 @@ async def turn(conn: AsyncConnection, hosts: set[tuple[int, str]], now: datetime
 def to_ms(moment: datetime) -> int:
     """Milliseconds since 1970."""
     return int(moment.timestamp() * 1000)
+
+
+def from_ms(moment: int) -> datetime:
+    """The same back (aware, UTC)."""
+    return datetime.fromtimestamp(moment / 1000, UTC)

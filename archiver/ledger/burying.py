@@ -1,5 +1,7 @@
 """Takes the rows of other machines' dead processes away, and gives back what they held."""
 
+from collections.abc import Sequence
+
 from archiver.index import holds, owners, queue, writers
 from archiver.index.at_once import at_once
 from archiver.index.database import Database
@@ -18,20 +20,20 @@ async def signs_of_holders(db: Database) -> dict[str, int]:
     return {each.name: each.beat_ms for each in found if each.name in others}
 
 
-async def bury_the_silent(db: Database) -> None:
+async def bury_the_silent(db: Database, there: Sequence[writers.Writer]) -> bool:
     """Take the rows of other machines' dead away, and give back what they held, at once each.
+
+    Returns whether there were such among ``there``.
 
     Raises:
         IndexUnavailable: the index can't be read or written.
     """
-    membership = db.membership
-    if membership is None or not membership.is_steady:
-        return
-    async with db.glance() as conn:
-        found = await writers.all_writers(conn)
-    for each in found:
-        if each.is_overdue and each.machine != membership.member.machine:
-            await bury(db, each)
+    if not (db.membership and db.membership.is_steady):
+        return False
+    overdue = [each for each in there if each.is_overdue and each.machine != db.machine]
+    for each in overdue:
+        await bury(db, each)
+    return bool(overdue)
 
 
 async def bury(db: Database, silent: writers.Writer) -> None:

@@ -10,27 +10,27 @@ from collections.abc import Sequence
 
 from archiver.index import writers
 from archiver.index.database import AsyncConnection, Database
+from archiver.index.writers import Writer
 from archiver.store.locks import RunLock
 
 
+async def known_writers(conn: AsyncConnection, db: Database) -> Sequence[Writer]:
+    """Those who have a row, where the index is shared."""
+    return await writers.all_writers(conn) if db.membership else ()
+
+
 async def dead_among(
-    conn: AsyncConnection, names: Sequence[str], db: Database, lock: RunLock
+    names: Sequence[str], there: Sequence[Writer], db: Database, lock: RunLock
 ) -> list[str]:
-    """Those of these processes that are dead."""
+    """Those of these processes that are dead; ``there`` are ``known_writers``."""
+    elsewhere = {each.name for each in there if each.machine != db.machine}
     silent = await asyncio.to_thread(_not_held, names, lock)
-    if not (silent and db.membership):
-        return silent
-    machine = db.membership.member.machine
-    elsewhere = {each.name for each in await writers.all_writers(conn) if each.machine != machine}
     return [each for each in silent if each not in elsewhere]
 
 
-async def dead_here(conn: AsyncConnection, db: Database, lock: RunLock) -> list[str]:
+async def dead_here(there: Sequence[Writer], db: Database, lock: RunLock) -> list[str]:
     """Processes of this machine that have a row and are dead."""
-    if db.membership is None:
-        return []
-    machine = db.membership.member.machine
-    own = [each.name for each in await writers.all_writers(conn) if each.machine == machine]
+    own = [each.name for each in there if each.machine == db.machine]
     return await asyncio.to_thread(_not_held, own, lock)
 
 

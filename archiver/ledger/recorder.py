@@ -43,10 +43,11 @@ GATHER_SECONDS = 0.1
 BUSY_ITEMS = 64
 BUSY_FACTOR = 2.5
 """Where that many wait already, nobody waits for one of them: a larger batch costs each less."""
-SHARED_GATHER_SECONDS = 3.0
+SHARED_GATHER_SECONDS = 5.0
 """For an index on a server, where a batch costs as much as hundreds of its rows: while so many
-visits are ``MANY_UNDER_WAY`` and nobody waits for one of those that have ended."""
-MANY_UNDER_WAY = 32
+visits are ``STILL_UNDER_WAY`` and nobody waits for one of those that have ended."""
+STILL_UNDER_WAY = 2
+"""Whoever ends last is one himself."""
 HELD_BYTES = 64 << 20
 LEAST_WEIGHT = 16 << 10
 SPOOLED_BYTES = 1 << 20
@@ -193,7 +194,7 @@ class Recorder:
     def _may_wait(self, thing: object) -> bool:
         """Whether this may wait for more to come."""
         return (
-            self.under_way() >= MANY_UNDER_WAY
+            self.under_way() >= STILL_UNDER_WAY
             and not _is_waited_for(thing)
             and self._waiting.qsize() < BATCH
             and self._held < HELD_BYTES // 2

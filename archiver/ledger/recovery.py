@@ -16,10 +16,13 @@ from archiver.errors import StoreError
 from archiver.index import owners, segments
 from archiver.index.at_once import at_once
 from archiver.index.database import Database
-from archiver.ledger.dead_writers import dead_among, dead_here
+from archiver.index.writers import Writer
+from archiver.ledger.dead_writers import dead_among, dead_here, known_writers
 from archiver.logs import get_log
 from archiver.store.segments import SegmentStore
 from archiver.store.survey import PassedBy, SegmentFile, Survey
+
+BURYING = "archiver.ledger.burying"
 
 log = get_log(__name__)
 
@@ -30,14 +33,11 @@ async def recover(db: Database, store: SegmentStore) -> None:
     Raises:
         StoreError: the directory of the segments, or the index, can't be read.
     """
-    if db.membership:
-        await import_module("archiver.ledger.burying").bury_the_silent(db)
-    async with db.read() as conn:
-        indexed, holders, readers = await at_once(
-            segments.indexed(conn), owners.of_jobs(conn), owners.of_imports(conn)
-        )
-        dead = await dead_among(conn, holders, db, store.lock)
-        dead += [each for each in await dead_here(conn, db, store.lock) if each not in dead]
+    indexed, holders, readers, there = await _look(db)
+    if db.membership and await import_module(BURYING).bury_the_silent(db, there):
+        indexed, holders, readers, there = await _look(db)
+    dead = await dead_among(holders, there, db, store.lock)
+    dead += [each for each in await dead_here(there, db, store.lock) if each not in dead]
     found = await asyncio.to_thread(store.shelf.survey_here)
     if found.superseded:
         settling = import_module("archiver.ledger.settled_editions")
@@ -52,6 +52,19 @@ async def recover(db: Database, store: SegmentStore) -> None:
     await asyncio.to_thread(store.lock.sweep)
     unreadable = await _take_up(db, store, left, dead)
     _keep(store, found, (*uncut, *unreadable))
+
+
+async def _look(
+    db: Database,
+) -> tuple[dict[str, int], list[str], list[str], Sequence[Writer]]:
+    """How far segments are indexed; who holds jobs, reads files, and has a row."""
+    async with db.read() as conn:
+        return await at_once(
+            segments.indexed(conn),
+            owners.of_jobs(conn),
+            owners.of_imports(conn),
+            known_writers(conn, db),
+        )
 
 
 async def settle_everywhere(db: Database, store: SegmentStore) -> None:

@@ -102,6 +102,35 @@ async def test_at_a_server_no_more_is_leased_while_enough_may_begin(crawl):
     assert frontier.is_low
 
 
+async def test_at_a_server_a_lease_for_polite_hosts_waits_until_half_is_done(crawl, live):
+    await crawl.queue(*[live.article(f"page{n}") for n in range(40)])
+    frontier, first = await leased(crawl)
+    await frontier.next()
+    frontier.finished(first[0], answered=True)
+    held = await frontier.lease()
+    frontier.shared = SharedHosts(crawl.context.db, "me", crawl.context.settings)
+
+    low = []
+    for _ in held[: len(held) // 2]:
+        low.append(frontier.is_low)
+        frontier.finished(await frontier.next(), answered=True)
+
+    assert (any(low), frontier.is_low) == (False, True)
+
+
+async def test_what_is_added_is_leased_without_waiting_for_that(crawl, live):
+    await crawl.queue(*[live.article(f"page{n}") for n in range(40)])
+    frontier, first = await leased(crawl)
+    await frontier.next()
+    frontier.finished(first[0], answered=True)
+    await frontier.lease()
+    frontier.shared = SharedHosts(crawl.context.db, "me", crawl.context.settings)
+
+    frontier.hurry()
+
+    assert frontier.is_low
+
+
 async def test_whoever_waits_for_a_host_to_be_polite_waits_before_a_worker_is_taken(crawl, live):
     delay = 0.05
     await crawl.queue(*[live.article(f"page{n}") for n in range(9)])

@@ -2,10 +2,11 @@ from collections import Counter
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from sqlalchemy import select, update
+from sqlalchemy import insert, select, update
 
-from archiver.index import jobs, outcomes, owners, queue, seeds
+from archiver.index import holds, jobs, outcomes, owners, queue, seeds, turns
 from archiver.index.database import Database
+from archiver.index.machine_tables import writer
 from archiver.index.schema import job, queue_host
 from archiver.index.turns import Turns
 from archiver.model.failure import Failure, FailureKind
@@ -214,3 +215,41 @@ async def test_only_some_jobs_can_be_leased_whatever_else_waits(db, fill):
 
     assert not of_busy
     assert {each.job_id for each in taken} == set(wanted)
+
+
+async def test_a_process_takes_no_more_than_leaves_others_some(db, fill):
+    await fill(*[(f"h{number}", 2) for number in range(40)])
+
+    async with db.write() as conn:
+        taken = await queue.lease(
+            conn, owner="me", count=100, each=2, hosts=Turns(), now=NOW, sharers=2
+        )
+
+    # Of 80 jobs a quarter, of 40 hosts that nobody knows a half.
+    assert len(taken) == 20
+    async with db.write() as conn:
+        hosts = [each.entry.host for each in taken]
+        more = await queue.lease(
+            conn, owner="me", count=100, each=2, hosts=Turns(proven=hosts), now=NOW, sharers=2
+        )
+    assert len(more) == 16
+
+
+async def test_who_is_alone_takes_all_that_there_is_room_for(db, fill):
+    await fill(*[(f"h{number}", 1) for number in range(40)])
+
+    assert len(await lease(db, 100, hosts=Turns())) == 40
+
+
+async def test_where_others_hold_all_hosts_a_process_looks_again_later(db, fill):
+    async with db.write() as conn:
+        nothing = await turns.next_free(conn, "me", NOW)
+    await fill(("a", 1))
+    async with db.write() as conn:
+        row = {"name": "other", "machine": "there", "beat_ms": 0, "lease_ms": 1}
+        await conn.execute(insert(writer).values(row))
+        await holds.hold(conn, "other", ["a.example"], delay_ms=0)
+
+        mine, theirs = [await turns.next_free(conn, each, NOW) for each in ("me", "other")]
+
+    assert (nothing, mine, theirs) == (None, NOW + turns.HELD, NOW)

@@ -211,19 +211,19 @@ async def test_a_visit_whose_capture_was_lost_is_told_so_and_holds_up_no_other(c
     await frontier.give_all_back()
 
 
-@pytest.mark.parametrize("how", ["somebody waits for it", "few visits are under way"])
+@pytest.mark.parametrize("how", ["somebody waits for it", "no other visit is under way"])
 async def test_what_is_gathered_is_written_at_once_when_nothing_is_gained_by_waiting(
     crawl, live, monkeypatch, how
 ):
     monkeypatch.setattr(recorder, "SHARED_GATHER_SECONDS", 3600)
     context = crawl.context
-    context.recorder.under_way = lambda: recorder.MANY_UNDER_WAY
+    context.recorder.under_way = lambda: recorder.STILL_UNDER_WAY
     urls = [live.article(f"page{number}") for number in range(2)]
     async with crawl.recording(), asyncio.timeout(60):
         await context.recorder.settled()
         await context.recorder.keep(await context.fetcher.fetch(Outgoing(urls[0])))
-        if how == "few visits are under way":
-            context.recorder.under_way = lambda: recorder.MANY_UNDER_WAY - 1
+        if how == "no other visit is under way":
+            context.recorder.under_way = lambda: recorder.STILL_UNDER_WAY - 1
             await context.recorder.keep(await context.fetcher.fetch(Outgoing(urls[1])))
             await context.recorder.drain()
         else:

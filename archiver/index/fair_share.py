@@ -1,0 +1,49 @@
+"""How much of the queue one process takes at once, where others work it too.
+
+Who takes a host has it to itself, and who takes jobs keeps them until they are done: one that took
+all it has room for would leave the others without work, at the beginning of a crawl and at its end.
+"""
+
+from sqlalchemy import Integer, bindparam, func, select
+
+from archiver.index import counters
+from archiver.index.at_once import at_once
+from archiver.index.connection import AsyncConnection
+from archiver.index.schema import counter, queue_host
+from archiver.values import frozen
+
+LEAST = 16
+PARTS = 2
+"""Of what is waiting each takes such a part of its share at once: all are done at the same time."""
+_QUEUED = select(counter.c.value).where(counter.c.name == counters.QUEUED)
+_IN_LINE = select(func.count()).select_from(
+    select(queue_host.c.host).limit(bindparam("most", type_=Integer)).subquery()
+)
+
+
+@frozen
+class Share:
+    """What one process may take at once.
+
+    Attributes:
+        jobs: how many.
+        strangers: how many hosts of which it does not know whether they answer.
+    """
+
+    jobs: int
+    strangers: int
+
+    def within(self, room: int) -> "Share":
+        """What of it there is room for."""
+        return Share(min(room, self.jobs), min(room, self.strangers))
+
+
+async def fair_share(conn: AsyncConnection, room: int, sharers: int) -> Share:
+    """A share of what waits, for one of so many processes that has so much room."""
+    if sharers < 2:
+        return Share(room, room)
+    queued, hosts = await at_once(
+        conn.execute(_QUEUED), conn.execute(_IN_LINE, {"most": room * sharers})
+    )
+    part = max((queued.scalar() or 0) // (PARTS * sharers), LEAST)
+    return Share(part, max(hosts.scalar_one() // sharers, LEAST)).within(room)
