@@ -161,8 +161,7 @@ class Requisites:
         """Wait for a fetch with all who need it; it ends early only when the last of them goes."""
         shared.waiting += 1
         try:
-            await asyncio.wait([shared.task])
-            return shared.task.result()
+            return await asyncio.shield(shared.task)
         finally:
             shared.waiting -= 1
             if not shared.waiting:
@@ -210,7 +209,9 @@ class Requisites:
             through |= {host(asked.url)}
             found = await read_back(self._context, held) if held else None
             if found is None:
-                found = await self._get(replace(asked, led_by=led_on(asked.led_by, through)))
+                led_by = led_on(asked.led_by, through)
+                is_led = led_by == asked.led_by
+                found = await self._get(asked if is_led else replace(asked, led_by=led_by))
             if found.redirect_to is None:
                 return found, through
             asked = replace(asked, url=found.redirect_to)

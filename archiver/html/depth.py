@@ -24,6 +24,7 @@ _FLAT = (
 )
 """Elements that can't hold others, or whose end tags are often left out."""
 _TAG = re.compile(rf"<(/?)(?!(?:{_FLAT})[{_SPACE}/>])([a-z][^{_SPACE}/>]*+)".encode())
+_START = re.compile(rf"<(?!(?:{_FLAT})[{_SPACE}/>])[a-z]".encode())
 _REBUILT = "b|big|code|em|font|i|s|small|strike|strong|tt|u"
 """Formatting elements but ``a`` and ``nobr``, of which a new one closes the last."""
 _REBUILT_START = re.compile(rf"<(?:{_REBUILT})[{_SPACE}/>]".encode())
@@ -40,6 +41,8 @@ def is_too_deep(html: str) -> bool:
 
 def _is_nested(html: bytes) -> bool:
     """Whether elements are nested too deep; an end tag closes what has its name, or nothing."""
+    if len(_START.findall(html)) <= MOST_DEPTH:
+        return False
     opened: Counter[bytes] = Counter()
     depth = 0
     for slash, name in _TAG.findall(html):

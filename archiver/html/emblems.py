@@ -8,8 +8,7 @@ from typing import Any, Final
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from archiver.html.base import base_of
-from archiver.html.metadata import json_ld_of, meta_of
+from archiver.html.metadata import Stated
 from archiver.references.use import clean_reference
 from archiver.urls.parse import join
 
@@ -29,27 +28,31 @@ _COVERS: Final = ("og:image:secure_url", "og:image", "og:image:url", "twitter:im
 _FURTHER: Final = ("twitter:image:src", "thumbnailurl")
 
 
-def find_icons(tree: LexborHTMLParser, url: str) -> tuple[str, ...]:
+def find_icons(tree: LexborHTMLParser, url: str, base: str) -> tuple[str, ...]:
     """Where the icon of a page's site may be, absolute, the best first.
 
     Where no link names one it is where browsers look for it.
+
+    Args:
+        tree: of the page.
+        url: of the page.
+        base: what its references are resolved against.
     """
     links = [each for each in tree.css("link[rel*='icon' i][href]")[:MOST_LINKS] if _is_icon(each)]
     if not links:
         guess = join(url, "/favicon.ico")
         return (guess,) if guess and guess.startswith(("http:", "https:")) else ()
     links.sort(key=_badness)
-    base = base_of(tree, url)
     return _resolved([each.attributes["href"] or "" for each in links], base)[:MOST_ICONS]
 
 
-def find_covers(tree: LexborHTMLParser, url: str) -> tuple[str, ...]:
+def find_covers(stated: Stated, base: str) -> tuple[str, ...]:
     """Where the picture may be that a page names as its own, absolute, the best first."""
-    meta = meta_of(tree)
+    meta = stated.meta
     given = [meta[name] for name in _COVERS if name in meta]
-    given += _addresses(json_ld_of(tree).get("image"))
+    given += _addresses(stated.data.get("image"))
     given += [meta[name] for name in _FURTHER if name in meta]
-    return _resolved(given, base_of(tree, url))[:MOST_COVERS]
+    return _resolved(given, base)[:MOST_COVERS]
 
 
 def _is_icon(link: LexborNode) -> bool:

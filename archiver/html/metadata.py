@@ -10,6 +10,7 @@ from selectolax.lexbor import LexborHTMLParser
 from archiver.html.canonical import canonical_of
 from archiver.html.dates import to_iso
 from archiver.model.page import PageMetadata
+from archiver.values import frozen
 from archiver.wire.text import well_formed
 
 MOST_CHARACTERS = 1000
@@ -72,10 +73,28 @@ _NAMES = (
 )
 
 
-def read_metadata(tree: LexborHTMLParser, url: str) -> PageMetadata:
-    """Read what a parsed page at an address says of itself."""
-    meta = meta_of(tree)
-    data = json_ld_of(tree)
+@frozen
+class Stated:
+    """What the head of a page states, for whoever reads more than one thing of it.
+
+    Attributes:
+        meta: what the ``meta`` elements say, by lower-case name; of several of a name the first.
+        data: the first object of JSON-LD that is a page with a headline; empty if there is none.
+    """
+
+    meta: dict[str, str]
+    data: dict[str, Any]
+
+
+def stated_in(tree: LexborHTMLParser) -> Stated:
+    """What the head of a parsed page states."""
+    return Stated(_meta_of(tree), _json_ld_of(tree))
+
+
+def read_metadata(tree: LexborHTMLParser, url: str, stated: Stated | None = None) -> PageMetadata:
+    """Read what a parsed page at an address says of itself; ``stated`` if that is read already."""
+    stated = stated or stated_in(tree)
+    meta, data = stated.meta, stated.data
     shown = _document_title(tree)
     given = _first(meta, _TITLES)
     if _is_of_the_site(given, shown, tree):
@@ -105,17 +124,16 @@ def _is_of_the_site(given: str, shown: str, tree: LexborHTMLParser) -> bool:
 
 def is_article(tree: LexborHTMLParser) -> bool:
     """Whether a parsed page says that it is one article, and no list of several."""
-    meta = meta_of(tree)
+    meta = _meta_of(tree)
     if meta.get("og:type", "").lower() in _ARTICLE_OBJECTS:
         return True
-    data = json_ld_of(tree)
+    data = _json_ld_of(tree)
     if _WRITTEN_TYPES.search(str(data.get("@type", ""))[:200]):
         return True
     return len(tree.css("article")[:2]) == 1
 
 
-def meta_of(tree: LexborHTMLParser) -> dict[str, str]:
-    """What the ``meta`` elements say, by lower-case name; of several of a name the first."""
+def _meta_of(tree: LexborHTMLParser) -> dict[str, str]:
     found: dict[str, str] = {}
     for node in tree.css("meta[content]"):
         attributes = node.attributes
@@ -127,8 +145,7 @@ def meta_of(tree: LexborHTMLParser) -> dict[str, str]:
     return found
 
 
-def json_ld_of(tree: LexborHTMLParser) -> dict[str, Any]:
-    """The first object of JSON-LD that is a page with a headline; empty where there is none."""
+def _json_ld_of(tree: LexborHTMLParser) -> dict[str, Any]:
     for node in tree.css('script[type="application/ld+json"]'):
         text = node.text() or ""
         if len(text) > MOST_JSON:

@@ -11,9 +11,10 @@ from typing import Final
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from archiver.html.base import base_of
 from archiver.html.emblems import find_covers, find_icons
 from archiver.html.error_pages import is_error
-from archiver.html.metadata import read_metadata
+from archiver.html.metadata import read_metadata, stated_in
 from archiver.html.parked import parked_by
 from archiver.html.parsing import parse
 from archiver.html.parts import find_next_part
@@ -66,7 +67,8 @@ def look_through(html: str, base_url: str, limit: int) -> Discovery:
     tree = parse(html)
     if tree is None:
         return Discovery()
-    text, metadata = readable_start(tree), read_metadata(tree, base_url)
+    stated, base = stated_in(tree), base_of(tree, base_url)
+    text, metadata = readable_start(tree), read_metadata(tree, base_url, stated)
     following = find_next_part(tree, base_url) if limit else None
     part = [Requisite(following, RequisiteKind.PART)] if following else []
     needs = [each for each in _find(tree, base_url, limit) if each.url != following]
@@ -77,8 +79,8 @@ def look_through(html: str, base_url: str, limit: int) -> Discovery:
         wall=wall_in_page(tree, html, text),
         parked=parked_by(tree, html, text),
         feed=_find_feed(tree, base_url),
-        icons=find_icons(tree, base_url),
-        covers=find_covers(tree, base_url),
+        icons=find_icons(tree, base_url, base),
+        covers=find_covers(stated, base),
         appearance=Appearance(len(text), len(html), is_error=is_error(metadata.title, text)),
     )
 

@@ -1,6 +1,7 @@
 """Fetches one URL over a long-lived pool of connections: what crossed the wire comes home."""
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
@@ -169,4 +170,4 @@ class Fetcher:
 
 def _now() -> datetime:
     """Now, as WARC-Date has it: to the second."""
-    return datetime.now(UTC).replace(microsecond=0)
+    return datetime.fromtimestamp(int(time.time()), UTC)

@@ -2,10 +2,22 @@
 
 import pytest
 
+from archiver.html.base import base_of
 from archiver.html.emblems import MOST_COVERS, MOST_ICONS, find_covers, find_icons
+from archiver.html.metadata import stated_in
 from archiver.html.parsing import parse
 
 PAGE = "https://a.example/blog/post"
+
+
+def icons_of(html):
+    page = parse(html)
+    return find_icons(page, PAGE, base_of(page, PAGE))
+
+
+def covers_of(html):
+    page = parse(html)
+    return find_covers(stated_in(page), base_of(page, PAGE))
 
 
 @pytest.mark.parametrize(
@@ -41,13 +53,13 @@ PAGE = "https://a.example/blog/post"
     ],
 )
 def test_the_smallest_icon_that_is_sharp_comes_first(head, found):
-    assert find_icons(parse(head), PAGE) == tuple(f"https://a.example{each}" for each in found)
+    assert icons_of(head) == tuple(f"https://a.example{each}" for each in found)
 
 
 def test_icons_are_few():
     links = "".join(f"<link rel=icon href=/{n}.png>" for n in range(99))
 
-    assert len(find_icons(parse(links), PAGE)) == MOST_ICONS
+    assert len(icons_of(links)) == MOST_ICONS
 
 
 @pytest.mark.parametrize(
@@ -74,11 +86,11 @@ def test_icons_are_few():
     ],
 )
 def test_a_page_names_its_own_picture(head, found):
-    assert find_covers(parse(head), PAGE) == tuple(f"https://a.example{each}" for each in found)
+    assert covers_of(head) == tuple(f"https://a.example{each}" for each in found)
 
 
 def test_covers_are_few():
     named = ("og:image", "og:image:url", "twitter:image", "twitter:image:src")
     metas = "".join(f'<meta property="{name}" content="/{n}.png">' for n, name in enumerate(named))
 
-    assert len(find_covers(parse(metas), PAGE)) == MOST_COVERS
+    assert len(covers_of(metas)) == MOST_COVERS
