@@ -126,7 +126,7 @@ class BatchRows:
                 conn, rows.now_recorded(visit_results, noted, known.facts)
             )
             await gone.settle(conn, owed)
-            await sweep_late(conn, self._store, rows.late(brought, there))
+            await sweep_late(conn, self._store, rows.late(brought, there, unwanted[0]))
         self._captured.remember(made)
 
     async def _advance(self, conn: AsyncConnection, ends: Mapping[str, int]) -> None:

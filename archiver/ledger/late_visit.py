@@ -1,4 +1,4 @@
-"""A visit for what was thrown away while it was under way."""
+"""A visit whose page is not to be kept: it was thrown away meanwhile, or kept by another visit."""
 
 from archiver.model.capture import HashUrl, RecordId, Timestamp
 from archiver.values import frozen
@@ -6,7 +6,7 @@ from archiver.values import frozen
 
 @frozen
 class LateVisit:
-    """What was brought for an entry or a snapshot that is gone.
+    """What was brought for an entry or a snapshot that is gone, or there already.
 
     Attributes:
         hash_url: of the entry.

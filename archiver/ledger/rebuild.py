@@ -158,8 +158,9 @@ class _Rebuild:
                 return False
             places = [each.location for each in dated]
             read = await asyncio.to_thread(_read_entry_records, self._store, places, self._rebuilt)
-            kept, late = await parted(conn, await once_each(conn, read))
-            self._late += late
+            held, late = await parted(conn, read)
+            kept, again = await once_each(conn, held)
+            self._late += [*late, *again]
             for group in apart(kept):
                 fresh = await restore(conn, self._store, group, self._rebuilt.problems)
                 self._rebuilt.snapshots += fresh

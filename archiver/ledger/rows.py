@@ -79,8 +79,10 @@ def needs_of(url: str, final_url: str, requisites: Iterable[RequisiteOutcome]) -
     return (url, final_url, *(each.url for each in requisites if each.status is not None))
 
 
-def late(visit_results: Sequence[VisitResult], there: Collection[int]) -> list[LateVisit]:
-    """The visits of a batch whose entries are not there any more."""
+def late(
+    visit_results: Sequence[VisitResult], there: Collection[int], ended: Collection[int]
+) -> list[LateVisit]:
+    """The visits of a batch whose entries are not there any more, or whose jobs others ended."""
     return [
         LateVisit(
             each.entry.hash_url,
@@ -90,7 +92,8 @@ def late(visit_results: Sequence[VisitResult], there: Collection[int]) -> list[L
             each.visit.answers,
         )
         for each in visit_results
-        if each.visit and each.entry.id not in there
+        if each.visit
+        and (each.entry.id not in there or (each.lease and each.lease.job_id in ended))
     ]
 
 

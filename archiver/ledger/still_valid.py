@@ -1,4 +1,4 @@
-"""Which records of a rebuilding still hold: all but those of what was thrown away."""
+"""Which records of a rebuilding still hold: those of what was thrown away, or is kept, do not."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -32,18 +32,23 @@ async def parted(conn: AsyncConnection, read: list[Placed]) -> tuple[list[Placed
     return kept, late
 
 
-async def once_each(conn: AsyncConnection, kept: list[Placed]) -> list[Placed]:
-    """Without the snapshots of jobs that were given back, and ended by a later visit since."""
-    visits = [
-        (each.hash_url, each.snapshot.timestamp) for each, _ in kept if each.snapshot is not None
-    ]
+async def once_each(
+    conn: AsyncConnection, read: list[Placed]
+) -> tuple[list[Placed], list[LateVisit]]:
+    """Entry records without the visits of jobs that were given back, and ended by another; those.
+
+    Both were fetched, since neither process knew of the other. One of them is enough.
+    """
+    visits = [(each.hash_url, each.snapshot.timestamp) for each, _ in read if each.snapshot]
     late = await jobs.superseded(conn, visits) if visits else set()
-    return [
-        (replace(each, snapshot=None), place)
-        if each.snapshot and (each.hash_url, each.snapshot.timestamp) in late
-        else (each, place)
-        for each, place in kept
-    ]
+    kept, again = [], []
+    for each, place in read:
+        if each.snapshot and (each.hash_url, each.snapshot.timestamp) in late:
+            kept.append((replace(each, snapshot=None), place))
+            again.append(_late_visit(each, each.snapshot))
+        else:
+            kept.append((each, place))
+    return kept, again
 
 
 def _late_visit(entry_record: EntryRecord, snapshot: SnapshotRecord) -> LateVisit:

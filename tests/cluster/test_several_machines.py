@@ -175,7 +175,7 @@ async def test_what_a_machine_held_that_fell_silent_is_done_by_another_and_once(
     assert "problems\t0" in (await ran("verify", **there))[1]
 
 
-async def test_a_page_that_another_machine_had_saved_after_all_has_no_second_snapshot(
+async def test_a_page_that_another_machine_had_saved_after_all_is_not_kept_twice(
     live, address, here, held
 ):
     await ran("import", "-", "--no-crawl", said=held.url, **here)
@@ -188,8 +188,10 @@ async def test_a_page_that_another_machine_had_saved_after_all_has_no_second_sna
         await running.communicate()
 
     assert running.returncode == 0
-    assert (held.url,) in as_owner(address, "SELECT url FROM capture")
+    assert as_owner(address, "SELECT url FROM capture") == []
     assert as_owner(address, "SELECT id FROM snapshot") == []
+    assert (held.url,) in as_owner(address, "SELECT url FROM withheld")
+    assert "problems\t0" in (await ran("verify", **here))[1]
 
 
 async def test_an_index_is_not_built_again_while_another_machine_writes(live, here, there, held):

@@ -1,14 +1,20 @@
+import asyncio
 import errno
 import gzip
 import os
+import shutil
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from sqlalchemy import text
 
-from archiver.index import jobs, segments
+from archiver.index import captures, jobs, segments
 from archiver.ledger.recovery import recover
+from archiver.memento.timestamps import to_timestamp
 from archiver.model.job import State
 from archiver.store.survey import survey
+from tests.crawler import Crawl, crawler
 from tests.indices import remove_index
 
 
@@ -111,6 +117,38 @@ async def test_what_was_on_disk_but_in_no_row_is_indexed_and_ends_its_job(crawli
         assert found.timestamp
         assert (counts.queued, counts.fetching, counts.saved) == (0, 0, 1)
     assert live.asked["/foxes"] == 1
+
+
+async def test_a_page_that_was_kept_in_the_place_of_the_dead_is_captured_once(
+    crawling, live, tmp_path
+):
+    page = live.article("foxes")
+    async with crawler(tmp_path / "dead") as context:
+        dead = Crawl(context)
+        await dead.queue(page)
+        await dead.run()
+        (left,) = context.store.directory.iterdir()
+        (first,) = await dead.jobs()
+    while to_timestamp(datetime.now(UTC)) == first.timestamp:  # noqa: ASYNC110 - the clock tells
+        await asyncio.sleep(0.01)
+    async with crawling() as crawl:
+        await crawl.queue(page)
+        await crawl.run()
+        async with crawl.context.db.write() as conn:
+            await conn.execute(text("UPDATE job SET created_at = 0"))
+    shutil.copy(left, crawl.context.store.directory)
+
+    async with crawling() as crawl:
+        await recover(crawl.context.db, crawl.context.store)
+
+        async with crawl.context.db.read() as conn:
+            (kept,) = await captures.of_url(conn, page, limit=9)
+            held = (await conn.execute(text("SELECT timestamp FROM snapshot"))).scalars().all()
+            files = await segments.indexed(conn)
+        (job,) = await crawl.jobs()
+    assert first.timestamp != kept.timestamp == job.timestamp
+    assert held == [int(job.timestamp)]
+    assert left.name in files
 
 
 async def test_recovering_twice_changes_nothing(died, crawling):
