@@ -5,6 +5,7 @@ from aiohttp.test_utils import TestClient, TestServer
 
 from archiver.config import Settings
 from archiver.runtime import open_runtime
+from archiver.web.api import imports as api
 from archiver.web.app import build_app
 
 FILE = (
@@ -38,6 +39,11 @@ async def runtime(tmp_path):
     )
     async with open_runtime(settings) as opened:
         yield opened
+
+
+@pytest.fixture(autouse=True)
+def _undone_when_answered(monkeypatch):
+    monkeypatch.setattr(api, "UNDO_PATIENCE_SECONDS", None)
 
 
 @pytest.fixture

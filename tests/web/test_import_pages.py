@@ -13,6 +13,7 @@ from archiver.index.database import Database
 from archiver.model.choices import CaptureWhen, Choices
 from archiver.runtime import open_runtime
 from archiver.web.app import build_app
+from archiver.web.pages import imports as pages
 
 NOBODY = "0123456789ab"
 
@@ -24,6 +25,11 @@ async def runtime(tmp_path):
     )
     async with open_runtime(settings) as opened:
         yield opened
+
+
+@pytest.fixture(autouse=True)
+def _undone_when_answered(monkeypatch):
+    monkeypatch.setattr(pages, "UNDO_PATIENCE_SECONDS", None)
 
 
 @pytest.fixture
