@@ -21,6 +21,7 @@ class Batches:
     def __init__(self, links: LinkFile, first: Batch) -> None:
         self._links = links
         self._here: deque[Batch] = deque([first] if first else [])
+        self._is_over = not first
         self._room = asyncio.Semaphore(AHEAD - len(self._here))
         self._changed = asyncio.Event()
         self._reading = asyncio.create_task(self._read(), name="read-links")
@@ -85,20 +86,23 @@ class Batches:
     async def _read(self) -> None:
         """Read the file to its end."""
         try:
-            while True:
+            while not self._is_over:
                 await self._room.acquire()
                 batch = await self._links.next_batch()
-                if not batch:
-                    return
-                self._here.append(batch)
-                self._changed.set()
+                self._is_over = not batch
+                if batch:
+                    self._here.append(batch)
+                    self._changed.set()
         finally:
             self._changed.set()
 
 
 @asynccontextmanager
 async def read_ahead(links: LinkFile, first: Batch) -> AsyncIterator[Batches]:
-    """Read a file, of which the first batch is here, in a task of its own."""
+    """Read a file, of which the first batch is here, in a task of its own.
+
+    That batch is empty where all of the file was read before.
+    """
     batches = Batches(links, first)
     try:
         yield batches

@@ -1,7 +1,8 @@
-"""The power goes at any moment of an import: one that was acknowledged is there, to its last row.
+"""The power goes at any moment of an import, also between two of its transactions.
 
-One that was not is absent, or can be read to its end: from the file that was kept, or by giving the
-file again.
+One that was acknowledged is there, to its last row. One that was not is absent, or there as far as
+it says itself, and can be read to its end: from the file that was kept, or by giving the file
+again.
 """
 
 import json
@@ -11,6 +12,7 @@ import subprocess
 import sys
 from contextlib import closing
 from io import BytesIO
+from pathlib import Path
 
 import pytest
 
@@ -20,13 +22,18 @@ from archiver.runtime import open_runtime
 from archiver.services import following
 from tests.durability.conftest import Acknowledged, Client, Recorded, environment, sent
 from tests.durability.cuts import LOSES, moments, put_back
+from tests.durability.test_order import first_sync, first_write, index_log
 from tests.system_calls import Trace, program_of
 
 pytestmark = pytest.mark.sqlite("what of an index's file lies on a disk; a server's is its own")
 
 MANY = 12
+BATCH = 4
+"""So many links are a transaction."""
+IN_SMALL_BATCHES = {"PYTHONPATH": str(Path(__file__).parent / "in_small_batches")}
 NAME = "links.txt"
 LINKS = "".join(f"http://a.example/{number}\n" for number in range(MANY)).encode()
+KILLED = "nothing, for only the process died"
 ACCEPTED, READ = "accepted", "read"
 
 
@@ -38,7 +45,8 @@ def commanded(tmp_path_factory):
     given.write_bytes(LINKS)
     program = (sys.executable, "-m", "archiver", "import", str(given), "--no-crawl")
     command = trace.command(*program)
-    subprocess.run(command, env=environment(data), stdout=subprocess.PIPE, check=True, timeout=120)
+    variables = environment(data) | IN_SMALL_BATCHES
+    subprocess.run(command, env=variables, stdout=subprocess.PIPE, check=True, timeout=120)
     calls = trace.calls()
     return Recorded(data, calls, [Acknowledged(READ, True, sent(calls, f"added\t{MANY}"))])
 
@@ -49,9 +57,8 @@ def uploaded(tmp_path_factory):
     directory = tmp_path_factory.mktemp("uploaded")
     data, trace = directory / "data", Trace(directory / "calls")
     command = trace.command(sys.executable, "-m", "archiver", "serve", "--port", "0")
-    with subprocess.Popen(
-        command, env=environment(data), stdout=subprocess.PIPE, text=True
-    ) as strace:
+    variables = environment(data) | IN_SMALL_BATCHES
+    with subprocess.Popen(command, env=variables, stdout=subprocess.PIPE, text=True) as strace:
         base = re.search(r"http://\S+?(?=/?\s)", strace.stdout.readline())[0]
         service, client = program_of(strace.pid), Client(base)
         try:
@@ -83,6 +90,26 @@ def entries_there(data):
 ALL = [(row, Outcome.ADDED, f"http://a.example/{row - 1}") for row in range(1, MANY + 1)]
 
 
+@pytest.fixture(params=["commanded", "uploaded"])
+def recorded(request):
+    return request.getfixturevalue(request.param)
+
+
+def test_rows_of_every_transaction_are_on_disk_before_a_receipt_or_anybody_is_told(recorded):
+    log, receipts = index_log(recorded), str(recorded.data / "receipts")
+    receipt = next(
+        call
+        for call in recorded.calls
+        if call.name.startswith("rename") and call.path.startswith(receipts)
+    )
+    read = next(each for each in recorded.acknowledged if each.is_saved)
+    for _, _, url in ALL:
+        row = first_write(recorded, log, of=url.encode())
+        synced = first_sync(recorded, log, since=row)
+        assert synced.ended < receipt.began
+        assert synced.ended < read.call.began
+
+
 @pytest.mark.parametrize("lost", LOSES)
 async def test_a_file_that_a_command_has_read_is_in_the_archive_and_any_other_can_be_read_again(
     commanded, tmp_path, lost
@@ -94,16 +121,19 @@ async def test_a_file_that_a_command_has_read_is_in_the_archive_and_any_other_ca
             found = await archive.imports.recent()
             rows = await rows_of(archive, found[0].id) if found else []
             seen.add((len(found), len(rows), len(told)))
-            assert rows in ([], ALL)
+            assert rows == ALL[: found[0].read if found else 0]
+            assert len(rows) % BATCH == 0
             assert entries_there(data) == len(rows)
             if told:
                 assert rows == ALL
                 assert (found[0].read, found[0].error) == (MANY, "")
             elif found:
                 again = await archive.imports.read_file(BytesIO(LINKS), name=NAME)
-                assert again.added == MANY - len(rows)
+                assert (again.added, again.known) == (MANY - len(rows), len(rows))
                 assert entries_there(data) == MANY
     assert {(0, 0, 0), (1, MANY, 1)} <= seen
+    if lost == KILLED:
+        assert {(1, BATCH, 0), (1, MANY - BATCH, 0)} <= seen
 
 
 @pytest.mark.parametrize("lost", LOSES)

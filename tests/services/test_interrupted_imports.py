@@ -170,6 +170,22 @@ async def test_a_kept_file_that_no_reader_can_open_ends_its_import(opened, setti
     assert status.error.startswith("odd.txt can't be read any further")
 
 
+async def test_a_kept_file_of_which_only_the_end_was_not_noted_is_read_to_its_end(opened, settings):
+    async with opened() as archive:
+        kept = settings.data / "kept"
+        kept.write_bytes(links(0, 7))
+        async with archive.imports._db.write() as conn:
+            left = rows.Unfinished(5, "links.txt", "plain text", 0, "kept", 7)
+            await rows.restore(conn, left)
+
+        await archive.imports.resume()
+        status = await until(archive, 5, lambda status: not status.is_unread)
+        await archive.imports.stop()
+
+    assert (status.read, status.error) == (7, "")
+    assert not kept.exists()
+
+
 async def test_what_waits_outlives_a_reindex_under_its_number(opened, settings, upload):
     async with opened() as archive:
         begun = await archive.imports.start(upload, name="links.txt")
