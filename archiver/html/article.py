@@ -38,7 +38,7 @@ from archiver.html.reader.tabs import settle_tabs
 from archiver.html.reader.tools import settle_editing
 from archiver.html.reader.valid import make_valid
 from archiver.html.reader.widgets import settle_widgets
-from archiver.html.reader.writing import Sheets, mark_writing, set_vertical, vertical_of
+from archiver.html.reader.writing import Sheets, lines_of, mark_writing, page_direction, set_lines
 from archiver.html.sanitise import sanitise
 from archiver.html.text import beginning, to_text, without_tags
 from archiver.model.page import Article, PageMetadata
@@ -107,11 +107,11 @@ def _read(
     sheets: Sheets = (),
 ) -> str:
     base = base_of(page, url)
-    writing = mark_writing(page, source, base, sheets)
+    said = mark_writing(page, source, base, sheets), page_direction(page)
     body = to_tree(page)
     if body is None:
         return ""
-    vertical = vertical_of(body, writing)
+    lines = lines_of(body, *said)
     _settle(body, source)
     lead = Lead() if whole else find_lead(body, metadata.title, metadata.byline)
     article = body if whole else choose_article(body)
@@ -125,7 +125,7 @@ def _read(
     settle_embeds(article)
     finish(article, url, base)
     make_valid(article)
-    set_vertical(article, vertical)
+    set_lines(article, *lines)
     if part > 1:
         set_apart(article, part)
     html: str = etree.tostring(article, encoding="unicode", method="html")

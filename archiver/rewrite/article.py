@@ -26,6 +26,10 @@ _HELD = re.compile(r'(?P<link> class="held" href="[^"]*" title=")(?P<url>[^"]*)'
 _REL = re.compile(r'\s(?:rel|class|title)="[^"]*"')
 _ANY_TAG = re.compile(r"<[^<>]*>")
 _WIDE = re.compile(r"<(pre|table|div(?= class=\"vertical-))(?=[\s>])")
+_FORMULA = re.compile(r"<math(?=[^<>]* display=\"block\").*?</math>", re.DOTALL)
+_SIGN = re.compile(r"<m(?:i|o|n|text|s)[\s>]")
+_NARROW = 14
+"""So many signs of a formula stand beside each other on any screen."""
 _UNNAMED = re.compile(r'<img(?!(?:[^<>"]|"[^"]*")*\salt=)(?P<rest>(?:[^<>"]|"[^"]*")*>)')
 _IMAGE = re.compile(r'<img(?=\s)(?:[^<>"]|"[^"]*")*>')
 _IMAGE_OR_SOURCE = re.compile(r'<(?:img|source)(?=\s)(?:[^<>"]|"[^"]*")*>')
@@ -79,12 +83,22 @@ def say_kept(html: str, title: Callable[[str], str]) -> str:
 
 
 def let_wide_scroll(html: str) -> str:
-    """Let whoever has no mouse come to code, tables and vertical text: they may be wider.
+    """Let whoever has no mouse come to code, tables, vertical text and long formulas.
+
+    They may be wider than the page. What is around a formula is come to, not the formula: checkers
+    of HTML know no ``tabindex`` of MathML.
 
     Args:
         html: as ``html.sanitise`` gives it: ``<`` begins tags only.
     """
-    return _WIDE.sub(r'<\1 tabindex="0"', html)
+    found = _WIDE.sub(r'<\1 tabindex="0"', html)
+    return _FORMULA.sub(_let_formula_scroll, found)
+
+
+def _let_formula_scroll(formula: re.Match[str]) -> str:
+    if len(_SIGN.findall(formula[0])) <= _NARROW:
+        return formula[0]
+    return f'<span class="formula" tabindex="0">{formula[0]}</span>'
 
 
 def archive_images(html: str, timestamp: Timestamp, *, write: PathWriter = plain_path) -> str:

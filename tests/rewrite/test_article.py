@@ -105,3 +105,14 @@ def test_an_image_that_says_nothing_of_itself_is_told_by_its_file():
 def test_an_image_that_says_what_it_is_or_that_it_is_nothing_keeps_that(alt):
     image = f'<img src="https://example.org/fox.jpg" alt="{alt}">'
     assert name_images(image) == image
+
+
+def test_a_long_formula_is_come_to_by_keyboard_and_a_short_one_is_passed_over():
+    short, long = (
+        f'<math display="block"><mrow>{"<mi>x</mi><mo>+</mo>" * n}</mrow></math>' for n in (3, 30)
+    )
+    inline = long.replace("block", "inline")
+
+    assert let_wide_scroll(f"<p>{short} {long} {inline}</p>") == (
+        f'<p>{short} <span class="formula" tabindex="0">{long}</span> {inline}</p>'
+    )

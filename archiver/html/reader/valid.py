@@ -276,6 +276,7 @@ def _put_in_line(element: Element) -> None:
 
 def _settle_tables(root: Element) -> None:
     """Parts in their order, no row without a cell, none that goes on beyond its group."""
+    _settle_heads(root)
     for column in list(root.iter("colgroup", "col")):
         remove(column)
     for table in root.iter("table"):
@@ -290,6 +291,14 @@ def _settle_tables(root: Element) -> None:
                 given = cell.get("rowspan") or ""
                 if given.isascii() and given.isdigit() and int(given) > len(rows) - n:
                     cell.set("rowspan", str(len(rows) - n))
+
+
+def _settle_heads(root: Element) -> None:
+    """What heads a column, and says and shows nothing, heads none."""
+    for cell in list(root.iter("th")):
+        if not "".join(cell.itertext()).strip() and next(cell.iter(*_SHOWN), None) is None:
+            cell.tag = "td"
+            cell.attrib.pop("scope", None)
 
 
 def _order(table: Element) -> None:

@@ -1,16 +1,18 @@
-"""Text set from top to bottom: kept as the page set it, by one of two names and nothing else.
+"""Text set from top to bottom, or from right to left: kept as the page set it.
 
-Known are the page's own ``style`` attributes and elements, and the sheets that come with it.
+It is by one of two names, and by ``dir``, and nothing else. Of lines from top to bottom known are
+the page's own ``style`` attributes and elements, and the sheets that come with it.
 """
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
+from lxml import etree
 from lxml.etree import _Element as Element
 from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
 
-from archiver.html.reader.tree import lengths
+from archiver.html.reader.tree import first_text, lengths
 from archiver.html.sanitise import VERTICAL
 from archiver.references.use import clean_reference
 from archiver.urls.parse import join
@@ -45,6 +47,10 @@ _SET_VERTICALLY = re.compile(
 )
 """Han, kana, bopomofo, hangul, Yi, Mongolian and Phags-pa (CSS Writing Modes 4 §5)."""
 
+_RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
+"""Hebrew, Arabic, Syriac, Thaana, N'Ko and others (UAX 44, bidirectional classes R and AL)."""
+_TURNED = etree.XPath("boolean(.//*[@dir])")
+
 Sheets = Sequence[tuple[str, str]]
 """Style sheets of files of their own, as they are needed: addresses, with what is in them."""
 
@@ -74,30 +80,53 @@ def mark_writing(page: LexborHTMLParser, source: str, base: str, sheets: Sheets)
     return next(filter(None, reversed(modes)), "")
 
 
-def vertical_of(body: Element, mode: str | None) -> str:
-    """How the article of a page is set: ``vertical-rl``, ``vertical-lr``, or empty if it is not.
+def page_direction(page: LexborHTMLParser) -> str:
+    """What a page says of all of it: ``rtl``, ``ltr``, ``auto``, or nothing."""
+    said = [(each.attributes.get("dir") or "").lower() for each in page.css("html, body")]
+    return next(filter(None, reversed(said)), "")
 
-    What holds most of the text of what it stands in is gone down into, and the innermost counts.
+
+def lines_of(body: Element, mode: str | None, direction: str) -> tuple[str, str]:
+    """How the article of a page is set, where all of the page is set in that mode and direction.
+
+    What holds most of the text of what it stands in is gone down into, and the innermost counts:
+    ``vertical-rl``, ``vertical-lr``, or empty if it is not vertical; and as ``page_direction``.
     """
-    if mode is None:
-        return ""
-    sizes, element = lengths(body), body
-    for _ in range(_MOST_LEVELS):
-        inner = max(element, key=lambda each: sizes.get(each, 0), default=None)
-        if inner is None or sizes.get(inner, 0) < _MOST_OF * sizes[body]:
-            break
+    for inner in _down(body) if mode is not None or _TURNED(body) else ():
         mode = _mode_of(inner.attrib) or mode
-        element = inner
-    return mode if VERTICAL.fullmatch(mode) else ""
+        direction = (inner.get("dir") or "").lower() or direction
+    return mode if mode and VERTICAL.fullmatch(mode) else "", direction
 
 
-def set_vertical(root: Element, mode: str) -> None:
-    """Let an article say how it is set; nothing in it says so of its own."""
+def set_lines(root: Element, mode: str, direction: str) -> None:
+    """Let an article say how it is set; of vertical lines nothing in it says so of its own.
+
+    Where a page does not say in which direction it is read, most letters of the article do.
+    """
     for block in root.iter("div"):
         if VERTICAL.fullmatch(block.get("class") or ""):
             del block.attrib["class"]
     if mode:
         root.set("class", mode)
+    if direction == "rtl" or (direction != "ltr" and _is_right_to_left(root)):
+        root.set("dir", "rtl")
+
+
+def _is_right_to_left(root: Element) -> bool:
+    text = first_text(root, 4 * _TEXT_OF_ALL)[: 4 * _TEXT_OF_ALL]
+    letters = [each for each in text if each.isalpha()][:_TEXT_OF_ALL]
+    return len(_RIGHT_TO_LEFT.findall("".join(letters))) > len(letters) / 2
+
+
+def _down(body: Element) -> Iterator[Element]:
+    """What holds most of the text of a page, from the outside in."""
+    sizes, element = lengths(body), body
+    for _ in range(_MOST_LEVELS):
+        inner = max(element, key=lambda each: sizes.get(each, 0), default=None)
+        if inner is None or sizes.get(inner, 0) < _MOST_OF * sizes[body]:
+            return
+        yield inner
+        element = inner
 
 
 def _css(page: LexborHTMLParser, base: str, sheets: Sheets) -> str:

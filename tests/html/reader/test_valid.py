@@ -170,3 +170,13 @@ def test_what_follows_a_sound_that_is_left_open_is_read():
     found = valid(tree_of(f"<audio src=https://e.org/a.mp3>{written}"))
 
     assert found.partition("</audio>")[2].count("<p>said ") == 50
+
+
+def test_a_cell_that_heads_a_column_and_says_nothing_is_no_heading_of_it():
+    head = "<tr><th></th><th scope=col> <br></th><th>Mill</th><th><img src=a.png></th></tr>"
+    row = "<tr><td>1</td><td>2</td><td>3</td><td>4</td></tr>"
+
+    found = valid(tree_of(f"<table>{head}{row * 3}</table>"))
+
+    assert found.count("<th>") == 2
+    assert found.count("<td>") == 14
