@@ -6,8 +6,8 @@ All are UTC and have whole seconds.
 import re
 from calendar import monthrange
 from datetime import UTC, datetime, timedelta
-from email.utils import format_datetime, parsedate_to_datetime
 from functools import lru_cache
+from importlib import import_module
 
 from archiver.errors import InputError
 from archiver.model.capture import Timestamp
@@ -19,9 +19,10 @@ SHORTEST = 4
 _FIELDS = ((0, 4), (4, 6), (6, 8), (8, 10), (10, 12), (12, 14))
 _DIGITS = re.compile(r"[0-9]{4,14}")
 _MAX_DATE = 64
+_DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _IMF_FIXDATE = re.compile(
-    rf"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), (\d\d) ({'|'.join(_MONTHS)}) (\d{{4}}) "
+    rf"(?:{'|'.join(_DAYS)}), (\d\d) ({'|'.join(_MONTHS)}) (\d{{4}}) "
     r"(\d\d):(\d\d):(\d\d) GMT",
     re.ASCII,
 )
@@ -94,7 +95,9 @@ def http_date(moment: datetime) -> str:
     >>> http_date(datetime(2024, 2, 29, 12, 0, 1, tzinfo=UTC))
     'Thu, 29 Feb 2024 12:00:01 GMT'
     """
-    return format_datetime(in_utc(moment), usegmt=True)
+    utc = in_utc(moment)
+    day = f"{_DAYS[utc.weekday()]}, {utc.day:02} {_MONTHS[utc.month - 1]} {utc.year:04}"
+    return f"{day} {utc.hour:02}:{utc.minute:02}:{utc.second:02} GMT"
 
 
 def parse_accept_datetime(value: str) -> datetime:
@@ -120,4 +123,5 @@ def _http_date(text: str) -> datetime:
         day, year, hour, minute, second = map(int, found.group(1, 3, 4, 5, 6))
         month = _MONTHS.index(found[2]) + 1
         return datetime(year, month, day, hour, minute, second, tzinfo=UTC)
-    return parsedate_to_datetime(text)
+    obsolete: datetime = import_module("email.utils").parsedate_to_datetime(text)  # a list has none
+    return obsolete
