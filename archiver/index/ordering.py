@@ -1,12 +1,14 @@
 """Puts some entries in an order that no index holds."""
 
 from collections.abc import Sequence
+from typing import Any
 
-from sqlalchemy import ColumnElement, func, select
+from sqlalchemy import ColumnElement, Select, func, select
 
-from archiver.index.bulk import among
+from archiver.index.bulk import THESE
 from archiver.index.conditions import with_document
 from archiver.index.connection import AsyncConnection
+from archiver.index.dialect.functions import Gathered
 from archiver.index.schema import document, entry
 from archiver.model.listing import Sort
 
@@ -21,14 +23,25 @@ _ORDERS: dict[Sort, ColumnElement[object]] = {
 }
 
 
+def _ranking(sort: Sort) -> Select[*tuple[Any, ...]]:
+    """The ids of some entries and their ranks, two lists: one row is handed over at once."""
+    rank = func.dense_rank().over(order_by=_ORDERS[sort])
+    query = select(entry.c.id, rank.label("rank")).select_from(entry)
+    if sort is Sort.LENGTH:
+        query = with_document(query)
+    ranked = query.where(entry.c.id.in_(THESE)).subquery("ranked")
+    return select(Gathered(ranked.c.id), Gathered(ranked.c.rank))
+
+
+_RANKINGS = {sort: _ranking(sort) for sort in _ORDERS}
+
+
 async def in_order(conn: AsyncConnection, entry_ids: Sequence[int], sort: Sort) -> list[int]:
     """These entries by when they were saved or captured, by title, the longest or the worst first.
 
     Ties stay as given.
     """
     places = {entry_id: place for place, entry_id in enumerate(entry_ids)}
-    order = _ORDERS[sort]
-    rank = func.dense_rank().over(order_by=order)
-    query = with_document(select(entry.c.id, rank.label("rank")).select_from(entry))
-    rows = await conn.execute(query.where(entry.c.id.in_(among(entry_ids))))
-    return [row.id for row in sorted(rows, key=lambda row: (row.rank, places[row.id]))]
+    ids, ranks = (await conn.execute(_RANKINGS[sort], {"these": entry_ids})).one()
+    put = sorted(zip(ranks or (), map(places.__getitem__, ids or ()), strict=True))
+    return [entry_ids[place] for _, place in put]
