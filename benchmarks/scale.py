@@ -219,6 +219,7 @@ SEARCHES: dict[str, tuple[str, str]] = {
     "phrase": ('"word{n} word{m}"', ""),
     "phrase by chance": ('"word{k} word{l}"', ""),
     "prefix": ("word{n}*", ""),
+    "without a prefix": ("common -w*", ""),
     "or, not, brackets": ("(word{n} OR word{m}) -word7", ""),
     "title:": ("title:things", ""),
     "words and a tag": ("common tag:tag{n}", ""),

@@ -12,6 +12,7 @@ from typing import Any
 from sqlalchemy import CompoundSelect, Select, bindparam, func, literal_column, select, union_all
 
 from archiver.finishing import both
+from archiver.index.beginnings import DEAR_PAGES, begun_in, pages_of, within_reach
 from archiver.index.connection import AsyncConnection
 from archiver.index.dialect.listed_values import ListedNumbers
 from archiver.index.dialect.port import Dialect, WordIndex
@@ -81,6 +82,11 @@ def in_names(match: str, tree: Node) -> str:
     return "" if not terms or others else _narrowed(match, tree, _named(every(terms)))
 
 
+async def parts_of_names(conn: AsyncConnection, tree: Node, parts: Sequence[int]) -> Sequence[int]:
+    """The newest parts, in which names are looked for: of no more than one walk looks in."""
+    return names_sought_in(tree, parts)[: await within_reach(conn, tree, parts)]
+
+
 def names_sought_in(tree: Node, parts: Sequence[int]) -> Sequence[int]:
     """The newest parts, in which names are looked for: of a word that is in each, all are read."""
     is_costly = any(map(is_open_ended, _plain_terms(tree)))
@@ -92,9 +98,9 @@ async def _scores(
 ) -> dict[int, float]:
     """How good each candidate is by its words alone: by those of them that can be counted."""
     worded = [each for each in conjuncts(tree) if is_worded(each)]
-    counted: Sequence[Node] = (
-        [each for each in worded if not begins(each)] if _are_most(parts) else worded
-    )
+    counted: Sequence[Node] = worded
+    if any(map(begins, worded)) and (_are_most(parts) or await _is_dear(conn, tree, parts)):
+        counted = [each for each in worded if not begins(each)]
     counts: Counts = {}
     if len(parts) > 1 and conn.dialect.words.vocabulary:
         counted, counts = await countable(conn, counted, parts)
@@ -117,6 +123,12 @@ def _are_most(parts: Sequence[Part]) -> bool:
     candidates = [each for part in parts for each in part.candidates]
     newer = candidates[len(candidates) // 2 :]
     return len(newer) >= LEAST_MANY and 2 * len(newer) > newer[-1] - newer[0]
+
+
+async def _is_dear(conn: AsyncConnection, tree: Node, parts: Sequence[Part]) -> bool:
+    """Whether so many words begin as one of a query that bm25 would call that worth nothing."""
+    numbers = [part.number for part in parts]
+    return await pages_of(conn, tree, numbers) >= DEAR_PAGES
 
 
 async def _bm25(conn: AsyncConnection, match: str, parts: Sequence[Part]) -> dict[int, float]:
@@ -149,7 +161,7 @@ async def _factors(
     if not terms:
         return []
     near = _near(terms)
-    matches = [_narrowed(match, tree, each) for each in near.values()]
+    matches = [_among(match, tree, each) for each in near.values()]
     candidates = [each for part in parts for each in part.candidates]
     if len(candidates) <= READ_NAMES:
         found = await _which(conn, matches, parts)
@@ -166,7 +178,7 @@ async def _by_index(
     """Which candidates are named so, and which match some expressions: the index is asked once."""
     terms = _plain_terms(tree)
     forms = in_any_form(terms)
-    asked = [_narrowed(match, tree, _named(every(terms)))]
+    asked = [_among(match, tree, _named(every(terms)))]
     if forms:
         asked.append(f"{match} AND {_named(forms)}")
     anywhere, *found = await _which(conn, [*asked, *matches], parts)
@@ -184,7 +196,7 @@ async def _named_first(
         return set()
     numbers = {each // PART_SIZE for each in named}
     within = [part for part in parts if part.number in numbers]
-    (first,) = await _which(conn, [_narrowed(match, tree, f'(title : ^ "{words}")')], within)
+    (first,) = await _which(conn, [_among(match, tree, f'(title : ^ "{words}")')], within)
     return first
 
 
@@ -235,6 +247,11 @@ def _stretches(parts: Sequence[Part]) -> dict[str, int]:
     """The parameters of ``_union``, but for what is looked for."""
     given = {f"first{n}": part.candidates[0] for n, part in enumerate(parts)}
     return given | {f"last{n}": part.candidates[-1] for n, part in enumerate(parts)}
+
+
+def _among(match: str, tree: Node, better: str) -> str:
+    """The same for candidates, all of which match: what begins words is not read once more."""
+    return better if begun_in(tree) else _narrowed(match, tree, better)
 
 
 def _near(terms: Sequence[Term]) -> dict[float, str]:

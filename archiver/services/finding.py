@@ -17,13 +17,14 @@ from archiver.index.search import Question
 from archiver.model.listing import Sort
 from archiver.query.tree import EVERYTHING
 from archiver.services.cursors import damaged
-from archiver.services.ranked import best, candidates
+from archiver.services.ranked import behind, best, candidates
 from archiver.services.walking import Found, Walk
 from archiver.values import frozen
 
 SORTED = 3000
 """Entries that are put in another order than that of their coming."""
 _BY_DAY = (Sort.NEWEST, Sort.OLDEST)
+_STRETCHED = (*_BY_DAY, Sort.BEST)
 
 
 @frozen
@@ -65,7 +66,7 @@ async def walked(
         ahead: so many of the newest are wanted besides, if they are on the way.
     """
     if sort is Sort.BEST:
-        return await candidates(conn, question)
+        return await candidates(conn, question, _stretch(sort, beyond))
     if not _is_walked(sort, question):
         walk = Walk(conn, question, order=sort if sort is Sort.OLDEST else Sort.NEWEST)
         return await walk.page(_stretch(sort, beyond), SORTED)
@@ -91,7 +92,7 @@ def _is_walked(sort: Sort, question: Question) -> bool:
 
 def _stretch(sort: Sort, beyond: Place | None) -> Place | None:
     """Beyond which document those begin that are put in order for a page."""
-    return Place(0, beyond.first) if sort in _BY_DAY and beyond and beyond.first else None
+    return Place(0, beyond.first) if sort in _STRETCHED and beyond and beyond.first else None
 
 
 async def page_of(
@@ -114,8 +115,7 @@ async def page_of(
     if start > SORTED:
         raise damaged()
     if sort is Sort.BEST:
-        ranked = await best(conn, question, found)
-        return _cut(ranked.entries, start, limit, ranked.partial, is_of_newest=ranked.is_cut)
+        return await _best_of(conn, question, found, beyond, limit)
     put = await ordering.in_order(conn, found.entries, sort)
     page = _cut(put, start, limit, 0, is_of_newest=found.beyond is not None)
     if sort not in _BY_DAY:
@@ -123,10 +123,25 @@ async def page_of(
     return replace(page, beyond=_beyond(page.beyond, _stretch(sort, beyond), found.beyond))
 
 
-def _beyond(here: Place | None, stretch: Place | None, behind: Place | None) -> Place | None:
+async def _best_of(
+    conn: AsyncConnection, question: Question, found: Found, beyond: Place | None, limit: int
+) -> Page:
+    """A page of the best of a stretch, behind which the next is where so much was not looked at."""
+    stretch, start = _stretch(Sort.BEST, beyond), beyond.row if beyond else 0
+    ranked = await best(conn, question, found, is_further=stretch is not None)
+    page = _cut(ranked.entries, start, limit, ranked.partial, is_of_newest=ranked.is_cut)
+    further = behind(found)
+    return replace(
+        page,
+        beyond=_beyond(page.beyond, stretch, further),
+        is_nothing_whole=page.is_nothing_whole and not (stretch or further),
+    )
+
+
+def _beyond(here: Place | None, stretch: Place | None, further: Place | None) -> Place | None:
     """Where the next page begins: in a stretch, or in the one behind it."""
     if here is None:
-        return Place(behind.row, 0) if behind else None
+        return Place(further.row, 0) if further else None
     return Place(stretch.row if stretch else 0, here.row)
 
 

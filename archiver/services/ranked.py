@@ -1,9 +1,11 @@
 """The best of what a query finds: all words before some, and no more looked at than is told."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from archiver.index import ranking, search
 from archiver.index.connection import AsyncConnection
+from archiver.index.entries import Place
 from archiver.index.matching import split
 from archiver.index.search import Question
 from archiver.query.tree import Node, Term, conjuncts, either, every
@@ -32,13 +34,31 @@ class Ranked:
     is_cut: bool
 
 
-async def candidates(conn: AsyncConnection, question: Question) -> Found:
-    """The newest of what a question finds, which are ranked."""
-    return await Walk(conn, question).page(None, CANDIDATES)
+async def candidates(
+    conn: AsyncConnection, question: Question, beyond: Place | None = None
+) -> Found:
+    """The newest of what a question finds beyond a place, which are ranked."""
+    return await Walk(conn, question).page(beyond, CANDIDATES)
 
 
-async def best(conn: AsyncConnection, question: Question, newest: Found) -> Ranked:
-    """Rank what a question with words finds, whose ``candidates`` are the newest."""
+def behind(found: Found) -> Place | None:
+    """Where those begin that were not looked at, unless candidates were enough."""
+    return found.beyond if len(found.entries) < CANDIDATES else None
+
+
+async def best(
+    conn: AsyncConnection, question: Question, newest: Found, *, is_further: bool = False
+) -> Ranked:
+    """Rank what a question with words finds, whose ``candidates`` are the newest.
+
+    Those further on are ranked among themselves: what is named so, or lacks a word, came before.
+    """
+    if is_further:
+        passing = {
+            place.row: each for place, each in zip(newest.places, newest.entries, strict=True)
+        }
+        ranked = await _in_order(conn, question, passing)
+        return Ranked(tuple(ranked), 0, is_cut=True)
     found = await _ranked(conn, question, newest)
     fewer = _all_but_one(question.tree)
     if len(found) >= ENOUGH or fewer is None:
@@ -60,13 +80,21 @@ async def _ranked(conn: AsyncConnection, question: Question, newest: Found) -> l
     named = ranking.in_names(match, tree)
     if is_cut and named:
         passing |= await _passing(conn, named, question)
-    scored = await ranking.scored(conn, match, tree, passing)
+    return await _in_order(conn, question, passing)
+
+
+async def _in_order(
+    conn: AsyncConnection, question: Question, passing: Mapping[int, int]
+) -> list[int]:
+    """Entries by document, the best first."""
+    match = split(question.tree).match
+    scored = await ranking.scored(conn, match, question.tree, passing)
     return [passing[each] for each in scored]
 
 
 async def _passing(conn: AsyncConnection, match: str, question: Question) -> dict[int, int]:
     """Some of the newest documents that match, and their entries."""
-    parts = ranking.names_sought_in(question.tree, question.setting.parts)
+    parts = await ranking.parts_of_names(conn, question.tree, question.setting.parts)
     named = replace(split(question.tree), match=match)
     found = await search.found(conn, named, question, parts=parts, count=CANDIDATES // 5)
     return {row: entry_id for row, entry_id in found if entry_id is not None}

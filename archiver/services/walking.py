@@ -1,13 +1,14 @@
 """Walks through all that a query matches, newest first or oldest first, a stretch at a time."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from typing import TypeAlias
 
-from archiver.index import browsing, entries, search
+from archiver.index import beginnings, browsing, entries, search
 from archiver.index.connection import AsyncConnection
 from archiver.index.entries import Filters, Place
 from archiver.index.matching import Split, split
 from archiver.index.search import Question
+from archiver.index.search_tables import PART_SIZE
 from archiver.model.listing import Sort
 from archiver.query.tree import EVERYTHING
 from archiver.values import frozen
@@ -67,13 +68,16 @@ class Walk:
         found: list[int] = []
         places: list[Place] = []
         looked_at, look = 0, max(LEAST_LOOK, limit + 1)
+        reach = await self._reach()
         while looked_at < MOST_LOOKED_AT:
-            some, at, last = await self._look(beyond, look)
+            some, at, last = await self._look(beyond, look, reach)
             found += some
             places += at
             if last is None or len(found) > limit:
                 return Found(tuple(found), tuple(places), None).first(limit)
             beyond, looked_at, look = last, looked_at + look, min(look * 4, MOST_LOOK)
+            if reach is not None:
+                break
         return Found(tuple(found), tuple(places), beyond)
 
     async def all(self, *, limit: int) -> AsyncIterator[list[int]]:
@@ -85,26 +89,55 @@ class Walk:
             if beyond is None:
                 return
 
-    async def _look(self, beyond: Place | None, count: int) -> _Looked:
-        """Look at so many rows beyond a place."""
+    async def _reach(self) -> int | None:
+        """In how many parts words are looked for where that is dear: in one look, and no other."""
+        if not self._parted.match:
+            return None
+        setting = self._question.setting
+        return await beginnings.within_reach(self._conn, self._question.tree, setting.parts)
+
+    async def _look(self, beyond: Place | None, count: int, reach: int | None = None) -> _Looked:
+        """Look at so many rows beyond a place, in as many parts."""
         if self._parted.match:
-            return await self._look_at_documents(beyond, count)
+            return await self._look_at_documents(beyond, count, reach)
         return await self._look_at_entries(beyond, count)
 
-    async def _look_at_documents(self, beyond: Place | None, count: int) -> _Looked:
+    async def _look_at_documents(
+        self, beyond: Place | None, count: int, reach: int | None
+    ) -> _Looked:
         question = self._question
+        ahead = self._ahead(beyond)[:reach] if reach else question.setting.parts
+        edge = self._edge(ahead) if reach else None
         found = await search.found(
             self._conn,
             self._parted,
             question,
-            parts=question.setting.parts,
+            parts=ahead,
             beyond=beyond.row if beyond else None,
             count=count,
             oldest_first=self._order is Sort.OLDEST,
         )
         passing = [entry_id for _, entry_id in found if entry_id is not None]
         places = [Place(0, row) for row, entry_id in found if entry_id is not None]
-        return passing, places, Place(0, found[-1][0]) if len(found) == count else None
+        return passing, places, Place(0, found[-1][0]) if len(found) == count else edge
+
+    def _ahead(self, beyond: Place | None) -> Sequence[int]:
+        """The parts that hold documents beyond a place, as they are walked through."""
+        parts = self._question.setting.parts
+        row = beyond.row if beyond else None
+        if self._order is Sort.OLDEST:
+            return [
+                each for each in reversed(parts) if row is None or (each + 1) * PART_SIZE > row + 1
+            ]
+        return [each for each in parts if row is None or each * PART_SIZE < row]
+
+    def _edge(self, looked_in: Sequence[int]) -> Place | None:
+        """The place at the end of some parts; None where nothing lies beyond."""
+        if not looked_in or looked_in[-1] == self._ahead(None)[-1]:
+            return None
+        if self._order is Sort.OLDEST:
+            return Place(0, (looked_in[-1] + 1) * PART_SIZE - 1)
+        return Place(0, looked_in[-1] * PART_SIZE)
 
     async def _look_at_entries(self, beyond: Place | None, count: int) -> _Looked:
         question = self._question

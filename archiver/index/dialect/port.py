@@ -23,6 +23,8 @@ class WordIndex(Protocol):
         columns: of a document, besides its ``rowid``.
         merge: puts pieces of it together, as far as so many ``:pages``; empty where none lie apart.
         changes: selects how often a connection has changed something.
+        pages: selects how many pages of it the words between ``:first`` and ``:beyond`` take; empty
+            where that can't be told.
     """
 
     def __hash__(self) -> int:
@@ -43,6 +45,10 @@ class WordIndex(Protocol):
     @property
     def changes(self) -> str:
         """How much was changed."""
+
+    @property
+    def pages(self) -> str:
+        """How much a beginning of words costs."""
 
     @property
     def columns(self) -> tuple[ColumnElement[Any], ...]:

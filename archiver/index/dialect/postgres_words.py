@@ -54,7 +54,7 @@ class PostgresWords:
 
     matches = "words @@ CAST(:match AS tsquery)"
     vocabulary = ""
-    merge = changes = ""
+    merge = changes = pages = ""
     columns: tuple[ColumnElement[Any], ...] = (column("words", TSVECTOR),)
 
     def ddl(self, part: int) -> tuple[str, ...]:

@@ -24,6 +24,19 @@ class SqliteWords:
     vocabulary = "SELECT term, doc FROM {0}_words"
     merge = "INSERT INTO {0} ({0}, rank) VALUES ('merge', -:pages)"
     changes = "SELECT total_changes()"
+    pages = """WITH RECURSIVE piece(segid) AS (
+  SELECT min(segid) FROM {0}_idx UNION ALL
+  SELECT (SELECT min(segid) FROM {0}_idx WHERE segid > piece.segid)
+  FROM piece WHERE segid IS NOT NULL
+), leaf AS (SELECT
+  (SELECT pgno FROM {0}_idx AS leaves WHERE leaves.segid = piece.segid
+    AND term <= CAST('0' || :first AS BLOB) ORDER BY term DESC LIMIT 1) AS first,
+  (SELECT pgno FROM {0}_idx AS leaves WHERE leaves.segid = piece.segid
+    AND term <= CAST('0' || :beyond AS BLOB) ORDER BY term DESC LIMIT 1) AS last
+  FROM piece WHERE segid IS NOT NULL
+) SELECT coalesce(sum((last - coalesce(first, 2)) / 2), 0) FROM leaf"""
+    """A piece of words lies in leaves, and what is in ``_idx`` is with which word each begins, with
+    twice its number. A leaf that goes on with the places of one word is not there, but numbered."""
     columns: tuple[ColumnElement[Any], ...] = tuple(column(name, Words) for name in SEARCH_COLUMNS)
 
     def ddl(self, part: int) -> tuple[str, ...]:

@@ -1,0 +1,64 @@
+"""How far one page of a list looks, and that the next ones go on from there."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from archiver.index.database import Database
+from archiver.model.listing import ListingQuery, Sort
+from archiver.services.search import Search, matching_entries
+from benchmarks.synthetic import Page, fill
+
+START = datetime(2019, 12, 30, tzinfo=UTC)
+MANY = " ".join(f"w{n}ords" for n in range(3000))
+"""Words that take more than one page of the index."""
+
+
+@pytest.fixture
+async def database(tmp_path, monkeypatch):
+    for module in ("index.search_tables", "index.documents", "index.ranking", "services.walking"):
+        monkeypatch.setattr(f"archiver.{module}.PART_SIZE", 2)
+    monkeypatch.setattr("archiver.index.beginnings.MOST_PAGES", 1)
+    opened = await Database.open(tmp_path / "archive.sqlite3")
+    pages = [Page(f"p{n}", "x", f"heron {MANY if n != 3 else 'kite'}") for n in range(7)]
+    await fill(opened, pages, START, timedelta(days=1))
+    yield opened
+    await opened.close()
+
+
+async def pages_of(search, q, **asked):
+    """The names on each page of a list, one page after the other."""
+    found, after = [], ""
+    while after is not None:
+        page = await search.listing(ListingQuery(q=q, after=after, **asked))
+        found.append([each.entry.url.rpartition("/")[2] for each in page.items])
+        after = page.after
+    return found
+
+
+@pytest.mark.sqlite("PostgreSQL does not say what a beginning of words costs")
+@pytest.mark.parametrize("sort", ["", Sort.NEWEST, Sort.OLDEST])
+async def test_of_a_dear_beginning_a_page_looks_in_few_parts_and_the_next_ones_in_the_rest(
+    database, sort
+):
+    search = Search(database, store=None)
+
+    with_it = await pages_of(search, "heron w*", sort=sort)
+    without = await pages_of(search, "heron -w*", sort=sort)
+
+    assert len(with_it) == len(without) == 4
+    assert all(len(names) <= 2 for names in with_it)
+    everything = [name for names in with_it for name in names]
+    assert sorted(everything) == ["p0", "p1", "p2", "p4", "p5", "p6"]
+    assert [name for names in without for name in names] == ["p3"]
+
+
+async def test_whoever_wants_all_of_a_dear_beginning_gets_all(database):
+    async with database.read() as conn:
+        rows = [
+            row
+            async for some in matching_entries(conn, ListingQuery(q="heron w*"), limit=2)
+            for row in some
+        ]
+
+    assert len(rows) == 6
