@@ -2,6 +2,7 @@
 
 Usage: python -m benchmarks.scale [--sizes 10000 100000 1000000] [--requests 60] [--cpu]
        [--in FOLDER] [--only TEXT]
+       .ci/with-postgres python -m benchmarks.scale --postgres [--sizes …] [--cpu] [--only TEXT]
 
 The archives are synthetic: real records for a few hundred pages, and index rows as the crawl makes
 them for all the rest, which point at those records. Each is served by ``archiver serve`` and asked
@@ -10,7 +11,7 @@ the times are those of whole answers. The last column compares p95 in the larges
 With ``--cpu`` they are what the service computed for each answer: hardly another whatever else the
 machine does, without what it waits for the disk. With ``--in`` archives
 stay in that folder, and those that are there are asked again; ``--only`` asks for the rows whose
-names hold a text.
+names hold a text. With ``--postgres`` indices are databases of a server, whose computing counts.
 """
 
 import argparse
@@ -21,7 +22,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -29,6 +30,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 import aiohttp
+import psutil
 from yarl import URL
 
 from archiver.archive import INDEX
@@ -45,6 +47,7 @@ from archiver.query.findable import findable, indexed
 from archiver.runtime import open_runtime
 from archiver.urls.parse import hash_url, host
 from archiver.warc.record import new_record_id
+from benchmarks.cluster import database, postmaster
 from benchmarks.fast_server import FastServer
 from benchmarks.pywb_replay import free_port, serving
 
@@ -69,7 +72,10 @@ def main() -> None:
     parser.add_argument("--cpu", action="store_true")
     parser.add_argument("--in", dest="folder", type=Path)
     parser.add_argument("--only", default="")
+    parser.add_argument("--postgres", action="store_true")
     options = parser.parse_args()
+    if options.postgres and options.folder:
+        parser.error("What is in a server does not stay.")
     with ExitStack() as stack:
         live = stack.enter_context(FastServer(body=2000)).base
         services = {
@@ -90,34 +96,40 @@ class Service:
 @contextmanager
 def served(size: int, live: str, options: argparse.Namespace) -> Iterator[Service]:
     """Serve an archive of so many snapshots, which is built unless it is there."""
-    with tempfile.TemporaryDirectory() as directory:
+    indices = database(f"of_{size}") if options.postgres else nullcontext("")
+    with tempfile.TemporaryDirectory() as directory, indices as index:
         built = (options.folder or Path(directory)) / str(size)
-        base = kept(built, size, live)
-        with serving_in(built / "data", cpu=options.cpu) as (root, clock):
+        base = kept(built, size, live, index)
+        with serving_in(built / "data", index, cpu=options.cpu) as (root, clock):
             yield Service(root, clock, asked_for(size, base, live, options.only))
 
 
-def kept(folder: Path, size: int, base: str) -> str:
+def kept(folder: Path, size: int, base: str, index: str) -> str:
     """Build an archive, unless it is there; return where the server of its real pages was."""
     known = folder / "base"
     if not known.exists():
         begun = time.perf_counter()
-        asyncio.run(build(folder / "data", size, base))
+        asyncio.run(build(folder / "data", size, base, index))
         print(f"{size:,} snapshots built in {time.perf_counter() - begun:.0f} s", flush=True)
         known.write_text(base, encoding="ascii")
     return known.read_text(encoding="ascii")
 
 
-async def build(data: Path, size: int, base: str) -> None:
+async def build(data: Path, size: int, base: str, index: str) -> None:
     """Make an archive of so many snapshots."""
     settings = Settings(
-        data=data, allow_networks="127.0.0.0/8", host_delay=0, host_concurrency=100, concurrency=100
+        data=data,
+        index=index or None,
+        allow_networks="127.0.0.0/8",
+        host_delay=0,
+        host_concurrency=100,
+        concurrency=100,
     )
     async with open_runtime(settings) as runtime:
         await runtime.entries.save([f"{base}/real/{n}" for n in range(REAL)], source="bench")
         await runtime.crawling.work()
         held = [await runtime.entries.snapshot(f"{base}/real/{n}") for n in range(REAL)]
-    db = await Database.open(data / INDEX)
+    db = await Database.open(index or data / INDEX)
     try:
         for start in range(0, size - REAL, BATCH):
             count = min(BATCH, size - REAL - start)
@@ -266,15 +278,25 @@ def tags_of(number: int, rare_every: int) -> tuple[str, ...]:
 
 
 @contextmanager
-def serving_in(data: Path, *, cpu: bool) -> Iterator[tuple[str, Callable[[], float]]]:
-    """Serve an archive: its address, and the clock or the service's CPU to time it by."""
+def serving_in(data: Path, index: str, *, cpu: bool) -> Iterator[tuple[str, Callable[[], float]]]:
+    """Serve an archive: its address, and the clock or the CPU to time it by."""
     port = free_port()
     command = [sys.executable, "-m", "archiver", "serve", "--data", str(data), "--port", str(port)]
     os.environ["ARCHIVER_ALLOW_NETWORKS"] = "127.0.0.0/8"
     os.environ["ARCHIVER_HOST_DELAY"] = "0"
+    os.environ |= {"ARCHIVER_INDEX": index} if index else {}
     with serving(command, port) as service:
-        clock = partial(cpu_seconds, service.pid) if cpu else time.perf_counter
+        server = postmaster() if index else None
+        clock = partial(all_cpu_seconds, service.pid, index, server) if cpu else time.perf_counter
         yield f"http://127.0.0.1:{port}", clock
+
+
+def all_cpu_seconds(pid: int, index: str, server: psutil.Process | None) -> float:
+    """What a service has computed so far, and the server for whoever has its index."""
+    own = f" {index.rpartition('/')[2]} "
+    backends = server.children() if server else []
+    asked = [each.pid for each in backends if own in " ".join(each.cmdline())]
+    return sum(map(cpu_seconds, [pid, *asked]))
 
 
 def cpu_seconds(pid: int) -> float:

@@ -31,8 +31,9 @@ WRITING = 0x6172636869766572
 MIGRATING = WRITING - 1
 BUSY_SECONDS = 60
 HURRY_SECONDS = 3
-SLICE_MILLISECONDS = 500
-"""How long a writer waits in PostgreSQL before it looks whether it is still to wait."""
+SLICE_MILLISECONDS = 2000
+"""How long a writer waits in PostgreSQL before it looks whether it is still to wait: that costs two
+round trips, and its place in the line."""
 OLDEST = 15
 _TEXTS = (25, 1043)
 """The types ``text`` and ``varchar``."""
