@@ -1,11 +1,13 @@
 """Cursors: places in lists as text that stands in addresses."""
 
+import re
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 
 from archiver.errors import InputError
 from archiver.index.entries import Place
 
-MOST_DIGITS = 19
+_PLACE = re.compile(r"(-?[0-9]{1,18})\.([0-9]{1,18})?")
+"""Numbers that a row of the index can hold; a moment before 1970 is below 0."""
 
 
 def write_cursor(place: Place) -> str:
@@ -19,11 +21,10 @@ def read_cursor(packed: str) -> Place:
     Raises:
         InputError: it names none, or numbers beyond what a row of the index can hold.
     """
-    first, dot, second = _unpack(packed).partition(".")
-    numbers = (first, second or "0")
-    if not dot or not all(each.isdecimal() and len(each) < MOST_DIGITS for each in numbers):
+    found = _PLACE.fullmatch(_unpack(packed))
+    if found is None:
         raise damaged()
-    return Place(*map(int, numbers))
+    return Place(int(found[1]), int(found[2] or 0))
 
 
 def _unpack(packed: str) -> str:

@@ -157,7 +157,7 @@ class Highlights:
         return edited.id
 
     async def listing(self, q: str = "", after: str = "", limit: int = 50) -> HighlightList:
-        """What was marked, the entries that were visited last first.
+        """What was marked, of the entries that were saved last first.
 
         Args:
             q: a search; its words are looked for in highlights and notes.

@@ -284,6 +284,21 @@ async def test_the_newest_that_have_a_word_are_those_saved_last_whatever_was_rea
     assert await names(search, "heron", sort="added") == ["p2", "p1", "earlier", "p0"]
 
 
+@pytest.mark.parametrize("sort", ["newest", "oldest"])
+async def test_what_was_saved_before_1970_is_listed_a_page_after_another(database, sort):
+    pages = [Page(f"p{n}", "x", "heron") for n in range(5)]
+    await fill(database, pages, datetime(1969, 12, 30, tzinfo=UTC), timedelta(days=1))
+    search = Search(database, store=None)
+    shown, after = [], ""
+    while after is not None:
+        page = await search.listing(ListingQuery(sort=sort, limit=1, after=after))
+        shown += [each.entry.url.rpartition("/")[2] for each in page.items]
+        after = page.after
+
+    expected = [f"p{n}" for n in range(5)]
+    assert shown == (expected if sort == "oldest" else expected[::-1])
+
+
 def test_names_are_looked_for_in_no_more_parts_than_a_few():
     parts = range(31, -1, -1)
 
