@@ -10,7 +10,7 @@ from archiver.crawl.context import CrawlContext
 from archiver.crawl.sheets import read_nearest, turning_sheets
 from archiver.derive.messages import Document
 from archiver.html.parts import join_parts
-from archiver.html.reader.writing import is_set_vertically
+from archiver.html.writing_modes import is_set_vertically
 from archiver.model.capture import Timestamp
 from archiver.model.page import Article
 from archiver.model.requisite import RequisiteKind, RequisiteOutcome

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from archiver.crawl.context import CrawlContext
 from archiver.crawl.fetch_or_recall import read_back
 from archiver.crawl.obtained import Obtained
-from archiver.html.reader.writing import PROPERTY, says_vertical
+from archiver.html.writing_modes import PROPERTY, says_vertical
 from archiver.index import captures
 from archiver.model.capture import Timestamp
 from archiver.model.requisite import RequisiteKind, RequisiteOutcome

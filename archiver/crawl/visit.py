@@ -15,8 +15,8 @@ from archiver.crawl.requisites import Requisites
 from archiver.crawl.retry_policy import parked, retry_at, status_failure, walled
 from archiver.derive.pool import unread_article
 from archiver.errors import FetchError
-from archiver.html.reader.writing import is_set_vertically
 from archiver.html.signals import MOST_COUNTED
+from archiver.html.writing_modes import is_set_vertically
 from archiver.ledger.visit_result import Visit
 from archiver.memento.timestamps import to_timestamp
 from archiver.model.failure import Failure, FailureKind

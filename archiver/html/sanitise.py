@@ -12,6 +12,7 @@ from archiver.html.attribute_values import may_say
 from archiver.html.depth import is_too_deep
 from archiver.html.foreign_allowed import MATHML, MATHML_ATTRIBUTES, SVG, SVG_ATTRIBUTES
 from archiver.html.text import without_tags
+from archiver.html.writing_modes import VERTICAL
 
 PREFIX: Final = "a-"
 """Before every id of an article, so that none is that of anything around it."""
@@ -51,9 +52,6 @@ _BARE_LINK = re.compile(r'<a((?: (?!href=)[a-z]+="[^"]*")*) rel="noopener norefe
 
 _URLS = frozenset({"href", "src", "poster", "cite"})
 _CLASS = re.compile(r"language-[a-z0-9+#.-]{1,32}|embed|permalink")
-VERTICAL: Final = re.compile(r"vertical-(?:rl|lr)")
-"""How a block of text is set, where from top to bottom."""
-
 _COLOUR = re.compile(
     "bp|c[1hmsp]?|cpf|d[l]|err|esc|fm|g[deghioprstu]?|ges|il|k[cdnprt]?|ld?|m[bfhio]?|"
     "n[abcdefilnotvx]?|ow?|pm?|py|s[12abcdehirsx]?|v[cgim]|w|x"

@@ -6,64 +6,30 @@ the page's own ``style`` attributes and elements, and the sheets that come with 
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Final
 
 from lxml import etree
 from lxml.etree import _Element as Element
 from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
 
 from archiver.html.reader.tree import first_text, lengths
-from archiver.html.sanitise import VERTICAL
+from archiver.html.writing_modes import PROPERTY, VERTICAL, rules_in, said_by
 from archiver.references.use import clean_reference
 from archiver.urls.parse import join
 
-PROPERTY: Final = "writing-mode"
-_MOST_CSS, _MOST_RULES, _MOST_SELECTED = 1_000_000, 50, 1000
-_LONGEST_SELECTOR = 100
+_MOST_CSS, _MOST_SELECTED = 1_000_000, 1000
 _MOST_LEVELS = 40
 _MOST_OF = 0.5
 """The share of a page's text in what its article may stand in."""
 
-_SAID = re.compile(
-    r"(?:^|[;{\s])(?:-webkit-|-epub-|-ms-)?writing-mode\s*:\s*([a-z-]{2,20})", re.IGNORECASE
-)
-_OLD = {"tb-rl": "vertical-rl", "tb": "vertical-rl", "tb-lr": "vertical-lr"}
-"""What Internet Explorer, and SVG 1.1, called them (CSS Writing Modes 4 §3.2)."""
-
-_COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
-"""One that is left open goes to the end (CSS Syntax 3 §4.3.2)."""
-_ON_PAPER = re.compile(r"@media\s+print[^{}@]*+\{(?:[^{}]*+\{[^{}]*+\})*+[^{}]*+\}", re.IGNORECASE)
-_SELECTOR = re.compile(
-    r"(?:[a-z][a-z0-9]*|\*|:root)?(?:[.#][\w-]+)*"
-    r"(?:(?: ?> ?| )(?:[a-z][a-z0-9]*|\*)?(?:[.#][\w-]+)*){0,3}",
-    re.IGNORECASE,
-)
-"""One element, by itself or within others: what takes no time to look for."""
 _MARK = "data-writing"
 _TEXT_OF_ALL = 1000
 """Characters of a text by which its script is known."""
-_SET_VERTICALLY = re.compile(
-    "[\u1100-\u11ff\u1800-\u18af\u2e80-\u9fff\ua000-\ua4cf\ua840-\ua877\uac00-\ud7af\uf900-\ufaff]"
-)
-"""Han, kana, bopomofo, hangul, Yi, Mongolian and Phags-pa (CSS Writing Modes 4 §5)."""
-
 _RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
 """Hebrew, Arabic, Syriac, Thaana, N'Ko and others (UAX 44, bidirectional classes R and AL)."""
 _TURNED = etree.XPath("boolean(.//*[@dir])")
 
 Sheets = Sequence[tuple[str, str]]
 """Style sheets of files of their own, as they are needed: addresses, with what is in them."""
-
-
-def is_set_vertically(text: str) -> bool:
-    """Whether a text is of a script that is set from top to bottom somewhere, for the most part."""
-    start = "".join(text[: 2 * _TEXT_OF_ALL].split())[:_TEXT_OF_ALL]
-    return len(_SET_VERTICALLY.findall(start)) > len(start) / 3
-
-
-def says_vertical(css: str) -> bool:
-    """Whether a style sheet sets something from top to bottom."""
-    return any(VERTICAL.fullmatch(mode) for _, mode in _rules(css))
 
 
 def mark_writing(page: LexborHTMLParser, source: str, base: str, sheets: Sheets) -> str | None:
@@ -73,7 +39,7 @@ def mark_writing(page: LexborHTMLParser, source: str, base: str, sheets: Sheets)
     """
     if PROPERTY not in source and not sheets:
         return None
-    for selector, mode in _rules(_css(page, base, sheets)):
+    for selector, mode in rules_in(_css(page, base, sheets)):
         for element in _selected(page, selector):
             element.attrs[_MARK] = mode
     modes = [_mode_of(element.attributes) for element in page.css("html, body")]
@@ -145,28 +111,6 @@ def _css(page: LexborHTMLParser, base: str, sheets: Sheets) -> str:
     return "\n".join([*left.values(), *given])[:_MOST_CSS]
 
 
-def _rules(css: str) -> Iterator[tuple[str, str]]:
-    """Selectors of elements, with the mode that they give them."""
-    screen = _ON_PAPER.sub("", _COMMENT.sub(" ", css))
-    count = 0
-    for block in screen.split("}"):
-        head, _, declarations = block.rpartition("{") if PROPERTY in block else ("", "", "")
-        mode = _said(declarations)
-        for selector in _selectors(head) if mode else ():
-            if count < _MOST_RULES:
-                yield selector, mode
-                count += 1
-
-
-def _selectors(head: str) -> Iterator[str]:
-    """The selectors before a rule's bracket, of those that are understood."""
-    begun = max(head.rfind(each) for each in "{;")
-    for given in head[begun + 1 :].split(","):
-        selector = " ".join(given[: 2 * _LONGEST_SELECTOR].split())
-        if 0 < len(selector) <= _LONGEST_SELECTOR and _SELECTOR.fullmatch(selector):
-            yield selector
-
-
 def _selected(page: LexborHTMLParser, selector: str) -> list[LexborNode]:
     try:
         return page.css(selector)[:_MOST_SELECTED]
@@ -176,11 +120,4 @@ def _selected(page: LexborHTMLParser, selector: str) -> list[LexborNode]:
 
 def _mode_of(attributes: Mapping[str, str | None]) -> str:
     """The mode of one element: its own style before what sheets give it."""
-    return _said(attributes.get("style") or "") or attributes.get(_MARK) or ""
-
-
-def _said(declarations: str) -> str:
-    """The mode that declarations end with."""
-    found = _SAID.findall(declarations) if PROPERTY in declarations.lower() else []
-    last = found[-1].lower() if found else ""
-    return _OLD.get(last, last)
+    return said_by(attributes.get("style") or "") or attributes.get(_MARK) or ""

@@ -3,7 +3,6 @@
 import pytest
 
 from archiver.html.article import extract_article
-from archiver.html.reader.writing import is_set_vertically, says_vertical
 from archiver.html.sanitise import sanitise
 
 URL = "https://example.com/page.html"
@@ -95,25 +94,6 @@ def test_a_sheet_of_its_own_file_counts_where_the_page_shows_by_it(head, css, mo
 
     assert found.startswith(f'<div class="{mode}">' if mode else "<div><p>")
     assert "data-" not in found
-
-
-@pytest.mark.parametrize(
-    ("text", "is_so"),
-    [
-        (SENTENCE * 9, True),
-        ("\u182e\u1823\u1829\u182d\u1823\u182f " * 9, True),
-        ("A page about \u6c34\u8eca, the mill. " * 9, False),
-        ("", False),
-    ],
-)
-def test_texts_of_scripts_that_are_set_vertically_are_told_by_most_of_their_letters(text, is_so):
-    assert is_set_vertically(text) is is_so
-
-
-def test_rules_without_end_are_looked_through_in_time_that_grows_with_them():
-    css = "a," * 100_000 + "{writing-mode:vertical-rl}" + "{" * 100_000
-
-    assert says_vertical(css)
 
 
 ARABIC = (
