@@ -26,7 +26,7 @@ MOST_TEXTS = 64
 """Of statements that are kept: some ten kilobytes each."""
 WRITER_CACHE_KB = 16_000
 MUCH_CACHE_KB = 104_000
-MUCH_LOG_PAGES = 32_768
+MUCH_LOG_PAGES = 16_384
 """256 MB: a page that is written again and again comes from the log into the file once."""
 
 

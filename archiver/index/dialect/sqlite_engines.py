@@ -21,7 +21,7 @@ from archiver.index.dialect.sqlite import WRITER_CACHE_KB, Sqlite
 from archiver.index.dialect.upgrading import is_current, upgrade
 from archiver.index.dialect.writer_gate import LOCKS, Gate
 
-PAGE_BYTES = 8192
+PAGE_BYTES = 16_384
 """Of an index that is made now; each keeps the size that it was made with."""
 READER_CACHE_KB = 8_000
 BUSY_SECONDS = 60
