@@ -101,7 +101,8 @@ def _how_undone(undone: ImportUndone, *, is_put_back: bool) -> str:
 def _numbers(status: ImportStatus) -> str:
     what = "captures" if status.is_archive else "links"
     counts = status.counts
+    links = f"{status.without_capture:,} without capture, " if status.without_capture else ""
     return (
-        f"{status.read:,} {what} read, {status.merged:,} merged, {counts.open:,} waiting, "
+        f"{status.read:,} {what} read, {status.merged:,} merged, {counts.open:,} waiting, {links}"
         f"{counts.saved:,} saved, {counts.failed:,} failed, {status.rejected:,} unusable"
     )

@@ -43,6 +43,15 @@ def test_it_is_said_why_links_of_a_file_are_left_out(archiver, tmp_path):
         assert "left out\t1\tin no folder that was chosen\n" in told
 
 
+def test_links_that_are_not_to_be_captured_are_counted_as_that(archiver, tmp_path):
+    path = tmp_path / "links.txt"
+    path.write_text("http://127.0.0.1:1/a http://127.0.0.1:1/b\n")
+
+    archiver("import", "--capture", "never", str(path))
+
+    assert "0 waiting, 2 without capture, 0 saved" in archiver("imports").stdout
+
+
 def test_folders_that_hold_nothing_are_an_error(archiver, tmp_path):
     path = tmp_path / "links.csv"
     path.write_text("url,folder\nhttp://127.0.0.1:1/here,Here\n")
