@@ -29,9 +29,10 @@ from archiver.formats.own_document import held_title_record
 from archiver.formats.refusal import is_binary
 from archiver.formats.rows import MAX_URL
 from archiver.model.annotation import Annotation
-from archiver.model.bookmark import Bookmark
+from archiver.model.bookmark import Bookmark, broken
 from archiver.model.folder_path import folder_path
 from archiver.model.message import marked
+from archiver.model.row_problems import NO_LINK
 
 _BOOKMARKS = re.compile(
     r"<!doctype\s{1,20}netscape-bookmark|<dt\b[^<]{0,20}<(?:a|h3)\b", re.IGNORECASE
@@ -48,6 +49,11 @@ PAGES = "1"
 """It is the page's own."""
 NOBODYS = "0"
 """There is none: in its place stands the address."""
+MOST_TAGS = 2_000_000
+"""Pieces of a file, tags and texts, without a link among them: behind these nothing is looked for.
+
+An archive of two megabytes unpacks to fifty million empty tags, which take minutes.
+"""
 _ENDS_LINK = frozenset({"dl", "/dl", "h1", "h2", "h3", "hr", "/dd"})
 _LINE_BREAKS = frozenset({"br", "p", "/p", "div", "/div", "li"})
 
@@ -75,13 +81,20 @@ def read_netscape(file: GivenFile) -> Iterator[Bookmark]:
 
 def _read(file: GivenFile, *, is_ours: bool) -> Iterator[Bookmark]:
     reader = _Reader(FileLists(file), is_ours=is_ours)
+    in_vain = 0
     for token in tokenize_list(file.chunks()):
+        in_vain += 1
         if isinstance(token, str):
             reader.text(token)
         elif bookmark := reader.link(token) if isinstance(token, Link) else reader.tag(token):
             yield bookmark
+            in_vain = 0
+        elif in_vain > MOST_TAGS:
+            break
     if bookmark := reader.finish():
         yield bookmark
+    if in_vain > MOST_TAGS:
+        yield broken("", NO_LINK)
 
 
 class _Reader:

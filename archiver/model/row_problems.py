@@ -12,6 +12,7 @@ NO_ADDRESS = marked("This row holds no address.")
 NO_ROW = marked("This is no row of the list.")
 NESTED = marked("This is nested too deep.")
 FOLDER_NESTED = marked("This folder is nested too deep.")
+NO_LINK = marked("From here on there are tags and no link: the rest is not read.")
 
 NO_JSON = marked("This is no JSON that can be read: {detail}.")
 DATABASE_ENDS = marked("The database can't be read any further: {detail}.")

@@ -9,12 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from archiver.formats import netscape
 from archiver.formats.given_file import GivenFile
 from archiver.formats.importers import open_bookmarks
 from archiver.formats.netscape import read_netscape
 from archiver.formats.netscape_fields import MAX_NOTE, MAX_TITLE
 from archiver.formats.rows import MAX_URL
 from archiver.model.annotation import Annotation
+from archiver.model.row_problems import NO_LINK
 
 CHROME = """<!DOCTYPE NETSCAPE-Bookmark-file-1>
 <!-- This is an automatically generated file.
@@ -239,6 +241,23 @@ def test_what_can_not_be_captured_is_handed_on_as_it_is() -> None:
 
 def test_an_anchor_without_an_address_is_none() -> None:
     assert read("<DT><A NAME=x>T</A><DT><A HREF=a>A</A>") == [Annotation(url_given="a", title="A")]
+
+
+def test_nothing_is_looked_for_behind_more_tags_without_a_link_than_any_list_has(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(netscape, "MOST_TAGS", 100)
+    first, last = ('<DT><A HREF="http://a.example/1">1</A>', '<A HREF="http://a.example/2">2</A>')
+
+    few = read(f"{first}{'<b></b>' * 40}{last}")
+    many = f"{first}{'<b></b>' * 60}{last}".encode()
+
+    assert [each.url_given for each in few] == ["http://a.example/1", "http://a.example/2"]
+    found = [
+        (each.annotation.url_given, each.problem)
+        for each in read_netscape(GivenFile(io.BytesIO(many), "x.html"))
+    ]
+    assert found == [("http://a.example/1", ""), ("", NO_LINK)]
 
 
 def test_links_without_any_structure_are_read() -> None:
