@@ -1,13 +1,15 @@
 """The words of the archive: which are there, and which are nearly what was typed."""
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
-from sqlalchemy import text
+from sqlalchemy import TextClause, bindparam, text
 
 from archiver.index.connection import AsyncConnection
+from archiver.index.dialect.listed_values import ListedTexts
 from archiver.index.dialect.word_queries import asking
 from archiver.index.search_tables import search_table
-from archiver.query.spelling import distance
+from archiver.query.spelling import distance, slips, twice_left_out
 
 MOST_PARTS = 3
 MOST_READ = 6000
@@ -35,14 +37,29 @@ async def nearest(conn: AsyncConnection, parts: Sequence[int], word: str) -> str
     most = 2 if len(word) >= LONG else 1
     best: tuple[int, int, str] | None = None
     for part in parts[:MOST_PARTS]:
-        for beginning in _beginnings(word):
-            for term, documents in await _words(conn, part, beginning):
-                if abs(len(term) - len(word)) > most or term == word:
-                    continue
-                away = distance(word, term, most)
-                if away is not None and (best is None or (away, -documents, term) < best):
-                    best = away, -documents, term
+        for term, documents in await _near(conn, part, word, most):
+            if abs(len(term) - len(word)) > most or term == word:
+                continue
+            away = distance(word, term, most)
+            if away is not None and (best is None or (away, -documents, term) < best):
+                best = away, -documents, term
     return best[2] if best else None
+
+
+async def _near(conn: AsyncConnection, part: int, word: str, most: int) -> list[tuple[str, int]]:
+    """Words of a part that may be near one, and how many documents have each."""
+    if conn.dialect.words.vocabulary:
+        found = [await _words(conn, part, beginning) for beginning in _beginnings(word)]
+        return [each for some in found for each in some]
+    tried = slips(word) if most == 1 else slips(word) | twice_left_out(word)
+    statement = _tried(conn.dialect.words.tried.format(search_table(part)))
+    rows = await conn.execute(statement, {"tried": sorted(tried)})
+    return [(row.term, row.doc) for row in rows]
+
+
+@lru_cache(64)
+def _tried(statement: str) -> TextClause:
+    return text(statement).bindparams(bindparam("tried", type_=ListedTexts()))
 
 
 def _beginnings(word: str) -> Iterator[str]:
@@ -52,8 +69,6 @@ def _beginnings(word: str) -> Iterator[str]:
 
 async def _words(conn: AsyncConnection, part: int, beginning: str) -> list[tuple[str, int]]:
     counted = conn.dialect.words.vocabulary.format(search_table(part))
-    if not counted:
-        return []
     rows = await conn.execute(
         text(f"{counted} WHERE term >= :first AND term < :beyond LIMIT :most"),
         {"first": beginning, "beyond": beginning + "\uffff", "most": MOST_READ},

@@ -1,4 +1,10 @@
-"""How far two words are apart, in slips of a hand."""
+"""How far two words are apart, in slips of a hand, and which words are one slip away."""
+
+from string import ascii_lowercase, digits
+
+LETTERS = ascii_lowercase + digits
+LONGEST_TRIED = 30
+"""Letters of a word whose slips are made: of more it would be thousands of words."""
 
 
 def distance(one: str, other: str, most: int) -> int | None:
@@ -19,3 +25,24 @@ def distance(one: str, other: str, most: int) -> int | None:
             return None
         before, last = last, row
     return last[-1] if last[-1] <= most else None
+
+
+def slips(word: str) -> set[str]:
+    """All words one slip away, as far as they have its own letters, Latin ones and digits."""
+    if len(word) > LONGEST_TRIED:
+        return set()
+    letters = {*LETTERS, *word}
+    parted = [(word[:n], word[n:]) for n in range(len(word) + 1)]
+    left_out = {before + behind[1:] for before, behind in parted if behind}
+    swapped = {before + behind[1] + behind[0] + behind[2:] for before, behind in parted[:-2]}
+    put_in = {before + each + behind for before, behind in parted for each in letters}
+    changed = {before + each + behind[1:] for before, behind in parted[:-1] for each in letters}
+    return (left_out | swapped | put_in | changed) - {word}
+
+
+def twice_left_out(word: str) -> set[str]:
+    """All that is left of a word without two of its letters."""
+    if len(word) > LONGEST_TRIED:
+        return set()
+    places = range(len(word))
+    return {word[:n] + word[n + 1 : m] + word[m + 1 :] for n in places for m in places if n < m}

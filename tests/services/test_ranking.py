@@ -156,7 +156,6 @@ async def test_the_best_of_very_many_are_those_named_so_and_the_newest(kept, mon
         ('"grey heorn"', ""),
     ],
 )
-@pytest.mark.sqlite("PostgreSQL does not say which words there are")
 async def test_a_misspelt_word_is_met_with_the_nearest_of_the_archive(kept, q, meant):
     search = await kept(Page("a", "x", "grey heron"), Page("b", "x", "cormorant"))
 

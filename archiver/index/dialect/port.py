@@ -20,6 +20,8 @@ class WordIndex(Protocol):
         matches: whether a document of it matches the expression ``:match``.
         vocabulary: selects its words (``term``) and how many documents have each (``doc``); empty
             where none are counted, and scores of all parts are alike.
+        tried: selects which of the words ``:tried`` are there, as ``vocabulary`` does; empty where
+            that does.
         columns: of a document, besides its ``rowid``.
         merge: puts pieces of it together, as far as so many ``:pages``; empty where none lie apart.
         changes: selects how often a connection has changed something.
@@ -37,6 +39,10 @@ class WordIndex(Protocol):
     @property
     def vocabulary(self) -> str:
         """Which words there are."""
+
+    @property
+    def tried(self) -> str:
+        """Which of some words there are."""
 
     @property
     def merge(self) -> str:

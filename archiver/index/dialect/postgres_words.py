@@ -54,6 +54,11 @@ class PostgresWords:
 
     matches = "words @@ CAST(:match AS tsquery)"
     vocabulary = ""
+    tried = (
+        "SELECT word AS term, doc FROM unnest(CAST(:tried AS TEXT[])) AS tried (word),"
+        " LATERAL (SELECT count(*) AS doc FROM {0}"
+        " WHERE words @@ CAST(quote_literal(word) AS tsquery)) AS counted WHERE doc > 0"
+    )
     merge = changes = pages = ""
     columns: tuple[ColumnElement[Any], ...] = (column("words", TSVECTOR),)
 

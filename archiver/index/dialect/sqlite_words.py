@@ -22,6 +22,7 @@ class SqliteWords:
 
     matches = "{0} MATCH :match"
     vocabulary = "SELECT term, doc FROM {0}_words"
+    tried = ""
     merge = "INSERT INTO {0} ({0}, rank) VALUES ('merge', -:pages)"
     changes = "SELECT total_changes()"
     pages = """WITH RECURSIVE piece(segid) AS (
