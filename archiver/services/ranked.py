@@ -8,6 +8,7 @@ from archiver.index.connection import AsyncConnection
 from archiver.index.entries import Place
 from archiver.index.matching import split
 from archiver.index.search import Question
+from archiver.index.search_tables import PART_SIZE
 from archiver.query.tree import Node, Term, conjuncts, either, every
 from archiver.services.walking import Found, Walk
 from archiver.values import frozen
@@ -79,7 +80,7 @@ async def _ranked(conn: AsyncConnection, question: Question, newest: Found) -> l
     match, is_cut = split(tree).match, newest.beyond is not None
     named = ranking.in_names(match, tree)
     if is_cut and named:
-        passing |= await _passing(conn, named, question)
+        passing |= await _passing(conn, named, question, behind(newest))
     return await _in_order(conn, question, passing)
 
 
@@ -92,9 +93,16 @@ async def _in_order(
     return [passing[each] for each in scored]
 
 
-async def _passing(conn: AsyncConnection, match: str, question: Question) -> dict[int, int]:
-    """Some of the newest documents that match, and their entries."""
+async def _passing(
+    conn: AsyncConnection, match: str, question: Question, further: Place | None
+) -> dict[int, int]:
+    """Some of the newest documents that match, and their entries.
+
+    None of those that lie before where the candidates were cut: all of them are candidates.
+    """
     parts = await ranking.parts_of_names(conn, question.tree, question.setting.parts)
+    if further and all(each * PART_SIZE >= further.row for each in parts):
+        return {}
     named = replace(split(question.tree), match=match)
     found = await search.found(conn, named, question, parts=parts, count=CANDIDATES // 5)
     return {row: entry_id for row, entry_id in found if entry_id is not None}

@@ -16,8 +16,10 @@ MANY = " ".join(f"w{n}ords" for n in range(3000))
 
 @pytest.fixture
 async def database(tmp_path, monkeypatch):
-    for module in ("index.search_tables", "index.documents", "index.ranking", "services.walking"):
+    for module in ("index.search_tables", "index.documents", "index.ranking"):
         monkeypatch.setattr(f"archiver.{module}.PART_SIZE", 2)
+    for module in ("walking", "ranked"):
+        monkeypatch.setattr(f"archiver.services.{module}.PART_SIZE", 2)
     monkeypatch.setattr("archiver.index.beginnings.MOST_PAGES", 1)
     opened = await Database.open(tmp_path / "archive.sqlite3")
     pages = [Page(f"p{n}", "x", f"heron {MANY if n != 3 else 'kite'}") for n in range(7)]
