@@ -3,6 +3,7 @@
 A chapter is written as it comes, so that a book of any length takes the memory of one article.
 """
 
+import re
 import zipfile
 from collections.abc import Mapping
 from datetime import datetime
@@ -37,7 +38,13 @@ blockquote { margin: 1em 0; padding-left: 1em; border-left: 2px solid #999; }
 table { border-collapse: collapse; }
 td, th { padding: .2em .5em; border-bottom: 1px solid #999; vertical-align: top; }
 th { text-align: start; }
+.vertical-rl { -epub-writing-mode: vertical-rl; writing-mode: vertical-rl; }
+.vertical-lr { -epub-writing-mode: vertical-lr; writing-mode: vertical-lr; }
+.vertical-rl pre, .vertical-rl table { writing-mode: horizontal-tb; }
+.vertical-lr pre, .vertical-lr table { writing-mode: horizontal-tb; }
 """
+_ROOT = re.compile(r"<div[^<>]*>")
+_SET_BY = re.compile(r' class="vertical-(?:rl|lr)"| dir="rtl"')
 _CONTAINER = """<?xml version="1.0" encoding="utf-8"?>
 <container version="1.0" xmlns="urn:oasis:names:tc:opendocument:xmlns:container">
 <rootfiles>
@@ -66,7 +73,7 @@ _PACKAGE = """<?xml version="1.0" encoding="utf-8"?>
 <item id="nav" href="nav.xhtml" media-type="application/xhtml+xml" properties="nav"/>
 <item id="style" href="style.css" media-type="text/css"/>
 {items}</manifest>
-<spine>
+<spine{turned}>
 {spine}</spine>
 </package>
 """
@@ -83,6 +90,7 @@ class Epub:
         self._bylines: dict[str, None] = {}
         self._languages: list[str] = []
         self._names: dict[str, str] = {}
+        self._turned: list[bool] = []
         self._write("mimetype", MEDIA_TYPE, packed=False)
         self._write("META-INF/container.xml", _CONTAINER)
         self._write("EPUB/style.css", STYLE)
@@ -102,6 +110,9 @@ class Epub:
         )
         language = _language(chapter.language)
         attributes = f' lang="{language}" xml:lang="{language}"' if language else ""
+        lines = _lines(chapter.html)
+        self._turned.append('"rtl"' in lines or "-rl" in lines)
+        attributes += lines
         page = _PAGE.format(language=attributes, title=_text(chapter.title), body=body)
         self._write(f"EPUB/{name}", page)
         named = [each for each, sign in (("mathml", "<math"), ("svg", "<svg")) if sign in body]
@@ -130,6 +141,9 @@ class Epub:
             modified=write_iso(self._modified),
             items="".join(self._items),
             spine=spine,
+            turned=' page-progression-direction="rtl"'
+            if self._turned and all(self._turned)
+            else "",
         )
         self._write("EPUB/package.opf", package)
         self._zip.close()
@@ -170,6 +184,12 @@ def _is_still(picture: Picture) -> bool:
 
 def _id(name: str) -> str:
     return "i-" + name.replace("/", "-")
+
+
+def _lines(html: str) -> str:
+    """In which direction an article is set, as attributes of its whole chapter: pages follow it."""
+    root = _ROOT.match(html)
+    return "".join(_SET_BY.findall(root[0])) if root else ""
 
 
 def _language(tag: str) -> str:

@@ -100,6 +100,8 @@ def _settle_one(element: Element) -> None:
     elif name == "summary":
         _become(element, "p")
     kept = _ALLOWED.get(_name(element), set()) | {"id", "title", "class"}
+    if element.get("dir") in {"ltr", "rtl", "auto"}:
+        kept |= {"dir"}
     language = element.get("lang")
     for key, value in list(element.attrib.items()):
         if key not in kept or (key in _NUMBERS and not value.isdecimal()):

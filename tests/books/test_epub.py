@@ -1,10 +1,12 @@
 """A book is what EPUB 3.3 says one is."""
 
+import re
 import zipfile
 from datetime import UTC, datetime
 from io import BytesIO
 from posixpath import join
 
+import pytest
 from lxml import etree
 
 from archiver.books.epub import Epub
@@ -112,3 +114,24 @@ def test_pictures_that_are_kept_are_in_it_once_and_nothing_is_loaded_from_elsewh
     assert "[lost]" in text
     assert "[a film]" in text
     assert not [each for page in pages for each in page.iter("{*}video", "{*}source")]
+
+
+@pytest.mark.parametrize(
+    ("set_by", "progression"),
+    [(' dir="rtl"', "rtl"), (' class="vertical-rl"', "rtl"), (' class="vertical-lr"', None)],
+)
+def test_a_chapter_is_set_as_its_article_and_pages_are_turned_so(set_by, progression):
+    opened = book(chapter(1, f"<div{set_by}><p>One</p></div>"))
+
+    page = opened.read("EPUB/chapter-00001.xhtml").decode()
+    spine = parsed(opened, "EPUB/package.opf").find("o:spine", OPF)
+
+    assert re.search(rf"<html[^>]*{set_by}>", page)
+    assert f"<div{set_by}>" in page
+    assert spine.get("page-progression-direction") == progression
+
+
+def test_pages_of_a_book_are_turned_so_only_where_all_its_chapters_are():
+    opened = book(chapter(1, '<div dir="rtl"><p>One</p></div>'), chapter(2, "<p>Two</p>"))
+
+    assert b"page-progression" not in opened.read("EPUB/package.opf")
