@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import click
 
+from archiver.cli.asking import ask_about, tell_undo
 from archiver.cli.loop import run_until_signal
 from archiver.cli.output import write_row
 from archiver.config import Settings
@@ -21,12 +22,15 @@ def run(
     query: str | None,
     snapshot: str | None,
     undo: int | None,
+    yes: bool,
 ) -> int:
     """Throw away what is named, or put it back, and write that down before it ends."""
     if sum((bool(refs), bool(query), undo is not None)) != 1:
         raise InputError("Name the entries, or say with --query what finds them.")
     if snapshot and len(refs) != 1:
         raise InputError("A snapshot is of one entry; name that alone.")
+    if not yes:
+        ask_about(settings, query, "Delete")
     return run_until_signal(_delete(settings, refs, query, snapshot, undo))
 
 
@@ -48,7 +52,7 @@ async def _delete(
     if isinstance(done, Restored):
         _name_others(done)
     elif done.entries or done.snapshots:
-        write_row("undo", str(done.id))
+        tell_undo("delete", done.id)
     return 0
 
 

@@ -137,11 +137,14 @@ def rescue(settings: Settings, refs: tuple[str, ...], query: str | None) -> int:
 @click.option("--unlist", "without_lists", multiple=True, metavar="L", help="Take them out of one.")
 @click.option("--read/--unread", "is_read", default=None, help="Mark as read, or not.")
 @click.option("--star/--unstar", "is_starred", default=None, help="Star, or not.")
+@click.option("--undo", type=int, metavar="NUMBER", help="Put back what that edit changed.")
+@click.option("--yes", is_flag=True, help="Do not ask whether all that is found is meant.")
 @with_settings(COMMON)
 def edit(settings: Settings, **given: object) -> int:
     """Change what you said of entries: those named, or all that a search finds.
 
-    Prints how many were found, and how many are not what they were.
+    Prints how many were found, how many are not what they were, and a number by which that is
+    undone, as long as it is among the last 20 edits.
     """
     return run_body("edit", settings, **given)
 
@@ -167,6 +170,7 @@ def lists(settings: Settings, **given: object) -> int:
 @click.option("--query", metavar="WORDS", help="All that `archiver search` would find.")
 @click.option("--snapshot", metavar="TIMESTAMP", help="Only this snapshot, by its 14 digits.")
 @click.option("--undo", type=int, metavar="NUMBER", help="Put back what that deletion took.")
+@click.option("--yes", is_flag=True, help="Do not ask whether all that is found is meant.")
 @with_settings(COMMON)
 def delete(settings: Settings, **given: object) -> int:
     """Throw entries away: those named, or all that a search finds.

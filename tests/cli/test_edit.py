@@ -1,6 +1,9 @@
 """``archiver edit``, run as a person runs it."""
 
 import json
+import os
+import pty
+import subprocess
 
 import pytest
 
@@ -21,7 +24,7 @@ def test_what_is_named_is_changed_and_given_back_by_reindex(kept, site):
     done = kept("edit", url, "--title", "T", "--note", "N", "--tag", "new", "--untag", "animal",
                 "--read", "--star")  # fmt: skip
 
-    assert (done.returncode, done.stdout) == (0, "found\t1\nchanged\t1\n")
+    assert (done.returncode, done.stdout.startswith("found\t1\nchanged\t1\nundo\t")) == (0, True)
     before = shown(kept, url)
     assert (before["title"], before["note"], before["tags"]) == ("T", "N", ["new"])
     assert (before["is_read"], before["is_starred"]) == (True, True)
@@ -32,7 +35,7 @@ def test_what_is_named_is_changed_and_given_back_by_reindex(kept, site):
 def test_what_a_search_finds_is_changed(kept, site):
     done = kept("edit", "--query", "title:bears", "--star")
 
-    assert done.stdout == "found\t1\nchanged\t1\n"
+    assert done.stdout.startswith("found\t1\nchanged\t1\n")
     assert shown(kept, site.url("/bears"))["is_starred"]
     assert kept("edit", "--query", "title:bears", "--star").stdout == "found\t1\nchanged\t0\n"
 
@@ -46,6 +49,52 @@ def test_what_can_t_be_done_is_said(kept, arguments):
 
     assert done.returncode == 1
     assert done.stderr.startswith("archiver: ")
+
+
+def test_an_edit_is_undone_by_the_number_that_it_printed(kept, site):
+    before = shown(kept, site.url("/bears"))
+    done = kept("edit", "--query", "title:bears", "--note", "Other")
+    number = done.stdout.splitlines()[-1].removeprefix("undo\t")
+
+    assert shown(kept, site.url("/bears"))["note"] == "Other"
+    assert kept("edit", "--undo", number).stdout == "found\t1\nchanged\t1\n"
+    assert shown(kept, site.url("/bears")) == before
+    assert "undone already" in kept("edit", "--undo", number).stderr
+
+
+@pytest.mark.parametrize(
+    ("answer", "asked", "is_done"),
+    [("n", (), False), ("y", (), True), ("n", ("--yes",), True)],
+)
+@pytest.mark.parametrize("what", [("edit", "--star"), ("delete",)])
+def test_somebody_at_a_terminal_is_asked_before_all_that_a_search_finds_is_changed(
+    run_at_a_terminal, what, answer, asked, is_done
+):
+    done = run_at_a_terminal(answer, *what, "--query", "site:127.0.0.1", *asked)
+
+    assert ("2 entries?" in done.stderr) is (not asked)
+    assert done.stdout.splitlines()[:1] == ([f"{FIRST[what[0]]}\t2"] if is_done else [])
+
+
+@pytest.fixture
+def run_at_a_terminal(command, run_in, site, tmp_path):
+    """Run the program on an archive of two entries, with a terminal where something is typed."""
+
+    def run(answer, *arguments):
+        run_in(tmp_path, "add", site.url("/foxes"), site.url("/bears"))
+        terminal, theirs = pty.openpty()
+        os.write(terminal, f"{answer}\n".encode())
+        line = command(tmp_path, *arguments)
+        done = subprocess.run(**line, stdin=theirs, capture_output=True, timeout=120, check=False)
+        os.close(theirs)
+        os.close(terminal)
+        return done
+
+    return run
+
+
+FIRST = {"edit": "found", "delete": "entries"}
+"""The first row that each prints."""
 
 
 def test_an_edit_must_change_something(kept, site):
