@@ -46,5 +46,6 @@ document.addEventListener("load", async ({ target }) => {
   const shown = await answer.json();
   if (leads(target, shown.frame)) return;
   own ??= shown.url;
+  hide("[data-forms]", !shown.has_form);
   if (own !== shown.url || !document.querySelector("[data-back]").hidden) show(shown, own === shown.url);
 }, true);

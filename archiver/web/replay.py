@@ -5,6 +5,10 @@ this path as the only place it may load from, without a cookie, and is never gue
 another type than it says.
 """
 
+import re
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
+from dataclasses import replace
 from functools import partial
 
 from aiohttp import hdrs, web
@@ -35,6 +39,8 @@ from archiver.wire.accept_encoding import Coding
 
 _REQUISITES = frozenset({Modifier.IMAGE, Modifier.STYLE, Modifier.SCRIPT})
 _EXACT_DIGITS = 14
+_FORM = re.compile(rb"<form[\s>]", re.IGNORECASE)
+_FORM_LENGTH = 6
 _WITHOUT_LENGTH = frozenset({204, 304})
 """Statuses that end with the head whatever it says (RFC 9110 §8.6)."""
 _FRAMED = {"Content-Security-Policy": "default-src 'none'; style-src 'self'; img-src 'self'"}
@@ -58,8 +64,13 @@ async def replay(request: web.Request) -> web.StreamResponse:
     elsewhere = _elsewhere(request, address, capture, asked)
     if elsewhere is not None:
         return web.Response(status=302, headers=_headers(request) | {"Location": elsewhere})
-    followed = _note_shown(request, address, Shown(capture.url, capture.timestamp))
-    return await _stream(request, await service.open(capture, asked), is_followed=followed)
+    shown = Shown(capture.url, capture.timestamp)
+    banner = _note_shown(request, address, shown)
+    replayed = await service.open(capture, asked)
+    if banner and replayed.is_made:
+        note = partial(request.app[SHOWN].note_form, banner, shown)
+        replayed = replace(replayed, body=_with_forms_noted(replayed.body, note))
+    return await _stream(request, replayed, is_followed=bool(banner))
 
 
 def _led_there(request: web.Request, there: str, address: ReplayAddress) -> web.Response:
@@ -97,13 +108,27 @@ def _elsewhere(
     return None if path == request.raw_path else path
 
 
-def _note_shown(request: web.Request, address: ReplayAddress, shown: Shown) -> bool:
-    """Tell the banner above what its frame shows; whether there is one."""
+def _note_shown(request: web.Request, address: ReplayAddress, shown: Shown) -> str:
+    """Tell the banner above what its frame shows; its number, empty if there is none."""
     permission = held_permission(request)
     if permission is None or not permission.banner or address.modifier is not Modifier.FRAME:
-        return False
+        return ""
     request.app[SHOWN].note(permission.banner, shown)
-    return True
+    return permission.banner
+
+
+async def _with_forms_noted(
+    body: AsyncGenerator[bytes, None], note: Callable[[], None]
+) -> AsyncGenerator[bytes, None]:
+    """The same, noting where a form begins before that is sent."""
+    is_noted, end = False, b""
+    async with aclosing(body):
+        async for piece in body:
+            if not is_noted and _FORM.search(end + piece):
+                is_noted = True
+                note()
+            end = piece[-_FORM_LENGTH:]
+            yield piece
 
 
 def _is_exact(address: ReplayAddress, capture: Capture) -> bool:

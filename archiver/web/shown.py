@@ -6,6 +6,7 @@ memory, for the banners that were opened last.
 """
 
 from collections import OrderedDict
+from dataclasses import replace
 from secrets import token_hex
 
 from archiver.model.capture import Timestamp
@@ -21,11 +22,13 @@ class Shown:
 
     Attributes:
         wanted: what was asked for without the permission to see it, which who is above may give.
+        has_form: there is a form in it, which nobody can send.
     """
 
     url: str
     timestamp: Timestamp | None = None
     wanted: ReplayAddress | None = None
+    has_form: bool = False
 
 
 class ShownBelow:
@@ -44,6 +47,11 @@ class ShownBelow:
         self._shown.move_to_end(banner)
         while len(self._shown) > MOST:
             self._shown.popitem(last=False)
+
+    def note_form(self, banner: str, shown: Shown) -> None:
+        """Note that there is a form in it, if the frame asked for nothing else since."""
+        if self._shown.get(banner) == shown:
+            self._shown[banner] = replace(shown, has_form=True)
 
     def of(self, banner: str) -> Shown | None:
         """What its frame asked for last; None where nobody knows any more."""

@@ -20,7 +20,10 @@ PAGE = """<title>First</title><a id=kept href="/second">kept</a>
 async def linked(live, tmp_path) -> AsyncIterator[tuple[TestClient, str]]:
     """The service over a page that leads to one that is kept and one that is not."""
     first = live.put("/first", PAGE)
-    second = live.put("/second", "<title>Second</title><p>Here.</p>")
+    second = live.put(
+        "/second",
+        "<title>Second</title><p>Here.</p><FORM action=/sent><button>Send</button></FORM>",
+    )
     live.put("/within", "<title>Within</title><p>Within.</p>")
     settings = Settings(data=tmp_path / "data", allow_networks="127.0.0.0/8", host_delay=0)
     async with open_runtime(settings) as runtime:
@@ -48,6 +51,22 @@ async def test_title_and_buttons_are_of_the_page_that_the_frame_shows(linked, li
         await page.evaluate("history.back()")
         await page.locator("h1", has_text="First").wait_for()
         assert await page.locator("[data-absent]").is_hidden()
+
+
+async def test_it_says_of_a_page_with_a_form_that_nothing_can_be_sent(linked, live):
+    client, path = linked
+    async with chromium() as browser:
+        page = await browser.new_page()
+        await page.goto(str(client.make_url(path)))
+        said, frame = page.locator(".shown [data-forms]"), page.frame_locator("iframe.replay")
+        assert await said.is_hidden()
+
+        await frame.locator("#kept").click()
+        await said.wait_for()
+        assert "be sent from here" in await said.inner_text()
+
+        await page.evaluate("history.back()")
+        await said.wait_for(state="hidden")
 
 
 async def test_it_is_one_slim_bar_on_every_screen_and_whole_without_scripts(linked):

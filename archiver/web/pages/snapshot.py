@@ -54,7 +54,7 @@ async def shown(request: web.Request) -> web.StreamResponse:
         with suppress(NotFound, InvalidUrl):
             entry = (await request.app[RUNTIME].entries.get(found.url)).entry
             title, page = entry.title or found.url, f"/{entry.hash_url}/?at={at}"
-    names = {"url": found.url, "title": title, "read": page}
+    names = {"url": found.url, "title": title, "read": page, "has_form": found.has_form}
     return web.json_response(names | {"at": write_iso(to_datetime(at)) if at else None})
 
 
