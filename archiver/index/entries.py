@@ -10,7 +10,6 @@ from sqlalchemy import (
     literal_column,
     select,
     tuple_,
-    union_all,
 )
 
 from archiver.index import annotations, failures, labels
@@ -21,7 +20,6 @@ from archiver.index.schema import document, entry, entry_tag, in_list, snapshot,
 from archiver.model.capture import HashUrl, Timestamp
 from archiver.model.entry import Entry
 from archiver.model.job import State
-from archiver.model.listing import Sort
 from archiver.model.rendering import Rendering
 from archiver.values import frozen
 
@@ -117,33 +115,6 @@ async def newest(
     return await _entries(conn, shown), following
 
 
-async def rows_in_order(
-    conn: AsyncConnection,
-    filters: Filters,
-    *,
-    beyond: Place | None,
-    limit: int,
-    order: Sort = Sort.NEWEST,
-) -> list[Place]:
-    """The places of entries beyond one, in an order that an index holds.
-
-    That of ``Sort.CAPTURED`` is of all entries, whatever the filters; that of a list needs one.
-    """
-    if order is Sort.LIST and filters.list_id is not None:
-        return [Place(*row) for row in await conn.execute(_arranged(filters, beyond, limit))]
-    if order is Sort.CAPTURED:
-        return [Place(*row) for row in await conn.execute(_captured(beyond, limit))]
-    oldest_first = order is Sort.OLDEST
-    if filters.hosts == ():
-        return []
-    if filters.hosts is not None:
-        query = _of_hosts(filters.hosts, beyond, limit, oldest_first=oldest_first)
-    else:
-        query = newest_query(filters, below=beyond, limit=limit, oldest_first=oldest_first)
-        query = query.with_only_columns(entry.c.added_at, entry.c.id)
-    return [Place(*row) for row in await conn.execute(query)]
-
-
 def newest_query(
     filters: Filters, *, below: Place | None, limit: int, oldest_first: bool = False
 ) -> Select[*tuple[Any, ...]]:
@@ -166,41 +137,6 @@ def newest_query(
     if oldest_first:
         return query.order_by(added_at, row).limit(limit)
     return query.order_by(added_at.desc(), row.desc()).limit(limit)
-
-
-def _arranged(filters: Filters, beyond: Place | None, limit: int) -> Select[*tuple[Any, ...]]:
-    """What lies in a list, in its order."""
-    place = (in_list.c.place, in_list.c.entry_id)
-    query = select(*place).join(entry, entry.c.id == in_list.c.entry_id)
-    query = narrowed(query.where(in_list.c.list_id == filters.list_id), filters)
-    if beyond is not None:
-        query = query.where(tuple_(*place) > (beyond.first, beyond.row))
-    return query.order_by(*place).limit(limit)
-
-
-def _captured(beyond: Place | None, limit: int) -> Select[*tuple[Any, ...]]:
-    """All entries, what was captured last first."""
-    place = (entry.c.sort_at, entry.c.id)
-    query = select(*place)
-    if beyond is not None:
-        query = query.where(tuple_(*place) < (beyond.first, beyond.row))
-    return query.order_by(*(column.desc() for column in place)).limit(limit)
-
-
-def _of_hosts(
-    hosts: Sequence[str], beyond: Place | None, limit: int, *, oldest_first: bool
-) -> Select[*tuple[Any, ...]]:
-    """So many of each host, as its index has them, and of those so many."""
-    each = [
-        newest_query(Filters(host=host), below=beyond, limit=limit, oldest_first=oldest_first)
-        .with_only_columns(entry.c.added_at, entry.c.id)
-        .subquery()
-        for host in hosts
-    ]
-    found = union_all(*(select(some) for some in each)).subquery()
-    order = (found.c.added_at, found.c.id)
-    query = select(found.c.added_at, found.c.id).limit(limit)
-    return query.order_by(*order if oldest_first else (column.desc() for column in order))
 
 
 def narrowed(query: Select[*tuple[Any, ...]], filters: Filters) -> Select[*tuple[Any, ...]]:

@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator, Sequence
 from typing import TypeAlias
 
-from archiver.index import beginnings, browsing, entries, search
+from archiver.index import beginnings, browsing, list_rows, search
 from archiver.index.connection import AsyncConnection
 from archiver.index.entries import Filters, Place
 from archiver.index.matching import Split, split
@@ -143,7 +143,7 @@ class Walk:
         question = self._question
         if self._filters is None:
             self._filters = await browsing.walked(self._conn, question.tree, question.filters)
-        rows = await entries.rows_in_order(
+        rows = await list_rows.rows_in_order(
             self._conn,
             self._filters,
             beyond=beyond,

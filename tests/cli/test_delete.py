@@ -29,9 +29,10 @@ def test_what_is_named_goes_comes_back_and_goes_for_good(archiver, site):
         assert (refused.returncode, refused.stderr[:10]) == (1, "archiver: ")
 
 
-def test_undoing_a_deletion_that_is_not_there_says_so(archiver):
+def test_undoing_a_deletion_that_is_not_there_says_so(run_in, site, tmp_path):
+    run_in(tmp_path, "add", site.url("/owls"))
     for number in ("7", "99999999999999999999"):
-        refused = archiver("delete", "--undo", number)
+        refused = run_in(tmp_path, "delete", "--undo", number)
 
         assert refused.returncode == 1
         assert f"There is no deletion number {number} to undo" in refused.stderr

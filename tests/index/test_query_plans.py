@@ -20,6 +20,7 @@ from archiver.index import (
     imports,
     jobs,
     list_members,
+    list_rows,
     looks,
     names,
     originals,
@@ -81,7 +82,7 @@ READS = {
         for where, below in {"first": None, "next": BELOW}.items()
     },
     **{
-        f"{order} first, {where}": lambda conn, b=below, o=order: entries.rows_in_order(
+        f"{order} first, {where}": lambda conn, b=below, o=order: list_rows.rows_in_order(
             conn, Filters(list_id=1), beyond=b, limit=50, order=o
         )
         for order in (Sort.LIST, Sort.CAPTURED)
@@ -163,7 +164,7 @@ READS = {
     "page of an entry's": lambda conn: snapshots.page_of(conn, 1, before=MOMENT, last=50, limit=50),
     "last snapshot": snapshots.last_row,
     **{
-        f"rows of {name} {order}": lambda conn, f=filters, o=order: entries.rows_in_order(
+        f"rows of {name} {order}": lambda conn, f=filters, o=order: list_rows.rows_in_order(
             conn, f, beyond=BELOW, limit=50, order=o
         )
         for name, filters in {"a list": Filters(), "a tag": Filters(tag="t")}.items()

@@ -8,6 +8,7 @@ from archiver.index import (
     failed_attempts,
     imports,
     jobs,
+    list_rows,
     outcomes,
     queue,
     recording,
@@ -83,7 +84,7 @@ async def test_an_entry_that_is_captured_again_stays_where_it_was_saved(db, leas
         for filters in (Filters(), Filters(tag="t")):
             listed, _ = await entries.newest(conn, filters, below=None, limit=9)
             assert [each.url for each in listed] == ["http://b.example/", URL]
-        first, _ = await entries.rows_in_order(
+        first, _ = await list_rows.rows_in_order(
             conn, Filters(), beyond=None, limit=9, order=Sort.CAPTURED
         )
         assert first.row == lease.entry.id

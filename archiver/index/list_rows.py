@@ -1,0 +1,73 @@
+"""The rows of a list, in the orders that an index holds."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import Select, select, tuple_, union_all
+
+from archiver.index.connection import AsyncConnection
+from archiver.index.entries import Filters, Place, narrowed, newest_query
+from archiver.index.schema import entry, in_list
+from archiver.model.listing import Sort
+
+
+async def rows_in_order(
+    conn: AsyncConnection,
+    filters: Filters,
+    *,
+    beyond: Place | None,
+    limit: int,
+    order: Sort = Sort.NEWEST,
+) -> list[Place]:
+    """The places of entries beyond one, in an order that an index holds.
+
+    That of ``Sort.CAPTURED`` is of all entries, whatever the filters; that of a list needs one.
+    """
+    if order is Sort.LIST and filters.list_id is not None:
+        return [Place(*row) for row in await conn.execute(_arranged(filters, beyond, limit))]
+    if order is Sort.CAPTURED:
+        return [Place(*row) for row in await conn.execute(_captured(beyond, limit))]
+    oldest_first = order is Sort.OLDEST
+    if filters.hosts == ():
+        return []
+    if filters.hosts is not None:
+        query = _of_hosts(filters.hosts, beyond, limit, oldest_first=oldest_first)
+    else:
+        query = newest_query(filters, below=beyond, limit=limit, oldest_first=oldest_first)
+        query = query.with_only_columns(entry.c.added_at, entry.c.id)
+    return [Place(*row) for row in await conn.execute(query)]
+
+
+def _arranged(filters: Filters, beyond: Place | None, limit: int) -> Select[*tuple[Any, ...]]:
+    """What lies in a list, in its order."""
+    place = (in_list.c.place, in_list.c.entry_id)
+    query = select(*place).join(entry, entry.c.id == in_list.c.entry_id)
+    query = narrowed(query.where(in_list.c.list_id == filters.list_id), filters)
+    if beyond is not None:
+        query = query.where(tuple_(*place) > (beyond.first, beyond.row))
+    return query.order_by(*place).limit(limit)
+
+
+def _captured(beyond: Place | None, limit: int) -> Select[*tuple[Any, ...]]:
+    """All entries, what was captured last first."""
+    place = (entry.c.sort_at, entry.c.id)
+    query = select(*place)
+    if beyond is not None:
+        query = query.where(tuple_(*place) < (beyond.first, beyond.row))
+    return query.order_by(*(column.desc() for column in place)).limit(limit)
+
+
+def _of_hosts(
+    hosts: Sequence[str], beyond: Place | None, limit: int, *, oldest_first: bool
+) -> Select[*tuple[Any, ...]]:
+    """So many of each host, as its index has them, and of those so many."""
+    each = [
+        newest_query(Filters(host=host), below=beyond, limit=limit, oldest_first=oldest_first)
+        .with_only_columns(entry.c.added_at, entry.c.id)
+        .subquery()
+        for host in hosts
+    ]
+    found = union_all(*(select(some) for some in each)).subquery()
+    order = (found.c.added_at, found.c.id)
+    query = select(found.c.added_at, found.c.id).limit(limit)
+    return query.order_by(*order if oldest_first else (column.desc() for column in order))
