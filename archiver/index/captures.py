@@ -275,6 +275,13 @@ async def last_row(conn: AsyncConnection) -> int:
     return (await conn.execute(select(func.max(capture.c.id)))).scalar() or 0
 
 
+async def since(conn: AsyncConnection, row: int, *, limit: int) -> tuple[list[Capture], int]:
+    """The first captures whose rows come after one, and the last of those rows."""
+    after = CAPTURES.add_columns(capture.c.id.label("row_id")).where(capture.c.id > row)
+    rows = (await conn.execute(after.order_by(capture.c.id).limit(limit))).all()
+    return [to_capture(each) for each in rows], rows[-1].row_id if rows else row
+
+
 async def between(conn: AsyncConnection, name: str, first: int, last: int) -> dict[int, Capture]:
     """The captures of a segment whose records start between two bytes, by that byte."""
     rows = await conn.execute(

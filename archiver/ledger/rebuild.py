@@ -26,7 +26,7 @@ from archiver.ledger import throwing_away
 from archiver.ledger.findings import Findings, chunks
 from archiver.ledger.late_visit import LateVisit
 from archiver.ledger.restoring import Problem, restore
-from archiver.ledger.still_valid import Placed, apart, once_each, parted
+from archiver.ledger.still_valid import Placed, apart, left_open, once_each, parted
 from archiver.memento.timestamps import to_datetime
 from archiver.model.capture import Location
 from archiver.store.segments import SegmentStore
@@ -74,7 +74,9 @@ async def build_within(
 
     last = await captures.last_row(conn)
     await rebuild_scratch.begin(conn, software="", first_capture=last, temporary=True)
-    return await _Rebuild(store, same, lambda _: None).run(tails)
+    rebuilt = await _Rebuild(store, same, lambda _: None).run(tails)
+    await throwing_away.sweep_late(conn, store, await left_open(conn, last))
+    return rebuilt
 
 
 async def build_anew(

@@ -3,13 +3,15 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from archiver.index import gone, jobs
+from archiver.index import captures, gone, jobs
 from archiver.index.connection import AsyncConnection
 from archiver.ledger.late_visit import LateVisit
 from archiver.ledger.rows import needs_of
 from archiver.model.capture import Location, RecordId
+from archiver.urls.parse import hash_url
 from archiver.warc.entry_record import EntryRecord, SnapshotRecord
 
+CAPTURES_AT_ONCE = 500
 Placed = tuple[EntryRecord, Location]
 
 
@@ -49,6 +51,20 @@ async def once_each(
         else:
             kept.append((each, place))
     return kept, again
+
+
+async def left_open(conn: AsyncConnection, row: int) -> list[LateVisit]:
+    """Captures after a row that no visit came to use, of jobs that another visit ended since."""
+    late = list[LateVisit]()
+    while True:
+        made, row = await captures.since(conn, row, limit=CAPTURES_AT_ONCE)
+        if not made:
+            return late
+        found = {(hash_url(each.url), each.timestamp): each for each in made}
+        late += [
+            LateVisit(key, moment, found[key, moment].record_id, (found[key, moment].url,))
+            for key, moment in sorted(await jobs.superseded(conn, [*found]))
+        ]
 
 
 def _late_visit(entry_record: EntryRecord, snapshot: SnapshotRecord) -> LateVisit:

@@ -124,6 +124,7 @@ class Uploading:
                 break
             if not await asyncio.to_thread(self._upload, name):
                 break
+            self._are_some_noted = True  # with the first of its rows, which nobody need have seen
             self._measure(await self._here())
         await self._note_where_they_lie()
 
