@@ -61,7 +61,7 @@ class Archive:
 
         Entries of one second stand in the order in which they were indexed, which is no promise.
         """
-        listing = json.loads(await self.run("list", "--json", "--all"))
+        listing = json.loads(await self.run("list", "--json", "--all", "--sort", "captured"))
         assert [e["latest"] for e in listing] == sorted(
             (e["latest"] for e in listing), reverse=True
         )
