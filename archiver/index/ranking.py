@@ -128,7 +128,7 @@ def _are_most(parts: Sequence[Part]) -> bool:
 async def _is_dear(conn: AsyncConnection, tree: Node, parts: Sequence[Part]) -> bool:
     """Whether so many words begin as one of a query that bm25 would call that worth nothing."""
     numbers = [part.number for part in parts]
-    return await pages_of(conn, tree, numbers) >= DEAR_PAGES
+    return await pages_of(conn, begun_in(tree), numbers) >= DEAR_PAGES
 
 
 async def _bm25(conn: AsyncConnection, match: str, parts: Sequence[Part]) -> dict[int, float]:
