@@ -52,7 +52,8 @@ async def best(
 ) -> Ranked:
     """Rank what a question with words finds, whose ``candidates`` are the newest.
 
-    Those further on are ranked among themselves: what is named so, or lacks a word, came before.
+    Those further on are ranked among themselves: what is named so came before. What lacks a word
+    comes behind all that have it, so none does where more that have it may lie further on.
     """
     if is_further:
         passing = {
@@ -62,7 +63,7 @@ async def best(
         return Ranked(tuple(ranked), 0, is_cut=True)
     found = await _ranked(conn, question, newest)
     fewer = _all_but_one(question.tree)
-    if len(found) >= ENOUGH or fewer is None:
+    if len(found) >= ENOUGH or fewer is None or behind(newest):
         return Ranked(tuple(found), 0, newest.beyond is not None)
     partly = replace(question, tree=fewer)
     other = await candidates(conn, partly)

@@ -22,7 +22,8 @@ async def database(tmp_path, monkeypatch):
         monkeypatch.setattr(f"archiver.services.{module}.PART_SIZE", 2)
     monkeypatch.setattr("archiver.index.beginnings.MOST_PAGES", 1)
     opened = await Database.open(tmp_path / "archive.sqlite3")
-    pages = [Page(f"p{n}", "x", f"heron {MANY if n != 3 else 'kite'}") for n in range(7)]
+    words = {0: f"otter {MANY}", 3: "kite"}
+    pages = [Page(f"p{n}", "x", f"heron {words.get(n, MANY)}") for n in range(7)]
     await fill(opened, pages, START, timedelta(days=1))
     yield opened
     await opened.close()
@@ -62,6 +63,13 @@ async def test_a_dear_beginning_that_is_wanted_is_looked_for_everywhere(database
     (names,) = await pages_of(search, "heron w*", sort=sort)
 
     assert {*names} >= {"p0", "p1", "p2", "p4", "p5", "p6"}
+
+
+@pytest.mark.sqlite("PostgreSQL does not say what a beginning of words costs")
+async def test_what_lacks_a_word_comes_before_nothing_that_has_all_of_them(database):
+    found = await pages_of(Search(database, store=None), "otter w*")
+
+    assert [name for names in found for name in names] == ["p0"]
 
 
 async def test_whoever_wants_all_of_a_dear_beginning_gets_all(database):
