@@ -29,6 +29,7 @@ _ON_PAPER = re.compile(
     re.IGNORECASE,
 )
 """Classes of what is seen on paper alone."""
+_LONGEST_CLASS = 500
 _MOST_ON_PAPER = 0.5
 """The share of a page's text that is hidden for such a name: pages for printers have them, too."""
 
@@ -103,16 +104,25 @@ def _folded(html: bytes) -> bytes:
 
 def drop_hidden(body: Element) -> None:
     """Take away what nobody sees; a body that is hidden is shown by a script."""
+    left: int | None = None
     for element in _MAY_HIDE(body):
-        if is_hidden(element) or _is_on_paper(element, body):
+        if is_hidden(element):
             remove(element)
+        elif _is_on_paper(element):
+            left = _letters(body) if left is None else left
+            here = _letters(element)
+            if here < _MOST_ON_PAPER * left:
+                remove(element)
+                left -= here
 
 
-def _is_on_paper(element: Element, body: Element) -> bool:
+def _is_on_paper(element: Element) -> bool:
     name = element.get("class")
-    if not name or _ON_PAPER.search(name) is None:
-        return False
-    return len("".join(element.itertext())) < _MOST_ON_PAPER * len("".join(body.itertext()))
+    return bool(name and _ON_PAPER.search(name[:_LONGEST_CLASS]))
+
+
+def _letters(element: Element) -> int:
+    return sum(map(len, element.itertext()))
 
 
 def is_hidden(element: Element) -> bool:

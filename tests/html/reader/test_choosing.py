@@ -318,6 +318,13 @@ def test_what_is_seen_on_paper_alone_is_not_read(name):
     assert SENTENCE.strip() in found
 
 
+def test_what_is_for_printers_is_told_in_time_that_grows_with_a_page():
+    many = f"<p class=print-only>{SENTENCE}</p>" * 20_000
+    html = f'<body><div class="print {"d-none " * 200_000}"></div>{many}<p>{SENTENCE * 9}</p>'
+
+    assert SENTENCE.strip() in extract_article(html, URL).text
+
+
 @pytest.mark.parametrize("name", ["print-only", "blueprint", "print", "d-print-block"])
 def test_what_is_most_of_a_page_or_only_named_after_prints_is_read(name):
     most = SENTENCE * (9 if name == "print-only" else 1)
