@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 from aiohttp.test_utils import TestClient, TestServer
+from lxml import html
 
 from archiver.config import Settings
 from archiver.ledger.comparisons import compare_owed
@@ -66,6 +67,15 @@ async def test_what_came_and_went_is_shown_as_one_text(client, live):
     row = re.search(r'<th scope="row">x-by</th>.*', shown)[0]
     assert re.findall(r">(\w+):</span> (\w+)</td>", row) == [("Before", "one"), ("After", "two")]
     assert re.search(r"Needed since</h2>\s*<ul[^>]*><li><code>[^<]*/a.css", shown)
+
+
+@pytest.mark.parametrize("path", ["/foxes", "/bears"])
+async def test_what_is_set_apart_by_dots_is_elements_alone(client, live, path):
+    shown = html.fromstring(await page_of(client, f"/{hash_url(live.url(path))}/compare"))
+
+    [about] = shown.find_class("about")
+    assert [each.tag for each in about] == ["span", "a", "a"]
+    assert not "".join(about.xpath("text()")).strip()
 
 
 async def test_both_are_shown_side_by_side_and_through_the_api(client, live):

@@ -134,9 +134,11 @@ async def test_of_a_file_without_anything_new_no_capture_is_offered(runtime, cli
     unusable = await send(client, b"url,title\nmailto:a@b.example,x\n", "unusable.csv")
 
     page = await (await client.get(known.headers["Location"])).text()
+    more = await (await client.get(f"{known.headers['Location']}?tags=new")).text()
     other = await (await client.get(unusable.headers["Location"])).text()
 
-    assert "Nothing in it is new" in page
+    assert "importing it so changes none of them" in page
+    assert "Importing it adds what the file says" in more
     assert 'name="capture" value="now"' in page
     assert '<select id="capture"' not in page
     assert "no link in it that can be kept" in other
