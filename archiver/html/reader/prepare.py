@@ -6,7 +6,6 @@ from lxml import etree
 from lxml.etree import _Element as Element
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from archiver.html.reader.tree import remove
 from archiver.html.reader.widgets import GIST
 
 _NEVER_READ = "template link meta base title dialog canvas noembed noframes frameset frame".split()
@@ -30,6 +29,7 @@ _ON_PAPER = re.compile(
 )
 """Classes of what is seen on paper alone."""
 _LONGEST_CLASS = 500
+_UNSEEN = "unseen"
 _MOST_ON_PAPER = 0.5
 """The share of a page's text that is hidden for such a name: pages for printers have them, too."""
 
@@ -107,13 +107,15 @@ def drop_hidden(body: Element) -> None:
     left: int | None = None
     for element in _MAY_HIDE(body):
         if is_hidden(element):
-            remove(element)
+            element.tag = _UNSEEN
         elif _is_on_paper(element):
             left = _letters(body) if left is None else left
             here = _letters(element)
             if here < _MOST_ON_PAPER * left:
-                remove(element)
+                element.tag = _UNSEEN
                 left -= here
+    # Each by itself would put the text behind it to what is there, again and again.
+    etree.strip_elements(body, _UNSEEN, with_tail=False)
 
 
 def _is_on_paper(element: Element) -> bool:
