@@ -299,7 +299,8 @@ if __name__ == "__main__":
         f"link set {OUT} up",
         "link set far up",
         "route add default via 198.51.100.2 dev out",
-        *(f"address add {each} dev lo" for each in (*V4[1:], *V6[1:])),
+        *(f"address add {each} dev lo" for each in V4[1:]),
+        *(f"address add {each} dev lo nodad" for each in V6[1:]),
     ):
         subprocess.run(["ip", *words.split()], check=True)
     asyncio.run(main(sys.argv[1]))

@@ -234,7 +234,7 @@ async def test_a_list_shows_what_a_page_is_recognised_by(client, kept):
     assert listed[0]["page"]["excerpt"].startswith("This is what the page called bears has to say")
     assert page.count('class="excerpt lines"') == 2
     assert page.count('<li class="day">') == 1
-    assert '· <span class="whole">1 min</span>' in page
+    assert '<span class="whole">1 min</span>' in page
 
 
 async def test_what_is_left_empty_of_those_ticked_stays_as_it_is(client, foxes):
