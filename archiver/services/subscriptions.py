@@ -21,6 +21,7 @@ from archiver.services.feed_looks import FeedLooks
 from archiver.services.given_links import clean_tags
 from archiver.services.shared_copies import FEEDS, SharedCopy
 from archiver.urls.parse import parse_url
+from archiver.urls.pasted import with_scheme
 
 MOST_HELD = 16 * MOST_BYTES
 """Bytes of the file: what is added may fill a sixteenth of it, and what moves makes it longer."""
@@ -64,7 +65,7 @@ class Subscriptions:
             InputError: there is no feed, or it is followed already and nothing is asked for; the
                 message says why.
         """
-        url = parse_url(given)
+        url = parse_url(with_scheme(given))
         since = None if everything else datetime.now(UTC).replace(microsecond=0)
         found = await self._looks.find(url)
         wanted = replace(found, tags=clean_tags(tags), since=since)

@@ -103,6 +103,12 @@ async def test_the_feed_that_a_page_names_is_followed(archive, feed, live):
     assert followed.subscription.home == page
 
 
+async def test_a_feed_may_be_named_without_its_scheme(archive, feed):
+    followed = await archive.subscriptions.follow(feed.url.removeprefix("http://"))
+
+    assert followed.subscription.url == feed.url
+
+
 async def test_a_page_without_a_feed_is_refused_and_its_links_are_not_taken(archive, live):
     page = live.article("home", body='<a href="/a">a</a>' * 20)
     with pytest.raises(InputError, match=r"sends is no feed\.$"):
