@@ -4,16 +4,19 @@ from dataclasses import replace
 
 from sqlalchemy import select
 
-from archiver.index import hosts, lists
+from archiver.index import hosts
+from archiver.index.conditions import lists_named
 from archiver.index.connection import AsyncConnection
 from archiver.index.entries import Filters
-from archiver.index.schema import tag
+from archiver.index.schema import entry_list, tag
 from archiver.model.job import State
 from archiver.query.tree import Condition, Is, Mark, Node, conjuncts
 from archiver.query.words import fold
 
 MOST_HOSTS = 64
 """Hosts of a site that are walked each by itself; one with more is common enough to be met."""
+NOWHERE: tuple[str, ...] = ()
+"""The hosts of what nothing can match: no walk goes anywhere to find that out."""
 _STATES = {Mark.FAILED: State.FAILED, Mark.WAITING: State.QUEUED, Mark.LINK: State.LINK}
 
 
@@ -45,15 +48,20 @@ async def _narrower(
 async def _labelled(
     conn: AsyncConnection, which: Condition, value: str, filters: Filters
 ) -> Filters:
-    """By a tag or a list, where one alone reads so."""
+    """By a tag or a list, where one alone reads so; nowhere, where none does."""
     if which is Condition.LIST:
-        known = filters.list_id is not None
-        return filters if known else replace(filters, list_id=await lists.id_of(conn, value))
+        if filters.list_id is not None:
+            return filters
+        rows = await conn.execute(select(entry_list.c.id).where(lists_named(value)).limit(2))
+        found = list(rows.scalars())
+        narrower = replace(filters, list_id=found[0]) if len(found) == 1 else filters
+        return narrower if found else replace(filters, hosts=NOWHERE)
     if filters.tag is not None:
         return filters
     rows = await conn.execute(select(tag.c.name).where(tag.c.folded == fold(value)).limit(2))
     names = list(rows.scalars())
-    return replace(filters, tag=names[0]) if len(names) == 1 else filters
+    narrower = replace(filters, tag=names[0]) if len(names) == 1 else filters
+    return narrower if names else replace(filters, hosts=NOWHERE)
 
 
 def _marked(value: str, filters: Filters) -> Filters:

@@ -161,16 +161,21 @@ def _tag(value: str) -> _Test:
     )
 
 
-def _list(value: str) -> _Test:
+def lists_named(value: str) -> ColumnElement[bool]:
+    """Whether a list is called so; with a slash behind, or lies within one that is."""
     path = list_key(value.removesuffix("/"))
     named = entry_list.c.folded == path
-    if value.endswith("/"):
-        beyond = f"{path}{chr(ord('/') + 1)}"
-        named |= and_(entry_list.c.folded >= f"{path}/", entry_list.c.folded < beyond)
+    if not value.endswith("/"):
+        return named
+    beyond = f"{path}{chr(ord('/') + 1)}"
+    return named | and_(entry_list.c.folded >= f"{path}/", entry_list.c.folded < beyond)
+
+
+def _list(value: str) -> _Test:
     return (
         select(in_list.c.entry_id)
         .join(entry_list, entry_list.c.id == in_list.c.list_id)
-        .where(in_list.c.entry_id == entry.c.id, named)
+        .where(in_list.c.entry_id == entry.c.id, lists_named(value))
         .exists()
     )
 

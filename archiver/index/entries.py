@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import (
     Row,
     Select,
+    func,
     literal_column,
     select,
     tuple_,
@@ -84,6 +85,11 @@ class Revised:
     revision: int
     is_unrecorded: bool
     generation: int = 0
+
+
+async def last_row(conn: AsyncConnection) -> int:
+    """The row id of the entry that was made last; 0 if there is none."""
+    return (await conn.execute(select(func.max(entry.c.id)))).scalar() or 0
 
 
 _BY_IDS = select(entry).where(entry.c.id.in_(THESE))

@@ -34,11 +34,17 @@ class Question:
         tree: of the query.
         filters: what it is narrowed to besides.
         setting: what it is read against.
+        known: the newest entry that is looked for; 0 for all, however new.
     """
 
     tree: Node
     filters: Filters
     setting: Setting
+    known: int = 0
+
+    def may_be(self, entry_id: int) -> bool:
+        """Whether an entry is none that came later."""
+        return not self.known or entry_id <= self.known
 
 
 async def found(
@@ -77,6 +83,8 @@ async def found(
         lists = gathering(asking(union), "document_id")
         documents = (await conn.execute(lists, given)).scalar_one()
         passing = await entries_of(conn, documents or (), parted.rest, question)
+    if question.known:
+        passing = {each: one for each, one in passing.items() if one and question.may_be(one)}
     in_order = sorted(documents or (), reverse=not oldest_first)
     return [(each, passing.get(each)) for each in in_order]
 

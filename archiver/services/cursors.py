@@ -5,23 +5,50 @@ from base64 import urlsafe_b64decode, urlsafe_b64encode
 
 from archiver.errors import InputError
 from archiver.index.entries import Place
+from archiver.values import frozen
 
 _PLACE = re.compile(r"(-?[0-9]{1,18})\.([0-9]{1,18})?")
 """Numbers that a row of the index can hold; a moment before 1970 is below 0."""
+_TURN = re.compile(r"([0-9]{1,18})\.([0-9]{1,18})\.([0-9]{1,18})\.([0-9]{1,18})")
 
 
-def write_cursor(place: Place) -> str:
+@frozen
+class Turn:
+    """A place in an order that no index holds: what was put in order, and how far it was shown.
+
+    Attributes:
+        known: the newest entry that there was when the first page was shown; none that came later
+            is among what is put in order. 0 where that is the first page.
+        stretch: the document behind which those begin that are put in order; 0 for the first.
+        count: so many of them were shown.
+        last: the entry that was shown last; 0 if none of this stretch was.
+    """
+
+    known: int = 0
+    stretch: int = 0
+    count: int = 0
+    last: int = 0
+
+
+def write_cursor(place: Place | Turn) -> str:
     """A place as text."""
-    return urlsafe_b64encode(f"{place.first}.{place.row}".encode()).decode().rstrip("=")
+    if isinstance(place, Turn):
+        numbers = f"{place.known}.{place.stretch}.{place.count}.{place.last}"
+    else:
+        numbers = f"{place.first}.{place.row}"
+    return urlsafe_b64encode(numbers.encode()).decode().rstrip("=")
 
 
-def read_cursor(packed: str) -> Place:
+def read_cursor(packed: str) -> Place | Turn:
     """The place that such a text names.
 
     Raises:
         InputError: it names none, or numbers beyond what a row of the index can hold.
     """
-    found = _PLACE.fullmatch(_unpack(packed))
+    unpacked = _unpack(packed)
+    if turn := _TURN.fullmatch(unpacked):
+        return Turn(*map(int, turn.groups()))
+    found = _PLACE.fullmatch(unpacked)
     if found is None:
         raise damaged()
     return Place(int(found[1]), int(found[2] or 0))

@@ -4,19 +4,22 @@ Newest and oldest first, and the order of a list, walk an index and are exact to
 Every other order needs to have seen what it puts in order, so it is that of the newest ``SORTED``
 that match. So are newest and oldest first where there are words, whose index is in the order in
 which documents were made; behind so many come the next.
+
+The next page of such an order is behind the entry that was shown last, of those that there were
+when the first was shown: what is saved meanwhile moves nothing to another page.
 """
 
 from collections.abc import Sequence
 from dataclasses import replace
 
-from archiver.index import ordering
+from archiver.index import entries, ordering
 from archiver.index.connection import AsyncConnection
 from archiver.index.entries import Filters, Place
 from archiver.index.matching import split
 from archiver.index.search import Question
 from archiver.model.listing import Sort
 from archiver.query.tree import EVERYTHING
-from archiver.services.cursors import damaged
+from archiver.services.cursors import Turn, damaged
 from archiver.services.ranked import behind, best, candidates
 from archiver.services.walking import Found, Walk
 from archiver.values import frozen
@@ -24,7 +27,6 @@ from archiver.values import frozen
 SORTED = 3000
 """Entries that are put in another order than that of their coming."""
 _BY_DAY = (Sort.NEWEST, Sort.OLDEST)
-_STRETCHED = (*_BY_DAY, Sort.BEST)
 
 
 @frozen
@@ -40,7 +42,7 @@ class Page:
     """
 
     entries: tuple[int, ...]
-    beyond: Place | None
+    beyond: Place | Turn | None
     is_of_newest: bool = False
     partial: int = 0
     is_nothing_whole: bool = False
@@ -50,7 +52,7 @@ async def walked(
     conn: AsyncConnection,
     question: Question,
     sort: Sort,
-    beyond: Place | None,
+    beyond: Place | Turn | None,
     limit: int,
     *,
     ahead: int = 0,
@@ -64,21 +66,25 @@ async def walked(
         beyond: where the page begins; None for the first.
         limit: entries on it.
         ahead: so many of the newest are wanted besides, if they are on the way.
+
+    Raises:
+        InputError: there is no such page.
     """
+    if _is_walked(sort, question):
+        most = max(limit, ahead if is_from_newest(sort, beyond, question) else 0)
+        return await Walk(conn, question, order=sort).page(_place(beyond), most)
+    stretch = _stretch(_turn(beyond))
     if sort is Sort.BEST:
-        return await candidates(conn, question, _stretch(sort, beyond))
-    if not _is_walked(sort, question):
-        walk = Walk(conn, question, order=sort if sort is Sort.OLDEST else Sort.NEWEST)
-        return await walk.page(_stretch(sort, beyond), SORTED)
-    most = max(limit, ahead if is_from_newest(sort, beyond, question) else 0)
-    return await Walk(conn, question, order=sort).page(beyond, most)
+        return await candidates(conn, question, stretch)
+    walk = Walk(conn, question, order=sort if sort is Sort.OLDEST else Sort.NEWEST)
+    return await walk.page(stretch, SORTED)
 
 
-def is_from_newest(sort: Sort, beyond: Place | None, question: Question) -> bool:
+def is_from_newest(sort: Sort, beyond: Place | Turn | None, question: Question) -> bool:
     """Whether what is walked through for a page are the newest."""
     if _is_walked(sort, question):
         return sort is Sort.NEWEST and beyond is None
-    return sort is not Sort.OLDEST and _stretch(sort, beyond) is None
+    return sort is not Sort.OLDEST and not _turn(beyond).stretch
 
 
 def _is_walked(sort: Sort, question: Question) -> bool:
@@ -90,16 +96,28 @@ def _is_walked(sort: Sort, question: Question) -> bool:
     return sort is Sort.LIST
 
 
-def _stretch(sort: Sort, beyond: Place | None) -> Place | None:
+def _place(beyond: Place | Turn | None) -> Place | None:
+    if isinstance(beyond, Turn):
+        raise damaged()
+    return beyond
+
+
+def _turn(beyond: Place | Turn | None) -> Turn:
+    if isinstance(beyond, Place) or (beyond and beyond.count > SORTED):
+        raise damaged()
+    return beyond or Turn()
+
+
+def _stretch(turn: Turn) -> Place | None:
     """Beyond which document those begin that are put in order for a page."""
-    return Place(0, beyond.first) if sort in _STRETCHED and beyond and beyond.first else None
+    return Place(0, turn.stretch) if turn.stretch else None
 
 
 async def page_of(
     conn: AsyncConnection,
     question: Question,
     sort: Sort,
-    beyond: Place | None,
+    beyond: Place | Turn | None,
     limit: int,
     found: Found,
 ) -> Page:
@@ -111,47 +129,54 @@ async def page_of(
     if _is_walked(sort, question):
         shown = found.first(limit)
         return Page(shown.entries, shown.beyond)
-    start = beyond.row if beyond else 0
-    if start > SORTED:
-        raise damaged()
+    turn = _turn(beyond)
     if sort is Sort.BEST:
-        return await _best_of(conn, question, found, beyond, limit)
-    put = await ordering.in_order(conn, found.entries, sort)
-    page = _cut(put, start, limit, 0, is_of_newest=found.beyond is not None)
-    if sort not in _BY_DAY:
-        return page
-    return replace(page, beyond=_beyond(page.beyond, _stretch(sort, beyond), found.beyond))
+        page = await _best_of(conn, question, found, turn, limit)
+    else:
+        # Where the last page ended is told even by an entry that is no longer one of these.
+        is_other = turn.last and turn.last not in found.entries
+        several = (turn.last, *found.entries) if is_other else found.entries
+        put = await ordering.in_order(conn, several, sort)
+        further = found.beyond if sort in _BY_DAY else None
+        page = _cut(put, turn, limit, further, is_of_newest=found.beyond is not None)
+    if isinstance(page.beyond, Turn) and not turn.known:
+        known = await entries.last_row(conn)
+        page = replace(page, beyond=replace(page.beyond, known=known))
+    return page
 
 
 async def _best_of(
-    conn: AsyncConnection, question: Question, found: Found, beyond: Place | None, limit: int
+    conn: AsyncConnection, question: Question, found: Found, turn: Turn, limit: int
 ) -> Page:
     """A page of the best of a stretch, behind which the next is where so much was not looked at."""
-    stretch, start = _stretch(Sort.BEST, beyond), beyond.row if beyond else 0
-    ranked = await best(conn, question, found, is_further=stretch is not None)
-    page = _cut(ranked.entries, start, limit, ranked.partial, is_of_newest=ranked.is_cut)
+    ranked = await best(conn, question, found, is_further=turn.stretch > 0)
     further = behind(found)
+    page = _cut(ranked.entries, turn, limit, further, is_of_newest=ranked.is_cut)
+    whole = len(ranked.entries) - ranked.partial
+    left = max(0, whole - _start(ranked.entries, turn, limit))
     return replace(
         page,
-        beyond=_beyond(page.beyond, stretch, further),
-        is_nothing_whole=page.is_nothing_whole and not (stretch or further),
+        partial=max(0, len(page.entries) - left),
+        is_nothing_whole=not (whole or turn.stretch or further),
     )
 
 
-def _beyond(here: Place | None, stretch: Place | None, further: Place | None) -> Place | None:
-    """Where the next page begins: in a stretch, or in the one behind it."""
-    if here is None:
-        return Place(further.row, 0) if further else None
-    return Place(stretch.row if stretch else 0, here.row)
-
-
-def _cut(put: Sequence[int], start: int, limit: int, partial: int, *, is_of_newest: bool) -> Page:
+def _cut(
+    put: Sequence[int], turn: Turn, limit: int, further: Place | None, *, is_of_newest: bool
+) -> Page:
+    """A page of what was put in order, and where the next one begins: in it, or further on."""
+    start = _start(put, turn, limit)
     end = min(start + limit, len(put))
-    whole = len(put) - partial
-    return Page(
-        entries=tuple(put[start:end]),
-        beyond=Place(0, end) if end < len(put) else None,
-        is_of_newest=is_of_newest,
-        partial=max(0, end - max(start, whole)),
-        is_nothing_whole=not whole,
-    )
+    following = None
+    if end < len(put):
+        following = replace(turn, count=end, last=put[end - 1])
+    elif further:
+        following = Turn(turn.known, further.row)
+    return Page(tuple(put[start:end]), following, is_of_newest)
+
+
+def _start(put: Sequence[int], turn: Turn, limit: int) -> int:
+    """How many come before a page: more are shown twice, and none is left out, if none is known."""
+    if turn.last in put:
+        return put.index(turn.last) + 1
+    return max(0, turn.count - limit)

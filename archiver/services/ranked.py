@@ -56,8 +56,11 @@ async def best(
     comes behind all that have it, so none does where more that have it may lie further on.
     """
     if is_further:
+        before = await _named(conn, question, None)
         passing = {
-            place.row: each for place, each in zip(newest.places, newest.entries, strict=True)
+            place.row: each
+            for place, each in zip(newest.places, newest.entries, strict=True)
+            if place.row not in before
         }
         ranked = await _in_order(conn, question, passing)
         return Ranked(tuple(ranked), 0, is_cut=True)
@@ -75,13 +78,10 @@ async def best(
 
 async def _ranked(conn: AsyncConnection, question: Question, newest: Found) -> list[int]:
     """Entries, the best first: of the newest that match, and of the newest that do in names."""
-    tree = question.tree
     documents = (place.row for place in newest.places)
     passing = dict(zip(documents, newest.entries, strict=True))
-    match, is_cut = split(tree).match, newest.beyond is not None
-    named = ranking.in_names(match, tree)
-    if is_cut and named:
-        passing |= await _passing(conn, named, question, behind(newest))
+    if newest.beyond is not None:
+        passing |= await _named(conn, question, behind(newest))
     return await _in_order(conn, question, passing)
 
 
@@ -94,13 +94,16 @@ async def _in_order(
     return [passing[each] for each in scored]
 
 
-async def _passing(
-    conn: AsyncConnection, match: str, question: Question, further: Place | None
+async def _named(
+    conn: AsyncConnection, question: Question, further: Place | None
 ) -> dict[int, int]:
-    """Some of the newest documents that match, and their entries.
+    """Some of the newest documents that match in their names, and their entries.
 
     None of those that lie before where the candidates were cut: all of them are candidates.
     """
+    match = ranking.in_names(split(question.tree).match, question.tree)
+    if not match:
+        return {}
     parts = await ranking.parts_of_names(conn, question.tree, question.setting.parts)
     if further and all(each * PART_SIZE >= further.row for each in parts):
         return {}

@@ -25,7 +25,7 @@ from archiver.model.job import Job, QueueCounts
 from archiver.model.listing import ListingQuery, Sort, Summary
 from archiver.query.tree import Node, half_typed, sought, write
 from archiver.services.corrections import correction
-from archiver.services.cursors import read_cursor, write_cursor
+from archiver.services.cursors import Turn, read_cursor, write_cursor
 from archiver.services.excerpts import excerpts_of
 from archiver.services.facets import MOST_COUNTED, summary_of
 from archiver.services.finding import Page, is_from_newest, page_of, walked
@@ -186,6 +186,8 @@ class Search:
         asked, question = question.tree, replace(question, tree=tree)
         place = read_cursor(query.after) if query.after else None
         sort = sort_of(query, asked)
+        if isinstance(place, Turn):
+            question = replace(question, known=place.known)
         walk = await walked(conn, question, sort, place, query.limit, ahead=ahead)
         ordering = page_of(conn, question, sort, place, query.limit, walk)
         if not ahead:

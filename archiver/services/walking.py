@@ -153,5 +153,5 @@ class Walk:
         passing = {place.row for place in rows}
         if question.tree != EVERYTHING or question.filters != self._filters:
             passing = await search.passing(self._conn, [*passing], question)
-        places = [place for place in rows if place.row in passing]
+        places = [each for each in rows if each.row in passing and question.may_be(each.row)]
         return [each.row for each in places], places, rows[-1] if len(rows) == count else None

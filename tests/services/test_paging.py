@@ -1,0 +1,122 @@
+"""The pages of one list show every entry once, whatever is saved or changed between them."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from sqlalchemy import update
+
+from archiver.errors import InputError
+from archiver.index.database import Database
+from archiver.index.entries import Place
+from archiver.index.schema import entry
+from archiver.model.listing import ListingQuery
+from archiver.services.cursors import Turn, write_cursor
+from archiver.services.search import Search
+from benchmarks.synthetic import Page, fill
+
+START = datetime(2019, 12, 30, tzinfo=UTC)
+SORTS = ["best", "newest", "oldest", "added", "captured", "title", "length"]
+
+
+@pytest.fixture
+async def database(tmp_path):
+    opened = await Database.open(tmp_path / "archive.sqlite3")
+    yield opened
+    await opened.close()
+
+
+async def keep(database, names, *, first=0, days=0, tags=()):
+    """Keep pages about herons, whose names begin titles; long ones have the last names."""
+    pages = [
+        Page(name, f"{name} heron", "heron " * (first + n + 1), tags)
+        for n, name in enumerate(names)
+    ]
+    await fill(database, pages, START + timedelta(days=days), timedelta(days=1), first=first)
+
+
+async def change(database, changed, *names):
+    """Change the rows of some entries, by their names."""
+    urls = [f"https://pages.example/{name}" for name in names]
+    async with database.write() as conn:
+        await conn.execute(update(entry).where(entry.c.url.in_(urls)).values(changed))
+
+
+async def shown(database, meanwhile, **asked):
+    """The names on the pages of a list; ``meanwhile`` is called behind the first with its names."""
+    search = Search(database, store=None)
+    found, after = [], ""
+    while after is not None:
+        page = await search.listing(ListingQuery(after=after, **asked))
+        names = [each.entry.url.rpartition("/")[2] for each in page.items]
+        if not after:
+            await meanwhile(names)
+        found += names
+        after = page.after
+    return found
+
+
+@pytest.mark.parametrize("sort", SORTS)
+async def test_what_is_saved_while_pages_are_turned_moves_none_to_another_page(database, sort):
+    names = [f"p{n}" for n in range(7)]
+    await keep(database, names)
+
+    async def meanwhile(_):
+        await keep(database, ["a", "b", "z"], first=20, days=-3)
+        await keep(database, ["aa", "zz"], first=30, days=20)
+
+    found = await shown(database, meanwhile, q="heron", sort=sort, limit=3)
+
+    assert sorted(found) == names
+
+
+@pytest.mark.parametrize("sort", SORTS)
+async def test_what_was_shown_and_fits_no_more_hides_nothing_of_the_next_page(database, sort):
+    names = [f"p{n}" for n in range(7)]
+    await keep(database, names)
+
+    async def meanwhile(shown):
+        await change(database, {"is_read": 1}, *shown)
+
+    found = await shown(database, meanwhile, q="heron is:unread", sort=sort, limit=3)
+
+    assert sorted(found) == names
+
+
+async def test_what_a_first_page_shows_for_its_name_is_on_no_later_one(database, monkeypatch):
+    monkeypatch.setattr("archiver.services.ranked.CANDIDATES", 5)
+    monkeypatch.setattr("archiver.services.walking.MOST_LOOKED_AT", 5)
+    monkeypatch.setattr("archiver.services.walking.LEAST_LOOK", 5)
+    named = [Page(f"p{n}", "x" if n else "heron", "heron") for n in range(12)]
+    await fill(database, named, START, timedelta(days=1))
+    await change(database, {"is_starred": 1}, "p0", "p3")
+    first = []
+
+    async def meanwhile(names):
+        first.extend(names)
+
+    found = await shown(database, meanwhile, q="heron is:starred", sort="best")
+
+    assert (first, found) == (["p0"], ["p0", "p3"])
+
+
+@pytest.mark.parametrize("q", ["tag:nosuch", "list:nosuch", "list:nosuch/", "site:no.example"])
+async def test_what_no_entry_can_be_has_no_further_page(database, monkeypatch, q):
+    monkeypatch.setattr("archiver.services.walking.MOST_LOOKED_AT", 2)
+    monkeypatch.setattr("archiver.services.walking.LEAST_LOOK", 1)
+    await keep(database, [f"p{n}" for n in range(5)], tags=("such",))
+
+    listing = await Search(database, store=None).listing(ListingQuery(q=q, limit=1))
+
+    assert (listing.items, listing.after) == ((), None)
+
+
+@pytest.mark.parametrize(
+    ("sort", "place"), [("title", Place(0, 2)), ("newest", Turn(1, 0, 2, 1))], ids=str
+)
+async def test_the_place_in_another_order_is_none(database, sort, place):
+    await keep(database, ["p0", "p1"])
+
+    with pytest.raises(InputError, match="damaged"):
+        await Search(database, store=None).listing(
+            ListingQuery(sort=sort, after=write_cursor(place))
+        )
