@@ -102,18 +102,18 @@ class Frontier:
     def is_low(self) -> bool:
         """Whether a quarter of the window is empty, so that more is worth a transaction.
 
-        At a server, which asks for more, only once little is left whose turn it is. Where some
-        wait for their hosts to be polite, a lease brings one for each that ended: there, half of
-        what was there after the last one is done first, or some time has passed.
+        At a server, which asks for more, only once little is left whose turn it is. While a few
+        may begin yet, or wait for their hosts to be polite, a lease brings one for each that ended:
+        there some time passes first, or half of those in line are done.
         """
         if self._unfinished * 4 > self._room * 3:
             return False
         if self.shared is None:
             return True
         ready = self._ready.qsize() + self._ready_slow.qsize()
-        is_much_left = self._in_line > 0 and self._unfinished * 2 > self._leased_to
+        is_enough = self._unfinished * 2 > self._leased_to if self._in_line else ready > 0
         is_early = asyncio.get_running_loop().time() < self._patient_until
-        return ready * READY_SHARE <= self._room and not (is_much_left and is_early)
+        return ready * READY_SHARE <= self._room and not (is_enough and is_early)
 
     def hurry(self) -> None:
         """Lease for whatever there is room for: something was added."""
@@ -133,32 +133,17 @@ class Frontier:
         return await self._ready_slow.get()
 
     async def lease(self) -> list[Lease]:
-        """Take what is due and fits, hosts in turn; empty when there is nothing to be had now."""
+        """Take what is due and fits, hosts in turn; empty when there is nothing to be had now.
+
+        At a server that is a share of it, so it waits until it is known how many others there are.
+        """
         room = self._room - self._unfinished
         if room <= 0:
             return []
+        if self.shared:
+            await self.shared.acquainted()
         async with self._db.write() as conn:
-            now = conn.now()
-            if self._only is not None:
-                wanted = sorted(self._only - self._held.keys())[: room * 4]
-                taken = await queue.lease_only(
-                    conn,
-                    wanted,
-                    owner=self._owner,
-                    count=room,
-                    busy=self._resting(),
-                    now=now,
-                )
-            else:
-                taken = await queue.lease(
-                    conn,
-                    owner=self._owner,
-                    count=room,
-                    each=IN_LINE * self._each,
-                    hosts=self._turns(),
-                    now=now,
-                    sharers=self.shared.crawlers if self.shared else 1,
-                )
+            taken = await self._taken(conn, room)
             busy = await self._hold(conn, taken)
         self._settle(busy)
         for lease in taken:
@@ -168,6 +153,28 @@ class Frontier:
         self._leased_to = self._unfinished
         self._patient_until = asyncio.get_running_loop().time() + PATIENCE_SECONDS
         return taken
+
+    async def _taken(self, conn: AsyncConnection, room: int) -> list[Lease]:
+        """Leases, had in this transaction."""
+        if self._only is not None:
+            wanted = sorted(self._only - self._held.keys())[: room * 4]
+            return await queue.lease_only(
+                conn,
+                wanted,
+                owner=self._owner,
+                count=room,
+                busy=self._resting(),
+                now=conn.now(),
+            )
+        return await queue.lease(
+            conn,
+            owner=self._owner,
+            count=room,
+            each=IN_LINE * self._each,
+            hosts=self._turns(),
+            now=conn.now(),
+            sharers=self.shared.crawlers if self.shared else 1,
+        )
 
     def finished(
         self, lease: Lease, *, answered: bool, was_slow: bool = False, crowded: bool = False

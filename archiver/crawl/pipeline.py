@@ -3,7 +3,7 @@
 | queue | from | to | length | when full |
 | --- | --- | --- | --- | --- |
 | the queue on disk (``index.queue``) | seeds | ``Dispatcher`` | unbounded, on disk | - |
-| ``Frontier`` | ``Dispatcher`` | ``_work`` | twice ``concurrency``, or 1,024 more | leasing waits |
+| ``Frontier`` | ``Dispatcher`` | ``_work`` | ``_window_of`` | leasing waits |
 | ``Recorder._waiting`` | ``_work`` | ``Recorder.run`` | 64 MiB | visits wait |
 | ``DerivePool`` | ``_work`` | its processes | one request a process | visits wait |
 
@@ -43,6 +43,8 @@ UNKNOWN_SECONDS = 0.3
 WATCH_SECONDS = 0.1
 SLOW_LANE = 3
 LEAST_WINDOW = 1024
+SHARED_WINDOW = 32
+"""So many times ``concurrency`` is the most at a server: others find no job where it was taken."""
 
 log = get_log(__name__)
 
@@ -74,7 +76,7 @@ class Pipeline:
         self._frontier = Frontier(
             context.db,
             owner=context.store.writer,
-            room=settings.concurrency + max(settings.concurrency, LEAST_WINDOW),
+            room=_window_of(settings.concurrency, is_shared=context.hosts is not None),
             each=settings.host_concurrency,
             delay=settings.host_delay,
             only=only,
@@ -286,6 +288,12 @@ class Pipeline:
                 timestamp=visited.timestamp if visited else None,
             )
         )
+
+
+def _window_of(concurrency: int, *, is_shared: bool) -> int:
+    """How many leases may wait for a turn or be under way."""
+    window = concurrency + max(concurrency, LEAST_WINDOW)
+    return min(window, SHARED_WINDOW * concurrency) if is_shared else window
 
 
 def _has_answered(visit_result: VisitResult) -> bool:

@@ -58,6 +58,10 @@ class SharedHosts:
             IndexUnavailable: the index can't be had.
         """
         await self._db.permit()
+        await self.acquainted()
+
+    async def acquainted(self) -> None:
+        """Wait until it is known who else works the queue."""
         await self._known.wait()
 
     def room(self, host: str) -> int:

@@ -13,6 +13,8 @@ from archiver.index.schema import counter, queue_host
 from archiver.values import frozen
 
 LEAST = 16
+OF_ROOM = 8
+"""Such a part of the room is worth a lease in any case."""
 PARTS = 2
 """Of what is waiting each takes such a part of its share at once: all are done at the same time."""
 _QUEUED = select(counter.c.value).where(counter.c.name == counters.QUEUED)
@@ -45,5 +47,6 @@ async def fair_share(conn: AsyncConnection, room: int, sharers: int) -> Share:
     queued, hosts = await at_once(
         conn.execute(_QUEUED), conn.execute(_IN_LINE, {"most": room * sharers})
     )
-    part = max((queued.scalar() or 0) // (PARTS * sharers), LEAST)
-    return Share(part, max(hosts.scalar_one() // sharers, LEAST)).within(room)
+    least = max(LEAST, room // OF_ROOM)
+    part = max((queued.scalar() or 0) // (PARTS * sharers), least)
+    return Share(part, max(hosts.scalar_one() // sharers, least)).within(room)

@@ -89,7 +89,8 @@ async def test_a_slow_host_is_asked_for_no_more_at_once_while_many_are(crawl, li
     assert not frontier.has_answered(first[0].entry.host)
 
 
-async def test_at_a_server_no_more_is_leased_while_enough_may_begin(crawl):
+async def test_at_a_server_no_more_is_leased_while_enough_may_begin(crawl, monkeypatch):
+    monkeypatch.setattr("archiver.crawl.frontier.PATIENCE_SECONDS", -1)
     await crawl.queue(*[f"http://{number}.example/" for number in range(20)])
     frontier, first = await leased(crawl)
     assert frontier.is_low
@@ -100,6 +101,20 @@ async def test_at_a_server_no_more_is_leased_while_enough_may_begin(crawl):
         await frontier.next()
 
     assert frontier.is_low
+
+
+async def test_at_a_server_a_lease_of_few_waits_a_while_or_until_none_may_begin(crawl, monkeypatch):
+    monkeypatch.setattr("archiver.crawl.frontier.PATIENCE_SECONDS", 3600)
+    await crawl.queue(*[f"http://{number}.example/" for number in range(5)])
+    frontier, first = await leased(crawl)
+    frontier.shared = SharedHosts(crawl.context.db, "me", crawl.context.settings)
+
+    low = []
+    for _ in first:
+        low.append(frontier.is_low)
+        await frontier.next()
+
+    assert (any(low), frontier.is_low) == (False, True)
 
 
 async def test_at_a_server_a_lease_for_polite_hosts_waits_until_half_is_done(
