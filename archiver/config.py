@@ -6,7 +6,7 @@ A ``Settings`` is a value that is passed; nothing reads the environment after it
 
 import dataclasses
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from ipaddress import IPv4Network, IPv6Network
 from pathlib import Path
 from typing import Any, Literal
@@ -56,10 +56,10 @@ class InvalidSettings(ValueError):
 
 def _setting(default: object, kind: Kind, description: str, *, is_secret: bool = False) -> Any:
     metadata = {"kind": kind, "description": description}
-    return field(default=default, repr=not is_secret, metadata=metadata)
+    return field(default=default, repr=not is_secret, kw_only=True, metadata=metadata)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Settings:
     """How one process of the archive behaves.
 
@@ -260,7 +260,7 @@ class Settings:
             except ValueError as error:
                 reasons[each.name] = str(error)
             else:
-                object.__setattr__(self, each.name, value)
+                setattr(self, each.name, value)
         if reasons:
             raise InvalidSettings(reasons)
 

@@ -5,8 +5,7 @@ dataclass compiles four functions for each; of ours only ``__init__`` is of its 
 the first value is made, and the others are put together here.
 """
 
-from copy import copy
-from dataclasses import dataclass, field, fields, make_dataclass
+from dataclasses import MISSING, Field, dataclass, field, fields
 from operator import attrgetter
 from typing import Any, TypeVar, dataclass_transform
 
@@ -42,21 +41,50 @@ def frozen(cls: type[Made]) -> type[Made]:
 
 
 def _init_when_called(made: Any) -> Any:
-    """An ``__init__`` that gives way, when it is first called, to the one of a dataclass."""
+    """An ``__init__`` that gives way, when it is first called, to the one that is written then."""
 
     def init(value: object, *given: object, **named: object) -> None:
-        own = {"__post_init__": made.__post_init__} if hasattr(made, "__post_init__") else {}
-        twin = make_dataclass(
-            made.__qualname__,
-            [(each.name, each.type, copy(each)) for each in fields(made)],
-            namespace=own,
-            eq=False,
-            repr=False,
-        )
-        made.__init__ = vars(twin)["__init__"]
+        made.__init__ = _init_of(made)
         made.__init__(value, *given, **named)
 
     return init
+
+
+def _init_of(made: Any) -> Any:
+    """The ``__init__`` of a dataclass, which itself takes five times as long to write it."""
+    own = fields(made)
+    given = [each for each in own if each.init]
+    taken = [_parameter(each) for each in given if not each.kw_only]
+    named = [_parameter(each) for each in given if each.kw_only]
+    signature = ", ".join(["self", *taken, *(["*", *named] if named else [])])
+    lines = [f"self.{each.name} = {value}" for each in own if (value := _value(each))]
+    if hasattr(made, "__post_init__"):
+        lines.append("self.__post_init__()")
+    body = "\n ".join(lines or ["pass"])
+    known: dict[str, Any] = {"_MISSING": MISSING}
+    for each in own:
+        known |= {f"_default_{each.name}": each.default, f"_make_{each.name}": each.default_factory}
+    exec(f"def __init__({signature}):\n {body}", known)  # noqa: S102  # names of fields, and ours
+    init = known["__init__"]
+    init.__qualname__ = f"{made.__qualname__}.__init__"
+    init.__module__ = made.__module__
+    return init
+
+
+def _parameter(each: Field[Any]) -> str:
+    if each.default is not MISSING:
+        return f"{each.name}=_default_{each.name}"
+    return each.name if each.default_factory is MISSING else f"{each.name}=_MISSING"
+
+
+def _value(each: Field[Any]) -> str:
+    """What a field is set to; empty where ``__post_init__`` does that."""
+    if each.default_factory is not MISSING:
+        made = f"_make_{each.name}()"
+        return f"{made} if {each.name} is _MISSING else {each.name}" if each.init else made
+    if each.init:
+        return each.name
+    return "" if each.default is MISSING else f"_default_{each.name}"
 
 
 def _shown(value: Any) -> str:
