@@ -3,7 +3,6 @@
 ``read`` raises ``ValueError`` with what to give instead, as a clause.
 """
 
-import re
 from collections.abc import Callable
 from ipaddress import ip_network
 from math import isfinite
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from archiver.patterns import late_pattern
 from archiver.values import frozen
 
 TIMEGATES = {
@@ -20,7 +20,7 @@ TIMEGATES = {
     "aggregator": "https://timetravel.mementoweb.org/timegate/",
 }
 """Where public archives are asked, by the names that people know them by (RFC 7089)."""
-_BUCKET = re.compile(r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](?:/[A-Za-z0-9_-][A-Za-z0-9._-]*)*/?")
+_BUCKET = late_pattern(r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](?:/[A-Za-z0-9_-][A-Za-z0-9._-]*)*/?")
 _YES = frozenset({"1", "true", "yes", "on", "y", "t"})
 _NO = frozenset({"0", "false", "no", "off", "n", "f"})
 

@@ -12,15 +12,17 @@ from lxml import etree
 from lxml.etree import _Element as Element
 from lxml.html import HTMLParser, fragment_fromstring
 
+from archiver.patterns import late_pattern
+
 _MOST_DEPTH = 80
 """What is nested deeper gives its text."""
 _MOST_PARSED = 200
 """What is nested deeper is not parsed: the parser would leave it out."""
-_TAG = re.compile(r'<(/?)([a-zA-Z][a-zA-Z0-9]*)(?:[^<>"]|"[^"]*")*>')
+_TAG = late_pattern(r'<(/?)([a-zA-Z][a-zA-Z0-9]*)(?:[^<>"]|"[^"]*")*>')
 _VOID = frozenset("br col hr img source wbr".split())
-_SPECIAL = re.compile(r"([\\`*_\[\]<>#$|~^=])|%(?=%)")
-_LINE_START = re.compile(r"^(\s*)([-+]|\d{1,9}[.)])(?=\s|$)", re.MULTILINE)
-_SPACES = re.compile(r"[ \t\n\r\f]+")
+_SPECIAL = late_pattern(r"([\\`*_\[\]<>#$|~^=])|%(?=%)")
+_LINE_START = late_pattern(r"^(\s*)([-+]|\d{1,9}[.)])(?=\s|$)", re.MULTILINE)
+_SPACES = late_pattern(r"[ \t\n\r\f]+")
 _UNSAFE = str.maketrans({" ": "%20", "(": "%28", ")": "%29", "<": "%3C", ">": "%3E", "\\": "%5C"})
 _MARKS = {"em": "*", "i": "*", "strong": "**", "b": "**", "del": "~~", "s": "~~"}
 _KEPT_INLINE = frozenset("sub sup kbd mark u small".split())

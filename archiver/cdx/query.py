@@ -12,6 +12,7 @@ from archiver.cdx.fields import DUPES, FIELDS, LAST_SKIP, RESOLVED, SKIPS, field
 from archiver.cdx.filters import Filter, parse_filters
 from archiver.cdx.keys import MatchType, key_range, match_of
 from archiver.errors import InputError
+from archiver.patterns import late_pattern
 from archiver.values import frozen
 
 MOST_ROWS = 150_000
@@ -22,7 +23,7 @@ BLOCK = 3000
 MOST_BLOCKS = 50
 """Blocks of a page if nothing else is asked for, and the most."""
 FIRST, LAST = 0, 99991231235959
-_PERIOD = re.compile(r"[0-9]{1,14}")
+_PERIOD = late_pattern(r"[0-9]{1,14}")
 _YES, _NO = ("true", "1", "yes", "on"), ("", "false", "0", "no", "off")
 _KNOWN = frozenset(
     """

@@ -1,14 +1,14 @@
 """What commands print: rows of fields, and JSON."""
 
 import json
-import re
 import sys
 
 from archiver.formats.documents import to_document
+from archiver.patterns import late_pattern
 
 # Titles and texts come from pages: none of them may move the cursor, ring the bell or break a
 # row. C0 and C1 controls, line and paragraph separators, and the marks that turn text around.
-_UNPRINTABLE = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+_UNPRINTABLE = late_pattern("[\0-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 
 
 def write_json(value: object) -> None:

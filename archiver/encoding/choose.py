@@ -7,7 +7,6 @@ transport, and what the bytes look like. A declared encoding is never doubted.
 """
 
 import codecs
-import re
 from enum import StrEnum
 from typing import Final
 
@@ -15,6 +14,7 @@ from archiver.encoding.decoders import ASCII_TRANSPARENT, decode
 from archiver.encoding.detect import SAMPLE_BYTES, detect, has_enough
 from archiver.encoding.labels import UTF_8, UTF_16BE, UTF_16LE, Encoding, lookup, lookup_inside
 from archiver.encoding.prescan import declared_in_markup, xml_declaration
+from archiver.patterns import late_pattern
 from archiver.values import frozen
 from archiver.wire.sniff import is_css
 
@@ -25,7 +25,7 @@ _MARKS = (
 )
 _UNMARKED = ((b"<\0?\0x\0", UTF_16LE), (b"\0<\0?\0x", UTF_16BE))
 """How XML declarations begin in UTF-16."""
-_SHEET = re.compile(rb'@charset "([\x00-\x21\x23-\x7f]*)";')
+_SHEET = late_pattern(rb'@charset "([\x00-\x21\x23-\x7f]*)";')
 _SHEET_BYTES: Final = 1024
 _XML = frozenset({"application/xml", "text/xml"})
 

@@ -23,10 +23,11 @@ from archiver.model.bookmark import Bookmark, broken, unreadable
 from archiver.model.choices import TO_READ, ColumnRole
 from archiver.model.folder_path import folder_path
 from archiver.model.row_problems import NESTED, NO_ADDRESS
+from archiver.patterns import late_pattern
 from archiver.values import frozen
 
-_ADDRESS = re.compile(r"https?://[^\s<>\"]{3,}", re.IGNORECASE)
-_BETWEEN_TAGS = re.compile(r"\s*[,;|\n]\s*")
+_ADDRESS = late_pattern(r"https?://[^\s<>\"]{3,}", re.IGNORECASE)
+_BETWEEN_TAGS = late_pattern(r"\s*[,;|\n]\s*")
 _MOST_DEPTH = 200
 
 

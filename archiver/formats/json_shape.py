@@ -2,13 +2,15 @@
 
 import re
 
-_BEGINS = re.compile(
+from archiver.patterns import late_pattern
+
+_BEGINS = late_pattern(
     r"""\s*+(?: \{ \s*+ (?: \} | "[^"]*+" \s*+ : )
           | \[ \s*+ (?: \{ | \] \s*+ \Z | \[ \s*+ ["{\[]
                       | "[^"]*+" \s*+ (?: , | \] \s*+ \Z ) ) )""",
     re.VERBOSE,
 )
-_TOKEN = re.compile(r'"((?:[^"\\]++|\\.)*+)"(\s*+:)?|([\[\]{}])', re.DOTALL)
+_TOKEN = late_pattern(r'"((?:[^"\\]++|\\.)*+)"(\s*+:)?|([\[\]{}])', re.DOTALL)
 _MOST_NAMES = 5000
 _DEEPEST = 100
 _MOST_DEPTH = 8

@@ -1,13 +1,12 @@
 """Readwise Reader's CSV; its tags are a list as Python writes one."""
 
-import re
-
 from archiver.formats.row_importers import has_columns, table_importer
 from archiver.formats.rows import Row
 from archiver.model.bookmark import Bookmark
 from archiver.model.message import marked
+from archiver.patterns import late_pattern
 
-_QUOTED = re.compile(r"""'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)\"""")
+_QUOTED = late_pattern(r"""'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)\"""")
 _FAVORITE = "favorite"
 
 

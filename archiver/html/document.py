@@ -5,8 +5,9 @@ import re
 
 from archiver.errors import InvalidRecord
 from archiver.model.page import Article
+from archiver.patterns import late_pattern
 
-_BODY = re.compile(r"<title>(?P<title>.*?)</title>.*?<body>\n(?P<html>.*)\n</body>", re.DOTALL)
+_BODY = late_pattern(r"<title>(?P<title>.*?)</title>.*?<body>\n(?P<html>.*)\n</body>", re.DOTALL)
 
 
 def write_article_document(article: Article) -> bytes:

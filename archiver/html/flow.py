@@ -4,15 +4,15 @@ The text is what a browser gives as ``textContent``, so that a place in it is th
 script, and in a W3C Web Annotation (TextPositionSelector: characters from the beginning).
 """
 
-import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from html import escape, unescape
 
 from archiver.html.text import BLOCKS
+from archiver.patterns import late_pattern
 from archiver.values import frozen
 
-_TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9]*)(?:[^<>\"]|\"[^\"]*\")*>")
+_TAG = late_pattern(r"<(/?)([a-zA-Z][a-zA-Z0-9]*)(?:[^<>\"]|\"[^\"]*\")*>")
 _OPAQUE = frozenset({"math", "svg"})
 """Within them text is not that of a person, and no mark may stand."""
 _BREAKS = BLOCKS | {"br"}

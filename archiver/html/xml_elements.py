@@ -3,13 +3,13 @@
 Entities are not resolved and nothing is fetched; a document that breaks is read up to there.
 """
 
-import re
 from collections.abc import Iterator
 from html import unescape
 from typing import Final
 
 from lxml import etree
 
+from archiver.patterns import late_pattern
 from archiver.values import frozen
 
 _KINDS: Final = {
@@ -18,7 +18,7 @@ _KINDS: Final = {
     "http://www.w3.org/1999/xhtml": "",
 }
 _XLINK: Final = "{http://www.w3.org/1999/xlink}"
-_HREF = re.compile(r"""(?:^|[\t\n\r ])href[\t\n\r ]*+=[\t\n\r ]*+(?:"([^"]*+)"|'([^']*+)')""")
+_HREF = late_pattern(r"""(?:^|[\t\n\r ])href[\t\n\r ]*+=[\t\n\r ]*+(?:"([^"]*+)"|'([^']*+)')""")
 _PIECE = 1 << 16
 
 

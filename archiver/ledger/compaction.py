@@ -4,7 +4,6 @@
 it; ``write_edition`` writes the next edition of the segment.
 """
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from enum import Enum, auto
@@ -14,6 +13,7 @@ from archiver.errors import StoreError
 from archiver.index.relocation import Moved
 from archiver.ledger.payloads import Moves
 from archiver.model.capture import Capture, HashUrl, Location, RecordId
+from archiver.patterns import late_pattern
 from archiver.scratch import spooled_file
 from archiver.store.rewriting import NextEdition
 from archiver.store.scanning import Damage, Scanned
@@ -37,7 +37,7 @@ from archiver.wire.head import parse_head
 CHUNK = 1000
 SPOOLED_BYTES = 8 << 20
 MOST_REQUEST_BYTES = 64 << 10
-_REFERER = re.compile(rb"(?im)^referer:[ \t]*([^\r\n]*?)[ \t]*\r?\n")
+_REFERER = late_pattern(rb"(?im)^referer:[ \t]*([^\r\n]*?)[ \t]*\r?\n")
 _NONE = RecordId("")
 _RESPONSES = frozenset({RecordType.RESPONSE, RecordType.REVISIT})
 

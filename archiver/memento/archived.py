@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from archiver.errors import InputError, InvalidUrl
 from archiver.memento.timestamps import parse_accept_datetime, to_datetime, to_timestamp
 from archiver.model.capture import Timestamp
+from archiver.patterns import late_pattern
 from archiver.urls.parse import host, join, parse_url
 from archiver.values import frozen
 from archiver.wire.link_field import link_values
@@ -19,7 +20,7 @@ from archiver.wire.link_field import link_values
 FIRST_YEAR = 1990
 """Before the first page there was."""
 MOST_LINK = 16 << 10
-_ADDRESS = re.compile(r"(https?://[^/]+/(?:[^/]+/){0,6}?)([0-9]{14})(?:[a-z]{2}_)?/(https?:/.+)")
+_ADDRESS = late_pattern(r"(https?://[^/]+/(?:[^/]+/){0,6}?)([0-9]{14})(?:[a-z]{2}_)?/(https?:/.+)")
 _WITHOUT_RAW_FORM = frozenset(
     f"archive.{each}" for each in ("today", "ph", "is", "md", "li", "vn", "fo")
 )
@@ -32,8 +33,8 @@ _OF_TRANSFER = frozenset(
     }
 )
 _AS_SENT = frozenset({"content-type", "content-language", "last-modified"})
-_TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9a-z-]{1,128}")
-_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+_TOKEN = late_pattern(r"[!#$%&'*+.^_`|~0-9a-z-]{1,128}")
+_CONTROL = late_pattern(r"[\x00-\x1f\x7f]")
 
 
 @frozen

@@ -3,11 +3,12 @@
 import re
 from datetime import UTC, datetime, timedelta
 
+from archiver.patterns import late_pattern
 from archiver.values import frozen
 
 FIRST_YEAR, LAST_YEAR = 1000, 9000
-_DATE = re.compile(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?", re.ASCII)
-_AGE = re.compile(r"([<>])(\d{1,4})([dwmy])", re.ASCII)
+_DATE = late_pattern(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?", re.ASCII)
+_AGE = late_pattern(r"([<>])(\d{1,4})([dwmy])", re.ASCII)
 _DAYS = {"d": 1, "w": 7, "m": 30, "y": 365}
 
 

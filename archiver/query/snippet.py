@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import islice
 
+from archiver.patterns import late_pattern
 from archiver.query.tree import Column, Node, Term, sought
 from archiver.query.words import UNSPACED, has_unspaced, is_unspaced
 from archiver.values import frozen
@@ -18,7 +19,7 @@ _MOST_MARKED = 500
 """In a whole text."""
 _MOST_TEXT = 1 << 20
 _LONGEST_WORD = 30
-_WORD = re.compile(r"[^\W_]+")
+_WORD = late_pattern(r"[^\W_]+")
 _SHOWN = (None, Column.TITLE)
 
 

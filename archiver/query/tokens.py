@@ -4,10 +4,11 @@ import re
 from collections.abc import Iterator
 from enum import Enum, auto
 
+from archiver.patterns import late_pattern
 from archiver.values import frozen
 
 _QUOTES = '"\u201c\u201d\u201e\u00ab\u00bb'
-_TOKEN = re.compile(
+_TOKEN = late_pattern(
     rf"(?P<minus>-+(?=[^\s-]))"
     rf"|(?P<open>\()|(?P<close>\))"
     rf"|(?P<name>[A-Za-z]+):(?=[^\s:)]|[{_QUOTES}])(?!//)"

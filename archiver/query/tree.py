@@ -4,12 +4,12 @@ Trees are made by ``every``, ``either`` and ``without``, which give each meaning
 stands in its like, nothing stands alone, and nothing is denied twice.
 """
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from enum import StrEnum
 from typing import TypeAlias
 
+from archiver.patterns import late_pattern
 from archiver.query.dates import Age, Dates
 from archiver.values import frozen
 
@@ -116,7 +116,7 @@ class Any:
 
 Node: TypeAlias = Term | Is | Not | All | Any
 EVERYTHING = All()
-_BARE = re.compile(r"[^\s\"“”„«»():*\-][^\s\"“”„«»():*]*")
+_BARE = late_pattern(r"[^\s\"“”„«»():*\-][^\s\"“”„«»():*]*")
 
 
 def every(nodes: Sequence[Node]) -> Node:

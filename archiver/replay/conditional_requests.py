@@ -2,10 +2,11 @@
 
 import re
 
+from archiver.patterns import late_pattern
 from archiver.values import frozen
 
-_RANGE = re.compile(r"bytes=[ \t]*([0-9]{0,18})-([0-9]{0,18})[ \t]*", re.IGNORECASE)
-_TAG = re.compile(r'(W/)?("[!#-~\x80-\xff]*")')
+_RANGE = late_pattern(r"bytes=[ \t]*([0-9]{0,18})-([0-9]{0,18})[ \t]*", re.IGNORECASE)
+_TAG = late_pattern(r'(W/)?("[!#-~\x80-\xff]*")')
 _LONGEST = 8192
 
 

@@ -1,6 +1,5 @@
 """Decides what is sent for a capture: status, media type, charset, protection, fields."""
 
-import re
 from dataclasses import replace
 from enum import StrEnum
 from typing import Final
@@ -9,6 +8,7 @@ from archiver.encoding.labels import UTF_8
 from archiver.memento.links import original, timegate, timemap, write_links
 from archiver.memento.timestamps import http_date, to_datetime
 from archiver.model.capture import Capture
+from archiver.patterns import late_pattern
 from archiver.replay.asked import Asked
 from archiver.replay.charset import (
     DocumentCharset,
@@ -35,7 +35,7 @@ _CSS = "text/css"
 _HTML = "text/html"
 _SHOWN = ("text/", "image/", "audio/", "video/", "font/")
 _NOT_MODIFIED = 304
-_CODINGS = re.compile(r"[A-Za-z0-9 ,-]{1,64}")
+_CODINGS = late_pattern(r"[A-Za-z0-9 ,-]{1,64}")
 _LONGEST_TYPE = 256
 _OF_PAYLOAD = frozenset(
     {"content-encoding", "content-length", "content-range", "content-type", "transfer-encoding"}

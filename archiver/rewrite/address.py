@@ -6,6 +6,7 @@ from enum import StrEnum
 from urllib.parse import unquote
 
 from archiver.errors import InvalidUrl
+from archiver.patterns import late_pattern
 from archiver.urls.parse import parse_url
 from archiver.values import frozen
 
@@ -29,10 +30,10 @@ class Modifier(StrEnum):
 _OTHERS = {"fw_": Modifier.FRAME, "oe_": Modifier.IMAGE, "mp_": Modifier.NONE}
 """Modifiers other archives write, and what they come to here."""
 
-_MOMENT = re.compile(r"([0-9]{1,14}|\*|)((?:id|im|cs|js|if|fw|oe|mp)_)?/")
-_SCHEME = re.compile(r"(https?):/{1,2}(?!/)", re.IGNORECASE)
-_ENCODED = re.compile(r"https?%3a", re.IGNORECASE)
-_ANY_SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:(?![0-9])", re.IGNORECASE)
+_MOMENT = late_pattern(r"([0-9]{1,14}|\*|)((?:id|im|cs|js|if|fw|oe|mp)_)?/")
+_SCHEME = late_pattern(r"(https?):/{1,2}(?!/)", re.IGNORECASE)
+_ENCODED = late_pattern(r"https?%3a", re.IGNORECASE)
+_ANY_SCHEME = late_pattern(r"[a-z][a-z0-9+.-]*:(?![0-9])", re.IGNORECASE)
 
 
 @frozen

@@ -4,14 +4,16 @@ import re
 from enum import Enum, auto
 from typing import Final
 
+from archiver.patterns import late_pattern
+
 RAW_TEXT: Final = frozenset({"textarea", "title", "xmp", "iframe", "noembed", "noframes"})
 """Besides ``style``, ``script`` and ``plaintext``. ``noscript`` holds markup: no script runs."""
 
 _ENDS = {
-    name: re.compile(rf"</{name}(?=[\t\n\f\r />])", re.IGNORECASE | re.ASCII)
+    name: late_pattern(rf"</{name}(?=[\t\n\f\r />])", re.IGNORECASE | re.ASCII)
     for name in (*RAW_TEXT, "style")
 }
-_SCRIPT = re.compile(r"<!--|-->|</?script(?=[\t\n\f\r />])", re.IGNORECASE | re.ASCII)
+_SCRIPT = late_pattern(r"<!--|-->|</?script(?=[\t\n\f\r />])", re.IGNORECASE | re.ASCII)
 _LONGEST = len("</noframes")
 
 

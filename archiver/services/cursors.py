@@ -1,15 +1,15 @@
 """Cursors: places in lists as text that stands in addresses."""
 
-import re
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 
 from archiver.errors import InputError
 from archiver.index.entries import Place
+from archiver.patterns import late_pattern
 from archiver.values import frozen
 
-_PLACE = re.compile(r"(-?[0-9]{1,18})\.([0-9]{1,18})?")
+_PLACE = late_pattern(r"(-?[0-9]{1,18})\.([0-9]{1,18})?")
 """Numbers that a row of the index can hold; a moment before 1970 is below 0."""
-_TURN = re.compile(r"([0-9]{1,18})\.([0-9]{1,18})\.([0-9]{1,18})\.([0-9]{1,18})")
+_TURN = late_pattern(r"([0-9]{1,18})\.([0-9]{1,18})\.([0-9]{1,18})\.([0-9]{1,18})")
 
 
 @frozen

@@ -4,13 +4,13 @@ A file that can't be used is told of and passed by; it never keeps the others fr
 """
 
 import os
-import re
 import stat
 from collections.abc import Mapping
 from dataclasses import field
 from pathlib import Path
 
 from archiver.errors import StoreError
+from archiver.patterns import late_pattern
 from archiver.store.editions import is_ours, superseded, writer_of
 from archiver.store.files import ReadOnly
 from archiver.values import frozen
@@ -20,7 +20,7 @@ from archiver.warc.record import RecordType
 SUFFIX = ".warc.gz"
 SOFTWARE = "archiver/"
 _MOST_WARCINFO_BYTES = 64 << 10
-_TORN = re.compile(r".+\.warc\.gz(\.\d+)?\.torn")
+_TORN = late_pattern(r".+\.warc\.gz(\.\d+)?\.torn")
 
 
 @frozen

@@ -12,6 +12,7 @@ from datetime import datetime
 from typing import Protocol
 
 from archiver.errors import InvalidRecord, StoreError, TornRecord
+from archiver.patterns import late_pattern
 from archiver.values import frozen
 from archiver.warc.members import PIECE
 from archiver.warc.moments import read_moment
@@ -19,9 +20,9 @@ from archiver.warc.unpacked import Forward, Unpacked
 from archiver.wire.head import WHITESPACE
 
 MOST_HEAD_BYTES = 64 << 10
-VERSION = re.compile(rb"WARC/\d{1,2}\.\d{1,2}[ \t\r]*\n", re.IGNORECASE)
-BEGINS = re.compile(rb"WARC/\d", re.IGNORECASE)
-_LENGTH = re.compile(r"\d{1,18}", re.ASCII)
+VERSION = late_pattern(rb"WARC/\d{1,2}\.\d{1,2}[ \t\r]*\n", re.IGNORECASE)
+BEGINS = late_pattern(rb"WARC/\d", re.IGNORECASE)
+_LENGTH = late_pattern(r"\d{1,18}", re.ASCII)
 
 
 class Content(Protocol):

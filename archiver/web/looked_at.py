@@ -1,16 +1,16 @@
 """Uploaded files that are looked at and not yet imported: kept by a token, gone after a day."""
 
 import json
-import re
 import time
 from pathlib import Path
 
 from archiver.errors import NotFound
+from archiver.patterns import late_pattern
 from archiver.values import frozen
 
 LOOKED_AT = ".look"
 _NAME = ".name"
-_TOKEN = re.compile(r"[0-9a-f]{32}")
+_TOKEN = late_pattern(r"[0-9a-f]{32}")
 _STALE_SECONDS = 86400
 _GONE = "This file is not kept any more. Give it again."
 

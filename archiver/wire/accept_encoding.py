@@ -1,12 +1,13 @@
 """Which content coding an answer is sent in (RFC 9110 §12.5.3)."""
 
-import re
 from collections.abc import Sequence
 from enum import StrEnum
 
+from archiver.patterns import late_pattern
+
 _LONGEST = 1024
 """Characters of the field that are looked at: a dozen codings take a tenth of them."""
-_ITEM = re.compile(
+_ITEM = late_pattern(
     r"[ \t]*([!#$%&'*+.^_`|~0-9A-Za-z-]+)"
     r"(?:[ \t]*;[ \t]*[qQ]=(0(?:\.[0-9]{0,3})?|1(?:\.0{0,3})?))?[ \t]*"
 )

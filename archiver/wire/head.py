@@ -5,18 +5,19 @@ from collections.abc import Collection
 from io import BytesIO
 
 from archiver.errors import InvalidRecord
+from archiver.patterns import late_pattern
 from archiver.values import frozen
 
 WHITESPACE = " \t"
 """What surrounds a field's value (RFC 9110 §5.6.3); ``str.strip`` would take U+0085 and more."""
-_STATUS = re.compile(
+_STATUS = late_pattern(
     r"(HTTP(?:/\d(?:\.\d)?)?)[ \t]+(\d{3})(?!\d)[ \t]*(.*)", re.ASCII | re.DOTALL | re.IGNORECASE
 )
-_REGULAR = re.compile(
+_REGULAR = late_pattern(
     r"(HTTP/1\.[01]) ([1-9][0-9]{2}) ([^\r\n\0]*)\r\n"
     r"((?:[!#$%&'*+.^_`|~0-9A-Za-z-]+:[^\r\n\0]*\r\n)*)\r\n"
 )
-_REGULAR_FIELD = re.compile(r"([^:]+):[ \t]*([^\r]*)\r\n")
+_REGULAR_FIELD = late_pattern(r"([^:]+):[ \t]*([^\r]*)\r\n")
 _FORBIDDEN = str.maketrans("\0\r", "  ")
 
 

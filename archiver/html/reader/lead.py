@@ -13,6 +13,7 @@ from lxml.etree import _Element as Element
 from archiver.html.reader.names import HEADINGS, SENTENCE, named
 from archiver.html.reader.paragraphs import has_block
 from archiver.html.reader.tree import first_text, lead_with
+from archiver.patterns import late_pattern
 from archiver.values import frozen
 
 PROSE = 200
@@ -29,13 +30,13 @@ _LINKED = 0.3
 _START = 60
 """Characters of the first paragraph by which the article that follows is known."""
 
-_SUBTITLE = re.compile(
+_SUBTITLE = late_pattern(
     r"(?:^|[\s_-])(?:sub-?(?:title|head(?:line|ing)?)|stand-?first|dek|deck|lede?|chapo|teaser"
     r"|excerpt|description|intro|tagline|abstract|summary)(?:$|[\s_-])",
     re.IGNORECASE,
 )
-_ABSTRACT = re.compile(r"(?:^|[\s_-])abstract(?:$|[\s_-])", re.IGNORECASE)
-_BESIDE = re.compile(
+_ABSTRACT = late_pattern(r"(?:^|[\s_-])abstract(?:$|[\s_-])", re.IGNORECASE)
+_BESIDE = late_pattern(
     r"avatar|author|byline|shar(?:e|ing)|social|comment|related|logo|promo|sponsor|newsletter"
     r"|subscri|icon|emoji|badge|toolbar|menu|nav(?:bar|igation)?(?:$|[\s_-])|recommend|more-"
     r"|(?:^|[\s_-])ads?(?:$|[\s_-])|breadcrumb",
@@ -44,8 +45,8 @@ _BESIDE = re.compile(
 _SKIPPED = frozenset("nav aside form footer button select label time address ul ol dl".split())
 _PICTURES = frozenset({"figure", "picture", "img"})
 _LINES = frozenset({"p", "h2", "h3", "h4", "h5", "h6", "div", "span", "section"})
-_SIGNS = re.compile(r"[\W_]+")
-_SCALED = re.compile(r"-[0-9]{2,4}x[0-9]{2,4}(?=\.\w+$)")
+_SIGNS = late_pattern(r"[\W_]+")
+_SCALED = late_pattern(r"-[0-9]{2,4}x[0-9]{2,4}(?=\.\w+$)")
 
 
 @frozen

@@ -7,12 +7,13 @@ from pathlib import Path
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from archiver.errors import ConfigurationError
+from archiver.patterns import late_pattern
 from archiver.values import frozen
 
 _PORT = 5432
 _MODES = ("disable", "prefer", "require", "verify-full")
 _OPEN_TO_OTHERS = 0o077
-_FIELD = re.compile(r"((?:\\.|[^:\\])*)(?::|$)")
+_FIELD = late_pattern(r"((?:\\.|[^:\\])*)(?::|$)")
 _FIELDS = 5
 
 

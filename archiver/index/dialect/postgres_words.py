@@ -5,7 +5,6 @@ column, and the first of a title a third. Nothing is left to a text search confi
 asked is the expression that ``matching`` writes for FTS5, read here into a tsquery.
 """
 
-import re
 import struct
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise, product
@@ -21,6 +20,7 @@ from archiver.index.dialect.postgres_text import storable
 from archiver.index.dialect.word_queries import READERS, Matches
 from archiver.index.search_tables import search_table
 from archiver.model.findable import Findable
+from archiver.patterns import late_pattern
 
 COLUMN = "\ue001"
 """Parts a column from a word; no word holds it."""
@@ -43,7 +43,7 @@ _MOST_BYTES_WITH_PLACES = 700_000
 """Beyond that a word that was met says no further place, so that there is room for others."""
 _NUMBER = struct.Struct("!i")
 _NOTHING = f"'{COLUMN}'"
-_TOKEN = re.compile(r'\s*("(?:[^"]|"")*"|[A-Za-z]+|\d+|[(){}:*^,])')
+_TOKEN = late_pattern(r'\s*("(?:[^"]|"")*"|[A-Za-z]+|\d+|[(){}:*^,])')
 
 
 class PostgresWords:
