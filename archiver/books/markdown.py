@@ -1,17 +1,22 @@
 """An article as Markdown (CommonMark, with GitHub's tables), as notes programs show it.
 
-What Markdown has no sign for stays HTML where that is a word in a line (``<sub>``), or stands by
-itself (formulas, tables with cells that span others); all else gives its content.
+Formulas are LaTeX between dollars where the page gave it, and notes are footnotes, as Pandoc,
+GitHub and Obsidian read both. What Markdown has no sign for stays HTML where that is a word in a
+line (``<sub>``), or stands by itself (other formulas, tables with cells that span others); all else
+gives its content.
 """
 
 import re
-from collections.abc import Callable, Iterator
+import unicodedata
+from collections.abc import Callable, Iterator, Mapping
 from html import unescape
 
 from lxml import etree
 from lxml.etree import _Element as Element
 from lxml.html import HTMLParser, fragment_fromstring
 
+from archiver.books.footnotes import take_notes
+from archiver.html.reader.mathematics import TEX
 from archiver.patterns import late_pattern
 
 _MOST_DEPTH = 80
@@ -21,11 +26,21 @@ _MOST_PARSED = 200
 _TAG = late_pattern(r'<(/?)([a-zA-Z][a-zA-Z0-9]*)(?:[^<>"]|"[^"]*")*>')
 _VOID = frozenset("br col hr img source wbr".split())
 _SPECIAL = late_pattern(r"([\\`*_\[\]<>#$|~^=])|%(?=%)")
-_LINE_START = late_pattern(r"^(\s*)([-+]|\d{1,9}[.)])(?=\s|$)", re.MULTILINE)
+_LINE_START = late_pattern(r"^(\s*)(-(?=-)|(?:[-+]|\d{1,9}[.)])(?=\s|$))", re.MULTILINE)
 _SPACES = late_pattern(r"[ \t\n\r\f]+")
 _UNSAFE = str.maketrans({" ": "%20", "(": "%28", ")": "%29", "<": "%3C", ">": "%3E", "\\": "%5C"})
-_MARKS = {"em": "*", "i": "*", "strong": "**", "b": "**", "del": "~~", "s": "~~"}
-_KEPT_INLINE = frozenset("sub sup kbd mark u small".split())
+_MARKS = {
+    **dict.fromkeys(("em", "i", "figcaption"), "*"),
+    **dict.fromkeys(("strong", "b", "dt", "summary"), "**"),
+    **dict.fromkeys(("del", "s"), "~~"),
+}
+_LINES = frozenset({"dt", "summary", "figcaption"})
+_TAGS = {"*": "em", "**": "strong", "~~": "del"}
+"""For words at which signs of Markdown would be none."""
+_KEPT_INLINE = frozenset("sub sup kbd mark u small ruby rt rp".split())
+_BREAK = "\\\n"
+_PIPE = late_pattern(r"(?<!\\)\|")
+_AROUND_LABEL = late_pattern(r"[\s,;()\[\]]*")
 _BLOCKS = frozenset(
     "address article aside blockquote details div dl dt dd figure figcaption footer h1 h2 h3 h4 h5 "
     "h6 header hr li main ol p pre section summary table ul".split()
@@ -46,7 +61,11 @@ def to_markdown(html: str, address: Address = str) -> str:
         return f"{_escaped(' '.join(unescape(_TAG.sub(' ', html)).split()))}\n"
     parser = HTMLParser(encoding="utf-8", huge_tree=True)
     body = fragment_fromstring(html.encode("utf-8", "replace"), "div", parser=parser)
-    blocks = _Writer(address).blocks(body, 0)
+    notes = take_notes(body)
+    writer = _Writer(address, notes.labels)
+    blocks = [*writer.blocks(body, 0)]
+    for label, note in notes.blocks.items():
+        blocks.append(_before(writer.blocks(note, 0), f"[^{label}]: ", "    "))
     return "\n\n".join(each for each in blocks if each.strip()) + "\n"
 
 
@@ -60,8 +79,9 @@ def _depth(html: str) -> int:
 
 
 class _Writer:
-    def __init__(self, address: Address) -> None:
+    def __init__(self, address: Address, labels: Mapping[Element, str]) -> None:
         self._address = address
+        self._labels = labels
 
     def blocks(self, element: Element, depth: int) -> Iterator[str]:
         """The blocks in an element; words between them are paragraphs."""
@@ -70,12 +90,13 @@ class _Writer:
             return
         line = [_text(element.text)]
         for child in element:
-            if _name(child) in _BLOCKS or _holds_blocks(child):
+            if _is_block(child) or _holds_blocks(child):
                 yield _settled("".join(line))
                 yield from self._block(child, depth + 1)
-                line = []
+                line = [""]
             else:
-                line.append(self._inline(child, depth + 1))
+                around = (line[-1][-1:], (child.tail or "")[:1])
+                line.append(self._inline(child, depth + 1, around))
             line.append(_text(child.tail))
         yield _settled("".join(line))
 
@@ -93,10 +114,10 @@ class _Writer:
             yield self._list(element, depth)
         elif name == "table":
             yield self._table(element, depth)
-        elif name in ("dt", "summary"):
-            yield f"**{self._line(element, depth)}**"
-        elif name == "figcaption":
-            yield f"*{self._line(element, depth)}*"
+        elif name in _LINES:
+            yield _marked(self._line(element, depth), _MARKS[name])
+        elif name == "math":
+            yield _formula(element)
         else:
             yield from self.blocks(element, depth)
 
@@ -116,36 +137,52 @@ class _Writer:
         if not cells or any(_is_odd(each) for each in cells):
             return _whole(element)
         width = max(map(len, rows))
-        lines = [[self._line(cell, depth) for cell in row] for row in rows]
+        lines = [[self._cell(cell, depth) for cell in row] for row in rows]
         lines = [row + [""] * (width - len(row)) for row in lines]
         lines.insert(1, ["---"] * width)
         return "\n".join(f"| {' | '.join(row)} |" for row in lines)
 
-    def _line(self, element: Element, depth: int) -> str:
-        return " ".join(self._within(element, depth).split())
+    def _cell(self, element: Element, depth: int) -> str:
+        return _PIPE.sub(r"\\|", self._line(element, depth, between="<br>"))
+
+    def _line(self, element: Element, depth: int, between: str = " ") -> str:
+        """What an element holds, in one line, whatever it breaks."""
+        lines = (" ".join(each.split()) for each in self._within(element, depth).split(_BREAK))
+        return between.join(filter(None, lines))
 
     def _within(self, element: Element, depth: int) -> str:
         if depth > _MOST_DEPTH:
             return _text("".join(element.itertext()))
         parts = [_text(element.text)]
         for child in element:
-            parts += [self._inline(child, depth + 1), _text(child.tail)]
+            around = (parts[-1][-1:], (child.tail or "")[:1])
+            inner = self._inline(child, depth + 1, around)
+            parts += [f"{_BREAK}{inner}{_BREAK}" if _is_block(child) else inner, _text(child.tail)]
         return "".join(parts)
 
-    def _inline(self, element: Element, depth: int) -> str:
-        name = _name(element)
-        match name:
+    def _inline(self, element: Element, depth: int, around: tuple[str, str]) -> str:
+        """What stands in a line; ``around`` are the characters before and behind it."""
+        match _name(element):
             case "br":
-                return "\\\n"
+                return _BREAK
             case "img":
                 return self._picture(element)
             case "code":
                 return _code("".join(element.itertext()))
             case "math" | "svg":
-                return _whole(element)
-        before, behind = self._signs(element, name)
+                return _formula(element)
+        return self._words(element, depth, around)
+
+    def _words(self, element: Element, depth: int, around: tuple[str, str]) -> str:
+        """An element around words, with the signs of what it is."""
+        if element in self._labels or self._is_around_labels(element):
+            return "".join(f"[^{self._labels[each]}]" for each in element.iter("a"))
+        name = _name(element)
         within = self._within(element, depth)
-        return _marked(within, before, behind) if before else within
+        if name in _MARKS:
+            return _marked(within, "" if _is_marked(element) else _MARKS[name], around)
+        before, behind = self._signs(element, name)
+        return _between(within, before, behind) if before else within
 
     def _signs(self, element: Element, name: str) -> tuple[str, str]:
         """What stands before and behind words; nothing where Markdown has no sign for it."""
@@ -154,7 +191,14 @@ class _Writer:
             return ("[", f"]({_link(led)})") if led else ("", "")
         if name in _KEPT_INLINE:
             return f"<{name}>", f"</{name}>"
-        return _MARKS.get(name, ""), _MARKS.get(name, "")
+        return "", ""
+
+    def _is_around_labels(self, element: Element) -> bool:
+        """Whether there is nothing in it but signs of notes, in brackets: each is raised itself."""
+        if not len(element) or not all(each in self._labels for each in element):
+            return False
+        beside = [element.text, *(each.tail for each in element)]
+        return all(_AROUND_LABEL.fullmatch(each or "") for each in beside)
 
     def _picture(self, element: Element) -> str:
         words = _escaped(" ".join(element.get("alt", "").split()))
@@ -177,7 +221,37 @@ def _settled(text: str) -> str:
     return _LINE_START.sub(lambda found: f"{found[1]}{found[2][:-1]}\\{found[2][-1]}", joined)
 
 
-def _marked(text: str, before: str, behind: str) -> str:
+def _marked(text: str, sign: str, around: tuple[str, str] = ("", "")) -> str:
+    """Words between signs of emphasis, or between tags where signs would be none (CommonMark §6.2).
+
+    They stand right at the words, and mean nothing between a letter and another sign.
+    """
+    words = text.strip()
+    if not words or not sign:
+        return text
+    before = around[0] if text.startswith(words) else " "
+    behind = around[1] if text.endswith(words) else " "
+    if (_is_letter(before) and not _is_letter(words[0])) or (
+        _is_letter(behind) and not _is_letter(words[-1])
+    ):
+        return _between(text, f"<{_TAGS[sign]}>", f"</{_TAGS[sign]}>")
+    return _between(text, sign, sign)
+
+
+def _is_letter(character: str) -> bool:
+    """Whether it is neither space nor punctuation; nothing is neither."""
+    if not character or character.isspace():
+        return False
+    return unicodedata.category(character)[0] not in "PS"
+
+
+def _is_marked(element: Element) -> bool:
+    """Whether it stands in what has the same sign already."""
+    sign = _MARKS[_name(element)]
+    return any(_MARKS.get(_name(each)) == sign for each in element.iterancestors())
+
+
+def _between(text: str, before: str, behind: str) -> str:
     """Signs stand at words: spaces go out of them."""
     words = text.strip()
     if not words:
@@ -214,6 +288,19 @@ def _ticks(text: str, least: int) -> str:
     return "`" * max(least, longest + 1)
 
 
+def _formula(element: Element) -> str:
+    """LaTeX between dollars, where it is known and has none in it; else the element as it is."""
+    sources = (
+        each.text or "" for each in element.iter("annotation") if each.get("encoding") == TEX
+    )
+    lines = [line.strip() for line in next(sources, "").splitlines() if line.strip()]
+    if not lines or any("$" in line or "%" in line for line in lines):
+        return _whole(element)
+    if _is_block(element):
+        return "\n".join(["$$", *lines, "$$"])
+    return f"${' '.join(lines)}$"
+
+
 def _link(address: str) -> str:
     return "".join(address.split()).translate(_UNSAFE)
 
@@ -230,8 +317,13 @@ def _whole(element: Element) -> str:
     return re.sub(r"\n\s*\n", "\n", text)
 
 
+def _is_block(element: Element) -> bool:
+    name = _name(element)
+    return name in _BLOCKS or (name == "math" and element.get("display") == "block")
+
+
 def _holds_blocks(element: Element) -> bool:
-    return any(_name(each) in _BLOCKS for each in element.iterdescendants())
+    return any(_is_block(each) for each in element.iterdescendants())
 
 
 def _name(element: Element) -> str:

@@ -1,9 +1,10 @@
 """What a replayed file is called when it is saved (RFC 6266): a name, and nothing but a name."""
 
 import re
-from urllib.parse import quote, unquote, urlsplit
+from urllib.parse import unquote, urlsplit
 
 from archiver.patterns import late_pattern
+from archiver.wire.attachment import attachment
 from archiver.wire.head import readable
 
 LONGEST = 120
@@ -24,9 +25,8 @@ def content_disposition(given: str | None, url: str, *, is_shown: bool) -> str |
     given = readable((given or "")[:4096])
     if is_shown and not given.strip().lower().startswith("attachment"):
         return None
-    name = safe_name(_given_name(given) or unquote(urlsplit(url).path.rpartition("/")[2]))
-    plain = name.encode("ascii", "replace").decode().replace("?", "_")
-    return f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(name, safe='')}"
+    given_name = _given_name(given) or unquote(urlsplit(url).path.rpartition("/")[2])
+    return attachment(safe_name(given_name))
 
 
 def safe_name(name: str) -> str:

@@ -14,6 +14,7 @@ from archiver.html.colours import plain
 from archiver.index import entries
 from archiver.index.database import Database
 from archiver.model.chapter import Chapter
+from archiver.model.entry import Entry, Snapshot
 from archiver.scratch import scratch_file
 from archiver.services.article_pictures import ArticlePictures
 from archiver.services.entries import Entries
@@ -103,28 +104,33 @@ class Books:
                 entry = (await entries.by_ids(conn, [row])).get(row)
             if entry is None:
                 continue
-            chapter = Chapter(
-                entry.title or entry.url, entry.url, None, "", note=entry.annotation.note
-            )
             try:
                 shown = await self._entries.snapshot(entry.hash_url, at)
             except ArchiverError:
-                yield chapter
+                yield chapter_of(entry, None, "")
                 continue
-            kept = shown.snapshot
             html = await asyncio.to_thread(plain, shown.article)
-            pictures = await self._pictures.of(html, kept.timestamp, most=left)
+            pictures = await self._pictures.of(html, shown.snapshot.timestamp, most=left)
             left -= sum(len(each.data) for each in pictures.values())
-            yield replace(
-                chapter,
-                captured=kept.timestamp,
-                html=html,
-                byline=kept.byline,
-                site=kept.site,
-                published=kept.published,
-                language=kept.language,
-                pictures=pictures,
-            )
+            yield replace(chapter_of(entry, shown.snapshot, html), pictures=pictures)
+
+
+def chapter_of(entry: Entry, snapshot: Snapshot | None, html: str) -> Chapter:
+    """An entry as a chapter, without pictures; of one that has no snapshot what a person said."""
+    title, note = entry.title or entry.url, entry.annotation.note
+    if snapshot is None:
+        return Chapter(title, entry.url, None, "", note=note)
+    return Chapter(
+        title,
+        entry.url,
+        snapshot.timestamp,
+        html,
+        byline=snapshot.byline,
+        site=snapshot.site,
+        published=snapshot.published,
+        language=snapshot.language,
+        note=note,
+    )
 
 
 def _temporary() -> IO[bytes]:

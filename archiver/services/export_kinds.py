@@ -103,6 +103,16 @@ EXPORTS: tuple[ExportKind, ...] = (
         ),
     ),
     ExportKind(
+        "md",
+        marked("Markdown (one file)"),
+        "md",
+        "text/markdown; charset=utf-8",
+        marked(
+            "articles as one text, with footnotes and formulas; pictures and links by their "
+            "addresses on the web"
+        ),
+    ),
+    ExportKind(
         "epub",
         "EPUB",
         "epub",

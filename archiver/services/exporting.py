@@ -9,9 +9,10 @@ from typing import IO
 
 from archiver.errors import NotFound
 from archiver.formats.list_writer import Heading, ListForm
-from archiver.index import lists
+from archiver.index import entries, lists
 from archiver.index.database import Database
 from archiver.model.entry_list import EntryList, with_outer
+from archiver.rewrite.disposition import safe_name
 from archiver.services.books import Books
 from archiver.services.export_kinds import ExportKind
 from archiver.services.export_plan import write_plan
@@ -22,6 +23,10 @@ from archiver.services.packages import Packages
 from archiver.store.segments import SegmentStore
 
 TITLE = "From the archive"
+ARTICLES = frozenset({"epub", "html", "markdown", "md"})
+"""Forms of what there is to read."""
+LONGEST_TITLE = 80
+"""Characters of a title in the name of a file."""
 
 
 class Exporting:
@@ -33,6 +38,17 @@ class Exporting:
         self._tree = MarkdownTree(db, store)
         self._packages = Packages(db, store)
         self._books = Books(db, store)
+
+    async def name_of(self, kind: ExportKind, wanted: Selected) -> str:
+        """What a file of that is called: as the article of the one entry, if that is what it is."""
+        if wanted.hash_url is None:
+            return f"archive-{datetime.now(UTC):%Y%m%d}.{kind.suffix}"
+        if kind.key not in ARTICLES:
+            return f"{wanted.hash_url}.{kind.suffix}"
+        async with self._db.read() as conn:
+            found = await entries.by_hash(conn, wanted.hash_url)
+        title = (found[1].title or found[1].url) if found else wanted.hash_url
+        return f"{safe_name(title[:LONGEST_TITLE])}.{kind.suffix}"
 
     async def begin(
         self,
@@ -59,21 +75,27 @@ class Exporting:
         """
         if kind.form:
             return await self._begin_list(kind.form, wanted)
-        if kind.key == "markdown":
-            rows = await self._tree.begin(wanted)
-            on_count(len(rows))
-            return self._tree.zip(rows)
-        title = title_of(wanted)
-        if kind.key in ("epub", "html"):
-            articles = await self._books.begin(wanted)
-            on_count(len(articles.entries))
-            write = self._books.epub if kind.key == "epub" else self._books.html
-            return write(articles, title=title, at=at if wanted.hash_url else None)
+        if kind.key in ARTICLES:
+            return await self._begin_articles(
+                kind, wanted, at if wanted.hash_url else None, on_count
+            )
         manifest = await self._packages.begin(wanted)
         on_count(len(manifest.entries))
         if kind.key == "wacz":
             return self._packages.wacz(manifest, title=name.removesuffix(".wacz"))
         return self._packages.warc(manifest, name=name)
+
+    async def _begin_articles(
+        self, kind: ExportKind, wanted: Selected, at: str | None, on_count: Callable[[int], None]
+    ) -> AsyncGenerator[bytes, None]:
+        if kind.key in ("markdown", "md"):
+            rows = await self._tree.begin(wanted)
+            on_count(len(rows))
+            return self._tree.zip(rows, at) if kind.key == "markdown" else self._tree.text(rows, at)
+        articles = await self._books.begin(wanted)
+        on_count(len(articles.entries))
+        write = self._books.epub if kind.key == "epub" else self._books.html
+        return write(articles, title=title_of(wanted), at=at)
 
     async def _begin_list(self, form: ListForm, wanted: Selected) -> AsyncGenerator[bytes, None]:
         plan = await asyncio.to_thread(_temporary)

@@ -1,4 +1,4 @@
-"""Entries as a tree of Markdown: ``<hash_url>/index.md`` with its pictures, and links between."""
+"""Entries as Markdown: ``<hash_url>/index.md`` with pictures, and links between; or one text."""
 
 import asyncio
 import zipfile
@@ -6,11 +6,13 @@ from array import array
 from bisect import bisect_left
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import aclosing
+from html import escape
 from pathlib import Path
 from typing import IO, cast
 
 from archiver.books.epub import PICTURES
 from archiver.books.markdown import to_markdown
+from archiver.books.page import about
 from archiver.books.pictures import with_pictures
 from archiver.errors import ArchiverError, InvalidUrl, NotFound
 from archiver.formats.highlights import quotations
@@ -23,7 +25,8 @@ from archiver.model.chapter import Picture
 from archiver.model.entry import Entry, Snapshot
 from archiver.rewrite.article import links_of, without_title
 from archiver.services.article_pictures import ArticlePictures
-from archiver.services.entries import Entries
+from archiver.services.books import chapter_of
+from archiver.services.entries import Entries, SnapshotDetail
 from archiver.services.manifest import Selected, draw_up
 from archiver.services.packages import Sink
 from archiver.store.segments import SegmentStore
@@ -32,6 +35,7 @@ from archiver.values import frozen
 
 MOST_LINKS = 2_000
 """Of an article, that are led to other entries."""
+BETWEEN = "\n---\n\n"
 _MODE = 0o644
 _SUFFIXES = PICTURES | {"image/avif": "avif", "image/bmp": "bmp", "image/x-icon": "ico"}
 
@@ -64,20 +68,22 @@ class MarkdownTree:
             raise NotFound("There is nothing to export: no entry is meant by that.")
         return array("q", sorted(rows))
 
-    async def members(self, rows: "array[int]") -> AsyncGenerator[Member, None]:
-        """The files of these entries."""
+    async def members(
+        self, rows: "array[int]", at: str | None = None
+    ) -> AsyncGenerator[Member, None]:
+        """The files of these entries, at their newest snapshots or at those nearest to a moment."""
         for row in rows:
             async with self._db.read() as conn:
                 found = (await entries.by_ids(conn, [row])).get(row)
             if found:
-                for member in await self._members(found, rows):
+                for member in await self._members(found, rows, at):
                     yield member
 
-    async def zip(self, rows: "array[int]") -> AsyncGenerator[bytes, None]:
+    async def zip(self, rows: "array[int]", at: str | None = None) -> AsyncGenerator[bytes, None]:
         """All of them as a zip file."""
         sink = Sink()
         packed = zipfile.ZipFile(cast("IO[bytes]", sink), "w", zipfile.ZIP_DEFLATED)
-        async with aclosing(self.members(rows)) as members:
+        async with aclosing(self.members(rows, at)) as members:
             async for each in members:
                 info = zipfile.ZipInfo(each.path)
                 info.compress_type, info.external_attr = zipfile.ZIP_DEFLATED, _MODE << 16
@@ -86,6 +92,22 @@ class MarkdownTree:
         packed.close()
         yield sink.take()
 
+    async def text(self, rows: "array[int]", at: str | None = None) -> AsyncGenerator[bytes, None]:
+        """All of them as one text, one under another; what they show and lead to is on the web."""
+        is_first = True
+        for row in rows:
+            async with self._db.read() as conn:
+                entry = (await entries.by_ids(conn, [row])).get(row)
+            if entry is None:
+                continue
+            try:
+                shown = await self._entries.snapshot(entry.hash_url, at)
+            except ArchiverError:
+                shown = None
+            made = await asyncio.to_thread(_as_text, entry, shown, is_alone=len(rows) == 1)
+            yield f"{'' if is_first else BETWEEN}{made}".encode("utf-8", "replace")
+            is_first = False
+
     async def write(self, rows: "array[int]", directory: Path) -> AsyncIterator[HashUrl]:
         """Write them to a directory; tells of each entry once it is there."""
         async for each in self.members(rows):
@@ -93,9 +115,9 @@ class MarkdownTree:
             if each.path.endswith("/index.md"):
                 yield HashUrl(each.path.partition("/")[0])
 
-    async def _members(self, entry: Entry, rows: "array[int]") -> list[Member]:
+    async def _members(self, entry: Entry, rows: "array[int]", at: str | None) -> list[Member]:
         try:
-            shown = await self._entries.snapshot(entry.hash_url)
+            shown = await self._entries.snapshot(entry.hash_url, at)
         except ArchiverError:
             return [_text(entry, None, "")]
         html = without_title(await asyncio.to_thread(plain, shown.article), entry.title)
@@ -141,11 +163,30 @@ def _made(
     return [*members, _text(entry, snapshot, to_markdown(placed, lead))]
 
 
-def _text(entry: Entry, snapshot: Snapshot | None, article: str) -> Member:
+def _as_text(entry: Entry, shown: SnapshotDetail | None, *, is_alone: bool) -> str:
+    """An entry under its title: behind front matter where it is alone, else with what that says."""
+    html = without_title(plain(shown.article), entry.title) if shown else ""
+    placed = with_pictures(html, lambda urls: next(iter(urls), ""))
+    article = to_markdown(placed, lambda led: "" if led.startswith("#") else led)
+    snapshot = shown.snapshot if shown else None
+    chapter = chapter_of(entry, snapshot, "")
+    said = "" if is_alone else f"<p>{about(chapter)}</p>"
+    if chapter.note and not is_alone:
+        said += f"<blockquote>{escape(chapter.note)}</blockquote>"
+    above = to_markdown(f"<h1>{escape(chapter.title)}</h1>{said}")
+    body = "\n".join(filter(None, (above, article, _quoted(entry))))
+    return entry_markdown(entry, snapshot, body) if is_alone else body
+
+
+def _quoted(entry: Entry) -> str:
+    """What was marked in an entry, under a heading."""
     marked = entry.annotation.highlights
-    if marked:
-        article += "\n## Highlights\n\n" + "\n".join(quotations(marked)) + "\n"
-    text = entry_markdown(entry, snapshot, article)
+    return "## Highlights\n\n" + "\n".join(quotations(marked)) + "\n" if marked else ""
+
+
+def _text(entry: Entry, snapshot: Snapshot | None, article: str) -> Member:
+    quoted = _quoted(entry)
+    text = entry_markdown(entry, snapshot, f"{article}\n{quoted}" if quoted else article)
     return Member(f"{entry.hash_url}/index.md", text.encode("utf-8", "replace"))
 
 

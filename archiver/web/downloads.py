@@ -2,7 +2,6 @@
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from datetime import UTC, datetime
 
 from aiohttp import hdrs, web
 
@@ -13,6 +12,7 @@ from archiver.services.export_kinds import schema as export_schema
 from archiver.services.manifest import Selected
 from archiver.web.api.questions import listing_query
 from archiver.web.keys import RUNTIME
+from archiver.wire.attachment import attachment
 
 
 async def export(request: web.Request) -> web.StreamResponse:
@@ -24,10 +24,9 @@ async def export(request: web.Request) -> web.StreamResponse:
     asked = listing_query(request)
     query = ListingQuery(asked.q, asked.tag, asked.host, asked.status)
     wanted = Selected(query, HashUrl(key) if key else None)
-    name = f"{key or f'archive-{datetime.now(UTC):%Y%m%d}'}.{kind.suffix}"
-    pieces = await request.app[RUNTIME].exporting.begin(
-        kind, wanted, name=name, at=request.query.get("at") or None
-    )
+    exporting = request.app[RUNTIME].exporting
+    name = await exporting.name_of(kind, wanted)
+    pieces = await exporting.begin(kind, wanted, name=name, at=request.query.get("at") or None)
     return await _send(request, pieces, name, kind.media_type)
 
 
@@ -42,7 +41,7 @@ async def _send(
     response = web.StreamResponse(
         headers={
             hdrs.CONTENT_TYPE: content_type,
-            hdrs.CONTENT_DISPOSITION: f'attachment; filename="{name}"',
+            hdrs.CONTENT_DISPOSITION: attachment(name),
             hdrs.CACHE_CONTROL: "private, no-store",
         }
     )

@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from markdown_it import MarkdownIt
 
 from archiver.books.markdown import to_markdown
 from archiver.html.sanitise import sanitise
@@ -28,6 +29,9 @@ from archiver.html.sanitise import sanitise
         ('<figure><img src="p.png" alt="[a]"></figure>', "![\\[a\\]](p.png)\n"),
         ("<p>H<sub>2</sub>O</p>", "H<sub>2</sub>O\n"),
         ("<dl><dt>a</dt><dd>b</dd></dl>", "**a**\n\nb\n"),
+        ("<dl><dt><b>a</b> c</dt><dd>b</dd></dl>", "**a c**\n\nb\n"),
+        ("<p><ruby>漢<rt>kan</rt></ruby></p>", "<ruby>漢<rt>kan</rt></ruby>\n"),
+        ("<h2>a<br>b</h2>", "## a b\n"),
     ],
 )
 def test_each_element_has_its_sign(html, expected):
@@ -35,8 +39,78 @@ def test_each_element_has_its_sign(html, expected):
 
 
 @pytest.mark.parametrize(
+    ("html", "expected"),
+    [
+        ("<b>「a」</b>で", "<strong>「a」</strong>で"),
+        ("<b>a:</b> b", "**a:** b"),
+        ("<em>a</em>b", "*a*b"),
+        ("c<em>(a)</em> b", "c<em>(a)</em> b"),
+        ("<b>a:</b>b", "<strong>a:</strong>b"),
+        ("<em>a <i>b</i> c</em>", "*a b c*"),
+    ],
+)
+def test_emphasis_holds_between_letters_and_signs(html, expected):
+    made = to_markdown(f"<p>{html}</p>")
+
+    assert made == f"{expected}\n"
+    shown = MarkdownIt().render(made)
+    assert ("<em>" in shown, "<strong>" in shown) == ("<em>" in html, "<b>" in html)
+
+
+def test_a_cell_ends_where_it_ended_whatever_is_in_it():
+    html = (
+        "<table><tr><th>a</th><th>b</th></tr><tr><td>1<br>2</td><td><p>x</p><p>y</p></td></tr>"
+        "<tr><td><code>c|d</code></td><td>e|f</td></tr></table>"
+    )
+
+    made = to_markdown(html)
+
+    assert "| 1<br>2 | x<br>y |\n| `c\\|d` | e\\|f |" in made
+    assert MarkdownIt("commonmark").enable("table").render(made).count("<td") == 4
+
+
+def test_notes_are_footnotes_and_lead_back_by_themselves():
+    html = (
+        '<p>One<sup><a href="#a-f1" id="a-r1">1</a></sup>, two<sup>[<a href="#a-f2" id="a-r2">2'
+        '</a>]</sup>, one again <a href="#a-f1">1</a>, <a href="#a-s">a section</a>.</p>'
+        '<h2 id="a-s">Section <a href="#a-r1">up</a></h2><ol>'
+        '<li id="a-f1"><p>First. <a href="#a-r1">↩</a></p><p>More of it.</p></li>'
+        '<li id="a-f2">Second. <a href="#a-r2">↩</a></li></ol><p>End.</p>'
+    )
+
+    made = to_markdown(html, lambda led: "" if led.startswith("#") else led)
+
+    assert made == (
+        "One[^1], two[^2], one again [^1], a section.\n\n## Section up\n\nEnd.\n\n"
+        "[^1]: First.\n\n    More of it.\n\n[^2]: Second.\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("display", "source", "expected"),
+    [
+        ("inline", "a_1 * b", "so $a_1 * b$ is\n"),
+        ("block", "\\frac a b\n\n+ c", "so\n\n$$\n\\frac a b\n+ c\n$$\n\nis\n"),
+        ("inline", "a \\text{$b$}", None),
+        ("inline", "a % b", None),
+    ],
+)
+def test_formulas_are_latex_where_the_page_gave_it(display, source, expected):
+    note = f'<annotation encoding="application/x-tex">{source}</annotation>'
+    html = f'<p>so <math display="{display}"><semantics><mi>a</mi>{note}</semantics></math> is</p>'
+
+    made = to_markdown(html)
+
+    if expected:
+        assert made == expected
+    else:
+        assert "<math" in made
+
+
+@pytest.mark.parametrize(
     ("text", "expected"),
     [
+        ("---", "\\---"),
         ("1. no list", "1\\. no list"),
         ("- no list", "\\- no list"),
         ("# no heading, #no-tag", "\\# no heading, \\#no-tag"),

@@ -92,3 +92,21 @@ async def test_the_same_tree_is_sent_as_a_zip(archive, tree, kept, tmp_path):
     assert all(packed.read(str(e.relative_to(tmp_path / "tree"))) == e.read_bytes() for e in files)
     with pytest.raises(NotFound):
         await tree.begin(Selected(ListingQuery(tag="none")))
+
+
+async def test_one_text_has_an_entry_behind_its_front_matter_and_several_under_their_titles(
+    archive, kept
+):
+    async def text(wanted):
+        pieces = await archive.exporting.begin(BY_KEY["md"], wanted, name="x")
+        return b"".join([piece async for piece in pieces]).decode()
+
+    alone = await text(Selected(hash_url=hash_url(kept[0])))
+    _, front, body = alone.split("---\n", 2)
+    both = await text(Selected(ListingQuery("is:unread -is:failed")))
+
+    assert yaml.safe_load(front)["title"] == "kites"
+    assert body.startswith("\n# kites\n\nSee [the owls](")
+    assert f"![red kite]({kept[0].replace('/kites', '/kite.png')})" in body
+    assert re.findall(r"^(# .*|---)$", both, re.MULTILINE) == ["# kites", "---", "# owls"]
+    assert f"]({kept[1]})" in both.split("# owls")[1][:300]

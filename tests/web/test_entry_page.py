@@ -200,15 +200,22 @@ async def test_how_it_is_set_and_where_one_was_are_remembered(client, live, chro
         await browser.close()
 
 
-async def test_an_article_is_taken_away_as_a_page_or_a_book(client, live):
+async def test_an_article_is_taken_away_as_a_page_a_text_or_a_book(client, live):
     key = hash_url(live.url("/foxes"))
     shown = await page_of(client, f"/{key}/")
-    kinds = {"html": ("text/html", b"<!DOCTYPE"), "epub": ("application/epub+zip", b"PK")}
+    kinds = {
+        "html": ("text/html", b"<!DOCTYPE"),
+        "epub": ("application/epub+zip", b"PK"),
+        "md": ("text/markdown", b"---\ntitle: foxes"),
+        "markdown.zip": ("application/zip", b"PK"),
+    }
     for form, (kind, begins) in kinds.items():
         (path,) = re.findall(rf'href="(/export/{key}.{form}\?at=\d+)"', shown)
         for asked in (path, f"/export/archive.{form}?q=foxes"):
             answer = await client.get(asked)
             assert (answer.status, answer.content_type) == (200, kind)
-            assert "attachment" in answer.headers["Content-Disposition"]
+            named = "foxes" if asked == path else r"archive-\d{8}"
+            given = answer.headers["Content-Disposition"]
+            assert re.match(rf'attachment; filename="{named}\.{re.escape(form)}";', given)
             assert (await answer.read()).startswith(begins)
     assert (await client.get("/export/archive.epub?q=nothing")).status == 404

@@ -65,7 +65,7 @@ async def test_a_list_is_sent_of_what_is_asked_for(client, kind):
     answer = await client.get(f"/export/archive.{kind.suffix}?q=tag:two")
 
     assert answer.headers["Content-Type"] == kind.media_type
-    assert answer.headers["Content-Disposition"].endswith(f'.{kind.suffix}"')
+    assert answer.headers["Content-Disposition"].endswith(f".{kind.suffix}")
     assert b"127.0.0.1:1" in await answer.read()
 
 
