@@ -21,8 +21,10 @@ _BLANK = b" \t\r\f"
 _BLANKS = late_pattern(rb"[ \t\r\f][ \t\r\f]+")
 _PRE = late_pattern(rb"(<pre\b.*?</pre>)", re.DOTALL)
 _MAY_HIDE = etree.XPath(
-    ".//*[@hidden or @style or @aria-hidden or @aria-modal or contains(@class, 'print')]"
+    "descendant::*[@hidden or @style or @aria-hidden or @aria-modal or contains(@class, 'print')]"
 )
+"""In one step: two, as ``.//*`` has, take a time that grows with the square of what is found."""
+
 _ON_PAPER = late_pattern(
     r"(?:^|\s)(?:(?:print-?only|only-?print|show-(?:for|on)-print)(?:$|\s)"
     r"|visible-print|d-none\s(?:.*\s)?d-print-)",

@@ -13,8 +13,8 @@ from archiver.html.reader.tree import around, first_text, lead_with, remove
 
 LONGEST_TAB = 80
 _MOST_ELEMENTS = 200
-_TABLISTS = etree.XPath(".//*[@role='tablist']")
-_LABELLED = etree.XPath(".//*[@role='tabpanel'][@aria-labelledby]")
+_TABLISTS = etree.XPath("descendant::*[@role='tablist']")
+_LABELLED = etree.XPath("descendant::*[@role='tabpanel'][@aria-labelledby]")
 _HIDING = ("hidden", "aria-hidden", "style")
 
 

@@ -26,7 +26,7 @@ _TEXT_OF_ALL = 1000
 """Characters of a text by which its script is known."""
 _RIGHT_TO_LEFT = late_pattern("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
 """Hebrew, Arabic, Syriac, Thaana, N'Ko and others (UAX 44, bidirectional classes R and AL)."""
-_TURNED = etree.XPath("boolean(.//*[@dir])")
+_TURNED = etree.XPath("boolean(descendant::*[@dir])")
 
 Sheets = Sequence[tuple[str, str]]
 """Style sheets of files of their own, as they are needed: addresses, with what is in them."""

@@ -325,12 +325,22 @@ def test_what_is_for_printers_is_told_in_time_that_grows_with_a_page():
     assert SENTENCE.strip() in extract_article(html, URL).text
 
 
-def test_text_between_much_that_is_hidden_stays():
-    many = "".join(f"<i hidden>{n}<b hidden>?</b></i> mill {n}," for n in range(2000))
+def test_text_between_much_that_is_hidden_stays_and_takes_time_that_grows_with_it():
+    many = "".join(f"<i hidden>{n}<b hidden>?</b></i> mill {n}," for n in range(8000))
 
     found = extract_article(f"<main><p>{SENTENCE * 9}</p><p>{many}</p></main>", URL).text
 
-    assert " ".join(f"mill {n}," for n in range(2000)) in found
+    assert " ".join(f"mill {n}," for n in range(8000)) in found
+
+
+def test_a_note_is_looked_for_among_many_names_in_time_that_grows_with_them():
+    many = "".join(f"<i id='n{n}'>mill<b id='m{n}'>,</b></i> " for n in range(8000))
+    noted = "<footer><p id='note'>A note that says more. <a href='#n1'>back</a></p></footer>"
+
+    article = f"<main><p>{SENTENCE * 9}{many}<a href='#note'>1</a></p></main>"
+    found = extract_article(article + noted, URL).text
+
+    assert "A note that says more." in found
 
 
 @pytest.mark.parametrize("name", ["print-only", "blueprint", "print", "d-print-block"])
