@@ -232,6 +232,8 @@ SEARCHES: dict[str, tuple[str, str]] = {
     "phrase by chance": ('"word{k} word{l}"', ""),
     "prefix": ("word{n}*", ""),
     "without a prefix": ("common -w*", ""),
+    "rare word, prefix": ("unicorn w*", ""),
+    "rare word, half typed": ("unicorn w", ""),
     "or, not, brackets": ("(word{n} OR word{m}) -word7", ""),
     "title:": ("title:things", ""),
     "words and a tag": ("common tag:tag{n}", ""),

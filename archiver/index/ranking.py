@@ -38,8 +38,8 @@ READ_NAMES = 500
 where a candidate lies."""
 PARTS_OF_NAMES, PARTS_OF_PREFIXES = 8, 2
 """Parts in which names are looked for; a beginning of words costs as much as all that begin so."""
-_MOST_SCORED = 1 << 30
-"""More than there are candidates."""
+_MOST = 1 << 60
+"""More than there are documents."""
 
 
 async def scored(
@@ -54,10 +54,7 @@ async def scored(
         candidates: documents.
     """
     last = (await conn.execute(select(func.max(document.c.id)))).scalar() or 0
-    parts = [
-        Part(number, tuple(some), min(PART_SIZE, last + 1 - number * PART_SIZE))
-        for number, some in groupby(sorted(candidates), key=lambda each: each // PART_SIZE)
-    ]
+    parts = by_part(candidates, last)
     if not parts:
         return []
     # The engine is at one while the other's answer is read.
@@ -83,7 +80,13 @@ def in_names(match: str, tree: Node) -> str:
 
 
 async def parts_of_names(conn: AsyncConnection, tree: Node, parts: Sequence[int]) -> Sequence[int]:
-    """The newest parts, in which names are looked for: of no more than one walk looks in."""
+    """The newest parts, in which names are looked for: of no more than one walk looks in.
+
+    Of a dear beginning, which stands in nearly all documents, there is none.
+    """
+    wanted = filter(is_open_ended, _plain_terms(tree))
+    if await pages_of(conn, wanted, parts) >= DEAR_PAGES:
+        return ()
     return names_sought_in(tree, parts)[: await within_reach(conn, tree, parts)]
 
 
@@ -149,7 +152,7 @@ def _scoring(dialect: Dialect, parts: Sequence[int]) -> Select[*tuple[Any, ...]]
     candidates = (bindparam(f"wanted{n}", type_=ListedNumbers()) for n in range(len(parts)))
     union = _union(words, parts, scores, wanted)
     # SQLite makes one query of both where nothing parts them, and knows no bm25 in that.
-    parted = asking(f"{union} LIMIT {_MOST_SCORED}").bindparams(*candidates)
+    parted = asking(f"{union} LIMIT {_MOST}").bindparams(*candidates)
     return gathering(parted, "id", "score")
 
 
@@ -164,7 +167,7 @@ async def _factors(
     matches = [_among(match, tree, each) for each in near.values()]
     candidates = [each for part in parts for each in part.candidates]
     if len(candidates) <= READ_NAMES:
-        found = await _which(conn, matches, parts)
+        found = await which(conn, matches, parts)
         named = await named_among(conn, candidates, terms, _whole_words(terms))
     else:
         named, found = await _by_index(conn, match, tree, parts, matches)
@@ -181,7 +184,7 @@ async def _by_index(
     asked = [_among(match, tree, _named(every(terms)))]
     if forms:
         asked.append(f"{match} AND {_named(forms)}")
-    anywhere, *found = await _which(conn, [*asked, *matches], parts)
+    anywhere, *found = await which(conn, [*asked, *matches], parts)
     formed = found.pop(0) - anywhere if forms else set()
     first = await _named_first(conn, match, tree, parts, anywhere)
     return Named(anywhere, first, formed), found
@@ -196,7 +199,7 @@ async def _named_first(
         return set()
     numbers = {each // PART_SIZE for each in named}
     within = [part for part in parts if part.number in numbers]
-    (first,) = await _which(conn, [_among(match, tree, f'(title : ^ "{words}")')], within)
+    (first,) = await which(conn, [_among(match, tree, f'(title : ^ "{words}")')], within)
     return first
 
 
@@ -206,10 +209,18 @@ def _narrowed(match: str, tree: Node, better: str) -> str:
     return better if match == expression(every(terms)) else f"{match} AND {better}"
 
 
-async def _which(
+def by_part(documents: Iterable[int], last: int = _MOST) -> list[Part]:
+    """Some documents by the parts in which they lie, of all of which one is the last."""
+    return [
+        Part(number, tuple(some), min(PART_SIZE, last + 1 - number * PART_SIZE))
+        for number, some in groupby(sorted(documents), key=lambda each: each // PART_SIZE)
+    ]
+
+
+async def which(
     conn: AsyncConnection, matches: Sequence[str], parts: Sequence[Part]
 ) -> list[set[int]]:
-    """The candidates that match each of some expressions."""
+    """What matches each of some expressions, from the first candidate of each part to its last."""
     if not (matches and parts):
         return [set() for _ in matches]
     given: dict[str, Any] = _stretches(parts)

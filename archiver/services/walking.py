@@ -1,9 +1,9 @@
 """Walks through all that a query matches, newest first or oldest first, a stretch at a time."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import TypeAlias
 
-from archiver.index import beginnings, browsing, list_rows, search
+from archiver.index import beginnings, browsing, list_rows, search, witnesses
 from archiver.index.connection import AsyncConnection
 from archiver.index.entries import Filters, Place
 from archiver.index.matching import Split, split
@@ -62,6 +62,8 @@ class Walk:
         self._parted: Split = split(question.tree)
         self._order = order
         self._filters: Filters | None = None
+        self._loose: witnesses.Loose | None = None
+        self._is_enough = False
 
     async def page(self, beyond: Place | None, limit: int) -> Found:
         """So many entries beyond a place; fewer, with a place to go on, where few of many pass."""
@@ -69,15 +71,13 @@ class Walk:
         places: list[Place] = []
         looked_at, look = 0, max(LEAST_LOOK, limit + 1)
         reach = await self._reach()
-        while looked_at < MOST_LOOKED_AT:
+        while looked_at < MOST_LOOKED_AT and not self._is_enough:
             some, at, last = await self._look(beyond, look, reach)
             found += some
             places += at
             if last is None or len(found) > limit:
                 return Found(tuple(found), tuple(places), None).first(limit)
             beyond, looked_at, look = last, looked_at + look, min(look * 4, MOST_LOOK)
-            if reach is not None:
-                break
         return Found(tuple(found), tuple(places), beyond)
 
     async def all(self, *, limit: int) -> AsyncIterator[list[int]]:
@@ -93,8 +93,9 @@ class Walk:
         """In how many parts words are looked for where that is dear: in one look, and no other."""
         if not self._parted.match:
             return None
-        setting = self._question.setting
-        return await beginnings.within_reach(self._conn, self._question.tree, setting.parts)
+        tree, parts = self._question.tree, self._question.setting.parts
+        self._loose = await witnesses.loosened(self._conn, tree, parts)
+        return await beginnings.within_reach(self._conn, tree, parts)
 
     async def _look(self, beyond: Place | None, count: int, reach: int | None = None) -> _Looked:
         """Look at so many rows beyond a place, in as many parts."""
@@ -108,18 +109,37 @@ class Walk:
         question = self._question
         ahead = self._ahead(beyond)[:reach] if reach else question.setting.parts
         edge = self._edge(ahead) if reach else None
+        self._is_enough = reach is not None
         found = await search.found(
             self._conn,
-            self._parted,
+            self._loose.parted if self._loose else self._parted,
             question,
             parts=ahead,
             beyond=beyond.row if beyond else None,
             count=count,
             oldest_first=self._order is Sort.OLDEST,
         )
-        passing = [entry_id for _, entry_id in found if entry_id is not None]
-        places = [Place(0, row) for row, entry_id in found if entry_id is not None]
-        return passing, places, Place(0, found[-1][0]) if len(found) == count else edge
+        last = Place(0, found[-1][0]) if len(found) == count else edge
+        passing = {row: entry_id for row, entry_id in found if entry_id is not None}
+        if self._loose:
+            passing, last = await self._told(self._loose, passing, last)
+        return [*passing.values()], [Place(0, row) for row in passing], last
+
+    async def _told(
+        self, loose: witnesses.Loose, passing: Mapping[int, int], last: Place | None
+    ) -> tuple[dict[int, int], Place | None]:
+        """Those of which it is told that all of a query matches them, as far as that is cheap."""
+        has, untold = await witnesses.having(self._conn, loose, [*passing])
+        found: dict[int, int] = {}
+        before = 0
+        for row, entry_id in passing.items():
+            if row in untold:
+                self._is_enough = True
+                return found, Place(0, before)
+            before = row
+            if row in has:
+                found[row] = entry_id
+        return found, last
 
     def _ahead(self, beyond: Place | None) -> Sequence[int]:
         """The parts that hold documents beyond a place, as they are walked through."""

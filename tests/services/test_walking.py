@@ -16,11 +16,12 @@ MANY = " ".join(f"w{n}ords" for n in range(3000))
 
 @pytest.fixture
 async def database(tmp_path, monkeypatch):
-    for module in ("index.search_tables", "index.documents", "index.ranking"):
-        monkeypatch.setattr(f"archiver.{module}.PART_SIZE", 2)
+    for module in ("search_tables", "documents", "ranking", "witnesses"):
+        monkeypatch.setattr(f"archiver.index.{module}.PART_SIZE", 2)
     for module in ("walking", "ranked"):
         monkeypatch.setattr(f"archiver.services.{module}.PART_SIZE", 2)
-    monkeypatch.setattr("archiver.index.beginnings.MOST_PAGES", 1)
+    for module in ("beginnings", "witnesses"):
+        monkeypatch.setattr(f"archiver.index.{module}.MOST_PAGES", 1)
     opened = await Database.open(tmp_path / "archive.sqlite3")
     words = {0: f"otter {MANY}", 3: "kite"}
     pages = [Page(f"p{n}", "x", f"heron {words.get(n, MANY)}") for n in range(7)]
@@ -30,11 +31,12 @@ async def database(tmp_path, monkeypatch):
 
 
 async def pages_of(search, q, **asked):
-    """The names on each page of a list, one page after the other."""
+    """The names of what has all words on each page of a list, one page after the other."""
     found, after = [], ""
     while after is not None:
         page = await search.listing(ListingQuery(q=q, after=after, **asked))
-        found.append([each.entry.url.rpartition("/")[2] for each in page.items])
+        whole = page.items[: len(page.items) - page.partial]
+        found.append([each.entry.url.rpartition("/")[2] for each in whole])
         after = page.after
     return found
 
@@ -81,3 +83,31 @@ async def test_whoever_wants_all_of_a_dear_beginning_gets_all(database):
         ]
 
     assert len(rows) == 7
+
+
+@pytest.fixture
+async def told(database, monkeypatch):
+    """The archive with one document more in each of three parts, a rare word in some of all."""
+    monkeypatch.setattr("archiver.index.witnesses.DEAR_PAGES", 1)
+    monkeypatch.setattr("archiver.index.witnesses.ROUNDS", (1, 2))
+    frequent = " ".join(f"w{n}ords" for n in range(3000) for _ in range(3 if n == 1500 else 1))
+    words = ["unicorn wonder", "unicorn", f"unicorn {frequent}", "unicorn", "unicorn waning", ""]
+    pages = [Page(f"q{n}", "x", text) for n, text in enumerate(words)]
+    await fill(database, pages, START + timedelta(days=30), timedelta(days=1), first=7)
+    return Search(database, store=None)
+
+
+@pytest.mark.parametrize("sort", ["", Sort.NEWEST, Sort.OLDEST])
+@pytest.mark.parametrize("q", ["unicorn w*", "w* unicorn -heron", "unicorn w* (w* OR heron)"])
+async def test_beside_a_rare_word_a_dear_beginning_is_found_wherever_it_stands(told, q, sort):
+    names = [name for names in await pages_of(told, q, sort=sort) for name in names]
+
+    assert sorted(names) == ["q0", "q2", "q4"]
+
+
+@pytest.mark.sqlite("PostgreSQL does not say what a beginning of words costs")
+async def test_where_no_frequent_word_tells_of_a_beginning_it_is_read_in_few_parts(told):
+    pages = await pages_of(told, "unicorn w*", sort=Sort.NEWEST)
+
+    assert len(pages) > 1
+    assert [name for names in pages for name in names] == ["q4", "q2", "q0"]

@@ -27,6 +27,8 @@ class WordIndex(Protocol):
         changes: selects how often a connection has changed something.
         pages: selects how many pages of it the words between ``:first`` and ``:beyond`` take; empty
             where that can't be told.
+        longest: selects the ``:most`` words (``term``) between ``:first`` and ``:beyond`` that take
+            most room in it, but for ``:known`` of them; empty where ``pages`` is.
     """
 
     def __hash__(self) -> int:
@@ -55,6 +57,10 @@ class WordIndex(Protocol):
     @property
     def pages(self) -> str:
         """How much a beginning of words costs."""
+
+    @property
+    def longest(self) -> str:
+        """Which words that begin so are the most frequent."""
 
     @property
     def columns(self) -> tuple[ColumnElement[Any], ...]:

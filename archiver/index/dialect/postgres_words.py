@@ -59,7 +59,7 @@ class PostgresWords:
         " LATERAL (SELECT count(*) AS doc FROM {0}"
         " WHERE words @@ CAST(quote_literal(word) AS tsquery)) AS counted WHERE doc > 0"
     )
-    merge = changes = pages = ""
+    merge = changes = pages = longest = ""
     columns: tuple[ColumnElement[Any], ...] = (column("words", TSVECTOR),)
 
     def ddl(self, part: int) -> tuple[str, ...]:

@@ -38,6 +38,16 @@ class SqliteWords:
 ) SELECT coalesce(sum((last - coalesce(first, 2)) / 2), 0) FROM leaf"""
     """A piece of words lies in leaves, and what is in ``_idx`` is with which word each begins, with
     twice its number. A leaf that goes on with the places of one word is not there, but numbered."""
+    longest = """WITH leaf AS (SELECT
+  substr(CAST(term AS TEXT), 2) AS first,
+  lead(substr(CAST(term AS TEXT), 2)) OVER (ORDER BY term) AS beyond,
+  lead(pgno) OVER (ORDER BY term) - pgno AS pages
+  FROM {0}_idx WHERE segid = (SELECT segid FROM {0}_idx ORDER BY pgno DESC LIMIT 1)
+    AND term >= CAST('0' || :first AS BLOB) AND term < CAST('0' || :beyond AS BLOB)
+) SELECT (SELECT term FROM {0}_words
+    WHERE term >= leaf.first AND term < leaf.beyond ORDER BY doc DESC LIMIT 1) AS term
+  FROM leaf WHERE beyond > first ORDER BY pages DESC, first LIMIT :most OFFSET :known"""
+    """Between two leaves that are there lie those of the last word of the first one."""
     columns: tuple[ColumnElement[Any], ...] = tuple(column(name, Words) for name in SEARCH_COLUMNS)
 
     def ddl(self, part: int) -> tuple[str, ...]:
