@@ -46,6 +46,8 @@ function showImport(status) {
   for (const field of box.querySelectorAll("[data-field]")) {
     field.textContent = numbers.format(values[field.dataset.field]);
   }
+  const lead = box.querySelector(".lead");
+  if (lead) lead.hidden = !wanted;
   const bar = box.querySelector("progress");
   bar.max = Math.max(wanted, 1);
   if (status.reading) bar.removeAttribute("value");

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import AsyncIterator
+from contextlib import aclosing
 from dataclasses import replace
 
 import click
@@ -10,7 +11,7 @@ from archiver.cli.loop import run_until_signal
 from archiver.cli.output import JsonArray, clean, write_row
 from archiver.config import Settings
 from archiver.formats.documents import to_document
-from archiver.model.listing import ListingQuery
+from archiver.model.listing import ListingQuery, Sort
 from archiver.reading import open_to_read
 from archiver.services.listed import ListedEntry
 from archiver.services.search import MOST_PER_PAGE, Search
@@ -59,7 +60,10 @@ async def _list(
 async def _pages(
     search: Search, query: ListingQuery, wanted: int | None
 ) -> AsyncIterator[ListedEntry]:
-    """Give the entries of page after page; only one page is held."""
+    """Give the entries of page after page; only one page is held.
+
+    A page puts the newest in order where an index does not; here all are, for a number of each.
+    """
     after: str | None = ""
     while after is not None and (wanted is None or wanted > 0):
         limit = MOST_PER_PAGE if wanted is None else min(wanted, MOST_PER_PAGE)
@@ -70,6 +74,15 @@ async def _pages(
             click.echo(
                 f"archiver: nothing has these words; this is: {clean(page.answers)}", err=True
             )
+        if page.is_of_newest and (wanted is None or page.sort is not Sort.BEST):
+            everything = search.all_in_order(replace(query, q=page.answers or query.q))
+            async with aclosing(everything):
+                async for listed in everything:
+                    if wanted is not None and wanted < 1:
+                        return
+                    yield listed
+                    wanted = None if wanted is None else wanted - 1
+            return
         whole = page.items[: len(page.items) - page.partial]
         for listed in whole:
             yield listed

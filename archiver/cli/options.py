@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import cache, wraps
 from typing import Any
 
@@ -142,6 +143,18 @@ def with_settings(
     return decorate
 
 
+class _Order(click.Choice[str]):
+    """What may come first in a list, by its name or by one that older versions gave it."""
+
+    def __init__(self) -> None:
+        super().__init__([each.value for each in Sort])
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        with suppress(ValueError):
+            value = Sort(value).value
+        return super().convert(value, param, ctx)
+
+
 def list_options(command: Callable[..., int]) -> Callable[..., int]:
     """Add what lists are narrowed by."""
     for option in (
@@ -154,10 +167,12 @@ def list_options(command: Callable[..., int]) -> Callable[..., int]:
         ),
         click.option(
             "--sort",
-            type=click.Choice([each.value for each in Sort]),
+            type=_Order(),
             help="What comes first; without it the best, or without words what was saved last.",
         ),
-        click.option("--status", default="", help="saved, failed, queued, or an HTTP status."),
+        click.option(
+            "--status", default="", help="saved, failed, queued, link, or an HTTP status."
+        ),
         click.option("--host", default="", metavar="HOST", help="Only of this host."),
         click.option("--tag", default="", metavar="TAG", help="Only with this tag."),
     ):

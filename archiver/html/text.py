@@ -72,7 +72,9 @@ def to_reading(html: str) -> str:
     html = _FORMULA.sub(_as_tex, html)
     pieces = _CODE.split(html)
     shown = [
-        entities.unescape(_TAG.sub(_between, each)).strip("\n") if n % 2 else to_text(each)
+        entities.unescape(_TAG.sub(_between, each)).strip("\n")
+        if n % 2
+        else to_text(" ".join(each.split()))  # where a line of the source ends says nothing
         for n, each in enumerate(pieces)
     ]
     return "\n".join(each for each in shown if each)

@@ -1,8 +1,10 @@
 """Which index a list without words walks: the one that leaves least to be looked at."""
 
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import TypeVar
 
-from sqlalchemy import select
+from sqlalchemy import Column, ColumnElement, select
 
 from archiver.index import hosts
 from archiver.index.conditions import lists_named
@@ -13,11 +15,11 @@ from archiver.model.job import State
 from archiver.query.tree import Condition, Is, Mark, Node, conjuncts
 from archiver.query.words import fold
 
-MOST_HOSTS = 64
-"""Hosts of a site that are walked each by itself; one with more is common enough to be met."""
-NOWHERE: tuple[str, ...] = ()
-"""The hosts of what nothing can match: no walk goes anywhere to find that out."""
+MOST_WALKED = 64
+"""Hosts of a site, spellings of a tag or lists in a list that are walked each by itself; what has
+more is common enough to be met."""
 _STATES = {Mark.FAILED: State.FAILED, Mark.WAITING: State.QUEUED, Mark.LINK: State.LINK}
+_T = TypeVar("_T")
 
 
 async def walked(conn: AsyncConnection, tree: Node, filters: Filters) -> Filters:
@@ -37,37 +39,51 @@ async def _narrower(
         return filters if filters.status else replace(filters, status=int(value))
     if which is Condition.IS:
         return _marked(value, filters)
-    if which in (Condition.TAG, Condition.LIST):
-        return await _labelled(conn, which, value, filters)
-    if which is Condition.SITE and filters == Filters():
-        found = await hosts.of_site(conn, value, limit=MOST_HOSTS + 1)
-        return replace(filters, hosts=tuple(found)) if len(found) <= MOST_HOSTS else filters
+    return await _named(conn, which, value, filters)
+
+
+async def _named(conn: AsyncConnection, which: Condition, value: str, filters: Filters) -> Filters:
+    """By what has names: a list, a tag in every spelling, a site."""
+    if which is Condition.LIST and filters.list_id is None:
+        found = await _few(conn, entry_list.c.id, lists_named(value))
+        if len(found) == 1:
+            return replace(filters, list_id=found[0])
+        return _any_of(filters, [Filters(list_id=each) for each in found])
+    if which is Condition.TAG and filters.tag is None:
+        names = await _few(conn, tag.c.name, tag.c.folded == fold(value))
+        if len(names) == 1:
+            return replace(filters, tag=names[0])
+        return _any_of(filters, [Filters(tag=each) for each in names])
+    if which is Condition.SITE:
+        found_hosts = await hosts.of_site(conn, value, limit=MOST_WALKED + 1)
+        return _any_of(filters, [Filters(host=each) for each in found_hosts])
     return filters
 
 
-async def _labelled(
-    conn: AsyncConnection, which: Condition, value: str, filters: Filters
-) -> Filters:
-    """By a tag or a list, where one alone reads so; nowhere, where none does."""
-    if which is Condition.LIST:
-        if filters.list_id is not None:
-            return filters
-        rows = await conn.execute(select(entry_list.c.id).where(lists_named(value)).limit(2))
-        found = list(rows.scalars())
-        narrower = replace(filters, list_id=found[0]) if len(found) == 1 else filters
-        return narrower if found else replace(filters, hosts=NOWHERE)
-    if filters.tag is not None:
-        return filters
-    rows = await conn.execute(select(tag.c.name).where(tag.c.folded == fold(value)).limit(2))
-    names = list(rows.scalars())
-    narrower = replace(filters, tag=names[0]) if len(names) == 1 else filters
-    return narrower if names else replace(filters, hosts=NOWHERE)
+async def _few(conn: AsyncConnection, wanted: Column[_T], test: ColumnElement[bool]) -> list[_T]:
+    """What is named so; no more of it than tells that it is too much."""
+    rows = await conn.execute(select(wanted).where(test).limit(MOST_WALKED + 1))
+    return list(rows.scalars())
+
+
+def _any_of(filters: Filters, few: Sequence[Filters]) -> Filters:
+    """Narrowed to what passes one of a few; as it was where they are many, or another narrows."""
+    if not few:
+        return replace(filters, any_of=())
+    return (
+        Filters(any_of=tuple(few)) if filters == Filters() and len(few) <= MOST_WALKED else filters
+    )
 
 
 def _marked(value: str, filters: Filters) -> Filters:
-    if value == Mark.HIGHLIGHTED:
-        return replace(filters, is_highlighted=True)
-    if value == Mark.CHANGED:
-        return replace(filters, is_changed=True)
-    state = _STATES.get(Mark(value))
-    return replace(filters, state=state) if state and not filters.state else filters
+    mark = Mark(value)
+    state = _STATES.get(mark)
+    if state:
+        return filters if filters.state else replace(filters, state=state)
+    return replace(
+        filters,
+        is_highlighted=filters.is_highlighted or mark is Mark.HIGHLIGHTED,
+        is_changed=filters.is_changed or mark is Mark.CHANGED,
+        is_starred=filters.is_starred or mark is Mark.STARRED,
+        is_read=filters.is_read or mark is Mark.READ,
+    )

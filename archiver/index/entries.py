@@ -45,20 +45,23 @@ class Filters:
         tag: by its name.
         host: with its port.
         state, status: of the entry.
-        hosts: it is of one of these few.
+        any_of: it passes one of these few; none of them is no entry.
         list_id: row of a list that it lies in.
         is_highlighted: it has highlights.
         is_changed: its article is another than the one before.
+        is_starred, is_read: somebody said so.
     """
 
     tag: str | None = None
     host: str | None = None
     state: State | None = None
     status: int | None = None
-    hosts: tuple[str, ...] | None = None
+    any_of: "tuple[Filters, ...] | None" = None
     list_id: int | None = None
     is_highlighted: bool = False
     is_changed: bool = False
+    is_starred: bool = False
+    is_read: bool = False
 
 
 async def by_hash(conn: AsyncConnection, hash_url: HashUrl) -> tuple[int, Entry] | None:
@@ -157,6 +160,10 @@ def narrowed(query: Select[*tuple[Any, ...]], filters: Filters) -> Select[*tuple
         query = query.where(entry.c.highlights != literal_column("''"))
     if filters.is_changed:
         query = query.where(entry.c.changed > literal_column("0"))
+    if filters.is_starred:
+        query = query.where(entry.c.is_starred == literal_column("1"))
+    if filters.is_read:
+        query = query.where(entry.c.is_read == literal_column("1"))
     return query
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import Select, select, tuple_, union_all
+from sqlalchemy import Select, select, tuple_, union
 
 from archiver.index.connection import AsyncConnection
 from archiver.index.entries import Filters, Place, narrowed, newest_query
@@ -28,10 +28,10 @@ async def rows_in_order(
     if order is Sort.CAPTURED:
         return [Place(*row) for row in await conn.execute(_captured(beyond, limit))]
     oldest_first = order is Sort.OLDEST
-    if filters.hosts == ():
+    if filters.any_of == ():
         return []
-    if filters.hosts is not None:
-        query = _of_hosts(filters.hosts, beyond, limit, oldest_first=oldest_first)
+    if filters.any_of is not None:
+        query = _of_any(filters.any_of, beyond, limit, oldest_first=oldest_first)
     else:
         query = newest_query(filters, below=beyond, limit=limit, oldest_first=oldest_first)
         query = query.with_only_columns(entry.c.added_at, entry.c.id)
@@ -57,17 +57,17 @@ def _captured(beyond: Place | None, limit: int) -> Select[*tuple[Any, ...]]:
     return query.order_by(*(column.desc() for column in place)).limit(limit)
 
 
-def _of_hosts(
-    hosts: Sequence[str], beyond: Place | None, limit: int, *, oldest_first: bool
+def _of_any(
+    filters: Sequence[Filters], beyond: Place | None, limit: int, *, oldest_first: bool
 ) -> Select[*tuple[Any, ...]]:
-    """So many of each host, as its index has them, and of those so many."""
+    """So many of each, as its index has them, and of those so many, each once."""
     each = [
-        newest_query(Filters(host=host), below=beyond, limit=limit, oldest_first=oldest_first)
+        newest_query(one, below=beyond, limit=limit, oldest_first=oldest_first)
         .with_only_columns(entry.c.added_at, entry.c.id)
-        .subquery()
-        for host in hosts
+        .subquery(f"found_{n}")
+        for n, one in enumerate(filters)
     ]
-    found = union_all(*(select(some) for some in each)).subquery()
+    found = union(*(select(some) for some in each)).subquery("found")
     order = (found.c.added_at, found.c.id)
     query = select(found.c.added_at, found.c.id).limit(limit)
     return query.order_by(*order if oldest_first else (column.desc() for column in order))

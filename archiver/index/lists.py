@@ -55,15 +55,6 @@ async def all_of_them(conn: AsyncConnection) -> list[EntryList]:
     return [EntryList(path, query, None if query else count) for path, query, count in rows]
 
 
-async def id_of(conn: AsyncConnection, path: str) -> int | None:
-    """The row of the list of that path, in whatever case; None if there is none, or several."""
-    rows = await conn.execute(
-        select(entry_list.c.id).where(entry_list.c.folded == list_key(path)).limit(2)
-    )
-    found = list(rows.scalars())
-    return found[0] if len(found) == 1 else None
-
-
 async def arrange(conn: AsyncConnection, lists: Sequence[EntryList]) -> None:
     """Let there be these lists in this order, and behind them others that have entries."""
     rows = [(each.path, list_key(each.path), n, each.query) for n, each in enumerate(lists, 1)]

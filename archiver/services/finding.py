@@ -9,6 +9,7 @@ The next page of such an order is behind the entry that was shown last, of those
 when the first was shown: what is saved meanwhile moves nothing to another page.
 """
 
+from array import array
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -143,6 +144,18 @@ async def page_of(
         known = await entries.last_row(conn)
         page = replace(page, beyond=replace(page.beyond, known=known))
     return page
+
+
+async def all_of(conn: AsyncConnection, question: Question, sort: Sort) -> Sequence[int]:
+    """Row ids of all that a question matches in any order; of the best the others behind them."""
+    found = array("q")
+    async for some in Walk(conn, question).all(limit=SORTED):
+        found.extend(some)
+    if sort is not Sort.BEST:
+        return await ordering.in_order(conn, found, sort)
+    ranked = await best(conn, question, await candidates(conn, question))
+    first = dict.fromkeys(ranked.entries[: len(ranked.entries) - ranked.partial])
+    return [*first, *(each for each in found if each not in first)]
 
 
 async def _best_of(

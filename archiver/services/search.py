@@ -1,7 +1,7 @@
 """Browsing and finding: pages of entries, narrowed by a query, tag, host or state."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from dataclasses import replace
 
 from archiver.errors import InputError
@@ -28,7 +28,7 @@ from archiver.services.corrections import correction
 from archiver.services.cursors import Turn, read_cursor, write_cursor
 from archiver.services.excerpts import excerpts_of
 from archiver.services.facets import MOST_COUNTED, summary_of
-from archiver.services.finding import Page, is_from_newest, page_of, walked
+from archiver.services.finding import Page, all_of, is_from_newest, page_of, walked
 from archiver.services.listed import ListedEntry, shown_of
 from archiver.services.questions import question_of, sort_of, tree_of
 from archiver.services.walking import Walk
@@ -138,19 +138,9 @@ class Search:
             question = await question_of(conn, tree, query)
             found = await self._found(conn, question, query, ahead)
             page, answered = found.page, found.tree
-            has_words = any(sought(answered))
-            kept = await _listed(conn, page.entries, with_earlier=has_words)
-            own = {each: kept.get(each, []) for each in page.entries} if has_words else {}
-            # Segments are read while the index is.
-            shown, excerpts = await both(
-                _shown(conn, page.entries, kept),
-                asyncio.to_thread(excerpts_of, self._store, [*own.values()], answered),
-            )
+            shown = await self._shown(conn, page.entries, answered)
             is_poor = not query.after and len(page.entries) - page.partial < FEW
             meant = await correction(conn, question.setting.parts, tree) if is_poor else None
-        for each, (excerpt, at) in zip(own, excerpts, strict=True):
-            if each in shown:
-                shown[each] = replace(shown[each], excerpt=excerpt, found_at=at)
         listing = Listing(
             items=tuple(shown[each] for each in page.entries if each in shown),
             after=write_cursor(page.beyond) if page.beyond else None,
@@ -161,6 +151,42 @@ class Search:
             meant=write(meant) if meant else "",
         )
         return listing, found.summary
+
+    async def all_in_order(self, query: ListingQuery) -> AsyncGenerator[ListedEntry, None]:
+        """All entries of a list, however many, in the order that its first page begins.
+
+        Raises:
+            InvalidQuery: the query can't be read.
+            InputError: the sort or status is not one.
+        """
+        tree = tree_of(query)
+        async with self._db.read() as conn:
+            question = await question_of(conn, tree, query)
+            rows = await all_of(conn, question, sort_of(query, tree))
+        for start in range(0, len(rows), MOST_PER_PAGE):
+            some = rows[start : start + MOST_PER_PAGE]
+            async with self._db.read() as conn:
+                shown = await self._shown(conn, some, question.tree)
+            for each in some:
+                if each in shown:
+                    yield shown[each]
+
+    async def _shown(
+        self, conn: AsyncConnection, listed: Sequence[int], tree: Node
+    ) -> dict[int, ListedEntry]:
+        """What a list shows of entries, as far as there are such, and where words stand in them."""
+        has_words = any(sought(tree))
+        kept = await _listed(conn, listed, with_earlier=has_words)
+        own = {each: kept.get(each, []) for each in listed} if has_words else {}
+        # Segments are read while the index is.
+        shown, excerpts = await both(
+            _known(conn, listed, kept),
+            asyncio.to_thread(excerpts_of, self._store, [*own.values()], tree),
+        )
+        for each, (excerpt, at) in zip(own, excerpts, strict=True):
+            if each in shown:
+                shown[each] = replace(shown[each], excerpt=excerpt, found_at=at)
+        return shown
 
     async def _found(
         self, conn: AsyncConnection, question: Question, query: ListingQuery, ahead: int = 0
@@ -254,7 +280,7 @@ class Search:
             )
 
 
-async def _shown(
+async def _known(
     conn: AsyncConnection, listed: Sequence[int], kept: Mapping[int, Sequence[ListedSnapshot]]
 ) -> dict[int, ListedEntry]:
     """What a list shows of entries, as far as there are such."""

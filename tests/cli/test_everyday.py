@@ -7,6 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from archiver.cli.main import cli
+from archiver.model.listing import Sort
 from archiver.urls.parse import hash_url
 
 MANY = 60
@@ -27,6 +28,13 @@ def test_what_is_piped_is_all_that_is_found_unless_it_is_said_how_many(kept):
     assert len(kept("list", "--limit", "3").stdout.splitlines()) == 3
     titles = [line.split("\t")[4] for line in kept("list", "--sort", "title").stdout.splitlines()]
     assert titles == sorted(titles, key=str.casefold) or len(titles) == MANY + 1
+
+
+def test_orders_are_those_of_pages_and_the_api_by_their_older_names_too(kept):
+    for order in Sort:
+        assert len(kept("list", "--sort", order).stdout.splitlines()) == MANY + 1
+    assert kept("list", "--sort", "added").stdout == kept("list", "--sort", "newest").stdout
+    assert "'best', 'newest'" in kept("list", "--sort", "none").stderr
 
 
 def test_nothing_found_is_exit_status_1(kept):

@@ -26,6 +26,12 @@ def test_text_without_either_is_the_text():
     assert to_reading(html) == to_text(html)
 
 
+def test_where_a_line_of_the_source_ends_no_line_that_is_read_does():
+    html = sanitise("<p>One paragraph,\nin two lines<br>and a third.</p><pre>a\n  b</pre>")
+
+    assert to_reading(html) == "One paragraph, in two lines\nand a third.\na\n  b"
+
+
 def test_a_beginning_is_cut_between_words():
     begun = beginning("so many words " * 50)
 

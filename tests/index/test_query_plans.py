@@ -76,6 +76,8 @@ READS = {
             "status": Filters(status=200),
             "highlighted": Filters(is_highlighted=True),
             "changed": Filters(is_changed=True),
+            "starred": Filters(is_starred=True),
+            "read": Filters(is_read=True),
             "list": Filters(list_id=1),
             "tag and host": Filters(tag="t", host="a.example"),
         }.items()
@@ -240,6 +242,24 @@ async def test_a_read_walks_an_index(db, watched, name):
     assert watched.steps
     assert watched.scans() == []
     assert watched.sorts() == []
+
+
+@pytest.mark.parametrize(
+    "few",
+    [
+        [Filters(host="a.example"), Filters(host="b.example")],
+        [Filters(tag="t"), Filters(tag="T")],
+        [Filters(list_id=1), Filters(list_id=2)],
+    ],
+)
+async def test_what_is_one_of_a_few_walks_the_index_of_each_and_sorts_no_more_than_those(
+    db, watched, few
+):
+    async with db.read() as conn:
+        await list_rows.rows_in_order(conn, Filters(any_of=tuple(few)), beyond=BELOW, limit=50)
+
+    assert watched.scans() == []
+    assert len(watched.sorts()) <= len(few)
 
 
 async def test_leasing_walks_indices(db, watched, seed):

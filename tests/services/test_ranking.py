@@ -274,6 +274,42 @@ async def test_however_many_have_a_word_all_are_listed_a_stretch_after_another(
     assert shown == (expected if sort == "oldest" else expected[::-1])
 
 
+@pytest.mark.parametrize("sort", ["", "newest", "title", "length"])
+async def test_what_is_saved_between_two_pages_repeats_nothing_and_passes_nothing_over(kept, sort):
+    search = await kept(*(Page(f"p{n}", f"t{n}", "heron " * (9 - n)) for n in range(6)))
+    first = await search.listing(ListingQuery(q="heron", sort=sort, limit=3))
+
+    await kept(Page("later", "a", "heron " * 20), first=9)
+    second = await search.listing(ListingQuery(q="heron", sort=sort, limit=9, after=first.after))
+
+    shown = [each.entry.title for page in (first, second) for each in page.items]
+    assert sorted(each for each in shown if each != "a") == [f"t{n}" for n in range(6)]
+
+
+@pytest.mark.parametrize(
+    ("sort", "expected"),
+    [
+        ("newest", "876543210"),
+        ("oldest", "012345678"),
+        ("title", "876543210"),
+        ("length", "012345678"),
+        ("best", None),
+    ],
+)
+async def test_who_wants_all_of_a_list_has_it_in_one_order_however_many_they_are(
+    kept, monkeypatch, sort, expected
+):
+    monkeypatch.setattr("archiver.services.finding.SORTED", 4)
+    monkeypatch.setattr("archiver.services.ranked.CANDIDATES", 4)
+    pages = [Page(f"p{n}", f"heron {9 - n}", "heron " * (9 - n)) for n in range(9)]
+    search = await kept(*pages, Page("other", "otter", "otter"))
+
+    found = [each async for each in search.all_in_order(ListingQuery(q="heron", sort=sort))]
+
+    shown = "".join(each.entry.url[-1] for each in found)
+    assert shown == expected if expected else sorted(shown) == sorted("012345678")
+
+
 async def test_the_newest_that_have_a_word_are_those_saved_last_whatever_was_read_last(kept):
     search = await kept(*(Page(f"p{n}", "x", "heron") for n in range(3)), first=0)
     await kept(Page("earlier", "x", "heron"), first=9)
