@@ -104,6 +104,10 @@ class Asked:
             answers = self._run(partial(_answers, self._dialect, works, [*waiting]))
             answers.add_done_callback(partial(_hand_out, [*waiting.values()]))
 
+    def give_up(self) -> None:
+        """Send nothing of what nobody waits for any more."""
+        self._works, self._waiting = [], {}
+
 
 def whole(result: Result) -> Result:
     """A result whose rows were fetched, so that no other thread comes near the cursor."""

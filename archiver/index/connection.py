@@ -199,6 +199,7 @@ class AsyncConnection:
 
     def close(self) -> None:
         """Close it once what it is at is done; a transaction that is open comes to nothing."""
+        self._asked.give_up()
         self._thread.submit(self._close)
         self._thread.shutdown(wait=False)
 

@@ -12,6 +12,7 @@ from contextlib import suppress
 from sqlalchemy.exc import DBAPIError
 
 from archiver.errors import FencedOff
+from archiver.finishing import to_its_end
 from archiver.index import writers
 from archiver.index.clock import Clock, boot_seconds
 from archiver.index.connection import AsyncConnection
@@ -79,19 +80,22 @@ class Membership:
         return self._is_sure and boot_seconds() - self._steady_since >= self.member.lease
 
     async def enter(self) -> None:
-        """Have a row of its own, before the first writing."""
+        """Have a row of its own, before the first writing, or none where that fails."""
         async with self._entering:
             if self._beating is None:
-                begun = boot_seconds()
-                async with self._connections.transaction() as conn:
-                    await writers.enter(
-                        conn,
-                        self.member.name,
-                        machine=self.member.machine,
-                        lease_ms=round(self.member.lease * 1000),
-                    )
-                self._was_heard(begun)
-                self._beating = asyncio.create_task(self._keep_beating(), name="signs-of-life")
+                await to_its_end(self._have_row())
+
+    async def _have_row(self) -> None:
+        begun = boot_seconds()
+        async with self._connections.transaction() as conn:
+            await writers.enter(
+                conn,
+                self.member.name,
+                machine=self.member.machine,
+                lease_ms=round(self.member.lease * 1000),
+            )
+        self._was_heard(begun)
+        self._beating = asyncio.create_task(self._keep_beating(), name="signs-of-life")
 
     async def check(self, conn: AsyncConnection) -> None:
         """See, in a writing transaction, that this process may write.
@@ -119,13 +123,14 @@ class Membership:
 
     async def leave(self) -> None:
         """Give the row back: this process ends."""
-        if self._beating:
-            self._beating.cancel()
-            await asyncio.wait([self._beating])
-            if not self.error:
-                with suppress(DBAPIError):  # it is taken away once its lease is over
-                    async with self._connections.transaction() as conn:
-                        await writers.leave(conn, self.member.name)
+        async with self._entering:
+            if self._beating:
+                self._beating.cancel()
+                await asyncio.wait([self._beating])
+                if not self.error:
+                    with suppress(DBAPIError):  # it is taken away once its lease is over
+                        async with self._connections.transaction() as conn:
+                            await writers.leave(conn, self.member.name)
         await self._connections.close()
 
     @property

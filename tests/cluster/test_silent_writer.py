@@ -2,12 +2,15 @@
 
 import asyncio
 import traceback
+from contextlib import closing
 
 import pytest
 from sqlalchemy import text
 
 from archiver.errors import FencedOff, IndexUnavailable
 from archiver.index.database import Database, Member, engines_of
+from archiver.index.dialect.postgres_address import read_address
+from archiver.index.dialect.postgres_connection import connect
 from tests.cluster.owner import as_owner
 
 LEASE = 4.0
@@ -21,6 +24,16 @@ async def two(address):
     yield both
     for each in both:
         await each.close()
+
+
+HOLDING = """
+CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS
+  'BEGIN PERFORM pg_advisory_xact_lock(1); RETURN NEW; END';
+CREATE CONSTRAINT TRIGGER waits AFTER INSERT ON writer DEFERRABLE INITIALLY DEFERRED
+  FOR EACH ROW EXECUTE FUNCTION wait();
+"""
+"""Lets who enters wait while it commits, as long as another has the lock."""
+WAITING = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND objid = 1 AND NOT granted"
 
 
 async def write(conn):
@@ -60,6 +73,24 @@ async def test_who_waits_for_something_else_meanwhile_keeps_its_turn(two):
         await write(conn)
 
     assert await written(other) == ["a"]
+
+
+async def test_who_is_broken_off_while_it_enters_writes_later_and_leaves_no_row(two, address):
+    db, _ = two
+    as_owner(address, HOLDING)
+
+    with closing(connect(read_address(address))) as held:
+        held.cursor().execute("SELECT pg_advisory_lock(1)")
+        entering = asyncio.create_task(db.write().__aenter__())
+        while not as_owner(address, WAITING)[0][0]:  # noqa: ASYNC110 - the server tells nobody
+            await asyncio.sleep(0.01)
+        entering.cancel()
+    await asyncio.wait([entering])
+
+    async with db.write() as conn:
+        await write(conn)
+    await db.close()
+    assert as_owner(address, "SELECT name FROM writer") == []
 
 
 async def test_a_hundred_who_are_told_that_they_are_fenced_off_are_told_as_shortly(two, address):
