@@ -172,8 +172,8 @@ async def test_a_row_that_begins_where_no_record_does_is_found_wherever_that_is(
     copied = "url, surt, timestamp, status, media_type, payload_digest, payload_length, length"
     for place in (1, end - 1):
         await change_index(
-            f'INSERT INTO capture ({copied}, "offset", segment_id, record_id, is_revisit)'
-            f" SELECT {copied}, {place}, segment_id, 'urn:uuid:{place}', is_revisit"
+            f'INSERT INTO capture (id, {copied}, "offset", segment_id, record_id, is_revisit)'
+            f" SELECT {place + 100}, {copied}, {place}, segment_id, 'urn:uuid:{place}', is_revisit"
             " FROM capture WHERE id = 1"
         )
 
