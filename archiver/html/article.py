@@ -18,6 +18,7 @@ from archiver.html.metadata import read_metadata
 from archiver.html.parsing import parse
 from archiver.html.plain import MOST_CHARACTERS, text_article
 from archiver.html.reader.above import drop_above_title
+from archiver.html.reader.appendix import bring_appendix
 from archiver.html.reader.byline import drop_byline
 from archiver.html.reader.choose import choose_article
 from archiver.html.reader.code import settle_code
@@ -25,16 +26,13 @@ from archiver.html.reader.drawings import settle_drawings
 from archiver.html.reader.embeds import settle_embeds
 from archiver.html.reader.finish import finish, set_apart
 from archiver.html.reader.lead import Lead, find_lead, put_lead
-from archiver.html.reader.mathematics import (
-    has_dollars,
-    is_mathematical,
-    settle_mathematics,
-)
+from archiver.html.reader.mathematics import settle_mathematics
 from archiver.html.reader.media import settle_media
 from archiver.html.reader.notes import bring_notes
 from archiver.html.reader.permalinks import settle_permalinks
 from archiver.html.reader.prepare import drop_hidden, to_tree
 from archiver.html.reader.tabs import settle_tabs
+from archiver.html.reader.tagline import drop_tagline
 from archiver.html.reader.tools import settle_editing
 from archiver.html.reader.valid import make_valid
 from archiver.html.reader.widgets import settle_widgets
@@ -108,6 +106,7 @@ def _read(
     sheets: Sheets = (),
 ) -> str:
     base = base_of(page, url)
+    shown = _shown_title(page)
     said = mark_writing(page, source, base, sheets), page_direction(page)
     body = to_tree(page)
     if body is None:
@@ -115,13 +114,15 @@ def _read(
     lines = lines_of(body, *said)
     _settle(body, source)
     lead = Lead() if whole else find_lead(body, metadata.title, metadata.byline)
-    article = body if whole else choose_article(body)
+    article = body if whole else choose_article(body, metadata.title)
     if article is None:
         return ""
     put_lead(article, lead)
     if not whole:
+        bring_appendix(article, body)
         bring_notes(article, body)
     drop_above_title(article, metadata.title)
+    drop_tagline(article, metadata.title, shown, metadata.site)
     drop_byline(article, metadata.byline)
     settle_embeds(article)
     finish(article, url, base)
@@ -134,12 +135,17 @@ def _read(
     return bare[1] if bare else html
 
 
+def _shown_title(page: LexborHTMLParser) -> str:
+    """The whole title of a document, in one line."""
+    element = page.css_first("title")
+    return " ".join((element.text() or "").split()) if element else ""
+
+
 def _settle(body: Element, source: str) -> None:
     """Make plain what an article may be made of, in the whole page."""
     settle_widgets(body)
     settle_tabs(body)
-    scripted = is_mathematical(source)
-    settle_mathematics(body, scripted=scripted, dollars=scripted and has_dollars(source))
+    settle_mathematics(body, source)
     drop_hidden(body)
     settle_permalinks(body)
     settle_editing(body)

@@ -6,7 +6,7 @@ from archiver.model.appearance import Appearance
 from archiver.model.requisite import Requisite
 from archiver.values import frozen
 
-EXTRACTOR_VERSION = "18"
+EXTRACTOR_VERSION = "19"
 """Raised when the same bytes would give another article; kept with every conversion record.
 
 10 takes signs and names of languages for none of an article's words, and names all its authors.

@@ -12,6 +12,8 @@ from typing import Any, Final
 from lxml import etree
 from lxml.etree import _Element as Element
 
+from archiver.html.reader.macros import Macros, read_macros, with_macros
+from archiver.html.reader.math_letters import set_letters
 from archiver.html.reader.tree import outermost, remove, replace
 from archiver.patterns import late_pattern
 
@@ -52,15 +54,15 @@ def has_dollars(html: str) -> bool:
     return _DOLLAR.search(html) is not None
 
 
-def settle_mathematics(body: Element, *, scripted: bool, dollars: bool) -> None:
+def settle_mathematics(body: Element, source: str) -> None:
     """Make MathML of every formula.
 
     Args:
         body: of the page, before what is hidden was taken away: most renderers hide the source.
-        scripted: whether a script of the page would render formulas between delimiters.
-        dollars: whether single dollar signs delimit some.
+        source: of the whole page: it tells what would render formulas, and how they are delimited.
     """
-    formulas = _Formulas()
+    scripted = is_mathematical(source)
+    formulas = _Formulas(read_macros(source) if scripted else {})
     lifted: set[Element] = set()
     for math in outermost(body, "math"):
         _lift(math, lifted)
@@ -70,14 +72,16 @@ def settle_mathematics(body: Element, *, scripted: bool, dollars: bool) -> None:
         for element in list(body.iter("span", "div")):
             if _MARKED.search(element.get("class") or "") and not len(element):
                 _settle_marked(element, formulas)
-        _settle_text(body, formulas, dollars=dollars)
+        _settle_text(body, formulas, dollars=has_dollars(source))
+    set_letters(body)
 
 
 class _Formulas:
     """Makes MathML of LaTeX, each source once, up to a length of all."""
 
-    def __init__(self) -> None:
+    def __init__(self, macros: Macros) -> None:
         self._left = MOST_CHARACTERS
+        self._macros = macros
         self._made: dict[tuple[str, bool], str] = {}
 
     def make(self, source: str, *, display: bool) -> Element:
@@ -100,7 +104,10 @@ class _Formulas:
             return ""
         try:
             shown = "block" if display else "inline"
-            math = etree.fromstring(_converter().convert(source, display=shown))
+            meant = with_macros(source, self._macros)
+            if not meant:
+                return "<span/>"
+            math = etree.fromstring(_converter().convert(meant, display=shown))
         except (ValueError, LookupError, etree.LxmlError, RecursionError, TypeError):
             return ""
         except Exception as refused:

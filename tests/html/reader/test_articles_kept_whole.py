@@ -1,6 +1,8 @@
 """Everything that belongs to an article is in it, however a page writes it."""
 
 import re
+import unicodedata
+from itertools import pairwise
 
 import pytest
 
@@ -391,6 +393,59 @@ def test_a_formula_is_mathml_with_its_source_however_it_was_written(written):
 
     assert re.search(r"where <math[^>]*><semantics>(<mrow>)+<mi>x</mi>(</mrow>)+<annotation", found)
     assert '<annotation encoding="application/x-tex">x</annotation></semantics></math> is' in found
+
+
+@pytest.mark.parametrize(
+    "defined",
+    [
+        r"<p>\(\newcommand{\set}[1]{\mathbb{#1}} \newcommand{\reals}{\set{R}}\)</p>",
+        r"<p>\(\def\set#1{\mathbb{#1}}\def\reals{\set R}\)</p>",
+        r"""<script>tex: {macros: {reals: "\\set R", set: ['\\mathbb{#1}', 1]}}</script>""",
+        r"""<script>macros: {"\\reals": "\\set R", "\\set": "\\mathbb{#1}"}</script>""",
+    ],
+)
+def test_a_formula_may_use_what_the_page_defines_elsewhere(defined):
+    found = read(
+        rf"{defined}<p>where \(\reals\label{{eq:1}}\) is</p>", "<script src=mathjax.js></script>"
+    )
+
+    assert found.count("<math") == 1
+    assert "<mi>\N{DOUBLE-STRUCK CAPITAL R}</mi>" in found
+    assert r'<annotation encoding="application/x-tex">\reals\label{eq:1}</annotation>' in found
+
+
+@pytest.mark.parametrize(
+    ("variant", "letters", "expected"),
+    [
+        ("bold", "xA1", "BOLD SMALL X|BOLD CAPITAL A|BOLD DIGIT ONE"),
+        ("double-struck", "kR", "DOUBLE-STRUCK SMALL K|DOUBLE-STRUCK CAPITAL R"),
+        ("fraktur", "gC", "FRAKTUR SMALL G|BLACK-LETTER CAPITAL C"),
+        ("script", "LA", "SCRIPT CAPITAL L|SCRIPT CAPITAL A"),
+        ("bold-italic", "β+", "BOLD ITALIC SMALL BETA|PLUS SIGN"),
+    ],
+)
+def test_letters_of_a_formula_are_in_the_face_that_browsers_do_not_give_them(
+    variant, letters, expected
+):
+    found = read(f'<p>so <math><mi mathvariant="{variant}">{letters}</mi></math> is</p>')
+
+    shown = re.search(r"<mi>(.*?)</mi>", found)[1]
+    named = [unicodedata.name(each).removeprefix("MATHEMATICAL ") for each in shown]
+    assert "|".join(named) == expected
+
+
+def test_what_a_page_defines_without_end_is_left_as_it_is_written():
+    chain = "".join(
+        rf"\newcommand{{\{a * 3}}}{{\{b * 3}\{b * 3}}}" for a, b in pairwise("abcdefghijklmnopqrst")
+    )
+    loop = r"\newcommand{\xx}{\xx\xx}"
+
+    found = read(
+        rf"<p>\({chain}{loop}\) so \(\aaa\) and \(\xx\)</p>", "<script src=mathjax.js></script>"
+    )
+
+    assert r"\aaa</annotation>" in found
+    assert "\\xx</" in found
 
 
 def test_money_is_no_formula_and_neither_is_code():

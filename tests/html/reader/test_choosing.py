@@ -364,3 +364,31 @@ def test_a_navigation_beside_an_article_is_no_part_of_it_though_it_is_called_a_p
 
     assert SENTENCE.strip() in found
     assert "More of them" not in found
+
+
+def test_a_post_of_one_line_is_read_and_not_the_teasers_below():
+    teasers = "".join(
+        f"<article class=card><a href='/{n}'><h3>Another post, {n}</h3><p>{SENTENCE * 3}</p></a>"
+        "</article>"
+        for n in range(4)
+    )
+    post = "<article class=post><h1>Away</h1><p>I will be away until May.</p></article>"
+
+    page = f"<title>Away</title><main>{post}</main><section><h2>More</h2>{teasers}</section>"
+    found = extract_article(page, URL).text
+
+    assert "away until May" in found
+    assert "Another post" not in found
+
+
+def test_posts_of_a_thread_stay_below_a_first_one_of_one_line():
+    posts = "".join(
+        f"<article class=post><h3><a href='/t/{n}'>Re: Away, {n}</a></h3><p>{SENTENCE * 3}</p>"
+        "</article>"
+        for n in range(4)
+    )
+    first = "<article class=post><h1>Away</h1><p>I will be away until May.</p></article>"
+
+    found = extract_article(f"<title>Away</title><main>{first}{posts}</main>", URL).text
+
+    assert found.count(SENTENCE.strip()) >= 4
