@@ -4,8 +4,9 @@ Candidates are the newest that match, and the newest that match in their title o
 a word that stands everywhere, no more than that is looked at (docs/decisions/0060-search.md).
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
+from heapq import nlargest
 from itertools import groupby
 from typing import Any
 
@@ -15,7 +16,7 @@ from archiver.finishing import both
 from archiver.index.beginnings import DEAR_PAGES, begun_in, pages_of, within_reach
 from archiver.index.connection import AsyncConnection
 from archiver.index.dialect.listed_values import ListedNumbers
-from archiver.index.dialect.port import Dialect, WordIndex
+from archiver.index.dialect.port import Dialect
 from archiver.index.dialect.word_queries import asking, gathering
 from archiver.index.matching import expression, is_open_ended, is_worded
 from archiver.index.names import Named, in_any_form, named_among
@@ -31,6 +32,8 @@ NAMED, FORMED, FIRST, NEAR, TOGETHER = 1.8, 1.5, 1.3, 1.15, 1.35
 """How much better a document is that has all words in its title or tags, or some of them there in
 another form, whose title begins with them, that has them near each other, or side by side."""
 NEAR_WORDS = 10
+MOST_NEAR = 250
+"""Of so many of the best by their words it is asked whether these stand near each other."""
 LEAST_MANY = 250
 """Documents: of fewer, all scores are cheap."""
 READ_NAMES = 500
@@ -38,6 +41,8 @@ READ_NAMES = 500
 where a candidate lies."""
 PARTS_OF_NAMES, PARTS_OF_PREFIXES = 8, 2
 """Parts in which names are looked for; a beginning of words costs as much as all that begin so."""
+_MATCHING = "SELECT rowid AS id FROM {0} WHERE MATCHES AND rowid BETWEEN :first{1} AND :last{1}"
+"""What matches in the stretch of a part in which its candidates lie."""
 _MOST = 1 << 60
 """More than there are documents."""
 
@@ -61,12 +66,19 @@ async def scored(
     scores, factors = await both(
         _scores(conn, match, tree, parts), _factors(conn, match, tree, parts)
     )
-    for factor, those in factors:
-        for each in those & scores.keys():
-            scores[each] *= factor
+    _raise(scores, factors)
+    best = by_part(nlargest(MOST_NEAR, scores, key=scores.__getitem__), last)
+    _raise(scores, await _nearness(conn, match, tree, best))
     # Sums of the same come out alike in whatever order they were added.
     put = sorted((float(f"{score:.6g}"), each) for each, score in scores.items())
     return [each for _, each in reversed(put)]
+
+
+def _raise(scores: dict[int, float], factors: Iterable[tuple[float, set[int]]]) -> None:
+    """Multiply the scores of some candidates."""
+    for factor, those in factors:
+        for each in those & scores.keys():
+            scores[each] *= factor
 
 
 def in_names(match: str, tree: Node) -> str:
@@ -146,11 +158,12 @@ async def _bm25(conn: AsyncConnection, match: str, parts: Sequence[Part]) -> dic
 def _scoring(dialect: Dialect, parts: Sequence[int]) -> Select[*tuple[Any, ...]]:
     """How good candidates are, by the words of a query; made once for the same parts."""
     words = dialect.words
-    scores = "SELECT rowid AS id, SCORE AS score FROM {0}".replace("SCORE", words.score(WEIGHTS))
+    scored = f"SELECT rowid AS id, {words.score(WEIGHTS)} AS score"
+    arm = _MATCHING.replace("MATCHES", words.matches).replace("SELECT rowid AS id", scored)
     # With a plus, SQLite asks each document that it finds, and not the index for each of them.
     wanted = f" AND +rowid IN ({dialect.numbers.format(':wanted{1}')})"
     candidates = (bindparam(f"wanted{n}", type_=ListedNumbers()) for n in range(len(parts)))
-    union = _union(words, parts, scores, wanted)
+    union = _union(parts, arm + wanted)
     # SQLite makes one query of both where nothing parts them, and knows no bm25 in that.
     parted = asking(f"{union} LIMIT {_MOST}").bindparams(*candidates)
     return gathering(parted, "id", "score")
@@ -159,35 +172,43 @@ def _scoring(dialect: Dialect, parts: Sequence[int]) -> Select[*tuple[Any, ...]]
 async def _factors(
     conn: AsyncConnection, match: str, tree: Node, parts: Sequence[Part]
 ) -> list[tuple[float, set[int]]]:
-    """How much better some of the candidates are than bm25 knows, and which these are."""
+    """How much better those candidates are that are named so, and which these are."""
     terms = _plain_terms(tree)
     if not terms:
         return []
-    near = _near(terms)
-    matches = [_among(match, tree, each) for each in near.values()]
     candidates = [each for part in parts for each in part.candidates]
     if len(candidates) <= READ_NAMES:
-        found = await which(conn, matches, parts)
         named = await named_among(conn, candidates, terms, _whole_words(terms))
     else:
-        named, found = await _by_index(conn, match, tree, parts, matches)
-    factors = [(NAMED, named.anywhere), (FIRST, named.first), (FORMED, named.formed)]
-    return [*factors, *zip(near, found, strict=True)]
+        named = await _by_index(conn, match, tree, parts)
+    return [(NAMED, named.anywhere), (FIRST, named.first), (FORMED, named.formed)]
 
 
-async def _by_index(
-    conn: AsyncConnection, match: str, tree: Node, parts: Sequence[Part], matches: Sequence[str]
-) -> tuple[Named, list[set[int]]]:
-    """Which candidates are named so, and which match some expressions: the index is asked once."""
+async def _nearness(
+    conn: AsyncConnection, match: str, tree: Node, parts: Sequence[Part]
+) -> list[tuple[float, set[int]]]:
+    """How much better those candidates are that have words near each other, and which these are."""
+    near = _near(_plain_terms(tree))
+    if not (near and parts):
+        return []
+    asked = [_among(match, tree, each) for each in near.values()]
+    given: dict[str, Any] = _stretches(parts)
+    given |= {f"wanted{n}": [*part.candidates] for n, part in enumerate(parts)}
+    found = await _found(conn, conn.dialect.words.among, asked, parts, given)
+    return [*zip(near, found, strict=True)]
+
+
+async def _by_index(conn: AsyncConnection, match: str, tree: Node, parts: Sequence[Part]) -> Named:
+    """Which candidates are named so."""
     terms = _plain_terms(tree)
     forms = in_any_form(terms)
     asked = [_among(match, tree, _named(every(terms)))]
     if forms:
         asked.append(f"{match} AND {_named(forms)}")
-    anywhere, *found = await which(conn, [*asked, *matches], parts)
-    formed = found.pop(0) - anywhere if forms else set()
+    anywhere, *others = await which(conn, asked, parts)
+    formed = others[0] - anywhere if forms else set()
     first = await _named_first(conn, match, tree, parts, anywhere)
-    return Named(anywhere, first, formed), found
+    return Named(anywhere, first, formed)
 
 
 async def _named_first(
@@ -223,20 +244,29 @@ async def which(
     """What matches each of some expressions, from the first candidate of each part to its last."""
     if not (matches and parts):
         return [set() for _ in matches]
-    given: dict[str, Any] = _stretches(parts)
-    given |= {f"match{n}": each for n, each in enumerate(matches)}
+    arm = _MATCHING.replace("MATCHES", conn.dialect.words.matches)
+    return await _found(conn, arm, matches, parts, _stretches(parts))
+
+
+async def _found(
+    conn: AsyncConnection,
+    arm: str,
+    matches: Sequence[str],
+    parts: Sequence[Part],
+    given: Mapping[str, Any],
+) -> list[set[int]]:
+    """What is found for each of some expressions by a statement for each part."""
     numbers = tuple(part.number for part in parts)
-    rows = await conn.execute(_finding(conn.dialect, len(matches), numbers), given)
+    asked = {f"match{n}": each for n, each in enumerate(matches)}
+    rows = await conn.execute(_finding(arm, len(matches), numbers), {**given, **asked})
     found = {n: set(ids or ()) for ids, n in rows}
     return [found[n] for n in range(len(matches))]
 
 
 @lru_cache(64)
-def _finding(
-    dialect: Dialect, count: int, parts: Sequence[int]
-) -> CompoundSelect[*tuple[Any, ...]]:
-    """Which candidates match each of so many expressions; made once for the same parts."""
-    union = _union(dialect.words, parts, "SELECT rowid AS id FROM {0}")
+def _finding(arm: str, count: int, parts: Sequence[int]) -> CompoundSelect[*tuple[Any, ...]]:
+    """Which documents match each of so many expressions; made once for the same parts."""
+    union = _union(parts, arm)
     arms = []
     for n in range(count):
         found = asking(union.replace(":match", f":match{n}"), f"match{n}")
@@ -244,13 +274,8 @@ def _finding(
     return union_all(*arms)
 
 
-def _union(words: WordIndex, parts: Sequence[int], selects: str, narrowed: str = "") -> str:
-    """One statement over the stretch of each part in which its candidates lie.
-
-    The stretches are parameters, so that it is compiled once.
-    """
-    stretch = "rowid BETWEEN :first{1} AND :last{1}"
-    arm = f"{selects} WHERE {words.matches} AND {stretch}{narrowed}"
+def _union(parts: Sequence[int], arm: str) -> str:
+    """One statement over each part; what it asks for are parameters, so it is compiled once."""
     return " UNION ALL ".join(arm.format(search_table(part), n) for n, part in enumerate(parts))
 
 

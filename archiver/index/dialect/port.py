@@ -18,6 +18,8 @@ class WordIndex(Protocol):
 
     Attributes:
         matches: whether a document of it matches the expression ``:match``.
+        among: selects which documents (``id``) match, of the stretch from ``:first{1}`` to
+            ``:last{1}``, or of ``:wanted{1}`` alone, where it is dear to look at each.
         vocabulary: selects its words (``term``) and how many documents have each (``doc``); empty
             where none are counted, and scores of all parts are alike.
         tried: selects which of the words ``:tried`` are there, as ``vocabulary`` does; empty where
@@ -37,6 +39,10 @@ class WordIndex(Protocol):
     @property
     def matches(self) -> str:
         """Whether a document matches."""
+
+    @property
+    def among(self) -> str:
+        """Which of some documents match."""
 
     @property
     def vocabulary(self) -> str:

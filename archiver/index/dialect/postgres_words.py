@@ -53,6 +53,12 @@ class PostgresWords:
     """
 
     matches = "words @@ CAST(:match AS tsquery)"
+    among = (
+        "SELECT rowid AS id FROM (SELECT rowid, words FROM {0}"
+        " WHERE rowid = ANY(CAST(:wanted{1} AS BIGINT[])) OFFSET 0) AS wanted"
+        " WHERE words @@ CAST(:match AS tsquery)"
+    )
+    """What stands near each other is asked of each document by one phrase after another."""
     vocabulary = ""
     tried = (
         "SELECT word AS term, doc FROM unnest(CAST(:tried AS TEXT[])) AS tried (word),"

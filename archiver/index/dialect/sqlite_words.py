@@ -21,6 +21,10 @@ class SqliteWords:
     """How FTS5 keeps words, and finds them."""
 
     matches = "{0} MATCH :match"
+    among = (
+        "SELECT rowid AS id FROM {0} WHERE {0} MATCH :match"
+        " AND rowid BETWEEN :first{1} AND :last{1}"
+    )
     vocabulary = "SELECT term, doc FROM {0}_words"
     tried = ""
     merge = "INSERT INTO {0} ({0}, rank) VALUES ('merge', -:pages)"
