@@ -23,7 +23,10 @@ if TYPE_CHECKING:
 else:
     Loader = object
 
-LAZY = frozenset({"asyncio.sslproto", "difflib", "html", "importlib.metadata", "ssl"})
+LAZY = frozenset(
+    {"asyncio.sslproto", "difflib", "hashlib", "html", "importlib.metadata", "random", "secrets"}
+    | {"ssl", "tokenize"}
+)
 """None of them does anything that others see when it is imported."""
 
 

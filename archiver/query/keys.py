@@ -3,10 +3,10 @@
 A key begins with a character that no text can bring into the index, and is of one length.
 """
 
+import hashlib
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from functools import lru_cache
-from hashlib import blake2b
 
 from archiver.model.entry_list import unquoted
 from archiver.query.dates import Dates
@@ -22,7 +22,7 @@ MOST_YEARS, MOST_YEARS_BY_MONTH = 30, 2
 @lru_cache(4096)
 def key(condition: Condition, value: str) -> str:
     """The word that stands for a condition and its value."""
-    digest = blake2b(f"{condition}:{fold(value)}".encode("utf-8", "replace"), digest_size=8)
+    digest = hashlib.blake2b(f"{condition}:{fold(value)}".encode("utf-8", "replace"), digest_size=8)
     return _START + digest.hexdigest()
 
 

@@ -10,12 +10,7 @@ from archiver.patterns import late_pattern
 
 OURS = "sha256"
 _LABELLED = late_pattern(rf"{OURS}:[0-9a-f]{{64}}")
-_KNOWN = {
-    "sha256": hashlib.sha256,
-    "sha1": hashlib.sha1,
-    "md5": hashlib.md5,
-    "sha512": hashlib.sha512,
-}
+_KNOWN = frozenset({"sha256", "sha1", "md5", "sha512"})
 
 
 def label(digest: "hashlib._Hash") -> PayloadDigest:
@@ -39,7 +34,7 @@ def digest_of(pieces: Iterable[bytes]) -> tuple[PayloadDigest, int]:
 
 def digest_by(algorithm: str, pieces: Iterable[bytes]) -> str:
     """The digest of bytes in pieces by an algorithm that is known, as ``canonical`` has it."""
-    digest = _KNOWN[algorithm](usedforsecurity=False)
+    digest = _begun(algorithm)
     for piece in pieces:
         digest.update(piece)
     return f"{algorithm}:{digest.hexdigest()}"
@@ -53,6 +48,11 @@ def canonical(stated: str) -> str:
     """
     check = Check(stated)
     return f"{check.algorithm}:{check.wanted.hex()}"
+
+
+def _begun(algorithm: str) -> "hashlib._Hash":
+    begun: hashlib._Hash = getattr(hashlib, algorithm)(usedforsecurity=False)
+    return begun
 
 
 class Check:
@@ -69,10 +69,9 @@ class Check:
     def __init__(self, stated: str) -> None:
         name, _, value = stated.strip().partition(":")
         self.algorithm = name.lower().replace("-", "")
-        make = _KNOWN.get(self.algorithm)
-        if make is None:
+        if self.algorithm not in _KNOWN:
             raise InvalidRecord(f"The digest algorithm “{name[:40]}” is unknown.")
-        self._digest = make(usedforsecurity=False)
+        self._digest = _begun(self.algorithm)
         self.wanted = _value(value.strip(), self._digest.digest_size)
 
     def update(self, data: bytes) -> None:
