@@ -9,13 +9,17 @@ from archiver.crawl.frontier import Frontier
 from archiver.errors import StoreError
 from archiver.index import gone, oversight, queue, unrecorded
 from archiver.index.at_once import at_once
+from archiver.index.connection import AsyncConnection
 from archiver.ledger.burying import signs_of_holders
 from archiver.ledger.recovery import recover
 from archiver.logs import get_log
 from archiver.model.job import Lease
 
-IDLE_SECONDS = 1.0
-"""How long until the queue is looked at again: another process may have added to it."""
+IDLE_SECONDS = 0.9
+"""How long until the queue is looked at again: another process may have added to it.
+
+A little less than hosts at a server are (``shared_hosts``), which goes along with it.
+"""
 LEASE_SECONDS = 0.1
 SHARED_LEASE_SECONDS = 0.5
 """The same at a server, where a lease costs as much as hundreds of its rows, and nobody waits."""
@@ -191,8 +195,7 @@ class Dispatcher:
 
     async def _is_paused(self) -> bool:
         """Whether nothing is to be fetched for now; what was not begun is then given back."""
-        async with self._context.db.glance() as conn:
-            paused = await oversight.is_paused(conn)
+        paused = await self._context.db.look(oversight.is_paused)
         if paused:
             await self._put_aside()
         return paused
@@ -233,10 +236,12 @@ class Dispatcher:
     async def _note_changes(self) -> bool:
         """Write down what was said of entries that no visit will close soon."""
         self._noted = asyncio.get_running_loop().time()
-        async with self._context.db.glance() as conn:
-            changed, owed = await at_once(
-                unrecorded.oldest(conn, NOTES), gone.owed(conn, limit=DELETIONS)
-            )
+        changed, owed = await self._context.db.look(_unwritten)
         await self._context.recorder.note(changed)
         await self._context.recorder.write_down(owed)
         return bool(changed or owed)
+
+
+async def _unwritten(conn: AsyncConnection) -> tuple[list[int], dict[int, str]]:
+    """Entries of which something is to be written down, and records that are owed."""
+    return await at_once(unrecorded.oldest(conn, NOTES), gone.owed(conn, limit=DELETIONS))

@@ -256,11 +256,11 @@ class Frontier:
         """Seconds until there may be something to lease; None when the queue is empty."""
         if self._only is not None:
             return 0.0 if self._only else None
-        async with self._db.glance() as conn:
-            if self.shared:
-                due = await turns.next_free(conn, self._owner, self._db.now())
-            else:
-                due = await queue.next_due(conn, ())
+        if self.shared:
+            now = self._db.now()
+            due = await self._db.look(lambda conn: turns.next_free(conn, self._owner, now))
+        else:
+            due = await self._db.look(lambda conn: queue.next_due(conn, ()))
         return None if due is None else max((due - self._db.now()).total_seconds(), 0.0)
 
     async def settle_only(self) -> None:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection
 
 from archiver.config import Settings
 from archiver.errors import FencedOff, IndexUnavailable
+from archiver.finishing import both
 from archiver.index import holds
 from archiver.index.at_once import at_once
 from archiver.index.clock import boot_seconds
@@ -133,15 +134,19 @@ class SharedHosts:
         Args:
             rest: told which host wants to be left alone for how many seconds.
         """
+        await self._write_news()
+        await self._meet(rest)
+        await both(self._keep_looking(rest), self._keep_writing())
+
+    async def _keep_looking(self, rest: Callable[[str, float], None]) -> None:
+        while True:
+            await self._look(rest, within=LOOK_SECONDS)
+
+    async def _keep_writing(self) -> None:
         while True:
             self._news.clear()
             await self._write_news()
-            await self._look(rest)
-            try:
-                async with asyncio.timeout(LOOK_SECONDS):
-                    await self._news.wait()
-            except TimeoutError:
-                pass
+            await self._news.wait()
 
     async def _write_news(self) -> None:
         if not (self._rests or self._turns) and self._known.is_set():
@@ -159,18 +164,22 @@ class SharedHosts:
         for host in turns:
             self._turns.pop(host, None)
 
-    async def _read(self, rest: Callable[[str, float], None]) -> int:
-        async with self._db.glance() as conn:
-            crawlers, rests = await at_once(holds.crawlers(conn), holds.rests(conn))
+    async def _meet(self, rest: Callable[[str, float], None]) -> None:
+        """Learn who else is there, who are to know of this one, too."""
+        if not self._known.is_set():
+            if await self._look(rest) > 1:
+                await asyncio.sleep(2 * LOOK_SECONDS)  # others are to know of this one first
+                await self._look(rest)  # and this one of what hosts asked them for meanwhile
+            self._known.set()
+
+    async def _look(self, rest: Callable[[str, float], None], *, within: float = 0.0) -> int:
+        crawlers, rests = await self._db.look(_what_others_do, within=within)
         for host, left_ms in rests.items():
             rest(host, left_ms / 1000)
         self._crawlers = max(crawlers, 1)
         return crawlers
 
-    async def _look(self, rest: Callable[[str, float], None]) -> None:
-        crawlers = await self._read(rest)
-        if not self._known.is_set():
-            if crawlers > 1:
-                await asyncio.sleep(2 * LOOK_SECONDS)  # others are to know of this one first
-                await self._read(rest)  # and this one of what hosts asked them for meanwhile
-            self._known.set()
+
+async def _what_others_do(conn: AsyncConnection) -> tuple[int, dict[str, int]]:
+    """How many ask hosts, and for how long (ms) which of these want to be left alone."""
+    return await at_once(holds.crawlers(conn), holds.rests(conn))

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import datetime
 from pathlib import Path
+from typing import TypeVar
 
 from sqlalchemy.exc import DBAPIError
 
@@ -14,10 +15,12 @@ from archiver.index.connection import AsyncConnection
 from archiver.index.connections import Connections
 from archiver.index.dialect import choice
 from archiver.index.dialect.port import Engines
+from archiver.index.gathered import Gathered, Question
 from archiver.index.membership import Member, Membership
 
 __all__ = ["AsyncConnection", "Database", "Engines", "Member", "engines_of"]
 
+_T = TypeVar("_T")
 READERS = 4
 SILENT_LEASES = 1.5
 LONGEST_SILENCE_SECONDS = 45.0
@@ -45,6 +48,7 @@ class Database:
             clock=self._clock,
         )
         self._readers = Connections(engines.reading(), engines.dialect, READERS, clock=self._clock)
+        self._gathered = Gathered(self.glance, is_far=engines.dialect.is_far)
 
     @classmethod
     async def open(cls, place: Path | str) -> "Database":
@@ -73,6 +77,14 @@ class Database:
     def glance(self) -> AbstractAsyncContextManager[AsyncConnection]:
         """``read``, where each statement may see a moment of its own: on a server it is cheaper."""
         return self._reading(self._readers.glance)
+
+    async def look(self, question: Question[_T], *, within: float = 0.0) -> _T:
+        """What a question finds by a glance, in so many seconds at most.
+
+        At a server it is asked along with what others of this process ask by then, as who looks
+        again and again does.
+        """
+        return await self._gathered.ask(question, within=within)
 
     @asynccontextmanager
     async def _reading(

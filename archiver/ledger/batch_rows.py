@@ -21,8 +21,10 @@ from archiver.index import (
 )
 from archiver.index.at_once import at_once
 from archiver.index.database import AsyncConnection, Database
+from archiver.index.entries import Revised
 from archiver.index.failed_attempts import FailedAttempt
 from archiver.index.recording import NewSnapshot
+from archiver.index.snapshots import Held
 from archiver.index.standing import Standing, standings
 from archiver.ledger import records, rows
 from archiver.ledger.batch import Item, Kept, Known, Note, Owed, entry_id_of
@@ -58,12 +60,7 @@ class BatchRows:
         """What the index says that the records of a batch are made from."""
         exchanges = [item.thing.exchange for item in batch if isinstance(item.thing, Kept)]
         ids = [entry_id for item in batch if (entry_id := entry_id_of(item.thing)) is not None]
-        async with self._db.glance() as conn:
-            originals, found = await at_once(
-                self._originals(conn, exchanges), entries.with_revisions(conn, ids)
-            )
-            saved = [number for number, each in found.items() if each.entry.snapshot_count]
-            held = await snapshots.latest_of(conn, saved) if saved else {}
+        originals, found, held = await self._db.look(lambda conn: self._found(conn, exchanges, ids))
         facts = {
             number: records.EntryFacts(
                 each.entry,
@@ -75,6 +72,16 @@ class BatchRows:
             for number, each in found.items()
         }
         return Known(originals, facts)
+
+    async def _found(
+        self, conn: AsyncConnection, exchanges: Sequence[Exchange], ids: Sequence[int]
+    ) -> tuple[Originals, Mapping[int, Revised], Mapping[int, Held]]:
+        """What these may be revisits of; these entries, and the newest snapshot of each."""
+        originals, found = await at_once(
+            self._originals(conn, exchanges), entries.with_revisions(conn, ids)
+        )
+        saved = [number for number, each in found.items() if each.entry.snapshot_count]
+        return originals, found, await snapshots.latest_of(conn, saved) if saved else {}
 
     async def _originals(self, conn: AsyncConnection, exchanges: Sequence[Exchange]) -> Originals:
         """The records that these may be revisits of."""

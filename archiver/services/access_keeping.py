@@ -67,8 +67,7 @@ class KeptInIndex:
 
     async def mark(self) -> object:
         """How often it was changed."""
-        async with self._db.glance() as conn:
-            return await shared_files.revision_of(conn, NAME)
+        return await self._db.look(lambda conn: shared_files.revision_of(conn, NAME))
 
     async def look(self) -> tuple[Access, object]:
         """What the index says; what the file does where that says nothing.

@@ -21,6 +21,8 @@ from archiver.net.given_cookies import NAME as COOKIES
 
 FEEDS = "feeds.opml"
 LOOK_SECONDS = 5.0
+PATIENCE_SECONDS = 2.0
+"""So long of it whoever looks may wait for others who do."""
 ASIDE, SHARED = ".aside", ".shared"
 """What is laid aside is called after the file, and so is what names the copy that was had last."""
 _DIGEST_BYTES = 64
@@ -59,12 +61,13 @@ class SharedCopy:
                 return found.content
         return await self._held()
 
-    async def fetch(self) -> None:
-        """Have the file as the machines have it together."""
+    async def fetch(self, *, within: float = 0.0) -> None:
+        """Have the file as the machines have it together, in so many seconds."""
         if not self._db.machine:
             return
-        async with self._db.glance() as conn:
-            revision = await shared_files.revision_of(conn, self._name)
+        revision = await self._db.look(
+            lambda conn: shared_files.revision_of(conn, self._name), within=within
+        )
         if revision == self._revision and (revision is not None or not await self._held()):
             return
         async with self.changing():
@@ -73,8 +76,8 @@ class SharedCopy:
     async def keep_fetching(self) -> None:
         """Hear of what others change, for ever."""
         while True:
-            await asyncio.sleep(LOOK_SECONDS)
-            await self.fetch()
+            await asyncio.sleep(LOOK_SECONDS - PATIENCE_SECONDS)
+            await self.fetch(within=PATIENCE_SECONDS)
 
     @asynccontextmanager
     async def changing(self) -> AsyncIterator[None]:
