@@ -10,10 +10,12 @@ import asyncio
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from archiver.crawl.shared_hosts import SharedHosts
 from archiver.index import queue, turns
 from archiver.index.database import AsyncConnection, Database
+from archiver.index.due import Due, due
 from archiver.index.turns import Turns
 from archiver.model.job import Lease
 
@@ -142,8 +144,8 @@ class Frontier:
             return []
         if self.shared:
             await self.shared.acquainted()
-        async with self._db.write() as conn:
-            taken = await self._taken(conn, room)
+        async with self._db.write_asking(partial(self._due, room)) as (conn, known):
+            taken = await self._taken(conn, room, known)
             busy = await self._hold(conn, taken)
         self._settle(busy)
         for lease in taken:
@@ -154,10 +156,17 @@ class Frontier:
         self._patient_until = asyncio.get_running_loop().time() + PATIENCE_SECONDS
         return taken
 
-    async def _taken(self, conn: AsyncConnection, room: int) -> list[Lease]:
-        """Leases, had in this transaction."""
+    async def _due(self, room: int, conn: AsyncConnection) -> Due | None:
+        """What is due for this process; None where it is known which jobs it is to have."""
         if self._only is not None:
-            wanted = sorted(self._only - self._held.keys())[: room * 4]
+            return None
+        sharers = self.shared.crawlers if self.shared else 1
+        return await due(conn, room, conn.now(), sharers=sharers)
+
+    async def _taken(self, conn: AsyncConnection, room: int, known: Due | None) -> list[Lease]:
+        """Leases, had in this transaction."""
+        if known is None:
+            wanted = sorted((self._only or set()) - self._held.keys())[: room * 4]
             return await queue.lease_only(
                 conn,
                 wanted,
@@ -173,7 +182,7 @@ class Frontier:
             each=IN_LINE * self._each,
             hosts=self._turns(),
             now=conn.now(),
-            sharers=self.shared.crawlers if self.shared else 1,
+            known=known,
         )
 
     def finished(
@@ -258,10 +267,10 @@ class Frontier:
             return 0.0 if self._only else None
         if self.shared:
             now = self._db.now()
-            due = await self._db.look(lambda conn: turns.next_free(conn, self._owner, now))
+            at = await self._db.look(lambda conn: turns.next_free(conn, self._owner, now))
         else:
-            due = await self._db.look(lambda conn: queue.next_due(conn, ()))
-        return None if due is None else max((due - self._db.now()).total_seconds(), 0.0)
+            at = await self._db.look(lambda conn: queue.next_due(conn, ()))
+        return None if at is None else max((at - self._db.now()).total_seconds(), 0.0)
 
     async def settle_only(self) -> None:
         """Forget those of ``only`` that are at an end, or had an attempt, by whichever process."""

@@ -23,7 +23,7 @@ Result = CursorResult[*tuple[Any, ...]]
 Work = Callable[[Connection], Result]
 _Work = Callable[[Connection], Any]
 _Run = Callable[[Callable[[Connection], list[Result]]], "asyncio.Future[list[Result]]"]
-STEPS = 3
+STEPS = 6
 """Of the loop: a coroutine within another one that runs ``at_once`` begins a step later."""
 
 

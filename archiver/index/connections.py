@@ -2,16 +2,21 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import partial
+from typing import Any, TypeVar
 
 from sqlalchemy import Engine
 from sqlalchemy.exc import DBAPIError
 
+from archiver.index.at_once import at_once
 from archiver.index.clock import Clock
 from archiver.index.connection import AsyncConnection
 from archiver.index.dialect.port import Dialect
+from archiver.index.gathered import Question
+
+_T = TypeVar("_T")
 
 
 class Connections:
@@ -35,7 +40,7 @@ class Connections:
         *,
         clock: Clock,
         begins_again: Callable[[DBAPIError, float], bool] = lambda *_: False,
-        first: Callable[[AsyncConnection], Awaitable[None]] | None = None,
+        first: Callable[[AsyncConnection], Coroutine[Any, Any, None]] | None = None,
     ) -> None:
         self.engine = engine
         self._clock = clock
@@ -51,6 +56,24 @@ class Connections:
         Where it is to write ``much``, its memory stays with the connection until one does not.
         """
         return self._lent(partial(self._begin, much=much), _committed)
+
+    @asynccontextmanager
+    async def asking(self, question: Question[_T]) -> AsyncIterator[tuple[AsyncConnection, _T]]:
+        """``transaction``, and what a question finds in it that is asked along with its beginning.
+
+        It may be asked more than once; what it has changed before the last time came to nothing.
+        """
+        found: list[_T] = []
+
+        async def first(conn: AsyncConnection) -> None:
+            if self._first:
+                _, answer = await at_once(self._first(conn), question(conn))
+            else:
+                answer = await question(conn)
+            found.append(answer)
+
+        async with self._lent(partial(self._begin, much=False, first=first), _committed) as conn:
+            yield conn, found[-1]
 
     @property
     def is_one_free(self) -> bool:
@@ -103,23 +126,30 @@ class Connections:
         else:
             conn.close()
 
-    async def _begin(self, conn: AsyncConnection, *, much: bool) -> None:
+    async def _begin(
+        self,
+        conn: AsyncConnection,
+        *,
+        much: bool,
+        first: Callable[[AsyncConnection], Coroutine[Any, Any, None]] | None = None,
+    ) -> None:
         """Begin a transaction, however often that takes."""
         await conn.suit(much=much)
+        first = first or self._first
         asked = time.monotonic()
         while True:
             has_begun = False
             try:
                 await conn.begin()
                 has_begun = True
-                if self._first:
-                    await self._first(conn)
+                if self._dialect.is_far:
+                    conn.run_ahead()
+                if first:
+                    await first(conn)
             except DBAPIError as error:
                 if not self._begins_again(error, asked):
                     raise
             else:
-                if self._dialect.is_far:
-                    conn.run_ahead()
                 return
             if has_begun:
                 await conn.end(commit=False)

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -119,7 +120,16 @@ class Database:
             FencedOff: others took this process for dead.
             IndexUnavailable: nothing can be written now.
         """
-        return self._transaction(much=False)
+        return self._transaction(self._writer.transaction)
+
+    def write_asking(
+        self, question: Question[_T]
+    ) -> AbstractAsyncContextManager[tuple[AsyncConnection, _T]]:
+        """``write``, and what a question finds in it, with no wait of its own at a server.
+
+        It may be asked more than once, and what it changed before the last time came to nothing.
+        """
+        return self._transaction(partial(self._writer.asking, question))
 
     @asynccontextmanager
     async def write_much(self) -> AsyncIterator[AsyncConnection]:
@@ -128,18 +138,19 @@ class Database:
         It runs ahead: the next rows are put together while the engine is at those before. Where
         the power fails, the last of such transactions may be lost, until a ``write`` has ended.
         """
-        async with self._transaction(much=True) as conn:
+        async with self._transaction(partial(self._writer.transaction, much=True)) as conn:
             conn.run_ahead()
             yield conn
 
     @asynccontextmanager
-    async def _transaction(self, *, much: bool) -> AsyncIterator[AsyncConnection]:
+    async def _transaction(
+        self, begun: Callable[[], AbstractAsyncContextManager[_T]]
+    ) -> AsyncIterator[_T]:
         try:
             if self.membership:
                 await self.membership.enter()
-            writing = self._writer.transaction(much=much)
-            async with self._engines.alone(), writing as conn:
-                yield conn
+            async with self._engines.alone(), begun() as lent:
+                yield lent
         except DBAPIError as error:
             if not self._engines.is_down(error):
                 raise

@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import Row, Select, func, select
 
 from archiver.index import counters, failures
-from archiver.index.bulk import among, among_texts
+from archiver.index.bulk import among_texts
 from archiver.index.connection import AsyncConnection
 from archiver.index.schema import entry, job, snapshot
 from archiver.memento.timestamps import to_timestamp
@@ -29,14 +29,6 @@ async def under_way(conn: AsyncConnection, limit: int) -> list[Job]:
         query().where(job.c.state == State.FETCHING).order_by(job.c.owner, job.c.id).limit(limit)
     )
     return [of_row(row) for row in rows]
-
-
-async def saved(conn: AsyncConnection, job_ids: Sequence[int]) -> set[int]:
-    """Those of some jobs that have brought a snapshot."""
-    if not job_ids:
-        return set()
-    wanted = job.c.id.in_(among(job_ids)), job.c.state == State.SAVED
-    return {*(await conn.execute(select(job.c.id).where(*wanted))).scalars()}
 
 
 async def superseded(

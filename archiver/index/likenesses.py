@@ -1,7 +1,7 @@
 """Where the likenesses of snapshots lie, and by which of them lists show them."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import Row, delete, func, literal_column, select
@@ -20,7 +20,7 @@ _NEW = ("snapshot_id", "kind", "media_type", "segment_id", "offset", "length", "
 
 
 async def put(
-    conn: AsyncConnection, found: dict[int, tuple[Likeness, ...]], segments: dict[str, int]
+    conn: AsyncConnection, found: dict[int, tuple[Likeness, ...]], segments: Mapping[str, int]
 ) -> None:
     """Index the likenesses of snapshots, by row id, in the place of those that are known."""
     if not found:

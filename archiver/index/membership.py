@@ -88,12 +88,13 @@ class Membership:
     async def _have_row(self) -> None:
         begun = boot_seconds()
         async with self._connections.transaction() as conn:
-            await writers.enter(
+            moment = await writers.enter(
                 conn,
                 self.member.name,
                 machine=self.member.machine,
                 lease_ms=round(self.member.lease * 1000),
             )
+        self._clock.set(moment)
         self._was_heard(begun)
         self._beating = asyncio.create_task(self._keep_beating(), name="signs-of-life")
 

@@ -7,13 +7,14 @@ from sqlalchemy import bindparam, null, select, update
 
 from archiver.index import changes, counters, failures, queue
 from archiver.index.at_once import at_once
-from archiver.index.bulk import among, execute_rows, given, over
+from archiver.index.bulk import THESE, execute_rows, given, over
 from archiver.index.connection import AsyncConnection
 from archiver.index.schema import imports, job
 from archiver.index.turns import to_ms
 from archiver.model.capture import Timestamp
 from archiver.model.failure import Failure
 from archiver.model.job import Lease, State
+from archiver.values import frozen
 
 _END = given("ended", job.c.id, job.c.state, job.c.timestamp, job.c.failure, job.c.changed_at_ms)
 _ENDED = over(
@@ -30,24 +31,77 @@ _ENDED = over(
     .where(job.c.id == _END.c.id),
 )
 
+_LATER = given(
+    "later", job.c.id, job.c.failure, job.c.not_before_ms, job.c.priority, job.c.changed_at_ms
+)
+_PUT_OFF = over(
+    _LATER,
+    update(job)
+    .values(
+        state=State.QUEUED,
+        failure=_LATER.c.failure,
+        not_before_ms=_LATER.c.not_before_ms,
+        priority=_LATER.c.priority,
+        changed_at_ms=_LATER.c.changed_at_ms,
+        attempts=job.c.attempts + 1,
+        interrupted=0,
+        owner=null(),
+    )
+    .where(job.c.id == _LATER.c.id),
+)
+_THESE = select(job.c.id, job.c.state, job.c.owner).where(job.c.id.in_(THESE))
+"""In whatever state: a server might look through all that are in one."""
+
+
+@frozen
+class OpenJobs:
+    """Jobs that their holders may end.
+
+    Attributes:
+        ids: all of them.
+        held: those that are still leased; the others were given back.
+        saved: those that have brought a snapshot, by another visit.
+        stamp: of what a transaction changes of them.
+    """
+
+    ids: frozenset[int]
+    held: frozenset[int]
+    saved: frozenset[int]
+    stamp: int
+
+
+async def open_jobs(conn: AsyncConnection, leases: Sequence[Lease], now: datetime) -> OpenJobs:
+    """Those of these jobs that this transaction may end or put off."""
+    if not leases:
+        return OpenJobs(frozenset(), frozenset(), frozenset(), 0)
+    owners = {lease.job_id: lease.owner for lease in leases}
+    rows, stamp = await at_once(
+        conn.execute(_THESE, {"these": [*owners]}), changes.next_stamp(conn, now)
+    )
+    found = rows.all()
+    held = {row.id for row in found if row.state == State.FETCHING}
+    lost = {row.id for row in found if row.id in held and row.owner != owners[row.id]}
+    saved = frozenset(row.id for row in found if row.state == State.SAVED)
+    is_open = {row.id for row in found if row.state in (State.QUEUED, State.FETCHING)}
+    return OpenJobs(frozenset(is_open - lost), frozenset(held - lost), saved, stamp)
+
 
 async def end_jobs(
     conn: AsyncConnection,
     ends: Sequence[tuple[Lease, Timestamp | None, Failure | None]],
     now: datetime,
+    known: OpenJobs | None = None,
 ) -> None:
     """End leases: saved with a snapshot's timestamp, or failed for good with a reason.
 
-    What is at its end already, or held by another process by now, is left alone.
+    What is at its end already, or held by another process by now, is left alone. ``known`` is which
+    are not, where that is known in this transaction.
     """
+    known = known or await open_jobs(conn, [lease for lease, _, _ in ends], now)
+    ends = [each for each in ends if each[0].job_id in known.ids]
     if not ends:
         return
-    (open_, held), stamp = await at_once(
-        _open(conn, [lease for lease, _, _ in ends]), changes.next_stamp(conn, now)
-    )
-    ends = [each for each in ends if each[0].job_id in open_]
-    if not ends:
-        return
+    held = len(known.held & {lease.job_id for lease, _, _ in ends})
     await execute_rows(
         conn,
         _ENDED,
@@ -57,7 +111,7 @@ async def end_jobs(
                 State.FAILED.value if failure else State.SAVED.value,
                 int(timestamp) if timestamp else None,
                 failures.dump(failure) if failure else None,
-                stamp,
+                known.stamp,
             )
             for lease, timestamp, failure in ends
         ],
@@ -70,61 +124,32 @@ async def end_jobs(
 
 
 async def postpone_jobs(
-    conn: AsyncConnection, later: Sequence[tuple[Lease, Failure, datetime]], now: datetime
+    conn: AsyncConnection,
+    later: Sequence[tuple[Lease, Failure, datetime]],
+    now: datetime,
+    known: OpenJobs | None = None,
 ) -> None:
     """Put leases back into the queue for another attempt at a later moment.
 
-    What is at its end already, or held by another process by now, is left alone.
+    What is at its end already, or held by another process by now, is left alone, as ``end_jobs``
+    does.
     """
-    open_, held = await _open(conn, [lease for lease, _, _ in later])
-    later = [each for each in later if each[0].job_id in open_]
+    known = known or await open_jobs(conn, [lease for lease, _, _ in later], now)
+    later = [each for each in later if each[0].job_id in known.ids]
     if not later:
         return
-    await conn.tell(
-        update(job)
-        .where(job.c.id == bindparam("job_id"))
-        .values(
-            state=State.QUEUED,
-            owner=null(),
-            failure=bindparam("why"),
-            attempts=job.c.attempts + 1,
-            interrupted=0,
-            not_before_ms=bindparam("due"),
-            priority=bindparam("rank"),
-            changed_at_ms=await changes.next_stamp(conn, now),
-        ),
+    held = len(known.held & {lease.job_id for lease, _, _ in later})
+    await execute_rows(
+        conn,
+        _PUT_OFF,
         [
-            {
-                "job_id": lease.job_id,
-                "why": failures.dump(failure),
-                "due": to_ms(due),
-                "rank": lease.priority,
-            }
-            for lease, failure, due in later
+            (lease.job_id, failures.dump(failure), to_ms(at), lease.priority, known.stamp)
+            for lease, failure, at in later
         ],
     )
     due_of = [(each.priority, each.entry.host, to_ms(due)) for each, _, due in later]
     await queue.wait_until(conn, due_of)
     await counters.change(conn, {counters.FETCHING: -held, counters.QUEUED: held})
-
-
-async def _open(conn: AsyncConnection, leases: Sequence[Lease]) -> tuple[set[int], int]:
-    """Those of these jobs that their holders may end, and how many of them are still leased.
-
-    The rest of them was given back before it ended.
-    """
-    if not leases:
-        return set(), 0
-    owners = {lease.job_id: lease.owner for lease in leases}
-    rows = await conn.execute(
-        select(job.c.id, job.c.state, job.c.owner).where(
-            job.c.id.in_(among(owners)), job.c.state.in_((State.QUEUED, State.FETCHING))
-        )
-    )
-    found = rows.all()
-    held = {row.id for row in found if row.state == State.FETCHING}
-    lost = {row.id for row in found if row.id in held and row.owner != owners[row.id]}
-    return {row.id for row in found} - lost, len(held - lost)
 
 
 async def _count_in_imports(

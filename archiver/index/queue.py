@@ -30,7 +30,8 @@ from archiver.index.bulk import (
 )
 from archiver.index.connection import AsyncConnection
 from archiver.index.dialect.functions import Greatest
-from archiver.index.fair_share import Share, fair_share
+from archiver.index.due import Due, due
+from archiver.index.fair_share import Share
 from archiver.index.holds import is_free
 from archiver.index.numbering import next_number
 from archiver.index.schema import entry, job
@@ -142,7 +143,7 @@ async def lease(
     each: int,
     hosts: Turns,
     now: datetime,
-    sharers: int = 1,
+    known: Due | None = None,
 ) -> list[Lease]:
     """Take up to ``count`` jobs that are due: of a proven host up to ``each``, of others one.
 
@@ -153,23 +154,21 @@ async def lease(
         each: how many of one host.
         hosts: which are busy, and which are proven.
         now: the moment (aware, UTC).
-        sharers: how many processes work the queue.
+        known: what ``due`` says, where that is known in this transaction.
     """
     found: list[Row[*tuple[Any, ...]]] = []
     turned: set[tuple[int, str]] = set()
-    known: dict[str, Any] = {"busy": hosts.busy, "now": to_ms(now)}
-    known |= {"owner": owner} if conn.dialect.is_shared else {}
-    soonest, stamp, share = await at_once(
-        turns.soonest(conn), changes.next_stamp(conn, now), fair_share(conn, count, sharers)
-    )
-    for priority in sorted(each for each, due in soonest.items() if due <= known["now"]):
-        if room := share.jobs - len(found):
-            asked = known | {"priority": priority}
-            rows = await _next_jobs(conn, hosts, asked, share.within(room), each)
+    asking: dict[str, Any] = {"busy": hosts.busy, "now": to_ms(now)}
+    asking |= {"owner": owner} if conn.dialect.is_shared else {}
+    known = known or await due(conn, count, now)
+    for priority in sorted(each for each, at in known.soonest.items() if at <= asking["now"]):
+        if room := known.share.jobs - len(found):
+            asked = asking | {"priority": priority}
+            rows = await _next_jobs(conn, hosts, asked, known.share.within(room), each)
             # One whose jobs are over, or due later, would stand in the way of others.
             turned |= {(row.rank, row.name) for row in rows}
             found += [row for row in rows if row.id is not None]
-    taken = await _take(conn, found, owner=owner, stamp=stamp)
+    taken = await _take(conn, found, owner=owner, stamp=known.stamp)
     await turns.turn(conn, turned, now)
     return taken
 
@@ -317,8 +316,8 @@ async def next_due(conn: AsyncConnection, busy: Collection[str]) -> datetime | N
 async def wait_until(conn: AsyncConnection, rows: Sequence[tuple[int, str, int]]) -> None:
     """Note for each (priority, host, ms) that a job of that host is queued and due then."""
     ready: dict[tuple[int, str], int] = {}
-    for priority, host, due in rows:
-        ready[priority, host] = min(due, ready.get((priority, host), due))
+    for priority, host, at in rows:
+        ready[priority, host] = min(at, ready.get((priority, host), at))
     await turns.make_ready(conn, ready)
 
 

@@ -1,7 +1,7 @@
 """What visits brought: snapshots, failures and the ends of jobs, many to a transaction."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from operator import attrgetter
 
@@ -110,37 +110,67 @@ class NewSnapshot:
     limits: tuple[Limit, ...] = ()
 
 
+@frozen
+class Place:
+    """Where new snapshots go.
+
+    Attributes:
+        there: (row id, extractor) of those that are there already, by entry and timestamp.
+        first: the row of the first.
+        segments: their rows, by name.
+        room: where their documents go.
+    """
+
+    there: Mapping[tuple[int, int], tuple[int, str]]
+    first: int
+    segments: Mapping[str, int]
+    room: documents.Room
+
+
+async def place_of(
+    conn: AsyncConnection, keys: Collection[tuple[int, int]], names: Collection[str]
+) -> Place:
+    """Where new snapshots go, by their entries and timestamps and the names of their segments."""
+    return Place(
+        *await at_once(
+            _there(conn, keys),
+            next_number(conn, snapshot.c.id),
+            segments.ids(conn, [*names]),
+            documents.room(conn),
+        )
+    )
+
+
 async def add_snapshots(
     conn: AsyncConnection,
     found: Sequence[NewSnapshot],
     held: Mapping[int, Standing] | None = None,
+    place: Place | None = None,
 ) -> int:
     """Index snapshots, oldest first, and bring their entries up to date; how many are new.
 
     One that is there already, by its entry and timestamp, is left as it is (a visit that could
     not be indexed is made again, and then its records tell of it twice), unless a newer extractor
-    read this one. ``held`` is how their entries stand, where that is known in this transaction.
+    read this one. ``held`` is how their entries stand, and ``place`` is theirs, where that is known
+    in this transaction.
     """
     if not found:
         return 0
     found = _once(found)
     held = held or await standings(conn, {each.entry_id for each in found})
-    there, first, known, place = await at_once(
-        _there(conn, found),
-        next_number(conn, snapshot.c.id),
-        _segments(conn, found),
-        documents.room(conn),
-    )
+    place = place or await place_of(conn, [*map(_key, found)], _segment_names(found))
+    there = place.there
+    known = await _with_all(conn, place.segments, _segment_names(found))
     deferred = [(each, *there[key]) for each in found if (key := _key(each)) in there]
     brought = [(each, row_id) for each, row_id, by in deferred if supersedes(each.extractor, by)]
     await _bring_articles(conn, brought)
     found = [each for each in found if _key(each) not in there]
     if not found:
         return 0
-    ids = {id(each): first + n for n, each in enumerate(found)}
+    ids = {id(each): place.first + n for n, each in enumerate(found)}
     await _insert_snapshots(conn, found, ids, known)
     as_it_was = {each.entry_id for each in found if _is_as_it_was(each, held[each.entry_id])}
-    room = None if brought else place  # those took room
+    room = None if brought else place.room  # those took room
     newest = await documents.insert_all(conn, _documents(found, ids), room, as_it_was)
     await _update_entries(conn, found, newest, held)
     await counters.change(conn, {counters.SNAPSHOTS: len(found)})
@@ -168,16 +198,14 @@ def _once(found: Sequence[NewSnapshot]) -> list[NewSnapshot]:
 
 
 async def _there(
-    conn: AsyncConnection, found: Sequence[NewSnapshot]
+    conn: AsyncConnection, keys: Collection[tuple[int, int]]
 ) -> dict[tuple[int, int], tuple[int, str]]:
     """(row id, extractor) of those that are there, by entry and timestamp."""
-    if not found:
-        return {}
     own = snapshot.c
     rows = await conn.execute(
         select(own.entry_id, own.timestamp, own.id, own.extractor).where(
-            own.entry_id.in_(among(each.entry_id for each in found)),
-            own.timestamp.in_(among({int(each.timestamp) for each in found})),
+            own.entry_id.in_(among(entry_id for entry_id, _ in keys)),
+            own.timestamp.in_(among({moment for _, moment in keys})),
         )
     )
     return {(row.entry_id, row.timestamp): (row.id, row.extractor) for row in rows}
@@ -195,7 +223,7 @@ async def _bring_articles(
     """Give snapshots the articles that were read since, and their entries the words."""
     if not brought:
         return
-    known = await _segments(conn, [each for each, _ in brought])
+    known = await segments.ids(conn, [*_segment_names([each for each, _ in brought])])
     await execute_rows(
         conn,
         statements.READ,
@@ -235,7 +263,7 @@ async def _insert_snapshots(
     conn: AsyncConnection,
     found: Sequence[NewSnapshot],
     ids: Mapping[int, int],
-    known: dict[str, int],
+    known: Mapping[str, int],
 ) -> None:
     rows = [
         (
@@ -262,10 +290,18 @@ async def _insert_snapshots(
     await likenesses.put(conn, shown, known)
 
 
-async def _segments(conn: AsyncConnection, found: Sequence[NewSnapshot]) -> dict[str, int]:
+async def _with_all(
+    conn: AsyncConnection, known: Mapping[str, int], names: Collection[str]
+) -> Mapping[str, int]:
+    """Rows of segments, of these names in any case: an article may lie where an older one does."""
+    missing = [each for each in names if each not in known]
+    return known if not missing else {**known, **await segments.ids(conn, missing)}
+
+
+def _segment_names(found: Sequence[NewSnapshot]) -> set[str]:
     places = [place for each in found for place in (each.article, each.record) if place]
     places += [each.location for one in found for each in one.likenesses]
-    return await segments.ids(conn, [*{place.segment for place in places}])
+    return {place.segment for place in places}
 
 
 def _places(found: NewSnapshot, known: Mapping[str, int]) -> tuple[int | None, ...]:

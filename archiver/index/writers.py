@@ -29,11 +29,15 @@ _VERSION = column("version_num", Text)
 _REVISION = select(_VERSION).select_from(table("alembic_version", _VERSION))
 _IS_OURS = exists(_REVISION.where(literal(HEAD) == _VERSION))
 """Whether the schema is this program's still: a newer one may have changed it."""
-_ENTER = insert(writer).values(
-    name=bindparam("writer"),
-    machine=bindparam("of"),
-    lease_ms=bindparam("lease"),
-    beat_ms=Now(),
+_ENTER = (
+    insert(writer)
+    .values(
+        name=bindparam("writer"),
+        machine=bindparam("of"),
+        lease_ms=bindparam("lease"),
+        beat_ms=Now(),
+    )
+    .returning(writer.c.beat_ms)
 )
 _BEAT = update(writer).where(_THIS, _IS_OURS).values(beat_ms=Now()).returning(writer.c.beat_ms)
 _FOUND = select(Now()).select_from(writer).where(_THIS, _IS_OURS)
@@ -61,9 +65,10 @@ class Writer:
     is_overdue: bool
 
 
-async def enter(conn: AsyncConnection, name: str, *, machine: str, lease_ms: int) -> None:
-    """Have a row for a writer; its first sign of life is now."""
-    await conn.execute(_ENTER, {"writer": name, "of": machine, "lease": lease_ms})
+async def enter(conn: AsyncConnection, name: str, *, machine: str, lease_ms: int) -> int:
+    """Have a row for a writer; its first sign of life is now: the server's moment (ms)."""
+    given = {"writer": name, "of": machine, "lease": lease_ms}
+    return int((await conn.execute(_ENTER, given)).scalar_one())
 
 
 async def beat(conn: AsyncConnection, name: str) -> int | None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
+from functools import partial
 
 from archiver.errors import StoreError
 from archiver.index import (
@@ -11,7 +11,6 @@ from archiver.index import (
     entries,
     failed_attempts,
     gone,
-    jobs,
     originals,
     outcomes,
     recording,
@@ -22,8 +21,8 @@ from archiver.index import (
 from archiver.index.at_once import at_once
 from archiver.index.database import AsyncConnection, Database
 from archiver.index.entries import Revised
-from archiver.index.failed_attempts import FailedAttempt
-from archiver.index.recording import NewSnapshot
+from archiver.index.outcomes import OpenJobs
+from archiver.index.recording import NewSnapshot, Place
 from archiver.index.snapshots import Held
 from archiver.index.standing import Standing, standings
 from archiver.ledger import records, rows
@@ -35,8 +34,7 @@ from archiver.ledger.visit_result import VisitResult
 from archiver.model.capture import Capture, HashUrl, Location, RecordId, Timestamp
 from archiver.model.exchange import Exchange
 from archiver.store.segments import SegmentStore
-
-_Unwanted = tuple[set[int], set[tuple[HashUrl, Timestamp, RecordId]]]
+from archiver.values import frozen
 
 
 class BatchRows:
@@ -103,21 +101,12 @@ class BatchRows:
         places: Sequence[Location],
     ) -> None:
         """Put the rows of a batch in, in one transaction, once its records are on disk."""
-        ends: dict[str, int] = {}
-        for place in places:
-            ends[place.segment] = place.offset + place.length
         brought = [item.thing for item in batch if isinstance(item.thing, VisitResult)]
         noted = [item.thing.entry_id for item in batch if isinstance(item.thing, Note)]
         owed = [item.thing.row_id for item in batch if isinstance(item.thing, Owed)]
-        async with self._db.write() as conn:
-            now = conn.now()
-            _, made, there, unwanted = await at_once(
-                self._advance(conn, ends),
-                _insert_responses(conn, plan, places),
-                standings(conn, known.facts),
-                _unwanted(conn, brought),
-            )
-            wanted = _still_wanted(brought, there, unwanted)
+        begun = partial(self._begin, brought, known, plan, places)
+        async with self._db.write_asking(begun) as (conn, (made, basis)):
+            wanted = _still_wanted(brought, basis)
             rows_of = await self._captures_of(conn, batch, made, wanted)
             visit_results = [each for each in wanted if not each.visit or id(each) in rows_of]
             found = [
@@ -127,14 +116,33 @@ class BatchRows:
                 for each in visit_results
                 if each.visit
             ]
-            await _end_visits(conn, visit_results, (found, there), known, now)
-            noted = [each for each in noted if each in there]
+            await _end_visits(conn, visit_results, found, known, basis)
+            noted = [each for each in noted if each in basis.there]
             await unrecorded.mark_recorded(
                 conn, rows.now_recorded(visit_results, noted, known.facts)
             )
             await gone.settle(conn, owed)
-            await sweep_late(conn, self._store, rows.late(brought, there, unwanted[0]))
+            await sweep_late(conn, self._store, rows.late(brought, basis.there, basis.ended))
         self._captured.remember(made)
+
+    async def _begin(
+        self,
+        brought: Sequence[VisitResult],
+        known: Known,
+        plan: records.Plan,
+        places: Sequence[Location],
+        conn: AsyncConnection,
+    ) -> tuple[dict[RecordId, int], "_Basis"]:
+        """Index what was answered, and learn all that the rest of the batch's rows are made from.
+
+        Nothing of that changes the other: it is one wait.
+        """
+        ends = {place.segment: place.offset + place.length for place in places}
+        (_, made), basis = await at_once(
+            at_once(self._advance(conn, ends), _insert_responses(conn, plan, places)),
+            _basis(conn, brought, known, [*ends]),
+        )
+        return made, basis
 
     async def _advance(self, conn: AsyncConnection, ends: Mapping[str, int]) -> None:
         """Note how far segments are indexed: first of all, since rows name them."""
@@ -162,31 +170,61 @@ class BatchRows:
         return found
 
 
+@frozen
+class _Basis:
+    """What a batch's transaction is to know before its visits are indexed.
+
+    Attributes:
+        there: how their entries stand, of those that are there.
+        ended: jobs that were saved meanwhile: another machine came back with what it had brought
+            for them before they were given to this one.
+        lost: snapshots that were thrown away before.
+        place: where snapshots go; None where there are none.
+        jobs: those that may be ended.
+    """
+
+    there: Mapping[int, Standing]
+    ended: frozenset[int]
+    lost: set[tuple[HashUrl, Timestamp, RecordId]]
+    place: Place | None
+    jobs: OpenJobs
+
+
+async def _basis(
+    conn: AsyncConnection, brought: Sequence[VisitResult], known: Known, segments_: Sequence[str]
+) -> _Basis:
+    keys = {(each.entry.id, int(each.visit.timestamp)) for each in brought if each.visit}
+    leases = [each.lease for each in brought if each.lease]
+    urls = {each.entry.hash_url for each in brought if each.visit}
+    there, lost, place, open_ = await at_once(
+        standings(conn, known.facts),
+        gone.snapshots(conn, urls),
+        _place_of(conn, keys, segments_),
+        outcomes.open_jobs(conn, leases, conn.now()),
+    )
+    ended = open_.saved if conn.dialect.is_shared else frozenset[int]()
+    return _Basis(there, ended, lost, place, open_)
+
+
+async def _place_of(
+    conn: AsyncConnection, keys: Collection[tuple[int, int]], segments_: Sequence[str]
+) -> Place | None:
+    return await recording.place_of(conn, keys, segments_) if keys else None
+
+
 async def _end_visits(
     conn: AsyncConnection,
     visit_results: Sequence[VisitResult],
-    found: tuple[Sequence[NewSnapshot], Mapping[int, Standing]],
+    found: Sequence[NewSnapshot],
     known: Known,
-    now: datetime,
+    basis: _Basis,
 ) -> None:
     """Index what visits brought, or why they failed, and end their jobs or put them off."""
-    failed = rows.failed_attempts(visit_results, known.facts)
-    await at_once(
-        _index_visits(conn, *found, failed),
-        outcomes.end_jobs(conn, rows.ends(visit_results), now),
-    )
-    await outcomes.postpone_jobs(conn, rows.postponed(visit_results), now)
-
-
-async def _index_visits(
-    conn: AsyncConnection,
-    found: Sequence[NewSnapshot],
-    held: Mapping[int, Standing],
-    failed: Sequence[FailedAttempt],
-) -> None:
-    """Index what visits brought, and then what failed: an entry may have both."""
-    await recording.add_snapshots(conn, found, held)
-    await failed_attempts.add_failures(conn, failed)
+    await recording.add_snapshots(conn, found, basis.there, basis.place)
+    # An entry may have both.
+    await failed_attempts.add_failures(conn, rows.failed_attempts(visit_results, known.facts))
+    await outcomes.end_jobs(conn, rows.ends(visit_results), conn.now(), basis.jobs)
+    await outcomes.postpone_jobs(conn, rows.postponed(visit_results), conn.now(), basis.jobs)
 
 
 async def _insert_responses(
@@ -199,27 +237,13 @@ async def _insert_responses(
     return made
 
 
-async def _unwanted(conn: AsyncConnection, brought: Sequence[VisitResult]) -> _Unwanted:
-    """Of these: jobs that were saved meanwhile, and snapshots that were thrown away before.
-
-    Of the former, another machine came back with what it had brought for them before they were
-    given to this one.
-    """
-    leased = [each.lease.job_id for each in brought if each.lease] if conn.dialect.is_shared else ()
-    urls = {each.entry.hash_url for each in brought if each.visit}
-    return await at_once(jobs.saved(conn, leased), gone.snapshots(conn, urls))
-
-
-def _still_wanted(
-    brought: Sequence[VisitResult], there: Collection[int], unwanted: _Unwanted
-) -> list[VisitResult]:
-    """Results whose entries are there, without those that are ``_unwanted``."""
-    ended, lost = unwanted
-    here = [each for each in brought if each.entry.id in there]
-    here = [each for each in here if not each.lease or each.lease.job_id not in ended]
+def _still_wanted(brought: Sequence[VisitResult], basis: _Basis) -> list[VisitResult]:
+    """Results whose entries are there, without those that nobody wants any more."""
+    here = [each for each in brought if each.entry.id in basis.there]
+    here = [each for each in here if not each.lease or each.lease.job_id not in basis.ended]
     return [
         each
         for each in here
         if not each.visit
-        or (each.entry.hash_url, each.visit.timestamp, each.visit.page.record_id) not in lost
+        or (each.entry.hash_url, each.visit.timestamp, each.visit.page.record_id) not in basis.lost
     ]

@@ -127,6 +127,16 @@ async def test_a_glance_waits_once_and_a_transaction_for_its_end_too(db, proxy):
     assert (glanced, proxy.trips - before) == (1, 3)
 
 
+async def test_what_a_transaction_is_to_know_first_is_asked_along_with_its_turn(db, proxy):
+    await begun_asking(db)
+    before = proxy.trips
+
+    assert await begun_asking(db) == [[(1,), (2,), (3,)], [("some", 4)], [(3,)]]
+    assert proxy.trips - before == 2
+    async with db.read() as conn:
+        assert (await counters.all_counters(conn))["begun"] == 2
+
+
 async def test_a_moment_holds_still_though_its_connection_was_glanced_through_before(db):
     moment = text("SELECT CAST(now() AS TEXT)")
     for block in (db.glance, db.read):
@@ -140,12 +150,15 @@ async def test_a_moment_holds_still_though_its_connection_was_glanced_through_be
         assert len({(await conn.execute(moment)).scalar_one() for _ in range(2)}) == 1
 
 
-async def test_a_writer_waits_for_its_turn_longer_than_the_server_lets_it_wait_at_once(db, address):
+@pytest.mark.parametrize("is_asking", [False, True])
+async def test_a_writer_waits_for_its_turn_longer_than_the_server_lets_it_wait_at_once(
+    db, address, is_asking
+):
     other = connect(read_address(address))
     cursor = other.cursor()
     cursor.execute(f"SELECT pg_advisory_xact_lock({WRITING})")
 
-    writing = asyncio.create_task(begun(db))
+    writing = asyncio.create_task(begun_asking(db) if is_asking else begun(db))
     waits = set()
     async with asyncio.timeout(600):
         while len(waits) < 2:  # it gave up once, and asked anew
@@ -155,9 +168,20 @@ async def test_a_writer_waits_for_its_turn_longer_than_the_server_lets_it_wait_a
     other.commit()
 
     assert await asyncio.wait_for(writing, 60) == [[(1,), (2,), (3,)], [("some", 4)], [(3,)]]
+    async with db.read() as conn:
+        assert (await counters.all_counters(conn)).get("begun", 0) == is_asking
     other.close()
 
 
 async def begun(db, **how):
     async with db.write() as conn:
         return await asked(conn, **how)
+
+
+async def begun_asking(db):
+    async def first(conn):
+        await counters.change(conn, {"begun": 1})
+        return await asked(conn)
+
+    async with db.write_asking(first) as (_, found):
+        return found

@@ -6,6 +6,7 @@ from sqlalchemy import insert, select, update
 
 from archiver.index import holds, jobs, outcomes, owners, queue, seeds, turns
 from archiver.index.database import Database
+from archiver.index.due import due
 from archiver.index.machine_tables import writer
 from archiver.index.schema import job, queue_host
 from archiver.index.turns import Turns
@@ -221,16 +222,18 @@ async def test_a_process_takes_no_more_than_leaves_others_some(db, fill):
     await fill(*[(f"h{number}", 2) for number in range(40)])
 
     async with db.write() as conn:
+        known = await due(conn, 100, NOW, sharers=2)
         taken = await queue.lease(
-            conn, owner="me", count=100, each=2, hosts=Turns(), now=NOW, sharers=2
+            conn, owner="me", count=100, each=2, hosts=Turns(), now=NOW, known=known
         )
 
     # Of 80 jobs a quarter, of 40 hosts that nobody knows a half.
     assert len(taken) == 20
     async with db.write() as conn:
         hosts = [each.entry.host for each in taken]
+        known = await due(conn, 100, NOW, sharers=2)
         more = await queue.lease(
-            conn, owner="me", count=100, each=2, hosts=Turns(proven=hosts), now=NOW, sharers=2
+            conn, owner="me", count=100, each=2, hosts=Turns(proven=hosts), now=NOW, known=known
         )
     assert len(more) == 16
 

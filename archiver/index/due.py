@@ -1,0 +1,33 @@
+"""What is due, before some of it is leased."""
+
+from datetime import datetime
+
+from archiver.index import changes, turns
+from archiver.index.at_once import at_once
+from archiver.index.connection import AsyncConnection
+from archiver.index.fair_share import Share, fair_share
+from archiver.values import frozen
+
+
+@frozen
+class Due:
+    """What a lease is made from.
+
+    Attributes:
+        soonest: when the first in line may be asked (ms), by priority.
+        stamp: of what the transaction changes.
+        share: what may be taken.
+    """
+
+    soonest: dict[int, int]
+    stamp: int
+    share: Share
+
+
+async def due(conn: AsyncConnection, room: int, now: datetime, *, sharers: int = 1) -> Due:
+    """What is due for one of so many processes, which has so much room."""
+    return Due(
+        *await at_once(
+            turns.soonest(conn), changes.next_stamp(conn, now), fair_share(conn, room, sharers)
+        )
+    )
