@@ -28,6 +28,14 @@ function act(element) {
   else element.click();
 }
 
+// The sheet of lists keeps the keyboard while it lies over the page, as a dialog does.
+const sheet = document.querySelector(".side[popover]");
+sheet?.addEventListener("beforetoggle", ({ newState }) => {
+  for (const each of document.body.children) if (each !== sheet) each.inert = newState === "open";
+});
+sheet?.addEventListener("toggle", ({ newState }) => newState === "open" && sheet.querySelector(".closes").focus());
+matchMedia("(min-width: 64rem)").addEventListener("change", () => sheet?.hidePopover());
+
 // A field that wraps, but holds one line: Enter sends it as it would send any other.
 document.addEventListener("keydown", (event) => {
   if (event.key !== "Enter" || event.isComposing || !event.target.matches?.("textarea.line")) return;
@@ -39,8 +47,10 @@ document.addEventListener("keydown", (event) => {
   const { key, target } = event;
   if (event.ctrlKey || event.altKey || event.metaKey || event.isComposing || event.repeat && !"jk".includes(key)) return;
   if (target.closest?.(FIELDS) || document.querySelector("dialog[open], :popover-open")) return;
-  if (key === "?") dialog.showModal();
-  else if (!isOn.checked || key.length > 1) return;
+  if (key === "?") {
+    dialog.showModal();
+    dialog.querySelector("button").focus();
+  } else if (!isOn.checked || key.length > 1) return;
   else if ((key === "j" || key === "k") && move(key === "j" ? 1 : -1)) { /* it moved */ }
   else if (key === "o" && here()) here().querySelector("h3 a").click();
   else {

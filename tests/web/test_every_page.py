@@ -16,7 +16,7 @@ PATHS = (
     *("/", "/snapshots", "/snapshots?view=dense", "/snapshots?view=covers", "/snapshots?q=fox"),
     *("/search/help", "/highlights", "/tags", "/lists", "/feeds", "/crawl", "/import", "/export"),
     *("/access", "/save?url=a.example/x", "{entry}/", "{entry}/delete", "{snapshot}/"),
-    *("{entry}/compare", "{captures}"),
+    *("{entry}/compare", "{captures}", "/export#kept"),
 )
 STICKS_OUT = """() => {
   const room = document.documentElement.clientWidth;

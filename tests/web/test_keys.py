@@ -65,6 +65,24 @@ async def test_on_a_phone_lists_open_beside_every_page_and_have_the_keys_to_them
     await page.locator("#find:focus").wait_for()
 
 
+async def test_the_sheet_of_lists_keeps_the_keyboard_until_it_is_closed(page):
+    await page.set_viewport_size({"width": 360, "height": 740})
+    await page.goto("/snapshots")
+    await page.locator(".opens-side").focus()
+    await page.keyboard.press("Enter")
+    await page.locator(".side .closes:focus").wait_for()
+
+    for _ in range(12):
+        await page.keyboard.press("Tab")
+        assert await page.locator(":is(main, header) :focus").count() == 0
+
+    await page.keyboard.press("Escape")
+    await page.locator(".opens-side:focus").wait_for()
+    await page.keyboard.press("Enter")
+    await page.set_viewport_size({"width": 1440, "height": 900})
+    await page.locator("main:not([inert])").wait_for()
+
+
 async def test_they_are_shown_and_turned_off(page):
     await page.goto("/")
     await page.locator("#latest-title").click()
