@@ -1,0 +1,69 @@
+"""A tag, a list or a site that nothing is called is met with the one that was probably meant."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from archiver.index import seeds
+from archiver.index.database import Database
+from archiver.model.annotation import Annotation
+from archiver.model.listing import ListingQuery
+from archiver.model.seed import RevisedSeed, Seed
+from archiver.services.search import Search
+from archiver.urls.parse import hash_url, host
+
+START = datetime(2019, 12, 30, tzinfo=UTC)
+NAMED = [
+    ("https://en.herons.example/a", ("Wetlands", "Café"), ("Birds/Herons",)),
+    ("https://de.herons.example/b", ("wetlands", "wetlanes"), ("Birds/Herons",)),
+    ("https://herons.other.example/c", ("to read",), ("Reading list",)),
+]
+
+
+@pytest.fixture
+async def search(tmp_path):
+    opened = await Database.open(tmp_path / "archive.sqlite3")
+    async with opened.write() as conn:
+        said = [
+            Seed(
+                hash_url(url),
+                url,
+                host(url),
+                Annotation(url, START + timedelta(days=n), tags=tags, folders=lists),
+            )
+            for n, (url, tags, lists) in enumerate(NAMED)
+        ]
+        await seeds.restore(conn, [RevisedSeed(each, 0) for each in said])
+    yield Search(opened, store=None)
+    await opened.close()
+
+
+@pytest.mark.parametrize(
+    ("q", "meant"),
+    [
+        ("tag:wetlnads", "tag:Wetlands"),
+        ("tag:wetl", "tag:Wetlands"),
+        ("tag:cefe", "tag:Café"),
+        ('tag:"to reed"', 'tag:"to read"'),
+        ("list:Birds/Hreons", "list:Birds/Herons"),
+        ("list:bird", "list:Birds"),
+        ("site:hreons.example", "site:herons.example"),
+        ("site:en.hernos.example", "site:en.herons.example"),
+        (
+            "tag:wetlnads is:unread site:herons.exampel",
+            "tag:Wetlands is:unread site:herons.exampel",
+        ),
+        ("tag:wetlands is:read", ""),
+        ("list:Birds/ is:read", ""),
+        ("site:herons.example is:read", ""),
+        ("tag:nothing", ""),
+        ("tag:x", ""),
+        ("site:x.y", ""),
+        ("site:127.0.0.1", ""),
+        ("site:localhost", ""),
+    ],
+)
+async def test_what_nothing_is_called_is_met_with_the_nearest_name(search, q, meant):
+    listing = await search.listing(ListingQuery(q=q))
+
+    assert listing.meant == meant
