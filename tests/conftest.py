@@ -1,6 +1,7 @@
 """A small web on loopback that tests say the contents of."""
 
 import asyncio
+import gc
 import os
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -24,6 +25,12 @@ compile_once()
 def pytest_xdist_auto_num_workers() -> int:
     """One more than there are cores: many tests wait for processes, browsers and disks."""
     return (os.cpu_count() or 1) + 1
+
+
+def pytest_collection_finish() -> None:
+    """What was collected lasts: it is not to be looked through for garbage again and again."""
+    gc.collect()
+    gc.freeze()
 
 
 Answer = Callable[[web.Request], Awaitable[web.StreamResponse]]
