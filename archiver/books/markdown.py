@@ -113,6 +113,7 @@ class _Writer:
         elif name in ("ul", "ol"):
             yield self._list(element, depth)
         elif name == "table":
+            yield from (f"*{self._line(each, depth)}*" for each in element.iter("caption"))
             yield self._table(element, depth)
         elif name in _LINES:
             yield _marked(self._line(element, depth), _MARKS[name])

@@ -123,7 +123,7 @@ def _read(
         bring_notes(article, body)
     drop_above_title(article, metadata.title)
     drop_tagline(article, metadata.title, shown, metadata.site)
-    drop_byline(article, metadata.byline)
+    drop_byline(article, metadata.byline, metadata.published)
     settle_embeds(article)
     finish(article, url, base)
     make_valid(article)

@@ -20,6 +20,7 @@ _HEADING = late_pattern(
     r"(?P<heading><h[12](?:[^<>]*)>(?P<words>.{0,400}?)</h[12]>)",
     re.DOTALL,
 )
+_LEVEL = late_pattern(r"(</?h)([2-6])(?=[\s>])")
 _LINK = late_pattern(
     r'<a(?P<before>(?:\s[a-z]+="[^"]*")*?)\shref="(?P<url>[^"]*)"(?P<after>(?:\s[a-z]+="[^"]*")*)>'
 )
@@ -203,8 +204,20 @@ def _file_name(tag: str) -> str:
 
 
 def without_title(html: str, title: str) -> str:
-    """An article without a first heading that only repeats the page's title."""
+    """An article without a first heading that only repeats the page's title.
+
+    What it headed is headed by the title then: other headings go up to its level.
+    """
     found = _HEADING.match(html)
     if found and " ".join(unescape(_ANY_TAG.sub("", found["words"])).split()) in title:
-        return html[: found.start("heading")] + html[found.end("heading") :]
+        return _raised(html[: found.start("heading")] + html[found.end("heading") :])
     return html
+
+
+def _raised(html: str) -> str:
+    """An article whose first heading is of the second level; none is of a higher one than it."""
+    levels = [int(each[2]) for each in _LEVEL.finditer(html)]
+    up = min(levels, default=2) - 2
+    if up <= 0:
+        return html
+    return _LEVEL.sub(lambda tag: f"{tag[1]}{int(tag[2]) - up}", html)

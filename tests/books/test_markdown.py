@@ -69,6 +69,12 @@ def test_a_cell_ends_where_it_ended_whatever_is_in_it():
     assert MarkdownIt("commonmark").enable("table").render(made).count("<td") == 4
 
 
+def test_a_caption_stands_above_its_table():
+    made = to_markdown("<table><caption>A <b>b</b></caption><tr><td>1</td></tr></table>")
+
+    assert made == "*A **b***\n\n| 1 |\n| --- |\n"
+
+
 def test_notes_are_footnotes_and_lead_back_by_themselves():
     html = (
         '<p>One<sup><a href="#a-f1" id="a-r1">1</a></sup>, two<sup>[<a href="#a-f2" id="a-r2">2'

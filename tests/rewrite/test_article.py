@@ -8,6 +8,7 @@ from archiver.rewrite.article import (
     name_images,
     replace_lost_images,
     say_kept,
+    without_title,
 )
 
 KEY = "0" * 32
@@ -116,3 +117,16 @@ def test_a_long_formula_is_come_to_by_keyboard_and_a_short_one_is_passed_over():
     assert let_wide_scroll(f"<p>{short} {long} {inline}</p>") == (
         f'<p>{short} <span class="formula" tabindex="0">{long}</span> {inline}</p>'
     )
+
+
+@pytest.mark.parametrize(
+    ("html", "expected"),
+    [
+        ("<h2>Kites</h2><h3>Red</h3><h4>x</h4><h3>y</h3>", "<h2>Red</h2><h3>x</h3><h2>y</h2>"),
+        ("<h2>Kites</h2><h3>Red</h3><h2>y</h2>", "<h3>Red</h3><h2>y</h2>"),
+        ("<h2>Owls</h2><h3>Red</h3>", "<h2>Owls</h2><h3>Red</h3>"),
+        ("<h2>Kites</h2><hr>", "<hr>"),
+    ],
+)
+def test_what_the_title_headed_is_headed_by_it_once_it_stands_above(html, expected):
+    assert without_title(html, "Kites") == expected

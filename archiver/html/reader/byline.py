@@ -4,6 +4,7 @@ import re
 
 from lxml.etree import _Element as Element
 
+from archiver.html.dates import read_dateline
 from archiver.html.reader.names import HEADINGS, named
 from archiver.html.reader.tree import first_text, remove
 from archiver.patterns import late_pattern
@@ -24,7 +25,7 @@ _MATTER = (*HEADINGS - {"h4", "h5", "h6"}, "figure", "blockquote")
 _SIGNS = late_pattern(r"[\W_]+")
 
 
-def drop_byline(root: Element, byline: str) -> None:
+def drop_byline(root: Element, byline: str, published: str) -> None:
     """Take the first lines of an article away that are its byline, with "by" or without.
 
     What is around it goes with it, where that has no more than a date, buttons and a small picture.
@@ -32,6 +33,7 @@ def drop_byline(root: Element, byline: str) -> None:
     Args:
         root: of the article.
         byline: as the page says it; empty where it does not.
+        published: when it was, as ISO 8601; a line may say that, too.
     """
     wanted = _bare(byline)
     if not wanted:
@@ -43,11 +45,23 @@ def drop_byline(root: Element, byline: str) -> None:
         if element.getparent() is None:
             continue
         text = first_text(element, _LONGEST)
-        if _bare(_OPENING.sub("", text, count=1)) == wanted and not _holds_more(element):
+        if _is_byline(text, wanted, published) and not _holds_more(element):
             remove(_block_of(element, root))
             return
         if not len(element):
             before += len(text)
+
+
+def _is_byline(text: str, wanted: str, published: str) -> bool:
+    """Whether a line says who wrote it, alone or with the day that is known."""
+    said = _OPENING.sub("", text, count=1)
+    if _bare(said) == wanted:
+        return True
+    if not published or len(text) > _LONGEST_BLOCK or not _bare(said).startswith(f"{wanted} "):
+        return False
+    behind = (said[end:].strip(" \t\n|,;:/\u2022\u00b7\u2013\u2014-") for end in range(len(said)))
+    rest = next((each for n, each in enumerate(behind) if _bare(said[:n]) == wanted), "")
+    return read_dateline([rest])[:10] == published[:10]
 
 
 def _block_of(line: Element, root: Element) -> Element:

@@ -132,6 +132,8 @@ def _article(request: web.Request, shown: SnapshotDetail, write: PathWriter) -> 
         return wording.worded(Message("Kept here: {url}", url=url))
 
     def lost(name: str) -> str:
+        if not name:
+            return wording.worded(Message("Picture that could not be had"))
         return wording.worded(Message("Picture that could not be had: {name}", name=name))
 
     named = replace_lost_images(name_images(say_kept(shown.article, held)), _lost(shown), lost)

@@ -28,6 +28,21 @@ def test_a_line_that_is_the_byline_goes(line):
 
 
 @pytest.mark.parametrize(
+    ("line", "goes"),
+    [
+        ("By Ada Byron · 3 May 2023", True),
+        ("Ada Byron, posted on May 3, 2023", True),
+        ("Ada Byron, 4 May 1823", False),
+        ("Ada Byron and the kites of May 3, 2023", False),
+    ],
+)
+def test_a_byline_with_the_day_that_is_known_goes(line, goes):
+    dated = f'{HEAD}<meta name="date" content="2023-05-03">'
+
+    assert ("Ada Byron" not in article(f"<p>{line}</p>", head=dated).text) == goes
+
+
+@pytest.mark.parametrize(
     "around",
     [
         "<div>{}<div><button>Follow</button><time>3 May 2023</time> 5 min read</div></div>",
