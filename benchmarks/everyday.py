@@ -1,16 +1,20 @@
 """Prints what an archive's everyday pages weigh and take, and how long editing many entries takes.
 
 Usage: python -m benchmarks.everyday [--size 100000] [--requests 60] [--edited 10000] [--lists 300]
+       [--in FOLDER] [--cpu]
 
-The archive is the synthetic one of ``benchmarks.scale``, with lists beside it. Bytes are those on
-the wire, packed as a browser asks for them; times are of whole answers over one kept connection.
+The archive is the synthetic one of ``benchmarks.scale``, with lists beside it; with ``--in`` it is
+a copy of the one that lies there, which is built unless it does. Bytes are those on the wire,
+packed as a browser asks for them; times are of whole answers over one kept connection, and with
+``--cpu`` what the service computed for each.
 """
 
 import argparse
 import asyncio
-import sys
+import shutil
 import tempfile
 import time
+from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 
@@ -23,8 +27,7 @@ from archiver.model.listing import ListingQuery
 from archiver.runtime import open_runtime
 from archiver.urls.parse import hash_url
 from benchmarks.fast_server import FastServer
-from benchmarks.pywb_replay import free_port, serving
-from benchmarks.scale import PAGEFUL, START, build
+from benchmarks.scale import PAGEFUL, START, kept, serving_in
 
 PACKED = {"Accept-Encoding": "br, gzip"}
 
@@ -33,15 +36,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     for name, default in (("size", 100_000), ("requests", 60), ("edited", 10_000), ("lists", 300)):
         parser.add_argument(f"--{name}", type=int, default=default)
+    parser.add_argument("--in", dest="folder", type=Path)
+    parser.add_argument("--cpu", action="store_true")
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as directory, FastServer(body=2000) as server:
-        data = Path(directory) / "data"
-        asyncio.run(build(data, asked.size, server.base))
+        built, data = (asked.folder or Path(directory)) / str(asked.size), Path(directory) / "data"
+        base = kept(built, asked.size, server.base, "")
+        shutil.copytree(built / "data", data)
         asyncio.run(edit(data, asked.edited, asked.lists))
-        port = free_port()
-        command = [sys.executable, "-m", "archiver", "serve", "--port", str(port)]
-        with serving([*command, "--data", str(data)], port):
-            asyncio.run(look(f"http://127.0.0.1:{port}", asked.requests, server.base))
+        with serving_in(data, "", cpu=asked.cpu) as (root, clock):
+            asyncio.run(look(root, clock, asked.requests, base))
 
 
 async def edit(data: Path, edited: int, lists: int) -> None:
@@ -66,11 +70,12 @@ async def edit(data: Path, edited: int, lists: int) -> None:
         await runtime.crawling.write_down_changes()
 
 
-async def look(root: str, requests: int, base: str) -> None:
+async def look(root: str, clock: Callable[[], float], requests: int, base: str) -> None:
     """Ask for each page, one after the other."""
     kinds = {
         "home": lambda _: "/",
         "browse": lambda _: "/snapshots",
+        "starred": lambda _: "/snapshots?q=is%3Astarred",
         "browse a list": lambda _: "/snapshots?q=list%3A%22All%2Fof%20them%22",
         "search": lambda n: f"/snapshots?q=word{n}%20word{n + 1}",
         "search, common word": lambda _: "/snapshots?q=common",
@@ -79,20 +84,22 @@ async def look(root: str, requests: int, base: str) -> None:
     print(f"{'':22}{'bytes':>8}{'median':>9}{'p95 ms':>9}")
     async with aiohttp.ClientSession(auto_decompress=False, headers=PACKED) as session:
         for name, path in kinds.items():
-            seen = [await get(session, root + path(n)) for n in range(-3, requests)][3:]
+            seen = [await get(session, clock, root + path(n)) for n in range(-3, requests)][3:]
             times = sorted(seconds for seconds, _ in seen)
             size = max(count for _, count in seen)
             middle, tail = times[len(times) // 2], times[int(len(times) * 0.95)]
             print(f"{name:22}{size:>8,}{1000 * middle:>9.1f}{1000 * tail:>9.1f}")
 
 
-async def get(session: aiohttp.ClientSession, url: str) -> tuple[float, int]:
+async def get(
+    session: aiohttp.ClientSession, clock: Callable[[], float], url: str
+) -> tuple[float, int]:
     """Seconds and bytes of one answer."""
-    begun = time.perf_counter()
+    begun = clock()
     async with session.get(URL(url, encoded=True)) as response:
         body = await response.read()
         assert response.status == 200, (url, response.status)
-    return time.perf_counter() - begun, len(body)
+    return clock() - begun, len(body)
 
 
 if __name__ == "__main__":
