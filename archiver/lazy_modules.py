@@ -1,4 +1,4 @@
-"""Modules of Python's own that are imported here and there, and run only where they are used.
+"""Modules of others that are imported here and there, and run only where they are used.
 
 SQLAlchemy imports ``importlib.metadata`` to look for plugins, asyncio imports ``ssl``: with what
 they import in turn they are a tenth of what a short command takes, which looks for no plugin and
@@ -25,6 +25,7 @@ else:
 
 LAZY = frozenset(
     {"asyncio.sslproto", "difflib", "hashlib", "html", "importlib.metadata", "random", "secrets"}
+    | {"sqlalchemy.dialects.sqlite.aiosqlite", "sqlalchemy.dialects.sqlite.pysqlcipher"}
     | {"ssl", "tokenize"}
 )
 """None of them does anything that others see when it is imported."""

@@ -4,7 +4,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, TypeVar
 
 from sqlalchemy import Engine
@@ -23,7 +23,7 @@ class Connections:
     """Some connections that are alike; the one used last, which has pages at hand, comes first.
 
     Args:
-        engine: opens them.
+        made: gives what opens them, once the first is wanted.
         dialect: how it speaks.
         most: at the same time.
         clock: that they go by.
@@ -34,7 +34,7 @@ class Connections:
 
     def __init__(
         self,
-        engine: Engine,
+        made: Callable[[], Engine],
         dialect: Dialect,
         most: int,
         *,
@@ -42,13 +42,18 @@ class Connections:
         begins_again: Callable[[DBAPIError, float], bool] = lambda *_: False,
         first: Callable[[AsyncConnection], Coroutine[Any, Any, None]] | None = None,
     ) -> None:
-        self.engine = engine
+        self._made = made
         self._clock = clock
         self._dialect = dialect
         self._begins_again = begins_again
         self._first = first
         self._places = asyncio.Semaphore(most)
         self._idle: list[AsyncConnection] = []
+
+    @cached_property
+    def engine(self) -> Engine:
+        """Opens them."""
+        return self._made()
 
     def transaction(self, *, much: bool = False) -> AbstractAsyncContextManager[AsyncConnection]:
         """A connection in a transaction, which is committed unless the block raises.
@@ -160,7 +165,8 @@ class Connections:
             conn = self._idle.pop()
             conn.close()
             await asyncio.to_thread(conn.wait_closed)
-        self.engine.dispose()
+        if "engine" in vars(self):
+            self.engine.dispose()
 
 
 async def _begun_by_itself(_: AsyncConnection) -> None:

@@ -41,14 +41,14 @@ class Database:
         self._clock = Clock()
         self.membership = _membership(engines, member, self._clock)
         self._writer = Connections(
-            engines.writing(_silence(member), asks_first=self.membership is not None),
+            partial(engines.writing, _silence(member), asks_first=self.membership is not None),
             engines.dialect,
             1,
             begins_again=engines.begins_again,
             first=self.membership.check if self.membership else None,
             clock=self._clock,
         )
-        self._readers = Connections(engines.reading(), engines.dialect, READERS, clock=self._clock)
+        self._readers = Connections(engines.reading, engines.dialect, READERS, clock=self._clock)
         self._gathered = Gathered(self.glance, is_far=engines.dialect.is_far)
 
     @classmethod
@@ -210,7 +210,7 @@ def _membership(engines: Engines, member: Member | None, clock: Clock) -> Member
         return None
     return Membership(
         member,
-        Connections(engines.signing(_silence(member)), engines.dialect, 1, clock=clock),
+        Connections(partial(engines.signing, _silence(member)), engines.dialect, 1, clock=clock),
         clock,
     )
 

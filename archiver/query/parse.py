@@ -54,7 +54,7 @@ class _Parser:
 
     def __init__(self, text: str) -> None:
         self._text = text
-        self._tokens = list(tokenize(text))
+        self._tokens = list(tokenize(text)) if text else []
         self._next = 0
         self._terms = 0
 

@@ -308,7 +308,7 @@ def test_a_password_is_read_from_input_and_taken_away(tmp_path):
 def test_who_crawls_loads_no_other_service() -> None:
     code = f"""
 import sys
-import archiver.cli.crawl, archiver.helper
+import archiver.cli.crawl, archiver.helper.__main__
 print("LOADED", *({BESIDE_A_CRAWL!r} & sys.modules.keys()))
 """
     result = subprocess.run(

@@ -8,7 +8,7 @@ import fcntl
 import os
 import sqlite3
 import time
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, closing
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +18,9 @@ from sqlalchemy.pool import NullPool
 
 from archiver.errors import ConfigurationError
 from archiver.index.dialect.sqlite import WRITER_CACHE_KB, Sqlite
-from archiver.index.dialect.upgrading import is_current, upgrade
+from archiver.index.dialect.upgrading import REVISION, is_current, upgrade
 from archiver.index.dialect.writer_gate import LOCKS, Gate
+from archiver.index.schema import HEAD
 
 PAGE_BYTES = 16_384
 """Of an index that is made now; each keeps the size that it was made with."""
@@ -60,6 +61,8 @@ class SqliteEngines:
         locks.mkdir(parents=True, exist_ok=True)
         with (locks / "migrate").open("a") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
+            if self._is_current():
+                return
             begin = "BEGIN"  # whoever finds all in order waits for no writer
             engine = create_engine(f"sqlite:///{self.path}", poolclass=NullPool)
             size = f"PRAGMA page_size = {PAGE_BYTES}"
@@ -80,6 +83,19 @@ class SqliteEngines:
                 ) from error
             finally:
                 engine.dispose()
+
+    def _is_current(self) -> bool:
+        """Whether it surely has this program's schema: each command asks, so it is asked plainly.
+
+        What is wrong with a file that can't say so shows where it is brought there.
+        """
+        try:
+            with closing(
+                sqlite3.connect(f"{self.path.absolute().as_uri()}?mode=rw", uri=True)
+            ) as conn:
+                return conn.execute(REVISION).fetchall() == [(HEAD,)]
+        except sqlite3.Error:
+            return False
 
     def writing(self, silent_seconds: float = 0.0, *, asks_first: bool = False) -> Engine:
         """Opens the connection that writes: SQLite's own patience can't be broken off.

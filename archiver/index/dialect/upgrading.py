@@ -15,6 +15,7 @@ CREATE TABLE alembic_version (
 )
 """
 """As Alembic makes it."""
+REVISION = "SELECT version_num FROM alembic_version"
 
 
 def is_current(conn: Connection) -> bool:
@@ -71,4 +72,4 @@ def _statements(engine: str) -> tuple[str, ...]:
 def _revision(conn: Connection) -> str | None:
     if not conn.dialect.has_table(conn, "alembic_version"):
         return None
-    return str(conn.execute(text("SELECT version_num FROM alembic_version")).scalar() or "")
+    return str(conn.execute(text(REVISION)).scalar() or "")
