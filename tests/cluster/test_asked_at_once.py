@@ -127,6 +127,18 @@ async def test_a_glance_waits_once_and_a_transaction_for_its_end_too(db, proxy):
     assert (glanced, proxy.trips - before) == (1, 3)
 
 
+async def test_a_new_connection_waits_for_its_server_to_let_it_in_and_for_nothing_else(db, proxy):
+    before = proxy.trips
+    async with db.glance() as conn:
+        assert (await conn.execute(TOLD)).scalar() is None
+        texts = await conn.execute(text("SHOW standard_conforming_strings"))
+
+        assert texts.scalar_one() == "on"
+
+    # TLS is asked for, then who it is; then what is asked of it, twice.
+    assert proxy.trips - before == 4
+
+
 async def test_what_a_transaction_is_to_know_first_is_asked_along_with_its_turn(db, proxy):
     await begun_asking(db)
     before = proxy.trips

@@ -9,7 +9,6 @@ import math
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractAsyncContextManager, contextmanager, nullcontext
-from typing import Any
 
 from sqlalchemy import Connection, Engine, create_engine, event, text
 from sqlalchemy.exc import DBAPIError
@@ -20,6 +19,7 @@ from archiver.index.dialect.one_at_a_time import OneAtATime
 from archiver.index.dialect.postgres import Postgres
 from archiver.index.dialect.postgres_address import read_address
 from archiver.index.dialect.postgres_connection import SaidConnection, connect
+from archiver.index.dialect.postgres_dialect import ADDRESS, OLDEST
 from archiver.index.dialect.postgres_text import as_it_was, storable
 from archiver.index.dialect.postgres_wire import Wired
 from archiver.index.dialect.upgrading import is_current, upgrade
@@ -34,7 +34,7 @@ HURRY_SECONDS = 3
 SLICE_MILLISECONDS = 2000
 """How long a writer waits in PostgreSQL before it looks whether it is still to wait: that costs two
 round trips, and its place in the line."""
-OLDEST = 15
+_PLAIN_TEXTS = "SET standard_conforming_strings = on"
 _TEXTS = (25, 1043)
 """The types ``text`` and ``varchar``."""
 _TAKEN = "55P03"
@@ -189,25 +189,22 @@ class PostgresEngines:
         """There is nothing but connections."""
 
     def _engine(self, *statements: str) -> Engine:
-        engine = create_engine("postgresql+pg8000://", poolclass=NullPool)
+        engine = create_engine(ADDRESS, poolclass=NullPool)
         path = f"SET search_path = {self._schema}"
         event.listen(engine, "do_connect", lambda *_: connect(self._address))
-        event.listen(engine, "connect", _prepared((path, *statements)))
+        event.listen(engine, "connect", _prepared("; ".join((path, _PLAIN_TEXTS, *statements))))
         return engine
 
 
-def _prepared(statements: tuple[str, ...]) -> Callable[[Any, object], None]:
-    def prepare(connection: Any, _record: object) -> None:
+def _prepared(statements: str) -> Callable[[SaidConnection, object], None]:
+    def prepare(connection: SaidConnection, _record: object) -> None:
         connection.register_out_adapter(str, storable)
         connection.register_out_adapter(bool, _number)
         connection.register_out_adapter(Wired, _as_it_is)
         for kind in _TEXTS:
             connection.register_in_adapter(kind, as_it_was)
-        cursor = connection.cursor()
-        for statement in statements:
-            cursor.execute(statement)
-        connection.commit()
-        cursor.close()
+        with connection.unanswered():  # they go along with what is asked first
+            connection.execute_simple(statements)
 
     return prepare
 
