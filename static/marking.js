@@ -46,7 +46,7 @@ if (text && form) {
   note.addEventListener("click", () => fill(form.querySelector("[name=colour]:checked"), false));
   bar.append(note);
   bar.addEventListener("mousedown", (event) => event.preventDefault());
-  document.body.append(bar);
+  document.querySelector("main").append(bar);
 
   const fill = (radio, send) => {
     const range = selected();

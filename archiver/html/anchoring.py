@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from rapidfuzz import fuzz
 
 from archiver.model.highlight import Highlight
+from archiver.patterns import late_pattern
 
 CONTEXT = 48
 """Characters kept of what stands before and behind a quotation."""
@@ -20,6 +21,9 @@ LEAST_LIKENESS = 78.0
 _EDGE = 120
 """Characters of the beginning and end of a quotation by which a likeness is found."""
 _SLACK = 30
+_AS_ALIKE = 3.0
+"""Of 100, by which a stretch may be less like a quotation than another and is as good a place."""
+_NUMBER = late_pattern(r"\d+")
 
 
 def anchor(text: str, highlights: Sequence[Highlight]) -> list[tuple[int, int] | None]:
@@ -92,7 +96,17 @@ def _alike(text: str, quote: str) -> tuple[int, int] | None:
             return None
         start, end = head[0], head[0] + tail[1]
     start, end = _to_words(text, start, end)
-    return (start, end) if start < end else None
+    return (start, end) if start < end and not _is_another(text, quote, start, end) else None
+
+
+def _is_another(text: str, quote: str, start: int, end: int) -> bool:
+    """Whether a stretch is one of several that differ in their numbers: rows, notes, versions."""
+    ours, theirs = ({*_NUMBER.findall(each)} for each in (quote, text[start:end]))
+    if not ours or not theirs or ours & theirs:
+        return False
+    elsewhere = f"{text[:start]}\n{text[end:]}"
+    likeness = fuzz.partial_ratio(quote[:_EDGE], text[start:end])
+    return fuzz.partial_ratio(quote[:_EDGE], elsewhere) >= likeness - _AS_ALIKE
 
 
 def _likeness(text: str, part: str) -> tuple[int, int] | None:

@@ -87,3 +87,18 @@ def test_words_are_looked_up_however_their_spaces_are():
     assert text[slice(*look_up(text, " Two words here (1)  "))] == "Two  words\nhere (1)"
     assert look_up(text, " ") is None
     assert look_up(text, "zzzzzz yyyyyyy") is None
+
+
+def test_of_many_that_differ_in_a_number_another_is_not_taken_for_the_one_that_went():
+    rows = [f"Note {n}, which says a little more. " for n in range(1, 7)]
+    text = "".join(rows)
+    highlight = marked(text, "Note 3, which says")
+
+    assert found(text.replace(rows[2], "That is gone. "), highlight) is None
+    assert found(f"New. {text}", highlight)[0] == "Note 3, which says"
+
+
+def test_a_number_that_changed_is_no_other_place_where_nothing_else_is_as_alike():
+    highlight = marked(TEXT, "In 1990 there were few")
+
+    assert found(TEXT.replace("1990", "1991"), highlight)[0] == "In 1991 there were few"
