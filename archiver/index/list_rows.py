@@ -6,6 +6,7 @@ from typing import Any
 from sqlalchemy import Select, select, tuple_, union
 
 from archiver.index.connection import AsyncConnection
+from archiver.index.dialect.functions import Gathered
 from archiver.index.entries import Filters, Place, narrowed, newest_query
 from archiver.index.schema import entry, in_list
 from archiver.model.listing import Sort
@@ -24,9 +25,9 @@ async def rows_in_order(
     That of ``Sort.CAPTURED`` is of all entries, whatever the filters; that of a list needs one.
     """
     if order is Sort.LIST and filters.list_id is not None:
-        return [Place(*row) for row in await conn.execute(_arranged(filters, beyond, limit))]
+        return await _places(conn, _arranged(filters, beyond, limit))
     if order is Sort.CAPTURED:
-        return [Place(*row) for row in await conn.execute(_captured(beyond, limit))]
+        return await _places(conn, _captured(beyond, limit), reverse=True)
     oldest_first = order is Sort.OLDEST
     if filters.any_of == ():
         return []
@@ -35,7 +36,16 @@ async def rows_in_order(
     else:
         query = newest_query(filters, below=beyond, limit=limit, oldest_first=oldest_first)
         query = query.with_only_columns(entry.c.added_at, entry.c.id)
-    return [Place(*row) for row in await conn.execute(query)]
+    return await _places(conn, query, reverse=not oldest_first)
+
+
+async def _places(
+    conn: AsyncConnection, query: Select[*tuple[Any, ...]], *, reverse: bool = False
+) -> list[Place]:
+    """What a query of places selects, in its order: handed over at once, which keeps none."""
+    rows = query.subquery("taken")
+    firsts, numbers = (await conn.execute(select(*map(Gathered, rows.c)))).one()
+    return sorted(map(Place, firsts or (), numbers or ()), reverse=reverse)
 
 
 def _arranged(filters: Filters, beyond: Place | None, limit: int) -> Select[*tuple[Any, ...]]:

@@ -13,6 +13,7 @@ from archiver.index import documents
 from archiver.index.bulk import THESE, among
 from archiver.index.conditions import Setting, condition, with_document
 from archiver.index.connection import AsyncConnection
+from archiver.index.dialect.functions import Gathered
 from archiver.index.dialect.port import Dialect
 from archiver.index.dialect.word_queries import asking, gathering
 from archiver.index.entries import Filters, narrowed
@@ -126,8 +127,10 @@ async def entries_of(
     query = _ENTRIES
     if rest != EVERYTHING:
         query = query.where(condition(rest, question.setting.of_documents(found)))
-    rows = await conn.execute(narrowed(query, question.filters), {"these": found})
-    return dict(rows.all())
+    passing = narrowed(query, question.filters).subquery("passing")
+    lists = select(Gathered(passing.c.id), Gathered(passing.c.entry_id))
+    documents, those = (await conn.execute(lists, {"these": found})).one()
+    return dict(zip(documents or (), those or (), strict=True))
 
 
 _DOCUMENTS = select(func.min(entry.c.document_id), func.max(entry.c.document_id)).where(
@@ -144,8 +147,8 @@ async def passing(conn: AsyncConnection, entry_ids: Sequence[int], question: Que
     query = with_document(select(entry.c.id).select_from(entry))
     query = query.where(entry.c.id.in_(among(entry_ids)))
     query = query.where(condition(question.tree, setting))
-    rows = await conn.execute(narrowed(query, question.filters))
-    return set(rows.scalars())
+    passing = narrowed(query, question.filters).subquery("passing")
+    return set((await conn.execute(select(Gathered(passing.c.id)))).scalar_one() or ())
 
 
 async def parts_of(conn: AsyncConnection) -> list[int]:

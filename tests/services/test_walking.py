@@ -41,7 +41,6 @@ async def pages_of(search, q, **asked):
     return found
 
 
-@pytest.mark.sqlite("PostgreSQL does not say what a beginning of words costs")
 @pytest.mark.parametrize("sort", ["", Sort.NEWEST, Sort.OLDEST])
 async def test_without_a_dear_beginning_a_page_looks_in_few_parts_and_the_next_ones_in_the_rest(
     database, sort
@@ -67,7 +66,6 @@ async def test_a_dear_beginning_that_is_wanted_is_looked_for_everywhere(database
     assert {*names} >= {"p0", "p1", "p2", "p4", "p5", "p6"}
 
 
-@pytest.mark.sqlite("PostgreSQL does not say what a beginning of words costs")
 async def test_what_lacks_a_word_comes_before_nothing_that_has_all_of_them(database):
     found = await pages_of(Search(database, store=None), "otter heron -(w* kite)")
 
@@ -105,7 +103,6 @@ async def test_beside_a_rare_word_a_dear_beginning_is_found_wherever_it_stands(t
     assert sorted(names) == ["q0", "q2", "q4"]
 
 
-@pytest.mark.sqlite("PostgreSQL does not say what a beginning of words costs")
 async def test_where_no_frequent_word_tells_of_a_beginning_it_is_read_in_few_parts(told):
     pages = await pages_of(told, "unicorn w*", sort=Sort.NEWEST)
 

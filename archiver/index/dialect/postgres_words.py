@@ -41,6 +41,7 @@ _MOST_BYTES = 1_000_000
 """Of a tsvector's words and their places, which can't have more than 1 MiB."""
 _MOST_BYTES_WITH_PLACES = 700_000
 """Beyond that a word that was met says no further place, so that there is room for others."""
+_BEGINS = 'one.lexeme COLLATE "C" >= :first AND one.lexeme COLLATE "C" < :beyond'
 _NUMBER = struct.Struct("!i")
 _NOTHING = f"'{COLUMN}'"
 _TOKEN = late_pattern(r'\s*("(?:[^"]|"")*"|[A-Za-z]+|\d+|[(){}:*^,])')
@@ -65,7 +66,17 @@ class PostgresWords:
         " LATERAL (SELECT count(*) AS doc FROM {0}"
         " WHERE words @@ CAST(quote_literal(word) AS tsquery)) AS counted WHERE doc > 0"
     )
-    merge = changes = pages = longest = ""
+    merge = changes = ""
+    pages = """SELECT coalesce(CAST(avg(held) * 44 AS BIGINT), 0) FROM (
+  SELECT (SELECT count(*) FROM unnest(words) AS one WHERE BEGINS) AS held
+  FROM (SELECT words FROM {0} ORDER BY rowid DESC LIMIT 32) AS newest
+) AS sample""".replace("BEGINS", _BEGINS)
+    """A word that each document of a full part has would take FTS5 44 pages."""
+    longest = """SELECT one.lexeme AS term
+  FROM (SELECT words FROM {0} ORDER BY rowid DESC LIMIT 32) AS newest, unnest(newest.words) AS one
+  WHERE BEGINS GROUP BY one.lexeme ORDER BY count(*) DESC, one.lexeme
+  LIMIT :most OFFSET :known""".replace("BEGINS", _BEGINS)
+    """The newest documents of a part tell how many words of each begin so, and which they are."""
     columns: tuple[ColumnElement[Any], ...] = (column("words", TSVECTOR),)
 
     def ddl(self, part: int) -> tuple[str, ...]:
