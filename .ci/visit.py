@@ -11,11 +11,11 @@ with subprocess.Popen(
 ) as server:
     try:
         base = re.search(r"http://\S+?(?=/?\s)", server.stdout.readline())[0]
-        page = urlopen(f"{base}/", timeout=10).read().decode()
+        page = urlopen(f"{base}/", timeout=60).read().decode()
         style = re.search(r'href="(/static/[^"]+\.css)"', page)[1]
         for path in ("/healthz", "/snapshots", style):
-            assert urlopen(base + path, timeout=10).status == 200, path
+            assert urlopen(base + path, timeout=60).status == 200, path
         server.terminate()
-        server.wait(timeout=30)
+        server.wait(timeout=60)
     finally:
         server.kill()
