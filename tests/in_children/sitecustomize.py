@@ -1,9 +1,11 @@
-"""Python reads this when a test starts a process: servers stand for files there, too."""
+"""Python reads this when a test starts a process: servers stand for files there, too.
+
+It imports next to nothing: what runs in such a process by itself is tested.
+"""
 
 import os
 import sys
 from importlib import import_module
-from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
 
@@ -19,8 +21,8 @@ _STAND_INS = {
 """Of modules: the variable with which, what in it, and by whose which function it is replaced."""
 
 
-class _Loader(Loader):
-    def __init__(self, own: Loader) -> None:
+class _Loader:
+    def __init__(self, own) -> None:
         self._own = own
 
     def create_module(self, spec: ModuleSpec) -> ModuleType | None:
@@ -33,7 +35,7 @@ class _Loader(Loader):
         setattr(module, name, getattr(import_module(place), over)(getattr(module, name)))
 
 
-class _Finder(MetaPathFinder):
+class _Finder:
     def find_spec(self, name, path=None, _target=None):
         if name not in _STAND_INS or _STAND_INS[name][0] not in os.environ:
             return None
