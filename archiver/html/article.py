@@ -22,6 +22,7 @@ from archiver.html.reader.appendix import bring_appendix
 from archiver.html.reader.byline import drop_byline
 from archiver.html.reader.choose import choose_article
 from archiver.html.reader.code import settle_code
+from archiver.html.reader.colophon import drop_colophon
 from archiver.html.reader.drawings import settle_drawings
 from archiver.html.reader.embeds import settle_embeds
 from archiver.html.reader.finish import finish, set_apart
@@ -119,6 +120,7 @@ def _read(
         return ""
     put_lead(article, lead)
     if not whole:
+        drop_colophon(article)
         bring_appendix(article, body)
         bring_notes(article, body)
     drop_above_title(article, metadata.title)

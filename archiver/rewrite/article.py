@@ -17,6 +17,8 @@ LONGEST_NAME = 100
 _TAG = late_pattern(r'<(?:img|source|video|audio)(?:[^<>"]|"[^"]*")*>')
 _HEADING = late_pattern(
     r"(?:<(?:div|article|section|main|header)[^<>]*>\s*)*"
+    r"(?P<dated><(?P<line>p|time|div)[^<>]*>[^<>]{1,60}</(?P=line)>\s*)?"
+    r"(?:<(?:div|article|section|main|header)[^<>]*>\s*)*"
     r"(?P<heading><h[12](?:[^<>]*)>(?P<words>.{0,400}?)</h[12]>)",
     re.DOTALL,
 )
@@ -206,10 +208,12 @@ def _file_name(tag: str) -> str:
 def without_title(html: str, title: str) -> str:
     """An article without a first heading that only repeats the page's title.
 
-    What it headed is headed by the title then: other headings go up to its level.
+    A line may stand before it, of when it was. What it headed is headed by the title then: other
+    headings go up to its level.
     """
     found = _HEADING.match(html)
-    if found and " ".join(unescape(_ANY_TAG.sub("", found["words"])).split()) in title:
+    words = " ".join(unescape(_ANY_TAG.sub("", found["words"])).split()) if found else ""
+    if found and words in title and (not found["dated"] or 2 * len(words) > len(title)):
         return _raised(html[: found.start("heading")] + html[found.end("heading") :])
     return html
 

@@ -126,6 +126,9 @@ def test_a_long_formula_is_come_to_by_keyboard_and_a_short_one_is_passed_over():
         ("<h2>Kites</h2><h3>Red</h3><h2>y</h2>", "<h3>Red</h3><h2>y</h2>"),
         ("<h2>Owls</h2><h3>Red</h3>", "<h2>Owls</h2><h3>Red</h3>"),
         ("<h2>Kites</h2><hr>", "<hr>"),
+        ("<div><p>3 May</p><h2>Kites</h2><p>x</p></div>", "<div><p>3 May</p><p>x</p></div>"),
+        ("<p>3 May</p><h2>K</h2>", "<p>3 May</p><h2>K</h2>"),
+        (f"<p>{'3 May ' * 12}</p><h2>Kites</h2>", f"<p>{'3 May ' * 12}</p><h2>Kites</h2>"),
     ],
 )
 def test_what_the_title_headed_is_headed_by_it_once_it_stands_above(html, expected):
