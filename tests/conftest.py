@@ -23,8 +23,13 @@ compile_once()
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """One more than there are cores: many tests wait for processes, browsers and disks."""
-    return (os.cpu_count() or 1) + 1
+    """Twice as many as there are cores, where there is a GB for each.
+
+    Half of the time a test waits for processes, browsers and clocks.
+    """
+    cores = os.cpu_count() or 1
+    room = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") >> 30
+    return max(cores, min(2 * cores, room))
 
 
 def pytest_collection_finish() -> None:
