@@ -38,8 +38,8 @@ class Notes:
     blocks: dict[str, Element]
 
 
-def take_notes(body: Element) -> Notes:
-    """Take the notes of an article out of it."""
+def take_notes(body: Element, labelled: str = "") -> Notes:
+    """Take the notes of an article out of it; their labels begin so."""
     places = {element: number for number, element in enumerate(body.iter())}
     leads = _leads(body)
     blocks: dict[Element, Element] = {}
@@ -53,7 +53,7 @@ def take_notes(body: Element) -> Notes:
     for link, target in leads.items():
         note = blocks.get(target)
         if note is not None and places[link] < places[note] and _is_sign(link):
-            labels[link] = numbers.setdefault(note, str(len(numbers) + 1))
+            labels[link] = numbers.setdefault(note, f"{labelled}{len(numbers) + 1}")
     for note in numbers:
         for link in list(note.iter("a")):
             if link in leads and places[leads[link]] < places[note]:
@@ -103,7 +103,7 @@ def _is_at(place: Element, link: Element) -> bool:
     around = [link, *islice(link.iterancestors(), _LEVELS)]
     signs = [each for each in around if each.tag not in _BLOCKS]
     before = {each.getprevious() for each in signs}
-    return place in signs or place in before or place in {*link.iter()}
+    return place in signs or place in before or link in place.iterancestors()
 
 
 def _drop(element: Element) -> None:

@@ -41,6 +41,8 @@ _KEPT_INLINE = frozenset("sub sup kbd mark u small ruby rt rp".split())
 _BREAK = "\\\n"
 _PIPE = late_pattern(r"(?<!\\)\|")
 _AROUND_LABEL = late_pattern(r"[\s,;()\[\]]*")
+_HTML_OR_LINK = late_pattern(r"<(?=[a-zA-Z/!?])|\](?=[(\[:])")
+"""Where something begins that would be no formula to a reader that knows none."""
 _BLOCKS = frozenset(
     "address article aside blockquote details div dl dt dd figure figcaption footer h1 h2 h3 h4 h5 "
     "h6 header hr li main ol p pre section summary table ul".split()
@@ -48,12 +50,13 @@ _BLOCKS = frozenset(
 Address = Callable[[str], str]
 
 
-def to_markdown(html: str, address: Address = str) -> str:
+def to_markdown(html: str, address: Address = str, *, labelled: str = "") -> str:
     """An article as Markdown.
 
     Args:
         html: sanitised.
         address: where a link or a picture leads to; empty for nowhere.
+        labelled: what the labels of its notes begin with, where others stand in the same text.
     """
     if not html.strip():
         return ""
@@ -61,7 +64,7 @@ def to_markdown(html: str, address: Address = str) -> str:
         return f"{_escaped(' '.join(unescape(_TAG.sub(' ', html)).split()))}\n"
     parser = HTMLParser(encoding="utf-8", huge_tree=True)
     body = fragment_fromstring(html.encode("utf-8", "replace"), "div", parser=parser)
-    notes = take_notes(body)
+    notes = take_notes(body, labelled)
     writer = _Writer(address, notes.labels)
     blocks = [*writer.blocks(body, 0)]
     for label, note in notes.blocks.items():
@@ -290,13 +293,18 @@ def _ticks(text: str, least: int) -> str:
 
 
 def _formula(element: Element) -> str:
-    """LaTeX between dollars, where it is known and has none in it; else the element as it is."""
+    """LaTeX between dollars, where it is known and has none in it; else the element as it is.
+
+    Nothing in it is HTML or a link: a page may give what it likes for a source, and LaTeX is the
+    same with a space there.
+    """
     sources = (
         each.text or "" for each in element.iter("annotation") if each.get("encoding") == TEX
     )
     lines = [line.strip() for line in next(sources, "").splitlines() if line.strip()]
     if not lines or any("$" in line or "%" in line for line in lines):
         return _whole(element)
+    lines = [_HTML_OR_LINK.sub(r"\g<0> ", line) for line in lines]
     if _is_block(element):
         return "\n".join(["$$", *lines, "$$"])
     return f"${' '.join(lines)}$"

@@ -94,7 +94,7 @@ class MarkdownTree:
 
     async def text(self, rows: "array[int]", at: str | None = None) -> AsyncGenerator[bytes, None]:
         """All of them as one text, one under another; what they show and lead to is on the web."""
-        is_first = True
+        written = 0
         for row in rows:
             async with self._db.read() as conn:
                 entry = (await entries.by_ids(conn, [row])).get(row)
@@ -104,9 +104,10 @@ class MarkdownTree:
                 shown = await self._entries.snapshot(entry.hash_url, at)
             except ArchiverError:
                 shown = None
-            made = await asyncio.to_thread(_as_text, entry, shown, is_alone=len(rows) == 1)
-            yield f"{'' if is_first else BETWEEN}{made}".encode("utf-8", "replace")
-            is_first = False
+            number = 0 if len(rows) == 1 else written + 1
+            made = await asyncio.to_thread(_as_text, entry, shown, number)
+            yield f"{BETWEEN if written else ''}{made}".encode("utf-8", "replace")
+            written += 1
 
     async def write(self, rows: "array[int]", directory: Path) -> AsyncIterator[HashUrl]:
         """Write them to a directory; tells of each entry once it is there."""
@@ -163,19 +164,29 @@ def _made(
     return [*members, _text(entry, snapshot, to_markdown(placed, lead))]
 
 
-def _as_text(entry: Entry, shown: SnapshotDetail | None, *, is_alone: bool) -> str:
-    """An entry under its title: behind front matter where it is alone, else with what that says."""
+def _as_text(entry: Entry, shown: SnapshotDetail | None, number: int) -> str:
+    """An entry under its title: behind front matter where it is alone, else with what that says.
+
+    ``number`` is which it is of several, 0 of one that is alone: notes of each have labels of their
+    own.
+    """
     html = without_title(plain(shown.article), entry.title) if shown else ""
     placed = with_pictures(html, lambda urls: next(iter(urls), ""))
-    article = to_markdown(placed, lambda led: "" if led.startswith("#") else led)
+    labelled = f"{number}-" if number else ""
+    article = to_markdown(placed, _elsewhere, labelled=labelled)
     snapshot = shown.snapshot if shown else None
     chapter = chapter_of(entry, snapshot, "")
-    said = "" if is_alone else f"<p>{about(chapter)}</p>"
-    if chapter.note and not is_alone:
+    said = f"<p>{about(chapter)}</p>" if number else ""
+    if chapter.note and number:
         said += f"<blockquote>{escape(chapter.note)}</blockquote>"
     above = to_markdown(f"<h1>{escape(chapter.title)}</h1>{said}")
     body = "\n".join(filter(None, (above, article, _quoted(entry))))
-    return entry_markdown(entry, snapshot, body) if is_alone else body
+    return body if number else entry_markdown(entry, snapshot, body)
+
+
+def _elsewhere(led: str) -> str:
+    """Where a link leads, if that is not within its own page."""
+    return "" if led.startswith("#") else led
 
 
 def _quoted(entry: Entry) -> str:
