@@ -87,7 +87,9 @@ def _pattern(wanted: tuple[Term, ...], *, is_spaced: bool) -> re.Pattern[str]:
         if words:
             phrase = r"[\W_]{1,20}+".join(words)
             begin, end = _begin(phrase[0], is_spaced), _end(words, term, is_spaced)
-            written.append(phrase[0] + begin + phrase[1:] + end)
+            # One letter and two, which the index takes for the same.
+            others = phrase[1:].replace("ß", "ss").replace("ss", "(?:ss|ß)")
+            written.append(phrase[0] + begin + others + end)
     return re.compile("|".join(written) or r"(?!)")
 
 

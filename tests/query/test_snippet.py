@@ -25,6 +25,8 @@ def marked(text: str, query: str) -> str:
         ("The quick brown fox", "quick FOX", "The [quick] brown [fox]"),
         ("Un café noir", "cafe", "Un [café] noir"),
         ("Straße, ÉCOLE", "école", "Straße, [ÉCOLE]"),
+        ("Straße, STRASSE, Strasse", "strasse", "[Straße], [STRASSE], [Strasse]"),
+        ("Straße, Strasse", '"Straße strasse"', "[Straße, Strasse]"),
         ("archive archives", "archive", "[archive] archives"),
         ("archive archives", "archiv*", "[archive] [archives]"),
         ("one, two; one two", '"one two"', "[one, two]; [one two]"),
