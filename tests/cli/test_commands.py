@@ -292,7 +292,7 @@ def test_a_signal_stops_an_import_that_waits_for_more_from_a_pipe(command, tmp_p
             assert process.poll() is None
         process.send_signal(signal.SIGTERM)
 
-        assert process.wait(timeout=20) == 128 + signal.SIGTERM
+        assert process.wait(timeout=120) == 128 + signal.SIGTERM
 
 
 def test_reindex_refuses_while_another_process_is_at_work(site, command, run_in, tmp_path) -> None:

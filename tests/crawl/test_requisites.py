@@ -99,7 +99,7 @@ async def test_a_fetch_that_no_page_waits_for_any_more_leaves_its_place_to_other
         for page in pages:
             page.cancel()
         await asyncio.wait(pages)
-        async with crawl.context.throttle.slot(host(style.url)), asyncio.timeout(10):
+        async with crawl.context.throttle.slot(host(style.url)), asyncio.timeout(60):
             await begin(requisites, live, "third", image(live.put("/dot.png", "x")))
         let_go.set()
         (found,) = await requisites.fetch_all(live.url("/fourth"), (style,))
@@ -170,7 +170,7 @@ async def test_what_takes_too_long_is_left_out_and_told_of(crawling, live):
         await live.closing.wait()
 
     slow, quick = live.answer("/slow.png", forever), live.put("/quick.png", "x")
-    async with crawling(page_timeout=2) as crawl, crawl.recording():
+    async with crawling(page_timeout=5) as crawl, crawl.recording():
         requisites = Requisites(crawl.context)
         found = await requisites.fetch_all(live.url("/"), (image(slow), image(quick)))
 

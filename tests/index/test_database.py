@@ -33,7 +33,7 @@ async def told(holder, waiter):
     async with holder.write():
         heard.append(holder.is_wanted())
         waiting = asyncio.create_task(wait())
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while not holder.is_wanted():
                 async with holder.read() as conn:
                     await conn.exec_driver_sql("SELECT 1")
