@@ -6,9 +6,10 @@ A server on loopback answers after ``--least`` to ``--delay`` seconds. The queue
 then so many ``archiver crawl`` work it at the same time, each behind a proxy that counts how often
 it waits for the database, and lets that take ``--latency`` longer. Printed are URLs a second,
 PostgreSQL's CPU (of all its processes, from /proc) and round trips a URL, of the time in which all
-were at work: from the first page of the process that began last to the last page of the one that
-ended first. Behind them stand the same of everything, with each command's start and end. Every URL
-must be saved once.
+were at work: from a second after the first page of the process that began last (moments are whole
+seconds, and it may have begun within that one) to the last page of the one that ended first. Let
+that be half a minute at least: batches take five seconds. Behind them stand the same of everything,
+with each command's start and end. Every URL must be saved once.
 """
 
 import argparse
@@ -124,12 +125,13 @@ def at_work(address: str) -> tuple[float, float, int]:
     spans: dict[str, list[int]] = {}
     for name, early, late in rows(database, asked):
         spans.setdefault(writer_of(name), []).extend((early, late))
-    early, late = max(map(min, spans.values())), min(map(max, spans.values()))
-    if early >= late:
-        raise SystemExit("There was no moment at which all were at work: let them have more URLs.")
-    counted = f"SELECT count(*) FROM {pages} WHERE timestamp >= {early} AND timestamp < {late}"
+    first, last = max(map(min, spans.values())), min(map(max, spans.values()))
+    counted = f"SELECT count(*) FROM {pages} WHERE timestamp > {first} AND timestamp < {last}"
     ((some,),) = rows(database, counted)
-    return (*(to_datetime(Timestamp(f"{each}")).timestamp() for each in (early, late)), some)
+    if not some:
+        raise SystemExit("There was no moment at which all were at work: let them have more URLs.")
+    early, late = (to_datetime(Timestamp(f"{each}")).timestamp() for each in (first, last))
+    return early + 1, late, some
 
 
 def archiver(given: dict[str, str], *words: str) -> "subprocess.Popen[bytes]":

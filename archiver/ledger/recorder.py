@@ -45,7 +45,8 @@ BUSY_FACTOR = 2.5
 """Where that many wait already, nobody waits for one of them: a larger batch costs each less."""
 SHARED_GATHER_SECONDS = 5.0
 """For an index on a server, where a batch costs as much as hundreds of its rows: while so many
-visits are ``STILL_UNDER_WAY`` and nobody waits for one of those that have ended."""
+visits are ``STILL_UNDER_WAY`` and nobody waits for one of those that have ended. It counts from
+when the first of them came, however long the batch before takes."""
 STILL_UNDER_WAY = 2
 """Whoever ends last is one himself."""
 HELD_BYTES = 64 << 20
@@ -69,6 +70,7 @@ class Recorder:
         self._store = store
         self.under_way = int
         self._waiting: asyncio.Queue[Item] = asyncio.Queue()
+        self._first_came = 0.0
         self._presses = asyncio.Event()
         self._held = 0
         self._room = asyncio.Event()
@@ -187,8 +189,9 @@ class Recorder:
         if self._waiting.qsize() < BATCH:
             is_busy = self._waiting.qsize() > BUSY_ITEMS
             await asyncio.sleep(GATHER_SECONDS * (BUSY_FACTOR if is_busy else 1))
+        came = asyncio.get_running_loop().time() if self._waiting.empty() else self._first_came
         with suppress(TimeoutError):
-            async with asyncio.timeout(SHARED_GATHER_SECONDS):
+            async with asyncio.timeout_at(came + SHARED_GATHER_SECONDS):
                 await self._presses.wait()
 
     def _may_wait(self, thing: object) -> bool:
@@ -221,6 +224,8 @@ class Recorder:
         while self._held >= HELD_BYTES:
             await self._room.wait()
         self._hold(item.weight)
+        if self._waiting.empty():
+            self._first_came = asyncio.get_running_loop().time()
         self._waiting.put_nowait(item)
         if not self._may_wait(item.thing):
             self._presses.set()
