@@ -1,10 +1,12 @@
 """Commands that a page defines for its formulas: every other formula on it may use them."""
 
 import re
+from collections.abc import Sequence
 from html import unescape
 from itertools import islice
 
 from archiver.patterns import late_pattern
+from archiver.values import frozen
 
 MOST = 300
 """Commands of one page."""
@@ -30,62 +32,110 @@ _COMMAND = late_pattern(r"\\([A-Za-z]+)")
 _MARK = late_pattern(r"\\label\{[^{}]*\}|\\(?:nonumber|notag)(?![A-Za-z])")
 _ARGUMENT = late_pattern(r"#([1-9])")
 
-Macros = dict[str, str]
-"""How LaTeX defines each command, by its name."""
+_DEFINES = late_pattern(
+    r"\\(?:(?:re|provide)?new(?:command|environment)|def|DeclareMathOperator)(?![A-Za-z])"
+)
+_TOKEN = late_pattern(r"\\[A-Za-z]+|\\.|#[1-9]|.", re.DOTALL)
+
+
+@frozen
+class Macro:
+    """A command.
+
+    Attributes:
+        body: what it stands for.
+        count: how many arguments it takes.
+    """
+
+    body: str
+    count: int
+
+
+Macros = dict[str, Macro]
+"""Commands by their names."""
 
 
 def read_macros(source: str) -> Macros:
     """What a page defines: in formulas, and in the settings of what would render them."""
     found: Macros = {}
-    for each in _LATEX.finditer(source):
-        if len(found) < MOST and (body := _braced(source, each.end())) is not None:
+    for each in islice(_LATEX.finditer(source), MOST):
+        body = _braced(source, each.end())
+        if body is not None and not _DEFINES.search(body):
             is_operator = each[0].startswith("\\DeclareMathOperator")
             body = f"\\operatorname{{{body}}}" if is_operator else body
             count = int(each["count"] or 0) or len(each["each"] or "") // 2
-            found[each["name"]] = _definition(each["name"], unescape(body), count)
+            found[each["name"]] = Macro(unescape(body), count)
     for begun in islice(_SETTINGS.finditer(source), _MOST_SETTINGS):
         end = begun.end() + len(_braced(source, begun.end() - 1, _LONGEST_SETTINGS) or "")
         for each in _SETTING.finditer(source, begun.end(), end):
             body = (each["one"] or each["two"] or "").replace("\\\\", "\\")
-            if len(found) < MOST and 0 < len(body) <= LONGEST:
+            is_one = 0 < len(body) <= LONGEST and not _DEFINES.search(body)
+            if len(found) < MOST and is_one:
                 count = max(map(int, _ARGUMENT.findall(body)), default=0)
-                found[each["name"]] = _definition(each["name"], body, count)
+                found[each["name"]] = Macro(body, count)
     return found
 
 
-def with_macros(source: str, macros: Macros) -> str:
-    """A formula behind what it uses of the page's commands, without what only names it.
+def with_macros(source: str, macros: Macros) -> tuple[str, int]:
+    """A formula behind what it uses of the page's commands, and how much it comes to with them.
 
-    Empty where it only defines commands; without the commands if they stand for too much.
+    Without what only names it; empty where it only defines commands; without the commands if they
+    stand for too much.
+
+    Raises:
+        ValueError: it defines something in a way that is not known here.
     """
     formula = _MARK.sub("", without_definitions(source)).strip()
+    if _DEFINES.search(formula):
+        raise ValueError(formula)
     used: dict[str, None] = {}
     stack = [formula] if macros else []
     while stack and len(used) < MOST_USED:
         for name in _COMMAND.findall(stack.pop()):
             if name in macros and name not in used:
                 used[name] = None
-                stack.append(macros[name])
-    meant = {name: macros[name] for name in used}
-    return "".join(meant.values()) + formula if _comes_to(formula, meant) else formula
+                stack.append(macros[name].body)
+    meant = "".join(_definition(name, macros[name]) for name in used)
+    size = _size(formula, {name: macros[name] for name in used}) + len(meant) // 10
+    return (meant + formula, size) if size <= MOST_MEANT else (formula, len(formula))
 
 
-def _comes_to(formula: str, meant: Macros) -> bool:
-    """Whether a formula comes to an end, and to no more than it may."""
-    sizes: dict[str, int] = {}
-    for _ in range(len(meant) + 1):
-        sizes = {name: _size(text, sizes, name) for name, text in meant.items()}
-        if any(size > MOST_MEANT for size in sizes.values()):
-            return False
-    return _size(formula, sizes, "") <= MOST_MEANT
+def _size(formula: str, macros: Macros) -> int:
+    """How much a formula comes to once its commands are put in; some more than that is allowed."""
+    ahead = _TOKEN.findall(formula)[::-1]
+    size = len(formula)
+    while ahead and size <= MOST_MEANT:
+        token = ahead.pop()
+        macro = macros.get(token[1:])
+        if macro is None or token[0] != "\\":
+            continue
+        given = [_argument(ahead) for _ in range(macro.count)]
+        tokens = _TOKEN.findall(macro.body)
+        parts = [given[int(each[1]) - 1] if _is_place(each, given) else [each] for each in tokens]
+        size += 1 + sum(map(len, parts))
+        if size <= MOST_MEANT:
+            ahead += [each for part in reversed(parts) for each in reversed(part)]
+    return size
 
 
-def _size(text: str, sizes: dict[str, int], own: str) -> int:
-    """How long a text is with all that stands in it; ``own`` is what its definition names."""
-    names = _COMMAND.findall(text)
-    if own:
-        names.remove(own)
-    return len(text) + sum(sizes.get(name, 0) for name in names)
+def _is_place(token: str, given: Sequence[object]) -> bool:
+    """Whether something that is given to a command stands there."""
+    return len(token) == 2 and token[0] == "#" and int(token[1]) <= len(given)
+
+
+def _argument(ahead: list[str]) -> list[str]:
+    """What is given to a command: the next sign, or what stands in braces; taken from the end."""
+    while ahead and ahead[-1].isspace():
+        ahead.pop()
+    taken: list[str] = []
+    depth = 0
+    while ahead:
+        token = ahead.pop()
+        depth += {"{": 1, "}": -1}.get(token, 0)
+        taken.append(token)
+        if depth <= 0:
+            break
+    return taken[1:-1] if taken[:1] == ["{"] else taken
 
 
 def without_definitions(source: str) -> str:
@@ -99,9 +149,9 @@ def without_definitions(source: str) -> str:
     return "".join([*made, source[at:]])
 
 
-def _definition(name: str, body: str, count: int) -> str:
-    arguments = f"[{count}]" if count else ""
-    return f"\\newcommand{{\\{name}}}{arguments}{{{body}}}"
+def _definition(name: str, macro: Macro) -> str:
+    arguments = f"[{macro.count}]" if macro.count else ""
+    return f"\\newcommand{{\\{name}}}{arguments}{{{macro.body}}}"
 
 
 def _braced(text: str, start: int, most: int = LONGEST) -> str | None:

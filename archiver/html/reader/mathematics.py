@@ -21,7 +21,7 @@ LONGEST: Final = 1500
 """Characters of LaTeX that are turned into MathML."""
 
 MOST_CHARACTERS: Final = 60_000
-"""Of LaTeX on one page."""
+"""Of LaTeX on one page, with all that the commands in it stand for."""
 
 TEX: Final = "application/x-tex"
 _RENDERED = late_pattern(r"\b(?:katex|katex-display|mwe-math-element|MathJax(?:_Display|_SVG)?)\b")
@@ -99,12 +99,12 @@ class _Formulas:
         return code
 
     def _convert(self, source: str, *, display: bool) -> str:
-        self._left -= len(source)
         if not source or len(source) > LONGEST or self._left < 0:
             return ""
         try:
             shown = "block" if display else "inline"
-            meant = with_macros(source, self._macros)
+            meant, size = with_macros(source, self._macros)
+            self._left -= size
             if not meant:
                 return "<span/>"
             math = etree.fromstring(_converter().convert(meant, display=shown))

@@ -448,6 +448,46 @@ def test_what_a_page_defines_without_end_is_left_as_it_is_written():
     assert "\\xx</" in found
 
 
+@pytest.mark.parametrize(
+    "defined",
+    [
+        "".join(
+            rf"\newcommand{{\{a * 3}}}[1]{{\{b * 3}{{#1#1}}}}"
+            for a, b in pairwise("abcdefghijklmnopqrs")
+        )
+        + r"\newcommand{\sss}[1]{#1}",
+        rf"\newcommand{{\aaa}}[1]{{{'#1' * 140}}}",
+        r"\newcommand{\aaa}{\def\bbb##1{##1##1}\bbb}",
+    ],
+)
+def test_what_a_command_makes_of_what_it_is_given_counts_too(defined):
+    used = r"\aaa{" + "x" * 100 + "}"
+
+    found = read(rf"<p>\({defined}\) so \({used}\)</p>", "<script src=mathjax.js></script>")
+
+    assert used in found
+    assert len(found) < 20_000
+
+
+def test_what_the_commands_of_all_formulas_stand_for_is_bounded():
+    many = r"\aaa" * 15
+    defined = rf"\newcommand{{\aaa}}{{{'x' * 290}}}\newcommand{{\bbb}}{{{many}}}"
+    formulas = " ".join(rf"\(\bbb{n}\)" for n in range(60))
+
+    found = read(rf"<p>\({defined}\) so {formulas}</p>", "<script src=mathjax.js></script>")
+
+    assert 10 < found.count("<math") < 20
+    assert r"<code>\bbb59</code>" in found.replace(' class="language-tex"', "")
+
+
+def test_a_formula_that_defines_what_is_not_understood_is_code():
+    written = r"\newenvironment{a}{x}{y}\begin{a}\end{a}"
+
+    found = read(rf"<p>so \({written}\) is</p>", "<script src=mathjax.js></script>")
+
+    assert f"{written}</code>" in found
+
+
 def test_money_is_no_formula_and_neither_is_code():
     found = read(
         r"<p>from $5 to $7, \(a</p><pre>$$x$$</pre><p><code>\(x\)</code></p>",
