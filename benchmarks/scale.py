@@ -22,7 +22,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -297,8 +297,14 @@ def all_cpu_seconds(pid: int, index: str, server: psutil.Process | None) -> floa
     """What a service has computed so far, and the server for whoever has its index."""
     own = f" {index.rpartition('/')[2]} "
     backends = server.children() if server else []
-    asked = [each.pid for each in backends if own in " ".join(each.cmdline())]
-    return sum(map(cpu_seconds, [pid, *asked]))
+    return sum(map(cpu_seconds, [pid, *(each.pid for each in backends if own in named(each))]))
+
+
+def named(process: psutil.Process) -> str:
+    """What a process is called; nothing where it has just ended."""
+    with suppress(psutil.Error):
+        return " ".join(process.cmdline())
+    return ""
 
 
 def cpu_seconds(pid: int) -> float:

@@ -4,9 +4,10 @@ A statement that uses one has ``entry`` in its FROM, and ``document`` joined to 
 ``with_document``.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from itertools import groupby
 
 from sqlalchemy import (
     ColumnElement,
@@ -61,21 +62,20 @@ class Setting:
     Attributes:
         now: the moment (aware, UTC).
         parts: of the words' index.
-        documents: the first and the last that words are looked for in; None for all.
+        documents: the first and the last of each part that words are looked for in, by its number;
+            None for all of all parts.
     """
 
     now: datetime
     parts: Sequence[int]
-    documents: tuple[int, int] | None = None
+    documents: Mapping[int, tuple[int, int]] | None = None
 
-    def of_documents(self, numbers: Sequence[int]) -> "Setting":
+    def of_documents(self, numbers: Iterable[int]) -> "Setting":
         """The same, with words looked for where these documents lie."""
-        if not numbers:
-            return replace(self, parts=())
-        first, last = min(numbers), max(numbers)
-        held = range(first // PART_SIZE, last // PART_SIZE + 1)
-        parts = tuple(part for part in self.parts if part in held)
-        return replace(self, parts=parts, documents=(first, last))
+        by_part = groupby(sorted(numbers), key=lambda each: each // PART_SIZE)
+        within = ((part, [*some]) for part, some in by_part if part in self.parts)
+        held = {part: (some[0], some[-1]) for part, some in within}
+        return replace(self, parts=(*held,), documents=held)
 
 
 def with_document(query: Select[*tuple[object, ...]]) -> Select[*tuple[object, ...]]:
@@ -104,15 +104,15 @@ def _has_words(match: str, setting: Setting) -> _Test:
     asked = expression_of(match)
     arms = (
         select(_ROW)
-        .select_from(table(name))
-        .where(Matches(literal_column(name), asked), *_lying_in(setting.documents))
-        for name in map(search_table, setting.parts)
+        .select_from(table(search_table(part)))
+        .where(Matches(literal_column(search_table(part)), asked), *_lying_in(part, setting))
+        for part in setting.parts
     )
     return entry.c.document_id.in_(union_all(*arms))
 
 
-def _lying_in(documents: tuple[int, int] | None) -> list[_Test]:
-    return [_ROW.between(*documents)] if documents else []
+def _lying_in(part: int, setting: Setting) -> list[_Test]:
+    return [] if setting.documents is None else [_ROW.between(*setting.documents[part])]
 
 
 def _is(node: Is, setting: Setting) -> _Test:

@@ -7,7 +7,7 @@ hold stretches of it; so a page of a common word costs no more than one of a rar
 from collections.abc import Sequence
 from functools import lru_cache
 
-from sqlalchemy import func, select
+from sqlalchemy import select
 
 from archiver.index import documents
 from archiver.index.bulk import THESE, among
@@ -133,8 +133,8 @@ async def entries_of(
     return dict(zip(documents or (), those or (), strict=True))
 
 
-_DOCUMENTS = select(func.min(entry.c.document_id), func.max(entry.c.document_id)).where(
-    entry.c.id.in_(THESE)
+_DOCUMENTS = select(Gathered(entry.c.document_id)).where(
+    entry.c.id.in_(THESE), entry.c.document_id.is_not(None)
 )
 
 
@@ -142,8 +142,8 @@ async def passing(conn: AsyncConnection, entry_ids: Sequence[int], question: Que
     """Which of these entries the whole query matches."""
     setting = question.setting
     if holds_words(question.tree):
-        ends = (await conn.execute(_DOCUMENTS, {"these": entry_ids})).one()
-        setting = setting.of_documents([each for each in ends if each is not None])
+        own = (await conn.execute(_DOCUMENTS, {"these": entry_ids})).scalar_one()
+        setting = setting.of_documents(own or ())
     query = with_document(select(entry.c.id).select_from(entry))
     query = query.where(entry.c.id.in_(among(entry_ids)))
     query = query.where(condition(question.tree, setting))
