@@ -179,6 +179,11 @@ class ImportStatus:
         return is_read and bool(self.known) and not (self.added or self.merged)
 
     @property
+    def is_taken_back(self) -> bool:
+        """Whether it was undone, and stayed so."""
+        return bool(self.undone and self.undone.is_done) and not self.is_put_back
+
+    @property
     def is_unread(self) -> bool:
         """Whether there is more of its file that is to be read, now or by the next service."""
         return self.reading or self.paused

@@ -128,6 +128,16 @@ async def test_an_upload_that_is_not_to_be_looked_at_is_imported_at_once(runtime
     assert sent.headers["Location"] == f"/import/{(await runtime.imports.recent())[0].id}"
 
 
+async def test_a_file_that_says_nothing_of_its_links_has_no_heading_for_that(client):
+    async def page(data, name):
+        sent = await send(client, data, name)
+        return await (await client.get(sent.headers["Location"])).text()
+
+    heading = "What it says about its links"
+    assert heading not in await page(b"http://127.0.0.1:1/a", "a.txt")
+    assert heading in await page(FILE.encode(), "mine.csv")
+
+
 async def test_of_a_file_without_anything_new_no_capture_is_offered(runtime, client):
     await runtime.entries.save(["https://a.example/known"], source="web")
     known = await send(client, b"https://a.example/known\n", "known.txt")

@@ -126,12 +126,17 @@ async def test_an_import_is_undone_after_a_question_and_put_back(client, runtime
     asked = await (await client.get(f"{here}/undo")).text()
     done = await sent(client, f"{here}/undo")
     page = await (await client.get(here)).text()
+    once_more = await (await client.get(f"{here}/undo")).text()
+    listed = await (await client.get("/import")).text()
     deletion = re.search(r'name="deletion" value="(\d+)"', page)[1]
 
     assert "1 entry that only this import brought goes" in asked
     assert done.headers["Location"] == here
     assert "1 entry that only it had brought is gone" in page
     assert f"{here}/undo" not in page
+    assert "/snapshots?q=import" not in page
+    assert "<p>This import was undone.</p>" in once_more
+    assert " · undone</span>" in listed
     assert (await client.get("/import/99/undo")).status == 404
     await sent(client, "/restore", deletion=deletion, back=here)
     assert (await runtime.search.overview()).entries == 1
