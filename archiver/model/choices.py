@@ -115,7 +115,7 @@ class Choices:
         if not of_folders and self._adds_nothing:
             is_same = source == annotation.source
             return annotation if is_same else annotation.labelled(annotation.tags, source)
-        own = (*of_folders, *annotation.tags, *self.tags)
+        own = (*_unlike(annotation.tags, of_folders), *annotation.tags, *self.tags)
         tags = dict.fromkeys((*own, TO_READ) if self.to_read is ToRead.ALL else own)
         if self.to_read is ToRead.NONE:
             tags.pop(TO_READ, None)
@@ -160,6 +160,14 @@ def _tags_of(folders: tuple[str, ...], folders_as: FoldersAs) -> tuple[str, ...]
 
 
 _known_tags = lru_cache(4096)(_tags_of)
+
+
+def _unlike(tags: tuple[str, ...], of_folders: tuple[str, ...]) -> tuple[str, ...]:
+    """The tags of folders without those that a link has in other letters: *Design*, *design*."""
+    if not (tags and of_folders):
+        return of_folders
+    own = {tag.casefold() for tag in tags}
+    return tuple(each for each in of_folders if each in tags or each.casefold() not in own)
 
 
 def _within(into: str, lists: Mapping[str, int]) -> dict[str, int]:

@@ -16,12 +16,12 @@ MOST_URLS = 10_000
 
 
 def clean_tags(tags: Sequence[str]) -> tuple[str, ...]:
-    """Tags without surrounding space or repetition, in order.
+    """Tags without surrounding space, the # that some write before them, or repetition, in order.
 
     Raises:
         InputError: one is too long, or there are too many.
     """
-    cleaned = tuple(dict.fromkeys(filter(None, (tidy_tag(tag) for tag in tags))))
+    cleaned = tuple(dict.fromkeys(filter(None, (tidy_tag(tag).lstrip("# ") for tag in tags))))
     if len(cleaned) > MOST_TAGS:
         raise InputError(
             "{count} tags are too many; {most} is the most.", count=len(cleaned), most=MOST_TAGS

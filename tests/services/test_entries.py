@@ -36,6 +36,10 @@ def test_tags_are_tidied():
     assert clean_tags((" a  b ", "c", "a b", "", "  ")) == ("a b", "c")
 
 
+def test_the_sign_that_some_write_before_a_tag_is_none_of_it():
+    assert clean_tags(("#a", "# a", "C#", "#", "##")) == ("a", "C#")
+
+
 @pytest.mark.parametrize(
     "tags", [["x" * (MOST_TAG_CHARACTERS + 1)], map(str, range(MOST_TAGS + 1))]
 )

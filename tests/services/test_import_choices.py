@@ -72,6 +72,12 @@ async def test_folders_and_what_is_to_be_read_are_as_was_chosen(archive, chosen,
     assert (annotation.tags, annotation.folders) == (tags, folders)
 
 
+async def test_a_folder_becomes_no_tag_that_the_link_has_in_other_letters(archive):
+    await imported(archive, "url,folder,tags\nhttp://127.0.0.1:1/1,Design/Fonts,design\n")
+
+    assert (await said(archive)).tags == ("Fonts", "design")
+
+
 async def test_all_can_be_tagged_to_be_read(archive):
     await imported(archive, to_read=ToRead.ALL)
 
