@@ -19,6 +19,7 @@ import psutil
 
 from archiver.index import holds, outcomes, queue
 from archiver.index.database import Database, Member, engines_of
+from archiver.index.due import due
 from archiver.index.turns import Turns
 from archiver.model.capture import Timestamp
 from benchmarks.cluster import database, postmaster, rows, server_cpu
@@ -84,8 +85,9 @@ async def turn(of: Queue, server: psutil.Process) -> None:
     """Lease some jobs, and end them."""
     cpu, begun = server_cpu(server), time.perf_counter()
     async with of.db.write() as conn:
+        known = await due(conn, ROOM, conn.now(), sharers=2)
         taken = await queue.lease(
-            conn, owner=OWNER, count=ROOM, each=EACH, hosts=Turns(), now=conn.now(), sharers=2
+            conn, owner=OWNER, count=ROOM, each=EACH, hosts=Turns(), now=conn.now(), known=known
         )
         hosts = {each.entry.host for each in taken}
         await holds.hold(conn, OWNER, hosts, delay_ms=0)

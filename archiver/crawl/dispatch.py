@@ -187,8 +187,17 @@ class Dispatcher:
         return refused
 
     async def _put_last(self) -> None:
-        """Tell those that wait for hosts that died lately, and try others first."""
+        """Tell those that wait for hosts that died lately, and try others first.
+
+        What timed out there before is written down by then: it would come back where it was.
+        """
         hosts, self._to_put_last = self._to_put_last, set()
+        if hosts:
+            try:
+                await self._context.recorder.settled()
+            except StoreError:
+                self._to_put_last |= hosts
+                raise
         for host in hosts:
             async with self._context.db.write() as conn:
                 await queue.put_last(conn, host, failure_of(host), now=conn.now())

@@ -1,8 +1,11 @@
 """A host that does not answer costs a few timeouts, however many of its pages are wanted."""
 
+import asyncio
+
 from aiohttp import web
 
 from archiver.crawl.dead_hosts import FEW, DeadHosts
+from archiver.ledger import recorder
 from archiver.model.failure import FailureKind
 from archiver.model.job import State
 
@@ -41,6 +44,28 @@ async def test_the_rest_of_a_dead_host_is_told_why_and_tried_once_more_at_the_en
     assert sum(live.asked[path] for path in paths) == FEW + 1
     assert sum("times in a row" in each.failure.message for each in jobs) == MANY - 1
     assert all(each.attempts <= 3 for each in jobs)
+
+
+async def test_what_timed_out_before_is_put_last_too_however_late_it_would_be_written_down(
+    crawling, live, monkeypatch
+):
+    monkeypatch.setattr(recorder, "SHARED_GATHER_SECONDS", 3600)
+
+    async def never(request):
+        await live.closing.wait()
+        raise ConnectionResetError
+
+    paths = [f"/{number}" for number in range(MANY)]
+    dead = [live.answer(path, never) for path in paths]
+    async with crawling(read_timeout=0.2, retries=2, retry_delay=0) as crawl, asyncio.timeout(600):
+        # As at a server, until each has had its turn: nothing is written unless it is waited for.
+        crawl.context.recorder.under_way = lambda: (
+            recorder.STILL_UNDER_WAY if sum(live.asked[path] for path in paths) <= FEW else 0
+        )
+        await crawl.queue(*dead, recapture=False)
+        await crawl.run()
+
+    assert sum(live.asked[path] for path in paths) == FEW + 1
 
 
 async def test_a_host_that_comes_back_by_the_end_is_captured(crawling, live):
