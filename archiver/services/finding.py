@@ -189,7 +189,11 @@ def _cut(
 
 
 def _start(put: Sequence[int], turn: Turn, limit: int) -> int:
-    """How many come before a page: more are shown twice, and none is left out, if none is known."""
+    """How many come before a page: more are shown twice, and none is left out, if none is known.
+
+    None came between those that were shown: one that stands further back was itself changed.
+    """
     if turn.last in put:
-        return put.index(turn.last) + 1
+        found = put.index(turn.last) + 1
+        return found if found <= turn.count else max(0, turn.count - 1)
     return max(0, turn.count - limit)

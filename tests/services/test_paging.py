@@ -82,6 +82,29 @@ async def test_what_was_shown_and_fits_no_more_hides_nothing_of_the_next_page(da
     assert sorted(found) == names
 
 
+@pytest.mark.parametrize(
+    ("sort", "behind_all"),
+    [
+        ("newest", {"added_at": 1}),
+        ("oldest", {"added_at": 1 << 31}),
+        ("captured", {"sort_at": 1}),
+        ("title", {"given_title": "zz"}),
+    ],
+)
+async def test_what_was_shown_and_goes_behind_all_others_takes_none_with_it(
+    database, sort, behind_all
+):
+    names = [f"p{n}" for n in range(7)]
+    await keep(database, names)
+
+    async def meanwhile(shown):
+        await change(database, behind_all, shown[-1])
+
+    found = await shown(database, meanwhile, q="heron", sort=sort, limit=3)
+
+    assert sorted({*found}) == names
+
+
 async def test_what_a_first_page_shows_for_its_name_is_on_no_later_one(database, monkeypatch):
     monkeypatch.setattr("archiver.services.ranked.CANDIDATES", 5)
     monkeypatch.setattr("archiver.services.walking.MOST_LOOKED_AT", 5)
