@@ -79,6 +79,17 @@ async def test_what_an_older_reader_has_read_is_offered_to_be_read_again(client,
     assert "lost in time" in page
 
 
+async def test_a_file_without_words_is_not_offered_to_be_read_again(client, live):
+    url = live.put("/all.zip", "PK\5\6" + 18 * "\0", kind="application/zip")
+    runtime = client.server.app[RUNTIME]
+    await runtime.entries.save([url], source="web")
+    await runtime.crawling.work()
+    async with runtime.articles._context.db.write() as conn:
+        await conn.execute(text("UPDATE snapshot SET extractor = '1'"))
+
+    assert "Read it again" not in await page_of(client, f"/{hash_url(url)}/")
+
+
 async def test_an_entry_knows_the_list_it_was_opened_from(client, live):
     runtime = client.server.app[RUNTIME]
     await runtime.entries.save([live.article(name) for name in ("bears", "owls")], source="web")

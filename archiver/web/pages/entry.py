@@ -31,6 +31,9 @@ from archiver.web.render import minutes_to_read
 from archiver.web.side import render_beside
 from archiver.web.views import EditNotice
 
+_READ_KINDS = frozenset({"article", "page", "pdf"})
+"""The kinds of snapshots that another version of the reader may find other words in."""
+
 
 async def entry(request: web.Request) -> web.StreamResponse:
     """Show an entry, read at its newest snapshot or at the one named by ``at``.
@@ -108,16 +111,18 @@ def _view(request: web.Request, reading: Reading, notice: EditNotice | None) -> 
     def write(address: ReplayAddress) -> str:
         return there + permissions.write(permission, address)
 
+    kind = _kind(shown)
     return replace(
         view,
         article=_article(request, shown, write),
         payload_url=write(payload),
         payload_link=plain_path(payload),
-        kind=_kind(shown),
+        kind=kind,
         minutes=minutes_to_read(reading.word_count),
         is_outdated=supersedes(EXTRACTOR_VERSION, shown.snapshot.extractor)
         and shown.snapshot.extractor != UNREAD
-        and shown.snapshot.rendering is not Rendering.DONE,
+        and shown.snapshot.rendering is not Rendering.DONE
+        and kind in _READ_KINDS,
         outline=reading.outline,
         hits=reading.hits,
         highlights=reading.highlights,
