@@ -12,16 +12,21 @@ def distance(one: str, other: str, most: int) -> int | None:
 
     Optimal string alignment (Damerau 1964), given up as soon as it can't end within ``most``.
     """
+    beyond, end = most + 1, len(other)
+    if abs(len(one) - end) > most:
+        return None
     before: list[int] = []
-    last = list(range(len(other) + 1))
+    last = [min(m, beyond) for m in range(end + 1)]
     for n, letter in enumerate(one, 1):
-        row = [n]
-        for m, against in enumerate(other, 1):
+        row = [min(n, beyond)] + [beyond] * end
+        first, until = max(1, n - most), min(end, n + most) + 1  # all others are further apart
+        for m in range(first, until):
+            against = other[m - 1]
             cost = min(last[m] + 1, row[m - 1] + 1, last[m - 1] + (letter != against))
             if n > 1 and m > 1 and letter == other[m - 2] and one[n - 2] == against:
                 cost = min(cost, before[m - 2] + 1)
-            row.append(cost)
-        if min(row) > most:
+            row[m] = cost
+        if min(row[first - 1 : until]) > most:
             return None
         before, last = last, row
     return last[-1] if last[-1] <= most else None

@@ -22,3 +22,19 @@ def test_two_letters_too_many_are_left_out():
 
 def test_words_too_long_to_be_tried_have_no_slips():
     assert not slips("a" * (LONGEST_TRIED + 1)) | twice_left_out("a" * (LONGEST_TRIED + 1))
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "most", "expected"),
+    [
+        ("heron", "heron", 0, 0),
+        ("heron", "ehrno", 2, 2),
+        ("heron", "on", 2, None),
+        ("", "ab", 2, 2),
+        ("abcdef", "xabcdefy", 2, 2),
+        ("a" * 5000, "a" * 4999 + "b", 2, 1),
+        ("b" + "a" * 4999, "a" * 4999 + "b", 1, None),
+    ],
+)
+def test_words_are_told_apart_however_long_they_are(one, other, most, expected):
+    assert distance(one, other, most) == expected
