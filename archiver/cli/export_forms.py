@@ -50,10 +50,14 @@ def _command(name: str, holds: str) -> click.Command:
     def called(settings: Settings, **given: object) -> int:
         return run_body("export", settings, form=name, **given)
 
+    is_tree = name == "markdown"
     body = with_settings(COMMON)(called)
     for option, text in _NARROWING:
         body = click.option(option, default="", help=text)(body)
-    body = click.argument("file", metavar="FILE", type=click.Path(path_type=Path))(body)
+    kind = click.Path(path_type=Path, dir_okay=is_tree, allow_dash=True)
+    body = click.argument("file", metavar="DIR" if is_tree else "FILE", type=kind)(body)
     summary = f"{holds[0].upper()}{holds[1:]}."
-    text = f'{summary}\n\n"-" is standard output.'
+    to_stdout = '"-" is standard output.'
+    to_zip = 'A name that ends in .zip makes a zip of it; "-" is one on standard output.'
+    text = f"{summary}\n\n{to_zip if is_tree else to_stdout}"
     return click.command(name, cls=Command, help=text, short_help=summary)(body)

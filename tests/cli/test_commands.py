@@ -165,6 +165,20 @@ def test_export_of_a_list_says_how_many_entries_it_holds(archiver, tmp_path: Pat
 
 
 @pytest.mark.usefixtures("added")
+def test_a_directory_in_place_of_a_file_is_refused_before_anything_is_written(
+    archiver, tmp_path: Path
+) -> None:
+    directory = tmp_path / "backup"
+    directory.mkdir()
+
+    refused = archiver("export", "json", str(directory))
+
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert "is a directory" in refused.stderr
+    assert [each.name for each in tmp_path.iterdir() if "backup" in each.name] == ["backup"]
+
+
+@pytest.mark.usefixtures("added")
 def test_export_writes_the_tree(site, archiver, tmp_path: Path) -> None:
     exported = archiver("export", "markdown", str(tmp_path / "out"))
     text = (tmp_path / "out" / hash_of(site.url("/foxes")) / "index.md").read_text()
