@@ -21,6 +21,7 @@ from archiver.ledger.throwing_away import throw_entries_away
 from archiver.logs import get_log
 from archiver.model.annotation import Annotation
 from archiver.model.importing import ImportStatus, ImportUndone
+from archiver.query.tree import Condition, Is, write
 from archiver.services.import_status import ImportStatuses
 from archiver.services.receipt_files import receipts_of, write_owed_if_possible
 from archiver.store.segments import SegmentStore
@@ -161,9 +162,9 @@ class ImportUndo:
         if has_spoken and not status.undone and await self._is_forgotten(number):
             raise InputError(
                 "This import can't be undone: the index was built from the archive's files alone, "
-                "and what undoing needs is not in them. Delete what it brought, which the search "
-                "import:{number} finds.",
-                number=str(number),
+                "and what undoing needs is not in them. Delete what files of its name brought, "
+                "which the search {search} finds.",
+                search=write(Is(Condition.IMPORT, status.name)),
             )
         return status
 

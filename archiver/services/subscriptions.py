@@ -80,12 +80,13 @@ class Subscriptions:
         await self._change(add)
         return await self.look(wanted.url, everything=everything)
 
-    async def unfollow(self, url: str) -> None:
+    async def unfollow(self, given: str) -> None:
         """Follow a feed no more; what it brought stays.
 
         Raises:
             NotFound: it is not followed.
         """
+        url = with_scheme(given)
 
         def remove(held: list[Subscription]) -> list[Subscription]:
             left = [each for each in held if each.url != url]
@@ -129,12 +130,13 @@ class Subscriptions:
         """
         return write_subscriptions(await self._held())
 
-    async def look(self, url: str, *, everything: bool = False) -> Followed:
+    async def look(self, given: str, *, everything: bool = False) -> Followed:
         """Look at a feed now, whenever it is due; take what was in it before, too, if asked to.
 
         Raises:
             NotFound: it is not followed.
         """
+        url = with_scheme(given)
         for each in await self.all():
             if each.subscription.url == url:
                 return await self._look(each, everything=everything)

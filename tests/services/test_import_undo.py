@@ -1,6 +1,7 @@
 """Undoing an import removes what only it brought, and leaves what anybody else said or keeps."""
 
 import io
+import re
 from itertools import permutations
 
 import pytest
@@ -96,8 +97,11 @@ async def test_an_import_that_its_receipt_alone_tells_of_is_not_undone_and_it_is
     async with opened() as archive:
         assert len(await urls(archive)) == 3
         for undo in (archive.import_undo.plan, archive.import_undo.undo):
-            with pytest.raises(InputError, match="what undoing needs is not in them"):
+            with pytest.raises(InputError, match="what undoing needs is not in them") as refused:
                 await undo(theirs.id)
+        search = re.search(r"the search (\S+) finds", str(refused.value))[1]
+        listing = await archive.search.listing(ListingQuery(q=search))
+        assert {each.entry.url for each in listing.items} == await urls(archive)
 
 
 async def test_what_a_reindex_carried_over_is_undone_however_little_it_is(opened, settings):

@@ -179,6 +179,16 @@ async def test_an_outline_of_another_reader_is_taken_in_and_given_back(archive, 
     assert (await archive.subscriptions.all())[0].subscription == followed.subscription
 
 
+async def test_a_feed_is_looked_at_and_left_by_its_address_without_the_scheme(archive, feed):
+    given = feed.url.removeprefix("http://")
+    await archive.subscriptions.follow(given)
+
+    assert (await archive.subscriptions.look(given)).subscription.url == feed.url
+    await archive.subscriptions.unfollow(given)
+
+    assert await archive.subscriptions.all() == []
+
+
 @pytest.mark.parametrize("title", ["", 'text="{url}"'])
 async def test_a_feed_taken_in_without_a_title_gets_its_own_at_the_first_look(archive, feed, title):
     outline = (
