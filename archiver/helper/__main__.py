@@ -1,4 +1,4 @@
-"""A helper: a process that works the same queue beside the one that started it.
+"""Crawls until the queue is empty, or whoever started this process ends.
 
 Run as ``python -m archiver.helper until-empty|for-ever`` with the settings as one JSON line on
 standard input. It ends when the queue is empty, or when its standard input does.
