@@ -28,6 +28,9 @@ from archiver.services.uploading import Uploading
 from archiver.store.shelf import UploadingShelf
 from archiver.values import frozen
 
+NICE = 5
+"""Of the processes that read pages, where people wait for pages of ours beside them."""
+
 OpenWriter = Callable[[], AbstractAsyncContextManager[CrawlContext]]
 
 
@@ -61,14 +64,21 @@ class Crawler:
 
 
 @asynccontextmanager
-async def open_crawler(settings: Settings) -> AsyncIterator[Crawler]:
+async def open_crawler(settings: Settings, *, stands_back: bool = False) -> AsyncIterator[Crawler]:
     """Open the archive; close it cleanly in the end.
+
+    Args:
+        settings: how.
+        stands_back: whether others have work that goes before reading, as in ``crawler_of``.
 
     Raises:
         ConfigurationError: the data directory can't be used as it is.
     """
     save_memory()
-    async with open_archive(settings) as archive, crawler_of(archive) as crawler:
+    async with (
+        open_archive(settings) as archive,
+        crawler_of(archive, stands_back=stands_back) as crawler,
+    ):
         try:
             yield crawler
         finally:
@@ -76,14 +86,20 @@ async def open_crawler(settings: Settings) -> AsyncIterator[Crawler]:
 
 
 @asynccontextmanager
-async def crawler_of(archive: Archive, connections: int = 0) -> AsyncIterator[Crawler]:
+async def crawler_of(
+    archive: Archive, connections: int = 0, *, stands_back: bool = False
+) -> AsyncIterator[Crawler]:
     """What works the queue of an archive that is open.
 
     Args:
         archive: the archive.
         connections: open files to be left to those who are served.
+        stands_back: whether people are served beside it, whose pages go before reading.
     """
-    async with _crawl_context(archive, connections) as context, AsyncExitStack() as stack:
+    async with (
+        _crawl_context(archive, connections, stands_back) as context,
+        AsyncExitStack() as stack,
+    ):
         crawling, open_writer = Crawling(context), partial(_another_writer, context)
         own_writer = partial(_writer, crawling, open_writer, context)
         articles = Articles(context, open_writer)
@@ -130,7 +146,9 @@ def _joining(archive: Archive) -> Joining | None:
 
 
 @asynccontextmanager
-async def _crawl_context(archive: Archive, connections: int) -> AsyncIterator[CrawlContext]:
+async def _crawl_context(
+    archive: Archive, connections: int, stands_back: bool
+) -> AsyncIterator[CrawlContext]:
     is_shared = archive.db.membership is not None
     share = share_among_processes(archive.settings, hosts_are_shared=is_shared)
     settings = fit_to_open_files(share, connections)
@@ -140,6 +158,7 @@ async def _crawl_context(archive: Archive, connections: int) -> AsyncIterator[Cr
         timeout=settings.extract_timeout,
         memory_bytes=settings.extract_memory_bytes,
         max_requisites=settings.max_requisites,
+        nice=NICE if stands_back else 0,
     )
     recorder, throttle = Recorder(archive.db, archive.store), Throttle(settings, shared=hosts)
     async with AsyncExitStack() as stack:

@@ -110,7 +110,8 @@ async def open_runtime(
     save_memory()
     async with AsyncExitStack() as stack:
         archive = await stack.enter_async_context(open_archive(settings))
-        crawler = await stack.enter_async_context(crawler_of(archive, connections))
+        opening = crawler_of(archive, connections, stands_back=crawl)
+        crawler = await stack.enter_async_context(opening)
         runtime = _wire(archive, crawler)
         if crawl:
             await runtime.imports.resume()

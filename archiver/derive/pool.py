@@ -58,6 +58,7 @@ class DerivePool:
         memory_bytes: that a child may take.
         max_requisites: that are named of a page.
         backlog: seconds for which requests stand in line before another child is started.
+        nice: how far children stand back behind the rest of the machine (``man 2 nice``).
     """
 
     def __init__(
@@ -68,11 +69,13 @@ class DerivePool:
         memory_bytes: int,
         max_requisites: int,
         backlog: float = BACKLOG_SECONDS,
+        nice: int = 0,
     ) -> None:
         self._timeout = timeout
         self._memory = memory_bytes
         self._limit = max_requisites
         self._backlog = backlog
+        self._nice = nice
         self._processes = self._vacant = processes
         self._idle: list[_Child] = []
         self._urgent: deque[asyncio.Future[None]] = deque()
@@ -211,7 +214,7 @@ class DerivePool:
             self._look_out()
 
     async def _begin(self) -> "_Child":
-        child = await _Child.start(self._memory, self._has_started)
+        child = await _Child.start(self._memory, self._nice, self._has_started)
         self._children.add(child)
         return child
 
@@ -255,9 +258,9 @@ class _Child:
         self._on_ready = on_ready
 
     @classmethod
-    async def start(cls, memory: int, on_ready: Callable[[], None]) -> "_Child":
+    async def start(cls, memory: int, nice: int, on_ready: Callable[[], None]) -> "_Child":
         process = await asyncio.create_subprocess_exec(
-            *child_command("archiver.derive.worker", str(memory)),
+            *child_command("archiver.derive.worker", str(memory), str(nice)),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             env=child_environment(MALLOC_ARENA_MAX="1", PYTHONUNBUFFERED="1"),

@@ -1,6 +1,6 @@
 """A child: reads requests from its standard input, answers on its standard output, ends with both.
 
-Run as ``python -m archiver.derive.worker MEMORY_BYTES``.
+Run as ``python -m archiver.derive.worker MEMORY_BYTES NICE``.
 """
 
 import gc
@@ -13,17 +13,15 @@ from typing import BinaryIO
 from archiver.derive.messages import COLLECT, PREFIX, READY, pack, pack_result, read_request
 from archiver.derive.work import perform
 
-NICE = 5
-
 
 def main() -> None:
     """Serve until the other side closes, or dies."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    memory = int(sys.argv[1])
+    memory, nice = map(int, sys.argv[1:])
     resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     gc.set_threshold(*COLLECT)
-    os.nice(NICE)
+    os.nice(nice)
     source, sink = sys.stdin.buffer, sys.stdout.buffer
     _say(READY, sink)
     while (prefix := source.read(PREFIX.size)) and len(prefix) == PREFIX.size:

@@ -39,7 +39,7 @@ async def _help(settings: Settings, *, until_empty: bool) -> int:
     ended = asyncio.Event()
     loop.add_reader(sys.stdin.fileno(), ended.set)
     loop.add_signal_handler(signal.SIGTERM, ended.set)
-    async with open_crawler(settings) as crawler:
+    async with open_crawler(settings, stands_back=not until_empty) as crawler:
         work = asyncio.ensure_future(crawler.crawling.work(until_empty=until_empty))
         stop = asyncio.ensure_future(ended.wait())
         await asyncio.wait([work, stop], return_when=asyncio.FIRST_COMPLETED)
