@@ -1,6 +1,8 @@
 """The yardstick of the house: small modules, small functions."""
 
 import ast
+import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -22,3 +24,24 @@ def test_no_module_is_longer_than_400_lines_and_no_function_than_40(path):
 
     assert text.count("\n") <= 400
     assert long == []
+
+
+PACKAGES = [path for path in MODULES if path.stem == "__init__"]
+
+
+@pytest.mark.parametrize("path", PACKAGES, ids=lambda path: path.parent.name)
+def test_what_a_package_says_of_its_parts_is_there(path):
+    told = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+
+    named = set(re.findall(r"``([A-Za-z]\w+)``", told))
+
+    assert named <= defined_names()
+
+
+@cache
+def defined_names():
+    """Of all modules, classes and functions of the program."""
+    trees = [ast.parse(path.read_text(encoding="utf-8")) for path in MODULES]
+    defined = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    names = {node.name for tree in trees for node in ast.walk(tree) if isinstance(node, defined)}
+    return names | {path.stem for path in MODULES} | {path.parent.name for path in MODULES}

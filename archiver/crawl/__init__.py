@@ -1,4 +1,4 @@
 """The crawl: from a lease on the queue to records on disk. Renders nothing, parses no bookmarks.
 
-Stages are plain functions over a ``Tools`` value; ``pipeline`` alone owns queues and tasks.
+Stages are plain functions over a ``CrawlContext``; ``pipeline`` alone owns queues and tasks.
 """

@@ -1,6 +1,6 @@
 """What becomes of each record of a segment when what was thrown away is erased; blocking or pure.
 
-``read_seen`` says what a stretch of records is; ``verdicts`` decides, from what the index says of
+``read_seen`` says what a stretch of records is; ``verdict_of`` decides, from what the index says of
 it; ``write_edition`` writes the next edition of the segment.
 """
 

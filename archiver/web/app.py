@@ -8,9 +8,9 @@ from archiver import paths
 from archiver.runtime import Runtime
 from archiver.web import middleware
 from archiver.web.keys import (
-    ATTEMPTS,
     LIMITS,
     LISTENERS,
+    LOGIN_THROTTLE,
     METRICS,
     PERMISSIONS,
     RUNTIME,
@@ -89,7 +89,7 @@ def _furnish(app: web.Application, runtime: Runtime) -> None:
     app[RUNTIME] = runtime
     app[SIGNER] = Signer(secret, runtime.access.keys_hang_on)
     app[PERMISSIONS] = Permissions(app[SIGNER], has_password=runtime.access.is_locked)
-    app[ATTEMPTS] = LoginThrottle()
+    app[LOGIN_THROTTLE] = LoginThrottle()
     app[LISTENERS] = Listeners()
     app[METRICS] = Metrics()
     app[SHOWN] = ShownBelow()

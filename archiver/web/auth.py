@@ -10,8 +10,8 @@ from archiver.model.message import counted
 from archiver.services.access import SESSION_SECONDS
 from archiver.web import csrf
 from archiver.web.keys import (
-    ATTEMPTS,
     CSRF_TOKEN,
+    LOGIN_THROTTLE,
     PERMISSIONS,
     RUNTIME,
     SESSION,
@@ -60,7 +60,7 @@ async def check_token(request: web.Request, given: str) -> Token | None:
 
 
 def _refuse_guessing(request: web.Request) -> None:
-    wait = request.app[ATTEMPTS].wait(request.remote)
+    wait = request.app[LOGIN_THROTTLE].wait(request.remote)
     if wait > 0:
         seconds = int(wait) + 1
         sentence = counted(
@@ -73,8 +73,8 @@ def _refuse_guessing(request: web.Request) -> None:
 
 
 def _count(request: web.Request, *, is_right: bool) -> bool:
-    attempts = request.app[ATTEMPTS]
-    (attempts.right if is_right else attempts.wrong)(request.remote)
+    throttle = request.app[LOGIN_THROTTLE]
+    (throttle.right if is_right else throttle.wrong)(request.remote)
     return is_right
 
 

@@ -29,7 +29,7 @@ SIGNER = web.AppKey("signer", Signer)
 PERMISSIONS = web.AppKey("permissions", Permissions)
 """Gives and reads permissions to see mementos."""
 
-ATTEMPTS = web.AppKey("attempts", LoginThrottle)
+LOGIN_THROTTLE = web.AppKey("login_throttle", LoginThrottle)
 """Who gave a wrong password how often."""
 
 LISTENERS = web.AppKey("listeners", Listeners)
