@@ -215,8 +215,7 @@ def _published(tree: LexborHTMLParser, meta: dict[str, str], data: dict[str, Any
     """The first date that can be read; what can't be is not shown."""
     given = [_text(data.get("datePublished"))]
     given += [meta[name] for name in _DATES if name in meta]
-    given.append(_time(tree))
-    return next(filter(None, map(to_iso, given)), "")
+    return next(filter(None, map(to_iso, given)), "") or to_iso(_time(tree))
 
 
 def _author(tree: LexborHTMLParser, meta: dict[str, str]) -> str:

@@ -6,7 +6,7 @@ from copy import deepcopy
 from lxml.etree import _Element as Element
 
 from archiver.html.reader.clear import Rules, clear_away
-from archiver.html.reader.names import SENTENCE, UNLIKELY_ROLES, is_beside, named
+from archiver.html.reader.names import SENTENCE, UNLIKELY_ROLES, is_beside, named, remembered
 from archiver.html.reader.scoring import make_root
 from archiver.html.reader.tree import first_text
 from archiver.patterns import late_pattern
@@ -18,6 +18,7 @@ _BEGINNING = 200
 _CALLED = late_pattern(
     r"(?:^|[\s_-])(?:appendix|appendices|acknowledge?ments?|afterword)(?:$|\s)", re.IGNORECASE
 )
+_is_appendix = remembered(_CALLED)
 
 
 def bring_appendix(root: Element, body: Element) -> None:
@@ -40,17 +41,19 @@ def bring_appendix(root: Element, body: Element) -> None:
 def _outermost(body: Element) -> list[Element]:
     found: list[Element] = []
     for element in body.iter():
-        if len(found) < MOST and _is_called(element) and not _is_within(element, found):
+        if _is_called(element) and not _is_within(element, found):
             found.append(element)
+            if len(found) == MOST:
+                break
     return found
 
 
 def _is_called(element: Element) -> bool:
     role = element.get("role") or ""
-    if role in UNLIKELY_ROLES or element.tag in {"a", "nav", "aside", "footer"}:
-        return False
     names = f"{element.tag} {named(element)} {role}"
-    return _CALLED.search(names) is not None and not is_beside(named(element))
+    if not _is_appendix(names) or is_beside(named(element)):
+        return False
+    return role not in UNLIKELY_ROLES and element.tag not in {"a", "nav", "aside", "footer"}
 
 
 def _is_within(element: Element, others: list[Element]) -> bool:

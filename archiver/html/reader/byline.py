@@ -23,6 +23,7 @@ _LARGEST_PORTRAIT = 120
 _PORTRAIT = late_pattern(r"avatar|author|byline|profile|portrait", re.IGNORECASE)
 _MATTER = (*HEADINGS - {"h4", "h5", "h6"}, "figure", "blockquote")
 _SIGNS = late_pattern(r"[\W_]+")
+_LETTER = late_pattern(r"[^\W_]")
 
 
 def drop_byline(root: Element, byline: str, published: str) -> None:
@@ -55,6 +56,9 @@ def drop_byline(root: Element, byline: str, published: str) -> None:
 def _is_byline(text: str, wanted: str, published: str) -> bool:
     """Whether a line says who wrote it, alone or with the day that is known."""
     said = _OPENING.sub("", text, count=1)
+    first = _LETTER.search(said)
+    if first is None or not wanted.startswith(first[0].casefold()):
+        return False
     if _bare(said) == wanted:
         return True
     if not published or len(text) > _LONGEST_BLOCK or not _bare(said).startswith(f"{wanted} "):

@@ -13,10 +13,10 @@ from archiver.html.reader.measures import Measure, take
 from archiver.html.reader.names import (
     FORM_CONTROLS,
     HEADINGS,
-    NOTE,
-    RESULTS,
     SENTENCE,
-    SHARE,
+    is_note,
+    is_result,
+    is_share,
     named,
     weigh,
 )
@@ -91,34 +91,39 @@ class Rules:
 def clear_away(root: Element, rules: Rules, before: dict[Element, Measure]) -> Measure:
     """Clear an article; return what is left of it.
 
-    ``before`` is how much there was in its elements.
+    ``before`` is how much there was in its elements: it holds of those in which nothing changes,
+    but for the parts that stand side by side, which may have been given another name.
     """
     data = find_data(root)
     keeping = _within_kept(root, data) | _in_series(root, rules, before)
     keeping |= _between_paragraphs(root, before)
     measures: dict[Element, Measure] = {}
+    changed = {root, *root}
     for element in bottom_up(root):
-        measure = take(element, measures)
-        if element in data:
+        is_data = element in data
+        known = None if is_data or element in changed else before.get(element)
+        measure = known or take(element, measures)
+        if is_data:
             measure.tabled, measure.has_more = measure.text, True
-        stays = element is root or element in keeping or element in data
-        if stays or not _goes(element, measure, rules):
-            measures[element] = measure
-        else:
+        stays = is_data or element is root or element in keeping
+        goes = not stays and _goes(element, measure, rules)
+        if goes or known is None:
+            changed.add(element.getparent())
+        if goes:
             remove(element)
+        else:
+            measures[element] = measure
     return measures[root]
 
 
 def _within_kept(root: Element, data: set[Element]) -> set[Element]:
     """All that stands in an element that is kept whole, or in a table of data."""
     found: set[Element] = set()
-    holders = set(data)
-    for element in root.iter():
-        above = element.getparent()
-        if element is not root and (above in found or above in holders):
-            found.add(element)
-        if element is not root and (element.tag in _KEEPING or _is_named_note(element)):
-            holders.add(element)
+    for element in root.iterdescendants():
+        if element in found:
+            continue
+        if element in data or element.tag in _KEEPING or _is_named_note(element):
+            found.update(element.iterdescendants())
     return found
 
 
@@ -144,7 +149,7 @@ def _in_series(root: Element, rules: Rules, before: dict[Element, Measure]) -> s
 
 def _is_named_note(element: Element) -> bool:
     name = element.get("class")
-    if not name or NOTE.search(name) is None:
+    if not name or not is_note(name):
         return False
     return next(element.iter("select"), None) is None  # settings of captions are no caption
 
@@ -170,14 +175,13 @@ def _is_share_bar(element: Element, measure: Measure) -> bool:
         return False
     if measure.paragraphs >= FEWEST_PARAGRAPHS and measure.text - measure.linked > SENTENCE:
         return False
-    name = named(element).lower()
-    return "share" in name and SHARE.search(name) is not None
+    return is_share(named(element))
 
 
 def _is_result_of_search(element: Element, measure: Measure) -> bool:
     """Whether scripts would show there what they found on the site."""
     name = element.get("class")
-    return bool(name) and measure.text < SHORT and RESULTS.search(name) is not None
+    return bool(name) and measure.text < SHORT and is_result(name)
 
 
 def _leads_to_topics(element: Element, measure: Measure) -> bool:
@@ -206,7 +210,7 @@ def _is_topic(link: Element) -> bool:
 
 def _is_note(element: Element, measure: Measure) -> bool:
     """Whether what is called an aside is the author's."""
-    if NOTE.search(named(element)) or (element.get("role") or "").startswith("doc-"):
+    if is_note(named(element)) or (element.get("role") or "").startswith("doc-"):
         return True
     above = element.getparent()
     return above is not None and above.tag == "blockquote" and measure.text < SHORT
@@ -235,7 +239,7 @@ def _is_remark(aside: Element, measure: Measure) -> bool:
 
 def _is_beside(element: Element, measure: Measure, rules: Rules) -> bool:
     """Whether a block is beside the matter for what it holds."""
-    if NOTE.search(named(element)):
+    if is_note(named(element)):
         return False
     weight = weigh(element) if rules.weighted else 0
     if measure.tabled > NEARLY_ALL * measure.text:

@@ -10,7 +10,7 @@ from itertools import islice
 
 from lxml.etree import _Element as Element
 
-from archiver.html.reader.names import HEADINGS, SENTENCE, named
+from archiver.html.reader.names import HEADINGS, SENTENCE, named, remembered
 from archiver.html.reader.paragraphs import has_block
 from archiver.html.reader.tree import first_text, lead_with
 from archiver.patterns import late_pattern
@@ -42,6 +42,8 @@ _BESIDE = late_pattern(
     r"|(?:^|[\s_-])ads?(?:$|[\s_-])|breadcrumb",
     re.IGNORECASE,
 )
+_stands_beside = remembered(_BESIDE)
+_is_subtitle = remembered(_SUBTITLE)
 _SKIPPED = frozenset("nav aside form footer button select label time address ul ol dl".split())
 _PICTURES = frozenset({"figure", "picture", "img"})
 _LINES = frozenset({"p", "h2", "h3", "h4", "h5", "h6", "div", "span", "section"})
@@ -118,8 +120,9 @@ class _Walk:
             self._keep_picture(element)
 
     def _is_done(self, element: Element) -> bool:
-        is_beside = element.tag not in HEADINGS and _BESIDE.search(named(element)) is not None
-        if element.tag in _SKIPPED or element.getparent() in self._done or is_beside:
+        tag = element.tag
+        is_beside = tag not in HEADINGS and _stands_beside(named(element))
+        if tag in _SKIPPED or is_beside or element.getparent() in self._done:
             self._done.add(element)
             return True
         return False
@@ -131,7 +134,7 @@ class _Walk:
 
     def _see_line(self, element: Element, *, is_beside: bool) -> bool:
         names = f"{named(element)} {element.get('itemprop') or ''} {element.get('role') or ''}"
-        is_named = _SUBTITLE.search(names) is not None
+        is_named = _is_subtitle(names)
         if not is_named and (element.tag not in {"p", *HEADINGS} and has_block(element)):
             return False
         text = first_text(element, MOST_READ)

@@ -108,20 +108,22 @@ def measure_all(root: Element) -> dict[Element, Measure]:
 def take(element: Element, measures: dict[Element, Measure]) -> Measure:
     """What one element holds whose children were measured before."""
     found = Measure()
-    count_text(found, element.text)
+    text = element.text
+    if text and not text.isspace():
+        count_text(found, text)
     for child in element:
         inner = measures.get(child)
         if inner is not None:
             found.add(inner)
-        count_text(found, child.tail)
+        text = child.tail
+        if text and not text.isspace():
+            count_text(found, text)
     count_element(found, element)
     return found
 
 
-def count_text(measure: Measure, text: str | None) -> None:
-    """Count a piece of text."""
-    if not text or text.isspace():
-        return
+def count_text(measure: Measure, text: str) -> None:
+    """Count a piece of text that is not white space alone."""
     measure.text += len(" ".join(text.split())) + (text[-1].isspace())
     measure.commas += text.count(",")
     if not text.isascii():

@@ -44,8 +44,11 @@ def settle_media(body: Element) -> None:
         _undo_laziness(element)
     for image in list(body.iter("img")):
         _settle_image(image)
-    holding = around(body.iter("img", "svg", "video"))
-    for element in list(body.iter("figure", "div", "span", "a")):
+    pictured = [
+        each for each in body.iter("figure", "div", "span", "a") if _is_called_picture(each)
+    ]
+    holding = around(body.iter("img", "svg", "video")) if pictured else set()
+    for element in pictured:
         if element not in holding:
             _show_background(element)
     for heading in list(body.iter(*HEADINGS)):
@@ -183,11 +186,12 @@ def _size(element: Element, name: str) -> int:
     return sizes.get(name, -1)
 
 
+def _is_called_picture(element: Element) -> bool:
+    return bool(element.tag == "figure" or element.get("role") == "img")
+
+
 def _show_background(element: Element) -> None:
     """The background of what is called a picture becomes one."""
-    is_figure = element.tag == "figure" or element.get("role") == "img"
-    if not is_figure:
-        return
     url = next((element.get(each) for each in _BACKGROUNDS if element.get(each)), "")
     url = url or _background(element) or next(filter(None, map(_background, element)), "")
     if url:

@@ -4,6 +4,7 @@ The words in classes and ids are those the field goes by: Arc90's readability an
 """
 
 import re
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Final
 
@@ -31,9 +32,9 @@ _NEGATIVE: Final = late_pattern(
     r"|media|meta|outbrain|promo|related|scroll|share|shoutbox|sidebar|skyscraper|sponsor|shopping"
     r"|tags|widget"
 )
-SHARE: Final = late_pattern(r"(?:\b|_)(?:share|sharedaddy)(?:\b|_)", re.IGNORECASE)
-RESULTS: Final = late_pattern(r"(?:^|\s)search-results?(?:$|\s)", re.IGNORECASE)
-NOTE: Final = late_pattern(
+_SHARE: Final = late_pattern(r"(?:\b|_)(?:share|sharedaddy)(?:\b|_)", re.IGNORECASE)
+_RESULTS: Final = late_pattern(r"(?:^|\s)search-results?(?:$|\s)", re.IGNORECASE)
+_NOTE: Final = late_pattern(
     r"footnote|endnote|sidenote|marginnote|margin-note|admonition|callout|doc-|pullquote"
     r"|column-margin|caption",
     re.IGNORECASE,
@@ -109,10 +110,25 @@ def named(element: Element) -> str:
 
 def weigh(element: Element) -> int:
     """What its class and its id say of an element: above zero for the matter, below against it."""
-    weight = 0
-    for name in (element.get("class"), element.get("id")):
-        if name:
-            lowered = name.lower()
-            weight -= WEIGHT if _NEGATIVE.search(lowered) else 0
-            weight += WEIGHT if _POSITIVE.search(lowered) else 0
-    return weight
+    names = (element.get("class"), element.get("id"))
+    return sum(
+        WEIGHT * (_speaks_for(lowered) - _speaks_against(lowered))
+        for lowered in (name.lower() for name in names if name)
+    )
+
+
+def remembered(pattern: re.Pattern[str]) -> Callable[[str], bool]:
+    """Whether there is a pattern in a name: of short ones, which pages repeat, it is known."""
+
+    def has(name: str) -> bool:
+        return pattern.search(name) is not None
+
+    known = lru_cache(maxsize=4096)(has)
+    return lambda name: known(name) if len(name) <= _LONGEST_KNOWN else has(name)
+
+
+is_note: Final = remembered(_NOTE)
+is_share: Final = remembered(_SHARE)
+is_result: Final = remembered(_RESULTS)
+_speaks_for: Final = remembered(_POSITIVE)
+_speaks_against: Final = remembered(_NEGATIVE)

@@ -18,7 +18,7 @@ def is_phrasing(element: Element) -> bool:
 
 def has_block(element: Element) -> bool:
     """Whether there is a block anywhere in an element."""
-    return next(element.iterdescendants(*BLOCKS), None) is not None
+    return len(element) > 0 and next(element.iterdescendants(*BLOCKS), None) is not None
 
 
 def part_at_breaks(root: Element) -> None:

@@ -6,6 +6,7 @@ from lxml import etree
 from lxml.etree import _Element as Element
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from archiver.html.reader.tree import text_in
 from archiver.html.reader.widgets import GIST
 from archiver.patterns import late_pattern
 
@@ -19,12 +20,9 @@ _NO_CHARACTERS = "\ufffe".encode(), "\uffff".encode()
 
 _BLANK = b" \t\r\f"
 _BLANKS = late_pattern(rb"[ \t\r\f][ \t\r\f]+")
+_RARE_BLANKS = (b"\t", b"\r", b"\f")
 _PRE = late_pattern(rb"(<pre\b.*?</pre>)", re.DOTALL)
-_MAY_HIDE = etree.XPath(
-    "descendant::*[@hidden or @style or @aria-hidden or @aria-modal or contains(@class, 'print')]"
-)
-"""In one step: two, as ``.//*`` has, take a time that grows with the square of what is found."""
-
+_HIDING = frozenset({"hidden", "style", "aria-hidden", "aria-modal"})
 _ON_PAPER = late_pattern(
     r"(?:^|\s)(?:(?:print-?only|only-?print|show-(?:for|on)-print)(?:$|\s)"
     r"|visible-print|d-none\s(?:.*\s)?d-print-)",
@@ -102,13 +100,17 @@ def _folded(html: bytes) -> bytes:
     if lines:
         between = filter(None, (each.strip(_BLANK) for each in lines[:-1]))
         first = b"\n".join((first.rstrip(_BLANK), *between, lines[-1].lstrip(_BLANK)))
-    return _BLANKS.sub(b" ", first)
+    if any(each in first for each in _RARE_BLANKS):
+        return _BLANKS.sub(b" ", first)
+    while b"  " in first:  # halves each run: as many times as its length has digits in base two
+        first = first.replace(b"  ", b" ")
+    return first
 
 
 def drop_hidden(body: Element) -> None:
     """Take away what nobody sees; a body that is hidden is shown by a script."""
     left: int | None = None
-    for element in _MAY_HIDE(body):
+    for element in [each for each in body.iterdescendants() if _may_hide(each)]:
         if is_hidden(element):
             element.tag = _UNSEEN
         elif _is_on_paper(element):
@@ -121,13 +123,20 @@ def drop_hidden(body: Element) -> None:
     etree.strip_elements(body, _UNSEEN, with_tail=False)
 
 
+def _may_hide(element: Element) -> bool:
+    names = element.keys()
+    if not names:
+        return False
+    return not _HIDING.isdisjoint(names) or ("class" in names and "print" in element.get("class"))
+
+
 def _is_on_paper(element: Element) -> bool:
     name = element.get("class")
     return bool(name and _ON_PAPER.search(name[:_LONGEST_CLASS]))
 
 
 def _letters(element: Element) -> int:
-    return sum(map(len, element.itertext()))
+    return len(text_in(element))
 
 
 def is_hidden(element: Element) -> bool:

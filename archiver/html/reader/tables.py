@@ -23,6 +23,8 @@ class _Table:
 
 def find_data(root: Element) -> set[Element]:
     """The tables that hold data: those whose markup says so, and large ones."""
+    if next(root.iter("table"), None) is None:
+        return set()
     tables: dict[Element, _Table] = {}
     stack: list[tuple[Element, _Table | None]] = [(root, None)]
     while stack:

