@@ -25,7 +25,17 @@ function act(element) {
   if (tick && !tick.checked) tick.click();
   for (let around = element.closest("details"); around; around = around.parentElement.closest("details")) around.open = true;
   if (element.matches("summary") || element.matches(FIELDS)) element.focus();
+  else if (element.closest(".bar")) say(element);
   else element.click();
+}
+
+// A button that says something of what is ticked says the opposite of what is so of all of that.
+function say(button) {
+  const rows = [...document.querySelectorAll(".item:has(> input:checked)")];
+  const { value } = button;
+  if (rows.every((row) => row.classList.contains(button.name))) button.value = "0";
+  if (rows.length) button.click();
+  button.value = value;
 }
 
 // The sheet of lists keeps the keyboard while it lies over the page, as a dialog does.

@@ -1,19 +1,57 @@
-// How many entries of a list are ticked, told to screen readers; Shift ticks all up to the last one.
-const status = document.querySelector("[data-ticked]");
-const boxes = [...document.querySelectorAll(".item > input[type=checkbox]")];
+// Entries of a list that are ticked: their number is told to screen readers, Shift ticks all up to
+// the last one, and what one button says of them is said in place: the list stays where it is.
+import { localise } from "./times.js";
+
+const form = document.querySelector("form.change");
+const status = form?.querySelector("[data-ticked]");
+const boxes = () => [...document.querySelectorAll(".item > input[type=checkbox]")];
 let last = null;
 
 function tell() {
-  const count = boxes.filter((box) => box.checked).length;
+  const count = boxes().filter((box) => box.checked).length;
   status.textContent = count ? status.dataset.ticked.replace("{n}", count) : "";
 }
 
-for (const box of boxes) {
-  box.addEventListener("click", (event) => {
-    const [from, to] = [boxes.indexOf(last), boxes.indexOf(box)].sort((one, other) => one - other);
-    if (event.shiftKey && from >= 0) for (const each of boxes.slice(from, to)) each.checked = box.checked;
-    last = box;
-    tell();
-  });
+document.addEventListener("click", ({ target, shiftKey }) => {
+  const all = boxes();
+  if (!all.includes(target)) return;
+  const [from, to] = [all.indexOf(last), all.indexOf(target)].sort((one, other) => one - other);
+  if (shiftKey && from >= 0) for (const each of all.slice(from, to)) each.checked = target.checked;
+  last = target;
+  tell();
+});
+form?.addEventListener("reset", () => setTimeout(tell));
+
+// Puts in what the same page says now; whoever was in the list is where they were, or at what
+// stands there instead.
+function show(page) {
+  const all = boxes();
+  const own = document.activeElement.closest(".item, .bar") && (document.activeElement.closest(".item")?.querySelector("input") ?? all.find((box) => box.checked));
+  localise(page.body);
+  document.querySelector("main > .notice")?.remove();
+  document.querySelector("main > h1").after(...page.querySelectorAll("main > .notice"));
+  document.querySelector("main > .over").replaceWith(page.querySelector("main > .over"));
+  for (const each of document.querySelectorAll(".found > :is(h2, ol)")) each.remove();
+  document.querySelector(".found").prepend(...page.querySelectorAll(".found > :is(h2, ol)"));
+  tell();
+  if (!own) return;
+  const now = boxes();
+  const box = now.find((each) => each.value === own.value) ?? now[Math.min(all.indexOf(own), now.length - 1)];
+  box.closest(".item").querySelector("h3 a").focus();
 }
-status?.closest("form").addEventListener("reset", () => setTimeout(tell));
+
+form?.addEventListener("submit", async (event) => {
+  const { name, value } = event.submitter ?? {};
+  if (!name || !event.submitter.closest(".bar")) return;
+  event.preventDefault();
+  try {
+    const answer = await fetch("/edit", { method: "POST", body: new URLSearchParams(new FormData(form, event.submitter)) });
+    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    if (!answer.ok) throw new Error(answer.statusText);
+    if (page.querySelector(".found")) show(page);
+    else location.assign(answer.url);
+  } catch { // as it is done without scripts, which says what is wrong
+    form.append(Object.assign(document.createElement("input"), { type: "hidden", name, value }));
+    form.submit();
+  }
+});

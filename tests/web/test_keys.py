@@ -166,3 +166,39 @@ async def test_what_only_works_with_scripts_is_not_shown_without_them(plain):
 
     await plain.locator(".address a").wait_for()
     assert not await plain.locator("[data-copy]").is_visible()
+
+
+async def test_keys_of_a_list_say_it_of_its_entries_in_place_and_take_it_back(page):
+    await page.goto("/snapshots?sort=title")
+    await page.evaluate("window.wasHere = true")
+    await page.keyboard.press("s")
+    assert await page.locator(".star, .notice").count() == 0, "nothing was gone to, or ticked"
+
+    await page.keyboard.press("j")
+    await page.keyboard.press("s")
+    await page.get_by_text("Changed 1 entry.").wait_for()
+    assert await page.locator(".item:has(.star) h3").inner_text() == "★\xa0bears"
+    assert await page.locator("h3 :focus").inner_text() == "bears"
+
+    await page.keyboard.press("s")
+    await page.locator(".star").wait_for(state="detached")
+    assert await page.evaluate("window.wasHere"), "it is the same page all the time"
+
+    await page.keyboard.press("j")
+    await page.keyboard.press("e")
+    await page.locator(".item.is_read").wait_for()
+    await page.get_by_role("button", name="Undo").click()
+    await page.get_by_text("Undone.").wait_for()
+    assert await page.locator(".item.is_read").count() == 0
+
+
+async def test_the_next_entry_is_gone_to_where_one_leaves_the_list(page):
+    await page.goto("/snapshots?q=is:unread&sort=title")
+    await page.keyboard.press("j")
+    await page.keyboard.press("e")
+    await page.locator(".item >> nth=1").wait_for(state="detached")
+    assert await page.locator("h3 :focus").inner_text() == "foxes"
+
+    await page.keyboard.press("e")
+    await page.get_by_role("heading", name="Nothing fits").wait_for()
+    await page.get_by_role("button", name="Undo").wait_for()
