@@ -1,7 +1,7 @@
 """An entry as it is read: its article with a way through it, and the list it was opened from."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from html import escape
 
@@ -69,7 +69,12 @@ class Reader:
         self._search = search
 
     async def open(
-        self, ref: str, timestamp: str | None = None, *, listed: ListingQuery | None = None
+        self,
+        ref: str,
+        timestamp: str | None = None,
+        *,
+        listed: ListingQuery | None = None,
+        past: Sequence[str] = (),
     ) -> Reading:
         """An entry at its newest snapshot, or at the one nearest to a moment.
 
@@ -77,13 +82,14 @@ class Reader:
             ref: hash_url or URL.
             timestamp: 4 to 14 digits, or None.
             listed: the list it was opened from.
+            past: hash_urls of what stood before and behind it there.
 
         Raises:
             NotFound: there is no such entry.
             InputError: that is not a timestamp.
         """
         detail = await self._entries.get(ref)
-        beside = await self._beside(detail.entry.hash_url, listed) if listed else None
+        beside = await self._beside(detail.entry.hash_url, listed, past) if listed else None
         try:
             shown = await self._entries.snapshot(ref, timestamp)
         except NotFound:
@@ -92,9 +98,11 @@ class Reader:
         q = listed.q if listed and beside else ""
         return await asyncio.to_thread(_made_ready, Reading(detail, shown, beside=beside), held, q)
 
-    async def _beside(self, key: HashUrl, listed: ListingQuery) -> Beside | None:
+    async def _beside(
+        self, key: HashUrl, listed: ListingQuery, past: Sequence[str]
+    ) -> Beside | None:
         try:
-            return await self._search.beside(listed, key)
+            return await self._search.beside(listed, key, past)
         except (InvalidQuery, InputError):
             return None
 

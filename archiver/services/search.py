@@ -223,8 +223,15 @@ class Search:
             page, summary = await both(ordering, summary_of(other, question, newest, asked))
         return _Found(page, tree, summary)
 
-    async def beside(self, query: ListingQuery, key: HashUrl) -> Beside | None:
+    async def beside(
+        self, query: ListingQuery, key: HashUrl, past: Sequence[str] = ()
+    ) -> Beside | None:
         """What stands beside an entry on a page of a list; None where it is not on that page.
+
+        Args:
+            query: which page of which list.
+            key: of the entry.
+            past: hash_urls of what stood before and behind it, where it may have left the list.
 
         Raises:
             InvalidQuery: the query can't be read.
@@ -237,7 +244,7 @@ class Search:
             shown = [Neighbour(known[each], query.after) for each in page.entries if each in known]
             at = next((n for n, each in enumerate(shown) if each.entry.hash_url == key), None)
             if at is None:
-                return None
+                return _where_it_was(query, shown, past)
             behind = shown[at + 1] if at + 1 < len(shown) else None
             if behind is None and page.beyond:
                 after = write_cursor(page.beyond)
@@ -278,6 +285,18 @@ class Search:
                 warc_bytes=await segments.total_bytes(conn),
                 under_way=tuple(await jobs.under_way(conn, 20)),
             )
+
+
+def _where_it_was(
+    query: ListingQuery, shown: Sequence[Neighbour], past: Sequence[str]
+) -> Beside | None:
+    """What stands where one that left the list had stood, if any of its neighbours is there yet."""
+    names: list[str] = [each.entry.hash_url for each in shown]
+    before, behind = (names.index(each) if each in names else None for each in (*past, "", "")[:2])
+    if before is None and behind is None:
+        return None
+    at = behind if behind is not None else (before or 0) + 1
+    return Beside(query, shown[at - 1] if at else None, shown[at] if at < len(shown) else None)
 
 
 async def _known(

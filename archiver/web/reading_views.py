@@ -17,6 +17,7 @@ from archiver.web.views import EditNotice
 class BesideView:
     """The list that an entry was opened from, and what stands beside it there; empty if nothing."""
 
+    list: str
     back: str
     before: str
     before_title: str
@@ -52,6 +53,7 @@ class EntryView:
         outline: its headings, where there are enough for a table of contents.
         hits: how often words of the search that led here stand in it.
         beside: the list it was opened from.
+        here: the page itself within that list; empty without one.
         highlights: what was marked in it.
         years: how many snapshots each month of each year has, and the newest of each.
         browser_problem: why no page is shown by a browser; None where one is.
@@ -71,6 +73,7 @@ class EntryView:
     outline: tuple[Heading, ...] = ()
     hits: int = 0
     beside: BesideView | None = None
+    here: str = ""
     highlights: tuple[PlacedHighlight, ...] = ()
     colours: tuple[Colour, ...] = tuple(Colour)
     years: tuple[Year, ...] = ()

@@ -73,6 +73,7 @@ class DeleteView:
         timestamp: of the only snapshot that is to go; empty if it is all.
         query: what finds them.
         back: the page that it was asked from.
+        listed: the list that is shown where an entry was that is gone.
     """
 
     keys: tuple[str, ...]
@@ -82,13 +83,14 @@ class DeleteView:
     timestamp: str = ""
     query: ListingQuery | None = None
     back: str = ""
+    listed: str = "/snapshots"
     title: str | Message = Message("Delete")
 
     @property
     def after(self) -> str:
         """The page to show afterwards: not that of an entry that is gone."""
         is_gone = not self.timestamp and any(self.back.startswith(f"/{key}") for key in self.keys)
-        return "/snapshots" if is_gone else self.back
+        return self.listed if is_gone else self.back
 
 
 @frozen

@@ -111,6 +111,38 @@ async def test_an_entry_knows_the_list_it_was_opened_from(client, live):
     assert (await client.get(paths[1].partition("?")[0] + "?in=q%3Dcolour:red")).status == 200
 
 
+async def test_an_entry_that_left_the_list_it_was_opened_from_stands_where_it_stood(client, live):
+    runtime = client.server.app[RUNTIME]
+    await runtime.entries.save([live.article(name) for name in ("bears", "owls")], source="web")
+    await runtime.crawling.work()
+    listed = await page_of(client, "/snapshots?q=is:unread&sort=title")
+    first, middle, last = (
+        unescape(each) for each in re.findall(r'<h3>\s*<a href="([^"]+)"', listed)
+    )
+
+    async def send(page: str, action: str, **fields: str) -> str:
+        """The page that a form of a page leads to, with the fields of the reader's buttons."""
+        form = re.search(
+            rf'<form[^>]*action="/[0-9a-f]+/{action}"[^>]*>(.*?)</form>', page, re.DOTALL
+        )[1]
+        hidden = re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)"', form)
+        said = {name: unescape(value) for name, value in hidden} | fields
+        path = middle.partition("?")[0] + action
+        answer = await client.post(path, data=said)
+        return await answer.text()
+
+    def beside(page: str) -> list[str]:
+        found = re.findall(r'<a rel="\w+" [^>]*href="([^"]+)"[^>]*>[^<]*(?:Previous|Next)', page)
+        return [unescape(each).partition("#")[0] for each in found]
+
+    page = await send(await page_of(client, middle), "edit", is_read="1")
+    assert beside(page) == [first, last]
+    page = await send(page, "highlights", quote="clever", colour="green")
+    assert beside(page) == [first, last]
+    question = await page_of(client, unescape(re.search(r'href="([^"]+/delete[^"]*)"', page)[1]))
+    assert "/snapshots?q=is%3Aunread&amp;sort=title" in question, "which is what is left of it"
+
+
 async def test_what_shows_a_permission_and_something_of_the_request_is_not_compressed(client, live):
     path = f"/{hash_url(live.url('/foxes'))}/"
     codings = [

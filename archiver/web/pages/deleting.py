@@ -5,10 +5,12 @@ A form that is sent without ``sure`` is answered with a page that asks, and whos
 
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import urlencode
 
 from aiohttp import web
 
 from archiver.errors import InputError, NotFound
+from archiver.web.api.questions import list_query, listed_query
 from archiver.web.keys import RUNTIME
 from archiver.web.pages.editing import back, number, query_of
 from archiver.web.side import render_beside
@@ -18,14 +20,22 @@ SHOWN = 10
 
 
 async def ask(request: web.Request) -> web.StreamResponse:
-    """Ask whether an entry, or the snapshot named by ``at``, is to go."""
+    """Ask whether an entry, or the snapshot named by ``at``, is to go; ``in`` is as on its page."""
     key, timestamp = request.match_info["hash_url"], request.query.get("at", "")
     detail = await request.app[RUNTIME].entries.get(key)
     if timestamp and timestamp not in {each.timestamp for each in detail.snapshots}:
         raise NotFound(
             "{url} has no snapshot of {timestamp}.", url=detail.entry.url, timestamp=timestamp[:20]
         )
-    view = DeleteView((key,), entries=(detail.entry,), timestamp=timestamp, back=f"/{key}/")
+    listed = list_query(listed_query(request.query["in"])) if "in" in request.query else ""
+    back_to = f"/{key}/?{urlencode({'in': listed})}" if listed else f"/{key}/"
+    view = DeleteView(
+        (key,),
+        entries=(detail.entry,),
+        timestamp=timestamp,
+        back=back_to,
+        listed=f"/snapshots?{listed}" if listed else "/snapshots",
+    )
     return await render_beside(request, "pages/delete.html", view)
 
 

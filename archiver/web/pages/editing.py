@@ -55,7 +55,7 @@ def _again(form: MultiMapping[Any], error: InputError) -> EditAgainView:
     fields = [(name, str(value)) for name, value in form.items()]
     meant = tuple((name, value) for name, value in fields if name in _MEANT)
     typed = {name: value for name, value in fields if name not in _MEANT}
-    return EditAgainView(error.sentence, typed, meant, _path(form, "/snapshots"))
+    return EditAgainView(error.sentence, typed, meant, path_back(form, "/snapshots"))
 
 
 async def undo(request: web.Request) -> web.StreamResponse:
@@ -136,12 +136,13 @@ def number(text: str) -> int:
 
 def back(form: Mapping[str, Any], otherwise: str, **notice: int) -> web.StreamResponse:
     """Lead back to the page that a form was sent from, which then shows a notice."""
-    path = _path(form, otherwise)
+    path = path_back(form, otherwise)
     joint = "&" if "?" in path else "?"
     raise web.HTTPSeeOther(f"{path}{joint}{urlencode(notice)}")
 
 
-def _path(form: Mapping[str, Any], otherwise: str) -> str:
+def path_back(form: Mapping[str, Any], otherwise: str) -> str:
+    """The page of ours that a form was sent from, without what it said of another."""
     return _without_notices(auth.local_path(str(form.get("back", "")) or otherwise))
 
 

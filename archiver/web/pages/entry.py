@@ -6,6 +6,7 @@ from urllib.parse import urlencode
 from aiohttp import web
 
 from archiver.errors import InputError
+from archiver.model.listing import ListingQuery
 from archiver.model.message import Message
 from archiver.model.page import EXTRACTOR_VERSION, UNREAD, supersedes
 from archiver.model.rendering import Rendering
@@ -38,7 +39,7 @@ _READ_KINDS = frozenset({"article", "page", "pdf"})
 async def entry(request: web.Request) -> web.StreamResponse:
     """Show an entry, read at its newest snapshot or at the one named by ``at``.
 
-    ``in`` is the query of the list it was opened from.
+    ``in`` is the query of the list it was opened from, and ``past`` what stood beside it there.
     """
     return await _page(request)
 
@@ -62,11 +63,14 @@ async def _page(
     if listed:
         request[REFLECTS] = True
     reading = await request.app[RUNTIME].reader.open(
-        request.match_info["hash_url"], asked.get("at") or None, listed=listed
+        request.match_info["hash_url"],
+        asked.get("at") or None,
+        listed=listed,
+        past=asked.get("past", "").split(".", 1),
     )
     runtime = request.app[RUNTIME]
     view = replace(
-        _view(request, reading, await notice_of(request)),
+        _view(request, reading, listed, await notice_of(request)),
         browser_problem=runtime.crawling.browser_problem,
         archives=runtime.rescuing.archives,
         refused=refused,
@@ -95,12 +99,19 @@ async def read_again(request: web.Request) -> web.StreamResponse:
     raise web.HTTPSeeOther(f"/{key}/")
 
 
-def _view(request: web.Request, reading: Reading, notice: EditNotice | None) -> EntryView:
+def _view(
+    request: web.Request,
+    reading: Reading,
+    listed: ListingQuery | None,
+    notice: EditNotice | None,
+) -> EntryView:
     detail, shown = reading.detail, reading.shown
     title = detail.entry.title or detail.entry.url
     view = EntryView(detail, shown, "", "", "", "nothing", 0, title, notice=notice)
     view = replace(view, years=calendar(each.timestamp for each in detail.snapshots))
-    view = replace(view, beside=_beside(reading.beside) if reading.beside else None)
+    if listed:
+        beside = reading.beside or Beside(listed, None, None)
+        view = replace(view, beside=_beside(beside), here=_here(request, beside))
     if shown is None:
         return view
     there, capture = replay_origin(request), shown.snapshot.capture
@@ -155,6 +166,15 @@ def _lost(shown: SnapshotDetail) -> frozenset[str]:
     )
 
 
+def _here(request: web.Request, beside: Beside) -> str:
+    """The page of an entry within its list, also once it has left that."""
+    past = [each.entry.hash_url if each else "" for each in (beside.before, beside.behind)]
+    asked = {"at": request.query.get("at", ""), "in": list_query(beside.query)}
+    asked["past"] = ".".join(past) if any(past) else ""
+    kept = {name: value for name, value in asked.items() if value}
+    return f"{request.path}?{urlencode(kept)}"
+
+
 def _beside(beside: Beside) -> BesideView:
     def address(neighbour: Neighbour | None) -> str:
         if neighbour is None:
@@ -165,6 +185,7 @@ def _beside(beside: Beside) -> BesideView:
 
     before, behind = beside.before, beside.behind
     return BesideView(
+        list_query(beside.query),
         "/snapshots?" + list_query(beside.query),
         address(before),
         (before.entry.title or before.entry.url) if before else "",

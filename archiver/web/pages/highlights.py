@@ -8,7 +8,7 @@ from aiohttp import web
 from archiver.errors import InputError, InvalidQuery
 from archiver.services.highlights import HighlightList
 from archiver.web.keys import RUNTIME
-from archiver.web.pages.editing import notice_of
+from archiver.web.pages.editing import back, notice_of, path_back
 from archiver.web.side import render_beside
 from archiver.web.streaming import stream
 from archiver.web.views import HighlightsView, Refusal
@@ -37,6 +37,7 @@ async def mark(request: web.Request) -> web.StreamResponse:
         name: str(form.get(name, "")) for name in ("do", "id", "quote", "note", "colour", "at")
     }
     highlights, at = request.app[RUNTIME].highlights, fields["at"]
+    there = f"/{key}/?{urlencode({'at': at})}" if at else f"/{key}/"
     if fields["do"] == "add":
         made = await highlights.add(
             key,
@@ -50,12 +51,10 @@ async def mark(request: web.Request) -> web.StreamResponse:
         colour, note = fields["colour"], fields["note"]
         made = await highlights.change(key, fields["id"], colour=colour, note=note)
     elif fields["do"] == "remove":
-        notice = {"edit": await highlights.remove(key, fields["id"])}
-        raise web.HTTPSeeOther(f"/{key}/?{urlencode(notice | ({'at': at} if at else {}))}")
+        return back(form, there, edit=await highlights.remove(key, fields["id"]))
     else:
         raise InputError("A highlight can be added, changed or removed.")
-    there = f"?{urlencode({'at': at})}" if at else ""
-    raise web.HTTPSeeOther(f"/{key}/{there}#hl-{made.highlight.id}")
+    raise web.HTTPSeeOther(f"{path_back(form, there)}#hl-{made.highlight.id}")
 
 
 async def export(request: web.Request) -> web.StreamResponse:
