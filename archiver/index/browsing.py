@@ -35,6 +35,8 @@ async def _narrower(
 ) -> Filters:
     if which is Condition.STATUS and value in set(State):
         return filters if filters.state else replace(filters, state=State(value))
+    if which is Condition.FAILED:
+        return filters if filters.state else replace(filters, state=State.FAILED)
     if which is Condition.STATUS and value.isdecimal():
         return filters if filters.status else replace(filters, status=int(value))
     if which is Condition.IS:

@@ -25,7 +25,7 @@ from sqlalchemy import (
     union_all,
 )
 
-from archiver.index.dialect.functions import StatusOfFailure
+from archiver.index.dialect.functions import KindOfFailure, StatusOfFailure
 from archiver.index.dialect.word_queries import Matches
 from archiver.index.dialect.word_queries import expression as expression_of
 from archiver.index.matching import expression, is_worded
@@ -194,6 +194,16 @@ def _status(value: str) -> _Test:
     return entry.c.status == int(value)
 
 
+def _failed(value: str) -> _Test:
+    kind, _, status = value.rpartition(" ") if value[-1].isdecimal() else (value, "", "")
+    tests: list[_Test] = [entry.c.state == State.FAILED]
+    if kind:
+        tests.append(KindOfFailure(entry.c.failure) == kind)
+    if status:
+        tests.append(StatusOfFailure(entry.c.failure) == int(status))
+    return and_(*tests)
+
+
 def _import(value: str) -> _Test:
     named = entry.c.source == f"import:{value}"
     if not value.isdecimal() or len(value) > 18:
@@ -250,6 +260,7 @@ _BY_TEXT: Mapping[Condition, Callable[[str], _Test]] = {
     Condition.TYPE: lambda value: document.c.kind == value,
     Condition.IS: lambda value: _MARKS[value](),
     Condition.STATUS: _status,
+    Condition.FAILED: _failed,
     Condition.IMPORT: _import,
 }
 _MOMENTS: Mapping[Condition, tuple[ColumnElement[int], Callable[[datetime], int]]] = {

@@ -14,6 +14,7 @@ from archiver.model.listing import Facet, FacetValue
 from archiver.query.tree import Condition
 
 MOST_VALUES = 8
+MOST_YEARS = 20
 _OWN = select(
     Gathered(entry.c.host), Gathered(YearOf(entry.c.added_at)), Gathered(document.c.kind)
 ).select_from(entry.outerjoin(document, document.c.id == entry.c.document_id))
@@ -30,7 +31,10 @@ _TAGS = (
 
 
 async def facets_of(conn: AsyncConnection, entry_ids: Sequence[int]) -> tuple[Facet, ...]:
-    """The most frequent values of each facet among these entries; those that tell nothing go."""
+    """The most frequent values of each facet among these entries; those that tell nothing go.
+
+    Years stand in their order, the newest of them.
+    """
     if not entry_ids:
         return ()
     these = {"these": entry_ids}
@@ -39,7 +43,7 @@ async def facets_of(conn: AsyncConnection, entry_ids: Sequence[int]) -> tuple[Fa
     found = {
         Condition.SITE: _most(sites),
         Condition.TAG: tags,
-        Condition.ADDED: _most(years),
+        Condition.ADDED: _newest(years),
         Condition.TYPE: _most(kinds),
     }
     return tuple(Facet(each.value, tuple(values)) for each, values in found.items() if values)
@@ -50,3 +54,8 @@ def _most(values: Sequence[str | None] | None) -> list[FacetValue]:
     counts = Counter(filter(None, values or ()))
     most = nsmallest(MOST_VALUES, ((-count, value) for value, count in counts.items()))
     return [FacetValue(value, -less) for less, value in most]
+
+
+def _newest(years: Sequence[str | None] | None) -> list[FacetValue]:
+    counts = Counter(filter(None, years or ()))
+    return [FacetValue(each, counts[each]) for each in sorted(counts, reverse=True)[:MOST_YEARS]]

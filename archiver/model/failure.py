@@ -83,3 +83,9 @@ class Reason:
 
     reason: str
     entries: int
+
+    @property
+    def asks(self) -> str:
+        """The search that finds them."""
+        text = self.reason.removeprefix(f"{FailureKind.HTTP_STATUS} ")
+        return f'failed:"{text}"' if " " in text else f"failed:{text}"

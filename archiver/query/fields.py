@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Mapping
 
+from archiver.model.failure import FailureKind
 from archiver.model.folder_path import tidy_path
 from archiver.model.kind import Kind
 from archiver.model.message import Message, marked
@@ -18,6 +19,8 @@ _WHOLE = 100
 _FRACTIONS = late_pattern(rf"([<>]=?)?({_FRACTION})|({_FRACTION})?\.\.({_FRACTION})?", re.ASCII)
 _STATES = ("saved", "failed", "queued", "link")
 _STATUS = late_pattern(r"[1-5](?:\d\d|xx)", re.ASCII)
+_ANSWER = late_pattern(r"[1-5]\d\d", re.ASCII)
+_REASONS = frozenset(FailureKind)
 _LANGUAGE = late_pattern(r"[a-z]{2,8}(?:-[a-z0-9]{1,8})*", re.ASCII)
 _SITE = late_pattern(r"[^\s/@?#]{1,253}")
 
@@ -63,6 +66,15 @@ def _status(text: str) -> str:
     text = text.lower()
     if text not in _STATES and not _STATUS.fullmatch(text):
         raise ValueError("no status")
+    return text
+
+
+def _failure(text: str) -> str:
+    """A kind of failures, a status, or both, as failures are grouped."""
+    text = text.lower()
+    kind, _, status = text.rpartition(" ") if text[-1:].isdecimal() else (text, "", "")
+    if (kind and kind not in _REASONS) or (status and not _ANSWER.fullmatch(status)):
+        raise ValueError("no reason")
     return text
 
 
@@ -195,6 +207,13 @@ FIELDS: tuple[Field, ...] = (
         "status:4xx",
         marked("the state, or the HTTP status of the newest snapshot"),
         _status,
+    ),
+    Field(
+        Condition.FAILED,
+        marked("a reason such as timeout, dns or refused, or an HTTP status"),
+        "failed:timeout",
+        marked("what could not be saved, by the reason"),
+        _failure,
     ),
     Field(
         Condition.ADDED,

@@ -33,6 +33,7 @@ class Condition(StrEnum):
     TYPE = "type"
     IS = "is"
     STATUS = "status"
+    FAILED = "failed"
     ADDED = "added"
     CAPTURED = "captured"
     PUBLISHED = "published"

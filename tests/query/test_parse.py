@@ -83,6 +83,9 @@ ONE, TWO, THREE = Term("one"), Term("two"), Term("three")
         ("score:30..100%", Is(Condition.SCORE, Numbers(30, 100))),
         ("words:5..", Is(Condition.WORDS, Numbers(5))),
         ("status:4xx", Is(Condition.STATUS, "4xx")),
+        ("failed:DNS", Is(Condition.FAILED, "dns")),
+        ("failed:403", Is(Condition.FAILED, "403")),
+        ('failed:"walled 403"', Is(Condition.FAILED, "walled 403")),
     ],
 )
 def test_what_is_typed_is_a_tree(text, expected):
@@ -105,6 +108,8 @@ def test_what_is_typed_is_a_tree(text, expected):
         ("score:2.5", "2.5", ""),
         ("score:0.555", "0.555", ""),
         ("status:7", "7", ""),
+        ("failed:bored", "bored", ""),
+        ('failed:"dns 7"', '"dns 7"', ""),
         ("title:...", "...", ""),
         ("title:(a b)", "(", ""),
         ("tag:a*", "a*", ""),

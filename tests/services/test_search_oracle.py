@@ -185,6 +185,7 @@ PAGES = [
     )
 ]
 FAILURE = Failure(FailureKind.HTTP_STATUS, "Gone.", 410)
+REASONS = ("410", "http-status", "http-status 410")
 
 
 async def build(path: Path) -> None:
@@ -404,6 +405,7 @@ IS_SO = {
         is_saved(page) and kind_of(page.media_type, len(indexed(page.text).split())) == value
     ),
     Condition.STATUS: has_status,
+    Condition.FAILED: lambda page, value: page.state == "failed" and value in REASONS,
     Condition.IMPORT: lambda page, value: page.source == f"import:{value}",
     Condition.IS: is_marked,
 }
@@ -439,13 +441,14 @@ CONDITIONS = (
     "list:birds list:Birds/ list:BIRDS/kites list:birds/kites/ list:birdsong list:Bird/ list:cafe "
     "list:鳥 list:鳥/ list:unread score:100 score:<50 score:0 score:>0 score:0.4 score:40..99 "
     "score:..99 changed:>20 changed:0 changed:1..25 changed:>=25 changed:<1 is:changed "
-    "is:highlighted is:link status:link"
+    "is:highlighted is:link status:link failed:410 failed:404 failed:http-status failed:dns"
 ).split()
 LEAVES = (
     TERMS
     | st.builds(Term, st.sampled_from(TYPED), st.none() | st.sampled_from(Column), st.booleans())
     | st.sampled_from(CONDITIONS).map(parse_query)
     | st.just(Is(Condition.TAG, "to read"))
+    | st.just(Is(Condition.FAILED, "http-status 410"))
     | st.just(Is(Condition.LIST, "birds/owls and\\/or kites"))
 )
 TREES = st.recursive(

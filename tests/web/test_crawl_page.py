@@ -3,6 +3,7 @@
 import asyncio
 import re
 from collections.abc import AsyncIterator
+from html import unescape
 
 import pytest
 from aiohttp.test_utils import TestClient, TestServer
@@ -43,6 +44,8 @@ async def test_it_tells_what_failed_and_tries_it_again(client, runtime, live):
     assert "the server answered 404" in page
     assert "text/html" in page
     assert "<code>host_delay</code>" in page
+    (link,) = re.findall(r'href="([^"]+)">the server answered 404<', page)
+    assert 'name="entry"' in await (await client.get(unescape(link))).text(), "they are listed"
 
     live.article("gone")
     page = await press(client, do="again", reason="http-status 404")
