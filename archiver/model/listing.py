@@ -55,12 +55,14 @@ class FacetValue:
         count: entries that have it.
         query: what a list is narrowed by to those, or widened by again; empty if it can't be said.
         is_chosen: the list is narrowed by it already.
+        is_more: more than were counted.
     """
 
     value: str
     count: int
     query: str = ""
     is_chosen: bool = False
+    is_more: bool = False
 
 
 @frozen
@@ -69,11 +71,13 @@ class Facet:
 
     Attributes:
         field: of the search language.
-        values: the most frequent first.
+        values: the most frequent first; years in their order, the newest first.
+        is_of_all: its values are of the whole archive, where others are of its newest entries.
     """
 
     field: str
     values: tuple[FacetValue, ...]
+    is_of_all: bool = False
 
 
 @frozen

@@ -7,7 +7,7 @@ from archiver.errors import InvalidQuery
 from archiver.index import counters
 from archiver.index.connection import AsyncConnection
 from archiver.index.entries import Filters
-from archiver.index.facets import facets_of
+from archiver.index.facets import FACETS, facets_of, facets_of_all
 from archiver.index.search import Question
 from archiver.model.listing import Facet, FacetValue, Summary
 from archiver.query.parse import fits, parse_query
@@ -36,6 +36,9 @@ async def summary_of(
     if has_more and (question.tree, question.filters) == (EVERYTHING, Filters()):
         known = await counters.all_counters(conn)
         count, has_more = known.get(counters.ENTRIES, 0), False
+        of_all = await facets_of_all(conn, most=MOST_COUNTED)
+        best = {each.field: each for each in (*facets, *of_all) if each.values}
+        facets = tuple(best[each] for each in FACETS if each in best)
     narrowing = tuple(_narrowing_all(each, asked) for each in facets)
     return Summary(count, has_more, narrowing, len(found.entries) if found.beyond else 0)
 

@@ -16,6 +16,7 @@ from archiver.index import (
     desk,
     documents,
     entries,
+    facets,
     import_lookups,
     imports,
     jobs,
@@ -55,7 +56,9 @@ BELOW = Place(1_700_000_000, 7)
 URL = "http://a.example/"
 MOMENT = "20260301120000"
 DIGESTS = ["sha256:" + "0" * 64, "sha256:" + "1" * 64]
-SMALL = r"found|json_each|ready|wanted|taken|\(subquery|segment|counter|import|search_part|day_"
+SMALL = (
+    r"found|json_each|ready|wanted|taken|\(subquery|segment|counter|import|search_part|(day|year)_"
+)
 """Lists that were given, a few rows made for this query, and tables of a few rows."""
 
 
@@ -188,6 +191,7 @@ READS = {
     "unrecorded seeds": lambda conn: waiting.unrecorded_seeds(conn, 5, limit=50),
     "tags of entries": lambda conn: tags.of_entries(conn, [1]),
     "tags most used": lambda conn: tags.most_used(conn, 100),
+    "facets of all": lambda conn: facets.facets_of_all(conn, most=1000),
     "import": lambda conn: imports.status(conn, 1),
     "imports": lambda conn: imports.recent(conn, 20),
     "bytes": segments.total_bytes,

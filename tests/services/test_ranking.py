@@ -240,6 +240,27 @@ async def test_a_list_of_very_many_is_counted_so_far_and_no_further(kept, monkey
 
     assert (words.count, words.has_more, words.faceted) == (5, True, 5)
     assert (everything.count, everything.has_more, everything.faceted) == (9, False, 5)
+    years = next(each.values for each in everything.facets if each.field == "added")
+    assert [(each.value, each.count, each.is_more) for each in years] == [
+        ("2020", 5, True),
+        ("2019", 2, False),
+    ]
+
+
+async def test_tags_and_years_beside_everything_are_those_of_all_of_it(kept, monkeypatch):
+    monkeypatch.setattr("archiver.services.facets.MOST_COUNTED", 2)
+    old = [Page(f"o{n}", "x", "heron", tags=("birds",)) for n in range(3)]
+    search = await kept(*old, *(Page(f"p{n}", "x", "heron") for n in range(2)))
+
+    beside = {each.field: each for each in (await search.summary(ListingQuery())).facets}
+
+    assert [(each.value, each.count) for each in beside["tag"].values] == [("birds", 3)]
+    assert {name: each.is_of_all for name, each in beside.items()} == {
+        "site": False,
+        "tag": True,
+        "added": True,
+        "type": False,
+    }
 
 
 @pytest.mark.parametrize(
