@@ -171,8 +171,8 @@ async def make_ready(conn: AsyncConnection, ready: Mapping[tuple[int, str], int]
 async def turn(conn: AsyncConnection, hosts: set[tuple[int, str]], now: datetime) -> None:
     """Send hosts to the end of the line, or out of it when nothing of theirs is queued."""
     some = sorted(hosts)
-    await execute_rows(conn, _TURN, [(*each, to_ms(now)) for each in some])
     await execute_rows(conn, _FORGET, some)
+    await execute_rows(conn, _TURN, [(*each, to_ms(now)) for each in some])
 
 
 def to_ms(moment: datetime) -> int:
