@@ -32,10 +32,13 @@ class Split:
     Attributes:
         match: an FTS5 expression that every result matches; empty if there is none.
         rest: what is still to be looked at of what it finds; of entries, if ``match`` is empty.
+        apart: what finds at least as much and does not ask whether the words of a phrase follow
+            each other; empty where ``match`` does not ask that either.
     """
 
     match: str
     rest: Node
+    apart: str = ""
 
 
 def split(tree: Node) -> Split:
@@ -53,7 +56,9 @@ def split(tree: Node) -> Split:
     keyed = [each for each in rest if _is_keyed(each)]
     denied = [each for each in rest if isinstance(each, Not) and is_worded(each.node)]
     rest = [each for each in rest if each not in denied]
-    return Split(expression(every([*worded, *keyed, *denied])), every(rest) if rest else EVERYTHING)
+    wanted = every([*worded, *keyed, *denied])
+    match, apart = expression(wanted), expression(wanted, apart=True)
+    return Split(match, every(rest) if rest else EVERYTHING, apart if apart != match else "")
 
 
 def is_worded(node: Node) -> bool:
@@ -77,32 +82,42 @@ def holds_words(node: Node) -> bool:
     return holds_words(node.node) if isinstance(node, Not) else isinstance(node, Term)
 
 
-def expression(node: Node) -> str:
-    """The FTS5 expression of a node: every string in it is quoted, so it has no syntax but ours."""
+def expression(node: Node, *, apart: bool = False) -> str:
+    """The FTS5 expression of a node: every string in it is quoted, so it has no syntax but ours.
+
+    Args:
+        node: of a query.
+        apart: let the words of what is wanted stand wherever they do. What must not be there is
+            asked for as it is: fewer documents would be found otherwise.
+    """
     if isinstance(node, Term):
-        return _term(node)
+        return _term(node, apart=apart)
     if isinstance(node, Is):
         return f"(keys : ({' OR '.join(_keys(node))}))"
     if isinstance(node, Any):
-        return f"({' OR '.join(dict.fromkeys(map(expression, node.nodes)))})"
+        either = dict.fromkeys(expression(each, apart=apart) for each in node.nodes)
+        return f"({' OR '.join(either)})"
     if isinstance(node, All):
-        return _all(node.nodes)
+        return _all(node.nodes, apart=apart)
     raise TypeError(f"{node} is no expression of its own")
 
 
-def _all(nodes: Sequence[Node]) -> str:
-    wanted = [expression(each) for each in nodes if not isinstance(each, Not)]
+def _all(nodes: Sequence[Node], *, apart: bool) -> str:
+    wanted = [expression(each, apart=apart) for each in nodes if not isinstance(each, Not)]
     denied = [expression(each.node) for each in nodes if isinstance(each, Not)]
     # Of what is said more than once the engine would read all again.
     found = f"({' AND '.join(dict.fromkeys(wanted))})"
     return f"({found} NOT ({' OR '.join(denied)}))" if denied else found
 
 
-def _term(term: Term) -> str:
-    words = " ".join(phrase_of(term.text))
+def _term(term: Term, *, apart: bool) -> str:
+    words = phrase_of(term.text)
+    sought = words if apart and len(words) > 1 else [" ".join(words)]
     star = "*" if is_open_ended(term) else ""
     column = f"{term.column} : " if term.column else ""
-    return f'({column}"{words}"{star})'
+    written = [f'({column}"{each}")' for each in sought[:-1]]
+    written.append(f'({column}"{sought[-1]}"{star})')
+    return written[0] if len(written) == 1 else f"({' AND '.join(dict.fromkeys(written))})"
 
 
 def is_open_ended(term: Term) -> bool:

@@ -159,11 +159,9 @@ def _scoring(dialect: Dialect, parts: Sequence[int]) -> Select[*tuple[Any, ...]]
     """How good candidates are, by the words of a query; made once for the same parts."""
     words = dialect.words
     scored = f"SELECT rowid AS id, {words.score(WEIGHTS)} AS score"
-    arm = _MATCHING.replace("MATCHES", words.matches).replace("SELECT rowid AS id", scored)
-    # With a plus, SQLite asks each document that it finds, and not the index for each of them.
-    wanted = f" AND +rowid IN ({dialect.numbers.format(':wanted{1}')})"
+    arm = words.chosen.replace("SELECT rowid AS id", scored, 1)
     candidates = (bindparam(f"wanted{n}", type_=ListedNumbers()) for n in range(len(parts)))
-    union = _union(parts, arm + wanted)
+    union = _union(parts, arm)
     # SQLite makes one query of both where nothing parts them, and knows no bm25 in that.
     parted = asking(f"{union} LIMIT {_MOST}").bindparams(*candidates)
     return gathering(parted, "id", "score")
@@ -192,10 +190,7 @@ async def _nearness(
     if not (near and parts):
         return []
     asked = [_among(match, tree, each) for each in near.values()]
-    given: dict[str, Any] = _stretches(parts)
-    given |= {f"wanted{n}": [*part.candidates] for n, part in enumerate(parts)}
-    found = await _found(conn, conn.dialect.words.among, asked, parts, given)
-    return [*zip(near, found, strict=True)]
+    return [*zip(near, await which_of(conn, asked, parts), strict=True)]
 
 
 async def _by_index(conn: AsyncConnection, match: str, tree: Node, parts: Sequence[Part]) -> Named:
@@ -246,6 +241,17 @@ async def which(
         return [set() for _ in matches]
     arm = _MATCHING.replace("MATCHES", conn.dialect.words.matches)
     return await _found(conn, arm, matches, parts, _stretches(parts))
+
+
+async def which_of(
+    conn: AsyncConnection, matches: Sequence[str], parts: Sequence[Part]
+) -> list[set[int]]:
+    """The same of a few candidates, each of which may be looked at; others may be found, too."""
+    if not (matches and parts):
+        return [set() for _ in matches]
+    given: dict[str, Any] = _stretches(parts)
+    given |= {f"wanted{n}": [*part.candidates] for n, part in enumerate(parts)}
+    return await _found(conn, conn.dialect.words.among, matches, parts, given)
 
 
 async def _found(

@@ -6,6 +6,7 @@ hold stretches of it; so a page of a common word costs no more than one of a rar
 
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import compress
 
 from sqlalchemy import select
 
@@ -75,24 +76,41 @@ async def found(
     if not parts:
         return []
     given = {"match": parted.match, "beyond": _beyond(beyond, oldest_first), "count": count}
-    union = _union(conn.dialect, tuple(parts), oldest_first=oldest_first)
+    is_read = reads(conn.dialect, parted)
+    if is_read:
+        given |= {"match": parted.apart, "exactly": parted.match}
+    union = _union(conn.dialect, tuple(parts), oldest_first=oldest_first, is_read=is_read)
+    expressions = ("match", "exactly") if is_read else ("match",)
     if parted.rest == EVERYTHING and question.filters == Filters():
-        lists = gathering(asking(_WITH_ENTRIES.format(union)), "document_id", "entry_id")
+        with_entries = (_OF_MATCHING if is_read else _OF_ALL).format(union)
+        lists = gathering(asking(with_entries, *expressions), "document_id", "entry_id")
         documents, those = (await conn.execute(lists, given)).one()
         passing = dict(zip(documents or (), those or (), strict=True))
     else:
-        lists = gathering(asking(union), "document_id")
-        documents = (await conn.execute(lists, given)).scalar_one()
-        passing = await entries_of(conn, documents or (), parted.rest, question)
+        columns = ("document_id", "is_it") if is_read else ("document_id",)
+        lists = gathering(asking(union, *expressions), *columns)
+        documents, *told = (await conn.execute(lists, given)).one()
+        matching = compress(documents or (), told[0] or ()) if is_read else documents or ()
+        passing = await entries_of(conn, [*matching], parted.rest, question)
     if question.known:
         passing = {each: one for each, one in passing.items() if one and question.may_be(one)}
     in_order = sorted(documents or (), reverse=not oldest_first)
     return [(each, passing.get(each)) for each in in_order]
 
 
-_WITH_ENTRIES = """SELECT found.document_id, entry.id AS entry_id FROM ({}) AS found
-LEFT JOIN document ON document.id = found.document_id
-LEFT JOIN entry ON entry.id = document.entry_id AND entry.document_id = document.id"""
+_ENTRY = """(SELECT entry.id FROM document
+JOIN entry ON entry.id = document.entry_id AND entry.document_id = document.id
+WHERE document.id = found.document_id)"""
+"""Joined, an engine may read all documents there are for those that it expects to find."""
+_WITH_ENTRIES = "SELECT found.document_id, ENTRY AS entry_id FROM ({}) AS found"
+_OF_ALL = _WITH_ENTRIES.replace("ENTRY", _ENTRY)
+_OF_MATCHING = _WITH_ENTRIES.replace("ENTRY", f"CASE WHEN found.is_it THEN {_ENTRY} END")
+"""Most documents that are read do not match."""
+
+
+def reads(dialect: Dialect, parted: Split) -> bool:
+    """Whether documents have to be read to tell which of them match."""
+    return bool(parted.apart) and not dialect.words.knows_places
 
 
 def _beyond(document: int | None, oldest_first: bool) -> int:
@@ -100,13 +118,21 @@ def _beyond(document: int | None, oldest_first: bool) -> int:
 
 
 @lru_cache(64)
-def _union(dialect: Dialect, parts: Sequence[int], *, oldest_first: bool) -> str:
-    """The first so many documents that match, in the parts one after the other."""
-    # SQLite runs the arms of a UNION ALL one after the other, and stops at the limit.
+def _union(
+    dialect: Dialect, parts: Sequence[int], *, oldest_first: bool, is_read: bool = False
+) -> str:
+    """The first so many documents that match, in the parts one after the other.
+
+    Where they are read, those that may match, and of each whether it does.
+    """
+    # Engines run the arms of a UNION ALL one after the other, and stop at the limit.
+    matches = dialect.words.matches
+    told = f", {matches.replace(':match', ':exactly')} AS is_it" if is_read else ""
     arm = (
-        "SELECT * FROM (SELECT rowid AS document_id FROM {0} WHERE MATCHES AND rowid {1} :beyond"
-        " ORDER BY rowid {2} LIMIT :count) AS taken"
-    ).replace("MATCHES", dialect.words.matches)
+        "SELECT * FROM (SELECT rowid AS document_idTOLD FROM {0} WHERE MATCHES"
+        " AND rowid {1} :beyond ORDER BY rowid {2} LIMIT :count) AS taken"
+    )
+    arm = arm.replace("MATCHES", matches).replace("TOLD", told)
     sign, order = (">", "ASC") if oldest_first else ("<", "DESC")
     inner = sorted(parts, reverse=not oldest_first)
     union = " UNION ALL ".join(arm.format(search_table(part), sign, order) for part in inner)

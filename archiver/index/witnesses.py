@@ -13,7 +13,7 @@ from sqlalchemy import text
 from archiver.index.beginnings import DEAR_PAGES, MOST_PAGES, begun_in, pages_of
 from archiver.index.connection import AsyncConnection
 from archiver.index.matching import Split, is_open_ended, is_worded, split
-from archiver.index.ranking import by_part, which
+from archiver.index.ranking import by_part, which_of
 from archiver.index.search_tables import PART_SIZE, search_table
 from archiver.query.tree import Node, Term, conjuncts, every
 from archiver.query.words import phrase_of
@@ -110,5 +110,5 @@ def _any_of(words: Iterable[Collection[str]]) -> str:
 
 async def _matching(conn: AsyncConnection, match: str, documents: Collection[int]) -> set[int]:
     """Which of some documents match."""
-    (found,) = await which(conn, [match], by_part(documents))
+    (found,) = await which_of(conn, [match], by_part(documents))
     return found & {*documents}

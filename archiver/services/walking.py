@@ -17,6 +17,10 @@ LEAST_LOOK, MOST_LOOK = 100, 5000
 """Rows that are looked at in one go; it grows while few of them pass."""
 MOST_LOOKED_AT = 10_000
 """Rows that a page looks at before it says that there may be more."""
+LEAST_READ = 1000
+"""Documents that are read in one go, where words are found without being told where they stand."""
+ENOUGH_READ = 100
+"""Of so many that were found by reading documents a page is made, and no more are read for it."""
 
 
 @frozen
@@ -63,22 +67,38 @@ class Walk:
         self._order = order
         self._filters: Filters | None = None
         self._loose: witnesses.Loose | None = None
-        self._is_enough = False
+        self._is_enough = self._is_read = False
+
+    @property
+    def _sought(self) -> Split:
+        """What documents are looked for by."""
+        return self._loose.parted if self._loose else self._parted
 
     async def page(self, beyond: Place | None, limit: int) -> Found:
         """So many entries beyond a place; fewer, with a place to go on, where few of many pass."""
         found: list[int] = []
         places: list[Place] = []
-        looked_at, look = 0, max(LEAST_LOOK, limit + 1)
         reach = await self._reach()
+        looked_at, look = 0, LEAST_READ if self._is_read else max(LEAST_LOOK, limit + 1)
         while looked_at < MOST_LOOKED_AT and not self._is_enough:
             some, at, last = await self._look(beyond, look, reach)
             found += some
             places += at
             if last is None or len(found) > limit:
                 return Found(tuple(found), tuple(places), None).first(limit)
-            beyond, looked_at, look = last, looked_at + look, min(look * 4, MOST_LOOK)
+            if self._is_read and len(found) > ENOUGH_READ:
+                # The last one is the next stretch's: so there is one.
+                return Found(tuple(found), tuple(places), None).first(len(found) - 1)
+            beyond, looked_at = last, looked_at + look
+            look = self._next_look(look, looked_at, len(found))
         return Found(tuple(found), tuple(places), beyond)
+
+    def _next_look(self, look: int, looked_at: int, found: int) -> int:
+        """How many rows are looked at next; where they are read, as many as it seems to take."""
+        if not self._is_read:
+            return min(look * 4, MOST_LOOK)
+        wanted = (ENOUGH_READ + 1 - found) * looked_at // max(found, 1)
+        return max(LEAST_READ, min(wanted, MOST_LOOK, MOST_LOOKED_AT - looked_at))
 
     async def all(self, *, limit: int) -> AsyncIterator[list[int]]:
         """Row ids of all that match, so many rows at a time."""
@@ -95,6 +115,7 @@ class Walk:
             return None
         tree, parts = self._question.tree, self._question.setting.parts
         self._loose = await witnesses.loosened(self._conn, tree, parts)
+        self._is_read = search.reads(self._conn.dialect, self._sought)
         return await beginnings.within_reach(self._conn, tree, parts)
 
     async def _look(self, beyond: Place | None, count: int, reach: int | None = None) -> _Looked:
@@ -107,12 +128,12 @@ class Walk:
         self, beyond: Place | None, count: int, reach: int | None
     ) -> _Looked:
         question = self._question
-        ahead = self._ahead(beyond)[:reach] if reach else question.setting.parts
+        ahead = self._ahead(beyond)[:reach]
         edge = self._edge(ahead) if reach else None
         self._is_enough = reach is not None
         found = await search.found(
             self._conn,
-            self._loose.parted if self._loose else self._parted,
+            self._sought,
             question,
             parts=ahead,
             beyond=beyond.row if beyond else None,

@@ -18,8 +18,11 @@ class WordIndex(Protocol):
 
     Attributes:
         matches: whether a document of it matches the expression ``:match``.
+        knows_places: whether it is told where words stand without reading the documents that have
+            them.
         among: selects which documents (``id``) match, of the stretch from ``:first{1}`` to
             ``:last{1}``, or of ``:wanted{1}`` alone, where it is dear to look at each.
+        chosen: selects which of the documents ``:wanted{1}`` match.
         vocabulary: selects its words (``term``) and how many documents have each (``doc``); empty
             where none are counted, and scores of all parts are alike.
         tried: selects which of the words ``:tried`` are there, as ``vocabulary`` does; empty where
@@ -41,8 +44,16 @@ class WordIndex(Protocol):
         """Whether a document matches."""
 
     @property
+    def knows_places(self) -> bool:
+        """Whether a phrase is found without reading documents."""
+
+    @property
     def among(self) -> str:
         """Which of some documents match."""
+
+    @property
+    def chosen(self) -> str:
+        """Which of a few documents match."""
 
     @property
     def vocabulary(self) -> str:

@@ -35,6 +35,8 @@ SLICE_MILLISECONDS = 2000
 """How long a writer waits in PostgreSQL before it looks whether it is still to wait: that costs two
 round trips, and its place in the line."""
 _PLAIN_TEXTS = "SET standard_conforming_strings = on"
+_UNCOMPILED = "SET jit = off"
+"""A page's statements take milliseconds; to compile one that names each part takes more."""
 _TEXTS = (25, 1043)
 """The types ``text`` and ``varchar``."""
 _TAKEN = "55P03"
@@ -193,9 +195,9 @@ class PostgresEngines:
 
     def _engine(self, *statements: str) -> Engine:
         engine = create_engine(ADDRESS, poolclass=NullPool)
-        path = f"SET search_path = {self._schema}"
+        set_up = (f"SET search_path = {self._schema}", _PLAIN_TEXTS, _UNCOMPILED, *statements)
         event.listen(engine, "do_connect", lambda *_: connect(self._address))
-        event.listen(engine, "connect", _prepared("; ".join((path, _PLAIN_TEXTS, *statements))))
+        event.listen(engine, "connect", _prepared("; ".join(set_up)))
         return engine
 
 

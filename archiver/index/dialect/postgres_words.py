@@ -60,6 +60,8 @@ class PostgresWords:
         " WHERE words @@ CAST(:match AS tsquery)"
     )
     """What stands near each other is asked of each document by one phrase after another."""
+    chosen = among
+    knows_places = False
     vocabulary = ""
     tried = (
         "SELECT word AS term, doc FROM unnest(CAST(:tried AS TEXT[])) AS tried (word),"

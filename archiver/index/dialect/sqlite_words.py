@@ -25,6 +25,12 @@ class SqliteWords:
         "SELECT rowid AS id FROM {0} WHERE {0} MATCH :match"
         " AND rowid BETWEEN :first{1} AND :last{1}"
     )
+    chosen = (
+        "SELECT rowid AS id FROM {0} WHERE {0} MATCH :match AND rowid BETWEEN :first{1} AND"
+        " :last{1} AND +rowid IN (SELECT value FROM json_each(:wanted{1}))"
+    )
+    """With a plus, each document that is found is asked for, and not the index for each of them."""
+    knows_places = True
     vocabulary = "SELECT term, doc FROM {0}_words"
     tried = ""
     merge = "INSERT INTO {0} ({0}, rank) VALUES ('merge', -:pages)"
