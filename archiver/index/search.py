@@ -4,9 +4,10 @@
 hold stretches of it; so a page of a common word costs no more than one of a rare word.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from itertools import compress
+from typing import Any
 
 from sqlalchemy import select
 
@@ -80,22 +81,35 @@ async def found(
     if is_read:
         given |= {"match": parted.apart, "exactly": parted.match}
     union = _union(conn.dialect, tuple(parts), oldest_first=oldest_first, is_read=is_read)
-    expressions = ("match", "exactly") if is_read else ("match",)
-    if parted.rest == EVERYTHING and question.filters == Filters():
-        with_entries = (_OF_MATCHING if is_read else _OF_ALL).format(union)
-        lists = gathering(asking(with_entries, *expressions), "document_id", "entry_id")
-        documents, those = (await conn.execute(lists, given)).one()
-        passing = dict(zip(documents or (), those or (), strict=True))
-    else:
-        columns = ("document_id", "is_it") if is_read else ("document_id",)
-        lists = gathering(asking(union, *expressions), *columns)
-        documents, *told = (await conn.execute(lists, given)).one()
-        matching = compress(documents or (), told[0] or ()) if is_read else documents or ()
-        passing = await entries_of(conn, [*matching], parted.rest, question)
+    documents, passing = await _passing(conn, union, given, parted.rest, question)
     if question.known:
         passing = {each: one for each, one in passing.items() if one and question.may_be(one)}
-    in_order = sorted(documents or (), reverse=not oldest_first)
+    in_order = sorted(documents, reverse=not oldest_first)
     return [(each, passing.get(each)) for each in in_order]
+
+
+async def _passing(
+    conn: AsyncConnection, union: str, given: Mapping[str, Any], rest: Node, question: Question
+) -> tuple[list[int], dict[int, int | None]]:
+    """The documents that were looked at, and the entries of those that pass."""
+    is_read = "exactly" in given
+    if rest == EVERYTHING and question.filters == Filters():
+        with_entries = (_OF_MATCHING if is_read else _OF_ALL).format(union)
+        documents, those = await _lists(conn, with_entries, given, "document_id", "entry_id")
+        return documents, dict(zip(documents, those, strict=True))
+    columns = ("document_id", *["is_it"] * is_read)
+    documents, *told = await _lists(conn, union, given, *columns)
+    matching = [*compress(documents, told[0])] if is_read else documents
+    return documents, {**await entries_of(conn, matching, rest, question)}
+
+
+async def _lists(
+    conn: AsyncConnection, statement: str, given: Mapping[str, Any], *columns: str
+) -> list[list[Any]]:
+    """The values of each column of what a statement finds."""
+    expressions = [each for each in ("match", "exactly") if each in given]
+    lists = gathering(asking(statement, *expressions), *columns)
+    return [each or [] for each in (await conn.execute(lists, given)).one()]
 
 
 _ENTRY = """(SELECT entry.id FROM document

@@ -17,9 +17,9 @@ LEAST_LOOK, MOST_LOOK = 100, 5000
 """Rows that are looked at in one go; it grows while few of them pass."""
 MOST_LOOKED_AT = 10_000
 """Rows that a page looks at before it says that there may be more."""
-LEAST_READ = 1000
-"""Documents that are read in one go, where words are found without being told where they stand."""
-ENOUGH_READ = 100
+LEAST_READ, FIRST_PARTS = 1000, 2
+"""Documents, and parts, that are read in one go where words are found and not where they stand."""
+ENOUGH_READ = 64
 """Of so many that were found by reading documents a page is made, and no more are read for it."""
 
 
@@ -68,6 +68,7 @@ class Walk:
         self._filters: Filters | None = None
         self._loose: witnesses.Loose | None = None
         self._is_enough = self._is_read = False
+        self._documents = self._parts = 0
 
     @property
     def _sought(self) -> Split:
@@ -79,9 +80,12 @@ class Walk:
         found: list[int] = []
         places: list[Place] = []
         reach = await self._reach()
-        looked_at, look = 0, LEAST_READ if self._is_read else max(LEAST_LOOK, limit + 1)
+        looked_at, look, parts = 0, max(LEAST_LOOK, limit + 1), reach
+        if self._is_read:
+            look, parts = LEAST_READ, reach or FIRST_PARTS
         while looked_at < MOST_LOOKED_AT and not self._is_enough:
-            some, at, last = await self._look(beyond, look, reach)
+            some, at, last = await self._look(beyond, look, parts)
+            self._is_enough |= reach is not None
             found += some
             places += at
             if last is None or len(found) > limit:
@@ -89,16 +93,19 @@ class Walk:
             if self._is_read and len(found) > ENOUGH_READ:
                 # The last one is the next stretch's: so there is one.
                 return Found(tuple(found), tuple(places), None).first(len(found) - 1)
-            beyond, looked_at = last, looked_at + look
-            look = self._next_look(look, looked_at, len(found))
+            beyond = last
+            if self._is_read:
+                looked_at = self._documents
+                look, parts = self._next_read(len(found))
+            else:
+                looked_at, look = looked_at + look, min(look * 4, MOST_LOOK)
         return Found(tuple(found), tuple(places), beyond)
 
-    def _next_look(self, look: int, looked_at: int, found: int) -> int:
-        """How many rows are looked at next; where they are read, as many as it seems to take."""
-        if not self._is_read:
-            return min(look * 4, MOST_LOOK)
-        wanted = (ENOUGH_READ + 1 - found) * looked_at // max(found, 1)
-        return max(LEAST_READ, min(wanted, MOST_LOOK, MOST_LOOKED_AT - looked_at))
+    def _next_read(self, found: int) -> tuple[int, int]:
+        """How many documents are read next, and in how many parts: as many as it seems to take."""
+        wanted = (ENOUGH_READ + 1 - found) * self._documents // max(found, 1)
+        count = max(LEAST_READ, min(wanted, MOST_LOOK, MOST_LOOKED_AT - self._documents))
+        return count, 1 + count * self._parts // max(self._documents, 1)
 
     async def all(self, *, limit: int) -> AsyncIterator[list[int]]:
         """Row ids of all that match, so many rows at a time."""
@@ -130,7 +137,6 @@ class Walk:
         question = self._question
         ahead = self._ahead(beyond)[:reach]
         edge = self._edge(ahead) if reach else None
-        self._is_enough = reach is not None
         found = await search.found(
             self._conn,
             self._sought,
@@ -140,6 +146,7 @@ class Walk:
             count=count,
             oldest_first=self._order is Sort.OLDEST,
         )
+        self._documents, self._parts = self._documents + len(found), self._parts + len(ahead)
         last = Place(0, found[-1][0]) if len(found) == count else edge
         passing = {row: entry_id for row, entry_id in found if entry_id is not None}
         if self._loose:
