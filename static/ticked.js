@@ -24,9 +24,10 @@ form?.addEventListener("reset", () => setTimeout(tell));
 
 // Puts in what the same page says now; whoever was in the list is where they were, or at what
 // stands there instead.
-function show(page) {
+function show(page, changed) {
   const all = boxes();
-  const own = document.activeElement.closest(".item, .bar") && (document.activeElement.closest(".item")?.querySelector("input") ?? all.find((box) => box.checked));
+  const active = document.activeElement;
+  const own = active.closest(".item")?.querySelector("input") ?? (active.matches("body, .bar *") ? changed[0] : null);
   localise(page.body);
   document.querySelector("main > .notice")?.remove();
   document.querySelector("main > h1").after(...page.querySelectorAll("main > .notice"));
@@ -37,20 +38,24 @@ function show(page) {
   if (!own) return;
   const now = boxes();
   const box = now.find((each) => each.value === own.value) ?? now[Math.min(all.indexOf(own), now.length - 1)];
-  box.closest(".item").querySelector("h3 a").focus();
+  box.closest(".item").querySelector("h3 a").focus({ preventScroll: true });
 }
 
 form?.addEventListener("submit", async (event) => {
   const { name, value } = event.submitter ?? {};
   if (!name || !event.submitter.closest(".bar")) return;
   event.preventDefault();
+  const body = new URLSearchParams(new FormData(form, event.submitter));
+  const changed = boxes().filter((box) => box.checked);
+  for (const box of changed) box.checked = false; // the next key is not meant for them, too
   try {
-    const answer = await fetch("/edit", { method: "POST", body: new URLSearchParams(new FormData(form, event.submitter)) });
+    const answer = await fetch("/edit", { method: "POST", body });
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
     if (!answer.ok) throw new Error(answer.statusText);
-    if (page.querySelector(".found")) show(page);
+    if (page.querySelector(".found")) show(page, changed);
     else location.assign(answer.url);
   } catch { // as it is done without scripts, which says what is wrong
+    for (const box of changed) box.checked = true;
     form.append(Object.assign(document.createElement("input"), { type: "hidden", name, value }));
     form.submit();
   }

@@ -112,6 +112,16 @@ async def most_used(conn: AsyncConnection, limit: int) -> list[tuple[str, int]]:
     return [(name, count) for name, count in rows]
 
 
+async def count_of(conn: AsyncConnection, name: str, *, in_any_spelling: bool) -> int | None:
+    """How many entries a tag has; None where several are named so, since an entry may have both."""
+    named = tag.c.folded == fold(name) if in_any_spelling else tag.c.name == name
+    rows = await conn.execute(
+        select(tag.c.entry_count).where(named, tag.c.entry_count > 0).limit(2)
+    )
+    counts = rows.scalars().all()
+    return counts[0] if len(counts) == 1 else None
+
+
 async def all_of_them(conn: AsyncConnection, limit: int) -> list[tuple[str, str, int]]:
     """(name, its folded form, number of entries) of the tags in use, by name."""
     rows = await conn.execute(

@@ -4,14 +4,14 @@ from dataclasses import replace
 from functools import lru_cache
 
 from archiver.errors import InvalidQuery
-from archiver.index import counters
+from archiver.index import counters, tags
 from archiver.index.connection import AsyncConnection
 from archiver.index.entries import Filters
 from archiver.index.facets import FACETS, facets_of, facets_of_all
 from archiver.index.search import Question
 from archiver.model.listing import Facet, FacetValue, Summary
 from archiver.query.parse import fits, parse_query
-from archiver.query.tree import EVERYTHING, Node, conjuncts, every, write
+from archiver.query.tree import EVERYTHING, Condition, Is, Node, conjuncts, every, write
 from archiver.services.walking import Found, Walk
 
 MOST_COUNTED = 1000
@@ -39,8 +39,21 @@ async def summary_of(
         of_all = await facets_of_all(conn, most=MOST_COUNTED)
         best = {each.field: each for each in (*facets, *of_all) if each.values}
         facets = tuple(best[each] for each in FACETS if each in best)
+    elif has_more and (known_count := await _tagged(conn, question)):
+        count, has_more = known_count, False
     narrowing = tuple(_narrowing_all(each, asked) for each in facets)
     return Summary(count, has_more, narrowing, len(found.entries) if found.beyond else 0)
+
+
+async def _tagged(conn: AsyncConnection, question: Question) -> int | None:
+    """How many entries there are, where it is those of one tag: that is counted as it changes."""
+    tree, filters = question.tree, question.filters
+    if not (isinstance(tree, Is) and tree.condition is Condition.TAG):
+        return None
+    name = str(tree.value)
+    if filters not in (Filters(), Filters(tag=name)):
+        return None
+    return await tags.count_of(conn, name, in_any_spelling=filters.tag is None)
 
 
 def _narrowing_all(facet: Facet, tree: Node) -> Facet:

@@ -247,6 +247,20 @@ async def test_a_list_of_very_many_is_counted_so_far_and_no_further(kept, monkey
     ]
 
 
+async def test_how_many_have_a_tag_is_told_however_many_they_are(kept, monkeypatch):
+    monkeypatch.setattr("archiver.services.facets.MOST_COUNTED", 2)
+    pages = [Page(f"p{n}", "x", "heron", tags=("birds",)) for n in range(4)]
+    search = await kept(*pages, Page("q", "x", "heron", tags=("Fish",)))
+
+    asked = [ListingQuery(tag="birds"), ListingQuery(q="tag:Birds"), ListingQuery(q="heron")]
+    found = [await search.summary(each) for each in asked]
+    assert [(each.count, each.has_more) for each in found] == [(4, False), (4, False), (2, True)]
+
+    await kept(Page("r", "x", "heron", tags=("Birds",)), first=5)
+    both = await search.summary(ListingQuery(q="tag:birds"))
+    assert (both.count, both.has_more) == (2, True), "one entry may have both"
+
+
 async def test_tags_and_years_beside_everything_are_those_of_all_of_it(kept, monkeypatch):
     monkeypatch.setattr("archiver.services.facets.MOST_COUNTED", 2)
     old = [Page(f"o{n}", "x", "heron", tags=("birds",)) for n in range(3)]

@@ -49,6 +49,27 @@ async def in_order(client, path):
     return [each["entry"]["hash_url"] for each in (await answer.json())["items"]]
 
 
+async def test_a_list_of_very_many_says_how_many_it_has(client, foxes, bears, monkeypatch):
+    monkeypatch.setattr("archiver.services.facets.MOST_COUNTED", 1)
+    for entry, paths in ((foxes, "Recipes, Work"), (bears, "Recipes, Work/Deep")):
+        await send(client, "/edit", ("entry", entry), ("with_lists", paths))
+
+    for q in ('list:"Recipes"', 'list:"Work/"'):
+        page = await (await client.get("/snapshots", params={"q": q})).text()
+        assert re.findall(r"count quiet\">\s*([^<,]*)", page) == ["2 entries"]
+    narrowed = await client.get("/snapshots", params={"q": 'list:"Recipes"', "status": "saved"})
+    assert re.search(r'count quiet">\s*More than 1 ', await narrowed.text())
+
+
+async def test_a_search_that_is_kept_again_takes_the_place_of_the_one_of_its_name(client):
+    for query in ("fox", "bear"):
+        await send(client, "/lists", ("do", "make"), ("path", "Beasts"), ("query", query))
+
+    assert await lists(client) == [("Beasts", None, "bear")]
+    page = await (await client.get("/snapshots?q=owl")).text()
+    assert '<option value="Beasts">' in page
+
+
 async def test_a_list_is_made_filled_and_put_in_order_by_forms(client, foxes, bears):
     status, where, page = await send(
         client, "/lists", ("do", "make"), ("path", "Recipes/“Best” soups")

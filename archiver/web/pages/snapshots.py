@@ -75,7 +75,7 @@ async def _view(request: web.Request, query: ListingQuery) -> ListingView:
         tags=tags,
         export_query=f"?{urlencode(shown)}" if shown else "",
         list_query=list_query(query),
-        summary=summary if summary.count else Summary(0, has_more=False),
+        summary=_counted(summary, query, side),
         is_narrowed=is_narrowed,
         owed_percent=round(100 * owed),
         here=f"/snapshots?{urlencode(here)}" if here else "/snapshots",
@@ -86,6 +86,18 @@ async def _view(request: web.Request, query: ListingQuery) -> ListingView:
         address=address_in(query.q),
         title=side.current.name if side.current else Message("Browse"),
     )
+
+
+def _counted(summary: Summary, query: ListingQuery, side: SideBar) -> Summary:
+    """With the number that the side bar has of that very list, where it was not counted so far."""
+    current = side.current
+    is_it = current and replace(query, q="", sort="", after="") == ListingQuery()
+    if not (summary.has_more and current and is_it):
+        return summary if summary.count else Summary(0, has_more=False)
+    count = current.beneath if side.is_whole else current.count
+    if count is None or current.is_more:
+        return summary
+    return replace(summary, count=count, has_more=False)
 
 
 def _next_url(
