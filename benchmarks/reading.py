@@ -8,8 +8,9 @@ where it is known, ``NAME/expected-metadata.json`` (``title``, ``byline``, ``pub
 page was at the address of ``NAME/url.txt``, or at http://fakehost/test/page.html. Text is compared
 by its word 4-grams, mean over pages; of everything else it is counted how many of the expected
 parts are in what was found (kept), and how many of those found are expected (clean), over all
-pages. *As seen* counts what ``reading_shown.py`` tells of in another way. A block of text counts
-as kept where its words stand in a row anywhere in the other.
+pages. Ours is measured by its text, without its head: the title, and the picture from above it. *As
+seen* counts what ``reading_shown.py`` tells of in another way. A block of text counts as kept where
+its words stand in a row anywhere in the other.
 trafilatura, rs_trafilatura and resiliparse are tried where they are installed. With ``--others``,
 a folder to build in, readability.js, defuddle, go-readability, dom_smoothie and legible are, too,
 where there is npm, Go or Rust; with ``--program``, any program that answers a line of JSON with one

@@ -11,6 +11,7 @@ from archiver.crawl.context import CrawlContext
 from archiver.crawl.fetch_or_recall import look_up
 from archiver.crawl.requisites import EMBLEM_SECONDS
 from archiver.derive.messages import MOST_PICTURE_BYTES
+from archiver.html.document import whole
 from archiver.index import captures
 from archiver.ledger.shown_payload import OK, holder_from, read_payload
 from archiver.memento.timestamps import to_datetime
@@ -83,7 +84,7 @@ async def draw_emblems(
 def _may_show(page: CaptureRef, found: Discovery, article: Article) -> bool:
     """Whether a page may have anything to be shown by: many have not, and are not looked into."""
     named = found.icons or found.covers
-    return bool(named) or page.media_type.startswith("image/") or "<img" in article.html
+    return bool(named) or page.media_type.startswith("image/") or "<img" in whole(article)
 
 
 def _wanted(page: CaptureRef, found: Discovery, article: Article) -> dict[LikenessKind, list[str]]:
@@ -131,7 +132,7 @@ def _holds_itself(found: Capture) -> bool:
 def _pictures(page: CaptureRef, article: Article) -> Iterator[str]:
     if page.media_type.startswith("image/"):
         yield page.url
-    for urls in candidates(article.html[:MOST_ARTICLE]):
+    for urls in candidates(whole(article)[:MOST_ARTICLE]):
         yield from urls[:1]
 
 

@@ -126,8 +126,13 @@ def pack_result(result: Result) -> bytes:
                 "emblems": [result.icons, result.covers],
             }
         )
-    head = {"metadata": asdict(result.metadata), "text": result.text, "words": result.words}
-    return pack(head, result.html.encode())
+    said = {
+        "metadata": asdict(result.metadata),
+        "text": result.text,
+        "words": result.words,
+        "above": result.head,
+    }
+    return pack(said, result.html.encode())
 
 
 def read_discovery(head: dict[str, Any]) -> Discovery:
@@ -154,7 +159,8 @@ def read_discovery(head: dict[str, Any]) -> Discovery:
 def read_article(head: dict[str, Any], html: bytes) -> Article:
     """The answer to EXTRACT."""
     metadata = PageMetadata(**head["metadata"])
-    return Article(metadata, html.decode(), head["text"], words=head["words"])
+    text, words, above = (head[each] for each in ("text", "words", "above"))
+    return Article(metadata, html.decode(), text, words=words, head=above)
 
 
 def read_drawn(head: dict[str, Any], content: bytes) -> NewLikeness | None:

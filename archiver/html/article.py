@@ -14,6 +14,7 @@ from selectolax.lexbor import LexborHTMLParser
 
 from archiver.html.base import base_of
 from archiver.html.dates import read_dateline
+from archiver.html.document import whole
 from archiver.html.metadata import read_metadata
 from archiver.html.parsing import parse
 from archiver.html.plain import MOST_CHARACTERS, text_article
@@ -26,6 +27,7 @@ from archiver.html.reader.colophon import drop_colophon
 from archiver.html.reader.drawings import settle_drawings
 from archiver.html.reader.embeds import settle_embeds
 from archiver.html.reader.finish import finish, set_apart
+from archiver.html.reader.head import take_head
 from archiver.html.reader.lead import Lead, find_lead, put_lead
 from archiver.html.reader.mathematics import settle_mathematics
 from archiver.html.reader.media import settle_media
@@ -64,14 +66,14 @@ def extract_article(html: str, url: str, *, part: int = 1, sheets: Sheets = ()) 
     if page is None:
         return text_article(without_tags(html), title="")
     metadata = read_metadata(page, url)
-    found = sanitise(_read(page, html, url, metadata, part=part, sheets=sheets))
-    text = to_text(found)
+    article = _read(page, html, url, metadata, part=part, sheets=sheets)
+    text = article.text
     if not metadata.excerpt:
         metadata = replace(metadata, excerpt=beginning(text))
     if not metadata.published:
         lines = text[:_MOST_ABOVE].split("\n")[:LINES_ABOVE]
         metadata = replace(metadata, published=read_dateline(lines))
-    return Article(metadata, found.strip(), text)
+    return replace(article, metadata=metadata)
 
 
 def extract_stood(html: str, url: str, sheets: Sheets = ()) -> Article:
@@ -83,11 +85,10 @@ def extract_stood(html: str, url: str, sheets: Sheets = ()) -> Article:
     page = parse(html[:MOST_CHARACTERS])
     if page is None:
         return article
-    found = sanitise(_read(page, html, url, PageMetadata(), whole=True, sheets=sheets))
-    text = to_text(found)
-    if len(article.text) >= _NEARLY_ALL * len(text):
+    found = _read(page, html, url, PageMetadata(), whole=True, sheets=sheets)
+    if len(article.text) >= _NEARLY_ALL * len(found.text):
         return article
-    return replace(article, html=found.strip(), text=text)
+    return replace(found, metadata=article.metadata)
 
 
 def image_article(url: str, title: str) -> Article:
@@ -105,20 +106,20 @@ def _read(
     whole: bool = False,
     part: int = 1,
     sheets: Sheets = (),
-) -> str:
+) -> Article:
     base = base_of(page, url)
     shown = _shown_title(page)
     said = mark_writing(page, source, base, sheets), page_direction(page)
     body = to_tree(page)
     if body is None:
-        return ""
+        return Article()
     lines = lines_of(body, *said)
     _settle(body, source)
     lead = Lead() if whole else find_lead(body, metadata.title, metadata.byline)
     article = body if whole else choose_article(body, metadata.title)
     if article is None:
-        return ""
-    put_lead(article, lead)
+        return Article()
+    head = put_lead(article, lead)
     if not whole:
         drop_colophon(article)
         bring_appendix(article, body)
@@ -128,13 +129,25 @@ def _read(
     drop_byline(article, metadata.byline, metadata.published)
     settle_embeds(article)
     finish(article, url, base)
-    make_valid(article)
-    set_lines(article, *lines)
     if part > 1:
         set_apart(article, part)
-    html: str = etree.tostring(article, encoding="unicode", method="html")
-    bare = _DOCUMENT.match(html)
-    return bare[1] if bare else html
+    take_head(article, head, metadata.title)
+    for each in (head, article):
+        make_valid(each)
+    set_lines(article, *lines)
+    return _written(head, article)
+
+
+def _written(head: Element, article: Element) -> Article:
+    """What was read, as HTML that is safe to show."""
+    written: str = etree.tostring(article, encoding="unicode", method="html")
+    bare = _DOCUMENT.match(written)
+    above = "".join(etree.tostring(each, encoding="unicode", method="html") for each in head)
+    found = Article(
+        html=sanitise(bare[1] if bare else written).strip(),
+        head=sanitise(above).strip() if above else "",
+    )
+    return replace(found, text=to_text(whole(found)))
 
 
 def _shown_title(page: LexborHTMLParser) -> str:

@@ -7,6 +7,7 @@ from urllib.parse import SplitResult, parse_qsl, urlencode, urlsplit
 
 from selectolax.lexbor import LexborHTMLParser
 
+from archiver.html.document import whole
 from archiver.html.metadata import is_article
 from archiver.model.page import Article
 from archiver.patterns import late_pattern
@@ -33,7 +34,7 @@ def join_parts(first: Article, following: Sequence[Article]) -> Article:
     parts = [first, *(each for each in following if each.html)]
     return replace(
         first,
-        html="\n".join(each.html for each in parts),
+        html="\n".join([first.html, *map(whole, parts[1:])]),
         text="\n".join(each.text for each in parts),
         words=" ".join(each.words for each in parts),
     )

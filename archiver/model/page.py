@@ -6,10 +6,11 @@ from archiver.model.appearance import Appearance
 from archiver.model.requisite import Requisite
 from archiver.values import frozen
 
-EXTRACTOR_VERSION = "19"
+EXTRACTOR_VERSION = "20"
 """Raised when the same bytes would give another article; kept with every conversion record.
 
 10 takes signs and names of languages for none of an article's words, and names all its authors.
+20 tells the head of an article from its text.
 """
 MOST_DIGITS = 10
 """Of the version of an extractor."""
@@ -55,7 +56,9 @@ class Article:
     Attributes:
         metadata: what the page says of itself.
         html: sanitised HTML with absolute URLs, no document around it; empty if none was found.
-        text: its plain text, paragraphs separated by newlines.
+        head: likewise, what stands above it: the heading that says the title, the picture that
+            leads into it.
+        text: the plain text of both, paragraphs separated by newlines.
         extractor: version of what read it; ``UNREAD`` where it was left for later.
         words: of its text, as the search index keeps them, separated by spaces.
     """
@@ -65,6 +68,7 @@ class Article:
     text: str = ""
     extractor: str = EXTRACTOR_VERSION
     words: str = ""
+    head: str = ""
 
 
 @frozen

@@ -22,6 +22,8 @@ _HEADING = late_pattern(
     r"(?P<heading><h[12](?:[^<>]*)>(?P<words>.{0,400}?)</h[12]>)",
     re.DOTALL,
 )
+_PERMALINK = late_pattern(r'<a\b[^<>]* class="permalink"[^<>]*>[^<>]*</a>')
+_EMPTY_HEAD = late_pattern(r"<header[^<>]*>\s*</header>\s*")
 _LEVEL = late_pattern(r"(</?h)([2-6])(?=[\s>])")
 _LINK = late_pattern(
     r'<a(?P<before>(?:\s[a-z]+="[^"]*")*?)\shref="(?P<url>[^"]*)"(?P<after>(?:\s[a-z]+="[^"]*")*)>'
@@ -209,12 +211,14 @@ def without_title(html: str, title: str) -> str:
     """An article without a first heading that only repeats the page's title.
 
     A line may stand before it, of when it was. What it headed is headed by the title then: other
-    headings go up to its level.
+    headings go up to its level. A head that held nothing else goes with it.
     """
     found = _HEADING.match(html)
-    words = " ".join(unescape(_ANY_TAG.sub("", found["words"])).split()) if found else ""
+    said = _ANY_TAG.sub("", _PERMALINK.sub("", found["words"])) if found else ""
+    words = " ".join(unescape(said).split())
     if found and words in title and (not found["dated"] or 2 * len(words) > len(title)):
-        return _raised(html[: found.start("heading")] + html[found.end("heading") :])
+        left = html[: found.start("heading")] + html[found.end("heading") :]
+        return _raised(_EMPTY_HEAD.sub("", left, count=1))
     return html
 
 

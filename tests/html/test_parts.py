@@ -3,8 +3,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from archiver.html.article import extract_article
+from archiver.html.document import whole
 from archiver.html.parsing import parse
 from archiver.html.parts import find_next_part, goes_on, join_parts
+from archiver.html.text import to_text
 
 HOME = "https://paper.example/2024/essay"
 ARTICLE = "<article><p>Words.</p></article>"
@@ -85,17 +87,35 @@ def test_a_list_of_articles_has_no_next_part():
 def test_parts_are_one_article_with_what_the_first_says_of_itself():
     first = extract_article(f"<title>Essay</title>{page('One')}", HOME)
     second = extract_article(f"<title>Essay, page 2</title>{page('Two')}", f"{HOME}/2", part=2)
-    whole = join_parts(first, [second])
-    assert whole.metadata == first.metadata
-    assert whole.text.index("One") < whole.text.index("Two")
+    joined = join_parts(first, [second])
+    assert joined.metadata == first.metadata
+    assert joined.text.index("One") < joined.text.index("Two")
+
+
+def test_the_head_of_the_first_part_is_that_of_all_and_what_leads_into_another_stays_there():
+    parts = [
+        extract_article(f"<title>Essay</title>{headed(n)}", f"{HOME}/{n}", part=n) for n in (1, 2)
+    ]
+
+    joined = join_parts(parts[0], parts[1:])
+
+    assert "1.jpg" in joined.head
+    assert "2.jpg" not in joined.head
+    assert joined.text == to_text(whole(joined))
+    assert joined.html.index("One") < joined.html.index("2.jpg") < joined.html.index("Two")
 
 
 def test_footnotes_of_a_part_lead_to_those_of_the_same_part():
     parts = [extract_article(page("One"), HOME, part=number) for number in (1, 2)]
-    whole = join_parts(parts[0], parts[1:]).html
+    joined = join_parts(parts[0], parts[1:]).html
     for name in ("n1", "p2-n1"):
-        assert whole.count(f'id="a-{name}"') == 1
-        assert whole.count(f'href="#a-{name}"') == 1
+        assert joined.count(f'id="a-{name}"') == 1
+        assert joined.count(f'href="#a-{name}"') == 1
+
+
+def headed(number):
+    picture = f"<figure><img src=/{number}.jpg width=900></figure>"
+    return f"<header><h1>Essay</h1>{picture}</header>{page(('One', 'Two')[number - 1])}"
 
 
 def page(word):

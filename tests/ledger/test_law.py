@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from sqlalchemy import func, select
 
 from archiver.errors import InputError, NotFound
+from archiver.html.document import whole
 from archiver.html.text import to_text
 from archiver.index import (
     answers,
@@ -176,14 +177,10 @@ articles = st.builds(
     st.sampled_from(["", "<p>badger</p>", "<p>otter &amp; vole</p>", "<h2>日本</h2><p>é</p>"]),
     st.just(""),
     st.sampled_from([EXTRACTOR_VERSION, EXTRACTOR_VERSION, UNREAD, "0"]),
-).map(
-    lambda made: replace(
-        made,
-        text=_text_of(made.html),
-        html="" if not made.extractor else made.html,
-        words=indexed(_text_of(made.html)),
-    )
-)
+    head=st.sampled_from(
+        ["", "<h2>badgers</h2>", '<figure><img src="http://a.example/"></figure>']
+    ),
+).map(lambda made: _with_text(made if made.html else replace(made, head="")))
 outcomes = st.lists(
     st.builds(
         RequisiteOutcome,
@@ -285,6 +282,13 @@ steps = st.lists(
     min_size=1,
     max_size=14,
 )
+
+
+def _with_text(made: Article) -> Article:
+    """An article with its text; of one that was left for later there is nothing else."""
+    text = _text_of(whole(made))
+    read = made if made.extractor else replace(made, html="", head="")
+    return replace(read, text=text, words=indexed(text))
 
 
 def _text_of(html: str) -> str:

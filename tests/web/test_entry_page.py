@@ -1,10 +1,12 @@
 """The page of an entry: what is read there, and what it offers."""
 
 import re
+import zipfile
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 from html import unescape
+from io import BytesIO
 
 import pytest
 from aiohttp.test_utils import TestClient, TestServer
@@ -262,3 +264,30 @@ async def test_an_article_is_taken_away_as_a_page_a_text_or_a_book(client, live)
             assert re.match(rf'attachment; filename="{named}\.{re.escape(form)}";', given)
             assert (await answer.read()).startswith(begins)
     assert (await client.get("/export/archive.epub?q=nothing")).status == 404
+
+
+async def test_the_head_of_an_article_is_shown_once_above_its_text_wherever_that_is(client, live):
+    words = "The mill stood by the river and ground what the valley grew each year. " * 5
+    picture = "<figure><img src=/hero.png alt=wheel width=900><figcaption>The wheel</figcaption>"
+    story = f"<div class=story><h2>Beginnings</h2>{f'<p>{words}</p>' * 4}</div>"
+    live.put(
+        "/mill",
+        f"<title>The mill</title><header><h1>The mill</h1>{picture}</figure></header>{story}",
+    )
+    runtime = client.app[RUNTIME]
+    await runtime.entries.save([live.url("/mill")], source="web")
+    await runtime.crawling.work()
+    key = hash_url(live.url("/mill"))
+
+    for path in (f"/{key}/", f"/{key}/index.md", f"/export/{key}.html", f"/export/{key}.md"):
+        shown = await page_of(client, path)
+        body = shown[shown.rindex("</h1>") :] if "</h1>" in shown else shown
+        assert body.count("The wheel") == 1, path
+        assert body.index("wheel") < body.index("Beginnings") < body.index(words.strip()), path
+    async with client.get(f"/export/{key}.epub") as answer:
+        book = zipfile.ZipFile(BytesIO(await answer.read()))
+        chapter = book.read("EPUB/chapter-00001.xhtml").decode()
+    assert chapter.count("The mill</h") == 1
+    assert chapter.index("The wheel</figcaption>") < chapter.index("Beginnings</h2>")
+    found = await runtime.search.listing(ListingQuery(q="wheel"))
+    assert [each.entry.hash_url for each in found.items] == [key]

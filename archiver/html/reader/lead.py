@@ -4,12 +4,13 @@ It often stands in a header of its own, outside of the element that holds the pa
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from copy import deepcopy
 from itertools import islice
 
 from lxml.etree import _Element as Element
 
+from archiver.html.reader.head import put_head
 from archiver.html.reader.names import HEADINGS, SENTENCE, named, remembered
 from archiver.html.reader.paragraphs import has_block
 from archiver.html.reader.tree import first_text, lead_with
@@ -74,22 +75,45 @@ def find_lead(body: Element, title: str, byline: str) -> Lead:
     return Lead(tuple(walk.parts), walk.beginning)
 
 
-def put_lead(root: Element, lead: Lead) -> None:
-    """Put what leads into an article before it, but for what it has already."""
-    text = _bare("".join(root.itertext())) if lead.parts else ""
-    if not lead.beginning or lead.beginning not in text:
-        return
-    shown = {_name(each) for each in root.iter("img")}
+def put_lead(root: Element, lead: Lead) -> Element:
+    """Put what leads into an article before it, but for what it has already.
+
+    What comes back is the head that then stands first in it: the picture, and what is before that.
+    """
+    parts = _missing(root, lead)
+    above = _count_of_head(parts)
     before = root[0] if len(root) and root[0].tag == "h1" else None
-    for part in reversed(lead.parts):
-        pictures = [_name(each) for each in part.iter("img")]
-        is_there = shown.intersection(pictures) if pictures else _text(part) in text
-        if is_there:
-            continue
+    for part in reversed(parts[above:]):
         if before is None:
             lead_with(root, part)
         else:
             before.addnext(part)
+    return put_head(root, parts[:above])
+
+
+def _count_of_head(parts: Sequence[Element]) -> int:
+    """How many parts stand above the text: up to the picture, where no abstract is before it."""
+    for n, part in enumerate(parts):
+        if _holds_picture(part):
+            return n + 1
+        if len(_text(part)) > LONGEST_SUBTITLE:
+            break
+    return 0
+
+
+def _missing(root: Element, lead: Lead) -> list[Element]:
+    """What leads into an article and is not in it."""
+    text = _bare("".join(root.itertext())) if lead.parts else ""
+    if not lead.beginning or lead.beginning not in text:
+        return []
+    shown = {_name(each) for each in root.iter("img")}
+    missing = []
+    for part in lead.parts:
+        pictures = [_name(each) for each in part.iter("img")]
+        is_there = shown.intersection(pictures) if pictures else _text(part) in text
+        if not is_there:
+            missing.append(part)
+    return missing
 
 
 class _Walk:
@@ -211,6 +235,8 @@ def _copy(element: Element) -> Element:
 def _line(element: Element) -> Element:
     """A copy, as a paragraph where it is no more: a subtitle heads nothing."""
     copied = _copy(element)
+    for heading in copied.iterdescendants(*HEADINGS):
+        heading.tag = "p" if _text(heading) == _text(copied) else heading.tag
     copied.tag = "div" if has_block(copied) else "p"
     return copied
 

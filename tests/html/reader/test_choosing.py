@@ -3,14 +3,15 @@
 import pytest
 
 from archiver.html.article import extract_article
+from archiver.html.document import whole
 
 URL = "https://example.com/deep/page.html"
 SENTENCE = "The mill stood by the river and ground what the valley grew each year. "
 
 
 def article_of(body: str) -> str:
-    """The article of a page with such a body."""
-    return extract_article(f"<html><body>{body}</body></html>", URL).html
+    """The article of a page with such a body, its head above it."""
+    return whole(extract_article(f"<html><body>{body}</body></html>", URL))
 
 
 def test_pictures_that_lead_to_themselves_are_a_gallery():

@@ -3,6 +3,7 @@
 import pytest
 
 from archiver.html.article import extract_article
+from archiver.html.document import whole
 
 SENTENCE = "The mill stood by the river and ground what the valley grew each year. "
 PROSE = f"<p>{SENTENCE * 5}</p>"
@@ -13,7 +14,7 @@ PICTURE = "<figure><img src=hero.jpg width=900><figcaption>The wheel</figcaption
 
 def article_of(body, title="The mill"):
     page = f"<html><head><title>{title}</title></head><body>{body}</body></html>"
-    return extract_article(page, "https://example.com/").html
+    return whole(extract_article(page, "https://example.com/"))
 
 
 @pytest.mark.parametrize(
