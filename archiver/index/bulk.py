@@ -7,7 +7,7 @@ that computes meanwhile keeps it for milliseconds. So rows go in as parts of one
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from sqlalchemy import BindParameter, Select, Table, bindparam
+from sqlalchemy import BindParameter, ColumnElement, Select, Table, bindparam
 
 from archiver.index.connection import AsyncConnection
 from archiver.index.dialect import listed_values
@@ -20,6 +20,11 @@ THESE: Select[int] = listed_values.numbers(bindparam("these"))
 
 To make a statement takes longer than to run it, where it is of the rows of one page.
 """
+
+
+def is_one_of_these(column: ColumnElement[int]) -> ColumnElement[bool]:
+    """``column.in_(THESE)``, in the word of an engine that finds rows of a small table so, too."""
+    return listed_values.is_among(column, bindparam("these"))
 
 
 async def insert_rows(

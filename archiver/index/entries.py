@@ -15,7 +15,7 @@ from sqlalchemy import (
 
 from archiver.index import annotations, failures, labels
 from archiver.index.at_once import at_once
-from archiver.index.bulk import THESE, among_texts
+from archiver.index.bulk import among_texts, is_one_of_these
 from archiver.index.connection import AsyncConnection
 from archiver.index.schema import document, entry, entry_tag, in_list, snapshot, tag
 from archiver.model.capture import HashUrl, Timestamp
@@ -95,8 +95,8 @@ async def last_row(conn: AsyncConnection) -> int:
     return (await conn.execute(select(func.max(entry.c.id)))).scalar() or 0
 
 
-_BY_IDS = select(entry).where(entry.c.id.in_(THESE))
-_STILL_THERE = select(entry.c.id).where(entry.c.id.in_(THESE))
+_BY_IDS = select(entry).where(is_one_of_these(entry.c.id))
+_STILL_THERE = select(entry.c.id).where(is_one_of_these(entry.c.id))
 
 
 async def with_revisions(conn: AsyncConnection, ids: Sequence[int]) -> dict[int, Revised]:

@@ -7,7 +7,7 @@ from sqlalchemy import bindparam, null, select, update
 
 from archiver.index import changes, counters, failures, queue
 from archiver.index.at_once import at_once
-from archiver.index.bulk import THESE, execute_rows, given, over
+from archiver.index.bulk import execute_rows, given, is_one_of_these, over
 from archiver.index.connection import AsyncConnection
 from archiver.index.schema import imports, job
 from archiver.index.turns import to_ms
@@ -49,7 +49,7 @@ _PUT_OFF = over(
     )
     .where(job.c.id == _LATER.c.id),
 )
-_THESE = select(job.c.id, job.c.state, job.c.owner).where(job.c.id.in_(THESE))
+_THESE = select(job.c.id, job.c.state, job.c.owner).where(is_one_of_these(job.c.id))
 """In whatever state: a server might look through all that are in one."""
 
 

@@ -4,7 +4,7 @@ from collections.abc import Collection
 
 from sqlalchemy import select
 
-from archiver.index.bulk import THESE
+from archiver.index.bulk import is_one_of_these
 from archiver.index.connection import AsyncConnection
 from archiver.index.schema import entry
 from archiver.values import frozen
@@ -15,7 +15,7 @@ _STANDING = select(
     entry.c.snapshot_count,
     entry.c.revision,
     entry.c.document_stale,
-).where(entry.c.id.in_(THESE))
+).where(is_one_of_these(entry.c.id))
 
 
 @frozen

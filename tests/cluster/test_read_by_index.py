@@ -1,6 +1,8 @@
 """Who writes at a server finds what it asks for by the index, however small the tables are."""
 
-from archiver.index import outcomes, queue
+import pytest
+
+from archiver.index import entries, outcomes, queue
 from archiver.index.database import Database
 from archiver.index.standing import standings
 from archiver.index.turns import Turns
@@ -13,22 +15,40 @@ SELECT n, 'name' || n, 'http://' || n || '.test/', 'http://' || n || '.test/', n
 READ = "SELECT relname, seq_tup_read FROM pg_stat_xact_user_tables"
 
 
-async def test_a_lease_and_the_ends_of_its_jobs_read_no_more_rows_than_they_are_of(address):
-    db = await Database.open(address)
-    async with db.write() as conn:
+@pytest.fixture
+async def db(address):
+    """An index of many entries, each with a job."""
+    opened = await Database.open(address)
+    async with opened.write() as conn:
         await conn.exec_driver_sql(ENTRIES)
         hosts = [(number, f"{number}.test") for number in range(1, MANY + 1)]
         await queue.enqueue(conn, hosts, priority=queue.BULK, now=conn.now())
         await conn.exec_driver_sql("ANALYZE")
+    yield opened
+    await opened.close()
 
+
+async def read_whole(conn):
+    """Tables of which more was read than was asked for, in this transaction."""
+    rows = await conn.exec_driver_sql(READ)
+    return {name for name, number in rows if number > SOME}
+
+
+async def test_a_lease_and_the_ends_of_its_jobs_read_no_more_rows_than_they_are_of(db):
     async with db.write() as conn:
         now = conn.now()
         leases = await queue.lease(conn, owner="one", count=SOME, each=1, hosts=Turns(), now=now)
         await standings(conn, [each.entry.id for each in leases])
         saved = [(each, Timestamp("20200101000000"), None) for each in leases]
         await outcomes.end_jobs(conn, saved, now)
-        read = dict((await conn.exec_driver_sql(READ)).all())
-    await db.close()
 
+        assert await read_whole(conn) == set()
     assert len(leases) == SOME
-    assert {name: rows for name, rows in read.items() if rows > SOME} == {}
+
+
+async def test_what_is_known_of_some_entries_is_read_of_them_alone(db):
+    async with db.read() as conn:
+        found = await entries.with_revisions(conn, range(1, SOME + 1))
+
+        assert await read_whole(conn) == set()
+    assert len(found) == SOME

@@ -3,10 +3,10 @@
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from sqlalchemy import BindParameter, Select, bindparam, select
+from sqlalchemy import BindParameter, ColumnElement, Select, bindparam, select
 from sqlalchemy import Dialect as SqlDialect
 from sqlalchemy.sql.functions import FunctionElement
-from sqlalchemy.types import Integer, Text, TypeEngine, UserDefinedType
+from sqlalchemy.types import Integer, NullType, Text, TypeEngine, UserDefinedType
 
 from archiver.index.dialect.keys import SHORTENED
 
@@ -63,6 +63,21 @@ class Texts(Values):
     """Texts."""
 
     inherit_cache = True
+
+
+class IsAmong(FunctionElement[Any]):
+    """Whether a column, which comes first, is one of the numbers of a list, which follows.
+
+    An engine that has a word for that, not only for tables of numbers, says it.
+    """
+
+    inherit_cache = True
+    type = NullType()
+
+
+def is_among(column: ColumnElement[int], values: BindParameter[Any]) -> IsAmong:
+    """Whether a column is one of the numbers that a parameter has."""
+    return IsAmong(column, _bound(values, ListedNumbers()))
 
 
 def numbers(values: "Iterable[int] | BindParameter[Any]") -> Select[int]:

@@ -184,6 +184,12 @@ def _write(element: type[FunctionElement[Any]], template: str) -> None:
         return template.format(compiler.process(each.clauses, **more))
 
 
+@compiles(listed_values.IsAmong, NAME)
+def _is_among(each: listed_values.IsAmong, compiler: SQLCompiler, **more: Any) -> str:
+    column, values = (compiler.process(one, **more) for one in each.clauses)
+    return f"{column} = ANY(CAST({values} AS BIGINT[]))"
+
+
 _write(listed_values.Numbers, "(SELECT unnest(CAST({} AS BIGINT[])) AS value)")
 _write(listed_values.Texts, '(SELECT unnest(CAST({} AS TEXT[])) COLLATE "C" AS value)')
 _write(functions.Greatest, "greatest({})")

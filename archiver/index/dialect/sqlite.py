@@ -14,7 +14,7 @@ from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.functions import FunctionElement
 
 from archiver.index.dialect import functions
-from archiver.index.dialect.listed_values import WRITERS, Values
+from archiver.index.dialect.listed_values import WRITERS, IsAmong, Values
 from archiver.index.dialect.rows import MARK, OverRows
 from archiver.index.dialect.sqlite_words import SqliteWords
 
@@ -119,6 +119,14 @@ def _write(element: type[FunctionElement[Any]], template: str) -> None:
     @compiles(element, "sqlite")
     def written(each: FunctionElement[Any], compiler: SQLCompiler, **more: Any) -> str:
         return template.format(compiler.process(each.clauses, **more))
+
+
+_AMONG = "{} IN (SELECT value FROM json_each({}))"
+
+
+@compiles(IsAmong, "sqlite")
+def _is_among(each: IsAmong, compiler: SQLCompiler, **more: Any) -> str:
+    return _AMONG.format(*(compiler.process(one, **more) for one in each.clauses))
 
 
 _write(Values, "json_each({})")
