@@ -14,12 +14,14 @@ from hypothesis import settings
 
 from tests.browser import chromium_path
 from tests.compiled_once import compile_once
+from tests.copied import copied_for, copy_children
 from tests.crawler import Crawl, crawler
 from tests.prepared import Prepared
 
 settings.register_profile("untimed", deadline=None, max_examples=60)
 settings.load_profile("untimed")
 compile_once()
+copy_children()
 
 
 def pytest_xdist_auto_num_workers() -> int:
@@ -36,6 +38,11 @@ def pytest_collection_finish() -> None:
     """What was collected lasts: it is not to be looked through for garbage again and again."""
     gc.collect()
     gc.freeze()
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Say whether children are copies."""
+    copied_for(item)
 
 
 Answer = Callable[[web.Request], Awaitable[web.StreamResponse]]

@@ -20,8 +20,8 @@ from archiver.net.fetcher import Fetcher
 from archiver.net.throttle import Throttle
 from archiver.store.locks import RunLock
 from archiver.store.segments import SegmentStore
-from archiver.store.shelf import Shelf
 from archiver.urls.parse import hash_url, host, parse_url
+from tests.segments import shelf_of
 
 
 @asynccontextmanager
@@ -34,7 +34,7 @@ async def crawler(data: Path, **more: object) -> AsyncIterator[CrawlContext]:
         lock = RunLock(data / "run")
         stack.callback(lock.release)
         store = SegmentStore(
-            Shelf(data / "warc"), lock=lock, segment_bytes=1 << 30, software="archiver/test"
+            shelf_of(data), lock=lock, segment_bytes=1 << 30, software="archiver/test"
         )
         stack.callback(store.close)
         db = await Database.open(data / "archive.sqlite3")

@@ -17,11 +17,11 @@ from archiver.rewrite.address import Modifier
 from archiver.services.replay import Replay
 from archiver.store.locks import RunLock
 from archiver.store.segments import SegmentStore
-from archiver.store.shelf import Shelf
 from archiver.urls.parse import redirect_target
 from archiver.warc import build
 from archiver.warc.record import new_record_id
 from archiver.wire.media_type import declared_media_type, essence_of
+from tests.segments import shelf_of
 
 PAGE = "https://example.com/dir/page.html"
 T1, T2, T3 = "20230101000000", "20240229120001", "20240301000000"
@@ -104,9 +104,7 @@ async def archive_in(directory):
     settings = Settings(data=directory, max_decoded_bytes=4 << 20)
     db = await Database.open(directory / "archive.sqlite3")
     lock = RunLock(directory / "run")
-    store = SegmentStore(
-        Shelf(directory / "warc"), lock=lock, segment_bytes=1 << 30, software="test"
-    )
+    store = SegmentStore(shelf_of(directory), lock=lock, segment_bytes=1 << 30, software="test")
     yield Archive(db, store, settings)
     store.close()
     lock.release()

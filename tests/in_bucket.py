@@ -18,16 +18,25 @@ from obstore.store import S3Store
 from archiver import archive
 from tests.cluster.s3_servers import REGION, s3_server
 from tests.in_children.bucket import BUCKET, OWN, place_of, shelves_over
-from tests.indices import TESTS
-from tests.prepared import WHEN_COPIED
-
-CHILDREN = Path(__file__).parent / "in_children"
+from tests.indices import TESTS, why
+from tests.prepared import KINDS, WHEN_COPIED
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Let the segments of this process, and of those it starts, lie in a bucket from now on."""
+    """Let the segments of this process, and of those it starts, lie in a bucket from now on.
+
+    One server is there for all processes in which tests run, which get its address by variables.
+    """
+    if BUCKET not in os.environ:
+        _start_server(config)
     if getattr(config.option, "numprocesses", None):
         return  # the tests run in other processes
+    archive.open_shelf = shelves_over(archive.open_shelf)
+    WHEN_COPIED.append(_copy)
+    KINDS.append(lambda: OWN in os.environ)
+
+
+def _start_server(config: pytest.Config) -> None:
     folder = Path(mkdtemp(prefix="archiver-tests-"))
     config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
     running = s3_server(folder)
@@ -41,17 +50,14 @@ def pytest_configure(config: pytest.Config) -> None:
         "AWS_ACCESS_KEY_ID": server.access,
         "AWS_SECRET_ACCESS_KEY": server.secret,
     }
-    paths = (str(CHILDREN), os.environ.get("PYTHONPATH"))
-    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
-    archive.open_shelf = shelves_over(archive.open_shelf)
-    WHEN_COPIED.append(_copy)
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Let folders be folders to tests that have a store of their own accord."""
+    """Let folders be folders to tests that have a store of their own accord, or want a folder."""
     os.environ.pop(OWN, None)
-    if item.path.is_relative_to(TESTS / "cluster"):
+    of_folders = item.get_closest_marker("folder")
+    if item.path.is_relative_to(TESTS / "cluster") or (of_folders and why(of_folders)):
         os.environ[OWN] = "1"
 
 

@@ -27,12 +27,11 @@ from tests.in_children.stand_in import (
     forget,
     taken,
 )
-from tests.indices import BENEATH, TESTS
+from tests.indices import BENEATH, TESTS, why
 from tests.prepared import WHEN_COPIED
 
 __all__ = ["SERVER", "administer"]
 
-CHILDREN = Path(__file__).parent / "in_children"
 _kept: set[str] = set()
 """What further copies are made of."""
 
@@ -46,9 +45,6 @@ def pytest_configure(config: pytest.Config) -> None:
     folder = TemporaryDirectory(prefix="archiver-tests-")
     config.add_cleanup(folder.cleanup)
     os.environ[STATE] = f"{folder.name}/databases"
-    os.environ["PYTHONPATH"] = os.pathsep.join(
-        filter(None, (str(CHILDREN), os.environ.get("PYTHONPATH")))
-    )
     administer(f"DROP DATABASE IF EXISTS {template}", f"CREATE DATABASE {template}")
     PostgresEngines(f"{SERVER}/{template}").prepare()
     choice.engines_of = engines_over(choice.engines_of)
@@ -62,15 +58,9 @@ def pytest_ignore_collect(collection_path: Path) -> bool | None:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out what is of SQLite alone, and says why."""
-    apart = [each for each in items if (mark := each.get_closest_marker("sqlite")) and _why(mark)]
+    apart = [each for each in items if (mark := each.get_closest_marker("sqlite")) and why(mark)]
     config.hook.pytest_deselected(items=apart)
     items[:] = [each for each in items if each not in apart]
-
-
-def _why(mark: pytest.Mark) -> str:
-    if not mark.args:
-        raise pytest.UsageError('A test of SQLite alone says why: @pytest.mark.sqlite("...")')
-    return str(mark.args[0])
 
 
 @pytest.hookimpl(tryfirst=True)

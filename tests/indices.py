@@ -9,6 +9,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
+import pytest
 from sqlalchemy import text
 
 from archiver.archive import INDEX, LOCKS
@@ -35,6 +36,13 @@ _WAITING = """
 SELECT count(*) FROM pg_locks JOIN pg_database ON pg_database.oid = database
 WHERE datname = current_database() AND locktype = 'advisory' AND NOT granted
 """
+
+
+def why(mark: pytest.Mark) -> str:
+    """Why a test is of one engine, or of one place of segments, alone."""
+    if not mark.args:
+        raise pytest.UsageError(f'Such a test says why: @pytest.mark.{mark.name}("...")')
+    return str(mark.args[0])
 
 
 @contextmanager

@@ -11,6 +11,8 @@ from archiver.runtime import Runtime
 Make = Callable[[Path], Awaitable[object]]
 WHEN_COPIED: list[Callable[[Path, Path], None]] = []
 """Told of each copy: from which folder to which."""
+KINDS: list[Callable[[], object]] = []
+"""What else an archive depends on as a test has it, besides what makes it."""
 
 
 async def take_in(runtime: Runtime, archived: bytes) -> None:
@@ -24,17 +26,18 @@ class Prepared:
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
-        self._made: dict[Make, Path] = {}
+        self._made: dict[tuple[object, ...], Path] = {}
 
     async def copy(self, make: Make, to: Path) -> None:
         """A copy of what ``make`` makes of an empty folder, at ``to``, which is not there yet."""
         await asyncio.to_thread(self._copy, make, to)
 
     def _copy(self, make: Make, to: Path) -> None:
-        if make not in self._made:
+        kind = (make, *(each() for each in KINDS))
+        if kind not in self._made:
             made = self._directory / str(len(self._made))
             asyncio.run(make(made))
-            self._made[make] = made
-        shutil.copytree(self._made[make], to)
+            self._made[kind] = made
+        shutil.copytree(self._made[kind], to)
         for copy_more in WHEN_COPIED:
-            copy_more(self._made[make], to)
+            copy_more(self._made[kind], to)

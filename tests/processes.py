@@ -10,6 +10,8 @@ from pathlib import Path
 
 from warcio.archiveiterator import ArchiveIterator
 
+from tests.segments import as_files
+
 
 class Archive:
     """One data directory, and the program run on it as a process of its own."""
@@ -71,7 +73,8 @@ class Archive:
         return listing, {each.parent.name: each.read_text() for each in tree.glob("*/index.md")}
 
     def segments(self) -> list[Path]:
-        return sorted((self.data / "warc").glob("*.warc.gz"))
+        """Files that hold what its segments do."""
+        return as_files(self.data, self.data.with_name("segments"))
 
     def times_kept(self) -> Counter[str]:
         """How many response or revisit records each URL has, as another implementation reads."""

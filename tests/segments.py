@@ -1,13 +1,47 @@
-"""Segments as tests look at them past the program, wherever an archive has them."""
+"""Segments as tests look at them and change them past the program, wherever an archive has them."""
 
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from archiver import archive
 from archiver.config import Settings
+from archiver.store.shelf import Shelf
+
+
+def shelf_of(data: Path) -> Shelf:
+    """Where the segments of an archive lie."""
+    return archive.open_shelf(Settings(data=data))
 
 
 def segments(data: Path) -> dict[str, bytes]:
     """What each segment of an archive holds, in the order of their names."""
-    shelf = archive.open_shelf(Settings(data=data))
+    shelf = shelf_of(data)
     found = shelf.survey().segments
     return {each.name: b"".join(shelf.copy(each.name, 0, each.size)) for each in found}
+
+
+def as_files(data: Path, folder: Path) -> list[Path]:
+    """The segments of an archive as files of a folder, which is made."""
+    folder.mkdir(parents=True, exist_ok=True)
+    found = {folder / name: content for name, content in segments(data).items()}
+    for path, content in found.items():
+        path.write_bytes(content)
+    return [*found]
+
+
+def change_segment(data: Path, name: str, change: Callable[[bytearray], None]) -> None:
+    """Change bytes of a segment where they lie."""
+    content = bytearray(segments(data)[name])
+    change(content)
+    for path in (data / "warc" / name, data / "uploaded" / name):
+        if path.exists():
+            path.write_bytes(content)
+    if bucket := getattr(shelf_of(data), "bucket", None):
+        with suppress(FileNotFoundError), TemporaryDirectory() as folder:
+            bucket.size(name)
+            changed = Path(folder) / name
+            changed.write_bytes(content)
+            bucket.remove(name)
+            bucket.create(name, changed)

@@ -15,6 +15,7 @@ from archiver.model.job import State
 from archiver.runtime import open_runtime
 from archiver.web.app import build_app
 from tests.browser import chromium
+from tests.segments import as_files
 from tests.small_web.site import CODED, SmallWeb
 
 PATHS = (
@@ -213,9 +214,9 @@ async def test_the_field_s_own_checker_and_ours_find_nothing_wrong(site, runtime
     await capture(runtime, site, *PATHS)
     await capture(runtime, site, "/", "/coded/chunked")
 
-    segments = sorted(str(path) for path in (tmp_path / "data" / "warc").iterdir())
+    paths = map(str, as_files(tmp_path / "data", tmp_path / "segments"))
     checking = await asyncio.create_subprocess_exec(
-        sys.executable, "-c", CHECK, "check", *segments, stdout=PIPE, stderr=STDOUT
+        sys.executable, "-c", CHECK, "check", *paths, stdout=PIPE, stderr=STDOUT
     )
     told, _ = await checking.communicate()
 

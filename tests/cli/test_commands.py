@@ -15,6 +15,7 @@ import pytest
 import yaml
 
 from tests.indices import remove_index
+from tests.segments import change_segment, segments
 
 
 def hash_of(url: str) -> str:
@@ -204,8 +205,8 @@ def test_verify_is_clean_and_reindex_gives_the_same_list(archiver, data: Path) -
 
 @pytest.mark.usefixtures("added")
 def test_verify_names_torn_ends_and_files_of_others_and_is_content(archiver, data: Path) -> None:
-    (segment, *_) = sorted((data / "warc").glob("*.warc.gz"))
-    beside = {f"{segment.name}.torn": b"half", "another-program-s.warc.gz": b"garbage"}
+    (segment, *_) = segments(data)
+    beside = {f"{segment}.torn": b"half", "another-program-s.warc.gz": b"garbage"}
     for name, content in beside.items():
         (data / "warc" / name).write_bytes(content)
 
@@ -220,15 +221,17 @@ def test_verify_names_torn_ends_and_files_of_others_and_is_content(archiver, dat
 
 def test_verify_finds_a_byte_that_changed(site, run_in, tmp_path) -> None:
     run_in(tmp_path / "data", "add", site.url("/wolves"))
-    (segment,) = (tmp_path / "data" / "warc").glob("*.warc.gz")
-    damaged = bytearray(segment.read_bytes())
-    damaged[len(damaged) // 2] ^= 0xFF
-    segment.write_bytes(damaged)
+    (segment,) = segments(tmp_path / "data")
+
+    def damage(content: bytearray) -> None:
+        content[len(content) // 2] ^= 0xFF
+
+    change_segment(tmp_path / "data", segment, damage)
 
     verified = run_in(tmp_path / "data", "verify")
 
     assert verified.returncode == 1
-    assert segment.name in verified.stdout
+    assert segment in verified.stdout
     kept = json.loads((tmp_path / "data" / "verified").read_text())
     assert (kept["records"] > 0, kept["problems"] > 0) == (True, True)
 

@@ -15,13 +15,13 @@ from archiver.rewrite.address import Modifier, ReplayAddress
 from archiver.runtime import open_runtime
 from archiver.services.manifest import Selected
 from archiver.services.reindexing import reindex
-from archiver.store.scanning import scan
 from archiver.urls.parse import hash_url
 from archiver.warc.record import RecordType
 from tests.conftest import live_web
 from tests.hand_made import VIEWER
 from tests.indices import remove_index
 from tests.prepared import take_in
+from tests.segments import segments, shelf_of
 
 SHELL = """<!DOCTYPE html><title>Shop</title><link rel=icon href="data:,">
 <div id="root"></div><script>
@@ -106,8 +106,8 @@ async def test_what_they_brought_is_on_the_page_and_found(settings, origin):
 
 async def test_they_are_whole_records_with_their_requests_and_no_captures(settings, origin):
     kept = {}
-    for segment in sorted(settings.data.glob("warc/*.warc.gz")):
-        for each in scan(segment, from_offset=0):
+    for name in segments(settings.data):
+        for each in shelf_of(settings.data).scan(name):
             path = (each.record.target_uri or "").removeprefix(origin)
             kind = each.record.get("warc-archiver-answers")
             if kind and each.record.type is RecordType.RESPONSE:
@@ -115,9 +115,7 @@ async def test_they_are_whole_records_with_their_requests_and_no_captures(settin
     async with open_runtime(settings) as runtime:
         rows = await listed(runtime, origin)
         findings = [each async for each in runtime.fixity.verify()]
-    warc = b"".join(
-        gzip.decompress(each.read_bytes()) for each in settings.data.glob("warc/*.warc.gz")
-    )
+    warc = on_disk(settings.data)
 
     assert kept == {
         ("/api", "POST"): b"/api POST",
@@ -153,7 +151,7 @@ SENT = (b"query { herons }", b"/api POST", b"/api PUT", b"bytes=5-9", b"WARC-Arc
 
 def on_disk(data):
     """All bytes of all segments, unpacked."""
-    return b"".join(gzip.decompress(each.read_bytes()) for each in data.glob("warc/*.warc.gz"))
+    return b"".join(map(gzip.decompress, segments(data).values()))
 
 
 async def exported(runtime, selected):

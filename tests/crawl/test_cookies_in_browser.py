@@ -13,6 +13,7 @@ from archiver.model.subscription import source_of
 from archiver.runtime import open_runtime
 from archiver.services.given_cookies import CookieKeeping
 from archiver.services.manifest import Selected
+from tests.segments import segments
 
 SECRET = "s3cr3t-of-the-person"
 APP = """<!DOCTYPE html><title>App</title><body><p>{name}</p><script>
@@ -66,9 +67,7 @@ async def test_they_go_with_what_their_own_site_asks_for_and_not_with_what_anoth
         shown = await runtime.entries.snapshot(own)
         exported = await taken_away(runtime)
 
-    warc = b"".join(
-        gzip.decompress(path.read_bytes()) for path in settings.data.glob("warc/*.warc.gz")
-    )
+    warc = b"".join(map(gzip.decompress, segments(settings.data).values()))
     assert "said to whoever asks" in shown.text
     assert SECRET in asked["/mine.txt"]
     assert asked["/theirs.txt"] == ""

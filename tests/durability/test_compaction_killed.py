@@ -18,6 +18,8 @@ from archiver.model.listing import ListingQuery
 from archiver.runtime import open_runtime
 from archiver.services.reindexing import reindex
 
+pytestmark = pytest.mark.folder("killed at calls that are about files of it")
+
 STEPS = [
     ("fsync", ".{first}.new"),
     ("rename", ".{first}.new"),

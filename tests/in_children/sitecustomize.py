@@ -17,6 +17,7 @@ _STAND_INS = {
         "engines_over",
     ),
     "archiver.archive": ("ARCHIVER_TEST_BUCKET", "open_shelf", "bucket", "shelves_over"),
+    "archiver.child_process": ("ARCHIVER_TEST_BEGUN", "child_command", "copying", "commands_over"),
 }
 """Of modules: the variable with which, what in it, and by whose which function it is replaced."""
 

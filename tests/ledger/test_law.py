@@ -67,9 +67,9 @@ from archiver.query.findable import indexed
 from archiver.services.deleting import Deleting
 from archiver.store.locks import RunLock
 from archiver.store.segments import SegmentStore
-from archiver.store.shelf import Shelf
 from archiver.urls.parse import hash_url, host
 from archiver.warc.extension import ANSWERS
+from tests.segments import shelf_of
 
 NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 URLS = ("http://a.example/", "http://a.example/%C3%A9?x=%0A", "https://b.example:8443/p")
@@ -519,9 +519,7 @@ async def opened(data: Path, empty_index: Path) -> AsyncIterator[Archive]:
     with suppress(FileNotFoundError):  # it lies on a server, and is made there
         shutil.copy(empty_index, data / "archive.sqlite3")
     lock = RunLock(data / "run")
-    store = SegmentStore(
-        Shelf(data / "warc"), lock=lock, segment_bytes=1 << 30, software="archiver/test"
-    )
+    store = SegmentStore(shelf_of(data), lock=lock, segment_bytes=1 << 30, software="archiver/test")
     db = await Database.open(data / "archive.sqlite3")
     recorder = Recorder(db, store)
     running = asyncio.create_task(recorder.run())

@@ -16,6 +16,7 @@ from archiver.model.listing import ListingQuery
 from archiver.model.page import EXTRACTOR_VERSION, UNREAD, Article, PageMetadata
 from archiver.services.reindexing import reindex
 from archiver.urls.parse import host
+from tests.segments import change_segment
 
 
 @pytest.fixture
@@ -152,10 +153,11 @@ async def test_one_whose_record_is_damaged_is_passed_over_and_stays_unread(live,
     async with opened(settings=later) as archive:
         await save(archive, *urls)
         place = (await archive.entries.snapshot(urls[0])).snapshot.capture.location
-        path = later.data / "warc" / place.segment
-        content = bytearray(path.read_bytes())
-        content[place.offset + 40 : place.offset + 60] = b"\xff" * 20
-        path.write_bytes(content)
+
+        def damage(content):
+            content[place.offset + 40 : place.offset + 60] = b"\xff" * 20
+
+        change_segment(later.data, place.segment, damage)
 
         await archive.articles.read_all()
 

@@ -7,6 +7,7 @@ from archiver.runtime import open_runtime
 from archiver.services import fixity
 from tests.conftest import live_web
 from tests.indices import change_by_hand
+from tests.segments import change_segment, segments, shelf_of
 
 
 async def fill(data):
@@ -45,8 +46,9 @@ def change_index(settings):
 
 
 def segment(settings):
-    (path,) = (settings.data / "warc").iterdir()
-    return path
+    """Its name and what it holds."""
+    ((name, content),) = segments(settings.data).items()
+    return name, content
 
 
 async def test_an_archive_that_is_whole_has_no_findings(filled, opened):
@@ -55,26 +57,28 @@ async def test_an_archive_that_is_whole_has_no_findings(filled, opened):
         found = [finding async for finding in archive.fixity.verify(steps.append)]
 
     assert found == []
-    size = segment(filled).stat().st_size
+    size = len(segment(filled)[1])
     assert (steps[-1].bytes_read, steps[-1].bytes_total) == (size, size)
     assert steps[-1].records > 10
 
 
 @pytest.mark.parametrize("share", [0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0])
 async def test_one_byte_that_changed_is_found_wherever_it_is(filled, findings, share):
-    path = segment(filled)
-    content = bytearray(path.read_bytes())
-    content[int(share * (len(content) - 1))] ^= 0x55
-    path.write_bytes(content)
+    name, _ = segment(filled)
 
-    assert any(path.name in finding.where for finding in await findings())
+    def damage(content):
+        content[int(share * (len(content) - 1))] ^= 0x55
+
+    change_segment(filled.data, name, damage)
+
+    assert any(name in finding.where for finding in await findings())
 
 
 async def test_what_lies_beside_the_segments_is_named_and_is_no_problem(filled, findings):
-    path = segment(filled)
-    beside = {f"{path.name}.torn": b"half", "wget.warc.gz": b"garbage", "notes.txt": b"notes"}
-    for name, content in beside.items():
-        path.with_name(name).write_bytes(content)
+    name, _ = segment(filled)
+    beside = {f"{name}.torn": b"half", "wget.warc.gz": b"garbage", "notes.txt": b"notes"}
+    for other, content in beside.items():
+        (filled.data / "warc" / other).write_bytes(content)
 
     found = await findings()
 
@@ -82,8 +86,9 @@ async def test_what_lies_beside_the_segments_is_named_and_is_no_problem(filled, 
     assert not any(each.is_wrong for each in found)
 
 
+@pytest.mark.folder("what a name in it can be is no file")
 async def test_a_segment_that_can_not_be_opened_is_found_and_hides_no_other(filled, findings):
-    path = segment(filled)
+    path = filled.data / "warc" / segment(filled)[0]
     path.with_name("archiver-20240229120001-0123456789ab-00001.warc.gz").mkdir()
     path.rename(path.with_name("elsewhere"))
     path.symlink_to("elsewhere")
@@ -94,10 +99,11 @@ async def test_a_segment_that_can_not_be_opened_is_found_and_hides_no_other(fill
     ]
 
 
+@pytest.mark.folder("an object of another name is no segment to begin with")
 async def test_a_foreign_file_that_the_index_has_rows_of_is_a_problem(
     filled, findings, change_index
 ):
-    path = segment(filled)
+    path = filled.data / "warc" / segment(filled)[0]
     path.write_bytes(b"garbage")
     path.rename(path.with_name("other.warc.gz"))
     await change_index("UPDATE segment SET name = 'other.warc.gz'")
@@ -106,17 +112,19 @@ async def test_a_foreign_file_that_the_index_has_rows_of_is_a_problem(
 
 
 async def test_a_segment_that_is_gone_is_found(filled, findings):
-    path = segment(filled)
-    path.unlink()
+    name, _ = segment(filled)
+    shelf_of(filled.data).remove(name)
 
     found = await findings()
 
-    assert (found[0].where, "file is gone" in found[0].problem) == (path.name, True)
+    assert (found[0].where, "file is gone" in found[0].problem) == (name, True)
 
 
 async def test_a_segment_that_was_cut_is_found(filled, findings):
-    path = segment(filled)
-    path.write_bytes(path.read_bytes()[:-200])
+    def cut(content):
+        del content[-200:]
+
+    change_segment(filled.data, segment(filled)[0], cut)
 
     assert any("shorter than" in finding.problem for finding in await findings())
 
@@ -168,7 +176,8 @@ async def test_a_row_that_begins_where_no_record_does_is_found_wherever_that_is(
     filled, findings, change_index, monkeypatch, size
 ):
     monkeypatch.setattr(fixity, "CHUNK", size)
-    end = segment(filled).stat().st_size
+    name, content = segment(filled)
+    end = len(content)
     copied = "url, surt, timestamp, status, media_type, payload_digest, payload_length, length"
     for place in (1, end - 1):
         await change_index(
@@ -179,9 +188,7 @@ async def test_a_row_that_begins_where_no_record_does_is_found_wherever_that_is(
 
     found = await findings()
 
-    assert {each.where for each in found} == {
-        f"{segment(filled).name} at byte {place:,}" for place in (1, end - 1)
-    }
+    assert {each.where for each in found} == {f"{name} at byte {place:,}" for place in (1, end - 1)}
 
 
 @pytest.mark.parametrize("column", ["article", "metadata"])

@@ -123,6 +123,7 @@ async def test_an_upload_outlives_an_index_that_refuses_for_a_while(
     assert (status.read, status.added, status.merged, status.error) == (MANY, MANY, 0, "")
 
 
+@pytest.mark.folder("where machines share an archive, another may have the file")
 async def test_an_upload_that_is_gone_after_a_restart_is_said_to_be(opened, upload):
     async with opened() as archive:
         begun = await archive.imports.start(upload, name="links.txt")

@@ -7,6 +7,7 @@ from archiver.errors import ConfigurationError
 from archiver.model.listing import ListingQuery
 from archiver.services.reindexing import reindex
 from tests.indices import remove_index
+from tests.segments import change_segment, segments
 
 
 async def told(archive):
@@ -165,12 +166,15 @@ async def test_a_segment_that_is_damaged_gives_back_all_the_rest_and_is_told_of(
 ):
     async with opened() as archive:
         await save(archive, live.article("foxes"))
+    before = segments(settings.data)
     async with opened() as archive:
         await save(archive, live.article("bears"))
-    first = min((settings.data / "warc").iterdir(), key=lambda path: path.stat().st_mtime_ns)
-    content = bytearray(first.read_bytes())
-    content[len(content) // 2] ^= 0xFF
-    first.write_bytes(content)
+    (first,) = before
+
+    def damage(content):
+        content[len(content) // 2] ^= 0xFF
+
+    change_segment(settings.data, first, damage)
     remove_index(settings.data)
 
     report = await reindex(settings)

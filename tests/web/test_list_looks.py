@@ -18,6 +18,7 @@ from archiver.urls.parse import hash_url
 from archiver.web.app import build_app
 from archiver.web.density import Density
 from archiver.web.render import initial
+from tests.segments import as_files
 
 DRAWING = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 8 8"><circle r="4"/></svg>'
 HEAD = '<link rel=icon href=/i.svg><meta property="og:image" content="/og.png">'
@@ -105,8 +106,7 @@ async def test_that_a_host_was_asked_for_its_icon_goes_with_its_last_page(client
 
 async def test_reindexing_brings_them_back(client, runtime, tmp_path):
     before = await emblems(client)
-    (tmp_path / "again").mkdir()
-    (runtime.settings.data / "warc").rename(tmp_path / "again" / "warc")
+    as_files(runtime.settings.data, tmp_path / "again" / "warc")
     settings = Settings(data=tmp_path / "again")
 
     await reindex(settings)

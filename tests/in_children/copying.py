@@ -1,0 +1,29 @@
+"""Copies of a process that has loaded what it needs in place of children that read pages and files.
+
+In this process and in those it starts: ``begun`` is that process, ``launcher`` what is started.
+"""
+
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+BEGUN = "ARCHIVER_TEST_BEGUN"
+"""The variable that says where that process is called; none is where children are real ones."""
+COPIED = "archiver.derive.worker", "archiver.derive.link_file_worker"
+"""What they run."""
+_LAUNCHER = Path(__file__).with_name("launcher.py")
+
+Commands = Callable[..., list[str]]
+
+
+def commands_over(command: Commands) -> Commands:
+    """What gives the words that run a child in place of ``child_process.child_command``."""
+
+    def child_command(module: str, *arguments: str) -> list[str]:
+        if module not in COPIED or BEGUN not in os.environ:
+            return command(module, *arguments)
+        by_itself = [sys.executable, "-I", "-S", str(_LAUNCHER)]
+        return [*by_itself, os.environ[BEGUN], module, *arguments]
+
+    return child_command
