@@ -110,10 +110,7 @@ async def crawler_of(
             stack.push_async_callback(uploading.finish)
             for task in (uploading.watch, uploading.upload):
                 await stack.enter_async_context(kept_going(task, task.__name__))
-        if archive.db.machine:
-            cookies = shared_cookies(archive.settings, archive.db)
-            await cookies.fetch()
-            await stack.enter_async_context(kept_going(cookies.keep_fetching, "cookies"))
+        await _share_cookies(archive, stack)
         joining = _joining(archive)
         if joining and archive.store.commits_remotely:
             await stack.enter_async_context(kept_going(joining.keep_joining, "joining"))
@@ -129,6 +126,13 @@ async def crawler_of(
             uploading,
             joining,
         )
+
+
+async def _share_cookies(archive: Archive, stack: AsyncExitStack) -> None:
+    if archive.db.machine:
+        cookies = shared_cookies(archive.settings, archive.db)
+        await cookies.fetch()
+        await stack.enter_async_context(kept_going(cookies.keep_fetching, "cookies"))
 
 
 def _uploading(archive: Archive, crawling: Crawling) -> Uploading | None:
