@@ -12,6 +12,7 @@ everything, so that the machine is busy.
 """
 
 import argparse
+import compileall
 import os
 import statistics
 import subprocess
@@ -21,6 +22,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import archiver as archiver_package
 from benchmarks.crawl import crawl_settings
 from benchmarks.measure import Cost, measure
 from benchmarks.pages import PageServer, made_up, read_pages
@@ -39,6 +41,7 @@ def main() -> None:
     parser.add_argument("--load", type=int, default=0, help="processes that keep a core busy each")
     options = parser.parse_args()
     pages = read_pages(options.folder) if options.folder else made_up(64)
+    compileall.compile_dir(archiver_package.__path__[0], quiet=2)  # the first run, too
     costs: dict[str, list[Cost]] = {name: [] for name in options.only.split(",")}
     with PageServer(pages) as server, busy(options.load):
         urls = [server.url(n) for n in range(options.copies * len(pages))]
