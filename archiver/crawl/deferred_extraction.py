@@ -122,14 +122,14 @@ class DeferredExtraction:
         obtained = await read_back(self._context, kept.capture)
         if obtained is None:
             raise StoreError("Its record can't be read; `archiver verify` says more.")
+        found, read = await self._context.derive.look_and_read(obtained.document)
         article = await read_whole(
-            self._context, obtained.document, record.requisites, kept.timestamp
+            self._context, obtained.document, record.requisites, kept.timestamp, read
         )
         if article == Article():
             if kept.extractor != UNREAD:
                 raise StoreError("Its article could not be read again; what was read before stays.")
             article = Article(record.metadata)
-        found = await self._context.derive.discover(obtained.document)
         page = CaptureRef.of(kept.capture)
         visit = Visit(
             timestamp=kept.timestamp,

@@ -9,10 +9,11 @@ from datetime import datetime
 from archiver.crawl.context import CrawlContext
 from archiver.crawl.emblems import draw_fetched
 from archiver.crawl.fetch_or_recall import fetch, read
+from archiver.crawl.first_look import examine
 from archiver.crawl.obtained import Obtained
 from archiver.crawl.public_archives import FoundMemento, fetch_memento, locate
 from archiver.crawl.requisites import Requisites
-from archiver.crawl.visit import examine, read_page
+from archiver.crawl.visit import read_page
 from archiver.errors import FetchError
 from archiver.index import captures, entries
 from archiver.ledger.records import capture_of
@@ -108,7 +109,8 @@ class Rescuer:
         """
         with ExitStack() as bodies:
             steps, last = await self._follow(url, memento, others, bodies)
-            discovery, failure = await examine(self._context, steps[-1].found)
+            look = await examine(self._context, steps[-1].found)
+            discovery, failure = look.found, look.failure
             if failure or discovery is None:
                 reason = failure.message if failure else ""
                 raise FetchError(Failure(FailureKind.NOT_ARCHIVED, reason))

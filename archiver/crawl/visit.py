@@ -7,12 +7,13 @@ from datetime import UTC, datetime
 from archiver.crawl.context import CrawlContext
 from archiver.crawl.emblems import draw_fetched, wanted_emblems
 from archiver.crawl.fetch_or_recall import fetch, recall
+from archiver.crawl.first_look import examine
 from archiver.crawl.learned_hosts import is_asked_plainly
 from archiver.crawl.obtained import Obtained
 from archiver.crawl.parts import read_whole
 from archiver.crawl.rendering import Rendered, Unshown
 from archiver.crawl.requisites import Requisites
-from archiver.crawl.retry_policy import parked, retry_at, status_failure, walled
+from archiver.crawl.retry_policy import retry_at, status_failure, walled
 from archiver.derive.pool import unread_article
 from archiver.errors import FetchError
 from archiver.html.signals import MOST_COUNTED
@@ -27,8 +28,6 @@ from archiver.model.requisite import Requisite, RequisiteKind, RequisiteOutcome
 from archiver.net.outgoing import Outgoing
 from archiver.urls.parse import host
 
-GUARDED = frozenset({401, 403, 405, 406, 429, 503})
-"""Statuses that walls are sent with, and much else."""
 _NOTHING = Failure(FailureKind.INTERNAL, "Nothing was found of the page.")
 
 
@@ -45,7 +44,8 @@ async def visit(context: CrawlContext, requisites: Requisites, lease: Lease) -> 
     rendered = await _render_at_once(context, page, known)
     if isinstance(rendered, Rendered):
         return await _visit_rendered(context, requisites, first, rendered, None)
-    found, failure = await examine(context, page)
+    seen = await examine(context, page, reads=not (lease.render or _waits(context)))
+    found, failure = seen.found, seen.failure
     if known is Look.NONE:  # else it was tried just now
         rendered = await _render(context, lease, page, found, failure)
     look = _plain_look(context, found, failure, learned)
@@ -57,7 +57,7 @@ async def visit(context: CrawlContext, requisites: Requisites, lease: Lease) -> 
     if page.is_truncated:
         _try_for_the_rest(context, lease, page)
     emblems = wanted_emblems(found)
-    outcomes, article = await read_page(context, requisites, page, found, emblems)
+    outcomes, article = await read_page(context, requisites, page, found, emblems, seen.article)
     visited = Visit(
         timestamp=first.ref.timestamp,
         at=first.at,
@@ -234,35 +234,33 @@ def _try_for_the_rest(context: CrawlContext, lease: Lease, page: Obtained) -> No
         raise FetchError(failure)
 
 
-async def examine(context: CrawlContext, page: Obtained) -> tuple[Discovery | None, Failure | None]:
-    """The first look at a page, and why it is none, if it is none: a wall has a name."""
-    at = host(page.ref.url)
-    if page.wall:
-        return None, walled(at, page.wall)
-    failure = status_failure(page.ref.status, page.retry_after)
-    if failure and not (page.ref.status in GUARDED and page.content):
-        return None, failure
-    found = await context.derive.discover(page.document)
-    if found.wall:
-        return found, walled(at, found.wall)
-    return found, parked(at, found.parked) if found.parked else failure
-
-
 async def read_page(
     context: CrawlContext,
     requisites: Requisites,
     page: Obtained,
     found: Discovery,
     emblems: tuple[Requisite, ...] = (),
+    article: Article | None = None,
 ) -> tuple[tuple[RequisiteOutcome, ...], Article]:
-    """Read the article while what the page needs is fetched, and what lists show it by."""
+    """Read the article while what the page needs is fetched, and what lists show it by.
+
+    ``article`` is given where it was read at the first look.
+    """
     document, wanted = page.document, (*found.requisites, *emblems)
-    if context.settings.articles == "later":
+    if _waits(context):
         outcomes = await requisites.fetch_all(page.ref.url, wanted, page.led_by)
         return outcomes, unread_article(document, found)
+    if article is not None:
+        outcomes = await requisites.fetch_all(page.ref.url, wanted, page.led_by)
+        return outcomes, await _turned(context, requisites, page, outcomes, article)
     if not wanted:
         return (), await context.derive.extract(document)
     return await _read_and_fetch(context, requisites, page, wanted)
+
+
+def _waits(context: CrawlContext) -> bool:
+    """Whether articles are left for later."""
+    return context.settings.articles == "later"
 
 
 async def _read_and_fetch(
@@ -284,8 +282,19 @@ async def _read_and_fetch(
     async with asyncio.TaskGroup() as group:
         article = group.create_task(context.derive.extract(document))
         outcomes = await requisites.fetch_all(reference.url, wanted, page.led_by)
-    read = article.result()
-    if is_set_vertically(read.text) and requisites.turn_lines(outcomes):
-        await context.recorder.settled()
-        read = await read_whole(context, document, outcomes, reference.timestamp, read)
-    return outcomes, read
+    return outcomes, await _turned(context, requisites, page, outcomes, article.result())
+
+
+async def _turned(
+    context: CrawlContext,
+    requisites: Requisites,
+    page: Obtained | Rendered,
+    outcomes: tuple[RequisiteOutcome, ...],
+    read: Article,
+) -> Article:
+    """An article, read once more where a style sheet of its page may turn its lines."""
+    if not (is_set_vertically(read.text) and requisites.turn_lines(outcomes)):
+        return read
+    await context.recorder.settled()
+    reference = page.page if isinstance(page, Rendered) else page.ref
+    return await read_whole(context, page.document, outcomes, reference.timestamp, read)

@@ -4,10 +4,12 @@ from dataclasses import replace
 from importlib import import_module
 from types import ModuleType
 
+from selectolax.lexbor import LexborHTMLParser
+
 from archiver.derive.messages import Document
 from archiver.derive.text import decode
 from archiver.encoding.choose import is_text
-from archiver.html.article import extract_article, extract_stood, image_article
+from archiver.html.article import article_of, extract_article, extract_stood, image_article
 from archiver.html.colours import coloured
 from archiver.html.plain import file_name, text_article
 from archiver.model.page import Article, PageMetadata
@@ -17,7 +19,18 @@ from archiver.wire.sniff import is_html, is_pdf
 
 def read(document: Document) -> Article:
     """Its article, with code in colours and the words that it is found by."""
-    article = _extract(document)
+    return _finished(_extract(document))
+
+
+def read_parsed(tree: LexborHTMLParser, html: str, url: str, metadata: PageMetadata) -> Article:
+    """The same of a page that was looked at already: its tree, its source, what it says of itself.
+
+    The tree is no more what it was afterwards.
+    """
+    return _finished(article_of(tree, html, url, metadata))
+
+
+def _finished(article: Article) -> Article:
     return replace(article, html=coloured(article.html), words=indexed(article.text))
 
 

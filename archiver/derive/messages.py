@@ -30,6 +30,7 @@ class Task(StrEnum):
 
     DISCOVER = "discover"
     EXTRACT = "extract"
+    LOOK_AND_READ = "look and read"
     ICON = "icon"
     COVER = "cover"
 
@@ -105,7 +106,15 @@ def read_request(body: bytes) -> tuple[Task, Document, int]:
     return Task(head["task"]), document, head["limit"]
 
 
-Result = Article | Discovery | NewLikeness | None
+@frozen
+class Seen:
+    """What a page needs, and its article: None where it was not read with that."""
+
+    found: Discovery
+    article: Article | None = None
+
+
+Result = Article | Discovery | Seen | NewLikeness | None
 
 
 def pack_result(result: Result) -> bytes:
@@ -115,24 +124,34 @@ def pack_result(result: Result) -> bytes:
     if isinstance(result, NewLikeness):
         return pack({"kind": result.kind, "media_type": result.media_type}, result.content)
     if isinstance(result, Discovery):
-        seen = result.appearance
-        return pack(
-            {
-                "requisites": [[each.url, each.kind, each.area] for each in result.requisites],
-                "charset": [result.charset.used, result.charset.declared],
-                "metadata": asdict(result.metadata),
-                "signals": [result.needs_browser, result.wall, result.parked, result.feed],
-                "appearance": [seen.readable, seen.source, seen.is_error],
-                "emblems": [result.icons, result.covers],
-            }
-        )
-    said = {
-        "metadata": asdict(result.metadata),
-        "text": result.text,
-        "words": result.words,
-        "above": result.head,
+        return pack(_discovery_head(result))
+    if isinstance(result, Article):
+        return pack(_article_head(result), result.html.encode())
+    head, read = _discovery_head(result.found), result.article
+    if read is None:
+        return pack(head)
+    return pack(head | {"article": _article_head(read)}, read.html.encode())
+
+
+def _discovery_head(found: Discovery) -> dict[str, Any]:
+    seen = found.appearance
+    return {
+        "requisites": [[each.url, each.kind, each.area] for each in found.requisites],
+        "charset": [found.charset.used, found.charset.declared],
+        "metadata": asdict(found.metadata),
+        "signals": [found.needs_browser, found.wall, found.parked, found.feed],
+        "appearance": [seen.readable, seen.source, seen.is_error],
+        "emblems": [found.icons, found.covers],
     }
-    return pack(said, result.html.encode())
+
+
+def _article_head(read: Article) -> dict[str, Any]:
+    return {
+        "metadata": asdict(read.metadata),
+        "text": read.text,
+        "words": read.words,
+        "above": read.head,
+    }
 
 
 def read_discovery(head: dict[str, Any]) -> Discovery:
@@ -161,6 +180,12 @@ def read_article(head: dict[str, Any], html: bytes) -> Article:
     metadata = PageMetadata(**head["metadata"])
     text, words, above = (head[each] for each in ("text", "words", "above"))
     return Article(metadata, html.decode(), text, words=words, head=above)
+
+
+def read_seen(head: dict[str, Any], html: bytes) -> Seen:
+    """The answer to LOOK_AND_READ."""
+    read = head.get("article")
+    return Seen(read_discovery(head), read_article(read, html) if read else None)
 
 
 def read_drawn(head: dict[str, Any], content: bytes) -> NewLikeness | None:

@@ -21,6 +21,7 @@ from archiver.derive.messages import (
     read_article,
     read_discovery,
     read_drawn,
+    read_seen,
     unpack,
 )
 from archiver.encoding.choose import is_xml
@@ -39,6 +40,8 @@ DRAW_SECONDS = 10.0
 """A picture that takes longer is none worth showing: a page may name eight, and others wait."""
 MOST_ANSWER_BYTES = 256 << 20
 SHORT_BYTES = 8 << 10
+LONG_BYTES = 2 << 20
+"""What a longer page needs is not to wait for its article."""
 SHORT_ANSWER_BYTES = 256 << 10
 """A longer answer is parsed in a thread."""
 BACKLOG_SECONDS = 0.5
@@ -105,6 +108,16 @@ class DerivePool:
             return _short_article(document)
         answer = await self._ask(Task.EXTRACT, document)
         return read_article(*answer) if answer else Article()
+
+    async def look_and_read(self, document: Document) -> tuple[Discovery, Article | None]:
+        """What a document needs, with its article if it is a page of which that is read at once."""
+        if not is_html(document.media_type) or len(document.payload) > LONG_BYTES:
+            return await self.discover(document), None
+        answer = await self._ask(Task.LOOK_AND_READ, document)
+        if answer is None:
+            return await self.discover(document), Article()
+        seen = read_seen(*answer)
+        return seen.found, seen.article
 
     async def draw(self, kind: LikenessKind, content: bytes, url: str) -> NewLikeness | None:
         """An icon or a cover made small of a picture; None where it is none worth showing."""

@@ -4,15 +4,16 @@ from dataclasses import replace
 from importlib import import_module
 from types import ModuleType
 
-from archiver.derive.messages import Document, Result, Task
+from archiver.derive.messages import Document, Result, Seen, Task
 from archiver.derive.text import choose, decode
 from archiver.encoding.choose import Choice, is_text, is_xml
 from archiver.html.canonical import canonical_in_header
-from archiver.html.requisites import find_linked, find_xml_requisites, look_through
+from archiver.html.parsing import parse
+from archiver.html.requisites import find_linked, find_xml_requisites, look_at, look_through
 from archiver.html.sheets import find_sheet_requisites
 from archiver.model.likeness import LikenessKind
 from archiver.model.page import Article, Charset, Discovery, PageMetadata
-from archiver.model.requisite import Requisite
+from archiver.model.requisite import Requisite, RequisiteKind
 from archiver.wire.sniff import is_css, is_html
 
 
@@ -23,13 +24,37 @@ def perform(task: Task, document: Document, limit: int) -> Result:
         return drawn
     if task is Task.DISCOVER:
         return _discover(document, limit)
+    if task is Task.LOOK_AND_READ:
+        return _look_and_read(document, limit)
     article: Article = _articles().read(document)
     return replace(article, metadata=_with_address(article.metadata, document))
 
 
 def _discover(document: Document, limit: int) -> Discovery:
     """What a document needs, and what it says of itself; what its response names comes first."""
-    found = _look_through(document, limit)
+    return _with_links(_look_through(document, limit), document, limit)
+
+
+def _look_and_read(document: Document, limit: int) -> Seen:
+    """The same of a page, with its article, which its tree is used up for: parsed once for both.
+
+    One that a browser is to show, that is no page, or that has further parts is read otherwise.
+    """
+    page = decode(document)
+    tree = parse(page.text)
+    if tree is None:
+        return Seen(_discover(document, limit))
+    looked = look_at(tree, page.text, document.url, limit)
+    found = _with_links(replace(looked, charset=_charset(page.choice)), document, limit)
+    has_parts = any(each.kind is RequisiteKind.PART for each in found.requisites)
+    if found.needs_browser or found.wall or found.parked or has_parts:
+        return Seen(found)
+    article: Article = _articles().read_parsed(tree, page.text, document.url, looked.metadata)
+    return Seen(found, replace(article, metadata=_with_address(article.metadata, document)))
+
+
+def _with_links(found: Discovery, document: Document, limit: int) -> Discovery:
+    """With what its response names first."""
     if not document.link_header:
         return found
     linked = find_linked(document.link_header, document.url, limit)

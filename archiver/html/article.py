@@ -65,7 +65,22 @@ def extract_article(html: str, url: str, *, part: int = 1, sheets: Sheets = ()) 
     page = parse(html)
     if page is None:
         return text_article(without_tags(html), title="")
-    metadata = read_metadata(page, url)
+    return article_of(page, html, url, read_metadata(page, url), part=part, sheets=sheets)
+
+
+def article_of(
+    page: LexborHTMLParser,
+    html: str,
+    url: str,
+    metadata: PageMetadata,
+    *,
+    part: int = 1,
+    sheets: Sheets = (),
+) -> Article:
+    """The same of a page that is parsed already; its tree is no more what it was.
+
+    ``metadata`` is what it says of itself.
+    """
     article = _read(page, html, url, metadata, part=part, sheets=sheets)
     text = article.text
     if not metadata.excerpt:

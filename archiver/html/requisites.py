@@ -65,8 +65,11 @@ def find_requisites(html: str, base_url: str, limit: int) -> tuple[Requisite, ..
 def look_through(html: str, base_url: str, limit: int) -> Discovery:
     """The requisites of a page, as ``find_requisites``, what it says of itself, and its signals."""
     tree = parse(html)
-    if tree is None:
-        return Discovery()
+    return look_at(tree, html, base_url, limit) if tree is not None else Discovery()
+
+
+def look_at(tree: LexborHTMLParser, html: str, base_url: str, limit: int) -> Discovery:
+    """The same of a page that is parsed already; its tree stays as it is."""
     stated, base = stated_in(tree), base_of(tree, base_url)
     text, metadata = readable_start(tree), read_metadata(tree, base_url, stated)
     following = find_next_part(tree, base_url) if limit else None

@@ -1,6 +1,7 @@
 """Pages are read in processes of their own, which may be lost without loss."""
 
 import asyncio
+from dataclasses import replace
 
 import psutil
 import pytest
@@ -33,6 +34,46 @@ async def test_a_child_names_requisites_and_reads_articles(pool):
     assert [each.url for each in discovery.requisites] == ["http://example.com/a.png"]
     assert article.metadata.title == "Hello"
     assert "Words to be read" in article.text
+
+
+async def test_a_page_that_is_read_at_its_first_look_is_as_if_it_were_read_after(pool):
+    linked = replace(PAGE, link_header='<http://example.com/own>; rel="canonical"')
+
+    found, article = await pool.look_and_read(linked)
+
+    assert found == await pool.discover(linked)
+    assert article == await pool.extract(linked)
+    assert article.metadata.canonical == "http://example.com/own"
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        b"<div id=root></div><script src=/app.js></script>",
+        b"<article><p>Words to be read, some.</p></article><a rel=next href='?page=2'>Next</a>",
+    ],
+    ids=["shown by a browser", "of several parts"],
+)
+async def test_a_page_that_is_read_otherwise_is_not_read_at_its_first_look(pool, page):
+    url = "http://example.com/essay"
+    document = replace(PAGE, payload=b"<!DOCTYPE html><title>Hello</title>" + page, url=url)
+
+    found, article = await pool.look_and_read(document)
+
+    assert found == await pool.discover(document) != Discovery()
+    assert article is None
+
+
+async def test_what_a_page_needs_is_known_though_its_article_can_not_be_read(pool_of):
+    pool = pool_of(1, backlog=3600)
+    await pool.discover(PAGE)
+    [lost] = children_that_read()
+    lost.kill()
+
+    found, article = await pool.look_and_read(PAGE)
+
+    assert [each.url for each in found.requisites] == ["http://example.com/a.png"]
+    assert article == Article()
 
 
 @pytest.mark.parametrize("text", ["two kites", "two kités"])
