@@ -78,7 +78,7 @@ async def walked(
     if sort is Sort.BEST:
         return await candidates(conn, question, stretch)
     walk = Walk(conn, question, order=sort if sort is Sort.OLDEST else Sort.NEWEST)
-    return await walk.page(stretch, SORTED)
+    return await walk.page(stretch, SORTED, goes_on=sort in _BY_DAY)
 
 
 def is_from_newest(sort: Sort, beyond: Place | Turn | None, question: Question) -> bool:

@@ -75,8 +75,15 @@ class Walk:
         """What documents are looked for by."""
         return self._loose.parted if self._loose else self._parted
 
-    async def page(self, beyond: Place | None, limit: int) -> Found:
-        """So many entries beyond a place; fewer, with a place to go on, where few of many pass."""
+    async def page(self, beyond: Place | None, limit: int, *, goes_on: bool = True) -> Found:
+        """So many entries beyond a place; fewer, with a place to go on, where few of many pass.
+
+        Args:
+            beyond: a place; None for the first.
+            limit: entries at most.
+            goes_on: whether the next page can begin where this one ends.
+        """
+        enough = min(limit, ENOUGH_READ) if goes_on else limit
         found: list[int] = []
         places: list[Place] = []
         reach = await self._reach()
@@ -90,20 +97,20 @@ class Walk:
             places += at
             if last is None or len(found) > limit:
                 return Found(tuple(found), tuple(places), None).first(limit)
-            if self._is_read and len(found) > ENOUGH_READ:
+            if self._is_read and len(found) > enough:
                 # The last one is the next stretch's: so there is one.
                 return Found(tuple(found), tuple(places), None).first(len(found) - 1)
             beyond = last
             if self._is_read:
                 looked_at = self._documents
-                look, parts = self._next_read(len(found))
+                look, parts = self._next_read(enough + 1 - len(found), len(found))
             else:
                 looked_at, look = looked_at + look, min(look * 4, MOST_LOOK)
         return Found(tuple(found), tuple(places), beyond)
 
-    def _next_read(self, found: int) -> tuple[int, int]:
+    def _next_read(self, lacking: int, found: int) -> tuple[int, int]:
         """How many documents are read next, and in how many parts: as many as it seems to take."""
-        wanted = (ENOUGH_READ + 1 - found) * self._documents // max(found, 1)
+        wanted = lacking * self._documents // max(found, 1)
         count = max(LEAST_READ, min(wanted, MOST_LOOK, MOST_LOOKED_AT - self._documents))
         return count, 1 + count * self._parts // max(self._documents, 1)
 

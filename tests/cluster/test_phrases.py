@@ -92,6 +92,14 @@ async def test_where_many_have_a_phrase_enough_are_read_and_more_are_told_of_tha
     assert listing.after
 
 
+async def test_an_order_that_does_not_go_on_is_of_all_that_one_walk_finds(search, monkeypatch):
+    monkeypatch.setattr("archiver.services.walking.MOST_LOOKED_AT", PAGES)
+
+    (names,) = await pages_of(search, '"paper kite"', sort=Sort.TITLE)
+
+    assert sorted(names) == [n for n in range(PAGES) if n % 3 == 0]
+
+
 async def test_who_wants_all_of_a_phrase_gets_all(search):
     async with search._db.read() as conn:
         query = ListingQuery(q='"paper kite"')
