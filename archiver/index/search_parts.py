@@ -1,7 +1,8 @@
 """Full parts of the words' index, put into one piece each.
 
 What is written at different times lies in pieces of its own, of which a query asks each: a dozen in
-a part. A part that is full is written no more, so it is worth putting together once.
+a part. A part that is full is written no more, so it is worth putting together once. A server's
+index has one piece, and a list of what is not sorted into it yet.
 """
 
 from sqlalchemy import text

@@ -112,7 +112,7 @@ async def test_a_link_that_is_saved_again_with_a_tag_is_found_by_it(filled, live
     assert await found(filled, "burrows") == ["page3"]
 
 
-@pytest.mark.sqlite("the index of words of a server does not lie in pieces")
+@pytest.mark.sqlite("what waits in a server's index is looked at in tests of cluster")
 async def test_a_full_part_is_put_into_one_piece_and_finds_the_same(filled, parts_of, monkeypatch):
     db, _ = parts_of
     before = [await found(filled, q) for q in ("badgers", "dig story*", '"by night"')]
@@ -130,7 +130,6 @@ async def test_a_full_part_is_put_into_one_piece_and_finds_the_same(filled, part
     assert not await filled.documents.put_parts_together()
 
 
-@pytest.mark.sqlite("the index of words of a server does not lie in pieces")
 async def test_nothing_is_put_together_while_words_are_owed(filled, parts_of):
     db, _ = parts_of
     await index_as_an_older_version(db)

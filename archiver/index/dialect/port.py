@@ -28,7 +28,8 @@ class WordIndex(Protocol):
         tried: selects which of the words ``:tried`` are there, as ``vocabulary`` does; empty where
             that does.
         columns: of a document, besides its ``rowid``.
-        merge: puts pieces of it together, as far as so many ``:pages``; empty where none lie apart.
+        merge: puts pieces of it together, as far as so many ``:pages``, or all of them where that
+            is little; empty where none lie apart.
         changes: selects how often a connection has changed something.
         pages: selects how many pages of it the words between ``:first`` and ``:beyond`` take; empty
             where that can't be told.

@@ -68,7 +68,9 @@ class PostgresWords:
         " LATERAL (SELECT count(*) AS doc FROM {0}"
         " WHERE words @@ CAST(quote_literal(word) AS tsquery)) AS counted WHERE doc > 0"
     )
-    merge = changes = ""
+    merge = "SELECT gin_clean_pending_list(CAST('{0}_words' AS REGCLASS))"
+    """What was written last waits in a list of up to 4 MB, which each query reads to its end."""
+    changes = "SELECT 0"
     pages = """SELECT coalesce(CAST(avg(held) * 44 AS BIGINT), 0) FROM (
   SELECT (SELECT count(*) FROM unnest(words) AS one WHERE BEGINS) AS held
   FROM (SELECT words FROM {0} ORDER BY rowid DESC LIMIT 32) AS newest

@@ -1,0 +1,39 @@
+"""What PostgreSQL's index of words has not sorted in yet, which every query reads to its end."""
+
+from datetime import UTC, datetime, timedelta
+
+from sqlalchemy import text
+
+from archiver.index.database import Database
+from archiver.index.search_tables import search_table
+from archiver.services.documents import Documents
+from benchmarks.synthetic import Page, fill
+
+START = datetime(2019, 12, 30, tzinfo=UTC)
+WORDS = " ".join(f"word{n}" for n in range(400))
+
+
+async def waiting(database, part):
+    """How many pages of a part's index wait to be sorted in; none do afterwards."""
+    asked = f"SELECT gin_clean_pending_list('{search_table(part)}_words')"
+    async with database.write() as conn:
+        return (await conn.execute(text(asked))).scalar_one()
+
+
+async def test_nothing_waits_in_a_part_that_is_full_once_a_service_has_looked_after_it(
+    address, monkeypatch
+):
+    for module in ("search_tables", "documents"):
+        monkeypatch.setattr(f"archiver.index.{module}.PART_SIZE", 7)
+    database = await Database.open(address)
+    pages = [Page(f"p{n}", "x", WORDS) for n in range(17)]
+    await fill(database, pages, START, timedelta(days=1))
+    keeping = Documents(database, store=None)
+
+    while await keeping.put_parts_together():
+        pass
+
+    left = [await waiting(database, part) for part in range(3)]
+    await database.close()
+    assert left[:2] == [0, 0]
+    assert left[2] > 0
