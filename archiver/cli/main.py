@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from archiver import __version__
+from archiver import __version__, light
 from archiver.cli.add_command import AddCommand
 from archiver.cli.bodies import run_body
 from archiver.cli.export_forms import export
@@ -282,6 +282,7 @@ for each in (export, *UPKEEP):
 
 def main() -> None:
     """Run the program; its entry point."""
+    light.allow()
     _open_what_is_closed()
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):

@@ -1,7 +1,6 @@
 """The table of responses that are not what their URLs show."""
 
-from sqlalchemy import Column, ForeignKey, Index, Table
-
+from archiver.index.core import Column, ForeignKey, Index, Table
 from archiver.index.table_registry import Number, Words, metadata
 
 answer = Table(

@@ -2,10 +2,9 @@
 
 from typing import Any
 
-from sqlalchemy import Select, select, tuple_
-
 from archiver.index.captures import CAPTURES, to_capture
 from archiver.index.connection import AsyncConnection
+from archiver.index.core import Select, select, tuple_
 from archiver.index.schema import capture
 from archiver.model.capture import Capture
 from archiver.values import frozen

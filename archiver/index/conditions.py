@@ -9,7 +9,7 @@ from dataclasses import replace
 from datetime import datetime
 from itertools import groupby
 
-from sqlalchemy import (
+from archiver.index.core import (
     ColumnElement,
     Integer,
     Select,
@@ -24,7 +24,6 @@ from sqlalchemy import (
     true,
     union_all,
 )
-
 from archiver.index.dialect.functions import KindOfFailure, StatusOfFailure
 from archiver.index.dialect.word_queries import Matches
 from archiver.index.dialect.word_queries import expression as expression_of

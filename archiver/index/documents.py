@@ -10,11 +10,10 @@ from functools import lru_cache
 from itertools import groupby
 from typing import Any
 
-from sqlalchemy import Row, case, delete, func, or_, select, text, update
-
 from archiver.index.at_once import at_once
 from archiver.index.bulk import THESE, OverRows, among, execute_rows, given, insert_rows, over
 from archiver.index.connection import AsyncConnection
+from archiver.index.core import Row, case, delete, func, or_, select, text, update
 from archiver.index.dialect.port import WordIndex
 from archiver.index.numbering import next_number
 from archiver.index.schema import counter, document, entry, search_part

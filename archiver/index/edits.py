@@ -5,11 +5,10 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Row, bindparam, delete, func, insert, select, update
-
 from archiver.index import annotations, import_shares, labels, list_members, tags
 from archiver.index.bulk import among, insert_rows
 from archiver.index.connection import AsyncConnection
+from archiver.index.core import Row, bindparam, delete, func, insert, select, update
 from archiver.index.schema import edit, edited, entry
 from archiver.index.unrecorded import mark_unrecorded
 from archiver.model.annotation import Annotation

@@ -4,19 +4,11 @@ from collections.abc import Collection, Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from sqlalchemy import (
-    Row,
-    Select,
-    func,
-    literal_column,
-    select,
-    tuple_,
-)
-
 from archiver.index import annotations, failures, labels
 from archiver.index.at_once import at_once
 from archiver.index.bulk import among_texts, is_one_of_these
 from archiver.index.connection import AsyncConnection
+from archiver.index.core import Row, Select, func, literal_column, select, tuple_
 from archiver.index.schema import document, entry, entry_tag, in_list, snapshot, tag
 from archiver.model.capture import HashUrl, Timestamp
 from archiver.model.entry import Entry

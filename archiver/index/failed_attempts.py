@@ -4,11 +4,10 @@ from collections.abc import Sequence
 from dataclasses import field
 from datetime import datetime
 
-from sqlalchemy import bindparam, case, select, update
-
 from archiver.index import attempts, documents, failures
 from archiver.index.bulk import among
 from archiver.index.connection import AsyncConnection
+from archiver.index.core import bindparam, case, select, update
 from archiver.index.documents import NewDocument
 from archiver.index.schema import entry
 from archiver.memento.timestamps import to_timestamp

@@ -4,11 +4,10 @@ Who takes a host has it to itself, and who takes jobs keeps them until they are 
 all it has room for would leave the others without work, at the beginning of a crawl and at its end.
 """
 
-from sqlalchemy import Integer, bindparam, func, select
-
 from archiver.index import counters
 from archiver.index.at_once import at_once
 from archiver.index.connection import AsyncConnection
+from archiver.index.core import Integer, bindparam, func, select
 from archiver.index.schema import counter, queue_host
 from archiver.values import frozen
 

@@ -9,11 +9,10 @@ from collections.abc import Callable, Coroutine, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import Any, TypeVar
 
-from sqlalchemy.exc import DBAPIError
-
 from archiver.errors import IndexUnavailable
 from archiver.finishing import to_its_end
 from archiver.index.connection import AsyncConnection
+from archiver.index.core import DBAPIError
 from archiver.values import frozen
 
 _T = TypeVar("_T")

@@ -1,7 +1,6 @@
 """The tables by which machines that share an index spare hosts, as ``schema`` has all others."""
 
-from sqlalchemy import Column, Index, Table
-
+from archiver.index.core import Column, Index, Table
 from archiver.index.table_registry import Number, Words, metadata, partial_index
 
 host_hold = Table(

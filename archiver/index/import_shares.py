@@ -9,11 +9,10 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import field
 from typing import Any
 
-from sqlalchemy import Row, Select, and_, bindparam, delete, func, or_, select, update
-
 from archiver.index import annotations, labels
 from archiver.index.bulk import among, among_texts, insert_rows
 from archiver.index.connection import AsyncConnection
+from archiver.index.core import Row, Select, and_, bindparam, delete, func, or_, select, update
 from archiver.index.schema import entry, import_share, imports
 from archiver.model.annotation import Annotation
 from archiver.model.capture import HashUrl

@@ -6,11 +6,10 @@ from dataclasses import asdict, field
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Row, func, insert, select, update
-
 from archiver.index import jobs
 from archiver.index.bulk import Clash, among, insert_rows
 from archiver.index.connection import AsyncConnection
+from archiver.index.core import Row, func, insert, select, update
 from archiver.index.dialect.functions import Greatest
 from archiver.index.schema import entry, imports
 from archiver.model.choices import NO_CHOICES, Choices

@@ -3,12 +3,11 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import field
 
-from sqlalchemy import Table, update
-
 from archiver.index import list_members, tags
 from archiver.index.at_once import at_once
 from archiver.index.bulk import OverRows, execute_rows, given, over
 from archiver.index.connection import AsyncConnection
+from archiver.index.core import Table, update
 from archiver.index.schema import entry, entry_tag, in_list
 from archiver.values import frozen
 

@@ -7,8 +7,6 @@ list.
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from sqlalchemy import bindparam, delete, func, select, tuple_, update
-
 from archiver.index import lists
 from archiver.index.bulk import (
     THESE,
@@ -20,6 +18,7 @@ from archiver.index.bulk import (
     over,
 )
 from archiver.index.connection import AsyncConnection
+from archiver.index.core import bindparam, delete, func, select, tuple_, update
 from archiver.index.schema import entry_list, in_list
 from archiver.values import frozen
 

@@ -3,11 +3,10 @@
 from collections.abc import Collection, Sequence
 from datetime import datetime
 
-from sqlalchemy import Select, delete, exists, func, or_, select, update
-
 from archiver.index import failed_attempts, removal, segments, unrecorded
 from archiver.index.bulk import among
 from archiver.index.connection import AsyncConnection
+from archiver.index.core import Select, delete, exists, func, or_, select, update
 from archiver.index.schema import answer, capture, entry, likeness, segment, snapshot, withheld
 from archiver.model.failure import Failure
 from archiver.values import frozen

@@ -9,14 +9,13 @@ import asyncio
 from collections.abc import Callable
 from contextlib import suppress
 
-from sqlalchemy.exc import DBAPIError
-
 from archiver.errors import FencedOff
 from archiver.finishing import to_its_end
 from archiver.index import writers
 from archiver.index.clock import Clock, boot_seconds
 from archiver.index.connection import AsyncConnection
 from archiver.index.connections import Connections
+from archiver.index.core import DBAPIError
 from archiver.index.schema import HEAD
 from archiver.logs import get_log
 from archiver.values import frozen

@@ -9,10 +9,9 @@ from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import md5
 
-from sqlalchemy import Select, select
-
 from archiver.index.bulk import Clash, among, insert_rows
 from archiver.index.connection import AsyncConnection
+from archiver.index.core import Select, select
 from archiver.index.schema import capture, entry, need, segment, snapshot
 from archiver.model.capture import HashUrl, Location, RecordId, Timestamp
 from archiver.values import frozen

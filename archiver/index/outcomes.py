@@ -3,12 +3,11 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from sqlalchemy import bindparam, null, select, update
-
 from archiver.index import changes, counters, failures, queue
 from archiver.index.at_once import at_once
 from archiver.index.bulk import execute_rows, given, is_one_of_these, over
 from archiver.index.connection import AsyncConnection
+from archiver.index.core import bindparam, null, select, update
 from archiver.index.schema import imports, job
 from archiver.index.turns import to_ms
 from archiver.model.capture import Timestamp

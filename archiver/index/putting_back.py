@@ -4,11 +4,10 @@ import json
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Table, select
-
 from archiver.index import counters, gone, list_members, queue, tags, withheld
 from archiver.index.bulk import among, among_texts, insert_rows
 from archiver.index.connection import AsyncConnection
+from archiver.index.core import Table, select
 from archiver.index.removal import CAPTURES, DELETION, LISTS, TAGS, forget, renew
 from archiver.index.schema import attempt, document, entry, likeness, need, snapshot, trash
 from archiver.model.capture import HashUrl

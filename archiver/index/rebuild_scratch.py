@@ -9,13 +9,21 @@ was; beside a live index they are temporary.
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import Column, MetaData, Table, delete, select, tuple_, update
-from sqlalchemy.schema import CreateTable, DropTable
-from sqlalchemy.types import TypeEngine
-
 from archiver.index import queue
 from archiver.index.bulk import Clash, among, among_texts, insert_rows
 from archiver.index.connection import AsyncConnection
+from archiver.index.core import (
+    Column,
+    CreateTable,
+    DropTable,
+    MetaData,
+    Table,
+    TypeEngine,
+    delete,
+    select,
+    tuple_,
+    update,
+)
 from archiver.index.schema import job, snapshot
 from archiver.index.table_registry import Number, Words
 from archiver.model.capture import Location, RecordId

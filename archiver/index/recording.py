@@ -5,8 +5,6 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from operator import attrgetter
 
-from sqlalchemy import select
-
 from archiver.index import (
     comparisons,
     counters,
@@ -19,6 +17,7 @@ from archiver.index import recording_statements as statements
 from archiver.index.at_once import at_once
 from archiver.index.bulk import among, execute_rows, insert_rows
 from archiver.index.connection import AsyncConnection
+from archiver.index.core import select
 from archiver.index.documents import NewDocument
 from archiver.index.numbering import next_number
 from archiver.index.schema import entry, snapshot

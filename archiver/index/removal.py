@@ -9,8 +9,6 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Row, Table, bindparam, case, delete, func, insert, select, update
-
 from archiver.index import (
     counters,
     import_shares,
@@ -19,6 +17,7 @@ from archiver.index import (
 )
 from archiver.index.bulk import among, insert_rows
 from archiver.index.connection import AsyncConnection
+from archiver.index.core import Row, Table, bindparam, case, delete, func, insert, select, update
 from archiver.index.schema import (
     attempt,
     capture,

@@ -2,10 +2,9 @@
 
 from collections.abc import Sequence
 
-from sqlalchemy import literal_column, select, update
-
 from archiver.index.bulk import execute_rows, given, over
 from archiver.index.connection import AsyncConnection
+from archiver.index.core import literal_column, select, update
 from archiver.index.schema import entry, segment, snapshot
 from archiver.model.capture import Location
 from archiver.values import frozen

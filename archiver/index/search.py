@@ -9,12 +9,11 @@ from functools import lru_cache
 from itertools import compress
 from typing import Any
 
-from sqlalchemy import select
-
 from archiver.index import documents
 from archiver.index.bulk import THESE, among
 from archiver.index.conditions import Setting, condition, with_document
 from archiver.index.connection import AsyncConnection
+from archiver.index.core import select
 from archiver.index.dialect.functions import Gathered
 from archiver.index.dialect.port import Dialect
 from archiver.index.dialect.word_queries import asking, gathering

@@ -3,8 +3,6 @@
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 
-from sqlalchemy import bindparam, update
-
 from archiver.index import (
     annotations,
     import_shares,
@@ -18,6 +16,7 @@ from archiver.index import (
 )
 from archiver.index.bulk import among
 from archiver.index.connection import AsyncConnection
+from archiver.index.core import bindparam, update
 from archiver.index.known_entries import (
     KnownRow,
     added_at_of,

@@ -5,10 +5,9 @@
 
 from collections.abc import Collection, Mapping, Sequence
 
-from sqlalchemy import BigInteger, cast, func, select, update
-
 from archiver.index.bulk import Clash, among_texts, insert_rows
 from archiver.index.connection import AsyncConnection
+from archiver.index.core import BigInteger, cast, func, select, update
 from archiver.index.schema import segment
 from archiver.values import frozen
 

@@ -3,10 +3,9 @@
 Where the index is a file nothing is here: they are in the folder then.
 """
 
-from sqlalchemy import select
-
 from archiver.index.bulk import Clash, insert_rows
 from archiver.index.connection import AsyncConnection
+from archiver.index.core import select
 from archiver.index.schema import shared_file
 from archiver.values import frozen
 

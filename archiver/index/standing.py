@@ -2,10 +2,9 @@
 
 from collections.abc import Collection
 
-from sqlalchemy import select
-
 from archiver.index.bulk import is_one_of_these
 from archiver.index.connection import AsyncConnection
+from archiver.index.core import select
 from archiver.index.schema import entry
 from archiver.values import frozen
 

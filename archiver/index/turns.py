@@ -8,7 +8,10 @@ from datetime import UTC, datetime, timedelta
 from functools import cache
 from typing import Any
 
-from sqlalchemy import (
+from archiver.index.at_once import at_once
+from archiver.index.bulk import Clash, execute_rows, given, insert_rows, over
+from archiver.index.connection import AsyncConnection
+from archiver.index.core import (
     ColumnElement,
     Integer,
     Select,
@@ -21,10 +24,6 @@ from sqlalchemy import (
     tuple_,
     update,
 )
-
-from archiver.index.at_once import at_once
-from archiver.index.bulk import Clash, execute_rows, given, insert_rows, over
-from archiver.index.connection import AsyncConnection
 from archiver.index.dialect import listed_values
 from archiver.index.dialect.functions import Greatest
 from archiver.index.dialect.port import Dialect

@@ -2,11 +2,10 @@
 
 from collections.abc import Sequence
 
-from sqlalchemy import func, literal_column, select
-
 from archiver.index import snapshots
 from archiver.index.bulk import among
 from archiver.index.connection import AsyncConnection
+from archiver.index.core import func, literal_column, select
 from archiver.index.schema import snapshot
 from archiver.model.page import UNREAD
 from archiver.model.rendering import Rendering

@@ -3,10 +3,9 @@
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Row, select
-
 from archiver.index import annotations, labels
 from archiver.index.connection import AsyncConnection
+from archiver.index.core import Row, select
 from archiver.index.schema import entry, job
 from archiver.model.job import State
 from archiver.model.seed import RevisedSeed, Seed

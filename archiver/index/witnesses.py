@@ -8,10 +8,9 @@ have none are looked for by the beginning itself, in as many parts as one walk r
 
 from collections.abc import Collection, Iterable, Sequence
 
-from sqlalchemy import text
-
 from archiver.index.beginnings import DEAR_PAGES, MOST_PAGES, begun_in, pages_of
 from archiver.index.connection import AsyncConnection
+from archiver.index.core import text
 from archiver.index.matching import Split, is_open_ended, is_worded, split
 from archiver.index.ranking import by_part, which_of
 from archiver.index.search_tables import PART_SIZE, search_table

@@ -5,7 +5,8 @@ A row goes only in a writing transaction, so whoever finds its own in one has it
 
 from collections.abc import Sequence
 
-from sqlalchemy import (
+from archiver.index.connection import AsyncConnection
+from archiver.index.core import (
     Text,
     bindparam,
     column,
@@ -17,8 +18,6 @@ from sqlalchemy import (
     table,
     update,
 )
-
-from archiver.index.connection import AsyncConnection
 from archiver.index.dialect.functions import Now
 from archiver.index.machine_tables import writer
 from archiver.index.schema import HEAD

@@ -2,8 +2,16 @@
 
 from typing import Any
 
-from sqlalchemy import JSON, BigInteger, ColumnElement, Integer, Text, cast, func
-from sqlalchemy.sql.functions import FunctionElement
+from archiver.index.core import (
+    JSON,
+    BigInteger,
+    ColumnElement,
+    FunctionElement,
+    Integer,
+    Text,
+    cast,
+    func,
+)
 
 
 class Greatest(FunctionElement[int]):

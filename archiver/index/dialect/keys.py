@@ -2,8 +2,7 @@
 
 from collections.abc import Callable
 
-from sqlalchemy import Dialect, Text
-from sqlalchemy.types import TypeDecorator, TypeEngine
+from archiver.index.core import Dialect, Text, TypeDecorator, TypeEngine
 
 SHORTENED: dict[str, Callable[[str | None], str | None]] = {}
 """How an engine, by the name of its dialect, keeps a key; others keep it as it is."""

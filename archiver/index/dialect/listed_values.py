@@ -3,11 +3,20 @@
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from sqlalchemy import BindParameter, ColumnElement, Select, bindparam, select
-from sqlalchemy import Dialect as SqlDialect
-from sqlalchemy.sql.functions import FunctionElement
-from sqlalchemy.types import Integer, NullType, Text, TypeEngine, UserDefinedType
-
+from archiver.index.core import (
+    BindParameter,
+    ColumnElement,
+    FunctionElement,
+    Integer,
+    NullType,
+    Select,
+    Text,
+    TypeEngine,
+    UserDefinedType,
+    bindparam,
+    select,
+)
+from archiver.index.core import Dialect as SqlDialect
 from archiver.index.dialect.keys import SHORTENED
 
 WRITERS: dict[str, Callable[[Iterable[Any]], str]] = {}

@@ -4,9 +4,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from typing import Any, Protocol
 
-from sqlalchemy import ColumnElement, Connection, Engine, Join, Select, Subquery, Table
-from sqlalchemy.exc import DBAPIError
-
+from archiver.index.core import (
+    ColumnElement,
+    Connection,
+    DBAPIError,
+    Engine,
+    Join,
+    Select,
+    Subquery,
+    Table,
+)
 from archiver.index.dialect.rows import OverRows
 from archiver.model.findable import Findable
 

@@ -1,12 +1,12 @@
 """Statements over many rows of plain values, in whatever way an engine takes these."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import cache
 from typing import Any
 
-from sqlalchemy import CTE, ClauseElement, ColumnElement, Table, UniqueConstraint, text
+from archiver.index.core import CTE, ClauseElement, ColumnElement, Table, UniqueConstraint, text
 
 MARK = "{rows}"
 """Stands for the rows in what a statement is compiled to."""
@@ -43,7 +43,7 @@ class OverRows:
     """
 
     statement: ClauseElement
-    columns: tuple[ColumnElement[Any], ...]
+    columns: Iterable[ColumnElement[Any]]
     key: tuple[int, ...] = ()
     ends: bool = False
 
@@ -57,7 +57,7 @@ def given(name: str, *columns: ColumnElement[Any]) -> CTE:
 
 def over(rows: CTE, statement: ClauseElement) -> OverRows:
     """A statement that reads what ``given`` made."""
-    return OverRows(statement, tuple(rows.c))
+    return OverRows(statement, rows.c)
 
 
 @cache

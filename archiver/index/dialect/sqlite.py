@@ -1,18 +1,23 @@
 """SQLite's own words for what other engines say otherwise."""
 
-import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import cache, lru_cache
 from itertools import chain
 from typing import Any, TypeVar
 
-from sqlalchemy import Connection, Join, Select, Subquery, Table
-from sqlalchemy.dialects.sqlite import dialect
-from sqlalchemy.ext.compiler import compiles
-from sqlalchemy.sql.compiler import SQLCompiler
-from sqlalchemy.sql.functions import FunctionElement
-
+from archiver.index.core import (
+    Connection,
+    FunctionElement,
+    Join,
+    Select,
+    SQLCompiler,
+    Subquery,
+    Table,
+    compiles,
+)
+from archiver.index.core import sqlite_dialect as dialect
+from archiver.index.core.recipe import as_list
 from archiver.index.dialect import functions
 from archiver.index.dialect.listed_values import WRITERS, IsAmong, Values
 from archiver.index.dialect.rows import MARK, OverRows
@@ -109,10 +114,6 @@ def _written_for(statement: OverRows, rows: int, width: int) -> str:
     return _written(statement).replace(MARK, f"VALUES {', '.join([mark] * rows)}")
 
 
-def _as_json(values: Iterable[Any]) -> str:
-    return json.dumps([*values])
-
-
 def _write(element: type[FunctionElement[Any]], template: str) -> None:
     """Let SQLite write a function like this; the first field is its arguments."""
 
@@ -138,4 +139,4 @@ _write(functions.JsonRow, "json_array({})")
 _write(functions.Gathered, "json_group_array({})")
 _write(functions.Now, "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER){}")
 _write(functions.HostOf, "substr({0}, 1, instr({0}, ')') - 1)")
-WRITERS["sqlite"] = _as_json
+WRITERS["sqlite"] = as_list
