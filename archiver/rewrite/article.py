@@ -211,12 +211,13 @@ def without_title(html: str, title: str) -> str:
     """An article without a first heading that only repeats the page's title.
 
     A line may stand before it, of when it was. What it headed is headed by the title then: other
-    headings go up to its level. A head that held nothing else goes with it.
+    headings go up to its level. A head that held nothing else goes with it. A heading that says
+    nothing in words, as a picture, stays.
     """
     found = _HEADING.match(html)
     said = _ANY_TAG.sub("", _PERMALINK.sub("", found["words"])) if found else ""
     words = " ".join(unescape(said).split())
-    if found and words in title and (not found["dated"] or 2 * len(words) > len(title)):
+    if found and words and words in title and (not found["dated"] or 2 * len(words) > len(title)):
         left = html[: found.start("heading")] + html[found.end("heading") :]
         return _raised(_EMPTY_HEAD.sub("", left, count=1))
     return html

@@ -36,6 +36,7 @@ from archiver.query.tree import Condition, Is, write
 from archiver.services.editing import BATCH, Edited, Editing, clean_paths, stretches
 from archiver.services.naming import find_entry
 from archiver.services.search import Search, matching_entries
+from archiver.wire.text import well_formed
 
 MOST_TYPED = 2_000
 """Characters of a path that somebody gives a list, as the forms for it take them."""
@@ -93,7 +94,8 @@ class EntryLists:
             InputError: it has no name, or there is a list of that name already.
             InvalidQuery: the search can't be read.
         """
-        made = EntryList(_path(path), query.strip(), None if query.strip() else 0)
+        query = well_formed(query.strip())
+        made = EntryList(_path(path), query, None if query else 0)
         parse_query(made.query)
         async with self._db.write() as conn:
             known = await lists.all_of_them(conn)

@@ -13,6 +13,7 @@ from archiver.model.job import State
 from archiver.model.listing import ListingQuery, Sort
 from archiver.query.parse import parse_query
 from archiver.query.tree import Condition, Is, Node, conjuncts, every
+from archiver.wire.text import well_formed
 
 
 def tree_of(query: ListingQuery) -> Node:
@@ -21,7 +22,7 @@ def tree_of(query: ListingQuery) -> Node:
     Raises:
         InvalidQuery: it can't be read, or nothing in it can be looked for.
     """
-    tree = parse_query(query.q)
+    tree = parse_query(well_formed(query.q))
     if tree == every([]) and query.q.strip():
         raise InvalidQuery(
             "There is nothing to look for in this: words have letters or digits.",
@@ -80,4 +81,5 @@ def _filters(query: ListingQuery) -> Filters:
         if query.status not in (State.SAVED, State.FAILED, State.QUEUED, State.LINK):
             raise InputError("status is saved, failed, queued, link, or an HTTP status, as 404.")
         state = State(query.status)
-    return Filters(query.tag or None, query.host or None, state, status)
+    tag, host = well_formed(query.tag), well_formed(query.host)
+    return Filters(tag or None, host or None, state, status)

@@ -130,6 +130,7 @@ def test_a_long_formula_is_come_to_by_keyboard_and_a_short_one_is_passed_over():
         ("<p>3 May</p><h2>K</h2>", "<p>3 May</p><h2>K</h2>"),
         ("<header>\n<h2>Kites</h2>\n</header>\n<p>x</p>", "<p>x</p>"),
         ("<header><h2>Kites</h2><img></header><p>x</p>", "<header><img></header><p>x</p>"),
+        ('<h2><img src="a"></h2><p>x</p>', '<h2><img src="a"></h2><p>x</p>'),
         ('<h2>Kites<a class="permalink" href="#a-k">\u00b6</a></h2><p>x</p>', "<p>x</p>"),
         (f"<p>{'3 May ' * 12}</p><h2>Kites</h2>", f"<p>{'3 May ' * 12}</p><h2>Kites</h2>"),
     ],

@@ -107,6 +107,13 @@ async def test_a_list_with_quotes_in_its_name_can_be_renamed_and_deleted(archive
     assert await shown(archive) == [("Recipes", 0)]
 
 
+async def test_a_search_that_is_no_text_is_saved_as_it_can_be_written(archive):
+    made = await archive.lists.make("Kept", "site:a\udcff")
+
+    assert made.query == "site:a\ufffd"
+    assert ("Kept", made.query) in [(each.path, each.query) for each in await archive.lists.all()]
+
+
 async def test_a_list_is_moved_no_deeper_than_paths_go(archive):
     await archive.lists.make("/".join("x" * 63))
 

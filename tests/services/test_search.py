@@ -71,6 +71,16 @@ async def test_lists_are_narrowed_and_searched(filled, query, expected):
     assert {name for page in pages for name in page} == expected
 
 
+@pytest.mark.parametrize(
+    "query",
+    [{"tag": "odd\udcff"}, {"host": "\udcff"}, {"q": "site:a\udcff"}, {"q": "\ud800 page2"}],
+)
+async def test_what_a_shell_gave_that_is_no_text_is_looked_for_as_it_can_be_written(filled, query):
+    found = await filled.search.listing(ListingQuery(**query))
+
+    assert [each.entry.url[-5:] for each in found.items] == ["page2"] * ("page2" in str(query))
+
+
 async def test_a_match_shows_where_the_words_stand(filled):
     (found, *_) = (await filled.search.listing(ListingQuery(q="wombats"))).items
 
