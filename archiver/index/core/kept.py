@@ -23,6 +23,7 @@ MOST_BYTES = 1 << 20
 MOST_RECIPES = 400
 """What is more begins from none: shapes of queries have no end."""
 _LAYOUT = 1
+_INDEX = Path(__file__).parents[1]
 
 
 class KeptRecipes:
@@ -30,11 +31,12 @@ class KeptRecipes:
 
     Args:
         directory: where the file lies.
+        index: the modules that statements are written in.
     """
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, index: Path = _INDEX) -> None:
         self._file = KeptFile(directory / FILE)
-        self._version = version()
+        self._version = version(index)
         self._known = self._read()
         self._fresh: dict[str, Recipe] = {}
 
@@ -56,7 +58,7 @@ class KeptRecipes:
 
     def save(self) -> None:
         """Write down what was put, beside what others put meanwhile; where that can't be, not."""
-        if not self._fresh:
+        if not self._fresh or self._version is None:
             return
         fresh: dict[str, object] = {text: recipe.written() for text, recipe in self._fresh.items()}
         self._fresh = {}
@@ -76,6 +78,8 @@ class KeptRecipes:
         return b"%08x\n" % crc32(content) + content
 
     def _read(self) -> dict[str, object]:
+        if self._version is None:
+            return {}
         with suppress(OSError, ValueError, RecursionError, TypeError):
             held = self._file.read(MOST_BYTES + 1)
             if held is None or len(held) > MOST_BYTES:
@@ -89,11 +93,18 @@ class KeptRecipes:
         return {}
 
 
-def version(index: Path = Path(__file__).parents[1]) -> list[object]:
-    """What may change what a statement is compiled to.
+def version(index: Path = _INDEX) -> list[object] | None:
+    """What may change what a statement is compiled to; None where that can't be seen.
 
     That are the modules of the index and SQLAlchemy's, as Python itself knows that they changed.
     """
+    try:
+        return _seen(index)
+    except OSError:  # modules in a zip file, or in the program itself, are no files
+        return None
+
+
+def _seen(index: Path) -> list[object]:
     found: list[object] = [_LAYOUT, sys.version, sqlite3.sqlite_version, *_marks(index)]
     spec = find_spec("sqlalchemy")
     if spec and spec.origin:
@@ -108,7 +119,7 @@ def _marks(directory: Path) -> list[object]:
     for folder in (directory, directory / "core", directory / "dialect"):
         with os.scandir(folder) as entries:
             modules = sorted(
-                (each.name, each.path) for each in entries if each.name.endswith(".py")
+                (each.name, each.path) for each in entries if each.name.endswith((".py", ".pyc"))
             )
         found += [[name, _mark(path)] for name, path in modules]
     return found

@@ -149,7 +149,7 @@ def fixed(value: object) -> str:
     if value is None or type(value) in (str, int, bool, float, bytes):
         return repr(value)
     if isinstance(value, Enum):
-        return f"{_place(type(value))}.{value.name}"
+        return f"{_place(type(value))}.{value.name}={value.value!r}"
     if isinstance(value, type | FunctionType):
         return _place(value)
     raise NotSpelled(type(value).__name__)

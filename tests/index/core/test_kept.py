@@ -161,6 +161,27 @@ def test_another_module_of_the_index_is_another_version(tmp_path: Path) -> None:
     assert version() == version()
 
 
+def test_modules_that_are_compiled_alone_are_told_apart_too(tmp_path: Path) -> None:
+    for folder in ("core", "dialect"):
+        (tmp_path / folder).mkdir()
+    (tmp_path / "core" / "spelling.pyc").write_bytes(b"one")
+    before = version(tmp_path)
+
+    (tmp_path / "core" / "spelling.pyc").write_bytes(b"another")
+
+    assert version(tmp_path) != before
+
+
+def test_where_modules_are_no_files_nothing_is_kept(tmp_path: Path) -> None:
+    for _ in range(2):
+        kept = KeptRecipes(tmp_path, tmp_path / "archiver.zip" / "index")
+        assert kept.get("one") is None
+        kept.put("one", RECIPE)
+        kept.save()
+
+    assert [*tmp_path.iterdir()] == []
+
+
 def test_a_value_that_json_can_not_hold_is_not_kept() -> None:
     for parameter in (Parameter(CONSTANT, b"x", ""), Parameter(VALUE, 0, repr)):
         assert not RECIPE._replace(parameters=(parameter,)).is_lasting()

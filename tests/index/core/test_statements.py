@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping
+from enum import StrEnum
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -17,7 +18,7 @@ from archiver.index.core import whole
 from archiver.index.core.compiling import compiled
 from archiver.index.core.names import NAMES, named
 from archiver.index.core.recipe import Recipe, read
-from archiver.index.core.spelling import Spelling
+from archiver.index.core.spelling import Spelling, fixed
 from archiver.model.job import State
 
 _Written = Callable[[SimpleNamespace, list[Any]], Any]
@@ -225,6 +226,12 @@ def test_a_value_that_is_part_of_the_words_stays_one() -> None:
     }
 
     assert recipes == {"SELECT 1 AS n1", "SELECT 2 AS n2"}
+
+
+def test_a_value_of_a_kind_that_has_changed_is_another_one() -> None:
+    before, after = (StrEnum("Kind", {"LINK": value}, module="kinds") for value in ("a", "b"))
+
+    assert fixed(before["LINK"]) != fixed(after["LINK"])
 
 
 def test_a_statement_that_writes_is_given_up() -> None:
