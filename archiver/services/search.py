@@ -195,10 +195,22 @@ class Search:
         found = await self._attempt(conn, question, question.tree, query, ahead)
         begun = half_typed(question.tree)
         is_best = sort_of(query, question.tree) is Sort.BEST
-        if not (found.page.is_nothing_whole and is_best) or begun == question.tree:
+        if not is_best or begun == question.tree:
+            return found
+        if not await self._is_nothing_whole(conn, question, query, found.page):
             return found
         other = await self._attempt(conn, question, begun, query, ahead)
         return found if other.page.is_nothing_whole else other
+
+    async def _is_nothing_whole(
+        self, conn: AsyncConnection, question: Question, query: ListingQuery, page: Page
+    ) -> bool:
+        """Whether nothing has all words; of an empty page further on, the first one tells."""
+        place = read_cursor(query.after) if query.after else None
+        if not (isinstance(place, Turn) and place.stretch) or page.entries or page.beyond:
+            return page.is_nothing_whole
+        question, query = replace(question, known=place.known), replace(query, after="")
+        return (await self._attempt(conn, question, question.tree, query, 0)).page.is_nothing_whole
 
     async def _attempt(
         self,

@@ -71,6 +71,13 @@ async def test_page_after_page_has_what_another_engine_finds_at_once(search, q, 
         assert names == sorted(names, reverse=sort is Sort.NEWEST)
 
 
+async def test_the_pages_of_a_phrase_whose_last_word_is_half_typed_go_on(search):
+    names = [each for page in await pages_of(search, '"paper kit"', limit=4) for each in page]
+
+    assert len(names) == len({*names})
+    assert sorted(names) == [*range(0, PAGES, 3)]
+
+
 @pytest.mark.parametrize("search", ["server"], indirect=True)
 async def test_where_hardly_any_has_a_phrase_a_page_reads_so_many_and_the_next_goes_on(search):
     pages = await pages_of(search, '"paper of"', sort=Sort.NEWEST)
