@@ -9,7 +9,9 @@ from archiver.values import frozen
 
 _PLACE = late_pattern(r"(-?[0-9]{1,18})\.([0-9]{1,18})?")
 """Numbers that a row of the index can hold; a moment before 1970 is below 0."""
-_TURN = late_pattern(r"([0-9]{1,18})\.([0-9]{1,18})\.([0-9]{1,18})\.([0-9]{1,18})")
+_TURN = late_pattern(
+    r"([0-9]{1,18})\.([0-9]{1,18})\.([0-9]{1,18})\.([0-9]{1,18})(?:\.([0-9]{1,18}))?"
+)
 
 
 @frozen
@@ -22,18 +24,22 @@ class Turn:
         stretch: the document behind which those begin that are put in order; 0 for the first.
         count: so many of them were shown.
         last: the entry that was shown last; 0 if none of this stretch was.
+        end: the document that they ended with, so that none comes in between as others go; 0 if
+            there were no others behind them.
     """
 
     known: int = 0
     stretch: int = 0
     count: int = 0
     last: int = 0
+    end: int = 0
 
 
 def write_cursor(place: Place | Turn) -> str:
     """A place as text."""
     if isinstance(place, Turn):
         numbers = f"{place.known}.{place.stretch}.{place.count}.{place.last}"
+        numbers += f".{place.end}" if place.end else ""
     else:
         numbers = f"{place.first}.{place.row}"
     return urlsafe_b64encode(numbers.encode()).decode().rstrip("=")
@@ -47,7 +53,7 @@ def read_cursor(packed: str) -> Place | Turn:
     """
     unpacked = _unpack(packed)
     if turn := _TURN.fullmatch(unpacked):
-        return Turn(*map(int, turn.groups()))
+        return Turn(*map(int, turn.groups(default="0")))
     found = _PLACE.fullmatch(unpacked)
     if found is None:
         raise damaged()

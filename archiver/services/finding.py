@@ -74,11 +74,22 @@ async def walked(
     if _is_walked(sort, question):
         most = max(limit, ahead if is_from_newest(sort, beyond, question) else 0)
         return await Walk(conn, question, order=sort).page(_place(beyond), most)
-    stretch = _stretch(_turn(beyond))
+    turn = _turn(beyond)
+    stretch = _stretch(turn)
     if sort is Sort.BEST:
-        return await candidates(conn, question, stretch)
+        return _up_to(turn.end, await candidates(conn, question, stretch))
     walk = Walk(conn, question, order=sort if sort is Sort.OLDEST else Sort.NEWEST)
-    return await walk.page(stretch, SORTED, goes_on=sort in _BY_DAY)
+    found = await walk.page(stretch, SORTED, goes_on=sort in _BY_DAY)
+    return _up_to(turn.end, found, oldest_first=sort is Sort.OLDEST)
+
+
+def _up_to(end: int, found: Found, *, oldest_first: bool = False) -> Found:
+    """Those of a stretch that were in it at first: where one left, another would have come in."""
+    sign = -1 if oldest_first else 1
+    count = sum(sign * each.row >= sign * end for each in found.places)
+    if not end or count == len(found.places):
+        return found
+    return Found(found.entries[:count], found.places[:count], Place(0, end))
 
 
 def is_from_newest(sort: Sort, beyond: Place | Turn | None, question: Question) -> bool:
@@ -182,7 +193,8 @@ def _cut(
     end = min(start + limit, len(put))
     following = None
     if end < len(put):
-        following = replace(turn, count=end, last=put[end - 1])
+        stretch_end = further.row if further else 0
+        following = replace(turn, count=end, last=put[end - 1], end=stretch_end)
     elif further:
         following = Turn(turn.known, further.row)
     return Page(tuple(put[start:end]), following, is_of_newest)

@@ -1,11 +1,13 @@
 """Phrases on a server, whose index knows which documents have words and not where."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from sqlalchemy import event
+from sqlalchemy import event, update
 
 from archiver.index.database import Database
+from archiver.index.schema import entry
 from archiver.model.listing import ListingQuery, Sort
 from archiver.services.search import Search, matching_entries
 from benchmarks.synthetic import Page, fill
@@ -69,6 +71,27 @@ async def test_page_after_page_has_what_another_engine_finds_at_once(search, q, 
     assert sorted(names) == [n for n in range(PAGES) if QUERIES[q](n)]
     if sort:
         assert names == sorted(names, reverse=sort is Sort.NEWEST)
+
+
+@pytest.mark.parametrize("step", [1, -1])
+@pytest.mark.parametrize("sort", [Sort.NEWEST, Sort.OLDEST])
+@pytest.mark.parametrize("search", ["server"], indirect=True)
+async def test_what_leaves_a_page_lets_nothing_come_in_between(search, sort, step):
+    texts = ["a red kite" if n % 5 else "red, like a kite" for n in range(PAGES)]
+    pages = [Page(f"q{n}", f"Number {n}", text) for n, text in enumerate(texts)]
+    await fill(search._db, pages, START, timedelta(days=step), first=PAGES)
+    asked = ListingQuery(q='"red kite" is:unread', sort=sort, limit=2)
+    page = await search.listing(asked)
+    shown = [each.entry.hash_url for each in page.items]
+
+    while page.after:
+        async with search._db.write() as conn:
+            gone = update(entry).where(entry.c.hash_url == shown[-2])
+            await conn.execute(gone.values(is_read=True))
+        page = await search.listing(replace(asked, after=page.after))
+        shown += [each.entry.hash_url for each in page.items]
+
+    assert len({*shown}) == texts.count("a red kite")
 
 
 async def test_the_pages_of_a_phrase_whose_last_word_is_half_typed_go_on(search):
