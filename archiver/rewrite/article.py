@@ -217,10 +217,30 @@ def without_title(html: str, title: str) -> str:
     found = _HEADING.match(html)
     said = _ANY_TAG.sub("", _PERMALINK.sub("", found["words"])) if found else ""
     words = " ".join(unescape(said).split())
-    if found and words and words in title and (not found["dated"] or 2 * len(words) > len(title)):
+    if (
+        found
+        and words
+        and _is_in(title, words)
+        and (not found["dated"] or 2 * len(words) > len(title))
+    ):
         left = html[: found.start("heading")] + html[found.end("heading") :]
         return _raised(_EMPTY_HEAD.sub("", left, count=1))
     return html
+
+
+def _is_in(title: str, words: str) -> bool:
+    """Whether a title has these words, and not as pieces of others: no I in *In the wood*."""
+    return any(
+        not (
+            _is_one_word(title[max(at - 1, 0) : at] + words[0])
+            or _is_one_word(words[-1] + title[end : end + 1])
+        )
+        for at, end in (each.span() for each in re.finditer(re.escape(words), title))
+    )
+
+
+def _is_one_word(pair: str) -> bool:
+    return len(pair) > 1 and all(each.isdecimal() or each.lower() != each.upper() for each in pair)
 
 
 def _raised(html: str) -> str:

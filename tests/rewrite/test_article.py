@@ -137,3 +137,17 @@ def test_a_long_formula_is_come_to_by_keyboard_and_a_short_one_is_passed_over():
 )
 def test_what_the_title_headed_is_headed_by_it_once_it_stands_above(html, expected):
     assert without_title(html, "Kites") == expected
+
+
+@pytest.mark.parametrize(
+    ("words", "title", "stays"),
+    [
+        ("I", "In the wood", True),
+        ("2", "2024 in review", True),
+        ("I", "In the wood, part I", False),
+        ("wood", "The wood \u2013 Tales", False),
+        ("\u9ce5", "\u9ce5\u306e\u6b4c", False),
+    ],
+)
+def test_a_heading_that_is_a_piece_of_a_word_of_the_title_stays(words, title, stays):
+    assert without_title(f"<h2>{words}</h2><p>x</p>", title).startswith("<h2>") is stays
