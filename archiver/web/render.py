@@ -101,6 +101,7 @@ def environment(wording: Wording) -> Environment:
     made.globals.update(lang=wording.language.tag, month_names=wording.forms.month_names)
     made.globals.update(failures=sentences(wording), answered=answered(wording))
     made.filters.update(moment=lambda value: wording.moment(_when(value)), day=_day_in(wording))
+    made.filters.update(to_the_second=lambda value: wording.to_the_second(_when(value)))
     made.filters.update(size=wording.size, number=wording.number, said=wording.worded)
     made.filters.update(percent=wording.percent)
     made.filters.update(translated=wording.translated, why=partial(why, wording))

@@ -160,6 +160,10 @@ class Wording:
         """A moment in UTC: ``20 Nov 2026, 22:18 UTC``."""
         return self.forms.moment % self._fields(when)
 
+    def to_the_second(self, when: datetime) -> str:
+        """A moment in UTC: ``20 Nov 2026, 22:18:05 UTC``."""
+        return self.forms.moment.replace("%(mm)s", "%(mm)s:%(ss)s") % self._fields(when)
+
     def day(self, when: datetime) -> str:
         """A day: ``5 Mar 2019``."""
         return self.forms.day % self._fields(when)
@@ -176,6 +180,7 @@ class Wording:
             "H": when.hour,
             "HH": f"{when.hour:02}",
             "mm": f"{when.minute:02}",
+            "ss": f"{when.second:02}",
         }
 
 

@@ -95,6 +95,16 @@ async def test_both_are_shown_side_by_side_and_through_the_api(client, live):
     )
 
 
+async def test_snapshots_of_one_minute_are_told_apart_where_two_are_chosen(client, live):
+    key = hash_url(live.url("/foxes"))
+    seconds = [each.timestamp[-2:] for each in (await client.runtime.entries.get(key)).snapshots]
+
+    shown = await page_of(client, f"/{key}/compare")
+
+    told = re.findall(r"<option [^>]*>[^<]*:(\d\d) UTC</option>", shown)
+    assert told == 2 * seconds
+
+
 async def test_one_snapshot_has_nothing_to_be_compared_with(client, live):
     await captured(client.runtime, live, SAME, path="/owls")
     answer = await client.get(f"/{hash_url(live.url('/owls'))}/compare")
