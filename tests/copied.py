@@ -21,7 +21,7 @@ from tests.in_children.copying import BEGUN, commands_over
 
 TESTS = Path(__file__).parent
 CHILDREN = TESTS / "in_children"
-REAL = "derive", "test_child_process.py"
+REAL = "derive", "test_child_process.py", "test_crawler.py"
 """Rooms and files of tests that start real ones."""
 
 
