@@ -236,7 +236,7 @@ class Settings:
     extract_processes: int = _setting(
         0,
         integer(least=0, most=64),
-        "Processes that read articles; 0 for as many as the machine has cores to spare, "
+        "Processes that read articles; 0 for as many as the machine has cores (`serve`: to spare), "
         "up to three.",
     )
     extract_timeout: float = _setting(30, decimal(above=0), "Seconds reading one article may take.")

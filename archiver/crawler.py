@@ -154,7 +154,9 @@ async def _crawl_context(
     archive: Archive, connections: int, stands_back: bool
 ) -> AsyncIterator[CrawlContext]:
     is_shared = archive.db.membership is not None
-    share = share_among_processes(archive.settings, hosts_are_shared=is_shared)
+    share = share_among_processes(
+        archive.settings, hosts_are_shared=is_shared, leaves_a_core=stands_back
+    )
     settings = fit_to_open_files(share, connections)
     hosts = SharedHosts(archive.db, archive.store.writer, settings) if is_shared else None
     derive = DerivePool(

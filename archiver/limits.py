@@ -33,7 +33,11 @@ log = get_log(__name__)
 
 
 def share_among_processes(
-    settings: Settings, *, hosts_are_shared: bool = False, cgroups: Path = CGROUPS
+    settings: Settings,
+    *,
+    hosts_are_shared: bool = False,
+    leaves_a_core: bool = True,
+    cgroups: Path = CGROUPS,
 ) -> Settings:
     """What one of several crawling processes may do, so that all of them keep to the settings.
 
@@ -41,11 +45,14 @@ def share_among_processes(
         settings: what all may do together.
         hosts_are_shared: whether what hosts may be asked for is divided otherwise, as among
             machines.
+        leaves_a_core: whether those that read leave a core to each process that fetches, as where
+            people wait for pages of ours; else they take turns with it.
         cgroups: where it is said what this process may take of the machine.
     """
     processes = settings.crawl_processes
     if not settings.extract_processes:
-        settings = replace(settings, extract_processes=processes * _readers(processes, cgroups))
+        readers = _readers(processes, cgroups, leaves_a_core=leaves_a_core)
+        settings = replace(settings, extract_processes=processes * readers)
     if processes == 1:
         return settings
     each = 1 if hosts_are_shared else processes
@@ -58,12 +65,13 @@ def share_among_processes(
     )
 
 
-def _readers(processes: int, cgroups: Path) -> int:
-    """How many processes may read for each of those that fetch: a core is left to these."""
+def _readers(processes: int, cgroups: Path, *, leaves_a_core: bool) -> int:
+    """How many processes may read for each of those that fetch."""
     cores = min([len(os.sched_getaffinity(0)), *_cores_allowed(cgroups)])
     memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     memory = min([memory, *_memory_allowed(cgroups)])
-    spare = min((cores - processes) // processes, memory // READER_BYTES // processes)
+    spare_cores = cores - processes if leaves_a_core else cores
+    spare = min(spare_cores // processes, memory // READER_BYTES // processes)
     return min(max(spare, 1), MOST_READERS)
 
 

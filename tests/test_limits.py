@@ -168,6 +168,17 @@ def test_as_many_processes_read_as_there_are_cores_to_spare(tmp_path, processes)
     assert each >= 1
 
 
+def test_no_core_is_left_where_nobody_waits_for_pages_of_ours(tmp_path):
+    (tmp_path / "cpu.max").write_text("200000 100000\n")
+    given = Settings(data=tmp_path)
+
+    alone = share_among_processes(given, leaves_a_core=False, cgroups=tmp_path)
+    beside = share_among_processes(given, cgroups=tmp_path)
+
+    assert alone.extract_processes == min(len(os.sched_getaffinity(0)), 2)
+    assert beside.extract_processes == 1
+
+
 def test_who_says_how_many_read_is_not_corrected(tmp_path):
     given = Settings(data=tmp_path, extract_processes=7)
 
