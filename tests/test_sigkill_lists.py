@@ -58,6 +58,9 @@ async def test_a_kept_export_that_was_killed_goes_on_under_its_name(archive, tmp
 
     await until(lambda: [*exports.glob("*.json")] and not [*exports.glob(".*.mark")])
     await killed(process)
+    process, _ = await archive.serve(**paused)
+    await until(lambda: not [*exports.glob(".*")])
+    await killed(process)
     await archive.run("export", "json", str(tmp_path / "again.json"))
 
     (kept,) = exports.glob("*.json")

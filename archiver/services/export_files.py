@@ -192,14 +192,14 @@ class _Marks:
         """Put what there is on disk, and say how much that is; blocking."""
         self._file.part.flush()
         os.fsync(self._file.part.fileno())
-        unfinished = self._path.with_suffix(".new")
+        unfinished = _beside(self._file.path, "new")
         unfinished.write_text(json.dumps(asdict(self.mark)), encoding="utf-8")
         unfinished.replace(self._path)
 
 
 def forget(path: Path) -> None:
     """Take away what lies beside a file of an export that is not gone on with; blocking."""
-    for kind in ("part", "plan", "mark"):
+    for kind in ("part", "plan", "mark", "new"):
         _beside(path, kind).unlink(missing_ok=True)
 
 

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from archiver.errors import ArchiverError, InputError, NotFound
-from archiver.kept_file import KeptFile
+from archiver.kept_file import UNFINISHED, KeptFile
 from archiver.logs import get_log
 from archiver.model.listing import ListingQuery
 from archiver.patterns import late_pattern
@@ -106,6 +106,7 @@ class KeptExports:
 
     async def work(self) -> None:
         """Write what is asked for, for ever."""
+        await asyncio.to_thread(self._tidy)
         while True:
             self._wake.clear()
             await self.write_waiting()
@@ -179,6 +180,11 @@ class KeptExports:
     def _wanted(self, name: str) -> KeptFile:
         self._directory.mkdir(exist_ok=True)
         return KeptFile(self._directory / f"{name}{_WANTED}")
+
+    def _tidy(self) -> None:
+        """Take away what a process that was killed left of what it said."""
+        for each in self._directory.glob(f".*{_WANTED}{UNFINISHED}"):
+            self._wanted(each.name[1:].removesuffix(_WANTED + UNFINISHED)).forget_unfinished()
 
     def _take_away(self, path: Path) -> None:
         path.unlink(missing_ok=True)

@@ -1,0 +1,67 @@
+import asyncio
+import threading
+
+import pytest
+
+from archiver.kept_file import UNFINISHED, KeptFile
+
+
+@pytest.fixture
+def file(tmp_path):
+    return KeptFile(tmp_path / "said.json")
+
+
+def test_what_a_killed_process_had_written_of_it_is_written_over(file, tmp_path):
+    file.write(b"old")
+    (tmp_path / f".said.json{UNFINISHED}").write_bytes(b"longer than what is written next")
+
+    file.write(b"new")
+
+    assert file.read(64) == b"new"
+    assert [each.name for each in tmp_path.iterdir()] == ["said.json"]
+
+
+def test_what_a_killed_process_had_written_of_it_can_be_taken_away(file, tmp_path):
+    file.write(b"old")
+    (tmp_path / f".said.json{UNFINISHED}").write_bytes(b"ne")
+
+    file.forget_unfinished()
+    file.forget_unfinished()
+
+    assert file.read(64) == b"old"
+    assert [each.name for each in tmp_path.iterdir()] == ["said.json"]
+
+
+def test_a_link_that_stands_where_it_is_written_is_not_followed(file, tmp_path):
+    other = tmp_path / "other"
+    other.write_bytes(b"theirs")
+    (tmp_path / f".said.json{UNFINISHED}").symlink_to(other)
+
+    with pytest.raises(OSError, match=r"said\.json"):
+        file.write(b"new")
+
+    assert other.read_bytes() == b"theirs"
+
+
+async def test_who_reads_while_many_write_finds_it_whole(file, tmp_path):
+    contents = [bytes([each]) * 20_000 for each in range(8)]
+    file.write(contents[0])
+    is_over = threading.Event()
+
+    def write(content):
+        for _ in range(20):
+            file.write(content)
+
+    def read():
+        found = set()
+        while not is_over.is_set():
+            file.forget_unfinished()
+            found.add(file.read(1 << 20))
+        return found
+
+    reading = asyncio.create_task(asyncio.to_thread(read))
+    await asyncio.gather(*(asyncio.to_thread(write, each) for each in contents))
+    is_over.set()
+
+    assert await reading <= {*contents}
+    assert [each.name for each in tmp_path.iterdir()] == ["said.json"]
