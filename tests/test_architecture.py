@@ -26,6 +26,23 @@ def test_no_module_is_longer_than_400_lines_and_no_function_than_40(path):
     assert long == []
 
 
+SEAM = PACKAGE / "index" / "dialect"
+WHICH_ENGINE = re.compile(
+    r"dialect\.name\b|[!=]= ?[\"'](postgresql|sqlite)\b|[\"'](postgresql|sqlite)[\"'] [!=]="
+    r"|isinstance\([^)]*(Postgres|Sqlite)|\bdialect(\.| import )(postgres|sqlite)"
+)
+
+
+def test_no_module_but_the_seam_asks_which_engine_it_has():
+    asking = [
+        str(path.relative_to(PACKAGE))
+        for path in MODULES
+        if not path.is_relative_to(SEAM) and WHICH_ENGINE.search(path.read_text(encoding="utf-8"))
+    ]
+
+    assert asking == []
+
+
 PACKAGES = [path for path in MODULES if path.stem == "__init__"]
 
 

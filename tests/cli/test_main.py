@@ -35,11 +35,13 @@ LARGE = {
     "archiver.index.dialect.postgres",
     "archiver.ledger.rebuild",
     "archiver.runtime",
+    "archiver.store.bucket",
     "bs4",
     "greenlet",
     "jinja2",
     "latex2mathml",
     "lxml",
+    "obstore",
     "pg8000",
     "prometheus_client",
     "pydantic",
@@ -52,6 +54,14 @@ LARGE = {
     "yaml",
 }
 """What only other commands need."""
+OF_SERVERS = {
+    "archiver.index.dialect.postgres",
+    "archiver.store.bucket",
+    "obstore",
+    "pg8000",
+    "sqlalchemy.dialects.postgresql",
+}
+"""What only an index on a server and segments in an object store need."""
 BESIDE_A_CRAWL = {
     "archiver.formats.importers",
     "archiver.html.article",
@@ -175,6 +185,31 @@ print("LOADED", *({CRAWL!r} & sys.modules.keys()))
 
     assert "added\t1" in result.stdout
     assert result.stdout.splitlines()[-1] == "LOADED"
+
+
+@pytest.mark.sqlite("what an index in a file needs none of")
+@pytest.mark.folder("what a folder needs none of")
+def test_a_service_of_an_archive_in_files_loads_no_driver_of_servers(tmp_path: Path) -> None:
+    code = f"""
+import asyncio, sys
+from pathlib import Path
+from archiver.config import Settings
+from archiver.runtime import open_runtime
+from archiver.web.app import build_app
+
+async def serve():
+    settings = Settings(data=Path({str(tmp_path)!r}), render="never")
+    async with open_runtime(settings, crawl=True) as runtime:
+        build_app(runtime)
+
+asyncio.run(serve())
+print("LOADED", *({OF_SERVERS!r} & sys.modules.keys()))
+"""
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True
+    )
+
+    assert result.stdout.split() == ["LOADED"]
 
 
 @pytest.mark.parametrize(("is_waited_for", "is_taken_apart"), [(True, True), (False, False)])

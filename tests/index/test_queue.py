@@ -169,6 +169,23 @@ async def test_a_job_that_ended_after_it_was_given_back_leaves_no_host_waiting(d
         assert await queue.next_due(conn, ()) is None
 
 
+async def test_who_lost_a_job_to_another_neither_ends_it_nor_puts_it_off(db, fill):
+    await fill(("a", 1))
+    (lost,) = await lease(db, 1, owner="me")
+    await give_back(db, [lost])
+    (held,) = await lease(db, 1, owner="other")
+
+    async with db.write() as conn:
+        await outcomes.end_jobs(conn, [(lost, "20260301120000", None)], NOW)
+        await outcomes.postpone_jobs(conn, [(lost, FAILURE, NOW)], NOW)
+
+        counts = await jobs.queue_counts(conn)
+        assert (counts.fetching, counts.queued, counts.saved) == (1, 0, 0)
+        assert [*await queue.held_by(conn, "other")] == [held.job_id]
+        await outcomes.end_jobs(conn, [(held, "20260301120000", None)], NOW)
+        assert (await jobs.queue_counts(conn)).saved == 1
+
+
 async def test_a_job_that_is_due_later_is_not_leased_before_and_holds_nothing_up(db, fill):
     await fill(("a", 2), ("b", 1))
     later = NOW + timedelta(seconds=30)
