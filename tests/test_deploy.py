@@ -46,6 +46,17 @@ def test_every_alert_says_what_to_do():
         assert rule["labels"]["severity"] in {"page", "ticket"}
 
 
+def test_of_every_alert_there_is_a_case_in_which_it_speaks():
+    alerts, cases = (
+        yaml.safe_load((DEPLOY / "prometheus" / name).read_text())
+        for name in ("alerts.yaml", "alerts.test.yaml")
+    )
+
+    named = {rule["alert"] for group in alerts["groups"] for rule in group["rules"]}
+    asked = [each for case in cases["tests"] for each in case["alert_rule_test"]]
+    assert {each["alertname"] for each in asked if each.get("exp_alerts")} == named
+
+
 @pytest.mark.parametrize("unit", sorted((DEPLOY / "systemd").iterdir()), ids=lambda each: each.name)
 def test_units_start_commands_that_there_are(unit):
     (start,) = re.findall(r"^ExecStart=(.+)$", unit.read_text(), re.MULTILINE)
