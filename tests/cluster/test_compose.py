@@ -43,6 +43,12 @@ def test_every_process_has_a_data_directory_of_its_own_and_settings_that_there_a
         assert CliRunner().invoke(cli, [*each["command"], "--help"]).exit_code == 0
 
 
+def test_one_machine_compacts():
+    serving = [each["environment"] for each in RUN.values() if each["command"] == ["serve"]]
+
+    assert len([each for each in serving if each.get("ARCHIVER_QUIET_HOUR") != "-1"]) == 1
+
+
 @pytest.fixture
 def environment(address, store, tmp_path):
     """What a service is given, but for where this machine's servers are."""
