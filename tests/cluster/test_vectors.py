@@ -63,3 +63,12 @@ def test_places_are_kept_as_far_as_there_is_room_for_them(read):
     places = ",".join(str(FIRST_OF_TEXT + n) for n in range(MOST_PLACES))
     assert often == [said(f"'often':{places}")]
     assert said(f"'late':{LAST_PLACE}") in far[-1]
+
+
+def test_more_words_than_a_vector_holds_are_kept_as_far_as_they_fit(read):
+    kept, _ = read
+    (found,) = kept(Findable(text=" ".join(f"different{n}" for n in range(200_000))))
+
+    words = {each.partition(":")[0].strip("'") for each in found.split()}
+    assert words == {f"different{n}" for n in range(len(words))}
+    assert len(words) > 50_000
