@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 from aiohttp.test_utils import TestClient, TestServer
+from sqlalchemy import event
 
 from archiver.errors import ConfigurationError, StoreUnavailable
 from archiver.runtime import open_runtime
@@ -14,6 +15,7 @@ from archiver.services.manifest import Selected
 from archiver.services.reindexing import reindex
 from archiver.web.app import build_app
 from tests.cluster.archives import elsewhere, payload, save, site, told
+from tests.cluster.commands import archiver, ran, refused
 
 
 @pytest.fixture
@@ -109,29 +111,73 @@ async def test_what_is_not_uploaded_yet_is_503_on_another_machine_and_never_404(
         assert (await client.get(path)).status == 200
 
 
-async def test_fetching_pauses_while_too_much_waits_and_goes_on_by_itself(settings, urls, store):
-    full = replace(settings, backlog_bytes=1, seal_bytes=1)
-    store.fickle.failing = {"PUT": 507}
+@pytest.mark.parametrize("is_slow", [False, True])
+async def test_fetching_pauses_while_too_much_waits_and_goes_on_by_itself(
+    settings, urls, store, is_slow
+):
+    full, goes_on = replace(settings, backlog_bytes=1, seal_bytes=1), threading.Event()
+    if is_slow:
+        store.fickle.heard = lambda method: method == "PUT" and goes_on.wait(60)
+    else:
+        store.fickle.failing = {"PUT": 507}
     async with open_runtime(full) as archive, TestClient(TestServer(build_app(archive))) as client:
         await archive.entries.save(urls[:1], source="test")
         await archive.crawling.work()
         async with asyncio.timeout(600):
-            while "the log says why" not in (told := await health(client)):
+            while ("pauses" if is_slow else "the log says why") not in await health(client):
                 pass
         await archive.entries.save(urls[1:], source="test")
+        looked = looks_at_the_queue(archive)
         work = asyncio.create_task(archive.crawling.work())
+        await looked.wait()
 
+        told = await health(client)
         shown = await (await client.get("/crawl")).text()
         assert "object store: fetching pauses" in told
         assert "Fetching pauses" in shown
-        assert "507" in shown
+        assert ("507" in shown) is not is_slow
         assert (await archive.crawling.counts()).queued == len(urls) - 1
         assert len(held_here(full)) > 0
 
         store.fickle.failing = {}
+        goes_on.set()
         await work
         assert (await archive.crawling.counts()).saved == len(urls)
     assert held_here(full) == []
+
+
+@pytest.mark.parametrize(
+    ("given", "reason"),
+    [
+        ({"ARCHIVER_STORE": "s3://no-such-bucket/x"}, "There is no bucket for s3://no-such-bucket"),
+        ({"AWS_SECRET_ACCESS_KEY": "another-secret"}, "refuses the credentials"),
+        ({"AWS_ENDPOINT_URL": "http://127.0.0.1:1"}, "does not answer as it should"),
+    ],
+)
+async def test_a_store_that_can_t_be_used_ends_a_command_with_a_sentence(
+    settings, store, given, reason
+):
+    here = {"ARCHIVER_DATA": str(settings.data), "ARCHIVER_STORE": store.address}
+
+    code, said = await refused("import", "-", "--no-crawl", **(here | given))
+
+    (line,) = said.splitlines()
+    assert code == 1
+    assert line.startswith("archiver: ")
+    assert reason in line
+    assert not any(each in said for each in ("another-secret", store.server.secret))
+
+
+async def test_no_credentials_are_logged(settings, urls, store):
+    given = {"ARCHIVER_DATA": str(settings.data), "ARCHIVER_STORE": store.address}
+    command = ("crawl", "--log-level", "debug")
+    await ran("import", "-", "--no-crawl", said="\n".join(urls), **given)
+
+    async with archiver(*command, **given) as crawling:
+        said = b"".join(await crawling.communicate()).decode()
+
+    assert "uploaded" in said
+    assert not any(each in said for each in (store.server.access, store.server.secret))
 
 
 async def test_what_is_being_uploaded_at_the_end_keeps_nothing_else_from_the_store(
@@ -204,6 +250,18 @@ async def test_wrong_bytes_from_the_store_are_found_by_verify(settings, urls, st
 
     async with open_runtime(settings) as archive:
         assert [each async for each in archive.fixity.verify() if each.is_wrong] != []
+
+
+def looks_at_the_queue(archive):
+    """Set once somebody has asked which host is due, behind what can be leased."""
+    looked, loop = asyncio.Event(), asyncio.get_running_loop()
+
+    def note(_conn, _cursor, statement, *_):
+        if "queue_host" in statement and not loop.is_closed():
+            loop.call_soon_threadsafe(looked.set)
+
+    event.listen(archive.entries._db._readers.engine, "after_cursor_execute", note)
+    return looked
 
 
 async def health(client):

@@ -6,7 +6,9 @@ from contextlib import asynccontextmanager
 
 from aiohttp import web
 
+from archiver.cli.main import FENCED_OFF
 from tests.cluster.commands import archiver, ran
+from tests.cluster.owner import all_rows
 from tests.in_postgres import administer
 
 LEASE = 3.0
@@ -87,3 +89,34 @@ async def test_who_is_cut_off_fetches_nothing_and_goes_on_when_it_is_back(live, 
     assert len(before) < PAGES
     assert crawling.returncode == 0
     assert (len(asked), saved.count("\n")) == (PAGES, PAGES)
+
+
+async def test_who_is_cut_off_until_another_did_its_work_changes_no_row_when_it_is_back(
+    live, address, store, tmp_path
+):
+    answered = asyncio.Event()
+
+    async def answer(_):
+        await answered.wait()
+        return web.Response(text="<title>held</title>", content_type="text/html")
+
+    url = live.answer("/held", answer)
+    shared = {"ARCHIVER_STORE": store.address, "ARCHIVER_WRITER_LEASE": str(LEASE)}
+    async with line_to(address) as (line, through):
+        here = shared | {"ARCHIVER_INDEX": through, "ARCHIVER_DATA": str(tmp_path / "a")}
+        there = shared | {"ARCHIVER_INDEX": address, "ARCHIVER_DATA": str(tmp_path / "b")}
+        (tmp_path / "b").mkdir()
+        await ran("import", "-", "--no-crawl", said=url, **here)
+        async with archiver("crawl", **here) as cut:
+            await live.asked_for("/held")
+            line.whole.clear()
+            answered.set()
+            assert (await ran("crawl", **there))[0] == 0
+            rows = all_rows(address)
+            line.whole.set()
+            await cut.communicate()
+
+        assert cut.returncode == FENCED_OFF
+        assert all_rows(address) == rows
+        assert url in (await ran("list", "--status", "saved", **there))[1]
+    assert live.asked["/held"] == 2

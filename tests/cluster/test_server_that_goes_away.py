@@ -1,15 +1,19 @@
-"""A server goes away in the middle of a crawl and comes back: `archiver serve` goes on unaided."""
+"""A server goes away in the middle of a crawl and comes back: whoever crawls goes on unaided."""
 
 import asyncio
 
+import pytest
 from aiohttp import web
 from sqlalchemy import text
 
 from archiver.index.database import Database
+from benchmarks.own_postgres import OwnPostgres
 from tests.cluster.commands import archiver, ran
+from tests.cluster.owner import as_owner
 from tests.in_postgres import administer
 
 PAGES = 12
+SAVED = "SELECT count(*) FROM job WHERE state = 'saved'"
 
 
 async def test_what_serves_goes_on_once_the_server_is_back_and_keeps_each_page_once(
@@ -37,18 +41,55 @@ async def test_what_serves_goes_on_once_the_server_is_back_and_keeps_each_page_o
         refused = await ran("list", **here)
         administer(f"ALTER DATABASE {name} ALLOW_CONNECTIONS true")
         async with asyncio.timeout(600):
-            saved = ""
-            while saved.count("\n") < PAGES:
-                _, saved = await ran("list", "--status", "saved", **here)
+            while as_owner(address, SAVED) != [(PAGES,)]:  # noqa: ASYNC110 - nobody tells
+                await asyncio.sleep(0.1)
         serving.terminate()
         _, logged = await serving.communicate()
 
+    _, saved = await ran("list", "--status", "saved", **here)
     code, checked = await ran("verify", **here)
     assert refused == (1, "")
     assert all(url in saved for url in urls)
     assert saved.count("\n") == PAGES
     assert serving.returncode == 0
     assert logged.count(b"the index refused") <= 1, logged.decode()
+    assert (code, "problems\t0" in checked) == (0, True), checked
+
+
+@pytest.fixture
+def own():
+    """A server that a test may stop."""
+    with OwnPostgres() as server:
+        yield server
+
+
+async def test_a_crawl_goes_on_by_itself_once_a_server_is_back_that_was_stopped_at_once(
+    live, own, tmp_path
+):
+    held = asyncio.Event()
+
+    async def answer(request):
+        await held.wait()
+        return web.Response(text=f"<title>{request.path}</title>", content_type="text/html")
+
+    urls = [live.answer(f"/{n}", answer) for n in range(PAGES)]
+    here = {"ARCHIVER_INDEX": own.address, "ARCHIVER_DATA": str(tmp_path / "data")}
+    await ran("import", "-", "--no-crawl", said="\n".join(urls), **here)
+
+    async with archiver("crawl", **here) as crawling:
+        await live.asked_for("/0")
+        await asyncio.to_thread(own.stop_at_once)
+        held.set()
+        refused = await ran("list", **here)
+        await asyncio.to_thread(own.start)
+        await crawling.communicate()
+
+    _, saved = await ran("list", "--status", "saved", **here)
+    code, checked = await ran("verify", **here)
+    assert refused == (1, "")
+    assert crawling.returncode == 0
+    assert all(url in saved for url in urls)
+    assert saved.count("\n") == PAGES
     assert (code, "problems\t0" in checked) == (0, True), checked
 
 

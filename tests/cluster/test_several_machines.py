@@ -9,7 +9,7 @@ from aiohttp import web
 
 from archiver.store.machine import machine_of
 from tests.cluster.commands import archiver, ran, refused
-from tests.cluster.owner import as_owner
+from tests.cluster.owner import all_rows, as_owner
 
 LEASE = "3"
 FENCED_OFF = 75
@@ -163,12 +163,13 @@ async def test_what_a_machine_held_that_fell_silent_is_done_by_another_and_once(
         held.set()
 
         code, _ = await ran("crawl", **there)
-        ended = Rows(address).ended()
+        ended, rows = Rows(address).ended(), all_rows(address)
         if how == signal.SIGSTOP:
             silent.send_signal(signal.SIGCONT)
         await silent.communicate()
 
     assert code == 0
+    assert all_rows(address) == rows
     assert silent.returncode == (-how if how == signal.SIGKILL else FENCED_OFF)
     assert (await ran("crawl", **here))[0] == 0
     assert Rows(address).ended() == ended == [("saved", 1, 1)]
