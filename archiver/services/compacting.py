@@ -15,7 +15,7 @@ from datetime import datetime, timedelta
 from archiver import __version__
 from archiver.archive import LOCKS
 from archiver.config import Settings
-from archiver.errors import ConfigurationError
+from archiver.errors import ConfigurationError, StoreError
 from archiver.index import (
     captures,
     entries,
@@ -50,6 +50,7 @@ from archiver.warc.http_block import read_head
 from archiver.wire.head import parse_head
 
 SOFTWARE = f"archiver/{__version__}"
+_CHANGED = "It changed meanwhile."
 _BUSY = "Another process is compacting this archive. Try again when it is done."
 
 log = get_log(__name__)
@@ -182,19 +183,28 @@ class Compacting:
         total, read = sum(each.size for each in found), 0
         for each in found:
             why_not = why_unsettled(each, found, indexed, self._store)
-            plan = await self._plan(each.name, moving)
-            wants = [verdict for _, verdict in plan.records if verdict is not Verdict.KEEP]
-            if only_moves and not {Verdict.WHOLE, Verdict.REFER} & {*wants}:
-                wants = []
-            if wants and why_not:
-                done.left[each.name] = why_not
-            elif wants and dry_run:
-                done.segments, done.records = done.segments + 1, done.records + plan.erased
-                done.freed += plan.freed
-            elif wants:
-                await self._rewrite(each, plan, moving, done)
+            try:
+                plan = await self._plan(each.name, moving)
+                wants = [verdict for _, verdict in plan.records if verdict is not Verdict.KEEP]
+                if only_moves and not {Verdict.WHOLE, Verdict.REFER} & {*wants}:
+                    wants = []
+                if wants and why_not:
+                    done.left[each.name] = why_not
+                elif wants and dry_run:
+                    done.segments, done.records = done.segments + 1, done.records + plan.erased
+                    done.freed += plan.freed
+                elif wants:
+                    await self._rewrite(each, plan, moving, done)
+            except StoreError:
+                if each.name not in indexed or await self._is_indexed(each.name):
+                    raise
+                done.left[each.name] = _CHANGED  # by another machine, which has removed it
             read += each.size
             on_progress(read, total)
+
+    async def _is_indexed(self, name: str) -> bool:
+        async with self._db.read() as conn:
+            return bool(await segments.indexed_of(conn, [name]))
 
     async def _plan(self, name: str, moving: _Moving) -> Plan:
         plan = Plan()
@@ -220,7 +230,7 @@ class Compacting:
                 is_whole = wanted <= {each.old for each in moved}
                 is_there = await segments.indexed_of(conn, [segment.name])
                 if not (is_whole and is_there) or await _is_revisited(conn, moving.last_capture):
-                    done.left[segment.name] = "It changed meanwhile."
+                    done.left[segment.name] = _CHANGED
                     return
                 size = edition.size
                 await relocation.switch(conn, segment.name, edition.name, moved, size=size)

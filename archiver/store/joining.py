@@ -10,6 +10,7 @@ from pathlib import Path
 
 from archiver.errors import StoreError
 from archiver.store.editions import edition_of, is_joined, is_ours, serial_of
+from archiver.store.files import make_directory
 from archiver.store.shelf import Shelf
 from archiver.store.survey import SegmentFile
 
@@ -45,6 +46,7 @@ def write_joined(shelf: Shelf, parts: Sequence[SegmentFile], path: Path) -> None
     Raises:
         OSError, StoreError: one can't be read whole, or it can't be written.
     """
+    make_directory(path.parent)
     with path.open("wb") as file:
         for part in parts:
             for piece in shelf.copy(part.name, 0, part.size):

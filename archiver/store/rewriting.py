@@ -10,7 +10,7 @@ from pathlib import Path
 from archiver.errors import StoreError
 from archiver.model.capture import Location
 from archiver.store.editions import next_edition
-from archiver.store.files import SegmentBytes, sync_directory
+from archiver.store.files import SegmentBytes, make_directory, sync_directory
 from archiver.warc.build import warcinfo
 from archiver.warc.record import Record
 from archiver.warc.writer import write_record
@@ -35,6 +35,7 @@ class NextEdition:
         self.size = 0
         self._source = source
         self.path = directory / f".{self.name}{_UNREADY}"
+        make_directory(directory)  # whose segments all lie elsewhere has none
         self._file = self.path.open("wb")
         now = datetime.now(UTC).replace(microsecond=0)
         self.add(warcinfo(filename=self.name, software=software, date=now))

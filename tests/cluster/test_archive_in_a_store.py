@@ -70,6 +70,54 @@ async def test_what_was_deleted_leaves_the_store(settings, urls, store, tmp_path
     assert await told(settings) == await told(other)
 
 
+class TestCompactedElsewhere:
+    """What one machine has put into the store, by another whose disk is empty."""
+
+    @pytest.fixture
+    async def here(self, settings, address, urls):
+        here = replace(settings, index=address, crawl_processes=1)
+        await save(here, urls[:1])
+        await save(here, urls[1:])
+        async with open_runtime(here) as archive:
+            await archive.deleting.entries(urls[:1])
+            await archive.crawling.write_down_changes()
+        return here
+
+    async def test_by_a_machine_that_has_nothing_on_its_disk(self, here, urls, tmp_path):
+        other = elsewhere(here, tmp_path / "b")
+
+        async with open_runtime(other) as archive:
+            done = await archive.compacting.compact()
+
+        assert (done.segments, done.left) == (1, {})
+        assert [url for url, _, _ in await told(here)] == sorted(urls[1:])
+
+    async def test_by_two_at_once(self, here, urls, store, tmp_path):
+        loop, reads, goes_on = asyncio.get_running_loop(), asyncio.Event(), threading.Event()
+
+        def heard(_):
+            method, path = store.fickle.asked[-1]
+            if method == "GET" and "list-type" not in path and not reads.is_set():
+                loop.call_soon_threadsafe(reads.set)
+                goes_on.wait(15)
+
+        store.fickle.heard = heard
+        other = elsewhere(here, tmp_path / "b")
+        async with open_runtime(here) as one, open_runtime(other) as another:
+            late = asyncio.create_task(another.compacting.compact())
+            await reads.wait()
+            done = await one.compacting.compact()
+            goes_on.set()
+            nothing = await late
+
+        assert (done.segments, done.left) == (1, {})
+        assert nothing.segments == 0
+        assert {*nothing.left.values()} == {"It changed meanwhile."}
+        before = await told(here)
+        assert [url for url, _, _ in before] == sorted(urls[1:])
+        assert await told(other) == before
+
+
 async def test_segments_of_a_folder_move_into_the_store_once_one_is_set(
     settings, urls, store, tmp_path
 ):

@@ -59,6 +59,18 @@ async def test_objects_are_joined_and_all_of_it_is_read_here_and_elsewhere(
     assert await told(other) == before
 
 
+async def test_a_machine_whose_disk_is_empty_joins_what_another_wrote(remote, address, tmp_path):
+    shared = replace(remote, index=address)
+    async with site() as found, open_runtime(shared) as archive:
+        for url in found[:2]:
+            await archive.entries.save([url], source="test")
+            await archive.crawling.work()
+
+    assert (await compacted(elsewhere(shared, tmp_path / "b"))).joined > 1
+
+    assert [url for url, _, _ in await told(shared)] == sorted(found[:2])
+
+
 async def test_what_was_joined_is_joined_for_good_before_its_parts_are_removed(
     remote, urls, store, tmp_path
 ):
