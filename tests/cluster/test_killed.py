@@ -26,8 +26,19 @@ def settings(settings):
 
 
 @pytest.fixture
+def shared(settings, address):
+    """The same archive, with its index on a server."""
+    return replace(settings, index=address, crawl_processes=1)
+
+
+@pytest.fixture
 async def waiting(settings, urls, store):
     """An archive whose only segment waits to be uploaded; its name."""
+    return await only_here(settings, urls, store)
+
+
+async def only_here(settings, urls, store):
+    """Save pages that no store takes for now; the name of their segment."""
     store.fickle.failing = {"PUT": 503}
     await save(settings, urls)
     store.fickle.failing = {}
@@ -38,6 +49,7 @@ async def waiting(settings, urls, store):
 async def crawl(settings, *before, on_start=lambda _: None):
     """Run the program until it ends; the signal that ended it, or 0."""
     variables = {
+        "ARCHIVER_INDEX": settings.index or "",
         "ARCHIVER_STORE": settings.store,
         "ARCHIVER_UPLOADED_BYTES": "0",
         "ARCHIVER_ALLOW_NETWORKS": "127.0.0.0/8",
@@ -57,12 +69,17 @@ async def crawl(settings, *before, on_start=lambda _: None):
 
 
 async def check(settings, tmp_path, urls):
-    """All of it is there at once, and once it went on for an empty data directory too."""
+    """All of it is there at once, and once it went on for empty data directories too.
+
+    One that shares an index reads by that; one that has nothing but the store builds its own.
+    """
     before = await told(settings)
     assert [url for url, _, _ in before] == sorted(urls)
-    other = elsewhere(settings, tmp_path / "b")
-    await reindex(other)
-    assert await told(other) == before
+    if settings.index:
+        assert await told(elsewhere(settings, tmp_path / "b")) == before
+    alone = elsewhere(replace(settings, index=None), tmp_path / "c")
+    await reindex(alone)
+    assert await told(alone) == before
     assert list((settings.data / "warc").glob("*.warc.gz")) == []
 
 
@@ -94,13 +111,13 @@ async def test_at_a_request(waiting, settings, urls, store, tmp_path, method, mo
         ("unlink", "uploaded/{name}"),
     ],
 )
-async def test_at_a_mark(waiting, settings, urls, tmp_path, call, about):
+async def test_at_a_mark(shared, urls, store, tmp_path, call, about):
     """Before the move that marks a segment, behind it, and while the copy is removed."""
-    path = settings.data / about.format(name=waiting)
+    path = shared.data / about.format(name=await only_here(shared, urls, store))
 
-    assert await crawl(settings, *injected(call, path)) == signal.SIGKILL
+    assert await crawl(shared, *injected(call, path)) == signal.SIGKILL
 
-    await check(settings, tmp_path, urls)
+    await check(shared, tmp_path, urls)
 
 
 @pytest.mark.parametrize(
@@ -122,6 +139,16 @@ async def test_while_it_captures(settings, urls, tmp_path, call, about, when):
 
     assert await crawl(settings) == 0
     await check(settings, tmp_path, urls)
+
+
+async def test_at_the_sync_of_what_an_index_on_a_server_does_not_know_yet(shared, urls, tmp_path):
+    async with open_runtime(shared) as archive:
+        await archive.entries.save(urls, source="test")
+
+    assert await crawl(shared, *injected("fdatasync", None)) == signal.SIGKILL
+
+    assert await crawl(shared) == 0
+    await check(shared, tmp_path, urls)
 
 
 def injected(call, path, when=1):
